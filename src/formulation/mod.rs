@@ -1,0 +1,318 @@
+//! A mechanism as equations in chosen coordinates. Everything below this layer sees only [`System`]:
+//!
+//! ```text
+//!   M(q) a + G(q, t)ᵀ λ = f(q, v, t, u, p),      Φ(q, t) = 0,      G = ∂Φ/∂q
+//! ```
+//!
+//! with `q` the stored coordinates (quaternions included), `v` and `a` the rates and accelerations in the tangent
+//! space, `u` the inputs, `p` the parameters. Derivatives "∂/∂q" are taken along the tangent: under q → q ∘ w.
+
+/// What the equations may depend on besides `q` and `v`.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Time (s).
+    pub t: f64,
+    /// Inputs u(t).
+    pub u: &'a [f64],
+    /// Their first derivatives (1/s).
+    pub u_dot: &'a [f64],
+    /// Their second derivatives (1/s²).
+    pub u_ddot: &'a [f64],
+    /// Parameters.
+    pub p: &'a [f64],
+    /// Discrete modes, changed only by events; fixed during a step, so that Newton never sees a jump.
+    pub modes: &'a [i32],
+}
+
+/// The dimensions of a system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Stored coordinates (a quaternion counts four).
+    pub nq: usize,
+    /// Tangent coordinates (a rotation counts three).
+    pub nv: usize,
+    /// Constraint rows, also those that are not active in every mode.
+    pub nc: usize,
+    /// Event functions.
+    pub ne: usize,
+    /// Discrete modes.
+    pub modes: usize,
+    /// Inputs.
+    pub inputs: usize,
+    /// Parameters.
+    pub parameters: usize,
+}
+
+/// What the integrator may leave out for this system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Character {
+    /// Some coordinates live on a group: `retract` is not addition.
+    pub rotations: bool,
+    /// f depends on v.
+    pub velocity_forces: bool,
+    /// Φ depends on t (or on inputs).
+    pub moving_constraints: bool,
+    /// M, C, K and G do not depend on q, v, t or λ: equal step sizes share one factorisation.
+    pub linear: bool,
+}
+
+/// Where the blocks of the saddle-point matrix may have entries, as (row, column). Fixed for the life of a system.
+/// The same place may occur more than once: values at equal places are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pattern {
+    /// Union of M, ∂f/∂v, ∂f/∂q, ∂(Gᵀλ)/∂q, ∂(M a)/∂q: `nv` x `nv`, both triangles.
+    pub tangent: Vec<(u32, u32)>,
+    /// G: `nc` x `nv`.
+    pub jacobian: Vec<(u32, u32)>,
+}
+
+/// Weights of the blocks in the tangent matrix
+/// `S = (mass M + damping C) T(Θ)⁻¹ + stiffness K`,  `C = −∂f/∂v`,  `K = ∂(M a − f + Gᵀλ)/∂q`.
+///
+/// `T` is the tangent of the exponential, the identity for vector coordinates; `theta` is the displacement Θ of the step.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<'a> {
+    /// Factor of M.
+    pub mass: f64,
+    /// Factor of C.
+    pub damping: f64,
+    /// Factor of K.
+    pub stiffness: f64,
+    /// Θ, `nv` long; empty means zero.
+    pub theta: &'a [f64],
+}
+
+impl Weights<'_> {
+    /// The mass matrix alone.
+    pub const MASS: Weights<'static> = Weights {
+        mass: 1.0,
+        damping: 0.0,
+        stiffness: 0.0,
+        theta: &[],
+    };
+}
+
+/// A point of a motion: everything quantities are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Motion<'a> {
+    /// Stored coordinates.
+    pub q: &'a [f64],
+    /// Rates.
+    pub v: &'a [f64],
+    /// Accelerations.
+    pub a: &'a [f64],
+    /// Multipliers.
+    pub lambda: &'a [f64],
+}
+
+/// Why an evaluation could not be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Not here: a shorter step may stay where the equations exist. Carries the callback's answer.
+    NotHere(i32),
+    /// Stop the simulation. Carries the callback's answer.
+    Stop(i32),
+}
+
+/// Result of an evaluation.
+pub type Evaluated = std::result::Result<(), Fault>;
+
+/// Mechanical energy (J).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// ½ vᵀ M v
+    pub kinetic: f64,
+    /// Of gravity and springs.
+    pub potential: f64,
+}
+
+/// Rates of work (W).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Power {
+    /// Taken out by dampers and friction, positive.
+    pub dissipated: f64,
+    /// Brought in by actuators and driven forces (moving constraints are added by the integrator).
+    pub supplied: f64,
+}
+
+/// Which zero crossings of an event function count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// From negative to positive.
+    Rising,
+    /// From positive to negative.
+    Falling,
+    /// Both.
+    Either,
+    /// Not watched in this mode.
+    Off,
+}
+
+/// What happens when an event fires.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reaction {
+    /// Only the modes changed.
+    Mode,
+    /// A blow along the gradient `n` that `System::fire` wrote: n·v after = −restitution x n·v before. If the approach
+    /// is slower than `slowest` (in units of n·v) the blow is plastic and `System::hold` is called.
+    Impulse {
+        /// 0 .. 1
+        restitution: f64,
+        /// Smallest |n·v| that still bounces.
+        slowest: f64,
+    },
+}
+
+/// Second-order equations with constraints. Methods read `self` only; all that changes comes in as arguments.
+///
+/// Slices have the lengths of [`Size`]; outputs are overwritten completely.
+pub trait System: Send + Sync {
+    /// Dimensions, fixed for life.
+    fn size(&self) -> Size;
+
+    /// What the integrator may leave out.
+    fn character(&self) -> Character;
+
+    /// Where the matrices may have entries.
+    fn pattern(&self) -> Pattern;
+
+    // ---- the configuration space -------------------------------------------------------------------------------
+
+    /// out = q ∘ w, renormalised where needed. Addition unless there are rotations.
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        for i in 0..q.len() {
+            out[i] = q[i] + w[i];
+        }
+    }
+
+    /// w with q0 ∘ w = q1.
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        for i in 0..w.len() {
+            w[i] = q1[i] - q0[i];
+        }
+    }
+
+    /// Lie bracket [x, y]; zero for vector coordinates.
+    fn bracket(&self, _x: &[f64], _y: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    /// y := T(theta)⁻¹ y; nothing for vector coordinates.
+    fn tangent_inverse(&self, _theta: &[f64], _y: &mut [f64]) {}
+
+    // ---- the equations -----------------------------------------------------------------------------------------
+
+    /// out = M(q) a
+    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]);
+
+    /// out = f(q, v, t, u, p), velocity-dependent inertia forces included.
+    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated;
+
+    /// Values of S = (mass M + damping C) T⁻¹ + stiffness K in the order of `Pattern::tangent`. Blocks of weight zero
+    /// cost nothing.
+    fn tangent(
+        &self,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        a: &[f64],
+        lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated;
+
+    /// phi = Φ(q, t)
+    fn constraint(&self, _cx: &Context, _q: &[f64], _phi: &mut [f64]) {}
+
+    /// Values of G = ∂Φ/∂q in the order of `Pattern::jacobian`.
+    fn jacobian(&self, _cx: &Context, _q: &[f64], _out: &mut [f64]) {}
+
+    /// phi_t = ∂Φ/∂t, so that G v + Φ_t = 0 along a motion.
+    fn constraint_rate(&self, _cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+        phi_t.fill(0.0);
+    }
+
+    /// gamma = (G v)_q v + 2 G_t v + Φ_tt, so that G a + gamma = 0 along a motion.
+    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], _gamma: &mut [f64]) {}
+
+    /// Which constraint rows hold in these modes.
+    fn active(&self, _modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+    }
+
+    /// The size against which the closure of a row is judged (a length for point rows, 1 for angle rows).
+    fn constraint_scale(&self, _row: usize) -> f64 {
+        1.0
+    }
+
+    // ---- error, energy, names ----------------------------------------------------------------------------------
+
+    /// The error norm of a tangent displacement `e` at `q`. `scale` holds the largest |q_i| so far.
+    fn norm(&self, _cx: &Context, _q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+        crate::linalg::norm::weighted_rms(e, scale)
+    }
+
+    /// The smallest scale of coordinate `i` in the default norm.
+    fn weight(&self, _i: usize) -> f64 {
+        1.0
+    }
+
+    /// Kinetic and potential energy.
+    fn energy(&self, _cx: &Context, _q: &[f64], _v: &[f64]) -> Energy {
+        Energy::default()
+    }
+
+    /// Power of dampers and drives.
+    fn power(&self, _cx: &Context, _q: &[f64], _v: &[f64]) -> Power {
+        Power::default()
+    }
+
+    /// What a user calls tangent coordinate `i` (a body, a matrix row).
+    fn coordinate_name(&self, i: usize) -> String {
+        format!("q{}", i + 1)
+    }
+
+    /// What a user calls constraint row `i` (a joint).
+    fn constraint_name(&self, i: usize) -> String {
+        format!("lambda{}", i + 1)
+    }
+
+    // ---- events ------------------------------------------------------------------------------------------------
+
+    /// Event functions φ and their rates dφ/dt along the motion.
+    fn events(&self, _cx: &Context, _at: &Motion, _phi: &mut [f64], _rate: &mut [f64]) {}
+
+    /// Which crossings of event `i` count in these modes.
+    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
+        Crossing::Either
+    }
+
+    /// Event `i` has been hit: change `modes`; for an impulse write the gradient of φ into `n`.
+    fn fire(
+        &self,
+        _cx: &Context,
+        _at: &Motion,
+        _i: usize,
+        _modes: &mut [i32],
+        _n: &mut [f64],
+    ) -> Reaction {
+        Reaction::Mode
+    }
+
+    /// Event `i` bounces too slowly to go on bouncing: enter the mode that holds φ = 0 (usually a constraint row).
+    fn hold(&self, _i: usize, _modes: &mut [i32]) {}
+}
+
+/// A system whose motion can be asked for by name.
+pub trait Mechanism: System {
+    /// The start pose as written, not yet assembled.
+    fn start(&self, q: &mut [f64], v: &mut [f64]);
+
+    /// Value of a quantity of a body, sensor, joint or force (NaN for those the component evaluates).
+    fn evaluate(
+        &self,
+        cx: &Context,
+        quantity: crate::model::quantity::Quantity,
+        at: &Motion,
+    ) -> f64;
+}

@@ -1,0 +1,3 @@
+//! Small dense and sparse linear algebra, known by all layers, knowing none.
+
+pub mod norm;
