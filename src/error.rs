@@ -227,7 +227,10 @@ impl fmt::Display for Error {
                 "the step has shrunk to h = {step:.3e} s at t = {time} s because {reason}; worst in \"{culprit}\""
             ),
             Self::Chattering { time, culprit } => {
-                write!(f, "the event \"{culprit}\" fires again and again at t = {time} s without time going on")
+                write!(
+                    f,
+                    "the event \"{culprit}\" fires again and again at t = {time} s without time going on"
+                )
             }
             Self::TooManySubsteps { time, limit } => write!(
                 f,

@@ -9,4 +9,5 @@
 
 mod matrix;
 pub mod multipliers;
+pub mod projection;
 pub mod redundancy;

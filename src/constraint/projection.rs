@@ -91,11 +91,26 @@ impl Saddle {
     }
 
     /// Loads M and G at q: the matrix A.
-    pub fn load_mass(&mut self, st: &Structure, system: &dyn System, cx: &Context, q: &[f64], v: &[f64]) -> Evaluated {
+    pub fn load_mass(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+    ) -> Evaluated {
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         self.step_x.fill(0.0);
         self.step_l.fill(0.0);
-        system.tangent(cx, q, v, &self.step_x, &self.step_l, &Weights::MASS, &mut self.values)?;
+        system.tangent(
+            cx,
+            q,
+            v,
+            &self.step_x,
+            &self.step_l,
+            &Weights::MASS,
+            &mut self.values,
+        )?;
         self.matrix.load_tangent(st, &self.values);
         self.load_jacobian(st, system, cx, q);
         Ok(())
@@ -110,9 +125,18 @@ impl Saddle {
     }
 
     /// [x; l] := A⁻¹ [x; l] with the exact matrix (E = 0) by refinement. Returns the residual left, relative.
-    pub fn solve_exact(&mut self, st: &Structure, tol: f64, x: &mut [f64], l: &mut [f64], work: &mut Work) -> f64 {
+    pub fn solve_exact(
+        &mut self,
+        st: &Structure,
+        tol: f64,
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) -> f64 {
         self.mask(l);
-        let done = self.factor.solve_refined(st, &self.matrix, false, tol, 8, x, l);
+        let done = self
+            .factor
+            .solve_refined(st, &self.matrix, false, tol, 8, x, l);
         work.solves += done.solves as u64;
         done.residual
     }
@@ -145,7 +169,17 @@ impl Saddle {
         mu: &mut [f64],
         work: &mut Work,
     ) -> f64 {
-        reach(&mut self.factor, st, here, r, tol, dx, mu, (&mut self.step_x, &mut self.step_l, &mut self.rest), work)
+        reach(
+            &mut self.factor,
+            st,
+            here,
+            r,
+            tol,
+            dx,
+            mu,
+            (&mut self.step_x, &mut self.step_l, &mut self.rest),
+            work,
+        )
     }
 
     /// The same with G of this matrix.
@@ -158,8 +192,25 @@ impl Saddle {
         mu: &mut [f64],
         work: &mut Work,
     ) -> f64 {
-        let Self { matrix, factor, step_x, step_l, rest, .. } = self;
-        reach(factor, st, matrix, r, tol, dx, mu, (step_x, step_l, rest), work)
+        let Self {
+            matrix,
+            factor,
+            step_x,
+            step_l,
+            rest,
+            ..
+        } = self;
+        reach(
+            factor,
+            st,
+            matrix,
+            r,
+            tol,
+            dx,
+            mu,
+            (step_x, step_l, rest),
+            work,
+        )
     }
 }
 
@@ -178,7 +229,11 @@ fn reach(
     work: &mut Work,
 ) -> f64 {
     let active = here.active();
-    let size = |x: &[f64]| x.iter().zip(active).fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m });
+    let size = |x: &[f64]| {
+        x.iter()
+            .zip(active)
+            .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
+    };
     dx.fill(0.0);
     mu.fill(0.0);
     let target = size(r);

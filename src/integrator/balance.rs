@@ -67,7 +67,9 @@ impl Core {
             p.system.mass_times(&cx, qe, acc, inertia);
             // `newton` lends its space for G at the neighbouring point: its values are not needed any more in this step.
             self.newton.load_jacobian(&self.st, p.system, &cx, qe);
-            self.newton.matrix.add_jacobian_transposed(&self.st, lambda, inertia);
+            self.newton
+                .matrix
+                .add_jacobian_transposed(&self.st, lambda, inertia);
             p.system.convective(&cx, qe, ve, gamma);
             self.newton.matrix.jacobian_times(&self.st, acc, ga);
             let c = 0.5 * sign / e;

@@ -74,21 +74,39 @@ impl StepControl {
 
     /// Below this the step cannot be told from rounding of the time, or from what the user allows.
     pub fn smallest(&self, t: f64) -> f64 {
-        (64.0 * f64::EPSILON * t.abs()).max(self.min_step).max(1e-15)
+        (64.0 * f64::EPSILON * t.abs())
+            .max(self.min_step)
+            .max(1e-15)
     }
 
     /// Stretch rule: a remainder up to 1.1 h is one step, up to 2 h two equal ones.
     pub fn plan(&self, proposal: f64, remaining: f64) -> Plan {
         if let Some(h) = self.fixed {
             let lands = remaining <= h * FIXED_STRETCH;
-            return Plan { h: if lands { remaining } else { h }, lands, cut: false };
+            return Plan {
+                h: if lands { remaining } else { h },
+                lands,
+                cut: false,
+            };
         }
         if remaining <= STRETCH * proposal {
-            Plan { h: remaining, lands: true, cut: remaining < proposal }
+            Plan {
+                h: remaining,
+                lands: true,
+                cut: remaining < proposal,
+            }
         } else if remaining < 2.0 * proposal {
-            Plan { h: 0.5 * remaining, lands: false, cut: true }
+            Plan {
+                h: 0.5 * remaining,
+                lands: false,
+                cut: true,
+            }
         } else {
-            Plan { h: proposal, lands: false, cut: false }
+            Plan {
+                h: proposal,
+                lands: false,
+                cut: false,
+            }
         }
     }
 
@@ -101,7 +119,14 @@ impl StepControl {
     }
 
     /// Proposal after an accepted step of size `plan.h` with error `e` (over the tolerance).
-    pub fn after_accepted(&self, plan: Plan, proposal: f64, e: f64, first: bool, may_grow: bool) -> f64 {
+    pub fn after_accepted(
+        &self,
+        plan: Plan,
+        proposal: f64,
+        e: f64,
+        first: bool,
+        may_grow: bool,
+    ) -> f64 {
         if let Some(h) = self.fixed {
             return h;
         }
@@ -127,7 +152,9 @@ impl StepControl {
     /// Next attempt after one that the estimate refused.
     pub fn after_rejected(&self, h: f64, e: f64) -> f64 {
         match self.rule {
-            Controller::Standard => self.wanted(h, e).clamp(REJECTED_RATIO.0 * h, REJECTED_RATIO.1 * h),
+            Controller::Standard => self
+                .wanted(h, e)
+                .clamp(REJECTED_RATIO.0 * h, REJECTED_RATIO.1 * h),
             // (12) as printed; far below one only the first digit of e is to be trusted.
             Controller::Seed => self.wanted(h, e).clamp(0.1 * h, 0.999 * h),
         }
@@ -145,16 +172,48 @@ mod tests {
     #[test]
     fn a_remainder_just_above_the_proposal_is_stretched_and_one_below_two_is_halved() {
         let c = control();
-        assert_eq!(c.plan(1.0, 1.05), Plan { h: 1.05, lands: true, cut: false });
-        assert_eq!(c.plan(1.0, 0.4), Plan { h: 0.4, lands: true, cut: true });
-        assert_eq!(c.plan(1.0, 1.5), Plan { h: 0.75, lands: false, cut: true });
-        assert_eq!(c.plan(1.0, 5.0), Plan { h: 1.0, lands: false, cut: false });
+        assert_eq!(
+            c.plan(1.0, 1.05),
+            Plan {
+                h: 1.05,
+                lands: true,
+                cut: false
+            }
+        );
+        assert_eq!(
+            c.plan(1.0, 0.4),
+            Plan {
+                h: 0.4,
+                lands: true,
+                cut: true
+            }
+        );
+        assert_eq!(
+            c.plan(1.0, 1.5),
+            Plan {
+                h: 0.75,
+                lands: false,
+                cut: true
+            }
+        );
+        assert_eq!(
+            c.plan(1.0, 5.0),
+            Plan {
+                h: 1.0,
+                lands: false,
+                cut: false
+            }
+        );
     }
 
     #[test]
     fn a_cut_step_does_not_shorten_the_proposal_unless_it_was_inaccurate() {
         let c = control();
-        let plan = Plan { h: 0.1, lands: true, cut: true };
+        let plan = Plan {
+            h: 0.1,
+            lands: true,
+            cut: true,
+        };
         assert_eq!(c.after_accepted(plan, 1.0, 1e-9, false, true), 1.0);
         assert!(c.after_accepted(plan, 1.0, 0.9, false, true) < 0.1);
     }
@@ -162,7 +221,11 @@ mod tests {
     #[test]
     fn an_error_at_the_tolerance_shortens_by_the_safety_factor() {
         let c = control();
-        let plan = Plan { h: 1.0, lands: false, cut: false };
+        let plan = Plan {
+            h: 1.0,
+            lands: false,
+            cut: false,
+        };
         assert!((c.after_accepted(plan, 1.0, 1.0, false, true) - 0.8).abs() < 1e-15);
         assert!((c.after_accepted(plan, 1.0, 0.512, false, true) - 1.0).abs() < 1e-15);
         assert_eq!(c.after_accepted(plan, 1.0, 1e-9, false, true), 2.0);
@@ -171,9 +234,15 @@ mod tests {
 
     #[test]
     fn a_fixed_step_never_changes_except_by_rounding_to_land() {
-        let c = StepControl::new(&Solver { step: Some(0.01), ..Solver::default() });
+        let c = StepControl::new(&Solver {
+            step: Some(0.01),
+            ..Solver::default()
+        });
         assert_eq!(c.plan(0.01, 1.0).h, 0.01);
         assert!(c.plan(0.01, 0.01 * (1.0 + 1e-9)).lands);
-        assert_eq!(c.after_accepted(c.plan(0.01, 1.0), 0.01, 1e9, false, true), 0.01);
+        assert_eq!(
+            c.after_accepted(c.plan(0.01, 1.0), 0.01, 1e9, false, true),
+            0.01
+        );
     }
 }

@@ -27,14 +27,25 @@ pub(super) struct Inputs {
 
 impl Inputs {
     fn new(n: usize) -> Self {
-        Self { u: vec![0.0; n], u_dot: vec![0.0; n], u_ddot: vec![0.0; n] }
+        Self {
+            u: vec![0.0; n],
+            u_dot: vec![0.0; n],
+            u_ddot: vec![0.0; n],
+        }
     }
 
     /// The surroundings of the equations at time `t`.
     pub fn at<'a>(&'a mut self, p: &Problem<'a>, t: f64) -> Context<'a> {
         let signals: &dyn Signals = p.env.signals;
         signals.sample(t, &mut self.u, &mut self.u_dot, &mut self.u_ddot);
-        Context { t, u: &self.u, u_dot: &self.u_dot, u_ddot: &self.u_ddot, p: p.env.parameters, modes: p.modes }
+        Context {
+            t,
+            u: &self.u,
+            u_dot: &self.u_dot,
+            u_ddot: &self.u_ddot,
+            p: p.env.parameters,
+            modes: p.modes,
+        }
     }
 }
 
@@ -57,7 +68,11 @@ impl Culprit {
 /// Why an attempt at a step was given up. Nothing has been changed; a shorter step may succeed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Refusal {
-    Newton { iterations: u32, residual: f64, culprit: Culprit },
+    Newton {
+        iterations: u32,
+        residual: f64,
+        culprit: Culprit,
+    },
     NotFinite(Culprit),
     Singular(Culprit),
     Fault(Fault),
@@ -155,7 +170,9 @@ impl Core {
             method: Hht::new(settings.alpha),
             control: StepControl::new(settings),
             settings: *settings,
-            newton_tolerance: settings.newton_tolerance.unwrap_or(1e-3 * settings.tolerance),
+            newton_tolerance: settings
+                .newton_tolerance
+                .unwrap_or(1e-3 * settings.tolerance),
             size,
             character: system.character(),
             newton,

@@ -58,17 +58,40 @@ impl Core {
         let lambda_dot = std::mem::take(&mut y.lambda_dot);
         self.remember(s, y);
         y.lambda_dot = lambda_dot; // the exact one, better than the difference
-        Ok(Correction::Kept { error: max(first.0, y.h * first.1) })
+        Ok(Correction::Kept {
+            error: max(first.0, y.h * first.1),
+        })
     }
 
     /// j₁ and dλ/dt at the end of the trial.
-    pub fn end_jerk(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) -> Result<(), Refusal> {
-        let Trial { t, h, q, v, acc, lambda, jerk, lambda_dot, .. } = y;
+    pub fn end_jerk(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        let Trial {
+            t,
+            h,
+            q,
+            v,
+            acc,
+            lambda,
+            jerk,
+            lambda_dot,
+            ..
+        } = y;
         self.jerk(p, *t, *h, (q, v, acc, lambda), jerk, lambda_dot, stats)
     }
 
     /// One pass; returns ‖Dq‖ and ‖Dv‖.
-    fn pass(&mut self, p: &Problem, s: &State, y: &mut Trial, stats: &mut Statistics) -> Result<(f64, f64), Refusal> {
+    fn pass(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(f64, f64), Refusal> {
         let h = y.h;
         let h12 = h * h / 12.0;
         // Velocity first: with the position first the passes amplify every oscillation.
@@ -95,7 +118,8 @@ impl Core {
         w.copy_from_slice(target);
         self.onto_tangent();
         let dq = self.norm_of_first(p, s, y)?;
-        p.system.retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
+        p.system
+            .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
         y.q.copy_from_slice(&self.scratch.q);
         if self.size.nc > 0 {
             self.back_onto_constraints(p, y);
@@ -107,7 +131,14 @@ impl Core {
         if self.size.nc > 0 {
             self.velocity_onto_constraints(p, y);
         }
-        let Trial { t, q, v, acc, lambda, .. } = &mut *y;
+        let Trial {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = &mut *y;
         self.accelerations(p, *t, q, v, acc, lambda, stats)?;
         self.end_jerk(p, y, stats)?;
         Ok((dq, dv))
@@ -124,7 +155,8 @@ impl Core {
         for r in r.iter_mut() {
             *r = -*r;
         }
-        self.mass.reach_here(&self.st, r, PROJECTED, de, mu, &mut self.work);
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, de, mu, &mut self.work);
         for i in 0..e.len() {
             e[i] += de[i];
         }
@@ -138,7 +170,9 @@ impl Core {
         if norm.is_finite() {
             Ok(norm)
         } else {
-            Err(Refusal::NotFinite(Culprit::Coordinate(super::newton::largest(e))))
+            Err(Refusal::NotFinite(Culprit::Coordinate(
+                super::newton::largest(e),
+            )))
         }
     }
 
@@ -169,7 +203,8 @@ impl Core {
         for i in 0..r.len() {
             r[i] = -(r[i] + gv[i]);
         }
-        self.mass.reach_here(&self.st, r, PROJECTED, dv, mu, &mut self.work);
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, dv, mu, &mut self.work);
         for i in 0..dv.len() {
             y.v[i] += dv[i];
         }

@@ -63,7 +63,15 @@ impl Core {
             for r in r.iter_mut() {
                 *r = -*r;
             }
-            self.newton.reach(&self.st, &self.mass.matrix, r, PROJECTED, de, mu, &mut self.work);
+            self.newton.reach(
+                &self.st,
+                &self.mass.matrix,
+                r,
+                PROJECTED,
+                de,
+                mu,
+                &mut self.work,
+            );
             for i in 0..e.len() {
                 e[i] += de[i];
             }
@@ -75,11 +83,19 @@ impl Core {
     /// Error over tolerance: per step, or per second.
     pub fn over_tolerance(&self, error: f64, h: f64) -> f64 {
         let e = error / self.settings.tolerance;
-        if self.settings.per_unit_step { e / h } else { e }
+        if self.settings.per_unit_step {
+            e / h
+        } else {
+            e
+        }
     }
 }
 
 /// The larger one; NaN if either is.
 pub(super) fn max(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
 }

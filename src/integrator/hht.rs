@@ -56,7 +56,9 @@ impl Hht {
         v1: &mut [f64],
         acc1: &mut [f64],
     ) {
-        let Self { alpha, beta, gamma, .. } = *self;
+        let Self {
+            alpha, beta, gamma, ..
+        } = *self;
         for i in 0..x.len() {
             theta[i] = h * (v0[i] + h * (0.5 * at[i] + beta * x[i]));
             v1[i] = v0[i] + h * (at[i] + gamma * x[i]);
@@ -81,13 +83,30 @@ mod tests {
             let at = [a(t0 - alpha * h)];
             let x = [a(t0 + h - alpha * h) - at[0]];
             let (mut theta, mut v1, mut acc1) = ([0.0], [0.0], [0.0]);
-            m.advance(h, &[v(t0)], &at, &[a(t0)], &x, &mut theta, &mut v1, &mut acc1);
+            m.advance(
+                h,
+                &[v(t0)],
+                &at,
+                &[a(t0)],
+                &x,
+                &mut theta,
+                &mut v1,
+                &mut acc1,
+            );
             let third = 6.0 + 24.0 * t0;
             let position = (theta[0] - (q(t0 + h) - q(t0))) / (h.powi(3) * third);
             let velocity = (v1[0] - v(t0 + h)) / (h.powi(3) * 24.0);
             // The next term of the expansion is O(h) relative.
-            assert!((position - m.cq).abs() < 2e-3, "{alpha} {position} {}", m.cq);
-            assert!((velocity - m.cv).abs() < 2e-3, "{alpha} {velocity} {}", m.cv);
+            assert!(
+                (position - m.cq).abs() < 2e-3,
+                "{alpha} {position} {}",
+                m.cq
+            );
+            assert!(
+                (velocity - m.cv).abs() < 2e-3,
+                "{alpha} {velocity} {}",
+                m.cv
+            );
         }
     }
 }

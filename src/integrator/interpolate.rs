@@ -82,7 +82,16 @@ impl Segment {
     /// q and v at the fraction `s` of the step, not yet on the constraints.
     fn blend(&mut self, system: &dyn System, rotations: bool, s: f64) {
         let h = self.t[1] - self.t[0];
-        let Self { q, v, acc, mid_q, mid_v, w, rate, .. } = self;
+        let Self {
+            q,
+            v,
+            acc,
+            mid_q,
+            mid_v,
+            w,
+            rate,
+            ..
+        } = self;
         if rotations {
             system.difference(&q[0], &q[1], w);
             rate.copy_from_slice(&v[1]);
@@ -109,10 +118,21 @@ impl Segment {
         self.blend(p.system, core.character.rotations, 0.5);
         let mut sum = (0.0, 0.0);
         for (point, weight) in [(0, 1.0), (2, 4.0), (1, 1.0)] {
-            let t = if point == 2 { self.t[0] + 0.5 * h } else { self.t[point] };
-            let (q, v) = if point == 2 { (&self.mid_q, &self.mid_v) } else { (&self.q[point], &self.v[point]) };
+            let t = if point == 2 {
+                self.t[0] + 0.5 * h
+            } else {
+                self.t[point]
+            };
+            let (q, v) = if point == 2 {
+                (&self.mid_q, &self.mid_v)
+            } else {
+                (&self.q[point], &self.v[point])
+            };
             let cx = core.inputs.at(p, t);
-            let Power { dissipated, supplied } = p.system.power(&cx, q, v);
+            let Power {
+                dissipated,
+                supplied,
+            } = p.system.power(&cx, q, v);
             let mut drive = 0.0;
             if core.character.moving_constraints {
                 // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
@@ -137,7 +157,8 @@ impl Segment {
 /// Cubic with values `x` and scaled slopes `d` at 0 and 1.
 fn hermite3(s: f64, x: [f64; 2], d: [f64; 2]) -> f64 {
     let r = 1.0 - s;
-    x[0] * r * r * (1.0 + 2.0 * s) + d[0] * s * r * r + x[1] * s * s * (3.0 - 2.0 * s) - d[1] * s * s * r
+    x[0] * r * r * (1.0 + 2.0 * s) + d[0] * s * r * r + x[1] * s * s * (3.0 - 2.0 * s)
+        - d[1] * s * s * r
 }
 
 /// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value and slope at `s`.
@@ -169,7 +190,10 @@ impl Integrator {
     ) -> Result<()> {
         let Self { core, segment, .. } = self;
         if !segment.valid {
-            return Err(Error::CallOrder { call: "interpolate", reason: "no step has been taken yet" });
+            return Err(Error::CallOrder {
+                call: "interpolate",
+                reason: "no step has been taken yet",
+            });
         }
         let [t0, t1] = segment.t;
         if !(t >= t0 && t <= t1) {
@@ -196,13 +220,19 @@ impl Integrator {
         out.v.clone_from(&segment.mid_v);
         out.acc.clone_from(&segment.acc[1]);
         out.lambda.clone_from(&segment.lambda[1]);
-        out.dissipated = segment.dissipated[0] + s * (segment.dissipated[1] - segment.dissipated[0]);
+        out.dissipated =
+            segment.dissipated[0] + s * (segment.dissipated[1] - segment.dissipated[0]);
         out.supplied = segment.supplied[0] + s * (segment.supplied[1] - segment.supplied[0]);
 
-        let p = Problem { system, env: *env, modes: &segment.modes };
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &segment.modes,
+        };
         core.newton.select(system, &segment.modes, &segment.dropped);
         core.mass.select(system, &segment.modes, &segment.dropped);
-        core.consistent(&p, t, out, CLOSINGS, CLOSURE).map_err(|r| r.error(system, t, 0.0))?;
+        core.consistent(&p, t, out, CLOSINGS, CLOSURE)
+            .map_err(|r| r.error(system, t, 0.0))?;
         debug_assert!(max_abs(&out.q).is_finite());
         Ok(())
     }
@@ -222,7 +252,10 @@ mod tests {
             let (x, dx) = hermite5(s, 1.0, [-1.0, 4.0], [4.0, 12.0]);
             let exact = s.powi(5) - s.powi(4) + 2.0 * s * s - s;
             let slope = 5.0 * s.powi(4) - 4.0 * s.powi(3) + 4.0 * s - 1.0;
-            assert!((x - exact).abs() < 1e-14 && (dx - slope).abs() < 1e-13, "{s} {x} {exact} {dx} {slope}");
+            assert!(
+                (x - exact).abs() < 1e-14 && (dx - slope).abs() < 1e-13,
+                "{s} {x} {exact} {dx} {slope}"
+            );
         }
     }
 }

@@ -107,7 +107,11 @@ impl Integrator {
         let mut modes = std::mem::take(&mut self.modes);
         modes.copy_from_slice(&state.modes);
         let mut stats = state.statistics;
-        let p = Problem { system, env: *env, modes: &modes };
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &modes,
+        };
         let outcome = self.substep(&p, state, t_end, &mut stats);
         self.core.collect(&mut stats);
         state.statistics = stats;
@@ -116,7 +120,13 @@ impl Integrator {
     }
 
     /// Attempts until one is accepted.
-    fn substep(&mut self, p: &Problem, state: &mut State, t_end: f64, stats: &mut Statistics) -> Result<Accepted> {
+    fn substep(
+        &mut self,
+        p: &Problem,
+        state: &mut State,
+        t_end: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
         self.core.select(p.system, state);
         if p.system.size().ne > 0 {
             self.events.look_from(&mut self.core, p, state);
@@ -127,14 +137,24 @@ impl Integrator {
             let t1 = if plan.lands { t_end } else { state.t + plan.h };
             let refusal = match self.attempt(p, state, plan.h, t1, stats) {
                 Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
-                    let next = self.core.control.after_accepted(plan, state.next_h, e, state.first, may_grow);
+                    let next = self.core.control.after_accepted(
+                        plan,
+                        state.next_h,
+                        e,
+                        state.first,
+                        may_grow,
+                    );
                     return self.accept(p, state, e, next, stats);
                 }
                 Ok(e) => {
                     stats.rejected += 1;
                     may_grow = false;
                     // NaN and infinity are refused like a failed iteration.
-                    let h = if e.is_finite() { self.core.control.after_rejected(plan.h, e) } else { plan.h * NEWTON_RATIO };
+                    let h = if e.is_finite() {
+                        self.core.control.after_rejected(plan.h, e)
+                    } else {
+                        plan.h * NEWTON_RATIO
+                    };
                     plan = self.shorter(h, None, p, state)?;
                     state.rate = f64::NAN;
                     continue;
@@ -144,7 +164,9 @@ impl Integrator {
             stats.newton_failures += 1;
             may_grow = false;
             state.rate = f64::NAN;
-            if self.core.control.fixed().is_some() || matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
+            if self.core.control.fixed().is_some()
+                || matches!(refusal, Refusal::Fault(Fault::Stop(_)))
+            {
                 return Err(refusal.error(p.system, state.t, plan.h));
             }
             plan = self.shorter(plan.h * NEWTON_RATIO, Some(refusal), p, state)?;
@@ -152,19 +174,33 @@ impl Integrator {
     }
 
     /// A retry with step h, or the end of the road.
-    fn shorter(&self, h: f64, refusal: Option<Refusal>, p: &Problem, state: &State) -> Result<Plan> {
+    fn shorter(
+        &self,
+        h: f64,
+        refusal: Option<Refusal>,
+        p: &Problem,
+        state: &State,
+    ) -> Result<Plan> {
         if h >= self.core.control.smallest(state.t) {
-            return Ok(Plan { h, lands: false, cut: false });
+            return Ok(Plan {
+                h,
+                lands: false,
+                cut: false,
+            });
         }
         let worst = newton::largest(&self.trial.delta);
         Err(match refusal {
-            Some(refusal @ (Refusal::NotFinite(_) | Refusal::Fault(_))) => refusal.error(p.system, state.t, h),
-            Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => Error::StepTooSmall {
-                time: state.t,
-                step: h,
-                reason: "the implicit equations did not converge",
-                culprit: culprit.name(p.system),
-            },
+            Some(refusal @ (Refusal::NotFinite(_) | Refusal::Fault(_))) => {
+                refusal.error(p.system, state.t, h)
+            }
+            Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
+                Error::StepTooSmall {
+                    time: state.t,
+                    step: h,
+                    reason: "the implicit equations did not converge",
+                    culprit: culprit.name(p.system),
+                }
+            }
             None => Error::StepTooSmall {
                 time: state.t,
                 step: h,
@@ -183,7 +219,12 @@ impl Integrator {
         t1: f64,
         stats: &mut Statistics,
     ) -> std::result::Result<f64, Refusal> {
-        let Self { core, trial: y, plain, .. } = self;
+        let Self {
+            core,
+            trial: y,
+            plain,
+            ..
+        } = self;
         (y.t, y.h) = (t1, h);
         (y.corrected, y.jerk_known) = (false, false);
         core.plain_step(p, s, y, stats)?;
@@ -206,9 +247,23 @@ impl Integrator {
     }
 
     /// The trial becomes the state, unless an event cuts it short.
-    fn accept(&mut self, p: &Problem, state: &mut State, e: f64, next: f64, stats: &mut Statistics) -> Result<Accepted> {
-        let fired = if self.core.size.ne > 0 { self.hit_event(p, state, stats)? } else { None };
-        if self.core.settings.corrector == Corrector::Auto && !self.trial.jerk_known && state.corrector_rest <= 1 {
+    fn accept(
+        &mut self,
+        p: &Problem,
+        state: &mut State,
+        e: f64,
+        next: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
+        let fired = if self.core.size.ne > 0 {
+            self.hit_event(p, state, stats)?
+        } else {
+            None
+        };
+        if self.core.settings.corrector == Corrector::Auto
+            && !self.trial.jerk_known
+            && state.corrector_rest <= 1
+        {
             self.core.jerk_at_end(p, &mut self.trial, stats);
         }
         let h = self.trial.h;
@@ -230,12 +285,20 @@ impl Integrator {
             }
             None => state.event_streak = 0,
         }
-        Ok(Accepted { h, event: fired.is_some() })
+        Ok(Accepted {
+            h,
+            event: fired.is_some(),
+        })
     }
 
     /// Swaps the trial into the state and keeps the step for interpolation.
     fn take(&mut self, p: &Problem, s: &mut State) {
-        let Self { core, trial: y, segment, .. } = self;
+        let Self {
+            core,
+            trial: y,
+            segment,
+            ..
+        } = self;
         segment.begin(s);
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);
@@ -292,11 +355,24 @@ impl Refusal {
     /// The sentence for a step that may not be shortened.
     fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
         match self {
-            Self::Newton { iterations, residual, culprit } => {
-                Error::NewtonDiverged { time, step, iterations, residual, culprit: culprit.name(system) }
-            }
-            Self::NotFinite(culprit) => Error::Evaluation { time, culprit: culprit.name(system) },
-            Self::Singular(culprit) => Error::SingularMass { culprit: culprit.name(system) },
+            Self::Newton {
+                iterations,
+                residual,
+                culprit,
+            } => Error::NewtonDiverged {
+                time,
+                step,
+                iterations,
+                residual,
+                culprit: culprit.name(system),
+            },
+            Self::NotFinite(culprit) => Error::Evaluation {
+                time,
+                culprit: culprit.name(system),
+            },
+            Self::Singular(culprit) => Error::SingularMass {
+                culprit: culprit.name(system),
+            },
             Self::Fault(Fault::NotHere(code) | Fault::Stop(code)) => Error::Callback { time, code },
         }
     }

@@ -31,7 +31,13 @@ const ROUNDING: f64 = 4e-15;
 impl Core {
     /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
     /// given; fills q, v, acc, lambda, x, at.
-    pub fn newton(&mut self, p: &Problem, s: &State, y: &mut Trial, stats: &mut Statistics) -> Result<(), Refusal> {
+    pub fn newton(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
         let h = y.h;
         self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
         for i in 0..y.x.len() {
@@ -45,14 +51,18 @@ impl Core {
 
         // A step cut short to land is solved as well as the natural one would be: its accelerations are worth no less.
         let natural = h.max(s.next_h);
-        let (here, wanted) = (self.method.beta * h * h, self.method.beta * natural * natural);
+        let (here, wanted) = (
+            self.method.beta * h * h,
+            self.method.beta * natural * natural,
+        );
         let mut regular = self.factorise_at(p, y, stats)?;
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
         for iteration in 1..=LIMIT {
             let (size, rounding, culprit) = self.iterate(p, s, y, stats)?;
-            let converged = |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
+            let converged =
+                |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
             let rate = size / last;
             if iteration == 1 {
                 let trusted = regular && s.rate < GOOD_RATE && s.rate_uses < TRUSTED_STEPS;
@@ -65,7 +75,11 @@ impl Core {
                     (y.rate, y.rate_uses) = (rate, 0);
                 }
                 if rate > 2.0 || (iteration == LIMIT && !converged(size)) {
-                    return Err(Refusal::Newton { iterations: iteration, residual: size * wanted / self.newton_tolerance, culprit });
+                    return Err(Refusal::Newton {
+                        iterations: iteration,
+                        residual: size * wanted / self.newton_tolerance,
+                        culprit,
+                    });
                 }
             }
             if converged(size) || (rate < 0.5 && converged(2.0 * rate * size)) {
@@ -83,23 +97,44 @@ impl Core {
 
     /// q₁, v₁, q̈₁ from x.
     fn kinematics(&mut self, p: &Problem, s: &State, y: &mut Trial) {
-        let Trial { at, x, theta, v, acc, .. } = y;
+        let Trial {
+            at,
+            x,
+            theta,
+            v,
+            acc,
+            ..
+        } = y;
         self.method.advance(y.h, &s.v, at, &s.acc, x, theta, v, acc);
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
     /// Factorises at the trial point. False where the position is nearly singular.
-    fn factorise_at(&mut self, p: &Problem, y: &Trial, _stats: &mut Statistics) -> Result<bool, Refusal> {
+    fn factorise_at(
+        &mut self,
+        p: &Problem,
+        y: &Trial,
+        _stats: &mut Statistics,
+    ) -> Result<bool, Refusal> {
         let (h, m) = (y.h, self.method);
         if self.character.linear && self.factored_for == Some(h) {
             return Ok(true);
         }
         let cx = self.inputs.at(p, y.t);
-        let weights =
-            Weights { mass: 1.0 / (1.0 - m.alpha), damping: m.gamma * h, stiffness: m.beta * h * h, theta: &y.theta };
-        self.newton.load_tangent(&self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights)?;
+        let weights = Weights {
+            mass: 1.0 / (1.0 - m.alpha),
+            damping: m.gamma * h,
+            stiffness: m.beta * h * h,
+            theta: &y.theta,
+        };
+        self.newton.load_tangent(
+            &self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights,
+        )?;
         self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
-        let pivots = self.newton.factorise(&self.st, &mut self.work).map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+        let pivots = self
+            .newton
+            .factorise(&self.st, &mut self.work)
+            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
         self.factored_for = self.character.linear.then_some(h);
         Ok(pivots.smallest_constraint > SINGULAR_PIVOT)
     }
@@ -124,14 +159,20 @@ impl Core {
         p.system.force(&cx, &y.q, &y.v, force)?;
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
         self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
-        self.newton.matrix.add_jacobian_transposed(&self.st, &y.lambda, inertia);
+        self.newton
+            .matrix
+            .add_jacobian_transposed(&self.st, &y.lambda, inertia);
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
         p.system.constraint(&cx, &y.q, phi);
         let (e, active) = (self.newton.matrix.e(), self.newton.matrix.active());
         for i in 0..phi.len() {
-            phi[i] = if active[i] { e[i] * (y.lambda[i] - reference[i]) - scale * phi[i] } else { 0.0 }; // −r₂
+            phi[i] = if active[i] {
+                e[i] * (y.lambda[i] - reference[i]) - scale * phi[i]
+            } else {
+                0.0
+            }; // −r₂
         }
         if let Some(i) = first_not_finite(inertia) {
             return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
@@ -142,7 +183,15 @@ impl Core {
 
         if self.character.velocity_forces || self.character.rotations {
             // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
-            let done = self.newton.factor.solve_refined(&self.st, &self.newton.matrix, true, 1e-3, 3, inertia, phi);
+            let done = self.newton.factor.solve_refined(
+                &self.st,
+                &self.newton.matrix,
+                true,
+                1e-3,
+                3,
+                inertia,
+                phi,
+            );
             self.work.solves += done.solves as u64;
         } else {
             self.newton.solve(&self.st, inertia, phi, &mut self.work);
@@ -180,5 +229,9 @@ pub(super) fn largest(x: &[f64]) -> usize {
 }
 
 pub(super) fn culprit(unknown: usize, nv: usize) -> Culprit {
-    if unknown < nv { Culprit::Coordinate(unknown) } else { Culprit::Constraint(unknown - nv) }
+    if unknown < nv {
+        Culprit::Coordinate(unknown)
+    } else {
+        Culprit::Constraint(unknown - nv)
+    }
 }

@@ -23,7 +23,13 @@ const STALE: f64 = 1e-2;
 
 impl Core {
     /// The whole HHT step, without estimate. Fills the trial.
-    pub fn plain_step(&mut self, p: &Problem, s: &State, y: &mut Trial, stats: &mut Statistics) -> Result<(), Refusal> {
+    pub fn plain_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
         self.newton(p, s, y, stats)?;
         if self.size.nc > 0 {
             self.close(p, y)?;
@@ -74,16 +80,8 @@ impl Core {
         let mut before = f64::INFINITY;
         loop {
             let cx = self.inputs.at(p, y.t);
-            let [dq, ..] = &mut self.scratch.v;
-            let [_, phi, _] = &mut self.scratch.c;
-            p.system.constraint(&cx, &y.q, phi);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            let (open, row) = {
-                let phi = &self.scratch.c[1];
-                self.closure(p, phi)
-            };
+            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+            let (open, row) = self.closure(p, &self.scratch.c[1]);
             if open <= target {
                 return Ok(());
             }
@@ -91,13 +89,20 @@ impl Core {
                 return if open <= OPEN * p.system.magnitude(&y.q) {
                     Ok(())
                 } else {
-                    Err(Refusal::Newton { iterations: 0, residual: open / OPEN, culprit: Culprit::Constraint(row) })
+                    Err(Refusal::Newton {
+                        iterations: 0,
+                        residual: open / OPEN,
+                        culprit: Culprit::Constraint(row),
+                    })
                 };
             }
             before = open;
             let [dq, ..] = &mut self.scratch.v;
             let [_, phi, _] = &mut self.scratch.c;
             dq.fill(0.0);
+            for x in phi.iter_mut() {
+                *x = -*x;
+            }
             self.newton.solve(&self.st, dq, phi, &mut self.work);
             p.system.retract(&y.q, dq, &mut self.scratch.q);
             y.q.copy_from_slice(&self.scratch.q);
@@ -105,7 +110,12 @@ impl Core {
     }
 
     /// Velocities and accelerations back onto the constraints' rates.
-    fn project(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) -> Result<(), Refusal> {
+    fn project(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
         {
             let cx = self.inputs.at(p, y.t);
@@ -129,7 +139,15 @@ impl Core {
             }
             let mu = &mut self.scratch.c[2];
             mu.fill(0.0);
-            let done = self.newton.factor.solve_refined(&self.st, &self.newton.matrix, true, 1e-3, 3, dx, mu);
+            let done = self.newton.factor.solve_refined(
+                &self.st,
+                &self.newton.matrix,
+                true,
+                1e-3,
+                3,
+                dx,
+                mu,
+            );
             self.work.solves += done.solves as u64;
             for i in 0..dx.len() {
                 y.v[i] += gamma * y.h * dx[i];
@@ -180,19 +198,34 @@ impl Core {
     fn reach(&mut self, p: &Problem, y: &Trial) -> Result<f64, Refusal> {
         let [dx, ..] = &mut self.scratch.v;
         let [_, r, mu] = &mut self.scratch.c;
-        let rest = self.newton.reach(&self.st, &self.mass.matrix, r, PROJECTED, dx, mu, &mut self.work);
+        let rest = self.newton.reach(
+            &self.st,
+            &self.mass.matrix,
+            r,
+            PROJECTED,
+            dx,
+            mu,
+            &mut self.work,
+        );
         if rest <= STALE || max_abs(r) * rest < 1e-13 {
             return Ok(1.0 - self.method.alpha);
         }
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
         let [dx, ..] = &mut self.scratch.v;
         let [_, r, mu] = &mut self.scratch.c;
-        self.mass.reach_here(&self.st, r, PROJECTED, dx, mu, &mut self.work);
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, dx, mu, &mut self.work);
         Ok(1.0)
     }
 
     /// Loads and factorises A at a point.
-    pub fn factorise_mass(&mut self, p: &Problem, t: f64, q: &[f64], v: &[f64]) -> Result<(), Refusal> {
+    pub fn factorise_mass(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(), Refusal> {
         let cx = self.inputs.at(p, t);
         self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
         self.mass
