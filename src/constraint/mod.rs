@@ -10,3 +10,6 @@
 mod matrix;
 pub mod multipliers;
 pub mod redundancy;
+
+#[cfg(test)]
+mod samples;
