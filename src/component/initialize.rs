@@ -72,3 +72,97 @@ fn refused(name: &str, value: f64, expected: &str) -> Error {
         expected: expected.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_checked_and_a_refusal_changes_nothing() {
+        const INF: f64 = f64::INFINITY;
+        const NO: f64 = f64::NAN;
+        let mut instance = oscillator();
+        let before = format!("{:?}", instance.save().unwrap());
+        let refusals = [
+            (NO, 1.0, 0.0, "start_time"),
+            (INF, INF, 0.0, "start_time"),
+            (-INF, 1.0, 0.0, "start_time"),
+            (1.0, 0.5, 0.0, "stop_time"),
+            (1.0, NO, 0.0, "stop_time"),
+            (1.0, -INF, 0.0, "stop_time"),
+            (0.0, 1.0, NO, "tolerance"),
+            (0.0, 1.0, INF, "tolerance"),
+        ];
+        for (start, stop, tolerance, culprit) in refusals {
+            let error = instance.initialize(start, stop, tolerance).unwrap_err();
+            assert!(
+                matches!(&error, Error::Argument { name, .. } if name == culprit),
+                "{error}"
+            );
+            assert_eq!(before, format!("{:?}", instance.save().unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_start_that_fails_leaves_the_instance_created() {
+        let mut instance = oscillator();
+        instance.set_real(&[STIFFNESS], &[BROKEN]).unwrap();
+        let before = format!("{:?}", instance.save().unwrap());
+        let error = instance.initialize(0.0, 1.0, 0.0).unwrap_err();
+        assert!(
+            matches!(error, Error::Callback { code: 7, .. }),
+            "{error:?}"
+        );
+        assert_eq!(before, format!("{:?}", instance.save().unwrap()));
+        instance.set_real(&[STIFFNESS], &[4.0]).unwrap();
+        instance.initialize(0.0, 1.0, 0.0).unwrap();
+    }
+
+    #[test]
+    fn any_start_time_gives_the_same_motion() {
+        let run = |start: f64| {
+            let mut instance = oscillator();
+            instance
+                .set_input_derivatives(&[PUSH], &[1], &[1.0])
+                .unwrap();
+            instance.initialize(start, start + 2.0, 0.0).unwrap();
+            assert_eq!(instance.time(), start);
+            instance.step(start, 2.0).unwrap();
+            assert_eq!(instance.time(), start + 2.0);
+            get(&mut instance, X)
+        };
+        let x = run(0.0);
+        for start in [-1.0, 64.0, -1024.0] {
+            // Times are rounded to 1e-13 of the step sequence at t = 1024; x moves by a few units per second.
+            assert!(
+                (run(start) - x).abs() < 1e-11,
+                "start {start}: {} {x}",
+                run(start)
+            );
+        }
+    }
+
+    #[test]
+    fn a_tolerance_of_zero_or_less_means_the_models() {
+        let mut instance = oscillator();
+        for tolerance in [0.0, -1.0, f64::NEG_INFINITY] {
+            instance.initialize(0.0, 1.0, tolerance).unwrap();
+            assert_eq!(instance.tolerance(), instance.model().solver.tolerance);
+            instance.reset();
+        }
+        instance.initialize(0.0, 1.0, 1e-3).unwrap();
+        assert_eq!(instance.tolerance(), 1e-3);
+    }
+
+    #[test]
+    fn a_tighter_tolerance_takes_more_steps() {
+        let steps = |tolerance: f64| {
+            let mut instance = oscillator();
+            instance.initialize(0.0, 4.0, tolerance).unwrap();
+            instance.step(0.0, 4.0).unwrap();
+            get(&mut instance, STEPS)
+        };
+        assert!(steps(1e-8) > 2.0 * steps(1e-4));
+    }
+}

@@ -82,8 +82,7 @@ impl System for Oscillator {
         weights: &Weights,
         out: &mut [f64],
     ) -> Evaluated {
-        out[0] =
-            weights.mass * cx.p[1] + weights.damping * DAMPING + weights.stiffness * cx.p[0];
+        out[0] = weights.mass * cx.p[1] + weights.damping * DAMPING + weights.stiffness * cx.p[0];
         Ok(())
     }
 

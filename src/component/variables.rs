@@ -195,3 +195,96 @@ fn refused(target: Target, value: f64) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    fn catalogue() -> Catalogue {
+        Catalogue::new(&testing::model()).unwrap()
+    }
+
+    #[test]
+    fn inputs_come_first_then_outputs_then_parameters() {
+        let causalities: Vec<_> = catalogue().variables.iter().map(|v| v.causality).collect();
+        let mut expected = vec![Causality::Input];
+        expected.extend([Causality::Output; 8]);
+        expected.extend([Causality::Parameter; 2]);
+        assert_eq!(causalities, expected);
+    }
+
+    #[test]
+    fn every_variable_is_found_by_its_name_and_has_the_start_value_of_the_model() {
+        let catalogue = catalogue();
+        for (i, variable) in catalogue.variables.iter().enumerate() {
+            assert_eq!(catalogue.find(&variable.name).unwrap(), i as u32);
+        }
+        let starts: Vec<_> = catalogue.variables.iter().map(|v| v.start).collect();
+        assert_eq!(starts[testing::PUSH as usize], Some(0.5));
+        assert_eq!(starts[testing::X as usize], None);
+        assert_eq!(starts[testing::STIFFNESS as usize], Some(4.0));
+    }
+
+    #[test]
+    fn a_unit_that_is_not_written_is_that_of_the_quantity() {
+        let mut model = testing::model();
+        model.outputs[0].unit = Some("mm".to_string());
+        let catalogue = Catalogue::new(&model).unwrap();
+        let unit = |reference: u32| &*catalogue.variables[reference as usize].unit;
+        assert_eq!(unit(testing::X), "mm");
+        assert_eq!(unit(testing::V), "m/s");
+        assert_eq!(unit(testing::STIFFNESS), "N/m");
+        assert_eq!(unit(testing::MASS), "kg");
+        assert_eq!(unit(testing::STEPS), "");
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_one() {
+        let error = catalogue().find("stifness").unwrap_err();
+        let expected = Error::UnknownVariable {
+            name: "stifness".to_string(),
+            nearest: Some("stiffness".to_string()),
+        };
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn an_unknown_reference_is_refused() {
+        let error = catalogue().source(testing::COUNT).unwrap_err();
+        let (reference, count) = (testing::COUNT, testing::COUNT as usize);
+        assert_eq!(error, Error::UnknownReference { reference, count });
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_by_name() {
+        let catalogue = catalogue();
+        let refusal = |reference: u32, value: f64| {
+            let error = catalogue.settable(reference, value).unwrap_err();
+            error.to_string()
+        };
+        assert!(refusal(testing::X, 1.0).starts_with("\"x\" cannot be set"));
+        assert!(refusal(testing::PUSH, f64::NAN).starts_with("push = NaN"));
+        assert!(refusal(testing::STIFFNESS, f64::INFINITY).starts_with("stiffness = inf"));
+        assert!(refusal(testing::MASS, -1.0).starts_with("mass = -1: expected zero or more"));
+        assert!(catalogue.settable(testing::MASS, 0.0).is_ok());
+        assert!(catalogue.settable(testing::PUSH, -1.0).is_ok());
+    }
+
+    #[test]
+    fn derivatives_are_for_inputs_and_of_order_one_or_two() {
+        let catalogue = catalogue();
+        assert_eq!(catalogue.derivable(testing::PUSH, 1, -3.0), Ok(0));
+        assert_eq!(catalogue.derivable(testing::PUSH, 2, 0.0), Ok(0));
+        for order in [0, 3, u32::MAX] {
+            let error = catalogue.derivable(testing::PUSH, order, 0.0).unwrap_err();
+            assert!(matches!(error, Error::Argument { .. }), "{error}");
+        }
+        let error = catalogue.derivable(testing::PUSH, 1, f64::NAN).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { .. }), "{error}");
+        for reference in [testing::X, testing::STIFFNESS] {
+            let error = catalogue.derivable(reference, 1, 0.0).unwrap_err();
+            assert!(matches!(error, Error::NotSettable { .. }), "{error}");
+        }
+    }
+}
