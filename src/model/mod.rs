@@ -182,13 +182,6 @@ impl Default for Solver {
     }
 }
 
-impl Solver {
-    /// Placeholder until the reader's version lands.
-    pub fn validate(&self) -> crate::error::Result<()> {
-        Ok(())
-    }
-}
-
 /// `[[body]]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
