@@ -1,5 +1,6 @@
 //! Quantities: everything of a motion that has a dotted name, `<element>.<field>`.
 
+use super::document::shorten;
 use super::nearest::{did_you_mean, nearest};
 use super::{ForceKind, ForcePlace, JointKind, Model};
 use crate::error::{Error, Result};
@@ -262,9 +263,18 @@ impl Model {
             return Ok(Quantity::Time);
         }
         let Some((element, field)) = element_and_field(dotted) else {
-            let near = did_you_mean(dotted, self.element_names().chain(["time"]));
+            let found = match dotted {
+                "energy" | "solver" => true,
+                _ => find(dotted).is_some(),
+            };
+            let hint = if found {
+                format!("; \"{dotted}\" alone is none, give one of its fields")
+            } else {
+                did_you_mean(dotted, ["time"])
+            };
             return Err(format!(
-                "there is no quantity \"{dotted}\": expected <element>.<field> or time{near}"
+                "there is no quantity \"{}\": expected <element>.<field> or time{hint}",
+                shorten(dotted)
             ));
         };
         let (kind, fields) = match element {
@@ -286,7 +296,10 @@ impl Model {
                 None => {
                     let names = self.element_names().chain(["energy", "solver"]);
                     let near = did_you_mean(element, names);
-                    return Err(format!("there is no element \"{element}\"{near}"));
+                    return Err(format!(
+                        "there is no element \"{}\"{near}",
+                        shorten(element)
+                    ));
                 }
             },
         };
@@ -299,7 +312,8 @@ impl Model {
                     near => near,
                 };
                 Err(format!(
-                    "{kind}\"{element}\" has no quantity \"{field}\"{near}"
+                    "{kind}\"{element}\" has no quantity \"{}\"{near}",
+                    shorten(field)
                 ))
             }
         }
