@@ -1,5 +1,7 @@
 //! Quantities: everything of a motion that has a dotted name, `<element>.<field>`.
 
+use std::collections::HashMap;
+
 use super::document::shorten;
 use super::nearest::{did_you_mean, nearest};
 use super::{ForceKind, ForcePlace, JointKind, Model};
@@ -253,7 +255,21 @@ impl Model {
             })
     }
 
-    /// The same with a sentence as error, and with the finding of elements left to the caller.
+    /// The quantity of each declared output, in their order.
+    pub fn output_quantities(&self) -> Result<Vec<Quantity>> {
+        let names: HashMap<&str, Element> = (self
+            .elements()
+            .map(|element| (self.name_of(element), element)))
+        .collect();
+        (self.outputs.iter())
+            .map(|output| {
+                self.resolve_quantity(&output.source, |name| names.get(name).copied())
+                    .or_else(|_| self.quantity(&output.source))
+            })
+            .collect()
+    }
+
+    /// The same as [`Model::quantity`] with a sentence as error, and with the finding of elements left to the caller.
     pub(super) fn resolve_quantity(
         &self,
         dotted: &str,
@@ -396,6 +412,15 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn outputs_are_found_as_by_their_names() {
+        let model = model("slider_crank.toml");
+        let one_by_one: Vec<_> = (model.outputs.iter())
+            .map(|output| model.quantity(&output.source).unwrap())
+            .collect();
+        assert_eq!(model.output_quantities().unwrap(), one_by_one);
     }
 
     #[test]

@@ -521,6 +521,7 @@ fn a_large_model_on_one_line_is_read_in_linear_time() {
     let start = std::time::Instant::now();
     let model = Model::from_text(&text, "large").unwrap();
     assert_eq!(model.outputs.len(), 50_000);
+    model.validate().unwrap();
     let seconds = start.elapsed().as_secs_f64();
     assert!(seconds < 20.0, "{seconds} s");
 }
