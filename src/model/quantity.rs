@@ -47,15 +47,15 @@ pub enum BodyField {
 /// Motion and load of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JointField {
-    /// `.position` of bodies[1] relative to bodies[0] (rad or m)
+    /// `.position` of `bodies[1]` relative to `bodies[0]` (rad or m)
     Position,
     /// `.speed`
     Speed,
     /// `.acceleration`
     Acceleration,
-    /// `.fx .fy .fz`: force on bodies[1] at its joint point, ground axes (N)
+    /// `.fx .fy .fz`: force on `bodies[1]` at its joint point, ground axes (N)
     Force(usize),
-    /// `.mx .my .mz`: moment on bodies[1] at its joint point, ground axes (N m)
+    /// `.mx .my .mz`: moment on `bodies[1]` at its joint point, ground axes (N m)
     Moment(usize),
 }
 
