@@ -252,7 +252,7 @@ pub struct Joint {
     pub name: String,
     /// Its type.
     pub kind: JointKind,
-    /// bodies[1] moves relative to bodies[0].
+    /// `bodies[1]` moves relative to `bodies[0]`.
     pub bodies: [BodyRef; 2],
     /// Where.
     pub frame: JointPlace,
