@@ -1,0 +1,4 @@
+//! Shared by the integration tests. Each test program uses a part of it only.
+#![allow(dead_code)]
+
+pub mod systems;
