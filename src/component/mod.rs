@@ -62,8 +62,6 @@ struct Scratch {
     values: Vec<f64>,
     /// A point inside the last substep.
     sample: Sample,
-    /// Where the jump rule works, so that a jump that fails leaves the state as it was.
-    trial: State,
 }
 
 impl Instance {
@@ -101,7 +99,6 @@ impl Instance {
                 lambda: vec![0.0; size.nc],
                 ..Sample::default()
             },
-            trial: State::default(),
         };
         Ok(Self {
             fingerprint: state::fingerprint(&model),
