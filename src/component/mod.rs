@@ -70,7 +70,8 @@ impl Instance {
         Self::from_model(Model::from_file(path)?)
     }
 
-    /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir`.
+    /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir` (models of
+    /// this version name none).
     pub fn from_text(text: &str, _base_dir: Option<&Path>) -> Result<Self> {
         Self::from_model(Model::from_text(text, "model")?)
     }

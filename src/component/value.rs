@@ -460,7 +460,6 @@ mod tests {
 
     #[test]
     fn an_input_with_derivatives_moves_between_communication_points() {
-        // m x'' = u₁ t + u₂ t²/2 without spring and damper would need another system; here the input is read back.
         let mut instance = running();
         instance
             .set_input_derivatives(&[PUSH, PUSH], &[1, 2], &[2.0, 4.0])
@@ -475,8 +474,8 @@ mod tests {
 
     #[test]
     fn a_ramp_acts_on_the_motion_as_a_ramp() {
-        // m x'' + c x' + k x = u₁ t from the static state x = 0 ... here by superposition: the difference of two runs that
-        // differ by the ramp alone solves m d'' + c d' + k d = u₁ t, d(0) = d'(0) = 0. With ω² = k − c²/4 (m = 1):
+        // By superposition, the difference d of two runs that differ by the ramp alone solves d'' + c d' + k d = u₁ t with
+        // d(0) = d'(0) = 0 (m = 1). With ω² = k − c²/4:
         //   d = u₁/k [t − c/k + e^(−ct/2) ((c/k) cos ωt + (c²/(2k) − 1)/ω sin ωt)]
         let mut model = model();
         model.solver.tolerance = 1e-9;
