@@ -80,6 +80,10 @@ fn main() {
         .map(|n| (format!("planar chain {n}"), samples::planar_chain(n)))
         .chain((1..=3).map(|n| (format!("spatial chain {n}"), samples::spatial_chain(n))))
         .chain((1..=3).map(|n| (format!("four-bars {n}"), samples::four_bars(n))))
+        .chain(
+            [(3, 1), (7, 2), (7, 6), (12, 8), (30, 10)]
+                .map(|(v, c)| (format!("full {v} + {c}"), samples::full(v, c))),
+        )
         .collect();
     for (name, sample) in &small {
         let (df, ds, dp, _) = times(sample, Backend::Dense, budget);

@@ -90,7 +90,7 @@ pub(super) struct Sparse {
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
 /// Unknowns up to which dense is as fast (docs/linear-algebra.md).
-const CROSSOVER: usize = 16;
+const CROSSOVER: usize = 12;
 
 impl Structure {
     /// Merges the pattern and, for the sparse backend, finds an order and the places of the factor.

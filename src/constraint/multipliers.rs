@@ -606,6 +606,7 @@ mod tests {
                 agrees_with_nalgebra(&samples::four_bars(n), backend, "four-bars");
             }
             agrees_with_nalgebra(&samples::spring_net(7), backend, "net");
+            agrees_with_nalgebra(&samples::full(12, 5), backend, "full");
         }
     }
 
