@@ -309,7 +309,7 @@ impl Ldl {
             }
             relative[unknown] = pivot / built;
             if sign > 0.0 {
-                if !(pivot > SMALL * built) {
+                if pivot <= SMALL * built {
                     return Err(unknown);
                 }
                 met.smallest_positive = met.smallest_positive.min(relative[unknown]);
