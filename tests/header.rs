@@ -1,13 +1,13 @@
 //! `include/biela.h` is what cbindgen makes of `src/capi`, and every C and C++ that hosts use can read it.
 //! After a change of the interface: `BIELA_BLESS=1 cargo test --test header` rewrites the file.
 
-mod common;
+mod host;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Scratch, compilers, root};
+use host::{Scratch, compilers, root};
 
 /// In the order in which the header is best read.
 const SOURCES: [&str; 7] = [
