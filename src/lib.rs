@@ -9,6 +9,7 @@
 
 pub mod capi;
 pub mod component;
+pub mod constraint;
 pub mod error;
 pub mod formulation;
 pub mod integrator;
