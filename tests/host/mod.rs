@@ -201,3 +201,113 @@ pub fn parse_hex_float(text: &str) -> f64 {
     };
     if negative { -magnitude } else { magnitude }
 }
+
+/// Compiles programs of `c_tests` and `examples/c`.
+pub struct Compiler {
+    program: PathBuf,
+    standard: &'static str,
+    flags: Vec<&'static str>,
+}
+
+/// Which library a program is linked with.
+#[derive(Clone, Copy)]
+pub enum Linked<'a> {
+    /// The shared one, found again at run time by its path.
+    Shared(&'a Library),
+    /// The static one, with the system libraries the Rust standard library needs.
+    Static(&'a Library),
+    /// None: the program opens it itself, or needs only the header.
+    Nothing,
+}
+
+impl Compiler {
+    /// For C; `None` and a SKIP line where there is none.
+    pub fn c() -> Option<Self> {
+        Self::first(&["cc", "gcc", "clang"], "-std=c11")
+    }
+
+    /// For C++; `None` and a SKIP line where there is none.
+    pub fn cpp() -> Option<Self> {
+        Self::first(&["c++", "g++", "clang++"], "-std=c++17")
+    }
+
+    fn first(names: &[&str], standard: &'static str) -> Option<Self> {
+        let Some(program) = names.iter().find_map(|name| tool(name)) else {
+            skip(&format!(
+                "none of {names:?} is installed: nothing is tested from that language"
+            ));
+            return None;
+        };
+        Some(Self {
+            program,
+            standard,
+            flags: vec!["-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
+        })
+    }
+
+    /// With address and undefined-behaviour sanitizers; `None` and a SKIP line where they are not installed.
+    pub fn with_sanitizers(mut self) -> Option<Self> {
+        self.flags
+            .extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+        let scratch = Scratch::new("sanitizer-probe");
+        let source = scratch.path().join("probe.c");
+        fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+        let program = scratch.path().join("probe");
+        let built = self.command(&source, Linked::Nothing, &program).output();
+        let runs = built.is_ok_and(|output| output.status.success())
+            && Command::new(&program)
+                .output()
+                .is_ok_and(|output| output.status.success());
+        if !runs {
+            skip(
+                "the sanitizers of the C compiler do not work here: the C programs are not run under them",
+            );
+        }
+        runs.then_some(self)
+    }
+
+    /// Compiles `source` (relative to the repository) into `scratch`.
+    pub fn build(&self, source: &str, linked: Linked, scratch: &Scratch) -> PathBuf {
+        let name = Path::new(source).file_name().expect("a file");
+        let kind = match linked {
+            Linked::Shared(_) => "shared",
+            Linked::Static(_) => "static",
+            Linked::Nothing => "alone",
+        };
+        let program = scratch
+            .path()
+            .join(format!("{}-{kind}", name.to_string_lossy()));
+        let output = self
+            .command(&root().join(source), linked, &program)
+            .output()
+            .expect("the compiler starts");
+        expect_success(&format!("compiling {source}"), &output);
+        program
+    }
+
+    fn command(&self, source: &Path, linked: Linked, program: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(self.standard).args(&self.flags);
+        command.arg("-I").arg(root().join("include")).arg(source);
+        match linked {
+            Linked::Shared(library) => {
+                let directory = library.shared.parent().expect("a file is in a directory");
+                command.arg("-L").arg(directory).arg("-lbiela");
+                command.arg(format!("-Wl,-rpath,{}", directory.display()));
+            }
+            Linked::Static(library) => {
+                command.arg(&library.archive);
+                #[cfg(target_os = "linux")]
+                command.args(["-lgcc_s", "-lutil", "-lrt"]);
+            }
+            Linked::Nothing => {}
+        }
+        command.args(["-pthread", "-ldl", "-lm", "-o"]).arg(program);
+        command
+    }
+}
+
+/// The model that all hosts drive.
+pub fn slider_crank() -> PathBuf {
+    root().join("models/slider_crank.toml")
+}
