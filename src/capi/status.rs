@@ -100,7 +100,8 @@ impl From<&Error> for biela_status {
             Error::SingularMass { .. }
             | Error::Evaluation { .. }
             | Error::NewtonDiverged { .. }
-            | Error::StepTooSmall { .. } => Self::ErrorNumeric,
+            | Error::StepTooSmall { .. }
+            | Error::Chattering { .. } => Self::ErrorNumeric,
             Error::TooManySubsteps { .. } => Self::ErrorLimit,
             Error::Cancelled { .. } => Self::Cancelled,
             Error::Callback { .. } => Self::ErrorCallback,
