@@ -69,15 +69,23 @@ pub struct Library {
 /// The library with the features of a release.
 pub fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| build(&[], &target_dir()))
+    LIBRARY.get_or_init(|| {
+        // With the profile this test was built with, so that all hosts run the same code, and nothing is compiled twice.
+        let profile = match profile_dir().file_name().and_then(OsStr::to_str) {
+            Some("release") => "release",
+            _ => "test",
+        };
+        build(&["--profile", profile], &target_dir())
+    })
 }
 
 /// The library with the panic on demand, in a target directory of its own: it must never lie where the real one is found.
+/// Not optimised, since all of it has to be compiled again for that.
 pub fn library_with_faults() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         build(
-            &["--features", "fault-injection"],
+            &["--profile", "dev", "--features", "fault-injection"],
             &target_dir().join("fault-injection"),
         )
     })
@@ -100,23 +108,12 @@ fn target_dir() -> PathBuf {
         .to_owned()
 }
 
-/// Builds with the profile this test was built with, so that all hosts run the same code. Cargo holds no lock while tests run.
-fn build(features: &[&str], target_dir: &Path) -> Library {
-    let profile = match profile_dir().file_name().and_then(OsStr::to_str) {
-        Some("release") => "release",
-        _ => "test",
-    };
+/// Builds the library and asks cargo where it is. Cargo holds no lock while tests run.
+fn build(options: &[&str], target_dir: &Path) -> Library {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
-        .args([
-            "build",
-            "--lib",
-            "--profile",
-            profile,
-            "--message-format",
-            "json",
-        ])
-        .args(features)
+        .args(["build", "--lib", "--message-format", "json"])
+        .args(options)
         .arg("--target-dir")
         .arg(target_dir)
         .current_dir(root());
