@@ -45,27 +45,18 @@ impl Core {
                 y.a[i] = y.at[i] + y.x[i];
             }
         }
-        self.remember(s, y);
+        remember(s, y);
+        for i in 0..y.lambda.len() {
+            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / y.h;
+        }
         Ok(())
     }
 
-    /// δ and its derivative, dλ/dt.
-    pub fn remember(&mut self, s: &State, y: &mut Trial) {
-        let h = y.h;
-        for i in 0..y.a.len() {
-            y.delta[i] = (y.a[i] - y.at[i]) / h;
-            y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + h));
-        }
-        for i in 0..y.lambda.len() {
-            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / h;
-        }
-    }
-
     /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
-    pub fn closure(&self, p: &Problem, phi: &[f64]) -> (f64, usize) {
+    pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
         let mut worst = (0.0, 0);
         for (i, &on) in self.newton.active().iter().enumerate() {
-            let open = phi[i].abs() / p.system.constraint_scale(i);
+            let open = phi[i].abs() / self.closure_scale[i];
             // Not `open > worst`: NaN must win.
             if on && !(open <= worst.0) {
                 worst = (open, i);
@@ -81,7 +72,7 @@ impl Core {
         loop {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-            let (open, row) = self.closure(p, &self.scratch.c[1]);
+            let (open, row) = self.closure(&self.scratch.c[1]);
             if open <= target {
                 return Ok(());
             }
@@ -232,5 +223,13 @@ impl Core {
             .factorise(&self.st, &mut self.work)
             .map(|_| ())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))
+    }
+}
+
+/// δ and its derivative from the algorithmic accelerations.
+pub(super) fn remember(s: &State, y: &mut Trial) {
+    for i in 0..y.a.len() {
+        y.delta[i] = (y.a[i] - y.at[i]) / y.h;
+        y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + y.h));
     }
 }
