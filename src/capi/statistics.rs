@@ -1,5 +1,7 @@
 //! What happened inside, as numbers.
 
+use std::mem::offset_of;
+
 use super::gate::{create, gate};
 use super::instance::biela_instance;
 use super::pointer::{self, Growing};
@@ -47,8 +49,11 @@ pub struct biela_counters {
 // SAFETY: repr(C), begins with struct_size.
 unsafe impl Growing for biela_counters {
     const NAME: &'static str = "biela_counters";
-    const OLDEST: usize = 128;
+    const OLDEST: usize = offset_of!(biela_counters, energy_drift) + size_of::<f64>();
 }
+
+// The struct only ever grows.
+const _: () = assert!(biela_counters::OLDEST <= size_of::<biela_counters>());
 
 /// Zeroes the struct and sets its `struct_size`. Call it with `sizeof(biela_counters)` of your header.
 ///

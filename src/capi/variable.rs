@@ -1,6 +1,7 @@
 //! Variables: names, units, causality, start values, value references.
 
 use std::ffi::c_char;
+use std::mem::offset_of;
 
 use super::gate::{create, gate};
 use super::instance::biela_instance;
@@ -44,8 +45,11 @@ pub struct biela_variable {
 // SAFETY: repr(C), begins with struct_size.
 unsafe impl Growing for biela_variable {
     const NAME: &'static str = "biela_variable";
-    const OLDEST: usize = 48;
+    const OLDEST: usize = offset_of!(biela_variable, start) + size_of::<f64>();
 }
+
+// The struct only ever grows.
+const _: () = assert!(biela_variable::OLDEST <= size_of::<biela_variable>());
 
 /// Zeroes the struct and sets its `struct_size`. Call it with `sizeof(biela_variable)` of your header.
 ///
