@@ -110,6 +110,13 @@ pub enum Error {
         /// Worst body or joint.
         culprit: String,
     },
+    /// Events follow each other without time going on.
+    Chattering {
+        /// s
+        time: f64,
+        /// The event.
+        culprit: String,
+    },
     /// More substeps than `max_substeps` in one call.
     TooManySubsteps {
         /// s, where the state was left.
@@ -219,6 +226,12 @@ impl fmt::Display for Error {
                 f,
                 "the step has shrunk to h = {step:.3e} s at t = {time} s because {reason}; worst in \"{culprit}\""
             ),
+            Self::Chattering { time, culprit } => {
+                write!(
+                    f,
+                    "the event \"{culprit}\" fires again and again at t = {time} s without time going on"
+                )
+            }
             Self::TooManySubsteps { time, limit } => write!(
                 f,
                 "more than max_substeps = {limit} substeps in one call; the state is the one at t = {time} s"

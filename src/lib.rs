@@ -8,6 +8,7 @@
 //! [`component`] → the C ABI (`include/biela.h`) and the command line. `docs/architecture.md` has the whole picture.
 
 pub mod component;
+pub mod constraint;
 pub mod error;
 pub mod formulation;
 pub mod integrator;

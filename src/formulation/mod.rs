@@ -52,6 +52,8 @@ pub struct Character {
     pub velocity_forces: bool,
     /// Φ depends on t (or on inputs).
     pub moving_constraints: bool,
+    /// Dampers or drives do work: `power` is not always zero.
+    pub works: bool,
     /// M, C, K and G do not depend on q, v, t or λ: equal step sizes share one factorisation.
     pub linear: bool,
 }
@@ -252,6 +254,11 @@ pub trait System: Send + Sync {
         crate::linalg::norm::weighted_rms(e, scale)
     }
 
+    /// How large the coordinates themselves are in the units of the norm, at least 1: rounding grows with it.
+    fn magnitude(&self, _q: &[f64]) -> f64 {
+        1.0
+    }
+
     /// The smallest scale of coordinate `i` in the default norm.
     fn weight(&self, _i: usize) -> f64 {
         1.0
@@ -279,7 +286,12 @@ pub trait System: Send + Sync {
 
     // ---- events ------------------------------------------------------------------------------------------------
 
-    /// Event functions φ and their rates dφ/dt along the motion.
+    /// The modes at the start.
+    fn start_modes(&self, _cx: &Context, _q: &[f64], _v: &[f64], modes: &mut [i32]) {
+        modes.fill(0);
+    }
+
+    /// Event functions φ and their rates dφ/dt along the motion; a rate that is not known is NaN.
     fn events(&self, _cx: &Context, _at: &Motion, _phi: &mut [f64], _rate: &mut [f64]) {}
 
     /// Which crossings of event `i` count in these modes.
@@ -297,6 +309,11 @@ pub trait System: Send + Sync {
         _n: &mut [f64],
     ) -> Reaction {
         Reaction::Mode
+    }
+
+    /// What a user calls event `i`.
+    fn event_name(&self, i: usize) -> String {
+        format!("event{}", i + 1)
     }
 
     /// Event `i` bounces too slowly to go on bouncing: enter the mode that holds φ = 0 (usually a constraint row).

@@ -1,12 +1,47 @@
-//! One step of a method: HHT with its error estimate and step-size controller.
+//! One step of a method: HHT with its error estimate, corrector, events and step-size controller.
+//!
+//! The story of a substep is [`Integrator::advance`]; its parts are in the files of this folder: `newton` (the implicit
+//! equations), `step` (closure and projections), `corrector` (fourth order), `estimate` and `controller` (how good, how
+//! long), `events`, `start`, `interpolate`.
 
-use crate::error::Result;
-use crate::formulation::System;
+mod balance;
+mod controller;
+mod core;
+mod corrector;
+mod estimate;
+mod events;
+mod hht;
+mod interpolate;
+mod newton;
+mod start;
+mod state;
+mod step;
 
-/// The inputs as functions of time, known up to the next communication point.
+pub use hht::Hht;
+pub use state::{Accepted, Sample, StartReport, State, Statistics};
+
+use self::controller::{NEWTON_RATIO, Plan};
+use self::core::{Core, Problem, Refusal, Trial};
+use self::corrector::Correction;
+use self::interpolate::Segment;
+use crate::constraint::multipliers::Backend;
+use crate::error::{Error, Result};
+use crate::formulation::{Fault, System};
+use crate::model::{Corrector, IntegratorName, Solver};
+
+/// The inputs as functions of time, known up to the next communication point and continued smoothly beyond it.
 pub trait Signals {
     /// u, du/dt and d²u/dt² at `t`.
     fn sample(&self, t: f64, u: &mut [f64], u_dot: &mut [f64], u_ddot: &mut [f64]);
+}
+
+/// No inputs, or inputs that are zero.
+impl Signals for () {
+    fn sample(&self, _t: f64, u: &mut [f64], u_dot: &mut [f64], u_ddot: &mut [f64]) {
+        u.fill(0.0);
+        u_dot.fill(0.0);
+        u_ddot.fill(0.0);
+    }
 }
 
 /// What stays the same during a step but may change between steps.
@@ -18,151 +53,327 @@ pub struct Environment<'a> {
     pub parameters: &'a [f64],
 }
 
-/// Everything the future of a run depends on. Saving is a clone; `copy_from` restores without allocating.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
-    /// s
-    pub t: f64,
-    /// Stored coordinates.
-    pub q: Vec<f64>,
-    /// Rates.
-    pub v: Vec<f64>,
-    /// True accelerations at t.
-    pub acc: Vec<f64>,
-    /// Multipliers at t.
-    pub lambda: Vec<f64>,
-    /// Discrete modes.
-    pub modes: Vec<i32>,
-    /// Work taken out by dampers since start (J).
-    pub dissipated: f64,
-    /// Work brought in since start (J).
-    pub supplied: f64,
-    /// Counters.
-    pub statistics: Statistics,
-    // ... the integrator's own memory follows
-}
-
-/// Counters since start, each counted where the work happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// Accepted steps.
-    pub steps: u64,
-    /// Attempts refused by the estimate.
-    pub rejected: u64,
-    /// Attempts in which Newton did not converge.
-    pub newton_failures: u64,
-    /// Newton iterations.
-    pub newton_iterations: u64,
-    /// Equilibrium residuals evaluated by Newton.
-    pub residuals: u64,
-    /// Force evaluations of any kind.
-    pub evaluations: u64,
-    /// Matrix factorisations.
-    pub factorizations: u64,
-    /// Back-substitutions.
-    pub solves: u64,
-    /// Events handled.
-    pub events: u64,
-    /// s; infinite before the first step.
-    pub smallest_step: f64,
-    /// s
-    pub largest_step: f64,
-    /// s, the last accepted step
-    pub step_size: f64,
-    /// Estimated error of the last accepted step over the tolerance.
-    pub error: f64,
-    /// Largest of them.
-    pub worst_error: f64,
-}
-
-/// What the start had to change.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StartReport {
-    /// Largest closure error of the pose as given, relative to its scale.
-    pub closure_before: f64,
-    /// Displacement of the assembly in the error norm.
-    pub moved: f64,
-    /// Change of the velocities in the error norm (1/s).
-    pub velocity_changed: f64,
-    /// Names of constraints that follow from the others (one possible set).
-    pub redundant: Vec<String>,
-}
-
-/// An accepted substep.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Accepted {
-    /// Size (s).
-    pub h: f64,
-    /// An event fired at its end.
-    pub event: bool,
-}
-
-/// A point between two accepted steps, on the constraints, with its own accelerations and multipliers.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
-pub struct Sample {
-    pub t: f64,
-    pub q: Vec<f64>,
-    pub v: Vec<f64>,
-    pub acc: Vec<f64>,
-    pub lambda: Vec<f64>,
-    pub dissipated: f64,
-    pub supplied: f64,
-}
-
 /// The method with its settings and work space. Holds nothing the future depends on: that is [`State`].
-pub struct Integrator {}
+pub struct Integrator {
+    core: Core,
+    trial: Trial,
+    plain: Trial,
+    segment: Segment,
+    events: events::Watch,
+    modes: Vec<i32>,
+}
+
+/// Stiff steps in a row after which the corrector rests.
+const STRIKES: u32 = 3;
+/// Its first rest, doubled each time up to 32-fold (steps).
+const REST: u32 = 8;
 
 impl Integrator {
     /// Checks the settings and sizes the work space.
-    pub fn new(_system: &dyn System, _settings: &crate::model::Solver) -> Result<Self> {
-        unimplemented!()
+    pub fn new(system: &dyn System, settings: &Solver) -> Result<Self> {
+        Self::with_backend(system, settings, Backend::Auto)
     }
 
-    /// Assembles the pose, makes velocities and accelerations consistent, chooses the first step size.
-    pub fn start(
-        &mut self,
-        _system: &dyn System,
-        _env: &Environment,
-        _t: f64,
-        _q: &[f64],
-        _v: &[f64],
-        _state: &mut State,
-    ) -> Result<StartReport> {
-        unimplemented!()
+    /// The same with a chosen linear algebra (for tests and benches).
+    pub fn with_backend(system: &dyn System, settings: &Solver, backend: Backend) -> Result<Self> {
+        settings.validate()?;
+        if settings.integrator != IntegratorName::Hht {
+            return Err(Error::Argument {
+                name: "solver.integrator".into(),
+                value: "vsa23".into(),
+                expected: "\"hht\": VSA23 is not available in this version".into(),
+            });
+        }
+        let size = system.size();
+        Ok(Self {
+            core: Core::new(system, settings, backend),
+            trial: Trial::new(&size),
+            plain: Trial::new(&size),
+            segment: Segment::new(&size),
+            events: events::Watch::new(&size),
+            modes: vec![0; size.modes],
+        })
     }
 
     /// One accepted substep towards `t_end`, landing on it exactly by the stretch rule. On an error the state is the last
     /// accepted one.
     pub fn advance(
         &mut self,
-        _system: &dyn System,
-        _env: &Environment,
-        _state: &mut State,
-        _t_end: f64,
+        system: &dyn System,
+        env: &Environment,
+        state: &mut State,
+        t_end: f64,
     ) -> Result<Accepted> {
-        unimplemented!()
+        let mut modes = std::mem::take(&mut self.modes);
+        modes.copy_from_slice(&state.modes);
+        let mut stats = state.statistics;
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &modes,
+        };
+        let outcome = self.substep(&p, state, t_end, &mut stats);
+        self.core.collect(&mut stats);
+        state.statistics = stats;
+        self.modes = modes;
+        outcome
     }
 
-    /// Inputs or parameters have changed at the present time: the jump rule.
-    pub fn jump(
+    /// Attempts until one is accepted.
+    fn substep(
         &mut self,
-        _system: &dyn System,
-        _env: &Environment,
-        _state: &mut State,
-    ) -> Result<()> {
-        unimplemented!()
+        p: &Problem,
+        state: &mut State,
+        t_end: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
+        self.core.select(p.system, state);
+        if p.system.size().ne > 0 {
+            self.events.look_from(&mut self.core, p, state);
+        }
+        let mut plan = self.core.control.plan(state.next_h, t_end - state.t);
+        let mut may_grow = state.may_grow;
+        loop {
+            let t1 = if plan.lands { t_end } else { state.t + plan.h };
+            let refusal = match self.attempt(p, state, plan.h, t1, stats) {
+                Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
+                    let next = self.core.control.after_accepted(
+                        plan,
+                        state.next_h,
+                        e,
+                        state.first,
+                        may_grow,
+                    );
+                    return self.accept(p, state, e, next, stats);
+                }
+                Ok(e) => {
+                    stats.rejected += 1;
+                    may_grow = false;
+                    // NaN and infinity are refused like a failed iteration.
+                    let h = if e.is_finite() {
+                        self.core.control.after_rejected(plan.h, e)
+                    } else {
+                        plan.h * NEWTON_RATIO
+                    };
+                    plan = self.shorter(h, None, p, state)?;
+                    state.rate = f64::NAN;
+                    continue;
+                }
+                Err(refusal) => refusal,
+            };
+            stats.newton_failures += 1;
+            may_grow = false;
+            state.rate = f64::NAN;
+            if self.core.control.fixed().is_some()
+                || matches!(refusal, Refusal::Fault(Fault::Stop(_)))
+            {
+                return Err(refusal.error(p.system, state.t, plan.h));
+            }
+            plan = self.shorter(plan.h * NEWTON_RATIO, Some(refusal), p, state)?;
+        }
     }
 
-    /// A point inside the last accepted step.
-    pub fn interpolate(
+    /// A retry with step h, or the end of the road.
+    fn shorter(
+        &self,
+        h: f64,
+        refusal: Option<Refusal>,
+        p: &Problem,
+        state: &State,
+    ) -> Result<Plan> {
+        if h >= self.core.control.smallest(state.t) {
+            return Ok(Plan {
+                h,
+                lands: false,
+                cut: false,
+            });
+        }
+        let worst = newton::largest(&self.trial.delta);
+        Err(match refusal {
+            Some(refusal @ (Refusal::NotFinite(_) | Refusal::Fault(_))) => {
+                refusal.error(p.system, state.t, h)
+            }
+            Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
+                Error::StepTooSmall {
+                    time: state.t,
+                    step: h,
+                    reason: "the implicit equations did not converge",
+                    culprit: culprit.name(p.system),
+                }
+            }
+            None => Error::StepTooSmall {
+                time: state.t,
+                step: h,
+                reason: "the estimated error stayed above the tolerance",
+                culprit: p.system.coordinate_name(worst),
+            },
+        })
+    }
+
+    /// One attempt of size h; returns the estimated error over the tolerance. The trial holds the result.
+    fn attempt(
         &mut self,
-        _system: &dyn System,
-        _env: &Environment,
-        _state: &State,
-        _t: f64,
-        _out: &mut Sample,
-    ) -> Result<()> {
-        unimplemented!()
+        p: &Problem,
+        s: &State,
+        h: f64,
+        t1: f64,
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, Refusal> {
+        let Self {
+            core,
+            trial: y,
+            plain,
+            ..
+        } = self;
+        (y.t, y.h) = (t1, h);
+        (y.corrected, y.jerk_known) = (false, false);
+        core.plain_step(p, s, y, stats)?;
+        if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
+            plain.keep(y);
+            match core.correct(p, s, y, plain, stats) {
+                Ok(Correction::Kept { error }) => {
+                    (y.corrected, y.jerk_known) = (true, true);
+                    return Ok(core.over_tolerance(error, h));
+                }
+                Err(stop @ Refusal::Fault(Fault::Stop(_))) => return Err(stop),
+                Ok(Correction::Stiff) | Err(_) => {
+                    y.keep(plain);
+                    core.reload_jacobian(p, y);
+                }
+            }
+        }
+        let error = core.plain_error(p, s, y);
+        Ok(core.over_tolerance(error, h))
+    }
+
+    /// The trial becomes the state, unless an event cuts it short.
+    fn accept(
+        &mut self,
+        p: &Problem,
+        state: &mut State,
+        e: f64,
+        next: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
+        let fired = if self.core.size.ne > 0 {
+            self.hit_event(p, state, stats)?
+        } else {
+            None
+        };
+        if self.core.settings.corrector == Corrector::Auto
+            && !self.trial.jerk_known
+            && state.corrector_rest <= 1
+        {
+            self.core.jerk_at_end(p, &mut self.trial, stats);
+        }
+        let h = self.trial.h;
+        self.take(p, state);
+        state.next_h = next;
+        (state.first, state.may_grow) = (false, true);
+        state.event_at_t = -1;
+        stats.steps += 1;
+        stats.corrected += u64::from(self.trial.corrected);
+        stats.step_size = h;
+        stats.smallest_step = stats.smallest_step.min(h);
+        stats.largest_step = stats.largest_step.max(h);
+        stats.error = e;
+        stats.worst_error = stats.worst_error.max(e);
+        match fired {
+            Some(hit) => {
+                state.event_streak += 1;
+                self.fire(p, state, hit, stats)?;
+            }
+            None => state.event_streak = 0,
+        }
+        Ok(Accepted {
+            h,
+            event: fired.is_some(),
+        })
+    }
+
+    /// Swaps the trial into the state and keeps the step for interpolation.
+    fn take(&mut self, p: &Problem, s: &mut State) {
+        let Self {
+            core,
+            trial: y,
+            segment,
+            ..
+        } = self;
+        segment.begin(s);
+        std::mem::swap(&mut s.q, &mut y.q);
+        std::mem::swap(&mut s.v, &mut y.v);
+        std::mem::swap(&mut s.acc, &mut y.acc);
+        std::mem::swap(&mut s.lambda, &mut y.lambda);
+        std::mem::swap(&mut s.a, &mut y.a);
+        std::mem::swap(&mut s.delta, &mut y.delta);
+        std::mem::swap(&mut s.delta_dot, &mut y.delta_dot);
+        std::mem::swap(&mut s.lambda_dot, &mut y.lambda_dot);
+        std::mem::swap(&mut s.jerk, &mut y.jerk);
+        (s.t, s.h) = (y.t, y.h);
+        s.jerk_known = y.jerk_known;
+        (s.rate, s.rate_uses) = (y.rate, y.rate_uses);
+        if s.corrector_rest > 0 {
+            s.corrector_rest -= 1;
+        } else if y.corrected {
+            s.corrector_strikes = 0;
+        } else if core.settings.corrector == Corrector::Auto {
+            s.corrector_strikes += 1;
+            if s.corrector_strikes >= STRIKES {
+                s.corrector_rest = REST << (s.corrector_strikes - STRIKES).min(5);
+            }
+        }
+        for i in 0..s.scale.len().min(s.q.len()) {
+            s.scale[i] = s.scale[i].max(s.q[i].abs());
+        }
+        segment.end(s);
+        if core.character.works || core.character.moving_constraints {
+            let (dissipated, supplied) = segment.work(core, p);
+            s.dissipated += dissipated;
+            s.supplied += supplied;
+        }
+        segment.close_books(s);
+    }
+}
+
+impl Trial {
+    /// Copies the result of a step (not its memory of how it was found).
+    fn keep(&mut self, other: &Trial) {
+        self.q.copy_from_slice(&other.q);
+        self.v.copy_from_slice(&other.v);
+        self.acc.copy_from_slice(&other.acc);
+        self.lambda.copy_from_slice(&other.lambda);
+        self.a.copy_from_slice(&other.a);
+        self.delta.copy_from_slice(&other.delta);
+        self.delta_dot.copy_from_slice(&other.delta_dot);
+        self.lambda_dot.copy_from_slice(&other.lambda_dot);
+        self.jerk.copy_from_slice(&other.jerk);
+        self.jerk_known = other.jerk_known;
+    }
+}
+
+impl Refusal {
+    /// The sentence for a step that may not be shortened.
+    fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
+        match self {
+            Self::Newton {
+                iterations,
+                residual,
+                culprit,
+            } => Error::NewtonDiverged {
+                time,
+                step,
+                iterations,
+                residual,
+                culprit: culprit.name(system),
+            },
+            Self::NotFinite(culprit) => Error::Evaluation {
+                time,
+                culprit: culprit.name(system),
+            },
+            Self::Singular(culprit) => Error::SingularMass {
+                culprit: culprit.name(system),
+            },
+            Self::Fault(Fault::NotHere(code) | Fault::Stop(code)) => Error::Callback { time, code },
+        }
     }
 }

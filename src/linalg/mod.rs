@@ -1,3 +1,4 @@
 //! Small dense and sparse linear algebra, known by all layers, knowing none.
 
+pub mod dense;
 pub mod norm;

@@ -172,6 +172,13 @@ impl Default for Solver {
     }
 }
 
+impl Solver {
+    /// Placeholder until the reader's version lands.
+    pub fn validate(&self) -> crate::error::Result<()> {
+        Ok(())
+    }
+}
+
 /// `[[body]]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {

@@ -1,0 +1,346 @@
+//! The saddle-point matrix by parts: where its entries are (once, [`Structure`]) and what they are ([`Matrix`]).
+//!
+//! ```text
+//!   K = [ S   Gᵀ ]      E_i = ε (G diag(M)⁻¹ Gᵀ)_ii
+//!       [ G  −E  ]
+//! ```
+
+use crate::formulation::Pattern;
+
+/// How the matrix is factored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// Dense up to the measured crossover, sparse above.
+    #[default]
+    Auto,
+    /// Dense LU.
+    Dense,
+    /// Sparse LDLᵀ with LU to fall back on.
+    Sparse,
+}
+
+/// Compressed rows: entries of row i are `start[i]..start[i + 1]`, columns rising.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    pub start: Vec<u32>,
+    pub column: Vec<u32>,
+}
+
+impl Rows {
+    /// Merges coordinate entries (equal places once).
+    fn merged(rows: usize, mut places: Vec<(u32, u32)>) -> Self {
+        places.sort_unstable();
+        places.dedup();
+        let mut start = vec![0; rows + 1];
+        for &(i, _) in &places {
+            start[i as usize + 1] += 1;
+        }
+        for i in 0..rows {
+            start[i + 1] += start[i];
+        }
+        Self {
+            start,
+            column: places.into_iter().map(|(_, j)| j).collect(),
+        }
+    }
+
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.start[i] as usize..self.start[i + 1] as usize
+    }
+
+    /// The slot of an entry that is known to exist.
+    fn slot(&self, (i, j): (u32, u32)) -> u32 {
+        let range = self.range(i as usize);
+        let at = self.column[range.clone()]
+            .binary_search(&j)
+            .expect("every place of the pattern was merged");
+        (range.start + at) as u32
+    }
+
+    fn len(&self) -> usize {
+        self.column.len()
+    }
+}
+
+/// Where the entries are; made once for a system and shared by all matrices and factors.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    nv: usize,
+    nc: usize,
+    /// S with its diagonal, and made symmetric: with (i, j) also (j, i).
+    pub(super) s: Rows,
+    pub(super) g: Rows,
+    /// Slot of each entry of `Pattern::tangent`, of `Pattern::jacobian`.
+    s_place: Vec<u32>,
+    g_place: Vec<u32>,
+    /// Slot of S_ii.
+    pub(super) diagonal: Vec<u32>,
+    /// Slot of S_ji for the slot of S_ij.
+    pub(super) mirror: Vec<u32>,
+}
+
+impl Structure {
+    /// Merges the pattern and, for the sparse backend, finds an order and the places of the factor.
+    ///
+    /// # Panics
+    /// If an entry of the pattern lies outside `nv` x `nv` or `nc` x `nv`.
+    pub fn new(nv: usize, nc: usize, pattern: &Pattern, _backend: Backend) -> Self {
+        for &(i, j) in &pattern.tangent {
+            assert!(
+                (i as usize) < nv && (j as usize) < nv,
+                "tangent entry ({i}, {j}) outside {nv} x {nv}"
+            );
+        }
+        for &(i, j) in &pattern.jacobian {
+            assert!(
+                (i as usize) < nc && (j as usize) < nv,
+                "jacobian entry ({i}, {j}) outside {nc} x {nv}"
+            );
+        }
+        let mut places = Vec::with_capacity(2 * pattern.tangent.len() + nv);
+        for &(i, j) in &pattern.tangent {
+            places.push((i, j));
+            places.push((j, i));
+        }
+        places.extend((0..nv as u32).map(|i| (i, i)));
+        let s = Rows::merged(nv, places);
+        let g = Rows::merged(nc, pattern.jacobian.clone());
+        let diagonal = (0..nv as u32).map(|i| s.slot((i, i))).collect();
+        let mut mirror = vec![0; s.len()];
+        for i in 0..nv {
+            for slot in s.range(i) {
+                mirror[slot] = s.slot((s.column[slot], i as u32));
+            }
+        }
+        Self {
+            nv,
+            nc,
+            s_place: pattern.tangent.iter().map(|&at| s.slot(at)).collect(),
+            g_place: pattern.jacobian.iter().map(|&at| g.slot(at)).collect(),
+            s,
+            g,
+            diagonal,
+            mirror,
+        }
+    }
+
+    /// Tangent coordinates.
+    pub fn nv(&self) -> usize {
+        self.nv
+    }
+
+    /// Constraint rows.
+    pub fn nc(&self) -> usize {
+        self.nc
+    }
+
+    /// Whether factors are sparse.
+    pub fn is_sparse(&self) -> bool {
+        false
+    }
+}
+
+/// The values of one saddle-point matrix.
+#[derive(Clone, Debug)]
+pub struct Matrix {
+    /// Entries of S, then of G, in the order of the merged rows.
+    pub(super) s: Vec<f64>,
+    pub(super) g: Vec<f64>,
+    g_start: Vec<u32>,
+    e: Vec<f64>,
+    active: Vec<bool>,
+}
+
+impl Matrix {
+    /// All zero, all rows active.
+    pub fn new(st: &Structure) -> Self {
+        Self {
+            s: vec![0.0; st.s.len()],
+            g: vec![0.0; st.g.len()],
+            g_start: st.g.start.clone(),
+            e: vec![0.0; st.nc],
+            active: vec![true; st.nc],
+        }
+    }
+
+    /// S from values in the order of `Pattern::tangent`; equal places are added.
+    pub fn load_tangent(&mut self, st: &Structure, values: &[f64]) {
+        self.s.fill(0.0);
+        for (&slot, v) in st.s_place.iter().zip(values) {
+            self.s[slot as usize] += v;
+        }
+    }
+
+    /// G from values in the order of `Pattern::jacobian`; equal places are added. Rows that are not active stay zero.
+    pub fn load_jacobian(&mut self, st: &Structure, values: &[f64]) {
+        self.g.fill(0.0);
+        for (&slot, v) in st.g_place.iter().zip(values) {
+            self.g[slot as usize] += v;
+        }
+        self.clear_inactive();
+    }
+
+    /// Says which rows hold. A row that is switched off becomes zero now; one that is switched on needs
+    /// [`Matrix::load_jacobian`] and [`Matrix::regularise`] again.
+    pub fn set_active(&mut self, rows: &[bool]) {
+        self.active.copy_from_slice(rows);
+        self.clear_inactive();
+    }
+
+    fn clear_inactive(&mut self) {
+        for (i, active) in self.active.iter().enumerate() {
+            if !active {
+                self.g[self.g_start[i] as usize..self.g_start[i + 1] as usize].fill(0.0);
+                self.e[i] = 0.0;
+            }
+        }
+    }
+
+    /// E_i = eps (G diag(M)⁻¹ Gᵀ)_ii, at least a thousandth of the mean over the active rows; zero for the others.
+    ///
+    /// Coordinates with (almost) no mass are left out of the sum: their share would be without bound, while in truth
+    /// the other constraints on them hold it down. If nothing is left the metric of the coordinates themselves is used.
+    pub fn regularise(&mut self, st: &Structure, mass_diagonal: &[f64], eps: f64) {
+        let smallest = 1e-15 * mass_diagonal.iter().fold(0.0, |m: f64, &x| m.max(x.abs()));
+        let mut sum = self.row_sizes(st, |j| {
+            let m = mass_diagonal[j].abs();
+            if m > smallest { 1.0 / m } else { 0.0 }
+        });
+        if sum == 0.0 {
+            sum = self.row_sizes(st, |_| 1.0);
+        }
+        let rows = self.active.iter().filter(|&&a| a).count();
+        let floor = 1e-3 * sum / rows.max(1) as f64;
+        for (e, active) in self.e.iter_mut().zip(&self.active) {
+            *e = if *active { eps * e.max(floor) } else { 0.0 };
+        }
+    }
+
+    /// e_i := (G diag(w) Gᵀ)_ii; returns their sum.
+    fn row_sizes(&mut self, st: &Structure, w: impl Fn(usize) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for i in 0..st.nc {
+            let mut size = 0.0;
+            for slot in st.g.range(i) {
+                let g = self.g[slot];
+                size += g * g * w(st.g.column[slot] as usize);
+            }
+            self.e[i] = size;
+            sum += size;
+        }
+        sum
+    }
+
+    /// out = S x
+    pub fn tangent_times(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
+        rows_times(&st.s, &self.s, x, out);
+    }
+
+    /// The diagonal of S.
+    pub fn tangent_diagonal(&self, st: &Structure, out: &mut [f64]) {
+        for (out, &slot) in out.iter_mut().zip(&st.diagonal) {
+            *out = self.s[slot as usize];
+        }
+    }
+
+    /// out = G x
+    pub fn jacobian_times(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
+        rows_times(&st.g, &self.g, x, out);
+    }
+
+    /// out += Gᵀ λ
+    pub fn add_jacobian_transposed(&self, st: &Structure, lambda: &[f64], out: &mut [f64]) {
+        for (i, &l) in lambda.iter().enumerate() {
+            let range = st.g.range(i);
+            for (&j, g) in st.g.column[range.clone()].iter().zip(&self.g[range]) {
+                out[j as usize] += g * l;
+            }
+        }
+    }
+
+    /// The regularisation E; zero for rows that are not active.
+    pub fn e(&self) -> &[f64] {
+        &self.e
+    }
+
+    /// Which rows hold.
+    pub fn active(&self) -> &[bool] {
+        &self.active
+    }
+}
+
+fn rows_times(rows: &Rows, values: &[f64], x: &[f64], out: &mut [f64]) {
+    for (i, out) in out.iter_mut().enumerate() {
+        let range = rows.range(i);
+        let mut sum = 0.0;
+        for (&j, a) in rows.column[range.clone()].iter().zip(&values[range]) {
+            sum += a * x[j as usize];
+        }
+        *out = sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S = [[2 + 1, 4], [0, 5]] with a repeated place, G = [[1, 2], [3 - 1, 0]].
+    fn small() -> (Structure, Matrix) {
+        let pattern = Pattern {
+            tangent: vec![(0, 0), (0, 1), (1, 1), (0, 0)],
+            jacobian: vec![(1, 0), (0, 1), (0, 0), (1, 0)],
+        };
+        let st = Structure::new(2, 2, &pattern, Backend::Dense);
+        let mut m = Matrix::new(&st);
+        m.load_tangent(&st, &[2.0, 4.0, 5.0, 1.0]);
+        m.load_jacobian(&st, &[3.0, 2.0, 1.0, -1.0]);
+        (st, m)
+    }
+
+    #[test]
+    fn values_at_equal_places_are_added() {
+        let (st, m) = small();
+        let mut out = [0.0; 2];
+        m.tangent_times(&st, &[1.0, 10.0], &mut out);
+        assert_eq!(out, [43.0, 50.0]);
+        m.jacobian_times(&st, &[1.0, 10.0], &mut out);
+        assert_eq!(out, [21.0, 2.0]);
+        let mut out = [100.0, 100.0];
+        m.add_jacobian_transposed(&st, &[1.0, 10.0], &mut out);
+        assert_eq!(out, [121.0, 102.0]);
+        m.tangent_diagonal(&st, &mut out);
+        assert_eq!(out, [3.0, 5.0]);
+    }
+
+    #[test]
+    fn rows_that_do_not_hold_are_zero_whatever_the_order_of_calls() {
+        let (st, mut m) = small();
+        m.set_active(&[false, true]);
+        let mut out = [9.0; 2];
+        m.jacobian_times(&st, &[1.0, 10.0], &mut out);
+        assert_eq!(out, [0.0, 2.0]);
+        m.load_jacobian(&st, &[3.0, 2.0, 1.0, -1.0]);
+        m.jacobian_times(&st, &[1.0, 10.0], &mut out);
+        assert_eq!(out, [0.0, 2.0]);
+    }
+
+    #[test]
+    fn regularisation_is_a_part_of_the_inverse_mass_seen_by_the_row() {
+        let (st, mut m) = small();
+        m.regularise(&st, &[2.0, 4.0], 1e-10);
+        let exact = [1e-10 * (0.5 + 1.0), 1e-10 * 2.0];
+        for (e, exact) in m.e().iter().zip(exact) {
+            assert!((e - exact).abs() < 1e-25, "{e} is not {exact}");
+        }
+        // The mass of the first coordinate is gone: the second row sees no mass and gets the floor.
+        m.regularise(&st, &[0.0, 4.0], 1e-10);
+        let exact = [1e-10, 1e-10 * 1e-3 * 0.5];
+        for (e, exact) in m.e().iter().zip(exact) {
+            assert!((e - exact).abs() < 1e-25, "{e} is not {exact}");
+        }
+        m.set_active(&[true, false]);
+        m.regularise(&st, &[0.0, 0.0], 1e-10);
+        assert!((m.e()[0] - 5e-10).abs() < 1e-24);
+        assert_eq!(m.e()[1], 0.0);
+    }
+}

@@ -1,0 +1,269 @@
+//! Back onto the constraints and their rates: the saddle-point matrix at a point, and what is solved with it.
+//!
+//! ```text
+//!   A = [ M  Gᵀ ]     positions      A [dq; ·] = [0; −Φ]
+//!       [ G  −E ]     velocities     A [dv; ·] = [0; −(G v + Φ_t)]
+//!                     accelerations  A [a; λ]  = [f; −γ]
+//!                     tangent part   P e = e + A⁻¹ [0; −G e]
+//! ```
+
+use super::multipliers::{Factor, Matrix, Pivots, Singular, Structure};
+use crate::formulation::{Context, Evaluated, System, Weights};
+
+/// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
+pub const REGULARISATION: f64 = 1e-10;
+
+/// A saddle-point matrix at a point with its factorisation.
+pub struct Saddle {
+    /// Values.
+    pub matrix: Matrix,
+    /// Factorisation, possibly of older values.
+    pub factor: Factor,
+    values: Vec<f64>,
+    jacobian: Vec<f64>,
+    diagonal: Vec<f64>,
+    step_x: Vec<f64>,
+    step_l: Vec<f64>,
+    rest: Vec<f64>,
+    active: Vec<bool>,
+}
+
+/// Work counters of this layer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Factorisations.
+    pub factorizations: u64,
+    /// Back-substitutions.
+    pub solves: u64,
+}
+
+impl Saddle {
+    /// Work space for a structure; `tangent` and `jacobian` are the lengths of the pattern's lists.
+    pub fn new(st: &Structure, tangent: usize, jacobian: usize) -> Self {
+        Self {
+            matrix: Matrix::new(st),
+            factor: Factor::new(st),
+            values: vec![0.0; tangent],
+            jacobian: vec![0.0; jacobian],
+            diagonal: vec![0.0; st.nv()],
+            step_x: vec![0.0; st.nv()],
+            step_l: vec![0.0; st.nc()],
+            rest: vec![0.0; st.nc()],
+            active: vec![true; st.nc()],
+        }
+    }
+
+    /// Which rows hold: active in these modes and not left out as dependent.
+    pub fn select(&mut self, system: &dyn System, modes: &[i32], dropped: &[bool]) {
+        system.active(modes, &mut self.active);
+        for (row, dropped) in self.active.iter_mut().zip(dropped) {
+            *row &= !dropped;
+        }
+        self.matrix.set_active(&self.active);
+    }
+
+    /// Rows that hold.
+    pub fn active(&self) -> &[bool] {
+        self.matrix.active()
+    }
+
+    /// Loads S with the given weights.
+    pub fn load_tangent(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        a: &[f64],
+        lambda: &[f64],
+        weights: &Weights,
+    ) -> Evaluated {
+        system.tangent(cx, q, v, a, lambda, weights, &mut self.values)?;
+        self.matrix.load_tangent(st, &self.values);
+        Ok(())
+    }
+
+    /// Loads G at q.
+    pub fn load_jacobian(&mut self, st: &Structure, system: &dyn System, cx: &Context, q: &[f64]) {
+        system.jacobian(cx, q, &mut self.jacobian);
+        self.matrix.load_jacobian(st, &self.jacobian);
+    }
+
+    /// Loads M and G at q: the matrix A.
+    pub fn load_mass(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+    ) -> Evaluated {
+        // With the weight of M alone neither accelerations nor multipliers are looked at.
+        self.step_x.fill(0.0);
+        self.step_l.fill(0.0);
+        system.tangent(
+            cx,
+            q,
+            v,
+            &self.step_x,
+            &self.step_l,
+            &Weights::MASS,
+            &mut self.values,
+        )?;
+        self.matrix.load_tangent(st, &self.values);
+        self.load_jacobian(st, system, cx, q);
+        Ok(())
+    }
+
+    /// Regularises and factorises what is loaded.
+    pub fn factorise(&mut self, st: &Structure, work: &mut Work) -> Result<Pivots, Singular> {
+        self.matrix.tangent_diagonal(st, &mut self.diagonal);
+        self.matrix.regularise(st, &self.diagonal, REGULARISATION);
+        work.factorizations += 1;
+        self.factor.factor(st, &self.matrix)
+    }
+
+    /// [x; l] := A⁻¹ [x; l] with the exact matrix (E = 0) by refinement. Returns the residual left, relative.
+    pub fn solve_exact(
+        &mut self,
+        st: &Structure,
+        tol: f64,
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) -> f64 {
+        self.mask(l);
+        let done = self
+            .factor
+            .solve_refined(st, &self.matrix, false, tol, 8, x, l);
+        work.solves += done.solves as u64;
+        done.residual
+    }
+
+    /// [x; l] := A⁻¹ [x; l] by one back-substitution, −E included.
+    pub fn solve(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64], work: &mut Work) {
+        self.mask(l);
+        self.factor.solve(st, x, l);
+        work.solves += 1;
+    }
+
+    fn mask(&self, l: &mut [f64]) {
+        for (l, &active) in l.iter_mut().zip(self.matrix.active()) {
+            if !active {
+                *l = 0.0;
+            }
+        }
+    }
+
+    /// The smallest motion `dx` (in the metric of the factored S) with `G dx = r`, G being that of `here`; adds the
+    /// multipliers to `mu`. The factor may be older than G: it is a preconditioner, repeated until the rest is below
+    /// `tol` of `r`. Returns that rest, relative.
+    pub fn reach(
+        &mut self,
+        st: &Structure,
+        here: &Matrix,
+        r: &[f64],
+        tol: f64,
+        dx: &mut [f64],
+        mu: &mut [f64],
+        work: &mut Work,
+    ) -> f64 {
+        reach(
+            &mut self.factor,
+            st,
+            here,
+            r,
+            tol,
+            dx,
+            mu,
+            (&mut self.step_x, &mut self.step_l, &mut self.rest),
+            work,
+        )
+    }
+
+    /// The same with G of this matrix.
+    pub fn reach_here(
+        &mut self,
+        st: &Structure,
+        r: &[f64],
+        tol: f64,
+        dx: &mut [f64],
+        mu: &mut [f64],
+        work: &mut Work,
+    ) -> f64 {
+        let Self {
+            matrix,
+            factor,
+            step_x,
+            step_l,
+            rest,
+            ..
+        } = self;
+        reach(
+            factor,
+            st,
+            matrix,
+            r,
+            tol,
+            dx,
+            mu,
+            (step_x, step_l, rest),
+            work,
+        )
+    }
+}
+
+/// Refinements allowed in a projection; each gains three to five digits when G has not turned much.
+const PASSES: usize = 6;
+
+fn reach(
+    factor: &mut Factor,
+    st: &Structure,
+    here: &Matrix,
+    r: &[f64],
+    tol: f64,
+    dx: &mut [f64],
+    mu: &mut [f64],
+    (step_x, step_l, rest): (&mut [f64], &mut [f64], &mut [f64]),
+    work: &mut Work,
+) -> f64 {
+    let active = here.active();
+    let size = |x: &[f64]| {
+        x.iter()
+            .zip(active)
+            .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
+    };
+    dx.fill(0.0);
+    mu.fill(0.0);
+    let target = size(r);
+    if target == 0.0 {
+        return 0.0;
+    }
+    let mut left = f64::INFINITY;
+    rest.copy_from_slice(r);
+    for _ in 0..PASSES {
+        step_x.fill(0.0);
+        for i in 0..step_l.len() {
+            step_l[i] = if active[i] { rest[i] } else { 0.0 };
+        }
+        factor.solve(st, step_x, step_l);
+        work.solves += 1;
+        for i in 0..dx.len() {
+            dx[i] += step_x[i];
+        }
+        for i in 0..mu.len() {
+            mu[i] += step_l[i];
+        }
+        here.jacobian_times(st, dx, rest);
+        for i in 0..rest.len() {
+            rest[i] = r[i] - rest[i];
+        }
+        let now = size(rest) / target;
+        if now <= tol || !(now < 0.5 * left) {
+            return now;
+        }
+        left = now;
+    }
+    left
+}

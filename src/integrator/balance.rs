@@ -1,0 +1,99 @@
+//! Accelerations, multipliers and their rates from the equations at a point, with the matrix A of that point.
+//!
+//! ```text
+//!   A [q̈; λ] = [f; −γ]
+//!   A [j; λ'] = d/dt [ f − M q̈ − Gᵀλ ; −(G q̈ + γ) ]      along the flow, q̈ and λ held
+//! ```
+//!
+//! The derivative along the flow is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
+
+use super::core::{Core, Culprit, Problem, Refusal, first_not_finite};
+use super::state::Statistics;
+
+/// Residual of these solutions, relative: they feed a fourth-order formula.
+const EXACT: f64 = 1e-13;
+/// Half width of the difference for the jerk, in steps.
+const WIDTH: f64 = 1e-4;
+
+impl Core {
+    /// q̈ and λ at (t, q, v) with the factor in `mass`, whose values must be those of q.
+    pub fn accelerations(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        acc: &mut [f64],
+        lambda: &mut [f64],
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        let cx = self.inputs.at(p, t);
+        stats.evaluations += 1;
+        p.system.force(&cx, q, v, acc)?;
+        p.system.convective(&cx, q, v, lambda);
+        for l in lambda.iter_mut() {
+            *l = -*l;
+        }
+        self.solve_checked(acc, lambda)
+    }
+
+    /// Jerk j and dλ/dt at a point of the flow; `h` sets the width of the difference.
+    pub fn jerk(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        h: f64,
+        (q, v, acc, lambda): (&[f64], &[f64], &[f64], &[f64]),
+        jerk: &mut [f64],
+        lambda_dot: &mut [f64],
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        // Wide enough to be seen in t and in q.
+        let e = (WIDTH * h).max(1e-9 * t.abs());
+        jerk.fill(0.0);
+        lambda_dot.fill(0.0);
+        for sign in [1.0, -1.0] {
+            let cx = self.nearby.at(p, t + sign * e);
+            let [w, ve, force, inertia, _] = &mut self.scratch.v;
+            let [gamma, ga, _] = &mut self.scratch.c;
+            let qe = &mut self.scratch.q;
+            for i in 0..v.len() {
+                w[i] = e * (sign * v[i] + 0.5 * e * acc[i]);
+                ve[i] = v[i] + sign * e * acc[i];
+            }
+            p.system.retract(q, w, qe);
+            stats.evaluations += 1;
+            p.system.force(&cx, qe, ve, force)?;
+            p.system.mass_times(&cx, qe, acc, inertia);
+            // `newton` lends its space for G at the neighbouring point: its values are not needed any more in this step.
+            self.newton.load_jacobian(&self.st, p.system, &cx, qe);
+            self.newton
+                .matrix
+                .add_jacobian_transposed(&self.st, lambda, inertia);
+            p.system.convective(&cx, qe, ve, gamma);
+            self.newton.matrix.jacobian_times(&self.st, acc, ga);
+            let c = 0.5 * sign / e;
+            for i in 0..jerk.len() {
+                jerk[i] += c * (force[i] - inertia[i]);
+            }
+            for i in 0..lambda_dot.len() {
+                lambda_dot[i] -= c * (ga[i] + gamma[i]);
+            }
+        }
+        self.solve_checked(jerk, lambda_dot)
+    }
+
+    fn solve_checked(&mut self, x: &mut [f64], l: &mut [f64]) -> Result<(), Refusal> {
+        if let Some(i) = first_not_finite(x) {
+            return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
+        }
+        if let Some(i) = first_not_finite(l) {
+            return Err(Refusal::NotFinite(Culprit::Constraint(i)));
+        }
+        self.mass.solve_exact(&self.st, EXACT, x, l, &mut self.work);
+        match first_not_finite(x) {
+            Some(i) => Err(Refusal::NotFinite(Culprit::Coordinate(i))),
+            None => Ok(()),
+        }
+    }
+}

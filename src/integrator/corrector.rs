@@ -1,0 +1,212 @@
+//! The two-derivative corrector: HHT as predictor, two passes of a fourth-order Hermite formula, same step size.
+//!
+//! ```text
+//!   Dv = P[ v₀ + h/2 (q̈₀ + q̈₁) − h²/12 (j₁ − j₀) − v₁ ],                      vc = v₁ + Dv
+//!   Dq = P[ log( q₁⁻¹ ∘ q₀ ∘ ( h/2 (v₀ + vc) − h²/12 (q̈₁ − q̈₀) + h²/12 [v₀, vc] ) ) ]
+//!   q₁ ← q₁ ∘ Dq, closed;   v₁ ← vc, projected;   q̈₁, λ₁, j₁ from the equations
+//! ```
+//!
+//! The first pass is the error of the HHT step: it is what the step size is controlled by. The passes contract like
+//! (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT result is kept.
+
+use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::estimate::max;
+use super::state::{State, Statistics};
+
+/// Contraction of the passes above which HHT alone is better: theory, corrector.
+const STIFF: f64 = 0.2;
+/// Corrections below this (in the error norm) are rounding and say nothing about stiffness.
+const ROUNDING: f64 = 1e-13;
+/// Rest of projections inside a pass, relative.
+const PROJECTED: f64 = 1e-8;
+/// Position corrections after each pass.
+const CLOSINGS: usize = 2;
+
+/// Outcome of the corrector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Correction {
+    /// The trial is corrected; the error of the HHT step it came from.
+    Kept { error: f64 },
+    /// The passes do not contract: the trial must be put back to plain HHT.
+    Stiff,
+}
+
+impl Core {
+    /// Corrects the trial; `plain` holds a copy of it and learns the jerk. `mass` is factorised here, at the HHT point.
+    pub fn correct(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        plain: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<Correction, Refusal> {
+        self.factorise_mass(p, y.t, &y.q, &y.v)?;
+        self.end_jerk(p, y, stats)?;
+        plain.jerk.copy_from_slice(&y.jerk);
+        plain.jerk_known = true;
+        let first = self.pass(p, s, y, stats)?;
+        let second = self.pass(p, s, y, stats)?;
+        let (d1, d2) = (first.0 + y.h * first.1, second.0 + y.h * second.1);
+        if !(d2 <= STIFF * d1) && !(d2 <= ROUNDING * p.system.magnitude(&y.q)) {
+            return Ok(Correction::Stiff);
+        }
+        let alpha = self.method.alpha;
+        for i in 0..y.a.len() {
+            y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
+        }
+        let lambda_dot = std::mem::take(&mut y.lambda_dot);
+        self.remember(s, y);
+        y.lambda_dot = lambda_dot; // the exact one, better than the difference
+        Ok(Correction::Kept {
+            error: max(first.0, y.h * first.1),
+        })
+    }
+
+    /// j₁ and dλ/dt at the end of the trial.
+    pub fn end_jerk(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        let Trial {
+            t,
+            h,
+            q,
+            v,
+            acc,
+            lambda,
+            jerk,
+            lambda_dot,
+            ..
+        } = y;
+        self.jerk(p, *t, *h, (q, v, acc, lambda), jerk, lambda_dot, stats)
+    }
+
+    /// One pass; returns ‖Dq‖ and ‖Dv‖.
+    fn pass(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(f64, f64), Refusal> {
+        let h = y.h;
+        let h12 = h * h / 12.0;
+        // Velocity first: with the position first the passes amplify every oscillation.
+        for i in 0..y.v.len() {
+            self.scratch.v[0][i] =
+                s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i]) - h12 * (y.jerk[i] - s.jerk[i]) - y.v[i];
+        }
+        self.onto_tangent();
+        let dv = self.norm_of_first(p, s, y)?;
+        for i in 0..y.v.len() {
+            y.v[i] += self.scratch.v[0][i];
+        }
+        let [w, target, ..] = &mut self.scratch.v;
+        if self.character.rotations {
+            p.system.bracket(&s.v, &y.v, w);
+        } else {
+            w.fill(0.0);
+        }
+        for i in 0..w.len() {
+            w[i] = 0.5 * h * (s.v[i] + y.v[i]) - h12 * (y.acc[i] - s.acc[i] - w[i]);
+        }
+        p.system.retract(&s.q, w, &mut self.scratch.q);
+        p.system.difference(&y.q, &self.scratch.q, target);
+        w.copy_from_slice(target);
+        self.onto_tangent();
+        let dq = self.norm_of_first(p, s, y)?;
+        p.system
+            .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
+        y.q.copy_from_slice(&self.scratch.q);
+        if self.size.nc > 0 {
+            self.back_onto_constraints(p, y);
+        }
+        {
+            let cx = self.inputs.at(p, y.t);
+            self.mass.load_mass(&self.st, p.system, &cx, &y.q, &y.v)?;
+        }
+        if self.size.nc > 0 {
+            self.velocity_onto_constraints(p, y);
+        }
+        let Trial {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = &mut *y;
+        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        self.end_jerk(p, y, stats)?;
+        Ok((dq, dv))
+    }
+
+    /// v[0] := P v[0]
+    fn onto_tangent(&mut self) {
+        if self.size.nc == 0 {
+            return;
+        }
+        let [e, de, ..] = &mut self.scratch.v;
+        let [r, mu, _] = &mut self.scratch.c;
+        self.mass.matrix.jacobian_times(&self.st, e, r);
+        for r in r.iter_mut() {
+            *r = -*r;
+        }
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, de, mu, &mut self.work);
+        for i in 0..e.len() {
+            e[i] += de[i];
+        }
+    }
+
+    /// Norm of v[0]; an infinite or undefined one refuses the step.
+    fn norm_of_first(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, Refusal> {
+        let cx = self.inputs.at(p, y.t);
+        let e = &self.scratch.v[0];
+        let norm = p.system.norm(&cx, &y.q, &s.scale, e);
+        if norm.is_finite() {
+            Ok(norm)
+        } else {
+            Err(Refusal::NotFinite(Culprit::Coordinate(
+                super::newton::largest(e),
+            )))
+        }
+    }
+
+    /// q₁ closed by least motion, in the metric of M.
+    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) {
+        for _ in 0..CLOSINGS {
+            let cx = self.inputs.at(p, y.t);
+            let [dq, ..] = &mut self.scratch.v;
+            let [phi, ..] = &mut self.scratch.c;
+            p.system.constraint(&cx, &y.q, phi);
+            for x in phi.iter_mut() {
+                *x = -*x;
+            }
+            dq.fill(0.0);
+            self.mass.solve(&self.st, dq, phi, &mut self.work);
+            p.system.retract(&y.q, dq, &mut self.scratch.q);
+            y.q.copy_from_slice(&self.scratch.q);
+        }
+    }
+
+    /// v₁ onto G v + Φ_t = 0, G of `mass`.
+    fn velocity_onto_constraints(&mut self, p: &Problem, y: &mut Trial) {
+        let cx = self.inputs.at(p, y.t);
+        let [dv, ..] = &mut self.scratch.v;
+        let [r, mu, gv] = &mut self.scratch.c;
+        p.system.constraint_rate(&cx, &y.q, r);
+        self.mass.matrix.jacobian_times(&self.st, &y.v, gv);
+        for i in 0..r.len() {
+            r[i] = -(r[i] + gv[i]);
+        }
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, dv, mu, &mut self.work);
+        for i in 0..dv.len() {
+            y.v[i] += dv[i];
+        }
+    }
+}

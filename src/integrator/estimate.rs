@@ -1,0 +1,101 @@
+//! The local error of a step from the derivative of its accelerations.
+//!
+//! ```text
+//!   calibrated   Eq = P[ Cq h³ δ − h³/12 [v, q̈] ],   Ev = P[ Cv h³ δ' ],   e = max(‖Eq‖, h ‖Ev‖)
+//!   seed         E = h³/24 (δ₁ − δ₀)                                          (31), (32) as printed
+//! ```
+//!
+//! P is the projector onto the tangent space; the bracket is the curvature of the rotation group.
+
+use super::core::{Core, Problem, Trial};
+use super::state::State;
+use crate::model::Estimate;
+
+/// Rest of the projection of an estimate, relative: three digits of an error are plenty.
+const PROJECTED: f64 = 1e-3;
+
+impl Core {
+    /// Estimated error of the HHT step in the error norm.
+    pub fn plain_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        match self.settings.estimate {
+            Estimate::Calibrated => self.calibrated(p, s, y),
+            Estimate::Seed => self.seed(p, s, y),
+        }
+    }
+
+    fn calibrated(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        let (h, m) = (y.h, self.method);
+        let h3 = h * h * h;
+        let [e, ..] = &mut self.scratch.v;
+        if self.character.rotations {
+            p.system.bracket(&y.v, &y.acc, e);
+        } else {
+            e.fill(0.0);
+        }
+        for i in 0..e.len() {
+            e[i] = h3 * (m.cq * y.delta[i] - e[i] / 12.0);
+        }
+        let position = self.tangent_norm(p, s, y);
+        let [e, ..] = &mut self.scratch.v;
+        for i in 0..e.len() {
+            e[i] = m.cv * h3 * y.delta_dot[i];
+        }
+        let velocity = self.tangent_norm(p, s, y);
+        max(position, h * velocity)
+    }
+
+    fn seed(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        let c = y.h * y.h * y.h / 24.0;
+        let [e, ..] = &mut self.scratch.v;
+        for i in 0..e.len() {
+            e[i] = c * (y.delta[i] - s.delta[i]);
+        }
+        let cx = self.inputs.at(p, y.t);
+        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])
+    }
+
+    /// ‖P v[0]‖; without projections as it stands. `mass` holds G at the end of the step.
+    fn tangent_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        if self.size.nc > 0 && self.settings.projection {
+            let [e, de, ..] = &mut self.scratch.v;
+            let [_, r, mu] = &mut self.scratch.c;
+            self.mass.matrix.jacobian_times(&self.st, e, r);
+            for r in r.iter_mut() {
+                *r = -*r;
+            }
+            self.newton.reach(
+                &self.st,
+                &self.mass.matrix,
+                r,
+                PROJECTED,
+                de,
+                mu,
+                &mut self.work,
+            );
+            for i in 0..e.len() {
+                e[i] += de[i];
+            }
+        }
+        let cx = self.inputs.at(p, y.t);
+        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])
+    }
+
+    /// Error over tolerance: per step, or per second.
+    pub fn over_tolerance(&self, error: f64, h: f64) -> f64 {
+        let e = error / self.settings.tolerance;
+        if self.settings.per_unit_step {
+            e / h
+        } else {
+            e
+        }
+    }
+}
+
+/// The larger one; NaN if either is.
+pub(super) fn max(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
+}

@@ -1,0 +1,112 @@
+//! The formulas of the Hilber-Hughes-Taylor method in jerk form.
+//!
+//! ```text
+//!   β = (1+α)²/4,   γ = 1/2 + α,   0 ≤ α ≤ 1/3
+//!   x = h δ₁,  δ₁ = (a₁ − a₀)/h                         a: algorithmic acceleration, the true one at t − α h
+//!   Θ  = h v₀ + h²/2 a₀ + β h² x,   q₁ = q₀ ∘ Θ         (26), (28)
+//!   v₁ = v₀ + h a₀ + γ h x
+//!   q̈₁ = (a₀ + x − α q̈₀)/(1−α)                          (27): M(q₁) q̈₁ + G₁ᵀλ₁ = f(q₁, v₁, t₁)
+//! ```
+
+/// The method's numbers for one α.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hht {
+    /// Dissipation, 0 .. 1/3.
+    pub alpha: f64,
+    /// (1+α)²/4
+    pub beta: f64,
+    /// 1/2 + α
+    pub gamma: f64,
+    /// Position error of a step is `cq h³ q‴`.
+    pub cq: f64,
+    /// Velocity error of a step is `cv h³ q⁗`.
+    pub cv: f64,
+}
+
+impl Hht {
+    /// The method for a dissipation α.
+    pub fn new(alpha: f64) -> Self {
+        Self {
+            alpha,
+            beta: 0.25 * (1.0 + alpha) * (1.0 + alpha),
+            gamma: 0.5 + alpha,
+            cq: 1.0 / 12.0 + 0.25 * alpha * alpha,
+            cv: 1.0 / 12.0 + 0.5 * alpha - alpha * alpha,
+        }
+    }
+
+    /// Moves the algorithmic acceleration from t − α h₀ to t − α h, so that the method keeps order 2 when h changes:
+    /// `ã = a + α (h₀ − h) δ₀`.
+    pub fn shift(&self, a: &[f64], delta: &[f64], h0: f64, h: f64, out: &mut [f64]) {
+        let c = self.alpha * (h0 - h);
+        for i in 0..a.len() {
+            out[i] = a[i] + c * delta[i];
+        }
+    }
+
+    /// Θ, v₁ and q̈₁ from x; `at` is the shifted algorithmic acceleration.
+    pub fn advance(
+        &self,
+        h: f64,
+        v0: &[f64],
+        at: &[f64],
+        acc0: &[f64],
+        x: &[f64],
+        theta: &mut [f64],
+        v1: &mut [f64],
+        acc1: &mut [f64],
+    ) {
+        let Self {
+            alpha, beta, gamma, ..
+        } = *self;
+        for i in 0..x.len() {
+            theta[i] = h * (v0[i] + h * (0.5 * at[i] + beta * x[i]));
+            v1[i] = v0[i] + h * (at[i] + gamma * x[i]);
+            acc1[i] = (at[i] + x[i] - alpha * acc0[i]) / (1.0 - alpha);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cubic_motion_misses_by_the_error_constants() {
+        // q = t³ + t⁴ about t₀ = 0.7 with exact a at t₀ − αh: position error cq h³ q‴, velocity error cv h³ q⁗ (leading terms).
+        for alpha in [0.0, 0.05, 0.1, 1.0 / 3.0] {
+            let m = Hht::new(alpha);
+            let q = |t: f64| t.powi(3) + t.powi(4);
+            let v = |t: f64| 3.0 * t.powi(2) + 4.0 * t.powi(3);
+            let a = |t: f64| 6.0 * t + 12.0 * t.powi(2);
+            let (t0, h) = (0.7, 1e-3);
+            let at = [a(t0 - alpha * h)];
+            let x = [a(t0 + h - alpha * h) - at[0]];
+            let (mut theta, mut v1, mut acc1) = ([0.0], [0.0], [0.0]);
+            m.advance(
+                h,
+                &[v(t0)],
+                &at,
+                &[a(t0)],
+                &x,
+                &mut theta,
+                &mut v1,
+                &mut acc1,
+            );
+            let third = 6.0 + 24.0 * t0;
+            let position = (theta[0] - (q(t0 + h) - q(t0))) / (h.powi(3) * third);
+            let velocity = (v1[0] - v(t0 + h)) / (h.powi(3) * 24.0);
+            // The next term of the expansion is O(h) relative.
+            assert!(
+                (position - m.cq).abs() < 2e-3,
+                "{alpha} {position} {}",
+                m.cq
+            );
+            assert!(
+                (velocity - m.cv).abs() < 2e-3,
+                "{alpha} {velocity} {}",
+                m.cv
+            );
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Between two accepted steps: Hermite polynomials on the ends, put back onto the constraints; and the work done.
+//!
+//! ```text
+//!   vector coordinates   q(s): quintic on q, v, q̈ at both ends,  v(s) its derivative
+//!   rotations            w(s): cubic on w = log(q₀⁻¹ ∘ q), w' at both ends;  v(s): cubic on v, q̈ at both ends
+//!   work                 W = h/6 (P₀ + 4 P_m + P₁)                                   Simpson
+//! ```
+
+use super::core::{Core, Problem};
+use super::{Environment, Integrator, Sample, State};
+use crate::error::{Error, Result};
+use crate::formulation::{Power, Size, System};
+use crate::linalg::norm::max_abs;
+
+/// The last accepted substep, before anything an event changed at its end.
+#[derive(Default)]
+pub(super) struct Segment {
+    t: [f64; 2],
+    q: [Vec<f64>; 2],
+    v: [Vec<f64>; 2],
+    acc: [Vec<f64>; 2],
+    lambda: [Vec<f64>; 2],
+    modes: Vec<i32>,
+    dropped: Vec<bool>,
+    dissipated: [f64; 2],
+    supplied: [f64; 2],
+    valid: bool,
+    mid_q: Vec<f64>,
+    mid_v: Vec<f64>,
+    w: Vec<f64>,
+    rate: Vec<f64>,
+}
+
+impl Segment {
+    pub fn new(size: &Size) -> Self {
+        let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
+        Self {
+            q: two(size.nq),
+            v: two(size.nv),
+            acc: two(size.nv),
+            lambda: two(size.nc),
+            modes: vec![0; size.modes],
+            dropped: vec![false; size.nc],
+            mid_q: vec![0.0; size.nq],
+            mid_v: vec![0.0; size.nv],
+            w: vec![0.0; size.nv],
+            rate: vec![0.0; size.nv],
+            ..Self::default()
+        }
+    }
+
+    /// Nothing to interpolate any more.
+    pub fn forget(&mut self) {
+        self.valid = false;
+    }
+
+    pub fn begin(&mut self, s: &State) {
+        self.t[0] = s.t;
+        self.q[0].copy_from_slice(&s.q);
+        self.v[0].copy_from_slice(&s.v);
+        self.acc[0].copy_from_slice(&s.acc);
+        self.lambda[0].copy_from_slice(&s.lambda);
+        self.modes.copy_from_slice(&s.modes);
+        self.dropped.copy_from_slice(&s.dropped);
+        (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
+    }
+
+    pub fn end(&mut self, s: &State) {
+        self.t[1] = s.t;
+        self.q[1].copy_from_slice(&s.q);
+        self.v[1].copy_from_slice(&s.v);
+        self.acc[1].copy_from_slice(&s.acc);
+        self.lambda[1].copy_from_slice(&s.lambda);
+        self.valid = true;
+    }
+
+    /// The integrals at the end of the step.
+    pub fn close_books(&mut self, s: &State) {
+        (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
+    }
+
+    /// q and v at the fraction `s` of the step, not yet on the constraints.
+    fn blend(&mut self, system: &dyn System, rotations: bool, s: f64) {
+        let h = self.t[1] - self.t[0];
+        let Self {
+            q,
+            v,
+            acc,
+            mid_q,
+            mid_v,
+            w,
+            rate,
+            ..
+        } = self;
+        if rotations {
+            system.difference(&q[0], &q[1], w);
+            rate.copy_from_slice(&v[1]);
+            system.tangent_inverse(w, rate);
+            for i in 0..w.len() {
+                w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
+                mid_v[i] = hermite3(s, [v[0][i], v[1][i]], [h * acc[0][i], h * acc[1][i]]);
+            }
+        } else {
+            for i in 0..w.len() {
+                let d = [h * v[0][i], h * v[1][i]];
+                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
+                let (x, dx) = hermite5(s, q[1][i] - q[0][i], d, dd);
+                w[i] = x;
+                mid_v[i] = dx / h;
+            }
+        }
+        system.retract(&q[0], w, mid_q);
+    }
+
+    /// Work dissipated and supplied over the step.
+    pub fn work(&mut self, core: &mut Core, p: &Problem) -> (f64, f64) {
+        let h = self.t[1] - self.t[0];
+        self.blend(p.system, core.character.rotations, 0.5);
+        let mut sum = (0.0, 0.0);
+        for (point, weight) in [(0, 1.0), (2, 4.0), (1, 1.0)] {
+            let t = if point == 2 {
+                self.t[0] + 0.5 * h
+            } else {
+                self.t[point]
+            };
+            let (q, v) = if point == 2 {
+                (&self.mid_q, &self.mid_v)
+            } else {
+                (&self.q[point], &self.v[point])
+            };
+            let cx = core.inputs.at(p, t);
+            let Power {
+                dissipated,
+                supplied,
+            } = p.system.power(&cx, q, v);
+            let mut drive = 0.0;
+            if core.character.moving_constraints {
+                // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
+                let phi_t = &mut core.scratch.c[0];
+                p.system.constraint_rate(&cx, q, phi_t);
+                for i in 0..phi_t.len() {
+                    let lambda = if point == 2 {
+                        0.5 * (self.lambda[0][i] + self.lambda[1][i])
+                    } else {
+                        self.lambda[point][i]
+                    };
+                    drive += lambda * phi_t[i];
+                }
+            }
+            sum.0 += weight * dissipated;
+            sum.1 += weight * (supplied + drive);
+        }
+        (sum.0 * h / 6.0, sum.1 * h / 6.0)
+    }
+}
+
+/// Cubic with values `x` and scaled slopes `d` at 0 and 1.
+fn hermite3(s: f64, x: [f64; 2], d: [f64; 2]) -> f64 {
+    let r = 1.0 - s;
+    x[0] * r * r * (1.0 + 2.0 * s) + d[0] * s * r * r + x[1] * s * s * (3.0 - 2.0 * s)
+        - d[1] * s * s * r
+}
+
+/// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value and slope at `s`.
+fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> (f64, f64) {
+    let (c1, c2) = (d[0], 0.5 * dd[0]);
+    // What is left for s³, s⁴, s⁵ after the start's Taylor polynomial: value, slope and second derivative at 1.
+    let (a, b, c) = (x - c1 - c2, d[1] - c1 - 2.0 * c2, dd[1] - 2.0 * c2);
+    let c3 = 10.0 * a - 4.0 * b + 0.5 * c;
+    let c4 = -15.0 * a + 7.0 * b - c;
+    let c5 = 6.0 * a - 3.0 * b + 0.5 * c;
+    (
+        s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
+        c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
+    )
+}
+
+/// Newton corrections that put an interpolated position onto the constraints.
+const CLOSINGS: usize = 4;
+const CLOSURE: f64 = 1e-13;
+
+impl Integrator {
+    /// A point inside the last accepted step, `t` between its ends.
+    pub fn interpolate(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        t: f64,
+        out: &mut Sample,
+    ) -> Result<()> {
+        let Self { core, segment, .. } = self;
+        if !segment.valid {
+            return Err(Error::CallOrder {
+                call: "interpolate",
+                reason: "no step has been taken yet",
+            });
+        }
+        let [t0, t1] = segment.t;
+        if !(t >= t0 && t <= t1) {
+            return Err(Error::Argument {
+                name: "t".into(),
+                value: t.to_string(),
+                expected: format!("a time within the last step, {t0} to {t1} s"),
+            });
+        }
+        let s = (t - t0) / (t1 - t0);
+        out.t = t;
+        for (end, at) in [(0, t0), (1, t1)] {
+            if t == at {
+                out.q.clone_from(&segment.q[end]);
+                out.v.clone_from(&segment.v[end]);
+                out.acc.clone_from(&segment.acc[end]);
+                out.lambda.clone_from(&segment.lambda[end]);
+                (out.dissipated, out.supplied) = (segment.dissipated[end], segment.supplied[end]);
+                return Ok(());
+            }
+        }
+        segment.blend(system, core.character.rotations, s);
+        out.q.clone_from(&segment.mid_q);
+        out.v.clone_from(&segment.mid_v);
+        out.acc.clone_from(&segment.acc[1]);
+        out.lambda.clone_from(&segment.lambda[1]);
+        out.dissipated =
+            segment.dissipated[0] + s * (segment.dissipated[1] - segment.dissipated[0]);
+        out.supplied = segment.supplied[0] + s * (segment.supplied[1] - segment.supplied[0]);
+
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &segment.modes,
+        };
+        core.newton.select(system, &segment.modes, &segment.dropped);
+        core.mass.select(system, &segment.modes, &segment.dropped);
+        core.consistent(&p, t, out, CLOSINGS, CLOSURE)
+            .map_err(|r| r.error(system, t, 0.0))?;
+        debug_assert!(max_abs(&out.q).is_finite());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_polynomials_reproduce_their_degree() {
+        for s in [0.0, 0.2, 0.5, 0.9, 1.0] {
+            // x = s³ − 2 s² + 3, slopes −0 and 3 − 4
+            let x = hermite3(s, [3.0, 2.0], [0.0, -1.0]);
+            assert!((x - (s * s * s - 2.0 * s * s + 3.0)).abs() < 1e-14);
+            // x = s⁵ − s⁴ + 2 s² − s
+            let (x, dx) = hermite5(s, 1.0, [-1.0, 4.0], [4.0, 12.0]);
+            let exact = s.powi(5) - s.powi(4) + 2.0 * s * s - s;
+            let slope = 5.0 * s.powi(4) - 4.0 * s.powi(3) + 4.0 * s - 1.0;
+            assert!(
+                (x - exact).abs() < 1e-14 && (dx - slope).abs() < 1e-13,
+                "{s} {x} {exact} {dx} {slope}"
+            );
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Newton's iteration for one step: equilibrium and closure at the end of the step, exactly.
+//!
+//! ```text
+//!   r₁ = M(q₁) q̈₁ − f(q₁, v₁, t₁) + G₁ᵀλ₁
+//!   r₂ = Φ(q₁, t₁)/(β h²) − E (λ₁ − λ_ref)              proximal: λ_ref is the predicted λ₁
+//!   [ (M/(1−α) + γ h C) T⁻¹ + β h² K   Gᵀ ] [ y  ]     [ r₁ ]
+//!   [ G                               −E  ] [ dλ ] = − [ r₂ ],     x += T⁻¹ y
+//! ```
+//!
+//! The rows of Φ are divided by β h², so the matrix tends to [M/(1−α) Gᵀ; G −E] as h → 0. One factorisation at the
+//! predicted point serves the whole step; the measured contraction of earlier steps saves the iteration that would only
+//! confirm (`State::rate`).
+
+use super::core::{Core, Culprit, Problem, Refusal, Trial, first_not_finite};
+use super::state::{State, Statistics};
+use crate::formulation::Weights;
+
+/// Iterations before an attempt is given up.
+const LIMIT: u32 = 12;
+/// A contraction better than this may be trusted without measuring it again ...
+const GOOD_RATE: f64 = 0.1;
+/// ... for this many steps.
+const TRUSTED_STEPS: u32 = 20;
+/// Above this contraction the factorisation is made anew.
+const POOR_RATE: f64 = 0.3;
+/// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
+const SINGULAR_PIVOT: f64 = 1e-3;
+/// Displacements below this (relative to the size of the mechanism) are rounding.
+const ROUNDING: f64 = 4e-15;
+
+impl Core {
+    /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
+    /// given; fills q, v, acc, lambda, x, at.
+    pub fn newton(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        let h = y.h;
+        self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
+        for i in 0..y.x.len() {
+            y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
+        }
+        for i in 0..y.lambda.len() {
+            y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
+        }
+        self.scratch.c[0].copy_from_slice(&y.lambda); // λ_ref
+        self.kinematics(p, s, y);
+
+        // A step cut short to land is solved as well as the natural one would be: its accelerations are worth no less.
+        let natural = h.max(s.next_h);
+        let (here, wanted) = (
+            self.method.beta * h * h,
+            self.method.beta * natural * natural,
+        );
+        let mut regular = self.factorise_at(p, y, stats)?;
+        let mut fresh = true;
+        let mut last = f64::NAN;
+        (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
+        for iteration in 1..=LIMIT {
+            let (size, rounding, culprit) = self.iterate(p, s, y, stats)?;
+            let converged =
+                |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
+            let rate = size / last;
+            if iteration == 1 {
+                let trusted = regular && s.rate < GOOD_RATE && s.rate_uses < TRUSTED_STEPS;
+                if trusted && converged(2.0 * s.rate * size) {
+                    y.rate_uses += 1;
+                    return Ok(());
+                }
+            } else {
+                if iteration == 2 && fresh && size * here > rounding {
+                    (y.rate, y.rate_uses) = (rate, 0);
+                }
+                if rate > 2.0 || (iteration == LIMIT && !converged(size)) {
+                    return Err(Refusal::Newton {
+                        iterations: iteration,
+                        residual: size * wanted / self.newton_tolerance,
+                        culprit,
+                    });
+                }
+            }
+            if converged(size) || (rate < 0.5 && converged(2.0 * rate * size)) {
+                return Ok(());
+            }
+            if !regular || rate > POOR_RATE {
+                regular = self.factorise_at(p, y, stats)?;
+                fresh = iteration == 1 && fresh;
+                self.factored_for = None;
+            }
+            last = size;
+        }
+        unreachable!("the last iteration returns")
+    }
+
+    /// q₁, v₁, q̈₁ from x.
+    fn kinematics(&mut self, p: &Problem, s: &State, y: &mut Trial) {
+        let Trial {
+            at,
+            x,
+            theta,
+            v,
+            acc,
+            ..
+        } = y;
+        self.method.advance(y.h, &s.v, at, &s.acc, x, theta, v, acc);
+        p.system.retract(&s.q, &y.theta, &mut y.q);
+    }
+
+    /// Factorises at the trial point. False where the position is nearly singular.
+    fn factorise_at(
+        &mut self,
+        p: &Problem,
+        y: &Trial,
+        _stats: &mut Statistics,
+    ) -> Result<bool, Refusal> {
+        let (h, m) = (y.h, self.method);
+        if self.character.linear && self.factored_for == Some(h) {
+            return Ok(true);
+        }
+        let cx = self.inputs.at(p, y.t);
+        let weights = Weights {
+            mass: 1.0 / (1.0 - m.alpha),
+            damping: m.gamma * h,
+            stiffness: m.beta * h * h,
+            theta: &y.theta,
+        };
+        self.newton.load_tangent(
+            &self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights,
+        )?;
+        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        let pivots = self
+            .newton
+            .factorise(&self.st, &mut self.work)
+            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+        self.factored_for = self.character.linear.then_some(h);
+        Ok(pivots.smallest_constraint > SINGULAR_PIVOT)
+    }
+
+    /// One iteration. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
+    /// and who moved most.
+    fn iterate(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(f64, f64, Culprit), Refusal> {
+        let cx = self.inputs.at(p, y.t);
+        let [inertia, force, _, _, _] = &mut self.scratch.v;
+        let [reference, phi, _] = &mut self.scratch.c;
+        let scale = 1.0 / (self.method.beta * y.h * y.h);
+
+        stats.residuals += 1;
+        stats.evaluations += 1;
+        stats.newton_iterations += 1;
+        p.system.force(&cx, &y.q, &y.v, force)?;
+        p.system.mass_times(&cx, &y.q, &y.acc, inertia);
+        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        self.newton
+            .matrix
+            .add_jacobian_transposed(&self.st, &y.lambda, inertia);
+        for i in 0..inertia.len() {
+            inertia[i] = force[i] - inertia[i]; // −r₁
+        }
+        p.system.constraint(&cx, &y.q, phi);
+        let (e, active) = (self.newton.matrix.e(), self.newton.matrix.active());
+        for i in 0..phi.len() {
+            phi[i] = if active[i] {
+                e[i] * (y.lambda[i] - reference[i]) - scale * phi[i]
+            } else {
+                0.0
+            }; // −r₂
+        }
+        if let Some(i) = first_not_finite(inertia) {
+            return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
+        }
+        if let Some(i) = first_not_finite(phi) {
+            return Err(Refusal::NotFinite(Culprit::Constraint(i)));
+        }
+
+        if self.character.velocity_forces || self.character.rotations {
+            // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
+            let done = self.newton.factor.solve_refined(
+                &self.st,
+                &self.newton.matrix,
+                true,
+                1e-3,
+                3,
+                inertia,
+                phi,
+            );
+            self.work.solves += done.solves as u64;
+        } else {
+            self.newton.solve(&self.st, inertia, phi, &mut self.work);
+        }
+        p.system.tangent_inverse(&y.theta, inertia);
+        for i in 0..inertia.len() {
+            y.x[i] += inertia[i];
+        }
+        for i in 0..phi.len() {
+            y.lambda[i] += phi[i];
+        }
+        let size = p.system.norm(&cx, &y.q, &s.scale, inertia);
+        let worst = largest(inertia);
+        if !size.is_finite() {
+            return Err(Refusal::NotFinite(Culprit::Coordinate(worst)));
+        }
+        let rounding = ROUNDING * p.system.magnitude(&y.q);
+        self.kinematics(p, s, y);
+        Ok((size, rounding, Culprit::Coordinate(worst)))
+    }
+}
+
+/// Index of the largest entry; of the first that is not finite.
+pub(super) fn largest(x: &[f64]) -> usize {
+    let mut worst = 0;
+    for i in 0..x.len() {
+        if !x[i].is_finite() {
+            return i;
+        }
+        if x[i].abs() > x[worst].abs() {
+            worst = i;
+        }
+    }
+    worst
+}
+
+pub(super) fn culprit(unknown: usize, nv: usize) -> Culprit {
+    if unknown < nv {
+        Culprit::Coordinate(unknown)
+    } else {
+        Culprit::Constraint(unknown - nv)
+    }
+}

@@ -1,0 +1,496 @@
+//! A consistent point: the pose assembled by least motion in the mass metric, velocities and accelerations that fit the
+//! constraints, the jerk, and the first step size. Also what happens when inputs jump.
+//!
+//! ```text
+//!   A [dq; ·] = [0; −Φ]  repeated,   A [dv; ·] = [0; −(G v + Φ_t)],   A [q̈; λ] = [f; −γ]
+//!   restart    a = q̈, δ = j at t, no previous step: the shift then gives ã = q̈ − α h j for any h
+//!   jump       a += q̈ new − q̈ old; δ and the step history stay
+//! ```
+
+use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::state::{Sample, StartReport, State, Statistics};
+use super::{Environment, Integrator};
+use crate::constraint::redundancy::dependent_rows;
+use crate::error::{Error, Result};
+use crate::formulation::System;
+use crate::model::Corrector;
+
+/// Newton iterations of the assembly.
+const ASSEMBLY_LIMIT: usize = 60;
+/// Closure aimed at by the assembly, and the one above which it has failed (relative to the scale of the row).
+const ASSEMBLED: f64 = 1e-14;
+const OPEN: f64 = 1e-10;
+/// Rest of projections at the start, relative.
+const PROJECTED: f64 = 1e-12;
+
+impl Integrator {
+    /// Assembles the pose, makes velocities and accelerations consistent, chooses the first step size.
+    pub fn start(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        state: &mut State,
+    ) -> Result<StartReport> {
+        let size = self.core.size;
+        let mut fresh = State {
+            t,
+            q: q.to_vec(),
+            v: v.to_vec(),
+            acc: vec![0.0; size.nv],
+            lambda: vec![0.0; size.nc],
+            modes: vec![0; size.modes],
+            a: vec![0.0; size.nv],
+            delta: vec![0.0; size.nv],
+            delta_dot: vec![0.0; size.nv],
+            lambda_dot: vec![0.0; size.nc],
+            jerk: vec![0.0; size.nv],
+            scale: (0..size.nv)
+                .map(|i| system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs())))
+                .collect(),
+            dropped: vec![false; size.nc],
+            first: true,
+            may_grow: true,
+            rate: f64::NAN,
+            event_at_t: -1,
+            statistics: Statistics {
+                smallest_step: f64::INFINITY,
+                ..Statistics::default()
+            },
+            ..State::default()
+        };
+        self.segment.forget();
+        self.core.factored_for = None;
+        let mut modes = vec![0; size.modes];
+        {
+            let p = Problem {
+                system,
+                env: *env,
+                modes: &modes,
+            };
+            let cx = self.core.inputs.at(&p, t);
+            system.start_modes(&cx, q, v, &mut fresh.modes);
+        }
+        modes.copy_from_slice(&fresh.modes);
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &modes,
+        };
+        let mut stats = fresh.statistics;
+        let report = self.core.assemble(&p, &mut fresh)?;
+        let refused = |r: Refusal| r.error(system, t, 0.0);
+        self.core
+            .accelerate(&p, &mut fresh, &mut stats)
+            .map_err(refused)?;
+        fresh.next_h = self
+            .core
+            .first_step(&p, &mut fresh, &mut stats)
+            .map_err(refused)?;
+        self.core
+            .restart(&p, &mut fresh, &mut stats)
+            .map_err(refused)?;
+        self.core.collect(&mut stats);
+        // What the start has cost is not part of the run's counters.
+        fresh.statistics = Statistics {
+            smallest_step: f64::INFINITY,
+            ..Statistics::default()
+        };
+        *state = fresh;
+        Ok(report)
+    }
+
+    /// Inputs or parameters have changed at the present time: accelerations and multipliers follow at once, the step
+    /// history stays. A position that an input moved by a jump is assembled again; then true is returned.
+    pub fn jump(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        state: &mut State,
+    ) -> Result<bool> {
+        let mut modes = std::mem::take(&mut self.modes);
+        modes.copy_from_slice(&state.modes);
+        let mut stats = state.statistics;
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &modes,
+        };
+        let outcome = self.rebalance(&p, state, &mut stats);
+        self.core.collect(&mut stats);
+        state.statistics = stats;
+        self.modes = modes;
+        outcome.map_err(|r| r.error(system, state.t, 0.0))
+    }
+
+    fn rebalance(
+        &mut self,
+        p: &Problem,
+        state: &mut State,
+        stats: &mut Statistics,
+    ) -> std::result::Result<bool, Refusal> {
+        let Self { core, trial: y, .. } = self;
+        core.factored_for = None;
+        core.select(p.system, state);
+        let moved = if core.character.moving_constraints {
+            core.jumped_closure(p, state) > OPEN
+        } else {
+            false
+        };
+        // Worked out on the trial, so that a failure leaves the state as it was.
+        y.t = state.t;
+        y.h = state.next_h;
+        y.q.copy_from_slice(&state.q);
+        y.v.copy_from_slice(&state.v);
+        if core.character.moving_constraints {
+            core.close_positions(p, y)?;
+        }
+        core.factorise_mass(p, y.t, &y.q, &y.v)?;
+        if core.character.moving_constraints {
+            core.fit_velocities(p, y);
+        }
+        let Trial {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = &mut *y;
+        core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        let wants_jerk = core.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
+        if wants_jerk {
+            core.end_jerk(p, y, stats)?;
+        }
+        for i in 0..state.a.len() {
+            state.a[i] += y.acc[i] - state.acc[i];
+        }
+        state.q.copy_from_slice(&y.q);
+        state.v.copy_from_slice(&y.v);
+        state.acc.copy_from_slice(&y.acc);
+        state.lambda.copy_from_slice(&y.lambda);
+        if wants_jerk {
+            state.jerk.copy_from_slice(&y.jerk);
+        }
+        state.jerk_known = wants_jerk;
+        state.rate = f64::NAN;
+        self.segment.forget();
+        Ok(moved)
+    }
+}
+
+impl Core {
+    /// Closes the loops by least motion, finds the rows that follow from others, fits the velocities.
+    fn assemble(&mut self, p: &Problem, s: &mut State) -> Result<StartReport> {
+        let mut report = StartReport {
+            rank: self.size.nc,
+            ..StartReport::default()
+        };
+        let refused = |r: Refusal| r.error(p.system, s.t, 0.0);
+        self.select(p.system, s);
+        if self.size.nc == 0 {
+            self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
+            return Ok(report);
+        }
+        let start = s.q.clone();
+        let (mut phi, mut dq) = (vec![0.0; self.size.nc], vec![0.0; self.size.nv]);
+        let mut best = f64::INFINITY;
+        let mut stalled = 0;
+        for iteration in 0..ASSEMBLY_LIMIT {
+            let cx = self.inputs.at(p, s.t);
+            p.system.constraint(&cx, &s.q, &mut phi);
+            let (open, row) = self.closure(p, &phi);
+            if !open.is_finite() {
+                return Err(Error::Evaluation {
+                    time: s.t,
+                    culprit: p.system.constraint_name(row),
+                });
+            }
+            if iteration == 0 {
+                report.closure_before = open;
+            }
+            let magnitude = p.system.magnitude(&s.q);
+            stalled = if open < 0.9 * best { 0 } else { stalled + 1 };
+            best = best.min(open);
+            if open <= ASSEMBLED * magnitude || (stalled > 0 && open <= OPEN * magnitude) {
+                break;
+            }
+            if stalled > 8 || iteration + 1 == ASSEMBLY_LIMIT {
+                let mut rows: Vec<usize> = (0..self.size.nc)
+                    .filter(|&i| self.newton.active()[i])
+                    .collect();
+                let gap = |i: usize| phi[i].abs() / p.system.constraint_scale(i);
+                rows.sort_by(|&a, &b| gap(b).total_cmp(&gap(a)));
+                let mut culprits: Vec<String> = Vec::new();
+                for i in rows.into_iter().filter(|&i| gap(i) > 0.01 * open) {
+                    let name = p.system.constraint_name(i);
+                    if !culprits.contains(&name) {
+                        culprits.push(name);
+                    }
+                }
+                return Err(Error::Assembly {
+                    closure: open,
+                    culprits,
+                });
+            }
+            self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
+            dq.fill(0.0);
+            for x in phi.iter_mut() {
+                *x = -*x;
+            }
+            self.mass.solve(&self.st, &mut dq, &mut phi, &mut self.work);
+            p.system.retract(&s.q, &dq, &mut self.scratch.q);
+            s.q.copy_from_slice(&self.scratch.q);
+        }
+        let cx = self.inputs.at(p, s.t);
+        p.system.difference(&start, &s.q, &mut dq);
+        report.moved = p.system.norm(&cx, &s.q, &s.scale, &dq);
+
+        self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
+        let dependent = dependent_rows(&self.st, &self.mass.matrix);
+        report.rank = self.mass.active().iter().filter(|&&on| on).count() - dependent.len();
+        for &row in &dependent {
+            s.dropped[row] = true;
+            let name = p.system.constraint_name(row);
+            if !report.redundant.contains(&name) {
+                report.redundant.push(name);
+            }
+        }
+        if !dependent.is_empty() {
+            self.select(p.system, s);
+            self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
+        }
+        let before = s.v.clone();
+        self.fit(p, s.t, &s.q, &mut s.v);
+        for i in 0..before.len() {
+            dq[i] = s.v[i] - before[i];
+        }
+        let cx = self.inputs.at(p, s.t);
+        report.velocity_changed = p.system.norm(&cx, &s.q, &s.scale, &dq);
+        Ok(report)
+    }
+
+    /// v onto G v + Φ_t = 0 with the factor and the G of `mass`.
+    fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64]) {
+        let cx = self.inputs.at(p, t);
+        let [dv, ..] = &mut self.scratch.v;
+        let [r, mu, gv] = &mut self.scratch.c;
+        p.system.constraint_rate(&cx, q, r);
+        self.mass.matrix.jacobian_times(&self.st, v, gv);
+        for i in 0..r.len() {
+            r[i] = -(r[i] + gv[i]);
+        }
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, dv, mu, &mut self.work);
+        for i in 0..dv.len() {
+            v[i] += dv[i];
+        }
+    }
+
+    /// The velocities of a trial, fitted.
+    pub fn fit_velocities(&mut self, p: &Problem, y: &mut Trial) {
+        if self.size.nc > 0 {
+            self.fit(p, y.t, &y.q, &mut y.v);
+        }
+    }
+
+    /// Largest closure error of the rows that hold, at the state.
+    fn jumped_closure(&mut self, p: &Problem, s: &State) -> f64 {
+        let cx = self.inputs.at(p, s.t);
+        p.system.constraint(&cx, &s.q, &mut self.scratch.c[1]);
+        let phi = &self.scratch.c[1];
+        self.closure(p, phi).0
+    }
+
+    /// The position of a trial closed by least motion, with a fresh matrix each time.
+    pub fn close_positions(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+    ) -> std::result::Result<(), Refusal> {
+        for _ in 0..ASSEMBLY_LIMIT {
+            let cx = self.inputs.at(p, y.t);
+            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+            let (open, row) = self.closure(p, &self.scratch.c[1]);
+            if open <= ASSEMBLED * p.system.magnitude(&y.q) {
+                return Ok(());
+            }
+            if !open.is_finite() {
+                return Err(Refusal::NotFinite(Culprit::Constraint(row)));
+            }
+            self.factorise_mass(p, y.t, &y.q, &y.v)?;
+            let [dq, ..] = &mut self.scratch.v;
+            let [_, phi, _] = &mut self.scratch.c;
+            dq.fill(0.0);
+            for x in phi.iter_mut() {
+                *x = -*x;
+            }
+            self.mass.solve(&self.st, dq, phi, &mut self.work);
+            p.system.retract(&y.q, dq, &mut self.scratch.q);
+            y.q.copy_from_slice(&self.scratch.q);
+        }
+        let cx = self.inputs.at(p, y.t);
+        p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+        let (open, row) = self.closure(p, &self.scratch.c[1]);
+        if open <= OPEN * p.system.magnitude(&y.q) {
+            Ok(())
+        } else {
+            let culprit = Culprit::Constraint(row);
+            Err(Refusal::Newton {
+                iterations: ASSEMBLY_LIMIT as u32,
+                residual: open / OPEN,
+                culprit,
+            })
+        }
+    }
+
+    /// q̈ and λ of the state; `mass` is factorised there.
+    fn accelerate(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> std::result::Result<(), Refusal> {
+        self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)
+    }
+
+    /// Begins anew at the state, whose accelerations are right: jerk, no step history. `mass` is factorised there.
+    pub fn restart(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> std::result::Result<(), Refusal> {
+        let State {
+            t,
+            next_h,
+            q,
+            v,
+            acc,
+            lambda,
+            jerk,
+            lambda_dot,
+            ..
+        } = &mut *s;
+        self.jerk(p, *t, *next_h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        s.jerk_known = true;
+        s.delta.copy_from_slice(&s.jerk);
+        s.delta_dot.fill(0.0);
+        s.a.copy_from_slice(&s.acc);
+        s.h = 0.0;
+        s.rate = f64::NAN;
+        s.rate_uses = 0;
+        Ok(())
+    }
+
+    /// The first step: the HHT error of the jerk at the start would be the tolerance, and no more than a small turn of
+    /// the motion by its speed and acceleration.
+    fn first_step(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, Refusal> {
+        if let Some(h) = self.control.fixed() {
+            return Ok(h);
+        }
+        if let Some(h) = self.settings.initial_step {
+            return Ok(self.control.limit(h));
+        }
+        let tol = self.settings.tolerance;
+        let turn = tol.cbrt().min(0.1);
+        let cx = self.inputs.at(p, s.t);
+        let speed = p.system.norm(&cx, &s.q, &s.scale, &s.v);
+        let acceleration = p.system.norm(&cx, &s.q, &s.scale, &s.acc);
+        let mut h = f64::INFINITY;
+        if speed > 0.0 {
+            h = h.min(turn / speed);
+        }
+        if acceleration > 0.0 {
+            h = h.min(turn / acceleration.sqrt());
+        }
+        if !h.is_finite() {
+            h = 1e-3;
+        }
+        let State {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            jerk,
+            lambda_dot,
+            ..
+        } = &mut *s;
+        self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        let cx = self.inputs.at(p, s.t);
+        let jerk = p.system.norm(&cx, &s.q, &s.scale, &s.jerk);
+        if jerk > 0.0 {
+            h = h.min((tol / (self.method.cq * jerk)).cbrt());
+        }
+        Ok(self.control.limit(h))
+    }
+
+    /// A sample put onto the constraints, with accelerations and multipliers of its own.
+    pub fn consistent(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        out: &mut Sample,
+        closings: usize,
+        closure: f64,
+    ) -> std::result::Result<(), Refusal> {
+        self.factorise_mass(p, t, &out.q, &out.v)?;
+        if self.size.nc > 0 {
+            for _ in 0..closings {
+                let cx = self.inputs.at(p, t);
+                p.system.constraint(&cx, &out.q, &mut self.scratch.c[1]);
+                let (open, _) = self.closure(p, &self.scratch.c[1]);
+                if open <= closure * p.system.magnitude(&out.q) {
+                    break;
+                }
+                let [dq, ..] = &mut self.scratch.v;
+                let [_, phi, _] = &mut self.scratch.c;
+                dq.fill(0.0);
+                for x in phi.iter_mut() {
+                    *x = -*x;
+                }
+                self.mass.solve(&self.st, dq, phi, &mut self.work);
+                p.system.retract(&out.q, dq, &mut self.scratch.q);
+                out.q.copy_from_slice(&self.scratch.q);
+            }
+            let cx = self.inputs.at(p, t);
+            self.mass
+                .load_mass(&self.st, p.system, &cx, &out.q, &out.v)?;
+            self.fit(p, t, &out.q, &mut out.v);
+        }
+        let mut unused = Statistics::default();
+        let outcome = self.accelerations(
+            p,
+            t,
+            &out.q,
+            &out.v,
+            &mut out.acc,
+            &mut out.lambda,
+            &mut unused,
+        );
+        // Looking at a motion is not part of its cost.
+        self.work = Default::default();
+        outcome
+    }
+
+    /// G of the trial's end in `mass`, after the corrector has been taken back.
+    pub fn reload_jacobian(&mut self, p: &Problem, y: &Trial) {
+        let cx = self.inputs.at(p, y.t);
+        self.mass.load_jacobian(&self.st, p.system, &cx, &y.q);
+    }
+
+    /// The jerk at the end of an accepted plain step, for the corrector of the next one; if it cannot be had, the next
+    /// step does without.
+    pub fn jerk_at_end(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) {
+        y.jerk_known =
+            self.factorise_mass(p, y.t, &y.q, &y.v).is_ok() && self.end_jerk(p, y, stats).is_ok();
+    }
+}

@@ -1,0 +1,202 @@
+//! What the future of a run depends on, and what is counted on the way.
+
+/// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// s
+    pub t: f64,
+    /// Stored coordinates.
+    pub q: Vec<f64>,
+    /// Rates.
+    pub v: Vec<f64>,
+    /// True accelerations at t.
+    pub acc: Vec<f64>,
+    /// Multipliers at t.
+    pub lambda: Vec<f64>,
+    /// Discrete modes.
+    pub modes: Vec<i32>,
+    /// Work taken out by dampers since start (J).
+    pub dissipated: f64,
+    /// Work brought in since start (J).
+    pub supplied: f64,
+    /// Counters.
+    pub statistics: Statistics,
+    /// Algorithmic acceleration, the true one at t − α `h`.
+    pub a: Vec<f64>,
+    /// Jerk δ in the middle of the last step (at t after a restart).
+    pub delta: Vec<f64>,
+    /// Its derivative.
+    pub delta_dot: Vec<f64>,
+    /// dλ/dt, for prediction.
+    pub lambda_dot: Vec<f64>,
+    /// Exact jerk at t, where the corrector needs it.
+    pub jerk: Vec<f64>,
+    /// `jerk` is valid.
+    pub jerk_known: bool,
+    /// Last accepted step (s); zero after a restart.
+    pub h: f64,
+    /// Proposal for the next step (s).
+    pub next_h: f64,
+    /// The next step is the first after the start.
+    pub first: bool,
+    /// The next accepted step may propose growth (not right after a rejection).
+    pub may_grow: bool,
+    /// Measured contraction of Newton's iteration, NaN if unknown.
+    pub rate: f64,
+    /// Steps accepted on the strength of `rate` since it was measured.
+    pub rate_uses: u32,
+    /// Steps for which the corrector rests because the system was found stiff.
+    pub corrector_rest: u32,
+    /// How often in a row it was found stiff.
+    pub corrector_strikes: u32,
+    /// Largest |q_i| so far, not below the weight.
+    pub scale: Vec<f64>,
+    /// Constraint rows that follow from the others and are left out.
+    pub dropped: Vec<bool>,
+    /// Event handled at t, −1 if none.
+    pub event_at_t: i32,
+    /// Substeps in a row that ended with an event.
+    pub event_streak: u32,
+}
+
+impl State {
+    /// Takes over another state without allocating (once the sizes have been met).
+    pub fn copy_from(&mut self, other: &State) {
+        let Self {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            modes,
+            dissipated,
+            supplied,
+            statistics,
+            a,
+            delta,
+            delta_dot,
+            lambda_dot,
+            jerk,
+            jerk_known,
+            h,
+            next_h,
+            first,
+            may_grow,
+            rate,
+            rate_uses,
+            corrector_rest,
+            corrector_strikes,
+            scale,
+            dropped,
+            event_at_t,
+            event_streak,
+        } = self;
+        *t = other.t;
+        q.clone_from(&other.q);
+        v.clone_from(&other.v);
+        acc.clone_from(&other.acc);
+        lambda.clone_from(&other.lambda);
+        modes.clone_from(&other.modes);
+        *dissipated = other.dissipated;
+        *supplied = other.supplied;
+        *statistics = other.statistics;
+        a.clone_from(&other.a);
+        delta.clone_from(&other.delta);
+        delta_dot.clone_from(&other.delta_dot);
+        lambda_dot.clone_from(&other.lambda_dot);
+        jerk.clone_from(&other.jerk);
+        *jerk_known = other.jerk_known;
+        *h = other.h;
+        *next_h = other.next_h;
+        *first = other.first;
+        *may_grow = other.may_grow;
+        *rate = other.rate;
+        *rate_uses = other.rate_uses;
+        *corrector_rest = other.corrector_rest;
+        *corrector_strikes = other.corrector_strikes;
+        scale.clone_from(&other.scale);
+        dropped.clone_from(&other.dropped);
+        *event_at_t = other.event_at_t;
+        *event_streak = other.event_streak;
+    }
+}
+
+/// Counters since start, each counted where the work happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Accepted steps.
+    pub steps: u64,
+    /// Attempts refused by the estimate.
+    pub rejected: u64,
+    /// Attempts in which Newton did not converge.
+    pub newton_failures: u64,
+    /// Steps repeated to hit an event.
+    pub event_repeats: u64,
+    /// Newton iterations.
+    pub newton_iterations: u64,
+    /// Equilibrium residuals evaluated by Newton.
+    pub residuals: u64,
+    /// Force evaluations of any kind.
+    pub evaluations: u64,
+    /// Matrix factorisations.
+    pub factorizations: u64,
+    /// Back-substitutions.
+    pub solves: u64,
+    /// Accepted steps that kept the fourth-order correction.
+    pub corrected: u64,
+    /// Events handled.
+    pub events: u64,
+    /// s; infinite before the first step.
+    pub smallest_step: f64,
+    /// s
+    pub largest_step: f64,
+    /// s, the last accepted step
+    pub step_size: f64,
+    /// Estimated error of the last accepted step over the tolerance.
+    pub error: f64,
+    /// Largest of them.
+    pub worst_error: f64,
+}
+
+/// What the start had to change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartReport {
+    /// Largest closure error of the pose as given, relative to its scale.
+    pub closure_before: f64,
+    /// Displacement of the assembly in the error norm.
+    pub moved: f64,
+    /// Change of the velocities in the error norm (1/s).
+    pub velocity_changed: f64,
+    /// Rank of the constraints: rows that are independent at the start.
+    pub rank: usize,
+    /// Names of constraints that follow from the others (one possible set).
+    pub redundant: Vec<String>,
+}
+
+/// An accepted substep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accepted {
+    /// Size (s).
+    pub h: f64,
+    /// An event fired at its end.
+    pub event: bool,
+}
+
+/// A point between two accepted steps, on the constraints, with its own accelerations and multipliers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// s
+    pub t: f64,
+    /// Stored coordinates.
+    pub q: Vec<f64>,
+    /// Rates.
+    pub v: Vec<f64>,
+    /// Accelerations.
+    pub acc: Vec<f64>,
+    /// Multipliers.
+    pub lambda: Vec<f64>,
+    /// Work taken out since start (J).
+    pub dissipated: f64,
+    /// Work brought in since start (J).
+    pub supplied: f64,
+}

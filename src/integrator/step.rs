@@ -1,0 +1,236 @@
+//! One attempt at a step: Newton, closure, projections, memory. No verdict: that is the controller's.
+//!
+//! ```text
+//!   velocities       G v + Φ_t = 0,   then f is taken at the projected velocity (vfix):
+//!                    [S Gᵀ; G −E] [dx; ·] = [f(q, v) − f(q, v before); 0],   v += γ h dx,   q̈ += dx/(1−α)
+//!   accelerations    G q̈ + γ = 0,     λ moves with them
+//!   memory           a = (1−α) q̈₁ + α q̈₀,   δ = (a − ã)/h,   δ' = (δ − δ₀)/((h₀ + h)/2)
+//! ```
+
+use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::newton::culprit;
+use super::state::{State, Statistics};
+use crate::linalg::norm::max_abs;
+
+/// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
+const CLOSURE: f64 = 2e-14;
+/// Closure above which a step is refused.
+const OPEN: f64 = 1e-11;
+/// Rest of a projection of velocities and accelerations, relative.
+pub(super) const PROJECTED: f64 = 1e-6;
+/// Rest above which the factorisation of the step is too old for a projection.
+const STALE: f64 = 1e-2;
+
+impl Core {
+    /// The whole HHT step, without estimate. Fills the trial.
+    pub fn plain_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        self.newton(p, s, y, stats)?;
+        if self.size.nc > 0 {
+            self.close(p, y)?;
+        }
+        if self.size.nc > 0 && self.settings.projection {
+            self.project(p, y, stats)?;
+            let alpha = self.method.alpha;
+            for i in 0..y.a.len() {
+                y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
+            }
+        } else {
+            for i in 0..y.a.len() {
+                y.a[i] = y.at[i] + y.x[i];
+            }
+        }
+        self.remember(s, y);
+        Ok(())
+    }
+
+    /// δ and its derivative, dλ/dt.
+    pub fn remember(&mut self, s: &State, y: &mut Trial) {
+        let h = y.h;
+        for i in 0..y.a.len() {
+            y.delta[i] = (y.a[i] - y.at[i]) / h;
+            y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + h));
+        }
+        for i in 0..y.lambda.len() {
+            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / h;
+        }
+    }
+
+    /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
+    pub fn closure(&self, p: &Problem, phi: &[f64]) -> (f64, usize) {
+        let mut worst = (0.0, 0);
+        for (i, &on) in self.newton.active().iter().enumerate() {
+            let open = phi[i].abs() / p.system.constraint_scale(i);
+            // Not `open > worst`: NaN must win.
+            if on && !(open <= worst.0) {
+                worst = (open, i);
+            }
+        }
+        worst
+    }
+
+    /// Closes what Newton's tolerance left open, by least motion.
+    fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
+        let target = CLOSURE * p.system.magnitude(&y.q);
+        let mut before = f64::INFINITY;
+        loop {
+            let cx = self.inputs.at(p, y.t);
+            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+            let (open, row) = self.closure(p, &self.scratch.c[1]);
+            if open <= target {
+                return Ok(());
+            }
+            if !(open < 0.5 * before) {
+                return if open <= OPEN * p.system.magnitude(&y.q) {
+                    Ok(())
+                } else {
+                    Err(Refusal::Newton {
+                        iterations: 0,
+                        residual: open / OPEN,
+                        culprit: Culprit::Constraint(row),
+                    })
+                };
+            }
+            before = open;
+            let [dq, ..] = &mut self.scratch.v;
+            let [_, phi, _] = &mut self.scratch.c;
+            dq.fill(0.0);
+            for x in phi.iter_mut() {
+                *x = -*x;
+            }
+            self.newton.solve(&self.st, dq, phi, &mut self.work);
+            p.system.retract(&y.q, dq, &mut self.scratch.q);
+            y.q.copy_from_slice(&self.scratch.q);
+        }
+    }
+
+    /// Velocities and accelerations back onto the constraints' rates.
+    fn project(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        let (alpha, gamma) = (self.method.alpha, self.method.gamma);
+        {
+            let cx = self.inputs.at(p, y.t);
+            self.mass.load_jacobian(&self.st, p.system, &cx, &y.q);
+        }
+        // Velocities.
+        self.scratch.v[1].copy_from_slice(&y.v);
+        self.velocity_gap(p, y);
+        self.reach(p, y)?;
+        for i in 0..y.v.len() {
+            y.v[i] += self.scratch.v[0][i];
+        }
+        if self.character.velocity_forces {
+            let cx = self.inputs.at(p, y.t);
+            let [dx, before, f0, f1, _] = &mut self.scratch.v;
+            stats.evaluations += 2;
+            p.system.force(&cx, &y.q, before, f0)?;
+            p.system.force(&cx, &y.q, &y.v, f1)?;
+            for i in 0..dx.len() {
+                dx[i] = f1[i] - f0[i];
+            }
+            let mu = &mut self.scratch.c[2];
+            mu.fill(0.0);
+            let done = self.newton.factor.solve_refined(
+                &self.st,
+                &self.newton.matrix,
+                true,
+                1e-3,
+                3,
+                dx,
+                mu,
+            );
+            self.work.solves += done.solves as u64;
+            for i in 0..dx.len() {
+                y.v[i] += gamma * y.h * dx[i];
+                y.acc[i] += dx[i] / (1.0 - alpha);
+            }
+            for i in 0..mu.len() {
+                y.lambda[i] += mu[i];
+            }
+            self.velocity_gap(p, y);
+            self.reach(p, y)?;
+            for i in 0..y.v.len() {
+                y.v[i] += self.scratch.v[0][i];
+            }
+        }
+        // Accelerations.
+        {
+            let cx = self.inputs.at(p, y.t);
+            let [_, r, ga] = &mut self.scratch.c;
+            p.system.convective(&cx, &y.q, &y.v, r);
+            self.mass.matrix.jacobian_times(&self.st, &y.acc, ga);
+            for i in 0..r.len() {
+                r[i] = -(r[i] + ga[i]);
+            }
+        }
+        let metric = self.reach(p, y)?;
+        for i in 0..y.acc.len() {
+            y.acc[i] += self.scratch.v[0][i];
+        }
+        for i in 0..y.lambda.len() {
+            y.lambda[i] += metric * self.scratch.c[2][i];
+        }
+        Ok(())
+    }
+
+    /// c[1] = −(G v + Φ_t)
+    fn velocity_gap(&mut self, p: &Problem, y: &Trial) {
+        let cx = self.inputs.at(p, y.t);
+        let [_, r, gv] = &mut self.scratch.c;
+        p.system.constraint_rate(&cx, &y.q, r);
+        self.mass.matrix.jacobian_times(&self.st, &y.v, gv);
+        for i in 0..r.len() {
+            r[i] = -(r[i] + gv[i]);
+        }
+    }
+
+    /// v[0] = least motion with G v[0] = c[1], c[2] its multipliers, to be multiplied by the returned factor: the metric is
+    /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's.
+    fn reach(&mut self, p: &Problem, y: &Trial) -> Result<f64, Refusal> {
+        let [dx, ..] = &mut self.scratch.v;
+        let [_, r, mu] = &mut self.scratch.c;
+        let rest = self.newton.reach(
+            &self.st,
+            &self.mass.matrix,
+            r,
+            PROJECTED,
+            dx,
+            mu,
+            &mut self.work,
+        );
+        if rest <= STALE || max_abs(r) * rest < 1e-13 {
+            return Ok(1.0 - self.method.alpha);
+        }
+        self.factorise_mass(p, y.t, &y.q, &y.v)?;
+        let [dx, ..] = &mut self.scratch.v;
+        let [_, r, mu] = &mut self.scratch.c;
+        self.mass
+            .reach_here(&self.st, r, PROJECTED, dx, mu, &mut self.work);
+        Ok(1.0)
+    }
+
+    /// Loads and factorises A at a point.
+    pub fn factorise_mass(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(), Refusal> {
+        let cx = self.inputs.at(p, t);
+        self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
+        self.mass
+            .factorise(&self.st, &mut self.work)
+            .map(|_| ())
+            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))
+    }
+}
