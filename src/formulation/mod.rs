@@ -7,6 +7,40 @@
 //! with `q` the stored coordinates (quaternions included), `v` and `a` the rates and accelerations in the tangent
 //! space, `u` the inputs, `p` the parameters. Derivatives "∂/∂q" are taken along the tangent: under q → q ∘ w.
 
+#[doc(hidden)]
+pub mod check;
+pub mod force;
+pub mod joint;
+pub mod planar;
+pub mod value;
+
+use crate::error::{Error, Result};
+use crate::model::{FormulationName, Model};
+
+/// The equations of a model in the coordinates it asks for: the one place that chooses.
+pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
+    let unavailable = |value: &str, expected: &str| {
+        Err(Error::Argument {
+            name: "solver.formulation".into(),
+            value: format!("\"{value}\""),
+            expected: format!("{expected}: \"{value}\" is not available in this version"),
+        })
+    };
+    match (model.solver.formulation, model.dimension) {
+        (FormulationName::Auto | FormulationName::Absolute, 2) => {
+            Ok(Box::new(planar::Planar::new(model)?))
+        }
+        (FormulationName::Auto | FormulationName::Absolute, dimension) => Err(Error::Argument {
+            name: "dimension".into(),
+            value: dimension.to_string(),
+            expected: "2: absolute coordinates in space are not available in this version".into(),
+        }),
+        (FormulationName::Global, _) => unavailable("global", "\"auto\" or \"absolute\""),
+        (FormulationName::Topological, _) => unavailable("topological", "\"auto\" or \"absolute\""),
+        (FormulationName::Hybrid, _) => unavailable("hybrid", "\"auto\" or \"absolute\""),
+    }
+}
+
 /// What the equations may depend on besides `q` and `v`.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {

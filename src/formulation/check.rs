@@ -1,0 +1,484 @@
+//! Holds a [`System`] against its own definitions: every derivative against differences of what it derives, the geometry of
+//! the coordinates against itself, the power against the rate of the energy. For the tests of any system, whoever wrote it.
+//!
+//! ```text
+//!   d/dx ≈ [8 (F(e) − F(−e)) − (F(2e) − F(−2e))] / (12 e)        error e⁴ F⁽⁵⁾/30 + rounding/e
+//! ```
+
+use super::{Context, Motion, System, Weights};
+
+/// Numbers in (−1, 1), the same in every run.
+#[derive(Clone, Debug)]
+pub struct Noise(u64);
+
+impl Noise {
+    /// A sequence for each seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// The next number.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> f64 {
+        // xorshift64*
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let bits = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
+        bits as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// A vector of them times `size`.
+    pub fn vector(&mut self, n: usize, size: f64) -> Vec<f64> {
+        (0..n).map(|_| size * self.next()).collect()
+    }
+}
+
+/// How to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Step e of the differences in the coordinates, relative to `scale`.
+    pub step: f64,
+    /// Size of a typical displacement: coordinates are moved by `step` x `scale`.
+    pub scale: f64,
+    /// Accepted difference relative to the largest entry of the object compared (at least 1).
+    pub tolerance: f64,
+    /// The system knows its energy: compare its rate with the power.
+    pub energy: bool,
+}
+
+impl Default for Options {
+    /// With e = 1e-3 truncation is about 1e-12 and rounding 1e-13 of the size of the differenced function; a few orders are
+    /// left for functions that are larger than their derivatives.
+    fn default() -> Self {
+        Self {
+            step: 1e-3,
+            scale: 1.0,
+            tolerance: 1e-8,
+            energy: true,
+        }
+    }
+}
+
+/// Looks at everything at one point; the error lists what disagrees.
+pub fn check(
+    system: &dyn System,
+    cx: &Context,
+    at: &Motion,
+    options: &Options,
+) -> Result<(), String> {
+    let mut look = Look {
+        system,
+        cx: *cx,
+        at: *at,
+        options: *options,
+        wrong: Vec::new(),
+    };
+    look.pattern();
+    if look.wrong.is_empty() {
+        look.geometry();
+        look.mass();
+        look.tangent();
+        look.constraints();
+        look.events();
+        if options.energy {
+            look.energy();
+        }
+    }
+    if look.wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(look.wrong.join("\n"))
+    }
+}
+
+type Dense = nalgebra::DMatrix<f64>;
+type Column = nalgebra::DVector<f64>;
+
+struct Look<'a> {
+    system: &'a dyn System,
+    cx: Context<'a>,
+    at: Motion<'a>,
+    options: Options,
+    wrong: Vec<String>,
+}
+
+impl Look<'_> {
+    fn compare(&mut self, what: &str, given: &Dense, expected: &Dense, slack: f64) {
+        if given.is_empty() {
+            return;
+        }
+        let size = expected.amax().max(1.0);
+        let difference = given - expected;
+        for j in 0..given.ncols() {
+            for i in 0..given.nrows() {
+                let miss = difference[(i, j)].abs();
+                // Written so that NaN is a miss.
+                if !(miss <= slack * self.options.tolerance * size) {
+                    self.wrong.push(format!(
+                        "{what} ({i}, {j}): {:e}, expected {:e}",
+                        given[(i, j)],
+                        expected[(i, j)]
+                    ));
+                }
+            }
+        }
+    }
+
+    fn compare_columns(&mut self, what: &str, given: &Column, expected: &Column, slack: f64) {
+        let dense = |x: &Column| Dense::from_column_slice(x.len(), 1, x.as_slice());
+        self.compare(what, &dense(given), &dense(expected), slack);
+    }
+
+    /// Difference of fourth order at zero of a function of a number.
+    fn differ(&self, e: f64, f: impl Fn(f64) -> Column) -> Column {
+        (8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * e)
+    }
+
+    fn moved(&self, q: &[f64], w: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; q.len()];
+        self.system.retract(q, w, &mut out);
+        out
+    }
+
+    fn apart(&self, q0: &[f64], q1: &[f64]) -> Column {
+        let mut w = Column::zeros(self.nv());
+        self.system.difference(q0, q1, w.as_mut_slice());
+        w
+    }
+
+    fn nv(&self) -> usize {
+        self.system.size().nv
+    }
+
+    fn nc(&self) -> usize {
+        self.system.size().nc
+    }
+
+    fn unit(&self, j: usize, x: f64) -> Vec<f64> {
+        let mut w = vec![0.0; self.nv()];
+        w[j] = x;
+        w
+    }
+
+    /// The context `dt` later, inputs following their derivatives.
+    fn later<R>(&self, dt: f64, f: impl FnOnce(&Context) -> R) -> R {
+        let cx = &self.cx;
+        let n = cx.u.len();
+        let u: Vec<f64> = (0..n)
+            .map(|i| cx.u[i] + dt * (cx.u_dot[i] + 0.5 * dt * cx.u_ddot[i]))
+            .collect();
+        let u_dot: Vec<f64> = (0..n).map(|i| cx.u_dot[i] + dt * cx.u_ddot[i]).collect();
+        f(&Context {
+            t: cx.t + dt,
+            u: &u,
+            u_dot: &u_dot,
+            ..*cx
+        })
+    }
+
+    // ---- evaluation in dense form ------------------------------------------------------------------------------
+
+    fn force_at(&self, cx: &Context, q: &[f64], v: &[f64]) -> Column {
+        let mut out = Column::from_element(self.nv(), f64::NAN);
+        match self.system.force(cx, q, v, out.as_mut_slice()) {
+            Ok(()) => out,
+            Err(_) => Column::from_element(self.nv(), f64::NAN),
+        }
+    }
+
+    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64]) -> Column {
+        let mut out = Column::from_element(self.nv(), f64::NAN);
+        self.system.mass_times(cx, q, a, out.as_mut_slice());
+        out
+    }
+
+    fn constraint_at(&self, cx: &Context, q: &[f64]) -> Column {
+        let mut out = Column::from_element(self.nc(), f64::NAN);
+        self.system.constraint(cx, q, out.as_mut_slice());
+        out
+    }
+
+    fn rate_at(&self, cx: &Context, q: &[f64]) -> Column {
+        let mut out = Column::from_element(self.nc(), f64::NAN);
+        self.system.constraint_rate(cx, q, out.as_mut_slice());
+        out
+    }
+
+    fn jacobian_at(&self, cx: &Context, q: &[f64]) -> Dense {
+        let pattern = self.system.pattern().jacobian;
+        let mut values = vec![f64::NAN; pattern.len()];
+        self.system.jacobian(cx, q, &mut values);
+        let mut dense = Dense::zeros(self.nc(), self.nv());
+        for ((i, j), x) in pattern.into_iter().zip(values) {
+            dense[(i as usize, j as usize)] += x;
+        }
+        dense
+    }
+
+    fn tangent_at(&self, weights: &Weights) -> Dense {
+        let pattern = self.system.pattern().tangent;
+        let mut values = vec![f64::NAN; pattern.len()];
+        let Motion { q, v, a, lambda } = self.at;
+        let done = self
+            .system
+            .tangent(&self.cx, q, v, a, lambda, weights, &mut values);
+        let mut dense = Dense::zeros(self.nv(), self.nv());
+        for ((i, j), x) in pattern.into_iter().zip(values) {
+            dense[(i as usize, j as usize)] += if done.is_ok() { x } else { f64::NAN };
+        }
+        dense
+    }
+
+    /// T(theta)⁻¹
+    fn inverse(&self, theta: &[f64]) -> Dense {
+        let mut out = Dense::identity(self.nv(), self.nv());
+        for mut column in out.column_iter_mut() {
+            self.system.tangent_inverse(theta, column.as_mut_slice());
+        }
+        out
+    }
+
+    // ---- the comparisons ---------------------------------------------------------------------------------------
+
+    fn pattern(&mut self) {
+        let pattern = self.system.pattern();
+        let (nv, nc) = (self.nv() as u32, self.nc() as u32);
+        let places: std::collections::HashSet<(u32, u32)> =
+            pattern.tangent.iter().copied().collect();
+        for &(i, j) in &pattern.tangent {
+            if i >= nv || j >= nv {
+                let text = format!("pattern of the tangent: ({i}, {j}) is outside {nv} x {nv}");
+                self.wrong.push(text);
+            } else if !places.contains(&(j, i)) {
+                let text = format!("pattern of the tangent: ({i}, {j}) without ({j}, {i})");
+                self.wrong.push(text);
+            }
+        }
+        for &(i, j) in &pattern.jacobian {
+            if i >= nc || j >= nv {
+                let text = format!("pattern of the Jacobian: ({i}, {j}) is outside {nc} x {nv}");
+                self.wrong.push(text);
+            }
+        }
+    }
+
+    /// retract, difference, bracket and the tangent of the exponential.
+    fn geometry(&mut self) {
+        let (n, scale) = (self.nv(), self.options.scale);
+        let mut noise = Noise::new(5);
+        let (x, y) = (noise.vector(n, 0.4 * scale), noise.vector(n, 0.4 * scale));
+        let q = self.at.q.to_vec();
+        let back = self.apart(&q, &self.moved(&q, &x));
+        let x = Column::from_vec(x);
+        self.compare_columns("difference of retract", &back, &x, 1e-4);
+
+        // (q ∘ x) ∘ (e T(x) y) = q ∘ (x + e y)
+        let y = Column::from_vec(y);
+        let there = self.moved(&q, x.as_slice());
+        let turned = self.differ(self.options.step, |e| {
+            self.apart(&there, &self.moved(&q, (&x + e * &y).as_slice()))
+        });
+        let mut found = turned;
+        self.system
+            .tangent_inverse(x.as_slice(), found.as_mut_slice());
+        self.compare_columns("tangent_inverse", &found, &y, 1.0);
+
+        // q ∘ ex ∘ ey = q ∘ ey ∘ ex ∘ e² [x, y] + ...
+        let commuted = |e: f64| {
+            let (x, y) = (e * &x, e * &y);
+            let xy = self.moved(&self.moved(&q, x.as_slice()), y.as_slice());
+            let yx = self.moved(&self.moved(&q, y.as_slice()), x.as_slice());
+            self.apart(&yx, &xy)
+        };
+        let e = self.options.step;
+        let (once, twice) = (
+            commuted(e) + commuted(-e),
+            commuted(2.0 * e) + commuted(-2.0 * e),
+        );
+        let expected = (16.0 * once - twice) / (24.0 * e * e);
+        let mut bracket = Column::from_element(n, f64::NAN);
+        self.system
+            .bracket(x.as_slice(), y.as_slice(), bracket.as_mut_slice());
+        self.compare_columns("bracket", &bracket, &expected, 1.0);
+
+        if !self.system.character().rotations {
+            let plain = Column::from_iterator(n, (0..n).map(|i| there[i] - q[i]));
+            self.compare_columns("retract without rotations", &plain, &x, 1e-4);
+        }
+    }
+
+    fn mass(&mut self) {
+        let n = self.nv();
+        let q = self.at.q;
+        let mut expected = Dense::zeros(n, n);
+        for j in 0..n {
+            expected.set_column(j, &self.mass_times(&self.cx, q, &self.unit(j, 1.0)));
+        }
+        let given = self.tangent_at(&Weights::MASS);
+        self.compare("M", &given, &expected, 1e-4);
+        let whole = &expected * Column::from_column_slice(self.at.a);
+        let product = self.mass_times(&self.cx, q, self.at.a);
+        self.compare_columns("M a", &product, &whole, 1e-4);
+        self.compare("M transposed", &expected.transpose(), &expected, 1e-4);
+    }
+
+    fn tangent(&mut self) {
+        let n = self.nv();
+        let e = self.options.step * self.options.scale;
+        let Motion { q, v, a, lambda } = self.at;
+        let lambda = Column::from_column_slice(lambda);
+        let (mut damping, mut stiffness) = (Dense::zeros(n, n), Dense::zeros(n, n));
+        for j in 0..n {
+            let c = self.differ(e, |e| {
+                let mut v = v.to_vec();
+                v[j] += e;
+                -self.force_at(&self.cx, q, &v)
+            });
+            damping.set_column(j, &c);
+            let k = self.differ(e, |e| {
+                let q = self.moved(q, &self.unit(j, e));
+                self.mass_times(&self.cx, &q, a) - self.force_at(&self.cx, &q, v)
+                    + self.jacobian_at(&self.cx, &q).transpose() * &lambda
+            });
+            stiffness.set_column(j, &k);
+        }
+        if !self.system.character().velocity_forces {
+            let none = Dense::zeros(n, n);
+            self.compare("C without velocity forces", &damping, &none, 1.0);
+        }
+        let mass = self.tangent_at(&Weights::MASS);
+        let theta = Noise::new(9).vector(n, 0.3 * self.options.scale);
+        let none: &[f64] = &[];
+        for (name, w, theta) in [
+            ("C", [0.0, 1.0, 0.0], none),
+            ("K", [0.0, 0.0, 1.0], none),
+            ("S", [0.7, 0.3, 0.2], none),
+            ("M at theta", [1.0, 0.0, 0.0], &theta),
+            ("C at theta", [0.0, 1.0, 0.0], &theta),
+            ("K at theta", [0.0, 0.0, 1.0], &theta),
+            ("S at theta", [0.7, 0.3, 0.2], &theta),
+        ] {
+            let given = self.tangent_at(&Weights {
+                mass: w[0],
+                damping: w[1],
+                stiffness: w[2],
+                theta,
+            });
+            let inverse = if theta.is_empty() {
+                Dense::identity(n, n)
+            } else {
+                self.inverse(theta)
+            };
+            let expected = (w[0] * &mass + w[1] * &damping) * inverse + w[2] * &stiffness;
+            self.compare(name, &given, &expected, 1.0);
+        }
+    }
+
+    fn constraints(&mut self) {
+        let (n, nc) = (self.nv(), self.nc());
+        if nc == 0 {
+            return;
+        }
+        let e = self.options.step * self.options.scale;
+        let Motion { q, v, .. } = self.at;
+        let mut expected = Dense::zeros(nc, n);
+        for j in 0..n {
+            let column = self.differ(e, |e| {
+                self.constraint_at(&self.cx, &self.moved(q, &self.unit(j, e)))
+            });
+            expected.set_column(j, &column);
+        }
+        let given = self.jacobian_at(&self.cx, q);
+        self.compare("G", &given, &expected, 1.0);
+
+        let e = self.options.step;
+        let expected = self.differ(e, |dt| self.later(dt, |cx| self.constraint_at(cx, q)));
+        let given = self.rate_at(&self.cx, q);
+        if !self.system.character().moving_constraints {
+            let still = Column::zeros(nc);
+            self.compare_columns("phi_t of still constraints", &expected, &still, 1.0);
+        }
+        self.compare_columns("phi_t", &given, &expected, 1.0);
+
+        let rates = Column::from_column_slice(v);
+        let expected = self.differ(e / (1.0 + rates.amax() / self.options.scale), |dt| {
+            let q = self.moved(q, (dt * &rates).as_slice());
+            self.later(dt, |cx| {
+                self.jacobian_at(cx, &q) * &rates + self.rate_at(cx, &q)
+            })
+        });
+        let mut gamma = Column::from_element(nc, f64::NAN);
+        self.system.convective(&self.cx, q, v, gamma.as_mut_slice());
+        self.compare_columns("gamma", &gamma, &expected, 1.0);
+    }
+
+    /// Along the motion with constant acceleration, starting here.
+    fn along(&self, dt: f64) -> (Vec<f64>, Vec<f64>) {
+        let Motion { q, v, a, .. } = self.at;
+        let w: Vec<f64> = (0..v.len())
+            .map(|i| dt * (v[i] + 0.5 * dt * a[i]))
+            .collect();
+        let v = (0..v.len()).map(|i| v[i] + dt * a[i]).collect();
+        (self.moved(q, &w), v)
+    }
+
+    /// A time step in which neither q nor v changes by more than `step`.
+    fn time_step(&self) -> f64 {
+        let fastest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let (v, a) = (fastest(self.at.v), fastest(self.at.a));
+        self.options.step / (1.0 + v / self.options.scale + a / (self.options.scale + v))
+    }
+
+    fn events(&mut self) {
+        let ne = self.system.size().ne;
+        if ne == 0 {
+            return;
+        }
+        let at = |dt: f64| {
+            let (q, v) = self.along(dt);
+            let (mut phi, mut rate) = (Column::zeros(ne), Column::zeros(ne));
+            let point = Motion {
+                q: &q,
+                v: &v,
+                ..self.at
+            };
+            self.later(dt, |cx| {
+                self.system
+                    .events(cx, &point, phi.as_mut_slice(), rate.as_mut_slice());
+            });
+            (phi, rate)
+        };
+        let expected = self.differ(self.time_step(), |dt| at(dt).0);
+        let given = at(0.0).1;
+        self.compare_columns("rate of events", &given, &expected, 1.0);
+    }
+
+    /// d(T + V)/dt = v·(M a − f) + supplied − dissipated for any a, inertia forces of M(q) being part of f.
+    fn energy(&mut self) {
+        let Motion { q, v, a, .. } = self.at;
+        let rates = Column::from_column_slice(v);
+        let kinetic = 0.5 * rates.dot(&self.mass_times(&self.cx, q, v));
+        let energy = self.system.energy(&self.cx, q, v);
+        let one = |x: f64| Column::from_element(1, x);
+        let (given, expected) = (one(energy.kinetic), one(kinetic));
+        self.compare_columns("kinetic energy", &given, &expected, 1e-4);
+
+        let slope = self.differ(self.time_step(), |dt| {
+            let (q, v) = self.along(dt);
+            self.later(dt, |cx| {
+                let energy = self.system.energy(cx, &q, &v);
+                one(energy.kinetic + energy.potential)
+            })
+        });
+        let power = self.system.power(&self.cx, q, v);
+        let pushed = self.mass_times(&self.cx, q, a) - self.force_at(&self.cx, q, v);
+        let work = rates.dot(&pushed) + power.supplied - power.dissipated;
+        let size = 1.0 + (energy.kinetic.abs() + energy.potential.abs()) / self.options.scale;
+        self.compare_columns("rate of energy", &one(work), &slope, 10.0 * size);
+        if power.dissipated < 0.0 {
+            let text = format!("dissipated power is negative: {:e}", power.dissipated);
+            self.wrong.push(text);
+        }
+    }
+}

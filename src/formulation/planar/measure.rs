@@ -1,0 +1,367 @@
+//! One number measured between two bodies: a distance, an angle, a slide. Joint coordinates, prismatic constraint rows and the
+//! lengths of force elements are all of this kind. Each measure c(q) gives its gradient and its Hessian, and with them
+//!
+//! ```text
+//!   ċ = g·v,     c̈ = g·a + vᵀ H v,     ∂ċ/∂q = H v,        g = ∂c/∂q,   H = ∂²c/∂q²
+//! ```
+//!
+//! over the six coordinates (x, y, angle of the first body, then of the second).
+
+use super::pose::{Point, Poses, Vec2, perp};
+use super::slots::pick;
+use crate::model::BodyRef;
+
+/// Gradient over two bodies.
+pub type Gradient = [f64; 6];
+
+/// Hessian over two bodies, symmetric.
+pub type Hessian = [[f64; 6]; 6];
+
+/// A measure.
+#[derive(Clone, Debug)]
+pub enum Measure {
+    /// Distance of two points.
+    Line(Line),
+    /// Angle of the second body against the first.
+    Turn(Turn),
+    /// Travel of a point along a direction of the first body.
+    Slide(Slide),
+}
+
+impl Measure {
+    /// The two bodies.
+    #[inline]
+    pub fn bodies(&self) -> [BodyRef; 2] {
+        match self {
+            Self::Line(m) => [m.points[0].body, m.points[1].body],
+            Self::Turn(m) => m.bodies,
+            Self::Slide(m) => [m.body, m.point.body],
+        }
+    }
+
+    /// c and its gradient.
+    #[inline]
+    pub fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
+        match self {
+            Self::Line(m) => m.value(poses),
+            Self::Turn(m) => m.value(poses),
+            Self::Slide(m) => m.value(poses),
+        }
+    }
+
+    /// H
+    pub fn hessian(&self, poses: &mut Poses) -> Hessian {
+        match self {
+            Self::Line(m) => m.hessian(poses),
+            Self::Turn(_) => [[0.0; 6]; 6],
+            Self::Slide(m) => m.hessian(poses),
+        }
+    }
+
+    /// The rate ċ.
+    #[inline]
+    pub fn rate(&self, gradient: &Gradient, v: &[f64]) -> f64 {
+        dot(gradient, &pick(self.bodies(), v))
+    }
+
+    /// The second derivative c̈.
+    pub fn acceleration(&self, poses: &mut Poses, v: &[f64], a: &[f64]) -> f64 {
+        let (_, g) = self.value(poses);
+        let v = pick(self.bodies(), v);
+        dot(&g, &pick(self.bodies(), a)) + dot(&times(&self.hessian(poses), &v), &v)
+    }
+
+    /// Whether H can have an entry at (i, j).
+    pub fn curved(&self, i: usize, j: usize) -> bool {
+        match self {
+            Self::Line(_) => true,
+            Self::Turn(_) => false,
+            Self::Slide(_) => Slide::curved(i, j),
+        }
+    }
+}
+
+/// x·y
+#[inline]
+pub fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..6 {
+        sum += x[k] * y[k];
+    }
+    sum
+}
+
+/// H x
+#[inline]
+pub fn times(hessian: &Hessian, x: &[f64; 6]) -> [f64; 6] {
+    std::array::from_fn(|i| dot(&hessian[i], x))
+}
+
+/// Distance between a point of each body: c = |p₁ − p₀|.
+///
+/// Two points in the same place (closer than `tiny`) have no direction between them: gradient and Hessian are then zero, so
+/// that a force along the line vanishes there instead of turning into NaN.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The points.
+    pub points: [Point; 2],
+    /// Below this distance there is no direction (m).
+    pub tiny: f64,
+}
+
+impl Line {
+    /// Levers d₀, d₁ and the difference p₁ − p₀.
+    #[inline]
+    fn difference(&self, poses: &mut Poses) -> (Vec2, Vec2, Vec2) {
+        let (pose0, pose1) = (
+            poses.get(self.points[0].body),
+            poses.get(self.points[1].body),
+        );
+        let (d0, d1) = (pose0.turn(self.points[0].s), pose1.turn(self.points[1].s));
+        (d0, d1, pose1.r - pose0.r + d1 - d0)
+    }
+
+    #[inline]
+    fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
+        let (d0, d1, e) = self.difference(poses);
+        let length = e.norm();
+        if length < self.tiny {
+            return (length, [0.0; 6]);
+        }
+        (length, along(e / length, d0, d1))
+    }
+
+    fn hessian(&self, poses: &mut Poses) -> Hessian {
+        let (d0, d1, e) = self.difference(poses);
+        let length = e.norm();
+        if length < self.tiny {
+            return [[0.0; 6]; 6];
+        }
+        let u = e / length;
+        let w = along(perp(u), d0, d1);
+        let mut h: Hessian = std::array::from_fn(|i| std::array::from_fn(|j| w[i] * w[j] / length));
+        h[2][2] += u.dot(&d0);
+        h[5][5] -= u.dot(&d1);
+        h
+    }
+
+    /// Where the points coincide: the rows ∂(p₁ − p₀)/∂q, else nothing.
+    pub fn coincident(&self, poses: &mut Poses) -> Option<[Gradient; 2]> {
+        let (d0, d1, e) = self.difference(poses);
+        (e.norm() < self.tiny).then(|| {
+            [
+                along(Vec2::new(1.0, 0.0), d0, d1),
+                along(Vec2::new(0.0, 1.0), d0, d1),
+            ]
+        })
+    }
+}
+
+/// u · ∂(p₁ − p₀)/∂q for a fixed u.
+#[inline]
+fn along(u: Vec2, d0: Vec2, d1: Vec2) -> Gradient {
+    [-u.x, -u.y, -u.dot(&perp(d0)), u.x, u.y, u.dot(&perp(d1))]
+}
+
+/// Angle of the second body against the first: c = φ₁ − φ₀ + offset, continuous over turns.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// The bodies.
+    pub bodies: [BodyRef; 2],
+    /// rad
+    pub offset: f64,
+}
+
+impl Turn {
+    /// The gradient, the same everywhere.
+    pub const GRADIENT: Gradient = [0.0, 0.0, -1.0, 0.0, 0.0, 1.0];
+
+    #[inline]
+    fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
+        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
+        (pose1.angle - pose0.angle + self.offset, Self::GRADIENT)
+    }
+}
+
+/// Travel of a point of the second body along a direction b fixed in the first:
+///
+/// ```text
+///   c = b·(p₁ − r₀) + offset,     b = R₀ b₀
+/// ```
+///
+/// A point p₀ of the first body enters through the offset alone, since b·(p₀ − r₀) does not change.
+#[derive(Clone, Debug)]
+pub struct Slide {
+    /// The first body.
+    pub body: BodyRef,
+    /// Direction in its axes, unit vector.
+    pub direction: Vec2,
+    /// The point of the second body.
+    pub point: Point,
+    /// m
+    pub offset: f64,
+}
+
+impl Slide {
+    /// b, p₁ − r₀ and d₁.
+    #[inline]
+    fn parts(&self, poses: &mut Poses) -> (Vec2, Vec2, Vec2) {
+        let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
+        let d1 = pose1.turn(self.point.s);
+        (pose0.turn(self.direction), pose1.r - pose0.r + d1, d1)
+    }
+
+    /// c alone.
+    #[inline]
+    pub fn travel(&self, poses: &mut Poses) -> f64 {
+        let (b, e, _) = self.parts(poses);
+        b.dot(&e) + self.offset
+    }
+
+    /// c and its gradient.
+    #[inline]
+    pub fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
+        let (b, e, d1) = self.parts(poses);
+        let gradient = [-b.x, -b.y, perp(b).dot(&e), b.x, b.y, b.dot(&perp(d1))];
+        (b.dot(&e) + self.offset, gradient)
+    }
+
+    /// vᵀ H v
+    #[inline]
+    pub fn curvature(&self, poses: &mut Poses, v: &[f64]) -> f64 {
+        let (b, e, d1) = self.parts(poses);
+        let v = pick([self.body, self.point.body], v);
+        let (w0, w1) = (v[2], v[5]);
+        let dv = Vec2::new(v[3] - v[0], v[4] - v[1]);
+        2.0 * w0 * perp(b).dot(&dv) + (2.0 * w0 - w1) * w1 * b.dot(&d1) - w0 * w0 * b.dot(&e)
+    }
+
+    /// H
+    pub fn hessian(&self, poses: &mut Poses) -> Hessian {
+        let (b, e, d1) = self.parts(poses);
+        let n = perp(b);
+        let mut h = [[0.0; 6]; 6];
+        let mut both = |i: usize, j: usize, x: f64| {
+            h[i][j] = x;
+            h[j][i] = x;
+        };
+        both(0, 2, -n.x);
+        both(1, 2, -n.y);
+        both(3, 2, n.x);
+        both(4, 2, n.y);
+        both(2, 5, b.dot(&d1));
+        both(2, 2, -b.dot(&e));
+        both(5, 5, -b.dot(&d1));
+        h
+    }
+
+    /// Whether H can have an entry at (i, j).
+    pub fn curved(i: usize, j: usize) -> bool {
+        i == 2 || j == 2 || (i == 5 && j == 5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formulation::check::Noise;
+
+    fn measures() -> Vec<Measure> {
+        let point = |body, x, y| Point {
+            body,
+            s: Vec2::new(x, y),
+        };
+        let mut all = Vec::new();
+        for (i, j) in [(Some(0), Some(1)), (None, Some(1)), (Some(1), None)] {
+            all.push(Measure::Line(Line {
+                points: [point(i, 0.3, -0.2), point(j, -0.5, 0.9)],
+                tiny: 1e-12,
+            }));
+            all.push(Measure::Turn(Turn {
+                bodies: [i, j],
+                offset: 0.4,
+            }));
+            all.push(Measure::Slide(Slide {
+                body: i,
+                direction: Vec2::new(0.6, 0.8),
+                point: point(j, -0.5, 0.9),
+                offset: 0.4,
+            }));
+        }
+        all
+    }
+
+    /// Central differences of fourth order with e = 1e-3: truncation 1e-12, rounding 1e-13, both times a factor of order ten.
+    const TOLERANCE: f64 = 1e-10;
+
+    fn difference(f: impl Fn(f64) -> f64) -> f64 {
+        let e = 1e-3;
+        (8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * e)
+    }
+
+    #[test]
+    fn gradients_and_hessians_are_the_differences_of_what_they_derive() {
+        let mut noise = Noise::new(7);
+        for measure in measures() {
+            for _ in 0..5 {
+                let q: Vec<f64> = (0..6).map(|_| 2.0 * noise.next()).collect();
+                let (_, g) = measure.value(&mut Poses::new(&q));
+                let h = measure.hessian(&mut Poses::new(&q));
+                for (side, body) in measure.bodies().iter().enumerate() {
+                    let Some(b) = *body else { continue };
+                    for k in 0..3 {
+                        let (at, c) = (3 * b + k, 3 * side + k);
+                        let moved = |x: f64| {
+                            let mut q = q.clone();
+                            q[at] += x;
+                            measure.value(&mut Poses::new(&q))
+                        };
+                        let slope = difference(|x| moved(x).0);
+                        assert!((slope - g[c]).abs() < TOLERANCE, "{measure:?} gradient {c}");
+                        for r in 0..6 {
+                            let slope = difference(|x| moved(x).1[r]);
+                            assert!(
+                                (slope - h[r][c]).abs() < 10.0 * TOLERANCE,
+                                "{measure:?} hessian {r} {c}: {slope} {}",
+                                h[r][c]
+                            );
+                            assert!(h[r][c] == 0.0 || measure.curved(r, c));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_form_of_the_curvature_of_a_slide_is_the_quadratic_form_of_its_hessian() {
+        let mut noise = Noise::new(3);
+        for measure in measures() {
+            let Measure::Slide(slide) = &measure else {
+                continue;
+            };
+            let q: Vec<f64> = (0..6).map(|_| noise.next()).collect();
+            let v: Vec<f64> = (0..6).map(|_| noise.next()).collect();
+            let poses = &mut Poses::new(&q);
+            let x = pick(measure.bodies(), &v);
+            let full = dot(&times(&slide.hessian(poses), &x), &x);
+            assert!((slide.curvature(poses, &v) - full).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn points_in_one_place_have_no_direction_and_no_nan() {
+        let line = Line {
+            points: [Point {
+                body: Some(0),
+                s: Vec2::new(1.0, 0.0),
+            }; 2],
+            tiny: 1e-12,
+        };
+        let q = [0.3, 0.4, 0.5];
+        let (length, g) = line.value(&mut Poses::new(&q));
+        assert_eq!((length, g), (0.0, [0.0; 6]));
+        assert_eq!(line.hessian(&mut Poses::new(&q)), [[0.0; 6]; 6]);
+        assert!(line.coincident(&mut Poses::new(&q)).is_some());
+    }
+}
