@@ -1,6 +1,16 @@
 //! What the user wrote, checked but without equations: bodies, joints, forces, signals, settings. SI units, radians.
 
+mod check;
+mod document;
+pub mod nearest;
 pub mod quantity;
+mod read;
+mod reader;
+mod settings;
+mod target;
+
+#[cfg(test)]
+mod tests;
 
 /// Place of something in the model text, for messages. Line and column from 1; zero where there is no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,9 @@
 //! Quantities: everything of a motion that has a dotted name, `<element>.<field>`.
 
+use super::nearest::{did_you_mean, nearest};
+use super::{ForceKind, ForcePlace, JointKind, Model};
+use crate::error::{Error, Result};
+
 /// A quantity by element index and field. Which of them a formulation evaluates and which the component: see the
 /// variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,4 +92,344 @@ pub enum SolverField {
     Solves,
     StepSize,
     Error,
+}
+
+/// Fields of bodies and sensors in two dimensions.
+const BODY_FIELDS: [(&str, BodyField); 9] = [
+    ("x", BodyField::Position(0)),
+    ("y", BodyField::Position(1)),
+    ("angle", BodyField::Angle),
+    ("vx", BodyField::Velocity(0)),
+    ("vy", BodyField::Velocity(1)),
+    ("wz", BodyField::AngularVelocity(2)),
+    ("ax", BodyField::Acceleration(0)),
+    ("ay", BodyField::Acceleration(1)),
+    ("alphaz", BodyField::AngularAcceleration(2)),
+];
+
+/// Fields of joints in two dimensions.
+const JOINT_FIELDS: [(&str, JointField); 6] = [
+    ("position", JointField::Position),
+    ("speed", JointField::Speed),
+    ("acceleration", JointField::Acceleration),
+    ("fx", JointField::Force(0)),
+    ("fy", JointField::Force(1)),
+    ("mz", JointField::Moment(2)),
+];
+
+/// Fields of forces between two points.
+const POINT_FORCE_FIELDS: [(&str, ForceField); 3] = [
+    ("length", ForceField::Length),
+    ("rate", ForceField::Rate),
+    ("force", ForceField::Force),
+];
+
+/// Fields of actuators in prismatic joints; the coordinate itself is the joint's `position`.
+const SLIDING_FORCE_FIELDS: [(&str, ForceField); 1] = [("force", ForceField::Force)];
+
+/// Fields of actuators in revolute joints: one field, `force` is accepted too.
+const TURNING_FORCE_FIELDS: [(&str, ForceField); 2] =
+    [("torque", ForceField::Force), ("force", ForceField::Force)];
+
+const ENERGY_FIELDS: [(&str, EnergyField); 7] = [
+    ("kinetic", EnergyField::Kinetic),
+    ("potential", EnergyField::Potential),
+    ("total", EnergyField::Total),
+    ("dissipated", EnergyField::Dissipated),
+    ("supplied", EnergyField::Supplied),
+    ("balance", EnergyField::Balance),
+    ("numerical", EnergyField::Numerical),
+];
+
+const SOLVER_FIELDS: [(&str, SolverField); 8] = [
+    ("steps", SolverField::Steps),
+    ("rejected", SolverField::Rejected),
+    ("newton_iterations", SolverField::NewtonIterations),
+    ("residuals", SolverField::Residuals),
+    ("factorizations", SolverField::Factorizations),
+    ("solves", SolverField::Solves),
+    ("step_size", SolverField::StepSize),
+    ("error", SolverField::Error),
+];
+
+/// A named element of the mechanism by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Element {
+    Body(usize),
+    Joint(usize),
+    Force(usize),
+    Sensor(usize),
+}
+
+impl Element {
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Body(_) => "body",
+            Self::Joint(_) => "joint",
+            Self::Force(_) => "force",
+            Self::Sensor(_) => "sensor",
+        }
+    }
+}
+
+/// The two halves of a dotted name.
+pub(super) fn element_and_field(dotted: &str) -> Option<(&str, &str)> {
+    dotted
+        .split_once('.')
+        .filter(|(e, f)| !e.is_empty() && !f.is_empty())
+}
+
+impl Model {
+    pub(super) fn elements(&self) -> impl Iterator<Item = Element> {
+        ((0..self.bodies.len()).map(Element::Body))
+            .chain((0..self.joints.len()).map(Element::Joint))
+            .chain((0..self.forces.len()).map(Element::Force))
+            .chain((0..self.sensors.len()).map(Element::Sensor))
+    }
+
+    pub(super) fn element(&self, name: &str) -> Option<Element> {
+        self.elements()
+            .find(|element| self.name_of(*element) == name)
+    }
+
+    pub(super) fn name_of(&self, element: Element) -> &str {
+        match element {
+            Element::Body(i) => &self.bodies[i].name,
+            Element::Joint(i) => &self.joints[i].name,
+            Element::Force(i) => &self.forces[i].name,
+            Element::Sensor(i) => &self.sensors[i].name,
+        }
+    }
+
+    pub(super) fn element_names(&self) -> impl Iterator<Item = &str> {
+        self.elements().map(|element| self.name_of(element))
+    }
+
+    /// Whether a force is an actuator in a revolute joint, so that its effort is a torque.
+    pub(super) fn turns(&self, force: usize) -> bool {
+        match self.forces[force].on {
+            ForcePlace::Joint(joint) => {
+                (self.joints.get(joint)).is_some_and(|j| j.kind == JointKind::Revolute)
+            }
+            ForcePlace::Points { .. } => false,
+        }
+    }
+
+    fn force_fields(&self, force: usize) -> &'static [(&'static str, ForceField)] {
+        match (&self.forces[force].kind, &self.forces[force].on) {
+            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) if self.turns(force) => {
+                &TURNING_FORCE_FIELDS
+            }
+            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) => &SLIDING_FORCE_FIELDS,
+            _ => &POINT_FORCE_FIELDS,
+        }
+    }
+
+    /// The fields of an element, each field once or, where it has two names, one after the other.
+    fn fields(&self, element: Element) -> Vec<(&'static str, Quantity)> {
+        match element {
+            Element::Body(i) => (BODY_FIELDS.iter())
+                .map(|(name, field)| (*name, Quantity::Body(i, *field)))
+                .collect(),
+            Element::Sensor(i) => (BODY_FIELDS.iter())
+                .map(|(name, field)| (*name, Quantity::Sensor(i, *field)))
+                .collect(),
+            Element::Joint(i) => (JOINT_FIELDS.iter())
+                .map(|(name, field)| (*name, Quantity::Joint(i, *field)))
+                .collect(),
+            Element::Force(i) => (self.force_fields(i).iter())
+                .map(|(name, field)| (*name, Quantity::Force(i, *field)))
+                .collect(),
+        }
+    }
+
+    /// A quantity by its dotted name.
+    pub fn quantity(&self, dotted: &str) -> Result<Quantity> {
+        self.resolve_quantity(dotted, |name| self.element(name))
+            .map_err(|_| Error::UnknownVariable {
+                name: dotted.to_owned(),
+                nearest: nearest(dotted, self.quantities().into_iter().map(|(name, _)| name)),
+            })
+    }
+
+    /// The same with a sentence as error, and with the finding of elements left to the caller.
+    pub(super) fn resolve_quantity(
+        &self,
+        dotted: &str,
+        find: impl Fn(&str) -> Option<Element>,
+    ) -> std::result::Result<Quantity, String> {
+        if dotted == "time" {
+            return Ok(Quantity::Time);
+        }
+        let Some((element, field)) = element_and_field(dotted) else {
+            let near = did_you_mean(dotted, self.element_names().chain(["time"]));
+            return Err(format!(
+                "there is no quantity \"{dotted}\": expected <element>.<field> or time{near}"
+            ));
+        };
+        let (kind, fields) = match element {
+            "energy" => (
+                String::new(),
+                (ENERGY_FIELDS.iter())
+                    .map(|(name, field)| (*name, Quantity::Energy(*field)))
+                    .collect(),
+            ),
+            "solver" => (
+                String::new(),
+                (SOLVER_FIELDS.iter())
+                    .map(|(name, field)| (*name, Quantity::Solver(*field)))
+                    .collect(),
+            ),
+            "ground" => return Err("the ground does not move: it has no quantities".to_owned()),
+            _ => match find(element) {
+                Some(found) => (format!("{} ", found.kind()), self.fields(found)),
+                None => {
+                    let names = self.element_names().chain(["energy", "solver"]);
+                    let near = did_you_mean(element, names);
+                    return Err(format!("there is no element \"{element}\"{near}"));
+                }
+            },
+        };
+        match fields.iter().find(|(name, _)| *name == field) {
+            Some((_, quantity)) => Ok(*quantity),
+            None => {
+                let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                let near = match did_you_mean(field, &names) {
+                    near if near.is_empty() => format!("; it has: {}", names.join(", ")),
+                    near => near,
+                };
+                Err(format!(
+                    "{kind}\"{element}\" has no quantity \"{field}\"{near}"
+                ))
+            }
+        }
+    }
+
+    /// All quantities with their dotted names, each once.
+    pub fn quantities(&self) -> Vec<(String, Quantity)> {
+        let mut all = vec![("time".to_owned(), Quantity::Time)];
+        for element in self.elements() {
+            for (field, quantity) in self.fields(element) {
+                if all.last().is_none_or(|(_, last)| *last != quantity) {
+                    all.push((format!("{}.{field}", self.name_of(element)), quantity));
+                }
+            }
+        }
+        for (name, field) in ENERGY_FIELDS {
+            all.push((format!("energy.{name}"), Quantity::Energy(field)));
+        }
+        for (name, field) in SOLVER_FIELDS {
+            all.push((format!("solver.{name}"), Quantity::Solver(field)));
+        }
+        all
+    }
+
+    /// The unit of a quantity of this model, empty where it has none.
+    pub fn unit(&self, quantity: Quantity) -> &'static str {
+        let turning = |joint: usize| self.joints[joint].kind == JointKind::Revolute;
+        match quantity {
+            Quantity::Body(_, field) | Quantity::Sensor(_, field) => match field {
+                BodyField::Position(_) => "m",
+                BodyField::Angle => "rad",
+                BodyField::Velocity(_) => "m/s",
+                BodyField::AngularVelocity(_) => "rad/s",
+                BodyField::Acceleration(_) => "m/s2",
+                BodyField::AngularAcceleration(_) => "rad/s2",
+            },
+            Quantity::Joint(joint, field) => match field {
+                JointField::Position if turning(joint) => "rad",
+                JointField::Position => "m",
+                JointField::Speed if turning(joint) => "rad/s",
+                JointField::Speed => "m/s",
+                JointField::Acceleration if turning(joint) => "rad/s2",
+                JointField::Acceleration => "m/s2",
+                JointField::Force(_) => "N",
+                JointField::Moment(_) => "N.m",
+            },
+            Quantity::Force(force, field) => match field {
+                ForceField::Length => "m",
+                ForceField::Rate => "m/s",
+                ForceField::Force if self.turns(force) => "N.m",
+                ForceField::Force => "N",
+            },
+            Quantity::Energy(_) => "J",
+            Quantity::Solver(SolverField::StepSize) | Quantity::Time => "s",
+            Quantity::Solver(_) => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::model;
+
+    #[test]
+    fn every_quantity_is_found_by_its_name() {
+        for file in [
+            "slider_crank.toml",
+            "oscillator.toml",
+            "double_four_bar.toml",
+        ] {
+            let model = model(file);
+            let all = model.quantities();
+            for (name, quantity) in &all {
+                assert_eq!(model.quantity(name).as_ref(), Ok(quantity), "{name}");
+                assert_eq!(
+                    all.iter().filter(|(_, other)| other == quantity).count(),
+                    1,
+                    "{name} is listed once"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn units_belong_to_the_kind_of_joint_and_force() {
+        let crank = model("slider_crank.toml");
+        let spring = model("oscillator.toml");
+        for (model, name, unit) in [
+            (&crank, "pivot.position", "rad"),
+            (&crank, "pivot.speed", "rad/s"),
+            (&crank, "guide.position", "m"),
+            (&crank, "guide.mz", "N.m"),
+            (&crank, "motor.torque", "N.m"),
+            (&crank, "motor.force", "N.m"),
+            (&crank, "crank.alphaz", "rad/s2"),
+            (&crank, "energy.total", "J"),
+            (&crank, "solver.step_size", "s"),
+            (&crank, "solver.steps", ""),
+            (&crank, "time", "s"),
+            (&spring, "spring.force", "N"),
+            (&spring, "spring.rate", "m/s"),
+            (&spring, "block.ax", "m/s2"),
+        ] {
+            assert_eq!(model.unit(model.quantity(name).unwrap()), unit, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_quantity_names_the_nearest() {
+        let model = model("slider_crank.toml");
+        for (name, meant) in [
+            ("crank.agnle", Some("crank.angle")),
+            ("cranck.x", Some("crank.x")),
+            ("energy.totl", Some("energy.total")),
+            ("motor.length", None),
+            ("ground.x", None),
+            ("crank.z", Some("crank.x")),
+            ("", None),
+            (".", None),
+            ("crank.", None),
+        ] {
+            match model.quantity(name) {
+                Err(Error::UnknownVariable { nearest, .. }) => {
+                    if let Some(meant) = meant {
+                        assert_eq!(nearest.as_deref(), Some(meant), "{name}");
+                    }
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
 }

@@ -1,0 +1,417 @@
+//! A typed view of a table of the document: each value is asked for by key and type, each refusal says where, what was
+//! expected and what was found.
+
+use super::Place;
+use super::check::{Range, is_identifier};
+use super::document::{Document, Entry, Node, Value, shorten};
+use super::nearest::nearest;
+use super::settings::whole;
+use crate::error::{Error, Result};
+
+/// What every message needs.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub document: &'a Document<'a>,
+    pub origin: &'a str,
+}
+
+impl Source<'_> {
+    pub fn error(&self, offset: usize, message: String) -> Error {
+        self.document.lines.error(self.origin, offset, message)
+    }
+
+    pub fn place(&self, offset: usize) -> Place {
+        self.document.lines.place(offset)
+    }
+
+    /// A value as messages show it.
+    fn found(&self, node: &Node) -> String {
+        match &node.value {
+            Value::Text(text) => format!("\"{}\" (a string)", shorten(text)),
+            Value::Number(_) => self.document.raw(node),
+            Value::Bool(flag) => format!("{flag} (a boolean)"),
+            Value::Array(items) => match items.len() {
+                0 => "an empty array".to_owned(),
+                1 => "an array of 1 value".to_owned(),
+                n => format!("an array of {n} values"),
+            },
+            Value::Table(_) => "a table".to_owned(),
+            Value::Other(what) => (*what).to_owned(),
+        }
+    }
+}
+
+/// A table and how messages call it.
+#[derive(Clone)]
+pub(super) struct Table<'a> {
+    source: Source<'a>,
+    /// `body "rod"`; empty for the whole file.
+    label: String,
+    offset: usize,
+    entries: &'a [Entry],
+}
+
+impl<'a> Table<'a> {
+    /// The whole file.
+    pub fn root(source: Source<'a>) -> Result<Self> {
+        match &source.document.root.value {
+            Value::Table(entries) => Ok(Self {
+                source,
+                label: String::new(),
+                offset: source.document.root.span.start,
+                entries,
+            }),
+            _ => {
+                let root = &source.document.root;
+                let found = source.found(root);
+                let message = format!("a model is a table of keys, found {found}");
+                Err(source.error(root.span.start, message))
+            }
+        }
+    }
+
+    pub fn place(&self) -> Place {
+        self.source.place(self.offset)
+    }
+
+    fn sentence(&self, message: &str) -> String {
+        match self.label.as_str() {
+            "" => message.to_owned(),
+            label => format!("{label}: {message}"),
+        }
+    }
+
+    fn error(&self, offset: usize, message: impl AsRef<str>) -> Error {
+        self.source.error(offset, self.sentence(message.as_ref()))
+    }
+
+    /// An error about the table as a whole.
+    pub fn refuse(&self, message: impl AsRef<str>) -> Error {
+        self.error(self.offset, message)
+    }
+
+    /// An error about the value of a key, or about the table where the key is not there.
+    pub fn refuse_value(&self, key: &str, message: impl AsRef<str>) -> Error {
+        let offset = self.get(key).map_or(self.offset, |e| e.node.span.start);
+        self.error(offset, message)
+    }
+
+    /// An error about a key itself.
+    pub fn refuse_key(&self, key: &str, message: impl AsRef<str>) -> Error {
+        let offset = self.get(key).map_or(self.offset, |e| e.offset);
+        self.error(offset, message)
+    }
+
+    fn missing(&self, key: &str, expected: &str) -> Error {
+        self.refuse(format!("\"{key}\" is missing: expected {expected}"))
+    }
+
+    fn wrong(&self, key: &str, expected: &str, node: &Node) -> Error {
+        let found = self.source.found(node);
+        self.error(
+            node.span.start,
+            format!("{key} must be {expected}, found {found}"),
+        )
+    }
+
+    pub fn get(&self, key: &str) -> Option<&'a Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Where a key's value stands, or the table where it is not there.
+    pub fn offset_of(&self, key: &str) -> usize {
+        self.get(key).map_or(self.offset, |e| e.node.span.start)
+    }
+
+    /// Every key must be one of `known`; those of `later` are legal in the format but not in this version.
+    pub fn keys(&self, known: &[&str], later: &[&str], elsewhere: &[&str]) -> Result<()> {
+        for entry in self.entries {
+            let key = entry.key.as_str();
+            if known.contains(&key) {
+                continue;
+            }
+            let message = if later.contains(&key) {
+                format!("\"{key}\" is not available in this version")
+            } else {
+                let hint = match nearest(key, known.iter().chain(later)) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None if elsewhere.contains(&key) => {
+                        "it belongs at the top of the file, before the first [table]".to_owned()
+                    }
+                    None => format!("the keys here are {}", known.join(", ")),
+                };
+                format!("unknown key \"{}\"; {hint}", shorten(key))
+            };
+            return Err(self.error(entry.offset, message));
+        }
+        Ok(())
+    }
+
+    fn number_of(&self, key: &str, node: &Node, range: Range) -> Result<f64> {
+        match node.value {
+            Value::Number(value) if range.accepts(value) => Ok(value),
+            _ => Err(self.wrong(key, range.words(), node)),
+        }
+    }
+
+    pub fn number(&self, key: &str, range: Range) -> Result<Option<f64>> {
+        self.get(key)
+            .map(|entry| self.number_of(key, &entry.node, range))
+            .transpose()
+    }
+
+    /// A number whose range is judged later.
+    pub fn any_number(&self, key: &str) -> Result<Option<f64>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => match entry.node.value {
+                Value::Number(value) => Ok(Some(value)),
+                _ => Err(self.wrong(key, "a number", &entry.node)),
+            },
+        }
+    }
+
+    pub fn needed_number(&self, key: &str, range: Range) -> Result<f64> {
+        self.number(key, range)?
+            .ok_or_else(|| self.missing(key, range.words()))
+    }
+
+    pub fn whole_number(&self, key: &str) -> Result<Option<u64>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => match entry.node.value {
+                Value::Number(value) if whole(value).is_some() => Ok(whole(value)),
+                _ => Err(self.wrong(key, "a whole number >= 0", &entry.node)),
+            },
+        }
+    }
+
+    pub fn flag(&self, key: &str) -> Result<Option<bool>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => match entry.node.value {
+                Value::Bool(flag) => Ok(Some(flag)),
+                _ => Err(self.wrong(key, "true or false", &entry.node)),
+            },
+        }
+    }
+
+    pub fn text(&self, key: &str) -> Result<Option<&'a str>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => match &entry.node.value {
+                Value::Text(text) => Ok(Some(text)),
+                _ => Err(self.wrong(key, "a string", &entry.node)),
+            },
+        }
+    }
+
+    pub fn needed_text(&self, key: &str, expected: &str) -> Result<&'a str> {
+        self.text(key)?.ok_or_else(|| self.missing(key, expected))
+    }
+
+    /// The name under `name`, and the byte where it stands.
+    pub fn name(&self, reserved: &[&str]) -> Result<(&'a str, usize)> {
+        let name = self.needed_text("name", "letters, digits and _")?;
+        let offset = self.offset_of("name");
+        if !is_identifier(name) {
+            let message = format!(
+                "name must be letters, digits and _, not starting with a digit; found \"{}\"",
+                shorten(name)
+            );
+            return Err(self.error(offset, message));
+        }
+        if reserved.contains(&name) {
+            let message = format!("the name \"{name}\" is reserved; choose another");
+            return Err(self.error(offset, message));
+        }
+        Ok((name, offset))
+    }
+
+    /// One of several words; those of `later` are legal in the format but not in this version.
+    pub fn choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&str, T)],
+        later: &[&str],
+    ) -> Result<Option<T>> {
+        let Some(word) = self.text(key)? else {
+            return Ok(None);
+        };
+        if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == word) {
+            return Ok(Some(*choice));
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let here = names.join(", ");
+        Err(self.refuse_value(
+            key,
+            if later.contains(&word) {
+                format!("{key} \"{word}\" is not available in this version; available: {here}")
+            } else {
+                match nearest(word, names.iter().chain(later)) {
+                    Some(near) => format!(
+                        "{key} \"{}\" is unknown; did you mean \"{near}\"?",
+                        shorten(word)
+                    ),
+                    None => format!("{key} must be one of {here}, found \"{}\"", shorten(word)),
+                }
+            },
+        ))
+    }
+
+    pub fn needed_choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&str, T)],
+        later: &[&str],
+    ) -> Result<T> {
+        match self.choice(key, choices, later)? {
+            Some(choice) => Ok(choice),
+            None => {
+                let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+                Err(self.missing(key, &format!("one of {}", names.join(", "))))
+            }
+        }
+    }
+
+    fn plane_vector_of(&self, key: &str, node: &Node) -> Result<[f64; 3]> {
+        match &node.value {
+            Value::Array(items) if items.len() == 2 => Ok([
+                self.number_of(&format!("{key}[0]"), &items[0], Range::Finite)?,
+                self.number_of(&format!("{key}[1]"), &items[1], Range::Finite)?,
+                0.0,
+            ]),
+            _ => Err(self.wrong(key, "an array of 2 numbers [x, y]", node)),
+        }
+    }
+
+    /// `[x, y]`; the third component is zero.
+    pub fn plane_vector(&self, key: &str) -> Result<Option<[f64; 3]>> {
+        self.get(key)
+            .map(|entry| self.plane_vector_of(key, &entry.node))
+            .transpose()
+    }
+
+    pub fn needed_plane_vector(&self, key: &str) -> Result<[f64; 3]> {
+        self.plane_vector(key)?
+            .ok_or_else(|| self.missing(key, "[x, y]"))
+    }
+
+    /// `[[x, y], ..]`
+    pub fn plane_vectors(&self, key: &str) -> Result<Option<Vec<[f64; 3]>>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(None);
+        };
+        let Value::Array(items) = &entry.node.value else {
+            return Err(self.wrong(key, "an array of points [x, y]", &entry.node));
+        };
+        items
+            .iter()
+            .enumerate()
+            .map(|(i, item)| self.plane_vector_of(&format!("{key}[{i}]"), item))
+            .collect::<Result<_>>()
+            .map(Some)
+    }
+
+    /// `[[x, y], [x, y]]`
+    pub fn two_plane_vectors(&self, key: &str) -> Result<[[f64; 3]; 2]> {
+        const EXPECTED: &str = "two points [[x, y], [x, y]]";
+        let points = self
+            .plane_vectors(key)?
+            .ok_or_else(|| self.missing(key, EXPECTED))?;
+        match points[..] {
+            [a, b] => Ok([a, b]),
+            _ => {
+                let node = &self.get(key).expect("its points were just read").node;
+                Err(self.wrong(key, EXPECTED, node))
+            }
+        }
+    }
+
+    /// Two strings with the byte at which each stands.
+    pub fn two_texts(&self, key: &str, expected: &str) -> Result<[(&'a str, usize); 2]> {
+        let entry = self.get(key).ok_or_else(|| self.missing(key, expected))?;
+        if let Value::Array(items) = &entry.node.value
+            && let [a, b] = &items[..]
+        {
+            let text = |node: &'a Node| match &node.value {
+                Value::Text(text) => Ok((text.as_str(), node.span.start)),
+                _ => Err(self.wrong(key, expected, node)),
+            };
+            return Ok([text(a)?, text(b)?]);
+        }
+        Err(self.wrong(key, expected, &entry.node))
+    }
+
+    /// An error at a byte, with this table's label.
+    pub fn refuse_at(&self, offset: usize, message: impl AsRef<str>) -> Error {
+        self.error(offset, message)
+    }
+
+    /// A table under a key.
+    pub fn table(&self, key: &str) -> Result<Option<Table<'a>>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(None);
+        };
+        let label = match self.label.as_str() {
+            "" => key.to_owned(),
+            label => format!("{label}: {key}"),
+        };
+        match &entry.node.value {
+            Value::Table(entries) => Ok(Some(Self {
+                source: self.source,
+                label,
+                offset: entry.node.span.start,
+                entries,
+            })),
+            _ => Err(self.wrong(key, "a table", &entry.node)),
+        }
+    }
+
+    /// The tables of `[[key]]`, each called by its name where it has one, else by its number.
+    pub fn tables(&self, key: &str) -> Result<Vec<Table<'a>>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(vec![]);
+        };
+        let items = match &entry.node.value {
+            Value::Array(items) => items,
+            Value::Table(_) => {
+                let message = format!("{key} must be an array of tables: write [[{key}]]");
+                return Err(self.error(entry.offset, message));
+            }
+            _ => return Err(self.wrong(key, "an array of tables", &entry.node)),
+        };
+        items
+            .iter()
+            .enumerate()
+            .map(|(i, node)| {
+                let Value::Table(entries) = &node.value else {
+                    return Err(self.wrong(&format!("{key}[{i}]"), "a table", node));
+                };
+                let mut table = Self {
+                    source: self.source,
+                    label: match self.label.as_str() {
+                        "" => format!("{key} number {}", i + 1),
+                        label => format!("{label}: {key}[{i}]"),
+                    },
+                    offset: node.span.start,
+                    entries,
+                };
+                if let Some(entry) = table.get("name")
+                    && let Value::Text(name) = &entry.node.value
+                {
+                    table.label = format!("{key} \"{}\"", shorten(name));
+                }
+                Ok(table)
+            })
+            .collect()
+    }
+
+    pub fn source(&self) -> Source<'a> {
+        self.source
+    }
+}

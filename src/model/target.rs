@@ -1,0 +1,340 @@
+//! Numbers of a model that can be set from outside, by dotted name: parameters, inputs, and `--set` on the command line.
+
+use super::nearest::{did_you_mean, nearest};
+use super::quantity::{Element, element_and_field};
+use super::settings::NUMERIC_KEYS;
+use super::{ForceKind, Model, Target};
+use crate::error::{Error, Result};
+
+const AXES: [&str; 2] = ["x", "y"];
+
+impl Target {
+    /// Whether an input may drive it while the simulation runs.
+    pub fn driveable(self) -> bool {
+        matches!(self, Self::ForceEffort(_) | Self::Gravity(_))
+    }
+}
+
+impl Model {
+    /// A target by its dotted name: `<body>.mass .inertia`, `<spring>.stiffness .damping .length`,
+    /// `<actuator>.force` (or `.torque` in a revolute joint), `gravity.x .y`.
+    pub fn target(&self, dotted: &str) -> Result<Target> {
+        self.resolve_target(dotted, |name| self.element(name))
+            .map_err(|_| Error::UnknownVariable {
+                name: dotted.to_owned(),
+                nearest: nearest(dotted, self.targets().into_iter().map(|(name, _)| name)),
+            })
+    }
+
+    /// The same with a sentence as error, and with the finding of elements left to the caller.
+    pub(super) fn resolve_target(
+        &self,
+        dotted: &str,
+        find: impl Fn(&str) -> Option<Element>,
+    ) -> std::result::Result<Target, String> {
+        let Some((element, field)) = element_and_field(dotted) else {
+            return Err(format!(
+                "\"{dotted}\" names nothing that can be set: expected <element>.<field>"
+            ));
+        };
+        if element == "gravity"
+            && let Some(axis) = AXES.iter().position(|name| *name == field)
+        {
+            return Ok(Target::Gravity(axis));
+        }
+        let Some(found) = find(element) else {
+            let near = did_you_mean(element, self.element_names().chain(["gravity"]));
+            return Err(format!("there is no element \"{element}\"{near}"));
+        };
+        let fields = self.target_fields(found);
+        match fields.iter().find(|(name, _)| *name == field) {
+            Some((_, target)) => Ok(*target),
+            None => {
+                let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                Err(match names[..] {
+                    [] => format!("{} \"{element}\" has nothing that can be set", found.kind()),
+                    _ => format!(
+                        "{} \"{element}\" has no \"{field}\" that can be set; it has: {}",
+                        found.kind(),
+                        names.join(", ")
+                    ),
+                })
+            }
+        }
+    }
+
+    /// What can be set in an element. Two names for one target: the first is its own, the other is accepted.
+    fn target_fields(&self, element: Element) -> Vec<(&'static str, Target)> {
+        match element {
+            Element::Body(i) => vec![
+                ("mass", Target::BodyMass(i)),
+                ("inertia", Target::BodyInertia(i)),
+            ],
+            Element::Force(i) => match self.forces[i].kind {
+                ForceKind::SpringDamper { .. } => vec![
+                    ("stiffness", Target::ForceStiffness(i)),
+                    ("damping", Target::ForceDamping(i)),
+                    ("length", Target::ForceLength(i)),
+                ],
+                ForceKind::Actuator { .. } if self.turns(i) => vec![
+                    ("torque", Target::ForceEffort(i)),
+                    ("force", Target::ForceEffort(i)),
+                ],
+                ForceKind::Actuator { .. } => vec![("force", Target::ForceEffort(i))],
+            },
+            Element::Joint(_) | Element::Sensor(_) => vec![],
+        }
+    }
+
+    /// All targets with their dotted names.
+    pub fn targets(&self) -> Vec<(String, Target)> {
+        let mut all: Vec<(String, Target)> = AXES
+            .iter()
+            .enumerate()
+            .map(|(axis, name)| (format!("gravity.{name}"), Target::Gravity(axis)))
+            .collect();
+        for element in self.elements() {
+            for (field, target) in self.target_fields(element) {
+                if all.last().is_none_or(|(_, last)| *last != target) {
+                    all.push((format!("{}.{field}", self.name_of(element)), target));
+                }
+            }
+        }
+        all
+    }
+
+    /// The dotted name of a target of this model.
+    pub fn target_name(&self, target: Target) -> String {
+        match target {
+            Target::BodyMass(i) => format!("{}.mass", self.bodies[i].name),
+            Target::BodyInertia(i) => format!("{}.inertia", self.bodies[i].name),
+            Target::ForceStiffness(i) => format!("{}.stiffness", self.forces[i].name),
+            Target::ForceDamping(i) => format!("{}.damping", self.forces[i].name),
+            Target::ForceLength(i) => format!("{}.length", self.forces[i].name),
+            Target::ForceEffort(i) if self.turns(i) => format!("{}.torque", self.forces[i].name),
+            Target::ForceEffort(i) => format!("{}.force", self.forces[i].name),
+            Target::Gravity(axis) => format!("gravity.{}", ["x", "y", "z"][axis]),
+        }
+    }
+
+    /// The unit of a target of this model.
+    pub fn unit_of_target(&self, target: Target) -> &'static str {
+        match target {
+            Target::BodyMass(_) => "kg",
+            Target::BodyInertia(_) => "kg.m2",
+            Target::ForceStiffness(_) => "N/m",
+            Target::ForceDamping(_) => "N.s/m",
+            Target::ForceLength(_) => "m",
+            Target::ForceEffort(i) if self.turns(i) => "N.m",
+            Target::ForceEffort(_) => "N",
+            Target::Gravity(_) => "m/s2",
+        }
+    }
+
+    /// Whether the model has this target: a spring's stiffness is none of an actuator's.
+    pub(super) fn has_target(&self, target: Target) -> bool {
+        match target {
+            Target::BodyMass(i) | Target::BodyInertia(i) => i < self.bodies.len(),
+            Target::ForceStiffness(i) | Target::ForceDamping(i) | Target::ForceLength(i) => {
+                (self.forces.get(i))
+                    .is_some_and(|f| matches!(f.kind, ForceKind::SpringDamper { .. }))
+            }
+            Target::ForceEffort(i) => {
+                (self.forces.get(i)).is_some_and(|f| matches!(f.kind, ForceKind::Actuator { .. }))
+            }
+            Target::Gravity(axis) => axis < self.dimension,
+        }
+    }
+
+    /// The number itself. The target must be one of this model's.
+    pub(super) fn number_mut(&mut self, target: Target) -> &mut f64 {
+        match target {
+            Target::BodyMass(i) => &mut self.bodies[i].mass,
+            Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
+            Target::Gravity(axis) => &mut self.gravity[axis],
+            Target::ForceStiffness(i)
+            | Target::ForceDamping(i)
+            | Target::ForceLength(i)
+            | Target::ForceEffort(i) => match (target, &mut self.forces[i].kind) {
+                (Target::ForceStiffness(_), ForceKind::SpringDamper { stiffness, .. }) => stiffness,
+                (Target::ForceDamping(_), ForceKind::SpringDamper { damping, .. }) => damping,
+                (Target::ForceLength(_), ForceKind::SpringDamper { length, .. }) => length,
+                (Target::ForceEffort(_), ForceKind::Actuator { effort }) => effort,
+                _ => unreachable!("targets come from resolve_target or passed has_target"),
+            },
+        }
+    }
+
+    /// The value written in the model; NaN where the model has no such target.
+    pub fn value_of_target(&self, target: Target) -> f64 {
+        match target {
+            Target::BodyMass(i) => self.bodies.get(i).map(|b| b.mass),
+            Target::BodyInertia(i) => self.bodies.get(i).map(|b| b.inertia[2]),
+            Target::Gravity(axis) => self.gravity.get(axis).copied(),
+            Target::ForceStiffness(i)
+            | Target::ForceDamping(i)
+            | Target::ForceLength(i)
+            | Target::ForceEffort(i) => {
+                self.forces
+                    .get(i)
+                    .and_then(|force| match (target, &force.kind) {
+                        (Target::ForceStiffness(_), ForceKind::SpringDamper { stiffness, .. }) => {
+                            Some(*stiffness)
+                        }
+                        (Target::ForceDamping(_), ForceKind::SpringDamper { damping, .. }) => {
+                            Some(*damping)
+                        }
+                        (Target::ForceLength(_), ForceKind::SpringDamper { length, .. }) => {
+                            Some(*length)
+                        }
+                        (Target::ForceEffort(_), ForceKind::Actuator { effort }) => Some(*effort),
+                        _ => None,
+                    })
+            }
+        }
+        .unwrap_or(f64::NAN)
+    }
+
+    /// Sets a number of the model, and the start value of the input or parameter declared on it. The same ranges hold
+    /// as in the file; on failure nothing changes.
+    pub fn set_target(&mut self, target: Target, value: f64) -> Result<()> {
+        if !self.has_target(target) {
+            return Err(Error::NotSettable {
+                name: format!("{target:?}"),
+                reason: "the model has no such target".to_owned(),
+            });
+        }
+        target.range().check(|| self.target_name(target), value)?;
+        *self.number_mut(target) = value;
+        for input in self.inputs.iter_mut().filter(|i| i.target == target) {
+            input.start = value;
+        }
+        for parameter in self.parameters.iter_mut().filter(|p| p.target == target) {
+            parameter.start = value;
+        }
+        Ok(())
+    }
+
+    /// Sets a declared parameter or input, any target by its dotted name, or a numeric setting `solver.<key>`.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
+        let declared = (self.inputs.iter().map(|i| (&i.name, i.target)))
+            .chain(self.parameters.iter().map(|p| (&p.name, p.target)))
+            .find(|(declared, _)| *declared == name)
+            .map(|(_, target)| target);
+        if let Some(target) = declared {
+            target.range().check(|| name.to_owned(), value)?;
+            return self.set_target(target, value);
+        }
+        if let Some(key) = name.strip_prefix("solver.")
+            && let Some(result) = self.solver.set(key, value)
+        {
+            return result;
+        }
+        if let Ok(target) = self.target(name) {
+            return self.set_target(target, value);
+        }
+        if self.outputs.iter().any(|output| output.name == name) {
+            return Err(Error::NotSettable {
+                name: name.to_owned(),
+                reason: "it is an output".to_owned(),
+            });
+        }
+        if self.quantity(name).is_ok() {
+            return Err(Error::NotSettable {
+                name: name.to_owned(),
+                reason: "it is computed".to_owned(),
+            });
+        }
+        let settable = (self.inputs.iter().map(|i| i.name.clone()))
+            .chain(self.parameters.iter().map(|p| p.name.clone()))
+            .chain(self.targets().into_iter().map(|(name, _)| name))
+            .chain(NUMERIC_KEYS.iter().map(|key| format!("solver.{key}")));
+        Err(Error::UnknownVariable {
+            name: name.to_owned(),
+            nearest: nearest(name, settable),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::model;
+
+    #[test]
+    fn every_target_is_found_by_its_name_and_can_be_set() {
+        for file in ["slider_crank.toml", "oscillator.toml"] {
+            let mut model = model(file);
+            for (name, target) in model.targets() {
+                assert_eq!(model.target(&name).unwrap(), target, "{name}");
+                assert_eq!(model.target_name(target), name);
+                assert!(!model.unit_of_target(target).is_empty());
+                model.set(&name, 0.125).unwrap();
+                assert_eq!(model.value_of_target(target), 0.125, "{name}");
+            }
+            model.validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_declared_name_sets_the_element_and_its_own_start() {
+        let mut slider_crank = model("slider_crank.toml");
+        slider_crank.set("tau", 2.5).unwrap();
+        assert_eq!(slider_crank.inputs[0].start, 2.5);
+        assert_eq!(
+            slider_crank.value_of_target(slider_crank.inputs[0].target),
+            2.5
+        );
+        slider_crank.set("motor.torque", 3.5).unwrap();
+        assert_eq!(slider_crank.inputs[0].start, 3.5);
+        assert_eq!(
+            slider_crank.target("motor.force"),
+            slider_crank.target("motor.torque")
+        );
+    }
+
+    #[test]
+    fn solver_settings_are_set_by_name() {
+        let mut model = model("pendulum.toml");
+        model.set("solver.tolerance", 1e-9).unwrap();
+        model.set("solver.step", 0.01).unwrap();
+        assert_eq!(model.solver.tolerance, 1e-9);
+        assert_eq!(model.solver.step, Some(0.01));
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_refused_by_name_and_changes_nothing() {
+        let good = model("slider_crank.toml");
+        for (name, value, fragment) in [
+            ("tau", f64::NAN, "tau = NaN"),
+            (
+                "crank.mass",
+                -1.0,
+                "crank.mass = -1.0: expected a finite number >= 0",
+            ),
+            ("solver.alpha", 0.5, "solver.alpha = 0.5"),
+            ("slider_x", 1.0, "it is an output"),
+            ("crank.x", 1.0, "it is computed"),
+            ("solver.steps", 1.0, "it is computed"),
+            (
+                "solver.tolerence",
+                1.0,
+                "did you mean \"solver.tolerance\"?",
+            ),
+            ("crnak.mass", 1.0, "did you mean \"crank.mass\"?"),
+            ("tua", 1.0, "did you mean \"tau\"?"),
+            ("", 1.0, "there is no variable \"\""),
+            (".", 1.0, "there is no variable \".\""),
+        ] {
+            let mut model = good.clone();
+            let sentence = model.set(name, value).unwrap_err().to_string();
+            assert!(sentence.contains(fragment), "{name}: {sentence}");
+            assert_eq!(model, good);
+        }
+        let mut model = good.clone();
+        assert!(model.set_target(Target::ForceStiffness(0), 1.0).is_err());
+        assert!(model.set_target(Target::BodyMass(99), 1.0).is_err());
+        assert!(model.set_target(Target::Gravity(2), 1.0).is_err());
+        assert_eq!(model, good);
+    }
+}
