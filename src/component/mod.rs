@@ -1,153 +1,196 @@
 //! An instance with a life: variables, inputs over time, substepping, statistics, save and restore.
+//!
+//! ```text
+//!   created ── set parameters and inputs ── initialize ──> running ── set, step, get, ... ──> running
+//!      ^                                                      │
+//!      └──────────────────────── reset ───────────────────────┘
+//! ```
+//!
+//! A call that is not legal is an error and changes nothing. A step that fails leaves the instance at the last accepted
+//! substep, running: its values can be read, its state saved or restored, and it can be stepped again from its own time.
+//!
+//! Two parts make an instance. What is fixed after creation: the model, its equations, the list of variables. What
+//! changes: [`Life`](state), copied out by `save` and in by `restore`. The rest is work space the future does not depend on.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::Result;
-use crate::integrator::{StartReport, State, Statistics};
+use crate::error::{Error, Result};
+use crate::formulation::Mechanism;
+use crate::integrator::{Integrator, Sample, StartReport, State, Statistics};
 use crate::model::Model;
 
-/// Who sets a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Causality {
-    /// Set from outside, constant between events.
-    Parameter,
-    /// Set from outside at communication points.
-    Input,
-    /// Computed.
-    Output,
-}
+mod energy;
+mod initialize;
+mod input;
+mod state;
+mod step;
+#[cfg(test)]
+mod testing;
+mod value;
+mod variables;
 
-/// A variable of the outside; its value reference is its index.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variable {
-    /// Unique name.
-    pub name: String,
-    /// Unit as text, empty where there is none.
-    pub unit: String,
-    /// Who sets it.
-    pub causality: Causality,
-    /// Start value of inputs and parameters; outputs have none.
-    pub start: Option<f64>,
-}
+use state::{Life, Phase};
+use variables::Catalogue;
 
-/// A state of an instance, to go back to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SavedState {}
-
-/// Follows a run from inside: called after each accepted substep and able to look between steps.
-pub trait Observer {
-    /// A substep has been accepted. `probe` reads the instance at any time of that substep.
-    fn accepted(&mut self, probe: &mut Probe) -> Result<()>;
-}
-
-/// Reads outputs at a time within the last accepted substep.
-pub struct Probe<'a> {
-    _instance: &'a mut Instance,
-}
-
-impl Probe<'_> {
-    /// Start of the substep (s).
-    pub fn start(&self) -> f64 {
-        unimplemented!()
-    }
-    /// End of the substep (s).
-    pub fn end(&self) -> f64 {
-        unimplemented!()
-    }
-    /// Values of the variables at `t`, start <= t <= end, interpolated on the constraints.
-    pub fn values(&mut self, _t: f64, _references: &[u32], _values: &mut [f64]) -> Result<()> {
-        unimplemented!()
-    }
-}
+pub use input::HIGHEST_DERIVATIVE;
+pub use state::SavedState;
+pub use step::{Observer, Probe};
+pub use variables::{Causality, Variable};
 
 /// A mechanism that can be driven: created, initialised, stepped.
-pub struct Instance {}
+pub struct Instance {
+    model: Model,
+    mechanism: Box<dyn Mechanism>,
+    catalogue: Catalogue,
+    fingerprint: u64,
+    life: Life,
+    integrator: Integrator,
+    /// The tolerance `integrator` was made for.
+    integrator_tolerance: f64,
+    cancel: Arc<AtomicBool>,
+    scratch: Scratch,
+}
+
+/// Work space, so that steps and reads allocate nothing.
+struct Scratch {
+    u: Vec<f64>,
+    u_dot: Vec<f64>,
+    u_ddot: Vec<f64>,
+    /// Values on their way out, kept here until all of them are known to be finite.
+    values: Vec<f64>,
+    /// A point inside the last substep.
+    sample: Sample,
+    /// Where the jump rule works, so that a jump that fails leaves the state as it was.
+    trial: State,
+}
 
 impl Instance {
     /// From a model file (TOML, or JSON by its ending).
-    pub fn from_file(_path: &Path) -> Result<Self> {
-        unimplemented!()
+    pub fn from_file(path: &Path) -> Result<Self> {
+        Self::from_model(Model::from_file(path)?)
     }
+
     /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir`.
-    pub fn from_text(_text: &str, _base_dir: Option<&Path>) -> Result<Self> {
-        unimplemented!()
+    pub fn from_text(text: &str, _base_dir: Option<&Path>) -> Result<Self> {
+        Self::from_model(Model::from_text(text, "model")?)
     }
+
     /// From a model already read.
-    pub fn from_model(_model: Model) -> Result<Self> {
-        unimplemented!()
+    pub fn from_model(model: Model) -> Result<Self> {
+        let mechanism = crate::formulation::build(&model)?;
+        Self::assemble(model, mechanism)
     }
+
+    /// From a model and its equations.
+    fn assemble(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
+        let catalogue = Catalogue::new(&model)?;
+        let integrator = Integrator::new(&*mechanism, &model.solver)?;
+        let inputs = model.inputs.len();
+        let size = mechanism.size();
+        let scratch = Scratch {
+            u: vec![0.0; inputs],
+            u_dot: vec![0.0; inputs],
+            u_ddot: vec![0.0; inputs],
+            values: Vec::with_capacity(catalogue.variables.len()),
+            sample: Sample {
+                q: vec![0.0; size.nq],
+                v: vec![0.0; size.nv],
+                acc: vec![0.0; size.nv],
+                lambda: vec![0.0; size.nc],
+                ..Sample::default()
+            },
+            trial: State::default(),
+        };
+        Ok(Self {
+            fingerprint: state::fingerprint(&model),
+            life: Life::new(&model),
+            integrator_tolerance: model.solver.tolerance,
+            cancel: Arc::default(),
+            model,
+            mechanism,
+            catalogue,
+            integrator,
+            scratch,
+        })
+    }
+
     /// The model.
     pub fn model(&self) -> &Model {
-        unimplemented!()
+        &self.model
     }
-    /// All variables; the index is the value reference.
+
+    /// All variables: inputs, outputs, parameters, each in the order of the model. The index is the value reference.
     pub fn variables(&self) -> &[Variable] {
-        unimplemented!()
+        &self.catalogue.variables
     }
+
     /// Value reference by name.
-    pub fn find(&self, _name: &str) -> Result<u32> {
-        unimplemented!()
+    pub fn find(&self, name: &str) -> Result<u32> {
+        self.catalogue.find(name)
     }
-    /// Assembly and consistent start. `stop` may be infinite; `tolerance` <= 0 means the model's.
-    pub fn initialize(&mut self, _start: f64, _stop: f64, _tolerance: f64) -> Result<()> {
-        unimplemented!()
-    }
+
     /// What the start had to change; `None` before it.
     pub fn start_report(&self) -> Option<&StartReport> {
-        unimplemented!()
+        self.life.report.as_deref()
     }
-    /// Back to the life's beginning: as just created.
+
+    /// Back to the life's beginning: as just created. A cancellation not yet seen is forgotten.
     pub fn reset(&mut self) {
-        unimplemented!()
+        self.life = Life::new(&self.model);
+        self.cancel.store(false, Ordering::Relaxed);
     }
-    /// Time of the instance (s).
+
+    /// Has the instance been initialised? Before that only inputs and parameters can be set and read.
+    pub fn is_running(&self) -> bool {
+        self.life.phase == Phase::Running
+    }
+
+    /// Time of the instance (s); before the start the one the model would start at.
     pub fn time(&self) -> f64 {
-        unimplemented!()
+        self.life.state.t
     }
-    /// Sets inputs and parameters; on failure nothing is set.
-    pub fn set_real(&mut self, _references: &[u32], _values: &[f64]) -> Result<()> {
-        unimplemented!()
+
+    /// The stop time of `initialize` (s); infinite where unknown.
+    pub fn stop_time(&self) -> f64 {
+        self.life.stop
     }
-    /// Reads variables; on failure `values` is unchanged.
-    pub fn get_real(&mut self, _references: &[u32], _values: &mut [f64]) -> Result<()> {
-        unimplemented!()
+
+    /// The tolerance in use.
+    pub fn tolerance(&self) -> f64 {
+        self.life.tolerance
     }
-    /// Advances from `t` to `t + h` by substeps. The time reached is [`Instance::time`].
-    pub fn step(&mut self, _t: f64, _h: f64) -> Result<()> {
-        unimplemented!()
-    }
-    /// The same with an observer.
-    pub fn step_observed(&mut self, _t: f64, _h: f64, _observer: &mut dyn Observer) -> Result<()> {
-        unimplemented!()
-    }
-    /// Set to true from any thread to stop a running step at the next substep.
+
+    /// Set to true from any thread to stop a running step at the next substep: it answers [`Error::Cancelled`] and
+    /// clears the flag. If no step is running, the next one that has something to do is stopped.
     pub fn cancel_flag(&self) -> Arc<AtomicBool> {
-        unimplemented!()
+        Arc::clone(&self.cancel)
     }
-    /// The present state.
-    pub fn save(&self) -> Result<SavedState> {
-        unimplemented!()
-    }
-    /// Saves into an existing state without allocating.
-    pub fn save_into(&self, _state: &mut SavedState) -> Result<()> {
-        unimplemented!()
-    }
-    /// Back to a saved state of this model.
-    pub fn restore(&mut self, _state: &SavedState) -> Result<()> {
-        unimplemented!()
-    }
+
     /// Counters since the start.
     pub fn statistics(&self) -> Statistics {
-        unimplemented!()
+        self.life.state.statistics
     }
-    /// Largest signed energy balance over all accepted steps (J).
+
+    /// The energy balance of largest magnitude over all accepted substeps, with its sign (J).
     pub fn energy_drift(&self) -> f64 {
-        unimplemented!()
+        self.life.drift
     }
-    /// Coordinates and the like, for pictures and tests.
+
+    /// Coordinates and the like, for pictures and tests; empty before the start. A set that has not been followed by a
+    /// step or a read of an output does not show here yet.
     pub fn state(&self) -> &State {
-        unimplemented!()
+        &self.life.state
+    }
+
+    fn must_run(&self, call: &'static str) -> Result<()> {
+        match self.life.phase {
+            Phase::Running => Ok(()),
+            Phase::Created => Err(Error::CallOrder {
+                call,
+                reason: "initialize first",
+            }),
+        }
     }
 }
