@@ -6,6 +6,9 @@
 //! ```
 
 use crate::formulation::Pattern;
+use crate::linalg::lu::Columns;
+use crate::linalg::order::{self, Graph};
+use crate::linalg::sparse::{Entry, Symbolic};
 
 /// How the matrix is factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,10 +23,9 @@ pub enum Backend {
 }
 
 /// Compressed rows: entries of row i are `start[i]..start[i + 1]`, columns rising.
-#[derive(Clone, Debug)]
-pub(super) struct Rows {
-    pub start: Vec<u32>,
-    pub column: Vec<u32>,
+struct Rows {
+    start: Vec<u32>,
+    column: Vec<u32>,
 }
 
 impl Rows {
@@ -44,21 +46,14 @@ impl Rows {
         }
     }
 
-    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
-        self.start[i] as usize..self.start[i + 1] as usize
-    }
-
     /// The slot of an entry that is known to exist.
     fn slot(&self, (i, j): (u32, u32)) -> u32 {
-        let range = self.range(i as usize);
-        let at = self.column[range.clone()]
+        let first = self.start[i as usize];
+        let row = &self.column[first as usize..self.start[i as usize + 1] as usize];
+        let at = row
             .binary_search(&j)
             .expect("every place of the pattern was merged");
-        (range.start + at) as u32
-    }
-
-    fn len(&self) -> usize {
-        self.column.len()
+        first + at as u32
     }
 }
 
@@ -67,9 +62,11 @@ impl Rows {
 pub struct Structure {
     nv: usize,
     nc: usize,
-    /// S with its diagonal, and made symmetric: with (i, j) also (j, i).
-    pub(super) s: Rows,
-    pub(super) g: Rows,
+    /// Slots of the rows of S, then of G, in one row of values. S has its diagonal and with (i, j) also (j, i).
+    s_start: Vec<u32>,
+    g_start: Vec<u32>,
+    /// Column of each slot.
+    pub(super) column: Vec<u32>,
     /// Slot of each entry of `Pattern::tangent`, of `Pattern::jacobian`.
     s_place: Vec<u32>,
     g_place: Vec<u32>,
@@ -77,14 +74,30 @@ pub struct Structure {
     pub(super) diagonal: Vec<u32>,
     /// Slot of S_ji for the slot of S_ij.
     pub(super) mirror: Vec<u32>,
+    pub(super) sparse: Option<Sparse>,
 }
+
+/// What the sparse backend prepares.
+#[derive(Clone, Debug)]
+pub(super) struct Sparse {
+    pub symbolic: Symbolic,
+    /// The whole matrix by columns for LU, and the slot of each entry (`NO_SLOT` for the diagonal of −E).
+    pub columns: Columns,
+    pub slot: Vec<u32>,
+}
+
+/// Marks the diagonal of −E among the slots.
+pub(super) const NO_SLOT: u32 = u32::MAX;
+
+/// Unknowns up to which dense is as fast (docs/linear-algebra.md).
+const CROSSOVER: usize = 16;
 
 impl Structure {
     /// Merges the pattern and, for the sparse backend, finds an order and the places of the factor.
     ///
     /// # Panics
     /// If an entry of the pattern lies outside `nv` x `nv` or `nc` x `nv`.
-    pub fn new(nv: usize, nc: usize, pattern: &Pattern, _backend: Backend) -> Self {
+    pub fn new(nv: usize, nc: usize, pattern: &Pattern, backend: Backend) -> Self {
         for &(i, j) in &pattern.tangent {
             assert!(
                 (i as usize) < nv && (j as usize) < nv,
@@ -106,22 +119,61 @@ impl Structure {
         let s = Rows::merged(nv, places);
         let g = Rows::merged(nc, pattern.jacobian.clone());
         let diagonal = (0..nv as u32).map(|i| s.slot((i, i))).collect();
-        let mut mirror = vec![0; s.len()];
+        let mut mirror = vec![0; s.column.len()];
         for i in 0..nv {
-            for slot in s.range(i) {
+            for slot in s.start[i] as usize..s.start[i + 1] as usize {
                 mirror[slot] = s.slot((s.column[slot], i as u32));
             }
         }
-        Self {
+        let offset = s.column.len() as u32;
+        let g_place = pattern.jacobian.iter().map(|&at| offset + g.slot(at));
+        let mut st = Self {
             nv,
             nc,
             s_place: pattern.tangent.iter().map(|&at| s.slot(at)).collect(),
-            g_place: pattern.jacobian.iter().map(|&at| g.slot(at)).collect(),
-            s,
-            g,
+            g_place: g_place.collect(),
+            s_start: s.start,
+            g_start: g.start.iter().map(|slot| offset + slot).collect(),
+            column: [s.column, g.column].concat(),
             diagonal,
             mirror,
+            sparse: None,
+        };
+        let sparse = match backend {
+            Backend::Auto => nv + nc > CROSSOVER,
+            Backend::Dense => false,
+            Backend::Sparse => true,
+        };
+        if sparse {
+            let mut light = vec![true; nv];
+            for (i, j) in &pattern.tangent {
+                if i == j {
+                    light[*i as usize] = false;
+                }
+            }
+            let graph = st.graph();
+            let order = order::saddle(&graph, nv, &light);
+            st.sparse = Some(Sparse::new(&st, &graph, order));
         }
+        st
+    }
+
+    /// Couplings of all unknowns.
+    pub(super) fn graph(&self) -> Graph {
+        let s = (0..self.nv).flat_map(|i| self.s_row(i).map(move |slot| (i, slot)));
+        let g = (0..self.nc).flat_map(|k| self.g_row(k).map(move |slot| (self.nv + k, slot)));
+        let couplings = s.chain(g).map(|(i, slot)| (i as u32, self.column[slot]));
+        Graph::new(self.nv + self.nc, couplings)
+    }
+
+    /// Slots of row i of S.
+    pub(super) fn s_row(&self, i: usize) -> std::ops::Range<usize> {
+        self.s_start[i] as usize..self.s_start[i + 1] as usize
+    }
+
+    /// Slots of row k of G.
+    pub(super) fn g_row(&self, k: usize) -> std::ops::Range<usize> {
+        self.g_start[k] as usize..self.g_start[k + 1] as usize
     }
 
     /// Tangent coordinates.
@@ -136,16 +188,87 @@ impl Structure {
 
     /// Whether factors are sparse.
     pub fn is_sparse(&self) -> bool {
-        false
+        self.sparse.is_some()
+    }
+
+    /// Entries of a factor: those of L below the diagonal, or all of a dense matrix.
+    pub fn fill(&self) -> usize {
+        match &self.sparse {
+            Some(sparse) => sparse.symbolic.fill(),
+            None => (self.nv + self.nc) * (self.nv + self.nc),
+        }
+    }
+}
+
+impl Sparse {
+    fn new(st: &Structure, graph: &Graph, order: Vec<u32>) -> Self {
+        let (nv, n) = (st.nv, st.nv + st.nc);
+        let mut entries = Vec::new();
+        let mut count = vec![0u32; n + 1];
+        for i in 0..nv {
+            for slot in st.s_row(i) {
+                let j = st.column[slot];
+                count[j as usize + 1] += 1;
+                if j < i as u32 {
+                    entries.push(Entry {
+                        i: i as u32,
+                        j,
+                        first: slot as u32,
+                        second: st.mirror[slot],
+                    });
+                }
+            }
+        }
+        for k in 0..st.nc {
+            for slot in st.g_row(k) {
+                let j = st.column[slot];
+                count[j as usize + 1] += 1;
+                entries.push(Entry {
+                    i: (nv + k) as u32,
+                    j,
+                    first: slot as u32,
+                    second: slot as u32,
+                });
+            }
+            count[nv + k + 1] = st.g_row(k).len() as u32 + 1;
+        }
+        for j in 0..n {
+            count[j + 1] += count[j];
+        }
+        let mut next = count.clone();
+        let mut row = vec![0; count[n] as usize];
+        let mut slots = vec![NO_SLOT; count[n] as usize];
+        let mut put = |i: usize, j: usize, slot: u32| {
+            let at = next[j] as usize;
+            next[j] += 1;
+            row[at] = i as u32;
+            slots[at] = slot;
+        };
+        for i in 0..nv {
+            for slot in st.s_row(i) {
+                put(i, st.column[slot] as usize, slot as u32);
+            }
+        }
+        for k in 0..st.nc {
+            for slot in st.g_row(k) {
+                put(nv + k, st.column[slot] as usize, slot as u32);
+                put(st.column[slot] as usize, nv + k, slot as u32);
+            }
+            put(nv + k, nv + k, NO_SLOT);
+        }
+        Self {
+            symbolic: Symbolic::new(graph, order, nv, &entries),
+            columns: Columns { start: count, row },
+            slot: slots,
+        }
     }
 }
 
 /// The values of one saddle-point matrix.
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    /// Entries of S, then of G, in the order of the merged rows.
-    pub(super) s: Vec<f64>,
-    pub(super) g: Vec<f64>,
+    /// Entries of S, then of G, by slot.
+    pub(super) values: Vec<f64>,
     g_start: Vec<u32>,
     e: Vec<f64>,
     active: Vec<bool>,
@@ -155,9 +278,8 @@ impl Matrix {
     /// All zero, all rows active.
     pub fn new(st: &Structure) -> Self {
         Self {
-            s: vec![0.0; st.s.len()],
-            g: vec![0.0; st.g.len()],
-            g_start: st.g.start.clone(),
+            values: vec![0.0; st.column.len()],
+            g_start: st.g_start.clone(),
             e: vec![0.0; st.nc],
             active: vec![true; st.nc],
         }
@@ -165,17 +287,17 @@ impl Matrix {
 
     /// S from values in the order of `Pattern::tangent`; equal places are added.
     pub fn load_tangent(&mut self, st: &Structure, values: &[f64]) {
-        self.s.fill(0.0);
+        self.values[..st.mirror.len()].fill(0.0);
         for (&slot, v) in st.s_place.iter().zip(values) {
-            self.s[slot as usize] += v;
+            self.values[slot as usize] += v;
         }
     }
 
     /// G from values in the order of `Pattern::jacobian`; equal places are added. Rows that are not active stay zero.
     pub fn load_jacobian(&mut self, st: &Structure, values: &[f64]) {
-        self.g.fill(0.0);
+        self.values[st.mirror.len()..].fill(0.0);
         for (&slot, v) in st.g_place.iter().zip(values) {
-            self.g[slot as usize] += v;
+            self.values[slot as usize] += v;
         }
         self.clear_inactive();
     }
@@ -188,10 +310,10 @@ impl Matrix {
     }
 
     fn clear_inactive(&mut self) {
-        for (i, active) in self.active.iter().enumerate() {
+        for (k, active) in self.active.iter().enumerate() {
             if !active {
-                self.g[self.g_start[i] as usize..self.g_start[i + 1] as usize].fill(0.0);
-                self.e[i] = 0.0;
+                self.values[self.g_start[k] as usize..self.g_start[k + 1] as usize].fill(0.0);
+                self.e[k] = 0.0;
             }
         }
     }
@@ -221,38 +343,41 @@ impl Matrix {
         let mut sum = 0.0;
         for i in 0..st.nc {
             let mut size = 0.0;
-            for slot in st.g.range(i) {
-                let g = self.g[slot];
-                size += g * g * w(st.g.column[slot] as usize);
+            for slot in st.g_row(i) {
+                let g = self.values[slot];
+                size += g * g * w(st.column[slot] as usize);
             }
             self.e[i] = size;
-            sum += size;
+            // A bad row is reported when the matrix is factored; it must not make its neighbours bad as well.
+            if size.is_finite() {
+                sum += size;
+            }
         }
         sum
     }
 
     /// out = S x
     pub fn tangent_times(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
-        rows_times(&st.s, &self.s, x, out);
+        rows_times(st, &st.s_start, &self.values, x, out);
     }
 
     /// The diagonal of S.
     pub fn tangent_diagonal(&self, st: &Structure, out: &mut [f64]) {
         for (out, &slot) in out.iter_mut().zip(&st.diagonal) {
-            *out = self.s[slot as usize];
+            *out = self.values[slot as usize];
         }
     }
 
     /// out = G x
     pub fn jacobian_times(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
-        rows_times(&st.g, &self.g, x, out);
+        rows_times(st, &st.g_start, &self.values, x, out);
     }
 
     /// out += Gᵀ λ
     pub fn add_jacobian_transposed(&self, st: &Structure, lambda: &[f64], out: &mut [f64]) {
         for (i, &l) in lambda.iter().enumerate() {
-            let range = st.g.range(i);
-            for (&j, g) in st.g.column[range.clone()].iter().zip(&self.g[range]) {
+            let range = st.g_row(i);
+            for (&j, g) in st.column[range.clone()].iter().zip(&self.values[range]) {
                 out[j as usize] += g * l;
             }
         }
@@ -269,11 +394,11 @@ impl Matrix {
     }
 }
 
-fn rows_times(rows: &Rows, values: &[f64], x: &[f64], out: &mut [f64]) {
+fn rows_times(st: &Structure, start: &[u32], values: &[f64], x: &[f64], out: &mut [f64]) {
     for (i, out) in out.iter_mut().enumerate() {
-        let range = rows.range(i);
+        let range = start[i] as usize..start[i + 1] as usize;
         let mut sum = 0.0;
-        for (&j, a) in rows.column[range.clone()].iter().zip(&values[range]) {
+        for (&j, a) in st.column[range.clone()].iter().zip(&values[range]) {
             sum += a * x[j as usize];
         }
         *out = sum;

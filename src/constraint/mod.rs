@@ -11,3 +11,6 @@ mod matrix;
 pub mod multipliers;
 pub mod projection;
 pub mod redundancy;
+
+#[cfg(test)]
+mod samples;

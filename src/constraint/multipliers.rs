@@ -9,7 +9,16 @@
 //! closures. A row that is not active has the multiplier exactly zero.
 
 pub use super::matrix::{Backend, Matrix, Structure};
-use crate::linalg::dense;
+use super::matrix::{NO_SLOT, Sparse};
+use crate::linalg::sparse::Ldl;
+use crate::linalg::{dense, lu};
+
+/// A coordinate pivot below this part of its diagonal, or a scaled entry of the unsymmetric part of S above this size,
+/// is reason to try how well refinement contracts before a symmetric factor is handed out.
+const DOUBTFUL_PIVOT: f64 = 1e-8;
+const DOUBTFUL_SKEW: f64 = 0.05;
+/// A refinement that leaves more than this of the residual is too slow.
+const SLOW_CONTRACTION: f64 = 0.5;
 
 /// What the last factorisation found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,22 +49,38 @@ pub struct Refined {
     pub contraction: f64,
 }
 
+#[derive(Clone, Debug)]
+enum Kind {
+    Dense(dense::Lu),
+    Sparse {
+        ldl: Ldl,
+        lu: lu::Lu,
+        /// Entries of the scaled matrix by columns, for LU.
+        values: Vec<f64>,
+        /// The factor in use is LU.
+        pivoted: bool,
+    },
+}
+
 /// A numeric factorisation with its own scratch. Allocates nothing after `new`.
 #[derive(Clone, Debug)]
 pub struct Factor {
-    dense: dense::Lu,
+    kind: Kind,
     /// Rows that held when the factor was made.
     active: Vec<bool>,
     /// Relative pivots of the constraint rows.
     relative: Vec<f64>,
     /// Squared scale of each unknown, 1 / |S_ii| and 1 / (G diag(S)⁻¹ Gᵀ + E)_kk.
     weight: Vec<f64>,
-    /// Their roots, for the dense backend.
+    /// Their roots, for LU.
     scale: Vec<f64>,
-    /// A vector of all unknowns.
+    /// Scratch of the back-substitution.
     y: Vec<f64>,
+    /// Scratch of the refinement: right-hand side and residual.
     rhs: Vec<f64>,
     r: Vec<f64>,
+    /// Scratch of the trial of a doubtful factor.
+    trial: Vec<f64>,
 }
 
 impl Factor {
@@ -63,8 +88,17 @@ impl Factor {
     pub fn new(st: &Structure) -> Self {
         let (nv, nc) = (st.nv(), st.nc());
         let n = nv + nc;
+        let kind = match &st.sparse {
+            None => Kind::Dense(dense::Lu::new(n)),
+            Some(sparse) => Kind::Sparse {
+                ldl: Ldl::new(&sparse.symbolic),
+                lu: lu::Lu::new(n, 2 * sparse.symbolic.fill() + n),
+                values: vec![0.0; sparse.slot.len()],
+                pivoted: false,
+            },
+        };
         Self {
-            dense: dense::Lu::new(n),
+            kind,
             active: vec![true; nc],
             relative: vec![f64::INFINITY; nc],
             weight: vec![1.0; n],
@@ -72,14 +106,136 @@ impl Factor {
             y: vec![0.0; n],
             rhs: vec![0.0; n],
             r: vec![0.0; n],
+            trial: vec![0.0; n],
         }
     }
 
     /// Factors `m`. After an error the factor must not be used.
+    ///
+    /// Sparse: LDLᵀ of the symmetric part; LU of the whole if a coordinate has no usable pivot, or if S is so
+    /// unsymmetric that refinement does not at least halve the residual in a trial. The choice depends on `m` alone.
     pub fn factor(&mut self, st: &Structure, m: &Matrix) -> Result<Pivots, Singular> {
         self.active.copy_from_slice(m.active());
         self.measure(st, m)?;
-        self.factor_dense(st, m)
+        match &st.sparse {
+            None => self.factor_dense(st, m),
+            Some(sparse) => match self.factor_symmetric(st, sparse, m) {
+                Some(pivots) => Ok(pivots),
+                None => self.factor_lu(st, sparse, m),
+            },
+        }
+    }
+
+    /// Factors `m` with pivoting over all rows, whatever `factor` would have chosen: for a caller who has seen
+    /// refinement contract too slowly.
+    pub fn factor_pivoted(&mut self, st: &Structure, m: &Matrix) -> Result<Pivots, Singular> {
+        self.active.copy_from_slice(m.active());
+        self.measure(st, m)?;
+        match &st.sparse {
+            None => self.factor_dense_pivoted(st, m),
+            Some(sparse) => self.factor_lu(st, sparse, m),
+        }
+    }
+
+    /// LDLᵀ; `None` if it cannot be used.
+    fn factor_symmetric(&mut self, st: &Structure, sparse: &Sparse, m: &Matrix) -> Option<Pivots> {
+        let nv = st.nv();
+        let Kind::Sparse { ldl, pivoted, .. } = &mut self.kind else {
+            return None;
+        };
+        // `scale` takes the diagonal, `y` the relative pivots; both are free here.
+        for (out, &slot) in self.scale[..nv].iter_mut().zip(&st.diagonal) {
+            *out = m.values[slot as usize];
+        }
+        for k in 0..st.nc() {
+            self.scale[nv + k] = if self.active[k] { -m.e()[k] } else { -1.0 };
+        }
+        let met = ldl
+            .factor(&sparse.symbolic, &m.values, &self.scale, &mut self.y)
+            .ok()?;
+        *pivoted = false;
+        self.relative.copy_from_slice(&self.y[nv..]);
+        let doubtful = met.smallest_positive < DOUBTFUL_PIVOT || self.turns(st, m);
+        if doubtful && !self.contracts(st, m) {
+            return None;
+        }
+        Some(self.pivots(met.corrected, false))
+    }
+
+    /// Whether S is noticeably unsymmetric.
+    fn turns(&self, st: &Structure, m: &Matrix) -> bool {
+        let s = &m.values[..st.mirror.len()];
+        for i in 0..st.nv() {
+            for slot in st.s_row(i) {
+                let skew = 0.5 * (s[slot] - s[st.mirror[slot] as usize]);
+                if skew != 0.0 {
+                    let j = st.column[slot] as usize;
+                    if skew * skew * self.weight[i] * self.weight[j] > DOUBTFUL_SKEW * DOUBTFUL_SKEW
+                    {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Refines a trial solution of size one in every coordinate.
+    fn contracts(&mut self, st: &Structure, m: &Matrix) -> bool {
+        let mut x = std::mem::take(&mut self.trial);
+        let (b, c) = x.split_at_mut(st.nv());
+        let mut bits = 0x9E37_79B9_7F4A_7C15u64;
+        for (b, &slot) in b.iter_mut().zip(&st.diagonal) {
+            bits = bits.rotate_left(7).wrapping_mul(5).wrapping_add(1);
+            let sign = if bits >> 63 == 0 { 1.0 } else { -1.0 };
+            *b = sign * m.values[slot as usize];
+        }
+        c.fill(0.0);
+        let refined = self.solve_refined(st, m, true, 1e-8, 3, b, c);
+        self.trial = x;
+        refined.contraction < SLOW_CONTRACTION
+    }
+
+    fn factor_lu(
+        &mut self,
+        st: &Structure,
+        sparse: &Sparse,
+        m: &Matrix,
+    ) -> Result<Pivots, Singular> {
+        let nv = st.nv();
+        for (scale, weight) in self.scale.iter_mut().zip(&self.weight) {
+            *scale = weight.sqrt();
+        }
+        let Kind::Sparse {
+            lu,
+            values,
+            pivoted,
+            ..
+        } = &mut self.kind
+        else {
+            unreachable!("a structure with a sparse part makes sparse factors");
+        };
+        let columns = &sparse.columns;
+        for j in 0..self.scale.len() {
+            for at in columns.start[j] as usize..columns.start[j + 1] as usize {
+                let scale = self.scale[columns.row[at] as usize] * self.scale[j];
+                values[at] = match sparse.slot[at] {
+                    NO_SLOT if self.active[j - nv] => -m.e()[j - nv] * scale,
+                    NO_SLOT => -1.0,
+                    slot => m.values[slot as usize] * scale,
+                };
+            }
+        }
+        let order = sparse.symbolic.order();
+        lu.factor(columns, values, order)
+            .map_err(|unknown| Singular { unknown })?;
+        *pivoted = true;
+        for (k, &i) in order.iter().enumerate() {
+            if i as usize >= nv {
+                self.relative[i as usize - nv] = lu.pivot(k).abs().min(1.0);
+            }
+        }
+        Ok(self.pivots(0, true))
     }
 
     /// Weights of the norm; the first row that is not made of numbers is the error.
@@ -88,11 +244,11 @@ impl Factor {
         let (mut sum, mut count) = (0.0, 0usize);
         for i in 0..nv {
             // x * 0 is zero for numbers only, and so is the sum.
-            let probe: f64 = m.s[st.s.range(i)].iter().map(|s| s * 0.0).sum();
+            let probe: f64 = m.values[st.s_row(i)].iter().map(|s| s * 0.0).sum();
             if probe != 0.0 {
                 return Err(Singular { unknown: i });
             }
-            let size = m.s[st.diagonal[i] as usize].abs();
+            let size = m.values[st.diagonal[i] as usize].abs();
             if size > 0.0 {
                 self.weight[i] = 1.0 / size;
                 sum += size;
@@ -112,9 +268,9 @@ impl Factor {
         }
         for k in 0..nc {
             let mut size = m.e()[k];
-            for slot in st.g.range(k) {
-                let g = m.g[slot];
-                size += g * g * self.weight[st.g.column[slot] as usize];
+            for slot in st.g_row(k) {
+                let g = m.values[slot];
+                size += g * g * self.weight[st.column[slot] as usize];
             }
             if !size.is_finite() {
                 return Err(Singular { unknown: nv + k });
@@ -125,48 +281,32 @@ impl Factor {
     }
 
     fn factor_dense(&mut self, st: &Structure, m: &Matrix) -> Result<Pivots, Singular> {
-        let nv = st.nv();
         for (scale, weight) in self.scale.iter_mut().zip(&self.weight) {
             *scale = weight.sqrt();
         }
-        self.assemble(st, m);
-        if let Some(corrected) = self.dense.factor_saddle(nv, &mut self.relative) {
-            return Ok(self.pivots(corrected, false));
+        let Kind::Dense(lu) = &mut self.kind else {
+            unreachable!("a structure without a sparse part makes dense factors");
+        };
+        assemble(st, m, &self.scale, lu.clear());
+        match lu.factor_saddle(st.nv(), &mut self.relative) {
+            Some(corrected) => Ok(self.pivots(corrected, false)),
+            None => self.factor_dense_pivoted(st, m),
         }
-        self.assemble(st, m);
-        self.dense
-            .factor()
-            .map_err(|unknown| Singular { unknown })?;
-        for (k, relative) in self.relative.iter_mut().enumerate() {
-            *relative = self.dense.pivot(nv + k).abs().min(1.0);
-        }
-        Ok(self.pivots(0, true))
     }
 
-    /// The scaled matrix; a row that is not active is a one on the diagonal.
-    fn assemble(&mut self, st: &Structure, m: &Matrix) {
-        let (nv, n) = (st.nv(), st.nv() + st.nc());
-        let d = &self.scale;
-        let a = self.dense.clear();
-        for i in 0..nv {
-            for slot in st.s.range(i) {
-                let j = st.s.column[slot] as usize;
-                a[i * n + j] = m.s[slot] * d[i] * d[j];
-            }
+    fn factor_dense_pivoted(&mut self, st: &Structure, m: &Matrix) -> Result<Pivots, Singular> {
+        for (scale, weight) in self.scale.iter_mut().zip(&self.weight) {
+            *scale = weight.sqrt();
         }
-        for k in nv..n {
-            for slot in st.g.range(k - nv) {
-                let j = st.g.column[slot] as usize;
-                let g = m.g[slot] * d[k] * d[j];
-                a[k * n + j] = g;
-                a[j * n + k] = g;
-            }
-            a[k * n + k] = if self.active[k - nv] {
-                -m.e()[k - nv] * d[k] * d[k]
-            } else {
-                -1.0
-            };
+        let Kind::Dense(lu) = &mut self.kind else {
+            unreachable!("a structure without a sparse part makes dense factors");
+        };
+        assemble(st, m, &self.scale, lu.clear());
+        lu.factor().map_err(|unknown| Singular { unknown })?;
+        for (k, relative) in self.relative.iter_mut().enumerate() {
+            *relative = lu.pivot(st.nv() + k).abs().min(1.0);
         }
+        Ok(self.pivots(0, true))
     }
 
     fn pivots(&mut self, corrected: usize, used_lu: bool) -> Pivots {
@@ -195,23 +335,37 @@ impl Factor {
     /// Back-substitution in place: right-hand side in, solution out.
     pub fn solve(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64]) {
         let nv = st.nv();
-        for i in 0..nv {
-            self.y[i] = x[i] * self.scale[i];
-        }
+        let y = &mut self.y[..];
+        y[..nv].copy_from_slice(x);
         for k in 0..l.len() {
-            let c = if self.active[k] { l[k] } else { 0.0 };
-            self.y[nv + k] = c * self.scale[nv + k];
+            y[nv + k] = if self.active[k] { l[k] } else { 0.0 };
         }
-        self.dense.solve(&mut self.y);
-        for i in 0..nv {
-            x[i] = self.y[i] * self.scale[i];
+        match (&mut self.kind, &st.sparse) {
+            (
+                Kind::Sparse {
+                    ldl,
+                    pivoted: false,
+                    ..
+                },
+                Some(sparse),
+            ) => ldl.solve(&sparse.symbolic, y),
+            (Kind::Sparse { lu, .. }, Some(sparse)) => {
+                times(&self.scale, y);
+                lu.solve(sparse.symbolic.order(), y);
+                times(&self.scale, y);
+            }
+            (Kind::Dense(lu), _) => {
+                times(&self.scale, y);
+                lu.solve(y);
+                times(&self.scale, y);
+            }
+            (Kind::Sparse { .. }, None) => {
+                unreachable!("a structure without a sparse part makes dense factors")
+            }
         }
+        x.copy_from_slice(&y[..nv]);
         for k in 0..l.len() {
-            l[k] = if self.active[k] {
-                self.y[nv + k] * self.scale[nv + k]
-            } else {
-                0.0
-            };
+            l[k] = if self.active[k] { y[nv + k] } else { 0.0 };
         }
     }
 
@@ -296,9 +450,9 @@ fn residual(
 ) {
     let nv = st.nv();
     for i in 0..nv {
-        let range = st.s.range(i);
+        let range = st.s_row(i);
         let mut sum = rhs[i];
-        for (&j, s) in st.s.column[range.clone()].iter().zip(&m.s[range]) {
+        for (&j, s) in st.column[range.clone()].iter().zip(&m.values[range]) {
             sum -= s * x[j as usize];
         }
         r[i] = sum;
@@ -308,9 +462,9 @@ fn residual(
             r[nv + k] = 0.0;
             continue;
         }
-        let range = st.g.range(k);
+        let range = st.g_row(k);
         let mut sum = rhs[nv + k];
-        for (&j, g) in st.g.column[range.clone()].iter().zip(&m.g[range]) {
+        for (&j, g) in st.column[range.clone()].iter().zip(&m.values[range]) {
             sum -= g * x[j as usize];
             r[j as usize] -= g * l[k];
         }
@@ -321,9 +475,480 @@ fn residual(
     }
 }
 
+/// The scaled matrix by rows; a row that is not active is a one on the diagonal.
+fn assemble(st: &Structure, m: &Matrix, d: &[f64], a: &mut [f64]) {
+    let (nv, n) = (st.nv(), st.nv() + st.nc());
+    for i in 0..nv {
+        for slot in st.s_row(i) {
+            let j = st.column[slot] as usize;
+            a[i * n + j] = m.values[slot] * d[i] * d[j];
+        }
+    }
+    for k in nv..n {
+        for slot in st.g_row(k - nv) {
+            let j = st.column[slot] as usize;
+            let g = m.values[slot] * d[k] * d[j];
+            a[k * n + j] = g;
+            a[j * n + k] = g;
+        }
+        a[k * n + k] = if m.active()[k - nv] {
+            -m.e()[k - nv] * d[k] * d[k]
+        } else {
+            -1.0
+        };
+    }
+}
+
+/// y_i := d_i y_i
+fn times(d: &[f64], y: &mut [f64]) {
+    for (y, d) in y.iter_mut().zip(d) {
+        *y *= d;
+    }
+}
+
 /// y += factor x
 fn add(factor: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += factor * x;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{self, Random, Sample};
+    use super::*;
+    use crate::formulation::Pattern;
+    use nalgebra::{DMatrix, DVector};
+
+    const BOTH: [Backend; 2] = [Backend::Dense, Backend::Sparse];
+
+    struct Case {
+        st: Structure,
+        m: Matrix,
+        factor: Factor,
+    }
+
+    fn case(sample: &Sample, backend: Backend) -> Case {
+        let pattern = Pattern {
+            tangent: sample.tangent.clone(),
+            jacobian: sample.jacobian.clone(),
+        };
+        let st = Structure::new(sample.nv, sample.nc, &pattern, backend);
+        let mut m = Matrix::new(&st);
+        m.load_tangent(&st, &sample.s);
+        m.load_jacobian(&st, &sample.g);
+        let mut mass = vec![0.0; sample.nv];
+        m.tangent_diagonal(&st, &mut mass);
+        m.regularise(&st, &mass, 1e-10);
+        let factor = Factor::new(&st);
+        Case { st, m, factor }
+    }
+
+    fn right_side(n: usize, seed: u64) -> Vec<f64> {
+        let mut random = Random(seed);
+        (0..n).map(|_| random.next()).collect()
+    }
+
+    /// The matrix as nalgebra sees it, from the sample and not from the structure.
+    fn full(sample: &Sample, e: &[f64]) -> DMatrix<f64> {
+        let n = sample.nv + sample.nc;
+        let mut a = DMatrix::zeros(n, n);
+        for (&(i, j), v) in sample.tangent.iter().zip(&sample.s) {
+            a[(i as usize, j as usize)] += v;
+        }
+        for (&(k, j), v) in sample.jacobian.iter().zip(&sample.g) {
+            a[(sample.nv + k as usize, j as usize)] += v;
+            a[(j as usize, sample.nv + k as usize)] += v;
+        }
+        for (k, e) in e.iter().enumerate() {
+            a[(sample.nv + k, sample.nv + k)] -= e;
+        }
+        a
+    }
+
+    fn largest_difference(x: &[f64], y: &[f64]) -> f64 {
+        let size = y.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
+        x.iter()
+            .zip(y)
+            .fold(0.0, |m: f64, (x, y)| m.max((x - y).abs()))
+            / size
+    }
+
+    fn agrees_with_nalgebra(sample: &Sample, backend: Backend, what: &str) -> Pivots {
+        let mut c = case(sample, backend);
+        let pivots = c.factor.factor(&c.st, &c.m).expect(what);
+        let b = right_side(sample.nv + sample.nc, 77);
+        let exact = full(sample, c.m.e())
+            .lu()
+            .solve(&DVector::from_column_slice(&b))
+            .expect(what);
+        let mut y = b.clone();
+        let (x, l) = y.split_at_mut(sample.nv);
+        let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-14, 40, x, l);
+        let error = largest_difference(&y, exact.as_slice());
+        // Condition numbers here are below 1e5: rounding leaves at most 1e-10.
+        assert!(
+            error < 1e-10,
+            "{what} {backend:?}: error {error:e}, {refined:?}, {pivots:?}"
+        );
+        assert!(refined.residual < 1e-11, "{what}: {refined:?}");
+        pivots
+    }
+
+    #[test]
+    fn mechanisms_of_every_shape_agree_with_a_dense_solver() {
+        for backend in BOTH {
+            for n in [1, 2, 3, 5, 10, 40] {
+                agrees_with_nalgebra(&samples::planar_chain(n), backend, "planar chain");
+                agrees_with_nalgebra(&samples::spatial_chain(n), backend, "spatial chain");
+                agrees_with_nalgebra(&samples::sprung_chain(n), backend, "sprung chain");
+                agrees_with_nalgebra(&samples::star(2 * n), backend, "star");
+                agrees_with_nalgebra(&samples::four_bars(n), backend, "four-bars");
+            }
+            agrees_with_nalgebra(&samples::spring_net(7), backend, "net");
+        }
+    }
+
+    #[test]
+    fn random_systems_agree_with_a_dense_solver() {
+        for backend in BOTH {
+            for (nv, nc) in [(1, 0), (1, 1), (2, 1), (7, 0), (12, 5), (60, 20), (150, 60)] {
+                for skew in [0.0, 0.02, 0.2] {
+                    let sample = samples::random(nv, nc, skew, (nv + 13 * nc) as u64);
+                    let what = format!("{nv} + {nc}, skew {skew}");
+                    agrees_with_nalgebra(&sample, backend, &what);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_chains_are_solved_to_rounding() {
+        for bodies in [400, 2000] {
+            for sample in [samples::planar_chain(bodies), samples::star(bodies)] {
+                let mut c = case(&sample, Backend::Auto);
+                assert!(c.st.is_sparse());
+                let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+                assert_eq!((pivots.corrected, pivots.used_lu), (0, false));
+                let mut y = right_side(sample.nv + sample.nc, 3);
+                let (x, l) = y.split_at_mut(sample.nv);
+                let refined = c.factor.solve_refined(&c.st, &c.m, false, 1e-13, 2, x, l);
+                assert!(refined.residual < 1e-13, "{bodies}: {refined:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_strongly_unsymmetric_tangent_is_factored_by_lu() {
+        let sample = samples::random(60, 20, 1.5, 4);
+        let pivots = agrees_with_nalgebra(&sample, Backend::Sparse, "gyroscopic");
+        assert!(pivots.used_lu);
+        let sample = samples::random(60, 20, 0.02, 4);
+        let pivots = agrees_with_nalgebra(&sample, Backend::Sparse, "slow");
+        assert!(!pivots.used_lu);
+    }
+
+    #[test]
+    fn a_row_that_does_not_hold_has_no_multiplier_and_no_effect() {
+        for backend in BOTH {
+            let mut sample = samples::planar_chain(4);
+            let mut c = case(&sample, backend);
+            let mut rows = vec![true; sample.nc];
+            (rows[3], rows[6]) = (false, false);
+            c.m.set_active(&rows);
+            let mut mass = vec![0.0; sample.nv];
+            c.m.tangent_diagonal(&c.st, &mut mass);
+            c.m.regularise(&c.st, &mass, 1e-10);
+            c.factor.factor(&c.st, &c.m).unwrap();
+            assert_eq!(c.factor.constraint_pivots()[3], f64::INFINITY);
+            let mut y = right_side(sample.nv + sample.nc, 5);
+            let mut b = y.clone();
+            let (x, l) = y.split_at_mut(sample.nv);
+            c.factor.solve_refined(&c.st, &c.m, true, 1e-14, 3, x, l);
+            assert_eq!((l[3], l[6]), (0.0, 0.0));
+            // The same without these rows: zero Jacobian and a unit diagonal.
+            for (at, g) in sample.jacobian.iter().zip(&mut sample.g) {
+                if at.0 == 3 || at.0 == 6 {
+                    *g = 0.0;
+                }
+            }
+            let mut e = c.m.e().to_vec();
+            for k in [3, 6] {
+                assert_eq!(e[k], 0.0);
+                (e[k], b[sample.nv + k]) = (1.0, 0.0);
+            }
+            let exact = full(&sample, &e)
+                .lu()
+                .solve(&DVector::from_column_slice(&b))
+                .unwrap();
+            assert!(largest_difference(&y, exact.as_slice()) < 1e-11);
+        }
+    }
+
+    /// Row `k` once more at the end.
+    fn with_copy_of_row(sample: &Sample, k: u32) -> Sample {
+        let mut sample = sample.clone();
+        for at in 0..sample.jacobian.len() {
+            if sample.jacobian[at].0 == k {
+                let (place, g) = ((sample.nc as u32, sample.jacobian[at].1), sample.g[at]);
+                sample.jacobian.push(place);
+                sample.g.push(g);
+            }
+        }
+        sample.nc += 1;
+        sample
+    }
+
+    #[test]
+    fn the_copies_of_a_repeated_row_share_its_multiplier() {
+        for backend in BOTH {
+            let single = samples::planar_chain(6);
+            let sample = with_copy_of_row(&single, 4);
+            let mut c = case(&sample, backend);
+            let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+            assert!(pivots.smallest_constraint < 1e-9, "{pivots:?}");
+            assert!(!pivots.used_lu);
+            let (nv, nc) = (sample.nv, sample.nc);
+            let mut y = right_side(nv + nc, 6);
+            y[nv + nc - 1] = y[nv + 4]; // consistent
+            let b = y.clone();
+            let (x, l) = y.split_at_mut(nv);
+            let refined = c.factor.solve_refined(&c.st, &c.m, false, 1e-12, 3, x, l);
+            assert!(refined.residual < 1e-12, "{refined:?}");
+            let mut s = case(&single, backend);
+            s.factor.factor(&s.st, &s.m).unwrap();
+            let mut z = b[..nv + nc - 1].to_vec();
+            let (xs, ls) = z.split_at_mut(nv);
+            s.factor.solve_refined(&s.st, &s.m, false, 1e-13, 3, xs, ls);
+            assert!(largest_difference(x, xs) < 1e-9);
+            // Least norm: halves. Rounding over the regularisation, 1e-16 / 1e-10, moves it.
+            let size = ls.iter().fold(0.0, |m: f64, l| m.max(l.abs()));
+            assert!((l[4] - 0.5 * ls[4]).abs() < 1e-4 * size);
+            assert!((l[nc - 1] - 0.5 * ls[4]).abs() < 1e-4 * size);
+        }
+    }
+
+    #[test]
+    fn without_regularisation_a_repeated_row_is_corrected_and_counted() {
+        for backend in BOTH {
+            let sample = with_copy_of_row(&samples::planar_chain(6), 4);
+            let mut c = case(&sample, backend);
+            c.m.regularise(&c.st, &vec![1.0; sample.nv], 0.0);
+            let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+            assert_eq!(pivots.corrected, 1, "{backend:?}");
+            let mut y = right_side(sample.nv + sample.nc, 6);
+            y[sample.nv + sample.nc - 1] = y[sample.nv + 4];
+            let (x, l) = y.split_at_mut(sample.nv);
+            let refined = c.factor.solve_refined(&c.st, &c.m, false, 1e-12, 4, x, l);
+            assert!(refined.residual < 1e-12, "{refined:?}");
+        }
+    }
+
+    /// Takes mass and stiffness of some coordinates away.
+    fn without_mass(sample: &Sample, coordinates: &[u32]) -> Sample {
+        let mut sample = sample.clone();
+        for (at, s) in sample.tangent.iter().zip(&mut sample.s) {
+            if coordinates.contains(&at.0) || coordinates.contains(&at.1) {
+                *s = 0.0;
+            }
+        }
+        sample
+    }
+
+    #[test]
+    fn a_massless_coordinate_held_by_a_constraint_is_solved() {
+        for backend in BOTH {
+            // Alone on its constraint, and inside a chain where both its neighbours have mass.
+            let alone = Sample {
+                nv: 2,
+                nc: 1,
+                tangent: vec![(0, 0), (1, 1)],
+                s: vec![0.0, 2.0],
+                jacobian: vec![(0, 0)],
+                g: vec![3.0],
+            };
+            agrees_with_nalgebra(&alone, backend, "massless alone");
+            let chain = without_mass(&samples::planar_chain(5), &[6, 7]);
+            let pivots = agrees_with_nalgebra(&chain, backend, "massless in a chain");
+            assert!(pivots.used_lu);
+            // The same without any place in the pattern: the order knows, and LDLᵀ does.
+            let mut bare = chain.clone();
+            let keep: Vec<bool> = chain
+                .tangent
+                .iter()
+                .map(|at| ![6, 7].contains(&at.0) && ![6, 7].contains(&at.1))
+                .collect();
+            let mut flags = keep.iter();
+            bare.tangent.retain(|_| *flags.next().unwrap());
+            let mut flags = keep.iter();
+            bare.s.retain(|_| *flags.next().unwrap());
+            let pivots = agrees_with_nalgebra(&bare, backend, "massless without a place");
+            assert_eq!(pivots.used_lu, backend == Backend::Dense);
+        }
+    }
+
+    #[test]
+    fn a_free_coordinate_without_mass_is_named() {
+        for backend in BOTH {
+            for bodies in [2, 5, 30] {
+                // The angle of the last link is held by its pin; a coordinate of its own is not.
+                let mut sample = samples::planar_chain(bodies);
+                sample.tangent.push((sample.nv as u32, sample.nv as u32));
+                sample.s.push(0.0);
+                sample.nv += 1;
+                let mut c = case(&sample, backend);
+                let found = c.factor.factor(&c.st, &c.m);
+                let unknown = sample.nv - 1;
+                assert_eq!(found, Err(Singular { unknown }), "{backend:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_active_row_without_entries_is_named_unless_regularised() {
+        for backend in BOTH {
+            let mut sample = samples::planar_chain(5);
+            for (at, g) in sample.jacobian.iter().zip(&mut sample.g) {
+                if at.0 == 3 {
+                    *g = 0.0;
+                }
+            }
+            let mut c = case(&sample, backend);
+            assert!(c.factor.factor(&c.st, &c.m).is_ok());
+            c.m.regularise(&c.st, &vec![1.0; sample.nv], 0.0);
+            let unknown = sample.nv + 3;
+            assert_eq!(
+                c.factor.factor(&c.st, &c.m),
+                Err(Singular { unknown }),
+                "{backend:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_an_error_that_names_its_row() {
+        for backend in BOTH {
+            for bad in [f64::NAN, f64::INFINITY] {
+                let sample = samples::planar_chain(8);
+                for at in [0, 10, sample.s.len() - 1] {
+                    let mut spoilt = sample.clone();
+                    spoilt.s[at] = bad;
+                    let mut c = case(&spoilt, backend);
+                    let unknown = sample.tangent[at].0 as usize;
+                    assert_eq!(c.factor.factor(&c.st, &c.m), Err(Singular { unknown }));
+                }
+                for at in [0, 10, sample.g.len() - 1] {
+                    let mut spoilt = sample.clone();
+                    spoilt.g[at] = bad;
+                    let mut c = case(&spoilt, backend);
+                    let unknown = sample.nv + sample.jacobian[at].0 as usize;
+                    assert_eq!(c.factor.factor(&c.st, &c.m), Err(Singular { unknown }));
+                }
+                // A good matrix afterwards is not spoilt by the bad one, and a bad right-hand side is reported.
+                let mut c = case(&sample, backend);
+                let mut spoilt = c.m.clone();
+                spoilt.load_tangent(&c.st, &vec![bad; sample.s.len()]);
+                assert!(c.factor.factor(&c.st, &spoilt).is_err());
+                c.factor.factor(&c.st, &c.m).unwrap();
+                let mut y = right_side(sample.nv + sample.nc, 1);
+                let (x, l) = y.split_at_mut(sample.nv);
+                let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 2, x, l);
+                assert!(refined.residual < 1e-13);
+                x[2] = bad;
+                let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 2, x, l);
+                assert!(!refined.residual.is_finite());
+            }
+        }
+    }
+
+    #[test]
+    fn an_older_factor_solves_a_newer_matrix() {
+        for backend in BOTH {
+            let sample = samples::four_bars(8);
+            let mut c = case(&sample, backend);
+            c.factor.factor(&c.st, &c.m).unwrap();
+            let mut random = Random(8);
+            let moved: Vec<f64> = sample
+                .g
+                .iter()
+                .map(|g| g * (1.0 + 1e-3 * random.next()))
+                .collect();
+            c.m.load_jacobian(&c.st, &moved);
+            let newer = Sample {
+                g: moved,
+                ..sample.clone()
+            };
+            let b = right_side(sample.nv + sample.nc, 9);
+            let mut y = b.clone();
+            let (x, l) = y.split_at_mut(sample.nv);
+            let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 20, x, l);
+            assert!(refined.residual < 1e-13, "{refined:?}");
+            assert!(refined.solves > 2 && refined.solves < 20);
+            let exact = full(&newer, c.m.e())
+                .lu()
+                .solve(&DVector::from_column_slice(&b))
+                .unwrap();
+            assert!(largest_difference(&y, exact.as_slice()) < 1e-9);
+        }
+    }
+
+    #[test]
+    fn constraint_pivots_multiply_to_the_determinant_of_w() {
+        // Whatever the order of the rows: Π pivots = det W. The relative ones lack Π W_kk.
+        for backend in BOTH {
+            let sample = samples::four_bars(3);
+            let mut c = case(&sample, backend);
+            c.factor.factor(&c.st, &c.m).unwrap();
+            let a = full(&sample, c.m.e());
+            let (nv, nc) = (sample.nv, sample.nc);
+            let s = a.view((0, 0), (nv, nv)).into_owned();
+            let g = a.view((nv, 0), (nc, nv)).into_owned();
+            let w = &g * s.try_inverse().unwrap() * g.transpose()
+                - a.view((nv, nv), (nc, nc)).into_owned();
+            let diagonal: f64 = (0..nc).map(|k| w[(k, k)]).product();
+            let exact = w.determinant() / diagonal;
+            let product: f64 = c.factor.constraint_pivots().iter().product();
+            assert!(
+                (product - exact).abs() < 1e-8 * exact,
+                "{backend:?}: {product:e} is not {exact:e}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_calls_give_the_same_bits() {
+        for backend in BOTH {
+            for skew in [0.0, 1.5] {
+                let sample = samples::random(40, 15, skew, 6);
+                let run = |warm: bool| {
+                    let mut c = case(&sample, backend);
+                    if warm {
+                        let mut other = c.m.clone();
+                        other.load_tangent(&c.st, &vec![0.7; sample.s.len()]);
+                        let _ = c.factor.factor(&c.st, &other);
+                    }
+                    c.factor.factor(&c.st, &c.m).unwrap();
+                    let mut y = right_side(55, 2);
+                    let (x, l) = y.split_at_mut(40);
+                    c.factor.solve_refined(&c.st, &c.m, true, 1e-14, 3, x, l);
+                    y.iter().map(|y| y.to_bits()).collect::<Vec<_>>()
+                };
+                assert_eq!(run(false), run(false));
+                assert_eq!(run(false), run(true), "an earlier matrix left a trace");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_at_all_is_solved_too() {
+        for backend in BOTH {
+            let mut c = case(&Sample::default(), backend);
+            let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+            assert_eq!(pivots.smallest_constraint, f64::INFINITY);
+            let refined = c
+                .factor
+                .solve_refined(&c.st, &c.m, true, 1e-14, 3, &mut [], &mut []);
+            assert_eq!((refined.solves, refined.residual), (0, 0.0));
+        }
     }
 }

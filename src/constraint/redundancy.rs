@@ -30,17 +30,17 @@ fn gram(st: &Structure, m: &Matrix, rows: &[usize]) -> Vec<Vec<f64>> {
     let mut spread = vec![0.0; st.nv()];
     let mut w = vec![vec![0.0; rows.len()]; rows.len()];
     for (a, &i) in rows.iter().enumerate() {
-        for slot in st.g.range(i) {
-            let j = st.g.column[slot] as usize;
-            spread[j] = m.g[slot] * weight[j];
+        for slot in st.g_row(i) {
+            let j = st.column[slot] as usize;
+            spread[j] = m.values[slot] * weight[j];
         }
         for (b, &k) in rows.iter().enumerate() {
-            for slot in st.g.range(k) {
-                w[a][b] += m.g[slot] * spread[st.g.column[slot] as usize];
+            for slot in st.g_row(k) {
+                w[a][b] += m.values[slot] * spread[st.column[slot] as usize];
             }
         }
-        for slot in st.g.range(i) {
-            spread[st.g.column[slot] as usize] = 0.0;
+        for slot in st.g_row(i) {
+            spread[st.column[slot] as usize] = 0.0;
         }
     }
     let scale: Vec<f64> = (0..rows.len())

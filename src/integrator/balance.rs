@@ -11,7 +11,7 @@ use super::core::{Core, Culprit, Problem, Refusal, first_not_finite};
 use super::state::Statistics;
 
 /// Residual of these solutions, relative: they feed a fourth-order formula.
-const EXACT: f64 = 1e-13;
+const EXACT: f64 = 1e-12;
 /// Half width of the difference for the jerk, in steps.
 const WIDTH: f64 = 1e-4;
 

@@ -12,6 +12,7 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::estimate::max;
 use super::state::{State, Statistics};
+use super::step::remember;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
@@ -55,9 +56,7 @@ impl Core {
         for i in 0..y.a.len() {
             y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
         }
-        let lambda_dot = std::mem::take(&mut y.lambda_dot);
-        self.remember(s, y);
-        y.lambda_dot = lambda_dot; // the exact one, better than the difference
+        remember(s, y);
         Ok(Correction::Kept {
             error: max(first.0, y.h * first.1),
         })

@@ -71,8 +71,9 @@ impl Core {
                     return Ok(());
                 }
             } else {
-                if iteration == 2 && fresh && size * here > rounding {
-                    (y.rate, y.rate_uses) = (rate, 0);
+                if iteration == 2 && fresh {
+                    // A second increment at rounding level only bounds the contraction.
+                    (y.rate, y.rate_uses) = (size.max(rounding / here) / last, 0);
                 }
                 if rate > 2.0 || (iteration == LIMIT && !converged(size)) {
                     return Err(Refusal::Newton {

@@ -45,20 +45,11 @@ impl Core {
                 y.a[i] = y.at[i] + y.x[i];
             }
         }
-        self.remember(s, y);
-        Ok(())
-    }
-
-    /// δ and its derivative, dλ/dt.
-    pub fn remember(&mut self, s: &State, y: &mut Trial) {
-        let h = y.h;
-        for i in 0..y.a.len() {
-            y.delta[i] = (y.a[i] - y.at[i]) / h;
-            y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + h));
-        }
+        remember(s, y);
         for i in 0..y.lambda.len() {
-            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / h;
+            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / y.h;
         }
+        Ok(())
     }
 
     /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
@@ -232,5 +223,13 @@ impl Core {
             .factorise(&self.st, &mut self.work)
             .map(|_| ())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))
+    }
+}
+
+/// δ and its derivative from the algorithmic accelerations.
+pub(super) fn remember(s: &State, y: &mut Trial) {
+    for i in 0..y.a.len() {
+        y.delta[i] = (y.a[i] - y.at[i]) / y.h;
+        y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + y.h));
     }
 }

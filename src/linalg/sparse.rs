@@ -1,0 +1,351 @@
+//! Sparse LDLᵀ with everything but the numbers done once:
+//!
+//! ```text
+//!   K_kk − Σ_i L_ki² D_i = D_k,      L_ki = (K_ki − Σ_{j<i} L_kj D_j L_ij) / D_i
+//! ```
+//!
+//! row by row, in a fixed order and without pivoting. K is symmetric with known signs of D: + coordinates,
+//! − constraints (quasi-definite). The order, the elimination tree and the place of every entry are found by
+//! [`Symbolic::new`]; [`Ldl::factor`] only runs through them.
+
+use super::dense::{CORRECTED, NOISE};
+use super::order::Graph;
+
+/// A positive pivot below this part of its diagonal is not trusted: pivoting over all rows is needed.
+const SMALL: f64 = 1e-12;
+const NONE: u32 = u32::MAX;
+
+/// Parent of each position in the elimination tree, and the entries of each column of L.
+fn tree(graph: &Graph, order: &[u32], position: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let n = order.len();
+    let mut parent = vec![NONE; n];
+    let mut count = vec![0; n];
+    let mut flag = vec![NONE; n];
+    for k in 0..n as u32 {
+        flag[k as usize] = k;
+        for &j in graph.of(order[k as usize] as usize) {
+            let mut i = position[j as usize];
+            // Only earlier columns; walk towards the root as far as this row has not been.
+            while i < k && flag[i as usize] != k {
+                if parent[i as usize] == NONE {
+                    parent[i as usize] = k;
+                }
+                count[i as usize] += 1;
+                flag[i as usize] = k;
+                i = parent[i as usize];
+            }
+        }
+    }
+    (parent, count)
+}
+
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut position = vec![0; order.len()];
+    for (k, &i) in order.iter().enumerate() {
+        position[i as usize] = k as u32;
+    }
+    position
+}
+
+/// Multiplications of a factorisation in this order, about.
+pub fn cost(graph: &Graph, order: &[u32]) -> f64 {
+    let (_, count) = tree(graph, order, &inverse(order));
+    count.iter().map(|&c| c as f64 * (c as f64 + 6.0)).sum()
+}
+
+/// Entries of L in this order.
+pub fn fill(graph: &Graph, order: &[u32]) -> usize {
+    let (_, count) = tree(graph, order, &inverse(order));
+    count.iter().map(|&c| c as usize).sum()
+}
+
+/// Children before parents, subtrees together: same fill, neighbours close in memory.
+fn postorder(parent: &[u32]) -> Vec<u32> {
+    let n = parent.len();
+    let (mut child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
+    for i in (0..n).rev() {
+        if parent[i] != NONE {
+            sibling[i] = child[parent[i] as usize];
+            child[parent[i] as usize] = i as u32;
+        }
+    }
+    let mut out = Vec::with_capacity(n);
+    let mut stack = Vec::new();
+    for root in (0..n).filter(|&i| parent[i] == NONE) {
+        stack.push(root as u32);
+        while let Some(&i) = stack.last() {
+            let c = child[i as usize];
+            if c == NONE {
+                out.push(i);
+                stack.pop();
+            } else {
+                child[i as usize] = sibling[c as usize];
+                stack.push(c);
+            }
+        }
+    }
+    out
+}
+
+/// An entry of K below the diagonal: where it goes and which two values it is the mean of.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// One unknown.
+    pub i: u32,
+    /// The other.
+    pub j: u32,
+    /// Index into the values.
+    pub first: u32,
+    /// Index into the values; the same for an entry that has no mirror image.
+    pub second: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    column: u32,
+    first: u32,
+    second: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    column: u32,
+    /// Where L_ki is stored; the entries of column i above row k end here.
+    slot: u32,
+}
+
+/// Order and places.
+#[derive(Clone, Debug)]
+pub struct Symbolic {
+    order: Vec<u32>,
+    /// +1 or -1 by position.
+    sign: Vec<f64>,
+    /// Entries of K left of the diagonal, row by row.
+    input_start: Vec<u32>,
+    input: Vec<Input>,
+    /// Columns of L.
+    start: Vec<u32>,
+    row: Vec<u32>,
+    /// Rows of L, columns rising.
+    place_start: Vec<u32>,
+    place: Vec<Place>,
+}
+
+impl Symbolic {
+    /// Prepares the factorisation in this order. The first `positive` unknowns have positive pivots.
+    pub fn new(graph: &Graph, order: Vec<u32>, positive: usize, entries: &[Entry]) -> Self {
+        let n = order.len();
+        let (parent, _) = tree(graph, &order, &inverse(&order));
+        let order: Vec<u32> = postorder(&parent)
+            .into_iter()
+            .map(|k| order[k as usize])
+            .collect();
+        let position = inverse(&order);
+        let (parent, count) = tree(graph, &order, &position);
+
+        let mut start = vec![0u32; n + 1];
+        for i in 0..n {
+            start[i + 1] = start[i] + count[i];
+        }
+        let entries_of_l = start[n] as usize;
+        let mut row = vec![0; entries_of_l];
+        let mut next = start.clone();
+        let mut place_start = vec![0u32; n + 1];
+        let mut place = Vec::with_capacity(entries_of_l);
+        let mut flag = vec![NONE; n];
+        let mut columns = Vec::new();
+        for k in 0..n as u32 {
+            flag[k as usize] = k;
+            columns.clear();
+            for &j in graph.of(order[k as usize] as usize) {
+                let mut i = position[j as usize];
+                while i < k && flag[i as usize] != k {
+                    flag[i as usize] = k;
+                    columns.push(i);
+                    i = parent[i as usize];
+                }
+            }
+            columns.sort_unstable();
+            for &column in &columns {
+                let slot = next[column as usize];
+                next[column as usize] += 1;
+                row[slot as usize] = k;
+                place.push(Place { column, slot });
+            }
+            place_start[k as usize + 1] = place.len() as u32;
+        }
+
+        let mut input_start = vec![0u32; n + 1];
+        let ends = |e: &Entry| {
+            let (a, b) = (position[e.i as usize], position[e.j as usize]);
+            (a.max(b), a.min(b))
+        };
+        for e in entries {
+            input_start[ends(e).0 as usize + 1] += 1;
+        }
+        for k in 0..n {
+            input_start[k + 1] += input_start[k];
+        }
+        let mut next = input_start.clone();
+        let mut input = vec![
+            Input {
+                column: 0,
+                first: 0,
+                second: 0
+            };
+            entries.len()
+        ];
+        for e in entries {
+            let (k, column) = ends(e);
+            input[next[k as usize] as usize] = Input {
+                column,
+                first: e.first,
+                second: e.second,
+            };
+            next[k as usize] += 1;
+        }
+        let sign = order
+            .iter()
+            .map(|&i| if (i as usize) < positive { 1.0 } else { -1.0 })
+            .collect();
+        Self {
+            order,
+            sign,
+            input_start,
+            input,
+            start,
+            row,
+            place_start,
+            place,
+        }
+    }
+
+    /// Unknown eliminated at each position.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Entries of L below the diagonal.
+    pub fn fill(&self) -> usize {
+        self.row.len()
+    }
+}
+
+/// What a factorisation met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Met {
+    /// Negative pivots that were noise and have been replaced.
+    pub corrected: usize,
+    /// Smallest positive pivot over its diagonal.
+    pub smallest_positive: f64,
+}
+
+/// The numbers.
+#[derive(Clone, Debug)]
+pub struct Ldl {
+    l: Vec<f64>,
+    /// 1 / D
+    inverse: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl Ldl {
+    /// Storage.
+    pub fn new(symbolic: &Symbolic) -> Self {
+        let n = symbolic.order.len();
+        Self {
+            l: vec![0.0; symbolic.row.len()],
+            inverse: vec![0.0; n],
+            y: vec![0.0; n],
+        }
+    }
+
+    /// Factors K with the given `values` and `diagonal` (by unknown). Writes the pivot of each unknown over its
+    /// diagonal, as far as already eliminated unknowns of the other sign have built it up, to `relative` (by unknown).
+    /// The error is the unknown whose pivot is not usable in this order.
+    pub fn factor(
+        &mut self,
+        symbolic: &Symbolic,
+        values: &[f64],
+        diagonal: &[f64],
+        relative: &mut [f64],
+    ) -> Result<Met, usize> {
+        let mut met = Met {
+            corrected: 0,
+            smallest_positive: f64::INFINITY,
+        };
+        let y = &mut self.y[..];
+        for k in 0..symbolic.order.len() {
+            let unknown = symbolic.order[k] as usize;
+            let sign = symbolic.sign[k];
+            let range = symbolic.input_start[k] as usize..symbolic.input_start[k + 1] as usize;
+            for e in &symbolic.input[range] {
+                y[e.column as usize] +=
+                    0.5 * (values[e.first as usize] + values[e.second as usize]);
+            }
+            let mut built = sign * diagonal[unknown];
+            let mut taken = 0.0;
+            let range = symbolic.place_start[k] as usize..symbolic.place_start[k + 1] as usize;
+            for place in &symbolic.place[range] {
+                let (i, slot) = (place.column as usize, place.slot as usize);
+                let z = std::mem::take(&mut y[i]);
+                let column = symbolic.start[i] as usize..slot;
+                for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
+                    y[r as usize] -= l * z;
+                }
+                let l = z * self.inverse[i];
+                self.l[slot] = l;
+                let share = sign * l * z;
+                if share > 0.0 {
+                    taken += share;
+                } else {
+                    built -= share;
+                }
+            }
+            let mut pivot = built - taken;
+            // "not greater" also catches what is not a number.
+            if !(built > 0.0 && built.is_finite()) || pivot.is_nan() {
+                return Err(unknown);
+            }
+            relative[unknown] = pivot / built;
+            if sign > 0.0 {
+                if !(pivot > SMALL * built) {
+                    return Err(unknown);
+                }
+                met.smallest_positive = met.smallest_positive.min(relative[unknown]);
+            } else if pivot < NOISE * built {
+                pivot = CORRECTED * built;
+                met.corrected += 1;
+            }
+            self.inverse[k] = sign / pivot;
+        }
+        Ok(met)
+    }
+
+    /// b := K⁻¹ b, by unknown.
+    pub fn solve(&mut self, symbolic: &Symbolic, b: &mut [f64]) {
+        let n = symbolic.order.len();
+        let y = &mut self.y[..];
+        for (y, &i) in y.iter_mut().zip(&symbolic.order) {
+            *y = b[i as usize];
+        }
+        for i in 0..n {
+            let z = y[i];
+            let column = symbolic.start[i] as usize..symbolic.start[i + 1] as usize;
+            for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
+                y[r as usize] -= l * z;
+            }
+        }
+        for i in (0..n).rev() {
+            let column = symbolic.start[i] as usize..symbolic.start[i + 1] as usize;
+            let mut z = y[i] * self.inverse[i];
+            for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
+                z -= l * y[r as usize];
+            }
+            y[i] = z;
+        }
+        for (y, &i) in y.iter_mut().zip(&symbolic.order) {
+            b[i as usize] = std::mem::take(y);
+        }
+    }
+}
