@@ -27,7 +27,11 @@ fn the_readme_opens_with_two_commands_and_the_checks_run_both() {
     let commands = fenced(&read("README.md"), "sh");
     let script = read(".ci/run");
     let opening = &commands[..2];
-    assert!(opening[0].starts_with("cargo run --release -- run models/"), "{}", opening[0]);
+    assert!(
+        opening[0].starts_with("cargo run --release -- run models/"),
+        "{}",
+        opening[0]
+    );
     assert_eq!(opening[1], "cargo test --release");
     for command in opening {
         assert!(

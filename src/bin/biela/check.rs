@@ -86,11 +86,11 @@ fn describe(model: &Model, text: &mut String) {
 }
 
 fn start(model: &Model, report: &StartReport, text: &mut String) {
-    line(
-        text,
-        "freedom",
-        &format!("{} degrees of freedom", degrees_of_freedom(model, report)),
-    );
+    let freedom = match degrees_of_freedom(model, report) {
+        1 => "1 degree of freedom".to_owned(),
+        many => format!("{many} degrees of freedom"),
+    };
+    line(text, "freedom", &freedom);
     let redundant = if report.redundant.is_empty() {
         "none".to_owned()
     } else {

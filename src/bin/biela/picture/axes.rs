@@ -18,6 +18,8 @@ const LABELS: f64 = 52.0;
 const FOOT: f64 = 36.0;
 /// Lines in one panel; more are continued in the next.
 const MOST_LINES: usize = 6;
+/// A motion smaller than this, relative to the value, is no motion.
+const STILL: f64 = 1e-4;
 /// Mean width of a letter of the legend (px).
 const LETTER: f64 = 6.6;
 
@@ -49,6 +51,9 @@ pub fn panels(outputs: &[Variable]) -> Vec<Panel> {
 
 /// Height of all panels at this width (px).
 pub fn height(panels: &[Panel], width: f64) -> f64 {
+    if panels.is_empty() {
+        return 0.0;
+    }
     let body: f64 = panels
         .iter()
         .map(|panel| panel.legend(width).height() + PLOT + GAP)
@@ -66,9 +71,12 @@ pub fn draw(
     width: f64,
 ) {
     let times = film.times();
+    if panels.is_empty() || times.is_empty() {
+        return;
+    }
     let time = Axis::new(
         times[0],
-        *times.last().expect("a film has its first frame"),
+        times[times.len() - 1],
         corner[0] + LABELS,
         corner[0] + width,
     );
@@ -235,8 +243,8 @@ fn roomy(low: f64, high: f64) -> (f64, f64) {
         return (-1.0, 1.0);
     }
     let span = high - low;
-    // A range of rounding noise would show noise as if it were motion.
-    if span <= 1e-9 * low.abs().max(high.abs()) || span == 0.0 {
+    // What hardly moves is shown as standing still: a conserved energy would else fill the panel with its last digits.
+    if span <= STILL * low.abs().max(high.abs()) || span == 0.0 {
         let room = if high == 0.0 { 1.0 } else { 0.5 * high.abs() };
         return (low - room, high + room);
     }
@@ -271,38 +279,45 @@ impl Axis {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// About `wanted` round numbers: 1, 2 or 5 times a power of ten apart.
+    /// About `wanted` round numbers, 1, 2 or 5 times a power of ten apart, and never fewer than three.
     fn ticks(&self, wanted: usize) -> Vec<Tick> {
-        let rough = (self.high - self.low) / wanted as f64;
+        let span = self.high - self.low;
+        let rough = span / wanted as f64 * 0.999;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
-            .map(|m| m * power)
-            .into_iter()
-            .find(|step| *step >= rough * 0.999)
-            .unwrap_or(10.0 * power);
-        let slack = 1e-9 * step;
-        let first = ((self.low - slack) / step).ceil() as i64;
-        let last = ((self.high + slack) / step).floor() as i64;
-        (first..=last)
+        let steps = [10.0, 5.0, 2.0, 1.0, 0.5, 0.2].map(|m| m * power);
+        let fine = steps.iter().rposition(|step| *step >= rough).unwrap_or(0);
+        let inside = |step: f64| {
+            let slack = 1e-9 * step;
+            let first = ((self.low - slack) / step).ceil() as i64;
+            first..=((self.high + slack) / step).floor() as i64
+        };
+        let step = steps[fine..]
+            .iter()
+            .copied()
+            .find(|step| inside(*step).count() >= 3)
+            .unwrap_or(steps[fine]);
+        let size = self.low.abs().max(self.high.abs());
+        inside(step)
             .map(|k| Tick {
                 value: k as f64 * step,
-                label: tick_label(k as f64 * step, step),
+                label: tick_label(k as f64 * step, step, size),
             })
             .collect()
     }
 }
 
-/// As many decimals as the distance of the ticks needs; an exponent where plain digits would be long.
-fn tick_label(value: f64, step: f64) -> String {
-    let size = value.abs();
+/// As many decimals as the distance of the ticks needs; an exponent where all numbers of the axis are tiny or some are
+/// huge (`size` is the largest).
+fn tick_label(value: f64, step: f64, size: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let decimals = (-step.log10() - 1e-9).ceil().max(0.0) as usize;
-    let text = if size >= 1e5 || step < 1e-3 {
-        let digits = (size.log10().floor() - step.log10().floor()).max(0.0) as usize;
+    let text = if !(1e-3..1e5).contains(&size) {
+        let digits =
+            (value.abs().log10().floor() - (step.log10() + 1e-9).floor()).max(0.0) as usize;
         format!("{value:.digits$e}")
     } else {
+        let decimals = (-step.log10() - 1e-9).ceil().max(0.0) as usize;
         format!("{value:.decimals$}")
     };
     text.replace('-', "\u{2212}")
@@ -322,6 +337,8 @@ mod tests {
     fn ticks_are_round_numbers_inside_the_range() {
         assert_eq!(labels(0.0, 2.0), ["0", "0.5", "1.0", "1.5", "2.0"]);
         assert_eq!(labels(-0.13, 0.27), ["\u{2212}0.1", "0", "0.1", "0.2"]);
+        assert_eq!(labels(-5.2, 5.2), ["\u{2212}5", "0", "5"]);
+        assert_eq!(labels(-4.9, 4.9), ["\u{2212}4", "\u{2212}2", "0", "2", "4"]);
         assert_eq!(labels(0.0, 4e6), ["0", "1e6", "2e6", "3e6", "4e6"]);
         assert_eq!(
             labels(0.0, 4e-5),
@@ -355,6 +372,8 @@ mod tests {
     fn a_line_that_does_not_move_still_has_a_range() {
         assert_eq!(roomy(0.0, 0.0), (-1.0, 1.0));
         assert_eq!(roomy(2.0, 2.0), (1.0, 3.0));
+        let (low, high) = roomy(6.22802, 6.22803);
+        assert!(low < 4.0 && high > 8.0);
         assert_eq!(roomy(f64::INFINITY, f64::NEG_INFINITY), (-1.0, 1.0));
     }
 

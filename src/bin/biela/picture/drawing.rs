@@ -35,6 +35,7 @@ pub struct Frame {
 /// What does not move relative to its body.
 pub struct Scene {
     parts: Vec<Part>,
+    /// Points of the ground that hold a pin or a spring.
     supports: Vec<Point>,
     rails: Vec<Rail>,
 }
@@ -42,6 +43,8 @@ pub struct Scene {
 /// A body in its own frame (m).
 struct Part {
     outline: Outline,
+    /// Where a body without extent has all its mass.
+    point_mass: Option<Point>,
     pins: Vec<Point>,
     sensors: Vec<Point>,
 }
@@ -105,10 +108,17 @@ impl Scene {
                 }
             }
         }
+        for force in &model.forces {
+            if let ForcePlace::Points { bodies, points } = &force.on {
+                let held = bodies.iter().zip(points).filter(|(body, _)| body.is_none());
+                supports.extend(held.map(|(_, point)| flat(*point)));
+            }
+        }
         let size = extent(model, &corners);
         let parts = (0..model.bodies.len())
             .map(|i| Part {
                 outline: outline(model, i, &corners[i], SLIDER * size),
+                point_mass: point_mass(&model.bodies[i]),
                 pins: pins[i].clone(),
                 sensors: model
                     .sensors
@@ -148,7 +158,16 @@ impl Scene {
             .zip(&model.bodies)
             .map(|(pose, body)| Track::new(pose, flat(body.center_of_mass)))
             .collect();
-        let view = View::new(&self.visible(&tracks), frame);
+        let mut visible = self.visible(&tracks);
+        for ends in model
+            .forces
+            .iter()
+            .filter_map(|force| force_ends(force, &tracks))
+        {
+            visible.extend(ends.into_iter().flatten());
+        }
+        visible.retain(|p| p[0].is_finite() && p[1].is_finite());
+        let view = View::new(&visible, frame);
         svg.group("mechanism", |svg| {
             for rail in &self.rails {
                 rail.draw(svg, &view, &tracks[rail.body]);
@@ -185,7 +204,6 @@ impl Scene {
         for rail in &self.rails {
             points.extend(rail.ends(&tracks[rail.body]));
         }
-        points.retain(|p| p[0].is_finite() && p[1].is_finite());
         points
     }
 }
@@ -250,6 +268,14 @@ impl Part {
         ];
         svg.element("g", &attributes, |svg| {
             self.outline.draw(svg, number % COLOURS, view.scale);
+            if let Some(centre) = self.point_mass {
+                let colour = number % COLOURS;
+                svg.circle(
+                    &format!("solid e{colour} p{colour}"),
+                    view.local(centre),
+                    BAR,
+                );
+            }
             for pin in &self.pins {
                 svg.circle("pin", view.local(*pin), PIN);
             }
@@ -386,8 +412,7 @@ fn draw_support(svg: &mut Svg, [x, y]: Point) {
     });
 }
 
-/// A spring as a zigzag, an actuator between points as a dashed rod. Both are drawn one pixel long along x and then
-/// turned and stretched.
+/// A spring as a zigzag, an actuator between points as a dashed rod; their ends move with the bodies.
 fn draw_force(
     svg: &mut Svg,
     force: &biela::model::Force,
@@ -395,85 +420,61 @@ fn draw_force(
     view: &View,
     show: &Show,
 ) {
-    let ForcePlace::Points { bodies, points } = &force.on else {
+    let Some(ends) = force_ends(force, tracks) else {
         return;
     };
-    let frames = tracks.first().map_or(0, |track| track.angles.len());
-    let ends: Vec<Vec<Point>> = bodies
-        .iter()
-        .zip(points)
-        .map(|(body, point)| match body {
-            Some(i) => tracks[*i].path(flat(*point)).map(|p| view.at(p)).collect(),
-            None => vec![view.at(flat(*point)); frames],
-        })
+    let (class, shape): (_, fn(Point, Point) -> Vec<Point>) = match force.kind {
+        ForceKind::SpringDamper { .. } => ("force spring", zigzag),
+        ForceKind::Actuator { .. } => ("force rod", |a, b| vec![a, b]),
+    };
+    let frames: Vec<String> = (ends[0].iter().zip(&ends[1]))
+        .map(|(a, b)| polyline(shape(view.at(*a), view.at(*b)).iter().map(|p| tenths(*p))))
         .collect();
-    let spans: Vec<(Point, f64, f64)> = ends[0]
-        .iter()
-        .zip(&ends[1])
-        .map(|(a, b)| {
-            let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-            (*a, dy.atan2(dx), dx.hypot(dy))
-        })
-        .collect();
-    let mut turns: Vec<f64> = spans.iter().map(|s| s.1).collect();
-    unwrap(&mut turns);
-    let first = format!(
-        "translate({} {}) rotate({}) scale({} 1)",
-        px(spans[0].0[0]),
-        px(spans[0].0[1]),
-        px(turns[0].to_degrees()),
-        px(spans[0].2)
-    );
     let attributes = [
-        ("class", "force".to_owned()),
+        ("class", class.to_owned()),
         ("id", force.name.clone()),
-        ("transform", first),
+        ("d", frames[0].clone()),
     ];
-    svg.element("g", &attributes, |svg| {
-        match force.kind {
-            ForceKind::SpringDamper { .. } => {
-                let d = format!("M0 0{}L1 0", zigzag());
-                svg.path(&[("class", "spring".to_owned())], d);
-            }
-            ForceKind::Actuator { .. } => svg.line("rod", [0.0, 0.0], [1.0, 0.0]),
-        }
-        let at = spans
-            .iter()
-            .map(|s| format!("{} {}", px(s.0[0]), px(s.0[1])));
-        show.animate(svg, "translate", false, at);
-        show.animate(
-            svg,
-            "rotate",
-            true,
-            turns.iter().map(|a| px(a.to_degrees())),
-        );
-        show.animate(
-            svg,
-            "scale",
-            true,
-            spans.iter().map(|s| format!("{} 1", px(s.2))),
-        );
+    svg.element("path", &attributes, |svg| {
+        show.animate_outline(svg, frames.iter().cloned());
     });
 }
 
-/// Eight turns between 15 % and 85 % of the unit length.
-fn zigzag() -> String {
-    let mut d = String::from("L0.15 0");
-    for i in 0..16 {
-        let x = 0.15 + 0.7 * (i as f64 + 0.5) / 16.0;
-        let y = if i % 2 == 0 { -5 } else { 5 };
-        d.push_str(&format!("L{x:.4} {y}"));
-    }
-    d.push_str("L0.85 0");
-    d
+/// Enough for lines that move, and shorter in the file.
+fn tenths(p: Point) -> Point {
+    p.map(|c| (10.0 * c).round() / 10.0)
 }
 
-/// Removes jumps of full turns between neighbours.
-fn unwrap(angles: &mut [f64]) {
-    for i in 1..angles.len() {
-        let jump = angles[i] - angles[i - 1];
-        angles[i] -= std::f64::consts::TAU * (jump / std::f64::consts::TAU).round();
-    }
+/// Both ends of a force between points over time, ground frame; `None` for forces in joints.
+fn force_ends(force: &biela::model::Force, tracks: &[Track]) -> Option<[Vec<Point>; 2]> {
+    let ForcePlace::Points { bodies, points } = &force.on else {
+        return None;
+    };
+    let frames = tracks.first()?.angles.len();
+    Some([0, 1].map(|side| {
+        let point = flat(points[side]);
+        match bodies[side] {
+            Some(i) => tracks[i].path(point).collect(),
+            None => vec![point; frames],
+        }
+    }))
+}
+
+/// From `a` to `b` with straight ends of equal length and turns between them.
+fn zigzag(a: Point, b: Point) -> Vec<Point> {
+    const TURNS: usize = 12;
+    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+    let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
+    let side = [-dy / length * 7.0, dx / length * 7.0];
+    let at = |s: f64, out: f64| [a[0] + s * dx + out * side[0], a[1] + s * dy + out * side[1]];
+    let turns = (0..TURNS).map(|i| {
+        let s = 0.18 + 0.64 * (i as f64 + 0.5) / TURNS as f64;
+        at(s, if i % 2 == 0 { 1.0 } else { -1.0 })
+    });
+    let mut points = vec![a, at(0.18, 0.0)];
+    points.extend(turns);
+    points.extend([at(0.82, 0.0), b]);
+    points
 }
 
 /// From metres to pixels.
@@ -522,7 +523,7 @@ impl View {
         let metres = round_below(70.0 / self.scale);
         let (x, y) = (
             frame.corner[0] + 2.0,
-            frame.corner[1] + frame.size[1] - 14.0,
+            frame.corner[1] + frame.size[1] - 24.0,
         );
         let end = x + metres * self.scale;
         svg.group("measure", |svg| {
@@ -594,6 +595,10 @@ fn outline(model: &Model, number: usize, corners: &[Point], block: f64) -> Outli
         2 => Outline::Bar(hull),
         _ => Outline::Solid(hull),
     }
+}
+
+fn point_mass(body: &biela::model::Body) -> Option<Point> {
+    (body.mass > 0.0 && body.inertia[2] == 0.0).then(|| flat(body.center_of_mass))
 }
 
 fn ends_on(force: &biela::model::Force, number: usize) -> Vec<Point> {
@@ -712,11 +717,17 @@ mod tests {
     }
 
     #[test]
-    fn angles_become_continuous() {
-        let mut angles = [3.0, -3.0, 3.0];
-        unwrap(&mut angles);
-        assert!((angles[1] - 3.283_185_307_179_586).abs() < 1e-15);
-        assert!((angles[2] - 3.0).abs() < 1e-15);
+    fn a_zigzag_joins_its_ends() {
+        let points = zigzag([1.0, 2.0], [31.0, 42.0]);
+        assert_eq!(points[0], [1.0, 2.0]);
+        assert_eq!(points.last(), Some(&[31.0, 42.0]));
+        assert_eq!(points.len(), 16);
+        assert!(
+            zigzag([1.0, 1.0], [1.0, 1.0])
+                .iter()
+                .flatten()
+                .all(|c| c.is_finite())
+        );
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub struct Show {
     pub hold: usize,
     /// Length of the loop on the screen (s).
     pub duration: f64,
-    /// "real time", "slow motion 1:10", ...
+    /// "shown in real time", "shown in slow motion 1:10", ...
     pub pace: String,
 }
 
@@ -115,6 +115,17 @@ impl Show {
         }
         svg.leaf("animateTransform", &attributes);
     }
+
+    /// Changes the `d` of the path around it.
+    pub fn animate_outline(&self, svg: &mut Svg, values: impl Iterator<Item = String>) {
+        let attributes: [Attribute; 4] = [
+            ("attributeName", "d".to_owned()),
+            ("values", self.keys(values)),
+            ("dur", format!("{}s", px(self.duration))),
+            ("repeatCount", "indefinite".to_owned()),
+        ];
+        svg.leaf("animate", &attributes);
+    }
 }
 
 /// Seconds on the screen for each simulated second: 1 where the loop can be watched, else a round number.
@@ -132,11 +143,11 @@ fn pace_factor(span: f64) -> f64 {
 
 fn pace(factor: f64) -> String {
     if factor == 1.0 {
-        "real time".to_owned()
+        "shown in real time".to_owned()
     } else if factor > 1.0 {
-        format!("slow motion 1:{}", px(factor))
+        format!("shown in slow motion 1:{}", px(factor))
     } else {
-        format!("{} times faster", px(1.0 / factor))
+        format!("shown {} times faster", px(1.0 / factor))
     }
 }
 
@@ -147,7 +158,7 @@ mod tests {
     #[test]
     fn what_can_be_watched_is_shown_in_real_time() {
         let show = Show::new(1201, 2.0, &[]);
-        assert_eq!(show.pace, "real time");
+        assert_eq!(show.pace, "shown in real time");
         // 25 frames for each second: 50 intervals of 24 samples.
         assert_eq!(show.stride, 24);
         assert_eq!(show.hold, 13);
@@ -156,8 +167,8 @@ mod tests {
 
     #[test]
     fn very_short_and_very_long_runs_get_a_round_factor() {
-        assert_eq!(Show::new(1201, 0.03, &[]).pace, "slow motion 1:50");
-        assert_eq!(Show::new(1201, 100.0, &[]).pace, "5 times faster");
+        assert_eq!(Show::new(1201, 0.03, &[]).pace, "shown in slow motion 1:50");
+        assert_eq!(Show::new(1201, 100.0, &[]).pace, "shown 5 times faster");
     }
 
     #[test]

@@ -21,12 +21,12 @@ pub const FRAMES: u64 = 1200;
 /// What no declared name can begin with.
 const HIDDEN: &str = "picture:";
 
-/// Size of the left part and rims (px).
-const MECHANISM: f64 = 430.0;
-const HISTORIES: f64 = 480.0;
+/// Width of each half, rims, head, and least height of the mechanism, all in pixels.
+const COLUMN: f64 = 452.0;
 const RIM: f64 = 24.0;
 const HEAD: f64 = 62.0;
-const LOWEST: f64 = 330.0;
+/// As high as two panels, so that both halves end at the same height.
+const LOWEST: f64 = 288.0;
 
 const STYLE: &str = "\
 text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#3d4652}\
@@ -44,8 +44,8 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;f
 .pin{fill:#fff;stroke:#1f2933;stroke-width:1.6}.support{fill:#eef1f4;stroke:#55606d;stroke-width:1.4;stroke-linejoin:round}\
 .ground{stroke:#55606d;stroke-width:1.4;fill:none}.hatch{stroke:#55606d;stroke-width:1;stroke-opacity:.7}\
 .trace{fill:none;stroke:#c0392b;stroke-opacity:.45;stroke-width:1.2;stroke-linejoin:round}.sensor{fill:#c0392b}\
-.spring{fill:none;stroke:#55606d;stroke-width:1.5;stroke-linejoin:round;vector-effect:non-scaling-stroke}\
-.rod{stroke:#55606d;stroke-width:2;stroke-dasharray:5 3;vector-effect:non-scaling-stroke}\
+.spring{fill:none;stroke:#55606d;stroke-width:1.5;stroke-linejoin:round}\
+.rod{stroke:#55606d;stroke-width:2;stroke-dasharray:5 3}\
 .scale{stroke:#6b7785;stroke-width:1.2;fill:none}";
 
 /// The mechanism as it will be drawn.
@@ -95,39 +95,67 @@ pub fn draw(
     let span = times.last().copied().unwrap_or(0.0) - times.first().copied().unwrap_or(0.0);
     let show = Show::new(times.len(), span, &angles);
 
-    let left = if stage.scene.is_some() {
-        MECHANISM + RIM
-    } else {
-        0.0
-    };
-    let right = if panels.is_empty() { 0.0 } else { HISTORIES };
-    let histories = if panels.is_empty() {
-        0.0
-    } else {
-        axes::height(&panels, HISTORIES)
-    };
-    let inner = histories.max(LOWEST);
-    let width = RIM + left + right.max(if left > 0.0 { 0.0 } else { MECHANISM }) + RIM;
-    let height = HEAD + inner + RIM * 0.5;
-
-    Svg::document(width, height, STYLE, |svg| {
+    let columns = Columns::new(panels, stage.scene.is_some());
+    let width = RIM + columns.count() as f64 * (COLUMN + RIM);
+    Svg::document(width, HEAD + columns.height + RIM * 0.5, STYLE, |svg| {
         svg.label("title", RIM, 32.0, &model.name);
         let subtitle = match stage.scene {
-            Some(_) => format!("{subtitle}; shown in {}", show.pace),
+            Some(_) => format!("{subtitle}; {}", show.pace),
             None => subtitle.to_owned(),
         };
         svg.label("subtitle", RIM, 50.0, &subtitle);
+        let mut left = RIM;
         if let Some(scene) = &stage.scene {
+            let below = axes::height(&columns.below, COLUMN);
             let frame = drawing::Frame {
-                corner: [RIM, HEAD],
-                size: [MECHANISM, inner],
+                corner: [left, HEAD],
+                size: [COLUMN, columns.height - below],
             };
             scene.draw(svg, model, &poses, &show, &frame);
+            let corner = [left, HEAD + columns.height - below];
+            axes::draw(svg, &columns.below, film, &show, corner, COLUMN);
+            left += COLUMN + RIM;
         }
-        if !panels.is_empty() {
-            axes::draw(svg, &panels, film, &show, [RIM + left, HEAD], HISTORIES);
-        }
+        axes::draw(svg, &columns.right, film, &show, [left, HEAD], COLUMN);
     })
+}
+
+/// Panels to the right of the mechanism and below it, so that the picture is as low as possible.
+struct Columns {
+    right: Vec<axes::Panel>,
+    below: Vec<axes::Panel>,
+    height: f64,
+    mechanism: bool,
+}
+
+impl Columns {
+    fn new(mut panels: Vec<axes::Panel>, mechanism: bool) -> Self {
+        let height = |right: usize| {
+            let beside = axes::height(&panels[..right], COLUMN);
+            let below = axes::height(&panels[right..], COLUMN);
+            beside.max(LOWEST + below)
+        };
+        let right = if mechanism {
+            (0..=panels.len())
+                .rev()
+                .min_by(|a, b| height(*a).total_cmp(&height(*b)))
+                .unwrap_or(0)
+        } else {
+            panels.len()
+        };
+        let height = height(right);
+        let below = panels.split_off(right);
+        Self {
+            right: panels,
+            below,
+            height,
+            mechanism,
+        }
+    }
+
+    fn count(&self) -> usize {
+        usize::from(self.mechanism) + usize::from(!self.right.is_empty() || !self.mechanism)
+    }
 }
 
 #[cfg(test)]
