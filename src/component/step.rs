@@ -77,7 +77,6 @@ impl Probe<'_> {
         instance.integrator.interpolate(
             &*instance.mechanism,
             &env,
-            &instance.life.state,
             t,
             sample,
         )?;

@@ -238,6 +238,7 @@ impl System for Planar {
             rotations: false,
             velocity_forces: self.forces.iter().any(Force::depends_on_rate),
             moving_constraints: false,
+            works: self.forces.iter().any(Force::works),
             linear: false,
         }
     }
@@ -354,6 +355,11 @@ impl System for Planar {
             }
         }
         (sum / f64::from(count.max(1))).sqrt() / self.length
+    }
+
+    fn magnitude(&self, q: &[f64]) -> f64 {
+        let far = q.chunks_exact(3).fold(0.0_f64, |far, q| far.max(q[0].abs()).max(q[1].abs()));
+        (far / self.length).max(1.0)
     }
 
     fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {

@@ -145,6 +145,8 @@ pub(super) struct Core {
     pub newton_tolerance: f64,
     pub size: Size,
     pub character: Character,
+    /// Against which the closure of each row is judged.
+    pub closure_scale: Vec<f64>,
     pub st: Structure,
     /// [S Gᵀ; G −E] at the predicted end of the step.
     pub newton: Saddle,
@@ -175,6 +177,7 @@ impl Core {
                 .unwrap_or(1e-3 * settings.tolerance),
             size,
             character: system.character(),
+            closure_scale: (0..size.nc).map(|row| system.constraint_scale(row)).collect(),
             newton,
             mass,
             inputs: Inputs::new(size.inputs),

@@ -201,7 +201,7 @@ impl Core {
         for iteration in 0..ASSEMBLY_LIMIT {
             let cx = self.inputs.at(p, s.t);
             p.system.constraint(&cx, &s.q, &mut phi);
-            let (open, row) = self.closure(p, &phi);
+            let (open, row) = self.closure(&phi);
             if !open.is_finite() {
                 return Err(Error::Evaluation {
                     time: s.t,
@@ -221,7 +221,7 @@ impl Core {
                 let mut rows: Vec<usize> = (0..self.size.nc)
                     .filter(|&i| self.newton.active()[i])
                     .collect();
-                let gap = |i: usize| phi[i].abs() / p.system.constraint_scale(i);
+                let gap = |i: usize| phi[i].abs() / self.closure_scale[i];
                 rows.sort_by(|&a, &b| gap(b).total_cmp(&gap(a)));
                 let mut culprits: Vec<String> = Vec::new();
                 for i in rows.into_iter().filter(|&i| gap(i) > 0.01 * open) {
@@ -301,7 +301,7 @@ impl Core {
         let cx = self.inputs.at(p, s.t);
         p.system.constraint(&cx, &s.q, &mut self.scratch.c[1]);
         let phi = &self.scratch.c[1];
-        self.closure(p, phi).0
+        self.closure(phi).0
     }
 
     /// The position of a trial closed by least motion, with a fresh matrix each time.
@@ -313,7 +313,7 @@ impl Core {
         for _ in 0..ASSEMBLY_LIMIT {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-            let (open, row) = self.closure(p, &self.scratch.c[1]);
+            let (open, row) = self.closure(&self.scratch.c[1]);
             if open <= ASSEMBLED * p.system.magnitude(&y.q) {
                 return Ok(());
             }
@@ -333,7 +333,7 @@ impl Core {
         }
         let cx = self.inputs.at(p, y.t);
         p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-        let (open, row) = self.closure(p, &self.scratch.c[1]);
+        let (open, row) = self.closure(&self.scratch.c[1]);
         if open <= OPEN * p.system.magnitude(&y.q) {
             Ok(())
         } else {
@@ -447,7 +447,7 @@ impl Core {
             for _ in 0..closings {
                 let cx = self.inputs.at(p, t);
                 p.system.constraint(&cx, &out.q, &mut self.scratch.c[1]);
-                let (open, _) = self.closure(p, &self.scratch.c[1]);
+                let (open, _) = self.closure(&self.scratch.c[1]);
                 if open <= closure * p.system.magnitude(&out.q) {
                     break;
                 }

@@ -53,10 +53,10 @@ impl Core {
     }
 
     /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
-    pub fn closure(&self, p: &Problem, phi: &[f64]) -> (f64, usize) {
+    pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
         let mut worst = (0.0, 0);
         for (i, &on) in self.newton.active().iter().enumerate() {
-            let open = phi[i].abs() / p.system.constraint_scale(i);
+            let open = phi[i].abs() / self.closure_scale[i];
             // Not `open > worst`: NaN must win.
             if on && !(open <= worst.0) {
                 worst = (open, i);
@@ -72,7 +72,7 @@ impl Core {
         loop {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-            let (open, row) = self.closure(p, &self.scratch.c[1]);
+            let (open, row) = self.closure(&self.scratch.c[1]);
             if open <= target {
                 return Ok(());
             }

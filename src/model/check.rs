@@ -246,10 +246,7 @@ impl Model {
                 ));
             }
         }
-        for output in &self.outputs {
-            self.quantity(&output.source)?;
-        }
-        Ok(())
+        self.output_quantities().map(|_| ())
     }
 }
 

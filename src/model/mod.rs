@@ -182,13 +182,6 @@ impl Default for Solver {
     }
 }
 
-impl Solver {
-    /// Placeholder until the reader's version lands.
-    pub fn validate(&self) -> crate::error::Result<()> {
-        Ok(())
-    }
-}
-
 /// `[[body]]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
@@ -259,7 +252,7 @@ pub struct Joint {
     pub name: String,
     /// Its type.
     pub kind: JointKind,
-    /// bodies[1] moves relative to bodies[0].
+    /// `bodies[1]` moves relative to `bodies[0]`.
     pub bodies: [BodyRef; 2],
     /// Where.
     pub frame: JointPlace,

@@ -28,8 +28,8 @@ pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = S
             continue;
         }
         let d = distance(&name, &other);
-        // One-letter names are all one change apart: a suggestion would be noise.
-        if d <= limit && d < name.len().max(other.len()) {
+        // Names of one or two letters are all a change apart: a suggestion would be noise.
+        if d <= limit && 2 * d < name.len().max(other.len()) {
             best = Some((d, candidate));
         }
     }
@@ -104,6 +104,7 @@ mod tests {
     fn a_stranger_gets_no_suggestion() {
         assert_eq!(nearest("colour", ["mass", "inertia", "position"]), None);
         assert_eq!(nearest("a", ["b", "c"]), None);
+        assert_eq!(nearest("z", ["wz", "x"]), None);
         assert_eq!(nearest(&"x".repeat(1000), ["x"]), None);
         assert_eq!(nearest("", ["a"]), None);
     }

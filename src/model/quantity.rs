@@ -1,5 +1,8 @@
 //! Quantities: everything of a motion that has a dotted name, `<element>.<field>`.
 
+use std::collections::HashMap;
+
+use super::document::shorten;
 use super::nearest::{did_you_mean, nearest};
 use super::{ForceKind, ForcePlace, JointKind, Model};
 use crate::error::{Error, Result};
@@ -44,15 +47,15 @@ pub enum BodyField {
 /// Motion and load of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JointField {
-    /// `.position` of bodies[1] relative to bodies[0] (rad or m)
+    /// `.position` of `bodies[1]` relative to `bodies[0]` (rad or m)
     Position,
     /// `.speed`
     Speed,
     /// `.acceleration`
     Acceleration,
-    /// `.fx .fy .fz`: force on bodies[1] at its joint point, ground axes (N)
+    /// `.fx .fy .fz`: force on `bodies[1]` at its joint point, ground axes (N)
     Force(usize),
-    /// `.mx .my .mz`: moment on bodies[1] at its joint point, ground axes (N m)
+    /// `.mx .my .mz`: moment on `bodies[1]` at its joint point, ground axes (N m)
     Moment(usize),
 }
 
@@ -252,7 +255,21 @@ impl Model {
             })
     }
 
-    /// The same with a sentence as error, and with the finding of elements left to the caller.
+    /// The quantity of each declared output, in their order.
+    pub fn output_quantities(&self) -> Result<Vec<Quantity>> {
+        let names: HashMap<&str, Element> = (self
+            .elements()
+            .map(|element| (self.name_of(element), element)))
+        .collect();
+        (self.outputs.iter())
+            .map(|output| {
+                self.resolve_quantity(&output.source, |name| names.get(name).copied())
+                    .or_else(|_| self.quantity(&output.source))
+            })
+            .collect()
+    }
+
+    /// The same as [`Model::quantity`] with a sentence as error, and with the finding of elements left to the caller.
     pub(super) fn resolve_quantity(
         &self,
         dotted: &str,
@@ -262,9 +279,18 @@ impl Model {
             return Ok(Quantity::Time);
         }
         let Some((element, field)) = element_and_field(dotted) else {
-            let near = did_you_mean(dotted, self.element_names().chain(["time"]));
+            let found = match dotted {
+                "energy" | "solver" => true,
+                _ => find(dotted).is_some(),
+            };
+            let hint = if found {
+                format!("; \"{dotted}\" alone is none, give one of its fields")
+            } else {
+                did_you_mean(dotted, ["time"])
+            };
             return Err(format!(
-                "there is no quantity \"{dotted}\": expected <element>.<field> or time{near}"
+                "there is no quantity \"{}\": expected <element>.<field> or time{hint}",
+                shorten(dotted)
             ));
         };
         let (kind, fields) = match element {
@@ -286,7 +312,10 @@ impl Model {
                 None => {
                     let names = self.element_names().chain(["energy", "solver"]);
                     let near = did_you_mean(element, names);
-                    return Err(format!("there is no element \"{element}\"{near}"));
+                    return Err(format!(
+                        "there is no element \"{}\"{near}",
+                        shorten(element)
+                    ));
                 }
             },
         };
@@ -299,7 +328,8 @@ impl Model {
                     near => near,
                 };
                 Err(format!(
-                    "{kind}\"{element}\" has no quantity \"{field}\"{near}"
+                    "{kind}\"{element}\" has no quantity \"{}\"{near}",
+                    shorten(field)
                 ))
             }
         }
@@ -382,6 +412,15 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn outputs_are_found_as_by_their_names() {
+        let model = model("slider_crank.toml");
+        let one_by_one: Vec<_> = (model.outputs.iter())
+            .map(|output| model.quantity(&output.source).unwrap())
+            .collect();
+        assert_eq!(model.output_quantities().unwrap(), one_by_one);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Numbers of a model that can be set from outside, by dotted name: parameters, inputs, and `--set` on the command line.
 
+use super::document::shorten;
 use super::nearest::{did_you_mean, nearest};
 use super::quantity::{Element, element_and_field};
 use super::settings::NUMERIC_KEYS;
@@ -34,7 +35,8 @@ impl Model {
     ) -> std::result::Result<Target, String> {
         let Some((element, field)) = element_and_field(dotted) else {
             return Err(format!(
-                "\"{dotted}\" names nothing that can be set: expected <element>.<field>"
+                "\"{}\" names nothing that can be set: expected <element>.<field>",
+                shorten(dotted)
             ));
         };
         if element == "gravity"
@@ -44,7 +46,10 @@ impl Model {
         }
         let Some(found) = find(element) else {
             let near = did_you_mean(element, self.element_names().chain(["gravity"]));
-            return Err(format!("there is no element \"{element}\"{near}"));
+            return Err(format!(
+                "there is no element \"{}\"{near}",
+                shorten(element)
+            ));
         };
         let fields = self.target_fields(found);
         match fields.iter().find(|(name, _)| *name == field) {
@@ -54,8 +59,9 @@ impl Model {
                 Err(match names[..] {
                     [] => format!("{} \"{element}\" has nothing that can be set", found.kind()),
                     _ => format!(
-                        "{} \"{element}\" has no \"{field}\" that can be set; it has: {}",
+                        "{} \"{element}\" has no \"{}\" that can be set; it has: {}",
                         found.kind(),
+                        shorten(field),
                         names.join(", ")
                     ),
                 })

@@ -245,7 +245,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("gravity = [0, -10]", "gravity = [0 -10]", "4:12", "not valid TOML"),
         ("gravity = [0, -10]", "gravity = [0, 1979-05-27]", "4:15", "found a date"),
         ("gravity = [0, -10]", "name = \"again\"", "4:1", "duplicate key"),
-        ("[[sensor]]", "[[motion]]", "38:3", "\"motion\" is not available in this version"),
+        ("[[sensor]]", "[[motion]]", "39:3", "\"motion\" is not available in this version"),
         ("[experiment]", "[system]", "7:2", "\"system\" is not available in this version"),
         // Settings.
         ("alpha = 0.1", "alpha = 0.5", "6:9", "solver: alpha must be 0 <= alpha <= 1/3, found 0.5"),
@@ -288,7 +288,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("name = \"rod\"", "name = \"ground\"", "10:8", "the name \"ground\" is reserved"),
         ("name = \"rod\"", "name = \"1rod\"", "10:8", "not starting with a digit; found \"1rod\""),
         ("name = \"cart\"", "name = \"rod\"", "14:8", "the name \"rod\" is already that of a body at 10:8"),
-        ("name = \"tip\"", "name = \"spring\"", "39:8", "the name \"spring\" is already that of a force at 29:8"),
+        ("name = \"tip\"", "name = \"spring\"", "40:8", "the name \"spring\" is already that of a force at 29:8"),
         // Joints.
         ("type = \"revolute\"", "type = \"spherical\"", "19:8", "type \"spherical\" is not available in this version; available: revolute, prismatic"),
         ("type = \"revolute\"", "type = \"revolut\"", "19:8", "type \"revolut\" is unknown; did you mean \"revolute\"?"),
@@ -327,24 +327,24 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("joint = \"pin\"", "joint = \"pin\"\npoints = []", "39:1", "not both"),
         ("joint = \"pin\"", "", "35:1", "\"joint\" is missing"),
         // Signals.
-        ("body = \"rod\"", "body = \"rods\"", "40:8", "sensor \"tip\": there is no body \"rods\"; did you mean \"rod\"?"),
-        ("target = \"motor.torque\"", "target = \"motor.speed\"", "44:10", "force \"motor\" has no \"speed\" that can be set; it has: torque, force"),
-        ("target = \"motor.torque\"", "target = \"moto.torque\"", "44:10", "there is no element \"moto\"; did you mean \"motor\"?"),
-        ("target = \"motor.torque\"", "target = \"rod.mass\"", "44:10", "cannot be driven while the simulation runs"),
-        ("target = \"motor.torque\"", "target = \"tip.x\"", "44:10", "sensor \"tip\" has nothing that can be set"),
-        ("target = \"motor.torque\"", "target = \"motor.torque\"\nunit = \"N.mm\"", "45:8", "unit \"N.mm\" does not fit: the value is in \"N.m\""),
-        ("start = 3", "start = \"now\"", "45:9", "start must be a finite number, found \"now\" (a string)"),
-        ("start = 20", "start = -20", "49:9", "parameter \"k\": start must be a finite number >= 0, found -20"),
-        ("target = \"spring.stiffness\"", "target = \"motor.force\"", "48:10", "motor.torque is already set by \"tau\" at 44:10"),
-        ("name = \"k\"", "name = \"tau\"", "47:8", "the name \"tau\" is already that of an input at 43:8"),
-        ("name = \"k\"", "name = \"time\"", "47:8", "the name \"time\" is reserved"),
-        ("source = \"tip.x\"", "source = \"tip.z\"", "52:10", "output \"x\": source: sensor \"tip\" has no quantity \"z\""),
-        ("source = \"tip.x\"", "source = \"top.x\"", "52:10", "there is no element \"top\"; did you mean \"tip\"?"),
-        ("source = \"tip.x\"", "source = \"tip\"", "52:10", "expected <element>.<field>"),
-        ("source = \"tip.x\"", "source = \"ground.x\"", "52:10", "the ground does not move"),
-        ("source = \"tip.x\"", "source = \"energy.potental\"", "52:10", "did you mean \"potential\"?"),
-        ("source = \"tip.x\"", "", "50:1", "output \"x\": \"source\" is missing"),
-        ("[[output]]", "[output]", "50:2", "output must be an array of tables: write [[output]]"),
+        ("body = \"rod\"", "body = \"rods\"", "41:8", "sensor \"tip\": there is no body \"rods\"; did you mean \"rod\"?"),
+        ("target = \"motor.torque\"", "target = \"motor.speed\"", "45:10", "force \"motor\" has no \"speed\" that can be set; it has: torque, force"),
+        ("target = \"motor.torque\"", "target = \"moto.torque\"", "45:10", "there is no element \"moto\"; did you mean \"motor\"?"),
+        ("target = \"motor.torque\"", "target = \"rod.mass\"", "45:10", "cannot be driven while the simulation runs"),
+        ("target = \"motor.torque\"", "target = \"tip.x\"", "45:10", "sensor \"tip\" has nothing that can be set"),
+        ("target = \"motor.torque\"", "target = \"motor.torque\"\nunit = \"N.mm\"", "46:8", "unit \"N.mm\" does not fit: the value is in \"N.m\""),
+        ("start = 3", "start = \"now\"", "46:9", "start must be a finite number, found \"now\" (a string)"),
+        ("start = 20", "start = -20", "50:9", "parameter \"k\": start must be a finite number >= 0, found -20"),
+        ("target = \"spring.stiffness\"", "target = \"motor.force\"", "49:10", "motor.torque is already set by \"tau\" at 45:10"),
+        ("name = \"k\"", "name = \"tau\"", "48:8", "the name \"tau\" is already that of an input at 44:8"),
+        ("name = \"k\"", "name = \"time\"", "48:8", "the name \"time\" is reserved"),
+        ("source = \"tip.x\"", "source = \"tip.z\"", "53:10", "output \"x\": source: sensor \"tip\" has no quantity \"z\""),
+        ("source = \"tip.x\"", "source = \"top.x\"", "53:10", "there is no element \"top\"; did you mean \"tip\"?"),
+        ("source = \"tip.x\"", "source = \"tip\"", "53:10", "expected <element>.<field>"),
+        ("source = \"tip.x\"", "source = \"ground.x\"", "53:10", "the ground does not move"),
+        ("source = \"tip.x\"", "source = \"energy.potental\"", "53:10", "did you mean \"potential\"?"),
+        ("source = \"tip.x\"", "", "51:1", "output \"x\": \"source\" is missing"),
+        ("[[output]]", "[output]", "51:2", "output must be an array of tables: write [[output]]"),
     ];
     let mut failures = vec![];
     for (part, instead, place, fragment) in broken {
@@ -521,6 +521,7 @@ fn a_large_model_on_one_line_is_read_in_linear_time() {
     let start = std::time::Instant::now();
     let model = Model::from_text(&text, "large").unwrap();
     assert_eq!(model.outputs.len(), 50_000);
+    model.validate().unwrap();
     let seconds = start.elapsed().as_secs_f64();
     assert!(seconds < 20.0, "{seconds} s");
 }

@@ -139,6 +139,11 @@ impl Force {
         }
     }
 
+    /// Dampers and drives do work; springs only store it.
+    pub fn works(&self) -> bool {
+        matches!(self.kind, Kind::Actuator(_)) || self.depends_on_rate()
+    }
+
     /// f can depend on v.
     pub fn depends_on_rate(&self) -> bool {
         self.law().depends_on_rate()
