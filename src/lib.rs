@@ -7,6 +7,7 @@
 //! The layers, each knowing only those above it: [`model`] → [`formulation`] → [`constraint`] → [`integrator`] →
 //! [`component`] → the C ABI (`include/biela.h`) and the command line. `docs/architecture.md` has the whole picture.
 
+pub mod capi;
 pub mod component;
 pub mod constraint;
 pub mod error;

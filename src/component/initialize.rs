@@ -48,7 +48,6 @@ impl Instance {
             .integrator
             .start(&*self.mechanism, &env, start, &q, &v, &mut state)?;
 
-        self.scratch.trial = state.clone();
         let life = &mut self.life;
         life.phase = Phase::Running;
         life.start = start;

@@ -62,8 +62,6 @@ struct Scratch {
     values: Vec<f64>,
     /// A point inside the last substep.
     sample: Sample,
-    /// Where the jump rule works, so that a jump that fails leaves the state as it was.
-    trial: State,
 }
 
 impl Instance {
@@ -72,7 +70,8 @@ impl Instance {
         Self::from_model(Model::from_file(path)?)
     }
 
-    /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir`.
+    /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir` (models of
+    /// this version name none).
     pub fn from_text(text: &str, _base_dir: Option<&Path>) -> Result<Self> {
         Self::from_model(Model::from_text(text, "model")?)
     }
@@ -101,7 +100,6 @@ impl Instance {
                 lambda: vec![0.0; size.nc],
                 ..Sample::default()
             },
-            trial: State::default(),
         };
         Ok(Self {
             fingerprint: state::fingerprint(&model),

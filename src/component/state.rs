@@ -131,10 +131,6 @@ impl Instance {
         }
         self.use_tolerance(state.life.tolerance)?;
         self.life.copy_from(&state.life);
-        // The first time only; then there is room.
-        if self.scratch.trial.q.len() != self.life.state.q.len() {
-            self.scratch.trial = self.life.state.clone();
-        }
         Ok(())
     }
 

@@ -49,6 +49,7 @@ impl System for Oscillator {
     fn character(&self) -> Character {
         Character {
             velocity_forces: true,
+            works: true,
             ..Character::default()
         }
     }

@@ -143,18 +143,8 @@ impl Catalogue {
                 reason: "it is an output, computed by the mechanism".to_string(),
             });
         }
-        if !value.is_finite() {
-            return Err(Error::NotFinite {
-                name: name(),
-                value: value.to_string(),
-            });
-        }
-        if let Some(expected) = self.targets[reference as usize].and_then(|t| refused(t, value)) {
-            return Err(Error::Argument {
-                name: name(),
-                value: value.to_string(),
-                expected: expected.to_string(),
-            });
+        if let Some(target) = self.targets[reference as usize] {
+            target.range().check(name, value)?;
         }
         Ok(source)
     }
@@ -182,17 +172,6 @@ impl Catalogue {
             });
         }
         Ok(input)
-    }
-}
-
-/// What a number of the model would have to be instead, if it may not be `value`: the reader's own ranges hold for
-/// values from outside too.
-fn refused(target: Target, value: f64) -> Option<&'static str> {
-    match target {
-        Target::BodyMass(_) | Target::BodyInertia(_) | Target::ForceLength(_) if value < 0.0 => {
-            Some("zero or more")
-        }
-        _ => None,
     }
 }
 
@@ -266,7 +245,10 @@ mod tests {
         assert!(refusal(testing::X, 1.0).starts_with("\"x\" cannot be set"));
         assert!(refusal(testing::PUSH, f64::NAN).starts_with("push = NaN"));
         assert!(refusal(testing::STIFFNESS, f64::INFINITY).starts_with("stiffness = inf"));
-        assert!(refusal(testing::MASS, -1.0).starts_with("mass = -1: expected zero or more"));
+        assert!(
+            refusal(testing::MASS, -1.0).starts_with("mass = -1.0: expected a finite number >= 0")
+        );
+        assert!(refusal(testing::STIFFNESS, -1.0).starts_with("stiffness = -1.0"));
         assert!(catalogue.settable(testing::MASS, 0.0).is_ok());
         assert!(catalogue.settable(testing::PUSH, -1.0).is_ok());
     }

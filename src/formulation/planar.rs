@@ -358,7 +358,9 @@ impl System for Planar {
     }
 
     fn magnitude(&self, q: &[f64]) -> f64 {
-        let far = q.chunks_exact(3).fold(0.0_f64, |far, q| far.max(q[0].abs()).max(q[1].abs()));
+        let far = q
+            .chunks_exact(3)
+            .fold(0.0_f64, |far, q| far.max(q[0].abs()).max(q[1].abs()));
         (far / self.length).max(1.0)
     }
 

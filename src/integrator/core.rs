@@ -177,7 +177,9 @@ impl Core {
                 .unwrap_or(1e-3 * settings.tolerance),
             size,
             character: system.character(),
-            closure_scale: (0..size.nc).map(|row| system.constraint_scale(row)).collect(),
+            closure_scale: (0..size.nc)
+                .map(|row| system.constraint_scale(row))
+                .collect(),
             newton,
             mass,
             inputs: Inputs::new(size.inputs),

@@ -12,7 +12,7 @@ pub const RESERVED_VARIABLES: [&str; 1] = ["time"];
 
 /// A range of numbers. NaN and infinity are in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Range {
+pub(crate) enum Range {
     Finite,
     NonNegative,
     Positive,
@@ -56,7 +56,8 @@ impl Range {
 }
 
 impl Target {
-    pub(super) fn range(self) -> Range {
+    /// The values it may have, from the text and from outside.
+    pub(crate) fn range(self) -> Range {
         match self {
             Self::BodyMass(_)
             | Self::BodyInertia(_)

@@ -1,0 +1,148 @@
+//! Saved states: exact roll-back.
+
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_char};
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicPtr;
+
+use super::gate::{Failure, Outcome, Turn, create, gate};
+use super::instance::biela_instance;
+use super::pointer;
+use super::status::biela_status;
+use crate::component::SavedState;
+use crate::error::{Error, Result};
+
+/// A state of an instance, to go back to. Opaque; made by `biela_state_save`, ended by `biela_state_free`.
+///
+/// It holds all that the future depends on: a run continued from a restored state gives the same bits. It may
+/// outlive its instance and be restored into any instance of the same model, one call at a time.
+#[allow(non_camel_case_types)]
+pub struct biela_state {
+    /// [`MAGIC`] while alive.
+    magic: u64,
+    /// Name of the call that uses it; NULL: nobody.
+    running: AtomicPtr<c_char>,
+    /// Touched only by whoever has the turn.
+    saved: UnsafeCell<SavedState>,
+}
+
+/// "biela-st" as a number.
+const MAGIC: u64 = u64::from_be_bytes(*b"biela-st");
+
+impl biela_state {
+    /// The state behind a pointer: NULL, misaligned pointers and handles of another kind are refused.
+    ///
+    /// # Safety
+    /// `state` is NULL or points to memory that can be read; if it says it is a state, it is one.
+    unsafe fn open<'a>(state: *const Self) -> Result<&'a Self> {
+        // SAFETY: NULL and alignment are checked before the read; the rest is the caller's promise.
+        let magic = (!state.is_null() && state.is_aligned())
+            .then(|| unsafe { state.cast::<u64>().read_volatile() });
+        if magic == Some(MAGIC) {
+            // SAFETY: it says it is a state.
+            return Ok(unsafe { &*state });
+        }
+        Err(Error::Argument {
+            name: "state".to_owned(),
+            value: match state.is_null() {
+                true => "NULL".to_owned(),
+                false => format!("{state:p} (not a state)"),
+            },
+            expected: "a live handle made by biela_state_save".to_owned(),
+        })
+    }
+}
+
+/// The saved content of a state, to oneself as long as the turn is held.
+///
+/// # Safety
+/// `state` is NULL or a live handle.
+unsafe fn claim_state<'a>(
+    state: *mut biela_state,
+    call: &'static CStr,
+) -> Outcome<(*mut SavedState, Turn<'a>)> {
+    // SAFETY: the caller's promise.
+    let handle = unsafe { biela_state::open(state)? };
+    let turn = Turn::take(&handle.running, call)
+        .map_err(|running| Failure::busy("state", call, running))?;
+    Ok((handle.saved.get(), turn))
+}
+
+/// Saves the present state into `*state`. Where `*state` is NULL a new state is made; otherwise the state it
+/// holds is overwritten, without allocating if it came from the same model. On failure `*state` is
+/// unchanged. Set `*state = NULL` before the first call, and end it with `biela_state_free`.
+///
+/// # Safety
+/// `instance` is NULL or a live handle; `state` is NULL or points to NULL or to a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_state_save(
+    instance: *mut biela_instance,
+    state: *mut *mut biela_state,
+) -> biela_status {
+    const CALL: &CStr = c"biela_state_save";
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate(instance, CALL, |content| {
+            // SAFETY: by promise it points to a handle that is set.
+            let state = pointer::place("state", state)?.assume_init_mut();
+            if state.is_null() {
+                let saved = UnsafeCell::new(content.component.save()?);
+                let running = AtomicPtr::new(null_mut());
+                *state = Box::into_raw(Box::new(biela_state {
+                    magic: MAGIC,
+                    running,
+                    saved,
+                }));
+                return Ok(());
+            }
+            let (saved, _turn) = claim_state(*state, CALL)?;
+            // SAFETY: the turn is ours.
+            Ok(content.component.save_into(&mut *saved)?)
+        })
+    }
+}
+
+/// Goes back to a saved state of the same model: what follows gives the same bits as it did then. The state
+/// stays valid and may be restored again. On failure the instance is unchanged.
+///
+/// # Safety
+/// `instance` and `state` are NULL or live handles.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_state_restore(
+    instance: *mut biela_instance,
+    state: *mut biela_state,
+) -> biela_status {
+    const CALL: &CStr = c"biela_state_restore";
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate(instance, CALL, |content| {
+            let (saved, _turn) = claim_state(state, CALL)?;
+            // SAFETY: the turn is ours.
+            Ok(content.component.restore(&*saved)?)
+        })
+    }
+}
+
+/// Ends a saved state; its instance need not live any more. NULL is allowed and does nothing. While a call
+/// uses the state it is not freed and the answer is `BIELA_STATUS_BUSY`; sentences are with
+/// `biela_last_error(NULL)`.
+///
+/// # Safety
+/// `state` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_state_free(state: *mut biela_state) -> biela_status {
+    if state.is_null() {
+        return biela_status::Ok;
+    }
+    create(|| {
+        // SAFETY: the caller's promise.
+        let (_, turn) = unsafe { claim_state(state, c"biela_state_free")? };
+        std::mem::forget(turn); // never given back
+        // SAFETY: made by Box::into_raw; nobody uses it, and by the caller's promise nobody will.
+        let mut handle = unsafe { Box::from_raw(state) };
+        // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
+        unsafe { (&raw mut handle.magic).write_volatile(0) };
+        drop(handle);
+        Ok(())
+    })
+}
