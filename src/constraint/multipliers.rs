@@ -917,6 +917,42 @@ mod tests {
     }
 
     #[test]
+    fn an_indefinite_tangent_is_solved_with_pivoting() {
+        // A long step over a falling force: S has negative and zero entries on the diagonal, K still has an inverse.
+        for backend in BOTH {
+            for bodies in [2, 12] {
+                let mut sample = samples::planar_chain(bodies);
+                for (at, s) in sample.tangent.iter().zip(&mut sample.s) {
+                    if at.0 == at.1 {
+                        *s *= [1.0, -0.7, 1.3, 0.0][at.0 as usize % 4];
+                    }
+                }
+                let pivots = agrees_with_nalgebra(&sample, backend, "indefinite");
+                assert!(pivots.used_lu);
+            }
+        }
+    }
+
+    #[test]
+    fn a_structure_is_shared_between_threads() {
+        let sample = samples::four_bars(5);
+        let c = case(&sample, Backend::Sparse);
+        let run = || {
+            let mut factor = Factor::new(&c.st);
+            factor.factor(&c.st, &c.m).unwrap();
+            let mut y = right_side(sample.nv + sample.nc, 15);
+            let (x, l) = y.split_at_mut(sample.nv);
+            factor.solve(&c.st, x, l);
+            y
+        };
+        let (a, b) = std::thread::scope(|s| {
+            let (a, b) = (s.spawn(run), s.spawn(run));
+            (a.join().unwrap(), b.join().unwrap())
+        });
+        assert_eq!(a, b);
+    }
+
+    #[test]
     fn units_do_not_matter() {
         // Coordinates and rows measured in other units: S -> D S D, G -> F G D, solution D⁻¹ x and F⁻¹ λ.
         for backend in BOTH {
