@@ -8,7 +8,7 @@
 use crate::formulation::Pattern;
 use crate::linalg::lu::Columns;
 use crate::linalg::order::{self, Graph};
-use crate::linalg::sparse::{Entry, Symbolic};
+use crate::linalg::sparse::{Entry, Symbolic, fill};
 
 /// How the matrix is factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,8 +89,11 @@ pub(super) struct Sparse {
 /// Marks the diagonal of −E among the slots.
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
-/// Unknowns up to which dense is as fast (docs/linear-algebra.md).
-const CROSSOVER: usize = 16;
+/// Unknowns up to which dense is taken (docs/linear-algebra.md): as fast, and exact for an unsymmetric S.
+const ALWAYS_DENSE: usize = 12;
+/// Up to so many unknowns dense is also taken where the sparse factor would have more than this part of all entries.
+const SOMETIMES_DENSE: usize = 200;
+const NEARLY_FULL: f64 = 0.6;
 
 impl Structure {
     /// Merges the pattern and, for the sparse backend, finds an order and the places of the factor.
@@ -139,12 +142,8 @@ impl Structure {
             mirror,
             sparse: None,
         };
-        let sparse = match backend {
-            Backend::Auto => nv + nc > CROSSOVER,
-            Backend::Dense => false,
-            Backend::Sparse => true,
-        };
-        if sparse {
+        let n = nv + nc;
+        if backend == Backend::Sparse || (backend == Backend::Auto && n > ALWAYS_DENSE) {
             let mut light = vec![true; nv];
             for (i, j) in &pattern.tangent {
                 if i == j {
@@ -153,7 +152,11 @@ impl Structure {
             }
             let graph = st.graph();
             let order = order::saddle(&graph, nv, &light);
-            st.sparse = Some(Sparse::new(&st, &graph, order));
+            let full = n as f64 * (n as f64 - 1.0) / 2.0;
+            let nearly_full = fill(&graph, &order) as f64 > NEARLY_FULL * full;
+            if backend == Backend::Sparse || n > SOMETIMES_DENSE || !nearly_full {
+                st.sparse = Some(Sparse::new(&st, &graph, order));
+            }
         }
         st
     }
@@ -420,6 +423,23 @@ mod tests {
         m.load_tangent(&st, &[2.0, 4.0, 5.0, 1.0]);
         m.load_jacobian(&st, &[3.0, 2.0, 1.0, -1.0]);
         (st, m)
+    }
+
+    #[test]
+    fn small_and_full_matrices_are_dense_and_long_chains_sparse() {
+        use super::super::samples::{Sample, full, planar_chain};
+        let sparse = |sample: Sample, backend| {
+            let pattern = Pattern {
+                tangent: sample.tangent,
+                jacobian: sample.jacobian,
+            };
+            Structure::new(sample.nv, sample.nc, &pattern, backend).is_sparse()
+        };
+        assert!(!sparse(planar_chain(2), Backend::Auto));
+        assert!(sparse(planar_chain(3), Backend::Auto));
+        assert!(!sparse(full(30, 10), Backend::Auto));
+        assert!(sparse(full(30, 10), Backend::Sparse));
+        assert!(!sparse(planar_chain(30), Backend::Dense));
     }
 
     #[test]

@@ -54,7 +54,7 @@ enum Kind {
     Dense(dense::Lu),
     Sparse {
         ldl: Ldl,
-        lu: lu::Lu,
+        lu: Box<lu::Lu>,
         /// Entries of the scaled matrix by columns, for LU.
         values: Vec<f64>,
         /// The factor in use is LU.
@@ -92,7 +92,7 @@ impl Factor {
             None => Kind::Dense(dense::Lu::new(n)),
             Some(sparse) => Kind::Sparse {
                 ldl: Ldl::new(&sparse.symbolic),
-                lu: lu::Lu::new(n, 2 * sparse.symbolic.fill() + n),
+                lu: Box::new(lu::Lu::new(n, 2 * sparse.symbolic.fill() + n)),
                 values: vec![0.0; sparse.slot.len()],
                 pivoted: false,
             },
@@ -606,6 +606,7 @@ mod tests {
                 agrees_with_nalgebra(&samples::four_bars(n), backend, "four-bars");
             }
             agrees_with_nalgebra(&samples::spring_net(7), backend, "net");
+            agrees_with_nalgebra(&samples::full(12, 5), backend, "full");
         }
     }
 

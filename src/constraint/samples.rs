@@ -216,6 +216,26 @@ pub fn spring_net(side: usize) -> Sample {
     m
 }
 
+/// Every coordinate coupled with every other, every row acting on all of them: joint coordinates with a few loops.
+pub fn full(nv: usize, nc: usize) -> Sample {
+    let (mut m, mut random) = (Sample::default(), Random(6));
+    (m.nv, m.nc) = (nv, nc);
+    for i in 0..nv {
+        m.entry(i, i, nv as f64);
+        for j in 0..i {
+            let value = random.next();
+            m.entry(i, j, value);
+            m.entry(j, i, value);
+        }
+    }
+    for k in 0..nc {
+        for j in 0..nv {
+            m.row_entry(k, j, random.next());
+        }
+    }
+    m
+}
+
 /// No structure at all: every row touches a few coordinates, S is dominated by its diagonal and `skew` unsymmetric.
 pub fn random(nv: usize, nc: usize, skew: f64, seed: u64) -> Sample {
     let (mut m, mut random) = (Sample::default(), Random(seed));

@@ -41,15 +41,15 @@ pub struct Options {
     pub step: f64,
     /// Size of a typical displacement: coordinates are moved by `step` x `scale`.
     pub scale: f64,
-    /// Accepted difference relative to the largest entry of the object compared (at least 1).
+    /// Accepted difference relative to the largest entry of the object compared and to what was differenced for it.
     pub tolerance: f64,
     /// The system knows its energy: compare its rate with the power.
     pub energy: bool,
 }
 
 impl Default for Options {
-    /// With e = 1e-3 truncation is about 1e-12 and rounding 1e-13 of the size of the differenced function; a few orders are
-    /// left for functions that are larger than their derivatives.
+    /// With e = 1e-3 truncation is about 1e-12 and rounding 1e-13 of the size of the differenced function; the rest is left
+    /// for functions that bend within a tenth of their scale.
     fn default() -> Self {
         Self {
             step: 1e-3,
@@ -103,18 +103,52 @@ struct Look<'a> {
     wrong: Vec<String>,
 }
 
-impl Look<'_> {
-    fn compare(&mut self, what: &str, given: &Dense, expected: &Dense, slack: f64) {
-        if given.is_empty() {
-            return;
+/// A derivative found by differences, and how far rounding may have moved it.
+struct Slope {
+    value: Column,
+    noise: f64,
+}
+
+/// The columns of a derivative.
+struct Slopes {
+    value: Dense,
+    noise: f64,
+}
+
+impl Slopes {
+    fn new(columns: Vec<Slope>) -> Self {
+        let noise = columns.iter().fold(0.0, |m: f64, c| m.max(c.noise));
+        let columns: Vec<Column> = columns.into_iter().map(|c| c.value).collect();
+        Self {
+            value: Dense::from_columns(&columns),
+            noise,
         }
-        let size = expected.amax().max(1.0);
-        let difference = given - expected;
+    }
+}
+
+impl Slope {
+    fn matrix(self) -> Slopes {
+        Slopes::new(vec![self])
+    }
+}
+
+/// Rounding of a sum of about a hundred terms, in units of the last place.
+const ROUNDING: f64 = 100.0;
+
+/// Accepted relative difference where nothing was differenced.
+const EXACT: f64 = 1e-12;
+
+fn matrix(x: &Column) -> Dense {
+    Dense::from_column_slice(x.len(), 1, x.as_slice())
+}
+
+impl Look<'_> {
+    /// Entry by entry; what is off by more than `accepted` is noted.
+    fn compare(&mut self, what: &str, given: &Dense, expected: &Dense, accepted: f64) {
         for j in 0..given.ncols() {
             for i in 0..given.nrows() {
-                let miss = difference[(i, j)].abs();
-                // Written so that NaN is a miss.
-                if !(miss <= slack * self.options.tolerance * size) {
+                let miss = (given[(i, j)] - expected[(i, j)]).abs();
+                if miss.is_nan() || miss > accepted {
                     self.wrong.push(format!(
                         "{what} ({i}, {j}): {:e}, expected {:e}",
                         given[(i, j)],
@@ -125,14 +159,30 @@ impl Look<'_> {
         }
     }
 
-    fn compare_columns(&mut self, what: &str, given: &Column, expected: &Column, slack: f64) {
-        let dense = |x: &Column| Dense::from_column_slice(x.len(), 1, x.as_slice());
-        self.compare(what, &dense(given), &dense(expected), slack);
+    /// Something computed twice without differences.
+    fn equal(&mut self, what: &str, given: &Dense, expected: &Dense) {
+        let size = if expected.is_empty() {
+            0.0
+        } else {
+            expected.amax()
+        };
+        self.compare(what, given, expected, EXACT * size);
+    }
+
+    /// A derivative against differences.
+    fn derived(&mut self, what: &str, given: &Dense, expected: &Slopes) {
+        let accepted = self.options.tolerance * expected.value.amax() + expected.noise;
+        self.compare(what, given, &expected.value, accepted);
     }
 
     /// Difference of fourth order at zero of a function of a number.
-    fn differ(&self, e: f64, f: impl Fn(f64) -> Column) -> Column {
-        (8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * e)
+    fn differ(&self, e: f64, f: impl Fn(f64) -> Column) -> Slope {
+        let f = [f(-2.0 * e), f(-e), f(e), f(2.0 * e)];
+        let size = f.iter().fold(0.0, |m: f64, f| m.max(f.amax()));
+        Slope {
+            value: (8.0 * (&f[2] - &f[1]) - (&f[3] - &f[0])) / (12.0 * e),
+            noise: ROUNDING * f64::EPSILON * size / e,
+        }
     }
 
     fn moved(&self, q: &[f64], w: &[f64]) -> Vec<f64> {
@@ -271,7 +321,7 @@ impl Look<'_> {
         let q = self.at.q.to_vec();
         let back = self.apart(&q, &self.moved(&q, &x));
         let x = Column::from_vec(x);
-        self.compare_columns("difference of retract", &back, &x, 1e-4);
+        self.equal("difference of retract", &matrix(&back), &matrix(&x));
 
         // (q ∘ x) ∘ (e T(x) y) = q ∘ (x + e y)
         let y = Column::from_vec(y);
@@ -279,10 +329,11 @@ impl Look<'_> {
         let turned = self.differ(self.options.step, |e| {
             self.apart(&there, &self.moved(&q, (&x + e * &y).as_slice()))
         });
-        let mut found = turned;
+        let mut found = turned.value;
         self.system
             .tangent_inverse(x.as_slice(), found.as_mut_slice());
-        self.compare_columns("tangent_inverse", &found, &y, 1.0);
+        let accepted = self.options.tolerance * y.amax() + turned.noise;
+        self.compare("tangent_inverse", &matrix(&found), &matrix(&y), accepted);
 
         // q ∘ ex ∘ ey = q ∘ ey ∘ ex ∘ e² [x, y] + ...
         let commuted = |e: f64| {
@@ -300,11 +351,14 @@ impl Look<'_> {
         let mut bracket = Column::from_element(n, f64::NAN);
         self.system
             .bracket(x.as_slice(), y.as_slice(), bracket.as_mut_slice());
-        self.compare_columns("bracket", &bracket, &expected, 1.0);
+        // Second differences: rounding of the coordinates counts by 1/e².
+        let rounding = ROUNDING * f64::EPSILON * (1.0 + scale) / (e * e);
+        let accepted = self.options.tolerance * expected.amax() + rounding;
+        self.compare("bracket", &matrix(&bracket), &matrix(&expected), accepted);
 
         if !self.system.character().rotations {
             let plain = Column::from_iterator(n, (0..n).map(|i| there[i] - q[i]));
-            self.compare_columns("retract without rotations", &plain, &x, 1e-4);
+            self.equal("retract without rotations", &matrix(&plain), &matrix(&x));
         }
     }
 
@@ -316,11 +370,11 @@ impl Look<'_> {
             expected.set_column(j, &self.mass_times(&self.cx, q, &self.unit(j, 1.0)));
         }
         let given = self.tangent_at(&Weights::MASS);
-        self.compare("M", &given, &expected, 1e-4);
+        self.equal("M", &given, &expected);
         let whole = &expected * Column::from_column_slice(self.at.a);
         let product = self.mass_times(&self.cx, q, self.at.a);
-        self.compare_columns("M a", &product, &whole, 1e-4);
-        self.compare("M transposed", &expected.transpose(), &expected, 1e-4);
+        self.equal("M a", &matrix(&product), &matrix(&whole));
+        self.equal("M transposed", &expected.transpose(), &expected);
     }
 
     fn tangent(&mut self) {
@@ -328,24 +382,24 @@ impl Look<'_> {
         let e = self.options.step * self.options.scale;
         let Motion { q, v, a, lambda } = self.at;
         let lambda = Column::from_column_slice(lambda);
-        let (mut damping, mut stiffness) = (Dense::zeros(n, n), Dense::zeros(n, n));
+        let (mut damping, mut stiffness) = (Vec::new(), Vec::new());
         for j in 0..n {
             let c = self.differ(e, |e| {
                 let mut v = v.to_vec();
                 v[j] += e;
                 -self.force_at(&self.cx, q, &v)
             });
-            damping.set_column(j, &c);
+            damping.push(c);
             let k = self.differ(e, |e| {
                 let q = self.moved(q, &self.unit(j, e));
                 self.mass_times(&self.cx, &q, a) - self.force_at(&self.cx, &q, v)
                     + self.jacobian_at(&self.cx, &q).transpose() * &lambda
             });
-            stiffness.set_column(j, &k);
+            stiffness.push(k);
         }
+        let (damping, stiffness) = (Slopes::new(damping), Slopes::new(stiffness));
         if !self.system.character().velocity_forces {
-            let none = Dense::zeros(n, n);
-            self.compare("C without velocity forces", &damping, &none, 1.0);
+            self.derived("C without velocity forces", &Dense::zeros(n, n), &damping);
         }
         let mass = self.tangent_at(&Weights::MASS);
         let theta = Noise::new(9).vector(n, 0.3 * self.options.scale);
@@ -370,8 +424,14 @@ impl Look<'_> {
             } else {
                 self.inverse(theta)
             };
-            let expected = (w[0] * &mass + w[1] * &damping) * inverse + w[2] * &stiffness;
-            self.compare(name, &given, &expected, 1.0);
+            let rates = w[0] * &mass + w[1] * &damping.value;
+            let expected = Slopes {
+                value: rates * &inverse + w[2] * &stiffness.value,
+                noise: EXACT * mass.amax()
+                    + w[1] * damping.noise * inverse.amax()
+                    + w[2] * stiffness.noise,
+            };
+            self.derived(name, &given, &expected);
         }
     }
 
@@ -382,24 +442,24 @@ impl Look<'_> {
         }
         let e = self.options.step * self.options.scale;
         let Motion { q, v, .. } = self.at;
-        let mut expected = Dense::zeros(nc, n);
-        for j in 0..n {
-            let column = self.differ(e, |e| {
+        let column = |j| {
+            self.differ(e, |e| {
                 self.constraint_at(&self.cx, &self.moved(q, &self.unit(j, e)))
-            });
-            expected.set_column(j, &column);
-        }
+            })
+        };
+        let expected = Slopes::new((0..n).map(column).collect());
         let given = self.jacobian_at(&self.cx, q);
-        self.compare("G", &given, &expected, 1.0);
+        self.derived("G", &given, &expected);
 
         let e = self.options.step;
         let expected = self.differ(e, |dt| self.later(dt, |cx| self.constraint_at(cx, q)));
+        let expected = expected.matrix();
         let given = self.rate_at(&self.cx, q);
         if !self.system.character().moving_constraints {
-            let still = Column::zeros(nc);
-            self.compare_columns("phi_t of still constraints", &expected, &still, 1.0);
+            let still = Dense::zeros(nc, 1);
+            self.derived("phi_t of still constraints", &still, &expected);
         }
-        self.compare_columns("phi_t", &given, &expected, 1.0);
+        self.derived("phi_t", &matrix(&given), &expected);
 
         let rates = Column::from_column_slice(v);
         let expected = self.differ(e / (1.0 + rates.amax() / self.options.scale), |dt| {
@@ -410,7 +470,7 @@ impl Look<'_> {
         });
         let mut gamma = Column::from_element(nc, f64::NAN);
         self.system.convective(&self.cx, q, v, gamma.as_mut_slice());
-        self.compare_columns("gamma", &gamma, &expected, 1.0);
+        self.derived("gamma", &matrix(&gamma), &expected.matrix());
     }
 
     /// Along the motion with constant acceleration, starting here.
@@ -451,7 +511,7 @@ impl Look<'_> {
         };
         let expected = self.differ(self.time_step(), |dt| at(dt).0);
         let given = at(0.0).1;
-        self.compare_columns("rate of events", &given, &expected, 1.0);
+        self.derived("rate of events", &matrix(&given), &expected.matrix());
     }
 
     /// d(T + V)/dt = v·(M a − f) + supplied − dissipated for any a, inertia forces of M(q) being part of f.
@@ -460,22 +520,24 @@ impl Look<'_> {
         let rates = Column::from_column_slice(v);
         let kinetic = 0.5 * rates.dot(&self.mass_times(&self.cx, q, v));
         let energy = self.system.energy(&self.cx, q, v);
-        let one = |x: f64| Column::from_element(1, x);
-        let (given, expected) = (one(energy.kinetic), one(kinetic));
-        self.compare_columns("kinetic energy", &given, &expected, 1e-4);
+        let one = |x: f64| Dense::from_element(1, 1, x);
+        self.equal("kinetic energy", &one(energy.kinetic), &one(kinetic));
 
         let slope = self.differ(self.time_step(), |dt| {
             let (q, v) = self.along(dt);
             self.later(dt, |cx| {
                 let energy = self.system.energy(cx, &q, &v);
-                one(energy.kinetic + energy.potential)
+                Column::from_vec(vec![energy.kinetic, energy.potential])
             })
         });
+        let total = Slopes {
+            value: one(slope.value.sum()),
+            noise: 2.0 * (self.options.tolerance * slope.value.amax() + slope.noise),
+        };
         let power = self.system.power(&self.cx, q, v);
         let pushed = self.mass_times(&self.cx, q, a) - self.force_at(&self.cx, q, v);
         let work = rates.dot(&pushed) + power.supplied - power.dissipated;
-        let size = 1.0 + (energy.kinetic.abs() + energy.potential.abs()) / self.options.scale;
-        self.compare_columns("rate of energy", &one(work), &slope, 10.0 * size);
+        self.derived("rate of energy", &one(work), &total);
         if power.dissipated < 0.0 {
             let text = format!("dissipated power is negative: {:e}", power.dissipated);
             self.wrong.push(text);

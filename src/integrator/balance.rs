@@ -48,8 +48,8 @@ impl Core {
         lambda_dot: &mut [f64],
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
-        // Wide enough to be seen in t and in q.
-        let e = (WIDTH * h).max(1e-9 * t.abs());
+        // Wide enough to be seen in t, never wider than the step.
+        let e = (WIDTH * h).max(1e3 * f64::EPSILON * t.abs()).min(h);
         jerk.fill(0.0);
         lambda_dot.fill(0.0);
         for sign in [1.0, -1.0] {

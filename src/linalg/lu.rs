@@ -246,3 +246,92 @@ impl Lu {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns of a dense matrix given by rows, zeros left out.
+    fn columns(n: usize, a: &[f64]) -> (Columns, Vec<f64>) {
+        let mut columns = Columns {
+            start: vec![0],
+            row: Vec::new(),
+        };
+        let mut values = Vec::new();
+        for j in 0..n {
+            for i in 0..n {
+                if a[i * n + j] != 0.0 {
+                    columns.row.push(i as u32);
+                    values.push(a[i * n + j]);
+                }
+            }
+            columns.start.push(values.len() as u32);
+        }
+        (columns, values)
+    }
+
+    fn solves(n: usize, a: &[f64], order: &[u32], lu: &mut Lu) {
+        let (columns, values) = columns(n, a);
+        lu.factor(&columns, &values, order).unwrap();
+        let exact: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
+        let mut b: Vec<f64> = (0..n)
+            .map(|i| (0..n).map(|j| a[i * n + j] * exact[j]).sum())
+            .collect();
+        lu.solve(order, &mut b);
+        for i in 0..n {
+            let error = (b[i] - exact[i]).abs();
+            assert!(error < 1e-11 * n as f64, "unknown {i} of {n}: {error:e}");
+        }
+    }
+
+    #[test]
+    fn zeros_on_the_diagonal_are_no_obstacle() {
+        let a = [
+            0.0, 0.0, 1.0, 0.0, //
+            0.0, 0.0, 0.0, 2.0, //
+            1.0, 0.0, 0.0, 1.0, //
+            0.0, 2.0, 1.0, 0.0,
+        ];
+        let mut lu = Lu::new(4, 0);
+        solves(4, &a, &[0, 1, 2, 3], &mut lu);
+        solves(4, &a, &[3, 1, 0, 2], &mut lu);
+    }
+
+    #[test]
+    fn scattered_matrices_are_solved_in_any_column_order() {
+        let n = 40;
+        let mut a = vec![0.0; n * n];
+        for i in 0..n {
+            for (step, value) in [(1, 1.0), (7, -0.8), (12, 0.6), (25, 0.3)] {
+                a[i * n + (i * 3 + step) % n] += value * (1.0 + 0.1 * (i as f64).cos());
+            }
+        }
+        let mut lu = Lu::new(n, 10);
+        let forward: Vec<u32> = (0..n as u32).collect();
+        let mixed: Vec<u32> = (0..n as u32).map(|k| (k * 11 + 3) % n as u32).collect();
+        solves(n, &a, &forward, &mut lu);
+        solves(n, &a, &mixed, &mut lu);
+        solves(n, &a, &forward, &mut lu);
+    }
+
+    #[test]
+    fn a_dependent_column_is_named_and_so_is_what_is_not_a_number() {
+        let mut a = [1.0, 2.0, 1.0, 2.0, 4.0, 3.0, 1.0, 2.0, 7.0];
+        let mut lu = Lu::new(3, 9);
+        let (pattern, values) = columns(3, &a);
+        assert_eq!(lu.factor(&pattern, &values, &[0, 1, 2]), Err(1));
+        assert_eq!(lu.factor(&pattern, &values, &[1, 2, 0]), Err(0));
+        a[4] = f64::NAN;
+        let (pattern, values) = columns(3, &a);
+        assert_eq!(lu.factor(&pattern, &values, &[0, 1, 2]), Err(1));
+        a[4] = 5.0;
+        solves(3, &a, &[0, 1, 2], &mut lu);
+    }
+
+    #[test]
+    fn an_empty_column_is_named() {
+        let mut lu = Lu::new(2, 2);
+        let (pattern, values) = columns(2, &[1.0, 0.0, 1.0, 0.0]);
+        assert_eq!(lu.factor(&pattern, &values, &[0, 1]), Err(1));
+    }
+}

@@ -12,8 +12,11 @@
 
 use super::sparse::cost;
 
-/// Rows on a coordinate from which on it is a hub. A spatial body with six revolute joints has 30.
-const HUB: usize = 36;
+/// Rows on a body beyond which it is a hub. The first is kept unless the second (which makes hubs of bodies with more
+/// than four spherical joints) is much cheaper: constraints that do not wait for all their bodies have less telling
+/// pivots.
+const HUBS: [usize; 2] = [40, 12];
+const MUCH_CHEAPER: f64 = 0.7;
 
 /// Neighbours of each of `n` unknowns, itself left out: `neighbour[start[i]..start[i + 1]]`.
 #[derive(Clone, Debug, Default)]
@@ -111,19 +114,32 @@ impl Graph {
 /// The elimination order (position to unknown) of a saddle-point matrix whose first `nv` unknowns are coordinates.
 /// `light` marks coordinates that have no entry of their own on the diagonal: they wait for their constraints.
 pub fn saddle(graph: &Graph, nv: usize, light: &[bool]) -> Vec<u32> {
-    let waits = Waits::new(graph, nv, light);
-    let whole = waits.hold_back(graph.minimum_degree());
-    match coordinates_first(graph, nv, light, &waits.hub) {
-        Some(order) => {
-            let order = waits.hold_back(order);
-            if cost(graph, &order) < cost(graph, &whole) {
-                order
-            } else {
-                whole
+    let bodies = Bodies::new(graph, nv);
+    let degree = graph.minimum_degree();
+    let mut best: Option<(f64, Vec<u32>)> = None;
+    let mut tried: Option<Vec<bool>> = None;
+    for limit in HUBS {
+        let hub = bodies.hubs(graph, nv, limit);
+        if tried.as_ref() == Some(&hub) {
+            continue;
+        }
+        let waits = Waits::new(graph, nv, light, &bodies, &hub);
+        let whole = waits.hold_back(&degree);
+        let mut found = (cost(graph, &whole), whole);
+        if let Some(order) = coordinates_first(graph, nv, light, &hub) {
+            let order = waits.hold_back(&order);
+            let cost = cost(graph, &order);
+            if cost < found.0 {
+                found = (cost, order);
             }
         }
-        None => whole,
+        match &best {
+            Some(before) if found.0 > MUCH_CHEAPER * before.0 => {}
+            _ => best = Some(found),
+        }
+        tried = Some(hub);
     }
+    best.map(|(_, order)| order).unwrap_or_default()
 }
 
 /// Plain minimum degree for comparison.
@@ -133,26 +149,21 @@ pub fn plain(graph: &Graph) -> Vec<u32> {
 
 /// Who has to wait for whom.
 struct Waits {
-    hub: Vec<bool>,
     /// For each unknown the number it waits for and those that wait for it.
     before: Vec<u32>,
     after: Vec<Vec<u32>>,
 }
 
 impl Waits {
-    fn new(graph: &Graph, nv: usize, light: &[bool]) -> Self {
+    fn new(graph: &Graph, nv: usize, light: &[bool], bodies: &Bodies, hub: &[bool]) -> Self {
         let n = graph.len();
-        let rows = |i: usize| graph.of(i).iter().filter(|&&j| j as usize >= nv).count();
-        let hub: Vec<bool> = (0..nv).map(|i| rows(i) > HUB).collect();
         let mut waits = Self {
-            hub,
             before: vec![0; n],
             after: vec![Vec::new(); n],
         };
-        let bodies = Bodies::new(graph, nv);
         for k in nv..n {
             let heavy = |j: &&u32| (**j as usize) < nv && !light[**j as usize];
-            let plain = |j: &&u32| heavy(j) && !waits.hub[**j as usize];
+            let plain = |j: &&u32| heavy(j) && !hub[**j as usize];
             let mut awaited: Vec<u32> = graph.of(k).iter().filter(plain).copied().collect();
             if awaited.is_empty() {
                 awaited = graph.of(k).iter().filter(heavy).copied().collect();
@@ -179,12 +190,12 @@ impl Waits {
     }
 
     /// The same order, with everybody moved back until all he waits for are placed.
-    fn hold_back(&self, order: Vec<u32>) -> Vec<u32> {
+    fn hold_back(&self, order: &[u32]) -> Vec<u32> {
         let mut before = self.before.clone();
         let mut asked = vec![false; order.len()];
         let mut placed = Vec::with_capacity(order.len());
         let mut ready = Vec::new();
-        for i in order {
+        for &i in order {
             asked[i as usize] = true;
             if before[i as usize] == 0 {
                 ready.push(i);
@@ -242,6 +253,30 @@ impl Bodies {
             bodies.members.push(members);
         }
         bodies
+    }
+
+    /// Which coordinates belong to bodies with more than `limit` rows.
+    fn hubs(&self, graph: &Graph, nv: usize, limit: usize) -> Vec<bool> {
+        let mut hub = vec![false; nv];
+        let mut rows: Vec<u32> = Vec::new();
+        for i in 0..nv {
+            let own = [i as u32];
+            let body = match self.of(i) {
+                [] => &own[..],
+                members if members[0] == i as u32 => members,
+                _ => continue, // done with the first member
+            };
+            rows.clear();
+            for &j in body {
+                rows.extend(graph.of(j as usize).iter().filter(|&&k| k as usize >= nv));
+            }
+            rows.sort_unstable();
+            rows.dedup();
+            for &j in body {
+                hub[j as usize] = rows.len() > limit;
+            }
+        }
+        hub
     }
 
     /// The whole body of a coordinate; nothing if S couples too many.
@@ -312,4 +347,103 @@ fn coordinates_first(graph: &Graph, nv: usize, light: &[bool], hub: &[bool]) -> 
     let mut order: Vec<u32> = head.into_iter().map(|k| inner[k as usize]).collect();
     order.extend(tail.into_iter().map(|k| rest[k as usize]));
     Some(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::sparse::fill;
+
+    /// Bodies of three coordinates with rows between them, two for each pair of bodies.
+    fn pinned(bodies: usize, pins: &[(usize, usize)]) -> (Graph, usize) {
+        let nv = 3 * bodies;
+        let mut couplings = Vec::new();
+        for b in 0..bodies as u32 {
+            couplings.extend([
+                (3 * b, 3 * b + 1),
+                (3 * b, 3 * b + 2),
+                (3 * b + 1, 3 * b + 2),
+            ]);
+        }
+        for (p, &(a, b)) in pins.iter().enumerate() {
+            for axis in 0..2 {
+                let row = (nv + 2 * p + axis) as u32;
+                for body in [a, b] {
+                    couplings.push((row, (3 * body + axis) as u32));
+                    couplings.push((row, (3 * body + 2) as u32));
+                }
+            }
+        }
+        (Graph::new(nv + 2 * pins.len(), couplings.into_iter()), nv)
+    }
+
+    fn positions(order: &[u32]) -> Vec<usize> {
+        let mut at = vec![usize::MAX; order.len()];
+        for (k, &i) in order.iter().enumerate() {
+            assert_eq!(at[i as usize], usize::MAX, "{i} is eliminated twice");
+            at[i as usize] = k;
+        }
+        at
+    }
+
+    #[test]
+    fn constraints_of_a_chain_come_after_their_bodies() {
+        let pins: Vec<_> = (1..50).map(|b| (b - 1, b)).collect();
+        let (graph, nv) = pinned(50, &pins);
+        let order = saddle(&graph, nv, &vec![false; nv]);
+        assert_eq!(order.len(), graph.len());
+        let at = positions(&order);
+        for k in nv..graph.len() {
+            for &j in graph.of(k) {
+                assert!(at[j as usize] < at[k], "row {k} before coordinate {j}");
+            }
+        }
+        // Linear: a few entries for each unknown.
+        assert!(fill(&graph, &order) < 5 * graph.len());
+    }
+
+    #[test]
+    fn a_star_does_not_couple_all_its_arms() {
+        let pins: Vec<_> = (1..1001).map(|b| (0, b)).collect();
+        let (graph, nv) = pinned(1001, &pins);
+        let order = saddle(&graph, nv, &vec![false; nv]);
+        let at = positions(&order);
+        assert!(fill(&graph, &order) < 5 * graph.len());
+        // Each row still has the body of its arm before it.
+        for k in nv..graph.len() {
+            for &j in graph.of(k).iter().filter(|&&j| j >= 3) {
+                assert!(at[j as usize] < at[k]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_between_hubs_waits_for_them() {
+        let mut pins: Vec<_> = (2..102).map(|b| (b % 2, b)).collect();
+        pins.push((0, 1));
+        let (graph, nv) = pinned(102, &pins);
+        let at = positions(&saddle(&graph, nv, &vec![false; nv]));
+        for k in [nv + 200, nv + 201] {
+            assert!(graph.of(k).iter().all(|&j| at[j as usize] < at[k]));
+        }
+    }
+
+    #[test]
+    fn coordinates_without_a_diagonal_wait_for_their_constraints() {
+        let (graph, nv) = pinned(3, &[(0, 1), (1, 2)]);
+        let mut light = vec![false; nv];
+        light[3..6].fill(true);
+        let at = positions(&saddle(&graph, nv, &light));
+        for j in 3..6 {
+            for &k in graph.of(j).iter().filter(|&&k| k as usize >= nv) {
+                assert!(at[k as usize] < at[j]);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_and_a_single_unknown_have_an_order() {
+        assert!(saddle(&Graph::new(0, [].into_iter()), 0, &[]).is_empty());
+        assert_eq!(saddle(&Graph::new(1, [].into_iter()), 1, &[false]), [0]);
+    }
 }

@@ -309,7 +309,7 @@ impl Ldl {
             }
             relative[unknown] = pivot / built;
             if sign > 0.0 {
-                if !(pivot > SMALL * built) {
+                if pivot <= SMALL * built {
                     return Err(unknown);
                 }
                 met.smallest_positive = met.smallest_positive.min(relative[unknown]);
@@ -347,5 +347,90 @@ impl Ldl {
         for (y, &i) in y.iter_mut().zip(&symbolic.order) {
             b[i as usize] = std::mem::take(y);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::order::plain;
+
+    /// Couplings i - i + 1 and i - i + 5, values by entry.
+    fn banded(n: u32) -> (Graph, Vec<Entry>) {
+        let pairs = (0..n).flat_map(|i| [(i, i + 1), (i, i + 5)]);
+        let pairs: Vec<_> = pairs.filter(|&(_, j)| j < n).collect();
+        let entries = pairs.iter().enumerate().map(|(at, &(j, i))| Entry {
+            i,
+            j,
+            first: at as u32,
+            second: at as u32,
+        });
+        (
+            Graph::new(n as usize, pairs.iter().copied()),
+            entries.collect(),
+        )
+    }
+
+    #[test]
+    fn definite_and_quasi_definite_systems_are_solved_in_any_order() {
+        for n in [1, 2, 7, 60] {
+            let (graph, entries) = banded(n);
+            let n = n as usize;
+            let values: Vec<f64> = (0..entries.len()).map(|e| (e as f64 + 1.0).sin()).collect();
+            for positive in [n, n / 2] {
+                let diagonal: Vec<f64> = (0..n)
+                    .map(|i| if i < positive { 5.0 } else { -5.0 })
+                    .collect();
+                let forward: Vec<u32> = (0..n as u32).collect();
+                let backward = forward.iter().rev().copied().collect();
+                for order in [plain(&graph), forward.clone(), backward] {
+                    let predicted = fill(&graph, &order);
+                    let symbolic = Symbolic::new(&graph, order, positive, &entries);
+                    assert_eq!(symbolic.fill(), predicted, "postordering changed the fill");
+                    let mut ldl = Ldl::new(&symbolic);
+                    let mut relative = vec![0.0; n];
+                    let met = ldl
+                        .factor(&symbolic, &values, &diagonal, &mut relative)
+                        .unwrap();
+                    assert_eq!(met.corrected, 0);
+                    let exact: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
+                    let mut b: Vec<f64> = (0..n).map(|i| diagonal[i] * exact[i]).collect();
+                    for (e, v) in entries.iter().zip(&values) {
+                        b[e.i as usize] += v * exact[e.j as usize];
+                        b[e.j as usize] += v * exact[e.i as usize];
+                    }
+                    ldl.solve(&symbolic, &mut b);
+                    for i in 0..n {
+                        let error = (b[i] - exact[i]).abs();
+                        assert!(error < 1e-12 * n as f64, "unknown {i} of {n}: {error:e}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_sign_is_refused_and_leaves_no_trace() {
+        let (graph, entries) = banded(6);
+        let values = vec![0.1; entries.len()];
+        let symbolic = Symbolic::new(&graph, (0..6).collect(), 6, &entries);
+        let mut ldl = Ldl::new(&symbolic);
+        let mut relative = vec![0.0; 6];
+        let mut diagonal = [2.0, 2.0, 2.0, -2.0, 2.0, 2.0];
+        let found = ldl.factor(&symbolic, &values, &diagonal, &mut relative);
+        assert_eq!(found, Err(3));
+        diagonal[3] = f64::NAN;
+        assert!(
+            ldl.factor(&symbolic, &values, &diagonal, &mut relative)
+                .is_err()
+        );
+        diagonal[3] = 2.0;
+        ldl.factor(&symbolic, &values, &diagonal, &mut relative)
+            .unwrap();
+        let mut fresh = Ldl::new(&symbolic);
+        fresh
+            .factor(&symbolic, &values, &diagonal, &mut relative)
+            .unwrap();
+        assert_eq!(ldl.l, fresh.l);
     }
 }

@@ -1,5 +1,9 @@
-//! Shared by the tests of the component: the slider-crank with its torque input, and a host that does random things.
+//! Shared by the tests: systems written by hand, and the slider-crank with its torque input and a host that does random
+//! things.
 #![allow(dead_code)] // Each test program uses its own part.
+
+pub mod mutant;
+pub mod systems;
 
 use std::path::Path;
 

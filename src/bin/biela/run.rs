@@ -1,0 +1,452 @@
+//! `biela run`: simulates a model from its start to its stop, in one go or in communication steps.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use biela::component::{Causality, Instance, Variable};
+use biela::integrator::Statistics;
+use biela::model::{Experiment, Model};
+use cpu_time::ProcessTime;
+
+use crate::Failure;
+use crate::csv::Number;
+use crate::grid::Grid;
+use crate::json::Object;
+use crate::output;
+use crate::picture::{self, Film};
+use crate::recorder::{self, Camera, Recorder, Rows};
+
+/// Arguments of `biela run`.
+#[derive(clap::Args)]
+#[command(
+    long_about = "Simulate a model.\n\nPrints a short summary, unless --json or `--out -` use standard output. \
+                  Exit status: 0 done, 1 the simulation failed (results up to there are kept), 2 bad input \
+                  (nothing was simulated)."
+)]
+pub struct Arguments {
+    /// Model file (TOML, or JSON by its ending)
+    model: PathBuf,
+
+    /// End of the simulation in s [default: the model's]
+    #[arg(long, value_name = "T", value_parser = finite, allow_negative_numbers = true)]
+    stop: Option<f64>,
+
+    /// Distance of the rows of the table in s, interpolated: the steps do not change [default: the model's; without
+    /// one, a row for each accepted step]
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
+    interval: Option<f64>,
+
+    /// Stop at every multiple of H as a co-simulation master would: the steps land there exactly
+    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
+    communication: Option<f64>,
+
+    /// Write the outputs as CSV: `time` first, then one column for each output; `-` is standard output
+    #[arg(long, value_name = "F.csv")]
+    out: Option<PathBuf>,
+
+    /// Draw the moving mechanism and its outputs over time
+    #[arg(long, value_name = "F.svg")]
+    plot: Option<PathBuf>,
+
+    /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, f64)>,
+
+    /// Print one JSON object: counters, CPU time, energy drift, final outputs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Simulates.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.one_standard_output()?;
+    let mut model = Model::from_file(&arguments.model).map_err(Failure::input)?;
+    for (name, value) in &arguments.set {
+        model.set(name, *value).map_err(Failure::input)?;
+    }
+    let experiment = arguments.experiment(&model)?;
+    let stage = arguments
+        .plot
+        .as_ref()
+        .map(|_| picture::prepare(&mut model));
+    let name = model.name.clone();
+    let tolerance = model.solver.tolerance;
+
+    let mut instance = Instance::from_model(model).map_err(Failure::input)?;
+    instance
+        .initialize(experiment.start, experiment.stop, 0.0)
+        .map_err(Failure::input)?;
+    let mut points = arguments.communication_points(&experiment)?;
+    let outputs = Outputs::of(&instance);
+    let mut picture_file = arguments.plot.as_deref().map(output::create).transpose()?;
+    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment)?;
+
+    let (outcome, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
+    let stopped_by_us = recorder.take_failure();
+    let film = recorder.finish()?;
+
+    let mut results = Results {
+        name,
+        tolerance,
+        start: experiment.start,
+        reached: instance.time(),
+        statistics: instance.statistics(),
+        cpu,
+        energy_drift: instance.energy_drift(),
+        finals: vec![f64::NAN; outputs.references.len()],
+    };
+    let read = instance.get_real(&outputs.references, &mut results.finals);
+
+    if let (Some(path), Some(file), Some(stage), Some(film)) =
+        (&arguments.plot, &mut picture_file, &stage, &film)
+    {
+        let subtitle = results.subtitle();
+        let text = picture::draw(instance.model(), stage, &outputs.variables, film, &subtitle);
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.flush())
+            .map_err(|error| output::failure(path, &error))?;
+    }
+    if let Some(failure) = stopped_by_us {
+        return Err(failure);
+    }
+    if arguments.json {
+        output::print(&format!("{}\n", results.json(&outputs.variables)))?;
+    } else if !arguments.uses_standard_output() {
+        output::print(&results.summary(&outputs.variables, &arguments.files()))?;
+    }
+    outcome.and(read).map_err(|error| {
+        Failure::Simulation(format!(
+            "the simulation stopped at t = {} s, before {} s: {error}",
+            Number(results.reached),
+            Number(experiment.stop)
+        ))
+    })
+}
+
+/// From start to stop; gives the CPU time of the integration alone, what recording took subtracted.
+fn simulate(
+    instance: &mut Instance,
+    experiment: &Experiment,
+    points: &mut Option<Grid>,
+    recorder: &mut Recorder,
+) -> (biela::Result<()>, Duration) {
+    let recording = recorder.spent();
+    let began = ProcessTime::now();
+    let outcome = advance(instance, experiment.stop, points, recorder);
+    let cpu = began.elapsed();
+    (outcome, cpu.saturating_sub(recorder.spent() - recording))
+}
+
+/// In one call, or one for each communication point.
+fn advance(
+    instance: &mut Instance,
+    stop: f64,
+    points: &mut Option<Grid>,
+    recorder: &mut Recorder,
+) -> biela::Result<()> {
+    // t + H may miss the point meant by a rounding; the rest is no step.
+    let rounding = 4.0 * f64::EPSILON * stop.abs();
+    while stop - instance.time() > rounding {
+        let now = instance.time();
+        let target = points
+            .as_mut()
+            .and_then(|grid| std::iter::from_fn(|| grid.due(stop)).find(|&t| t > now + rounding))
+            .unwrap_or(stop);
+        instance.step_observed(now, target - now, recorder)?;
+    }
+    Ok(())
+}
+
+impl Arguments {
+    /// Start, stop and interval: the model's, unless said otherwise here.
+    fn experiment(&self, model: &Model) -> Result<Experiment, Failure> {
+        let start = model.experiment.start;
+        let stop = self.stop.unwrap_or(model.experiment.stop);
+        if stop <= start {
+            return Err(Failure::Input(format!(
+                "--stop = {}: expected a time after the start at {} s",
+                Number(stop),
+                Number(start)
+            )));
+        }
+        Ok(Experiment {
+            start,
+            stop,
+            interval: self.interval.or(model.experiment.interval),
+        })
+    }
+
+    fn communication_points(&self, experiment: &Experiment) -> Result<Option<Grid>, Failure> {
+        self.communication
+            .map(|spacing| grid("--communication", spacing, experiment))
+            .transpose()
+    }
+
+    fn recorder(
+        &self,
+        instance: &mut Instance,
+        outputs: &Outputs,
+        experiment: &Experiment,
+    ) -> Result<Recorder, Failure> {
+        let table = match &self.out {
+            None => None,
+            Some(path) => {
+                let rows = match experiment.interval {
+                    None => Rows::EveryStep,
+                    Some(spacing) => Rows::At(grid("--interval", spacing, experiment)?),
+                };
+                let names: Vec<&str> = outputs.variables.iter().map(|v| v.name.as_str()).collect();
+                Some(recorder::table(
+                    path,
+                    &names,
+                    outputs.references.clone(),
+                    rows,
+                )?)
+            }
+        };
+        let camera = self.plot.as_ref().map(|_| Camera {
+            grid: Grid::parts(experiment.start, experiment.stop, picture::FRAMES),
+            references: [outputs.references.as_slice(), &outputs.hidden].concat(),
+            film: Film::default(),
+        });
+        Recorder::new(table, camera, instance)
+    }
+
+    fn uses_standard_output(&self) -> bool {
+        [&self.out, &self.plot]
+            .into_iter()
+            .flatten()
+            .any(|path| output::is_standard(path))
+    }
+
+    fn one_standard_output(&self) -> Result<(), Failure> {
+        let streams = [&self.out, &self.plot]
+            .into_iter()
+            .flatten()
+            .filter(|path| output::is_standard(path))
+            .count();
+        if streams + usize::from(self.json) > 1 {
+            return Err(Failure::Input(
+                "only one of --json, --out - and --plot - can have standard output".to_owned(),
+            ));
+        }
+        for path in [&self.out, &self.plot].into_iter().flatten() {
+            if same_file(path, &self.model) {
+                return Err(Failure::Input(format!(
+                    "\"{}\" is the model itself; results would overwrite it",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        [&self.out, &self.plot]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect()
+    }
+}
+
+/// The declared outputs and, behind them, those that only the picture needs.
+struct Outputs {
+    variables: Vec<Variable>,
+    references: Vec<u32>,
+    hidden: Vec<u32>,
+}
+
+impl Outputs {
+    fn of(instance: &Instance) -> Self {
+        let mut outputs = Self {
+            variables: Vec::new(),
+            references: Vec::new(),
+            hidden: Vec::new(),
+        };
+        for (reference, variable) in (0..).zip(instance.variables()) {
+            if variable.causality != Causality::Output {
+                continue;
+            }
+            if picture::is_hidden(&variable.name) {
+                outputs.hidden.push(reference);
+            } else {
+                outputs.references.push(reference);
+                outputs.variables.push(variable.clone());
+            }
+        }
+        outputs
+    }
+}
+
+/// What is told at the end.
+struct Results {
+    name: String,
+    tolerance: f64,
+    start: f64,
+    reached: f64,
+    statistics: Statistics,
+    cpu: Duration,
+    energy_drift: f64,
+    finals: Vec<f64>,
+}
+
+impl Results {
+    /// Simulated time over CPU time: above 1 is faster than real time.
+    fn real_time_factor(&self) -> f64 {
+        (self.reached - self.start) / self.cpu.as_secs_f64()
+    }
+
+    fn json(&self, outputs: &[Variable]) -> String {
+        let s = &self.statistics;
+        let finals = outputs
+            .iter()
+            .zip(&self.finals)
+            .fold(Object::default(), |map, (output, &value)| {
+                map.number(&output.name, value)
+            });
+        Object::default()
+            .count("steps", s.steps)
+            .count("rejected", s.rejected)
+            .count("newton_failures", s.newton_failures)
+            .count("newton_iterations", s.newton_iterations)
+            .count("residuals", s.residuals)
+            .count("factorizations", s.factorizations)
+            .count("solves", s.solves)
+            .number("smallest_step", s.smallest_step)
+            .number("largest_step", s.largest_step)
+            .number("worst_error", s.worst_error)
+            .number("cpu_seconds", self.cpu.as_secs_f64())
+            .number("real_time_factor", self.real_time_factor())
+            .number("energy_drift", self.energy_drift)
+            .object("final", finals)
+            .finish()
+    }
+
+    fn subtitle(&self) -> String {
+        format!(
+            "{} s to {} s, {} steps, {} rejected, tolerance {}",
+            Number(self.start),
+            Number(self.reached),
+            self.statistics.steps,
+            self.statistics.rejected,
+            Number(self.tolerance)
+        )
+    }
+
+    fn summary(&self, outputs: &[Variable], files: &[&Path]) -> String {
+        let s = &self.statistics;
+        let mut text = format!(
+            "{}: {} s to {} s\n\
+             \x20 steps         {}, {} rejected, {} without convergence; from {:.2e} s to {:.2e} s\n\
+             \x20 work          {} Newton iterations, {} residuals, {} factorizations, {} solves\n\
+             \x20 worst error   {:.2} of the tolerance {}\n\
+             \x20 CPU           {:.3} ms, {:.0} times faster than real time\n\
+             \x20 energy drift  {:.2e} J\n",
+            self.name,
+            Number(self.start),
+            Number(self.reached),
+            s.steps,
+            s.rejected,
+            s.newton_failures,
+            s.smallest_step,
+            s.largest_step,
+            s.newton_iterations,
+            s.residuals,
+            s.factorizations,
+            s.solves,
+            s.worst_error,
+            Number(self.tolerance),
+            self.cpu.as_secs_f64() * 1e3,
+            self.real_time_factor(),
+            self.energy_drift,
+        );
+        let width = outputs.iter().map(|o| o.name.len()).max().unwrap_or(0);
+        for (i, (output, value)) in outputs.iter().zip(&self.finals).enumerate() {
+            let head = if i == 0 { "at the end" } else { "" };
+            writeln!(
+                text,
+                "  {head:<12}  {:<width$}  {} {}",
+                output.name,
+                Number(*value),
+                output.unit
+            )
+            .expect("a String takes everything");
+        }
+        for file in files {
+            writeln!(text, "  wrote         {}", file.display())
+                .expect("a String takes everything");
+        }
+        text
+    }
+}
+
+fn grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<Grid, Failure> {
+    Grid::new(experiment.start, experiment.stop, spacing).ok_or_else(|| {
+        Failure::Input(format!(
+            "{name} = {}: expected a distance that gives at most a thousand million points from {} s to {} s",
+            Number(spacing),
+            Number(experiment.start),
+            Number(experiment.stop)
+        ))
+    })
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("expected a finite number of seconds".to_owned()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match finite(text) {
+        Ok(value) if value > 0.0 => Ok(value),
+        _ => Err("expected a positive, finite number of seconds".to_owned()),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("expected NAME=VALUE".to_owned())?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("expected a name before the equals sign".to_owned());
+    }
+    match value.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((name.to_owned(), value)),
+        _ => Err(format!("expected a finite number after \"{name}=\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_no_durations_are_refused() {
+        for text in ["0", "-1", "nan", "inf", "1e999", "", "1s"] {
+            assert!(positive(text).is_err(), "{text}");
+        }
+        assert_eq!(positive("1e-3"), Ok(1e-3));
+        assert_eq!(finite("-2"), Ok(-2.0));
+    }
+
+    #[test]
+    fn assignments_need_a_name_and_a_finite_number() {
+        assert_eq!(assignment("k = 2e3"), Ok(("k".to_owned(), 2e3)));
+        assert_eq!(assignment("a.b=-1"), Ok(("a.b".to_owned(), -1.0)));
+        for text in ["k", "=1", "k=", "k=nan", "k=1=2"] {
+            assert!(assignment(text).is_err(), "{text}");
+        }
+    }
+}

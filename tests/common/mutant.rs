@@ -1,0 +1,188 @@
+//! A system with one small fault, to see whether a test notices.
+
+use biela::formulation::{
+    Character, Context, Energy, Evaluated, Motion, Pattern, Power, Size, System, Weights,
+};
+
+/// Which part is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Retract,
+    Difference,
+    Bracket,
+    TangentInverse,
+    MassTimes,
+    Force,
+    Tangent,
+    Constraint,
+    Jacobian,
+    ConstraintRate,
+    Convective,
+    Kinetic,
+    Potential,
+    Power,
+    Events,
+    Pattern,
+    Character,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 17] = [
+        Part::Retract,
+        Part::Difference,
+        Part::Bracket,
+        Part::TangentInverse,
+        Part::MassTimes,
+        Part::Force,
+        Part::Tangent,
+        Part::Constraint,
+        Part::Jacobian,
+        Part::ConstraintRate,
+        Part::Convective,
+        Part::Kinetic,
+        Part::Potential,
+        Part::Power,
+        Part::Events,
+        Part::Pattern,
+        Part::Character,
+    ];
+}
+
+/// Size of the fault relative to the value: a hundred times what differences can resolve.
+const FAULT: f64 = 1e-6;
+
+/// `system` with a fault in `part`.
+pub struct Mutant<'a> {
+    pub system: &'a dyn System,
+    pub part: Part,
+}
+
+impl Mutant<'_> {
+    /// Spoils the last entry, which is one of a rotation where there are any.
+    fn spoil(&self, part: Part, out: &mut [f64]) {
+        if let (true, Some(x)) = (part == self.part, out.last_mut()) {
+            *x += FAULT * (1.0 + x.abs());
+        }
+    }
+
+    /// Spoils in proportion to something that changes, so that derivatives are wrong too.
+    fn spoil_by(&self, part: Part, by: f64, out: &mut [f64]) {
+        if let (true, Some(x)) = (part == self.part, out.last_mut()) {
+            *x += FAULT * by.sin();
+        }
+    }
+}
+
+impl System for Mutant<'_> {
+    fn size(&self) -> Size {
+        self.system.size()
+    }
+
+    fn character(&self) -> Character {
+        let mut character = self.system.character();
+        if self.part == Part::Character {
+            character.velocity_forces = false;
+            character.moving_constraints = false;
+        }
+        character
+    }
+
+    fn pattern(&self) -> Pattern {
+        let mut pattern = self.system.pattern();
+        if self.part == Part::Pattern {
+            pattern.tangent[0] = (0, 1);
+        }
+        pattern
+    }
+
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        self.system.retract(q, w, out);
+        self.spoil_by(Part::Retract, w[w.len() - 1], out);
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        self.system.difference(q0, q1, w);
+        self.spoil(Part::Difference, w);
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        self.system.bracket(x, y, out);
+        self.spoil(Part::Bracket, out);
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        self.system.tangent_inverse(theta, y);
+        self.spoil(Part::TangentInverse, y);
+    }
+
+    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+        self.system.mass_times(cx, q, a, out);
+        self.spoil_by(Part::MassTimes, a[a.len() - 1], out);
+    }
+
+    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+        self.system.force(cx, q, v, out)?;
+        self.spoil_by(Part::Force, q[0], out);
+        Ok(())
+    }
+
+    fn tangent(
+        &self,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        a: &[f64],
+        lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        self.system.tangent(cx, q, v, a, lambda, weights, out)?;
+        self.spoil(Part::Tangent, out);
+        Ok(())
+    }
+
+    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+        self.system.constraint(cx, q, phi);
+        self.spoil_by(Part::Constraint, q[0], phi);
+    }
+
+    fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
+        self.system.jacobian(cx, q, out);
+        self.spoil(Part::Jacobian, out);
+    }
+
+    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
+        self.system.constraint_rate(cx, q, phi_t);
+        self.spoil(Part::ConstraintRate, phi_t);
+    }
+
+    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+        self.system.convective(cx, q, v, gamma);
+        self.spoil(Part::Convective, gamma);
+    }
+
+    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+        let mut energy = self.system.energy(cx, q, v);
+        if self.part == Part::Kinetic {
+            energy.kinetic *= 1.0 + FAULT;
+        }
+        if self.part == Part::Potential {
+            energy.potential *= 1.0 + FAULT;
+        }
+        energy
+    }
+
+    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+        let mut power = self.system.power(cx, q, v);
+        if self.part == Part::Power {
+            power.supplied *= 1.0 + 10.0 * FAULT;
+        }
+        power
+    }
+
+    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+        self.system.events(cx, at, phi, rate);
+        self.spoil(Part::Events, rate);
+    }
+}

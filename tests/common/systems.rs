@@ -1,0 +1,92 @@
+//! Small systems written by hand, one for each shape the `System` interface has to carry: vector coordinates, constraints,
+//! M(q), closed loops in relative coordinates, moving constraints, rotations on the group, modes and events, impulses and
+//! holding rows. All have exact derivatives and known answers.
+
+pub mod andrews;
+pub mod bounce;
+pub mod driven_pendulum;
+pub mod heavy_top;
+pub mod impact;
+pub mod oscillator;
+pub mod pendulum;
+pub mod relative;
+
+use biela::formulation::{Context, Motion, System, Weights};
+use nalgebra::{DMatrix, DVector};
+
+/// No inputs, parameters or modes.
+pub const STILL: Context = Context {
+    t: 0.0,
+    u: &[],
+    u_dot: &[],
+    u_ddot: &[],
+    p: &[],
+    modes: &[],
+};
+
+/// All places of an n x m matrix, row by row.
+pub fn full(n: usize, m: usize) -> Vec<(u32, u32)> {
+    (0..n as u32)
+        .flat_map(|i| (0..m as u32).map(move |j| (i, j)))
+        .collect()
+}
+
+/// Accelerations and multipliers of a state: the saddle-point equations with the active rows, solved densely.
+pub fn accelerations(
+    system: &dyn System,
+    cx: &Context,
+    q: &[f64],
+    v: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let size = system.size();
+    let (n, nc) = (size.nv, size.nc);
+    let pattern = system.pattern();
+    let mut matrix = DMatrix::zeros(n + nc, n + nc);
+    let mut values = vec![0.0; pattern.tangent.len()];
+    system
+        .tangent(
+            cx,
+            q,
+            v,
+            &vec![0.0; n],
+            &vec![0.0; nc],
+            &Weights::MASS,
+            &mut values,
+        )
+        .expect("the mass matrix exists");
+    for (&(i, j), x) in pattern.tangent.iter().zip(&values) {
+        matrix[(i as usize, j as usize)] += x;
+    }
+    let mut values = vec![0.0; pattern.jacobian.len()];
+    system.jacobian(cx, q, &mut values);
+    let mut active = vec![true; nc];
+    system.active(cx.modes, &mut active);
+    for (&(i, j), x) in pattern.jacobian.iter().zip(&values) {
+        if active[i as usize] {
+            matrix[(n + i as usize, j as usize)] += x;
+            matrix[(j as usize, n + i as usize)] += x;
+        }
+    }
+    let mut right = DVector::zeros(n + nc);
+    let (force, gamma) = right.as_mut_slice().split_at_mut(n);
+    system.force(cx, q, v, force).expect("the force exists");
+    system.convective(cx, q, v, gamma);
+    for i in 0..nc {
+        if active[i] {
+            gamma[i] = -gamma[i];
+        } else {
+            gamma[i] = 0.0;
+            matrix[(n + i, n + i)] = 1.0;
+        }
+    }
+    let x = matrix
+        .lu()
+        .solve(&right)
+        .expect("the saddle-point matrix is regular");
+    (x.as_slice()[..n].to_vec(), x.as_slice()[n..].to_vec())
+}
+
+/// A motion from its parts.
+pub fn motion<'a>(q: &'a [f64], v: &'a [f64], a: &'a [f64], lambda: &'a [f64]) -> Motion<'a> {
+    Motion { q, v, a, lambda }
+}

@@ -1,0 +1,154 @@
+//! A point mass that bounces on the floor y = 0 and comes to rest on it. Mode 0 flies, mode 1 lies on the floor: the row
+//! Φ = y is active only then. An input lifts it: event 0 is the touch-down, event 1 the lift-off, when the floor would
+//! have to pull (floor force = m g − lift; at rest it is −λ).
+
+use biela::formulation::{
+    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size,
+    System, Weights,
+};
+
+/// The mass and the floor.
+pub struct Bounce {
+    /// kg
+    pub mass: f64,
+    /// m/s²
+    pub gravity: f64,
+    /// 0 .. 1
+    pub restitution: f64,
+    /// Slowest approach that still bounces (m/s).
+    pub slowest: f64,
+}
+
+impl Default for Bounce {
+    fn default() -> Self {
+        Self {
+            mass: 2.0,
+            gravity: 9.81,
+            restitution: 0.8,
+            slowest: 1e-3,
+        }
+    }
+}
+
+impl System for Bounce {
+    fn size(&self) -> Size {
+        Size {
+            nq: 2,
+            nv: 2,
+            nc: 1,
+            ne: 2,
+            modes: 1,
+            inputs: 1,
+            parameters: 0,
+        }
+    }
+
+    fn character(&self) -> Character {
+        Character::default()
+    }
+
+    fn pattern(&self) -> Pattern {
+        Pattern {
+            tangent: vec![(0, 0), (1, 1)],
+            jacobian: vec![(0, 1)],
+        }
+    }
+
+    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+        out[0] = self.mass * a[0];
+        out[1] = self.mass * a[1];
+    }
+
+    fn force(&self, cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+        out[0] = 0.0;
+        out[1] = cx.u[0] - self.mass * self.gravity;
+        Ok(())
+    }
+
+    fn tangent(
+        &self,
+        _cx: &Context,
+        _q: &[f64],
+        _v: &[f64],
+        _a: &[f64],
+        _lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        out.fill(weights.mass * self.mass);
+        Ok(())
+    }
+
+    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+        phi[0] = q[1];
+    }
+
+    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+        out[0] = 1.0;
+    }
+
+    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+        gamma[0] = 0.0;
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        rows[0] = modes[0] == 1;
+    }
+
+    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+        Energy {
+            kinetic: 0.5 * self.mass * (v[0] * v[0] + v[1] * v[1]),
+            potential: self.mass * self.gravity * q[1],
+        }
+    }
+
+    fn power(&self, cx: &Context, _q: &[f64], v: &[f64]) -> Power {
+        Power {
+            dissipated: 0.0,
+            supplied: cx.u[0] * v[1],
+        }
+    }
+
+    fn constraint_name(&self, _i: usize) -> String {
+        "floor".into()
+    }
+
+    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+        phi[0] = at.q[1];
+        rate[0] = at.v[1];
+        phi[1] = self.mass * self.gravity - cx.u[0];
+        rate[1] = -cx.u_dot[0];
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        if (i == 0) == (modes[0] == 0) {
+            Crossing::Falling
+        } else {
+            Crossing::Off
+        }
+    }
+
+    fn fire(
+        &self,
+        _cx: &Context,
+        _at: &Motion,
+        i: usize,
+        modes: &mut [i32],
+        n: &mut [f64],
+    ) -> Reaction {
+        if i == 0 {
+            n.copy_from_slice(&[0.0, 1.0]);
+            Reaction::Impulse {
+                restitution: self.restitution,
+                slowest: self.slowest,
+            }
+        } else {
+            modes[0] = 0;
+            Reaction::Mode
+        }
+    }
+
+    fn hold(&self, _i: usize, modes: &mut [i32]) {
+        modes[0] = 1;
+    }
+}

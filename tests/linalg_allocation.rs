@@ -1,0 +1,108 @@
+//! Factoring and solving allocate nothing once the factor exists.
+
+use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
+use biela::formulation::Pattern;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+#[allow(dead_code)]
+#[path = "../src/constraint/samples.rs"]
+mod samples;
+
+thread_local! {
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that is ending has no counter any more, and is not one of ours.
+        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn calls() -> usize {
+    CALLS.with(Cell::get)
+}
+
+/// Loads, regularises, factors and solves `rounds` times; returns the allocations of the rounds after the first
+/// `warm` ones.
+fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: usize) -> usize {
+    let pattern = Pattern {
+        tangent: sample.tangent.clone(),
+        jacobian: sample.jacobian.clone(),
+    };
+    let st = Structure::new(sample.nv, sample.nc, &pattern, backend);
+    let mut m = Matrix::new(&st);
+    let mut factor = Factor::new(&st);
+    let mut mass = vec![1.0; sample.nv];
+    let (mut x, mut l) = (vec![0.0; sample.nv], vec![0.0; sample.nc]);
+    let active = vec![true; sample.nc];
+    let mut before = calls();
+    for round in 0..rounds {
+        if round == warm {
+            before = calls();
+        }
+        m.set_active(&active);
+        m.load_tangent(&st, &sample.s);
+        m.load_jacobian(&st, &sample.g);
+        m.tangent_diagonal(&st, &mut mass);
+        m.regularise(&st, &mass, 1e-10);
+        factor.factor(&st, &m).expect("a regular sample");
+        x.fill(1.0);
+        l.fill(0.5);
+        factor.solve(&st, &mut x, &mut l);
+        x.fill(1.0);
+        l.fill(0.5);
+        let refined = factor.solve_refined(&st, &m, false, 1e-12, 20, &mut x, &mut l);
+        assert!(refined.residual < 1e-9, "{refined:?}");
+    }
+    calls() - before
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = calls();
+    std::hint::black_box(vec![0u8; 100]);
+    assert_eq!(calls() - before, 1);
+}
+
+#[test]
+fn factor_and_solve_allocate_nothing() {
+    for backend in [Backend::Dense, Backend::Sparse] {
+        for sample in [
+            samples::planar_chain(2),
+            samples::four_bars(2),
+            samples::spatial_chain(20),
+            samples::star(60),
+            samples::sprung_chain(30),
+            samples::random(60, 20, 0.1, 3),
+        ] {
+            assert_eq!(allocations(&sample, backend, 0, 10), 0, "{backend:?}");
+        }
+    }
+}
+
+#[test]
+fn the_sparse_lu_keeps_what_it_has_allocated() {
+    let sample = samples::random(60, 20, 1.5, 4);
+    assert_eq!(allocations(&sample, Backend::Sparse, 1, 10), 0);
+}
