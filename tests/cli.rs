@@ -441,6 +441,8 @@ fn help_and_version_are_no_errors() {
         "--plot",
         "--set",
         "--json",
+        "summary",
+        "Exit status",
     ] {
         assert!(help.contains(option), "{option} is not in the help");
     }

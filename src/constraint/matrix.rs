@@ -204,7 +204,7 @@ impl Structure {
 }
 
 impl Sparse {
-    fn new(st: &Structure, graph: &Graph, order: Vec<u32>) -> Self {
+    pub fn new(st: &Structure, graph: &Graph, order: Vec<u32>) -> Self {
         let (nv, n) = (st.nv, st.nv + st.nc);
         let mut entries = Vec::new();
         let mut count = vec![0u32; n + 1];

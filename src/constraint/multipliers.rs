@@ -917,6 +917,133 @@ mod tests {
     }
 
     #[test]
+    fn an_indefinite_tangent_is_solved_with_pivoting() {
+        // A long step over a falling force: S has negative and zero entries on the diagonal, K still has an inverse.
+        for backend in BOTH {
+            for bodies in [2, 12] {
+                let mut sample = samples::planar_chain(bodies);
+                for (at, s) in sample.tangent.iter().zip(&mut sample.s) {
+                    if at.0 == at.1 {
+                        *s *= [1.0, -0.7, 1.3, 0.0][at.0 as usize % 4];
+                    }
+                }
+                let pivots = agrees_with_nalgebra(&sample, backend, "indefinite");
+                assert!(pivots.used_lu);
+            }
+        }
+    }
+
+    #[test]
+    fn a_structure_is_shared_between_threads() {
+        let sample = samples::four_bars(5);
+        let c = case(&sample, Backend::Sparse);
+        let run = || {
+            let mut factor = Factor::new(&c.st);
+            factor.factor(&c.st, &c.m).unwrap();
+            let mut y = right_side(sample.nv + sample.nc, 15);
+            let (x, l) = y.split_at_mut(sample.nv);
+            factor.solve(&c.st, x, l);
+            y
+        };
+        let (a, b) = std::thread::scope(|s| {
+            let (a, b) = (s.spawn(run), s.spawn(run));
+            (a.join().unwrap(), b.join().unwrap())
+        });
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn units_do_not_matter() {
+        // Coordinates and rows measured in other units: S -> D S D, G -> F G D, solution D⁻¹ x and F⁻¹ λ.
+        for backend in BOTH {
+            let sample = samples::four_bars(6);
+            let (nv, nc) = (sample.nv, sample.nc);
+            let unit = |i: usize| [1e-5, 1.0, 1e4, 1e-2][i % 4];
+            let mut other = sample.clone();
+            for (at, s) in sample.tangent.iter().zip(&mut other.s) {
+                *s *= unit(at.0 as usize) * unit(at.1 as usize);
+            }
+            for (at, g) in sample.jacobian.iter().zip(&mut other.g) {
+                *g *= unit(at.0 as usize + 1) * unit(at.1 as usize);
+            }
+            let b = right_side(nv + nc, 12);
+            let solve = |sample: &Sample, mut y: Vec<f64>| {
+                let mut c = case(sample, backend);
+                // Without E: its floor is the one thing that compares rows of different units.
+                c.m.regularise(&c.st, &vec![1.0; nv], 0.0);
+                let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+                let (x, l) = y.split_at_mut(nv);
+                let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 4, x, l);
+                assert!(refined.residual < 1e-13, "{refined:?}");
+                (y, pivots)
+            };
+            let (exact, pivots) = solve(&sample, b.clone());
+            let scaled =
+                (0..nv + nc).map(|i| b[i] * if i < nv { unit(i) } else { unit(i - nv + 1) });
+            let (mut y, scaled_pivots) = solve(&other, scaled.collect());
+            for i in 0..nv + nc {
+                y[i] *= if i < nv { unit(i) } else { unit(i - nv + 1) };
+            }
+            let error = largest_difference(&y, &exact);
+            assert!(error < 1e-10, "{backend:?}: {error:e}");
+            let (a, b) = (
+                pivots.smallest_constraint,
+                scaled_pivots.smallest_constraint,
+            );
+            assert!((a - b).abs() < 1e-10 * a, "{backend:?}: {a} and {b}");
+        }
+    }
+
+    #[test]
+    fn stiff_springs_do_not_spoil_the_solution() {
+        for backend in BOTH {
+            for stiffness in [1e4, 1e8] {
+                let mut sample = samples::planar_chain(20);
+                for b in 1..20u32 {
+                    let (i, j) = (3 * b - 1, 3 * b + 2);
+                    sample.tangent.extend([(i, i), (j, j), (i, j), (j, i)]);
+                    sample
+                        .s
+                        .extend([stiffness, stiffness, -stiffness, -stiffness]);
+                }
+                let mut c = case(&sample, backend);
+                c.factor.factor(&c.st, &c.m).unwrap();
+                let mut y = right_side(sample.nv + sample.nc, 13);
+                let (x, l) = y.split_at_mut(sample.nv);
+                let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-10, 3, x, l);
+                assert!(
+                    refined.residual < 1e-10,
+                    "{backend:?} {stiffness:e}: {refined:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn holding_constraints_back_keeps_the_digits_plain_minimum_degree_loses() {
+        for sample in [samples::four_bars(40), samples::planar_chain(200)] {
+            let raw = |plain: bool| {
+                let mut c = case(&sample, Backend::Sparse);
+                if plain {
+                    let graph = c.st.graph();
+                    let order = crate::linalg::order::plain(&graph);
+                    c.st.sparse = Some(Sparse::new(&c.st, &graph, order));
+                    c.factor = Factor::new(&c.st);
+                }
+                c.factor.factor(&c.st, &c.m).unwrap();
+                let mut y = right_side(sample.nv + sample.nc, 14);
+                let (x, l) = y.split_at_mut(sample.nv);
+                c.factor
+                    .solve_refined(&c.st, &c.m, true, 1.0, 0, x, l)
+                    .residual
+            };
+            let (ours, plain) = (raw(false), raw(true));
+            assert!(ours < 1e-11, "{ours:e}");
+            assert!(plain > 100.0 * ours, "{plain:e} is as good as {ours:e}");
+        }
+    }
+
+    #[test]
     fn the_same_calls_give_the_same_bits() {
         for backend in BOTH {
             for skew in [0.0, 1.5] {

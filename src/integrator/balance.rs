@@ -10,8 +10,10 @@
 use super::core::{Core, Culprit, Problem, Refusal, first_not_finite};
 use super::state::Statistics;
 
-/// Residual of these solutions, relative: they feed a fourth-order formula.
+/// Residual of the accelerations, relative: they feed a fourth-order formula.
 const EXACT: f64 = 1e-12;
+/// Residual of the jerk, relative: it enters that formula with h²/12, so its error stays far below the tolerance.
+const EXACT_JERK: f64 = 1e-8;
 /// Half width of the difference for the jerk, in steps.
 const WIDTH: f64 = 1e-4;
 
@@ -34,7 +36,7 @@ impl Core {
         for l in lambda.iter_mut() {
             *l = -*l;
         }
-        self.solve_checked(acc, lambda)
+        self.solve_checked(EXACT, acc, lambda)
     }
 
     /// Jerk j and dλ/dt at a point of the flow; `h` sets the width of the difference.
@@ -80,17 +82,17 @@ impl Core {
                 lambda_dot[i] -= c * (ga[i] + gamma[i]);
             }
         }
-        self.solve_checked(jerk, lambda_dot)
+        self.solve_checked(EXACT_JERK, jerk, lambda_dot)
     }
 
-    fn solve_checked(&mut self, x: &mut [f64], l: &mut [f64]) -> Result<(), Refusal> {
+    fn solve_checked(&mut self, tol: f64, x: &mut [f64], l: &mut [f64]) -> Result<(), Refusal> {
         if let Some(i) = first_not_finite(x) {
             return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
         }
         if let Some(i) = first_not_finite(l) {
             return Err(Refusal::NotFinite(Culprit::Constraint(i)));
         }
-        self.mass.solve_exact(&self.st, EXACT, x, l, &mut self.work);
+        self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
         match first_not_finite(x) {
             Some(i) => Err(Refusal::NotFinite(Culprit::Coordinate(i))),
             None => Ok(()),

@@ -124,7 +124,7 @@ impl Trial {
             delta_dot: v(),
             lambda_dot: vec![0.0; size.nc],
             jerk: v(),
-            rate: f64::NAN,
+            rate: f64::INFINITY,
             ..Self::default()
         }
     }

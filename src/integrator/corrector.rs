@@ -18,8 +18,12 @@ use super::step::remember;
 const STIFF: f64 = 0.2;
 /// Corrections below this (in the error norm) are rounding and say nothing about stiffness.
 const ROUNDING: f64 = 1e-13;
-/// Rest of projections inside a pass, relative.
-const PROJECTED: f64 = 1e-8;
+/// Rest of the projections of the corrections, relative: what they bring is put onto the constraints afterwards.
+const TANGENT: f64 = 1e-3;
+/// Rest of the projection of the velocity, relative.
+const PROJECTED: f64 = 1e-6;
+/// Closure aimed at, relative to the scale of the row.
+const CLOSURE: f64 = 1e-14;
 /// Position corrections after each pass.
 const CLOSINGS: usize = 2;
 
@@ -155,7 +159,7 @@ impl Core {
             *r = -*r;
         }
         self.mass
-            .reach_here(&self.st, r, PROJECTED, de, mu, &mut self.work);
+            .reach_here(&self.st, r, TANGENT, de, mu, &mut self.work);
         for i in 0..e.len() {
             e[i] += de[i];
         }
@@ -179,9 +183,12 @@ impl Core {
     fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) {
         for _ in 0..CLOSINGS {
             let cx = self.inputs.at(p, y.t);
+            p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
+            if self.closure(&self.scratch.c[0]).0 <= CLOSURE * p.system.magnitude(&y.q) {
+                return;
+            }
             let [dq, ..] = &mut self.scratch.v;
             let [phi, ..] = &mut self.scratch.c;
-            p.system.constraint(&cx, &y.q, phi);
             for x in phi.iter_mut() {
                 *x = -*x;
             }

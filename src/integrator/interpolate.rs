@@ -10,7 +10,6 @@ use super::core::{Core, Problem};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::{Power, Size, System};
-use crate::linalg::norm::max_abs;
 
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]
@@ -20,6 +19,7 @@ pub(super) struct Segment {
     v: [Vec<f64>; 2],
     acc: [Vec<f64>; 2],
     lambda: [Vec<f64>; 2],
+    lambda_dot: [Vec<f64>; 2],
     modes: Vec<i32>,
     dropped: Vec<bool>,
     dissipated: [f64; 2],
@@ -39,6 +39,7 @@ impl Segment {
             v: two(size.nv),
             acc: two(size.nv),
             lambda: two(size.nc),
+            lambda_dot: two(size.nc),
             modes: vec![0; size.modes],
             dropped: vec![false; size.nc],
             mid_q: vec![0.0; size.nq],
@@ -60,6 +61,7 @@ impl Segment {
         self.v[0].copy_from_slice(&s.v);
         self.acc[0].copy_from_slice(&s.acc);
         self.lambda[0].copy_from_slice(&s.lambda);
+        self.lambda_dot[0].copy_from_slice(&s.lambda_dot);
         self.modes.copy_from_slice(&s.modes);
         self.dropped.copy_from_slice(&s.dropped);
         (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
@@ -71,6 +73,7 @@ impl Segment {
         self.v[1].copy_from_slice(&s.v);
         self.acc[1].copy_from_slice(&s.acc);
         self.lambda[1].copy_from_slice(&s.lambda);
+        self.lambda_dot[1].copy_from_slice(&s.lambda_dot);
         self.valid = true;
     }
 
@@ -112,45 +115,28 @@ impl Segment {
         system.retract(&q[0], w, mid_q);
     }
 
-    /// Work dissipated and supplied over the step.
-    pub fn work(&mut self, core: &mut Core, p: &Problem) -> (f64, f64) {
+    /// Work dissipated and supplied from the start of the step to the fraction `s` of it.
+    pub fn work(&mut self, core: &mut Core, p: &Problem, s: f64) -> (f64, f64) {
         let h = self.t[1] - self.t[0];
-        self.blend(p.system, core.character.rotations, 0.5);
-        let mut sum = (0.0, 0.0);
-        for (point, weight) in [(0, 1.0), (2, 4.0), (1, 1.0)] {
-            let t = if point == 2 {
-                self.t[0] + 0.5 * h
-            } else {
-                self.t[point]
-            };
-            let (q, v) = if point == 2 {
-                (&self.mid_q, &self.mid_v)
-            } else {
-                (&self.q[point], &self.v[point])
-            };
-            let cx = core.inputs.at(p, t);
-            let Power {
-                dissipated,
-                supplied,
-            } = p.system.power(&cx, q, v);
-            let mut drive = 0.0;
+        let (mut dissipated, mut supplied) = (0.0, 0.0);
+        for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
+            self.blend(p.system, core.character.rotations, point);
+            let cx = core.inputs.at(p, self.t[0] + point * h);
+            let power: Power = p.system.power(&cx, &self.mid_q, &self.mid_v);
+            dissipated += weight * power.dissipated;
+            supplied += weight * power.supplied;
             if core.character.moving_constraints {
                 // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
                 let phi_t = &mut core.scratch.c[0];
-                p.system.constraint_rate(&cx, q, phi_t);
+                p.system.constraint_rate(&cx, &self.mid_q, phi_t);
                 for i in 0..phi_t.len() {
-                    let lambda = if point == 2 {
-                        0.5 * (self.lambda[0][i] + self.lambda[1][i])
-                    } else {
-                        self.lambda[point][i]
-                    };
-                    drive += lambda * phi_t[i];
+                    let ends = [self.lambda[0][i], self.lambda[1][i]];
+                    let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
+                    supplied += weight * hermite3(point, ends, slopes) * phi_t[i];
                 }
             }
-            sum.0 += weight * dissipated;
-            sum.1 += weight * (supplied + drive);
         }
-        (sum.0 * h / 6.0, sum.1 * h / 6.0)
+        (dissipated * s * h / 6.0, supplied * s * h / 6.0)
     }
 }
 
@@ -215,26 +201,27 @@ impl Integrator {
                 return Ok(());
             }
         }
+        // Worked out on a copy of the modes the step was made in: an event at its end may have changed them.
+        let mut modes = std::mem::take(&mut self.modes);
+        modes.copy_from_slice(&segment.modes);
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &modes,
+        };
+        let (dissipated, supplied) = segment.work(core, &p, s);
+        out.dissipated = segment.dissipated[0] + dissipated;
+        out.supplied = segment.supplied[0] + supplied;
         segment.blend(system, core.character.rotations, s);
         out.q.clone_from(&segment.mid_q);
         out.v.clone_from(&segment.mid_v);
         out.acc.clone_from(&segment.acc[1]);
         out.lambda.clone_from(&segment.lambda[1]);
-        out.dissipated =
-            segment.dissipated[0] + s * (segment.dissipated[1] - segment.dissipated[0]);
-        out.supplied = segment.supplied[0] + s * (segment.supplied[1] - segment.supplied[0]);
-
-        let p = Problem {
-            system,
-            env: *env,
-            modes: &segment.modes,
-        };
-        core.newton.select(system, &segment.modes, &segment.dropped);
-        core.mass.select(system, &segment.modes, &segment.dropped);
-        core.consistent(&p, t, out, CLOSINGS, CLOSURE)
-            .map_err(|r| r.error(system, t, 0.0))?;
-        debug_assert!(max_abs(&out.q).is_finite());
-        Ok(())
+        core.newton.select(system, &modes, &segment.dropped);
+        core.mass.select(system, &modes, &segment.dropped);
+        let outcome = core.consistent(&p, t, out, CLOSINGS, CLOSURE);
+        self.modes = modes;
+        outcome.map_err(|r| r.error(system, t, 0.0))
     }
 }
 

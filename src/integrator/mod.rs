@@ -156,14 +156,14 @@ impl Integrator {
                         plan.h * NEWTON_RATIO
                     };
                     plan = self.shorter(h, None, p, state)?;
-                    state.rate = f64::NAN;
+                    state.rate = f64::INFINITY;
                     continue;
                 }
                 Err(refusal) => refusal,
             };
             stats.newton_failures += 1;
             may_grow = false;
-            state.rate = f64::NAN;
+            state.rate = f64::INFINITY;
             if self.core.control.fixed().is_some()
                 || matches!(refusal, Refusal::Fault(Fault::Stop(_)))
             {
@@ -327,7 +327,7 @@ impl Integrator {
         }
         segment.end(s);
         if core.character.works || core.character.moving_constraints {
-            let (dissipated, supplied) = segment.work(core, p);
+            let (dissipated, supplied) = segment.work(core, p, 1.0);
             s.dissipated += dissipated;
             s.supplied += supplied;
         }

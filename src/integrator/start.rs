@@ -53,7 +53,7 @@ impl Integrator {
             dropped: vec![false; size.nc],
             first: true,
             may_grow: true,
-            rate: f64::NAN,
+            rate: f64::INFINITY,
             event_at_t: -1,
             statistics: Statistics {
                 smallest_step: f64::INFINITY,
@@ -175,7 +175,7 @@ impl Integrator {
             state.jerk.copy_from_slice(&y.jerk);
         }
         state.jerk_known = wants_jerk;
-        state.rate = f64::NAN;
+        state.rate = f64::INFINITY;
         self.segment.forget();
         Ok(moved)
     }
@@ -380,7 +380,7 @@ impl Core {
         s.delta_dot.fill(0.0);
         s.a.copy_from_slice(&s.acc);
         s.h = 0.0;
-        s.rate = f64::NAN;
+        s.rate = f64::INFINITY;
         s.rate_uses = 0;
         Ok(())
     }

@@ -41,7 +41,7 @@ pub struct State {
     pub first: bool,
     /// The next accepted step may propose growth (not right after a rejection).
     pub may_grow: bool,
-    /// Measured contraction of Newton's iteration, NaN if unknown.
+    /// Measured contraction of Newton's iteration, infinite if unknown.
     pub rate: f64,
     /// Steps accepted on the strength of `rate` since it was measured.
     pub rate_uses: u32,

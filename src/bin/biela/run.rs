@@ -20,9 +20,9 @@ use crate::recorder::{self, Camera, Recorder, Rows};
 /// Arguments of `biela run`.
 #[derive(clap::Args)]
 #[command(
-    long_about = "Simulate a model.\n\nPrints a short summary, unless --json or `--out -` use standard output. \
-                  Exit status: 0 done, 1 the simulation failed (results up to there are kept), 2 bad input \
-                  (nothing was simulated)."
+    after_help = "Prints a short summary, unless --json or `--out -` use standard output. real_time_factor is simulated \
+                  time over CPU time.\n\nExit status: 0 done, 1 the simulation failed (results up to there are kept), \
+                  2 bad input (nothing was simulated)."
 )]
 pub struct Arguments {
     /// Model file (TOML, or JSON by its ending)

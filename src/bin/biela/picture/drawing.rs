@@ -153,11 +153,7 @@ impl Scene {
         show: &Show,
         frame: &Frame,
     ) {
-        let tracks: Vec<Track> = poses
-            .iter()
-            .zip(&model.bodies)
-            .map(|(pose, body)| Track::new(pose, flat(body.center_of_mass)))
-            .collect();
+        let tracks: Vec<Track> = poses.iter().map(Track::new).collect();
         let mut visible = self.visible(&tracks);
         for ends in model
             .forces
@@ -208,24 +204,16 @@ impl Scene {
     }
 }
 
-/// The frame of a body over time.
+/// The frame of a body over time: `<body>.x` and `.y` speak of the frame's origin.
 struct Track {
     origins: Vec<Point>,
     angles: Vec<f64>,
 }
 
 impl Track {
-    /// From the motion of the centre of mass.
-    fn new(pose: &[Vec<f64>; 3], center_of_mass: Point) -> Self {
-        let [x, y, angle] = pose;
-        let origins = (0..angle.len())
-            .map(|i| {
-                let arm = turned(center_of_mass, angle[i]);
-                [x[i] - arm[0], y[i] - arm[1]]
-            })
-            .collect();
+    fn new([x, y, angle]: &[Vec<f64>; 3]) -> Self {
         Self {
-            origins,
+            origins: x.iter().zip(y).map(|(&x, &y)| [x, y]).collect(),
             angles: angle.clone(),
         }
     }
@@ -708,12 +696,11 @@ mod tests {
     }
 
     #[test]
-    fn a_body_follows_its_centre_of_mass() {
-        // Frame at the pin, centre of mass at (1, 0): turned by 90 degrees the centre is above the pin.
-        let pose = [vec![0.0], vec![1.0], vec![std::f64::consts::FRAC_PI_2]];
-        let track = Track::new(&pose, [1.0, 0.0]);
-        let pin = track.path([0.0, 0.0]).next().unwrap();
-        assert!(pin[0].abs() < 1e-15 && pin[1].abs() < 1e-15);
+    fn points_of_a_body_move_with_its_frame() {
+        // Frame at (1, 2), turned by 90 degrees: what was to the right is above.
+        let track = Track::new(&[vec![1.0], vec![2.0], vec![std::f64::consts::FRAC_PI_2]]);
+        let point = track.path([3.0, 0.0]).next().unwrap();
+        assert!((point[0] - 1.0).abs() < 1e-15 && (point[1] - 5.0).abs() < 1e-15);
     }
 
     #[test]
