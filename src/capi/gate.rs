@@ -293,7 +293,9 @@ mod tests {
     #[test]
     fn a_turn_is_given_once_and_names_its_holder() {
         let running = AtomicPtr::new(null_mut());
-        let first = Turn::take(&running, c"first").ok().expect("free");
+        let Ok(first) = Turn::take(&running, c"first") else {
+            panic!("it was free");
+        };
         assert_eq!(Turn::take(&running, c"second").err(), Some(c"first"));
         drop(first);
         assert!(Turn::take(&running, c"third").is_ok());
