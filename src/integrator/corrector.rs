@@ -6,7 +6,9 @@
 //!   q₁ ← q₁ ∘ Dq, closed;   v₁ ← vc, projected;   q̈₁, λ₁, j₁ from the equations
 //! ```
 //!
-//! The first pass is the error of the HHT step: it is what the step size is controlled by. The passes contract like
+//! The first pass is the error of the HHT step: it is what the step size is controlled by, e = max(‖Dq‖, τ ‖Dv‖) with τ the
+//! time in which the motion changes. (h ‖Dv‖ would do for HHT itself; but where ‖Dq‖ vanishes, at the turning points of a
+//! swing, it lets the step grow until the few corrected steps there are the whole error of the run.) The passes contract like
 //! (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT result is kept.
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
@@ -71,9 +73,41 @@ impl Core {
             y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
         }
         remember(s, y);
+        let tau = self.time_scale(p, s, y);
         Ok(Correction::Kept {
-            error: max(first.0, y.h * first.1),
+            error: max(first.0, tau * first.1),
         })
+    }
+
+    /// The time 1/ω in which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step:
+    /// ω⁴ (‖q̈‖² + ω² ‖v‖²) = ‖j'‖² + ω² ‖j‖², which is exact for an oscillation in every phase. Not below h.
+    fn time_scale(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        let cx = self.inputs.at(p, y.t);
+        let snap = &mut self.scratch.v[0];
+        for i in 0..snap.len() {
+            snap[i] = (y.jerk[i] - s.jerk[i]) / y.h;
+        }
+        let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
+        let (v, a, j, k) = (
+            square(&y.v),
+            square(&y.acc),
+            square(&y.jerk),
+            square(&self.scratch.v[0]),
+        );
+        // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
+        let (mut low, mut high) = (1e-12 / (y.h * y.h), 1.0 / (y.h * y.h));
+        if !(high * high * (a + high * v) > k + high * j) {
+            return y.h;
+        }
+        for _ in 0..20 {
+            let x = (low * high).sqrt();
+            if x * x * (a + x * v) < k + x * j {
+                low = x
+            } else {
+                high = x
+            }
+        }
+        1.0 / high.sqrt()
     }
 
     /// j₁ and dλ/dt at the end of the trial.
