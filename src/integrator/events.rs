@@ -21,6 +21,8 @@ const HIT: f64 = 1e-3;
 const HIT_CORRECTED: f64 = 1e-6;
 /// Roots this close to the start of the step belong to the event just handled.
 const JUST_HANDLED: f64 = 1e-9;
+/// Pivot of the scaled constraints below which rows may depend on each other: those that do have 1e-10, the regularisation.
+const DEPENDENT: f64 = 1e-8;
 /// Event substeps in a row after which a bounce is held.
 const HOLD_AFTER: u32 = 50;
 /// ... and after which the run is given up.
@@ -315,8 +317,15 @@ impl Integrator {
         };
         core.select(p.system, s);
         core.factored_for = None;
-        core.factorise_mass(&p, s.t, &s.q, &s.v)
+        let pivots = core
+            .factorise_mass(&p, s.t, &s.q, &s.v)
             .map_err(|r| refused(r, s.t))?;
+        // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
+        if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
+            core.rank_again(&p, s).map_err(|r| refused(r, s.t))?;
+            core.factorise_mass(&p, s.t, &s.q, &s.v)
+                .map_err(|r| refused(r, s.t))?;
+        }
         let State {
             t,
             q,

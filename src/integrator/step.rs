@@ -10,12 +10,13 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::newton::culprit;
 use super::state::{State, Statistics};
+use crate::constraint::multipliers::Pivots;
 use crate::linalg::norm::max_abs;
 
 /// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
 const CLOSURE: f64 = 2e-14;
 /// Closure above which a step is refused.
-const OPEN: f64 = 1e-11;
+pub(super) const OPEN: f64 = 1e-11;
 /// Rest of a projection of velocities and accelerations, relative.
 pub(super) const PROJECTED: f64 = 1e-6;
 /// Rest above which the factorisation of the step is too old for a projection.
@@ -54,8 +55,17 @@ impl Core {
 
     /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
     pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
+        self.widest(phi, self.newton.active())
+    }
+
+    /// The same of the rows that are left out: they follow from the others, so they should close with them.
+    pub fn left_open(&self, phi: &[f64]) -> (f64, usize) {
+        self.widest(phi, &self.left_out)
+    }
+
+    fn widest(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
         let mut worst = (0.0, 0);
-        for (i, &on) in self.newton.active().iter().enumerate() {
+        for (i, &on) in rows.iter().enumerate() {
             let open = phi[i].abs() / self.closure_scale[i];
             // Not `open > worst`: NaN must win.
             if on && !(open <= worst.0) {
@@ -74,10 +84,12 @@ impl Core {
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
             let (open, row) = self.closure(&self.scratch.c[1]);
             if open <= target {
+                y.opened = self.left_open(&self.scratch.c[1]);
                 return Ok(());
             }
             if !(open < 0.5 * before) {
                 return if open <= OPEN * p.system.magnitude(&y.q) {
+                    y.opened = self.left_open(&self.scratch.c[1]);
                     Ok(())
                 } else {
                     Err(Refusal::Newton {
@@ -216,12 +228,11 @@ impl Core {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<(), Refusal> {
+    ) -> Result<Pivots, Refusal> {
         let cx = self.inputs.at(p, t);
         self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
         self.mass
             .factorise(&self.st, &mut self.work)
-            .map(|_| ())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))
     }
 }
