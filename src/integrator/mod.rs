@@ -361,6 +361,10 @@ impl Integrator {
             segment,
             ..
         } = self;
+        if !y.jerk_known {
+            // What some earlier attempt left there must not get into a state.
+            y.jerk.fill(0.0);
+        }
         segment.begin(s);
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);

@@ -4,7 +4,9 @@
 
 pub mod andrews;
 pub mod bounce;
+pub mod chain;
 pub mod driven_pendulum;
+pub mod fragile;
 pub mod heavy_top;
 pub mod impact;
 pub mod oscillator;
