@@ -10,6 +10,7 @@ pub mod fragile;
 pub mod heavy_top;
 pub mod impact;
 pub mod oscillator;
+pub mod parting;
 pub mod pendulum;
 pub mod relative;
 
