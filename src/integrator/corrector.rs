@@ -12,7 +12,7 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::estimate::max;
 use super::state::{State, Statistics};
-use super::step::{OPEN, remember};
+use super::step::{LEFT_OPEN, OPEN, remember};
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
@@ -185,9 +185,10 @@ impl Core {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
             let (open, row) = self.closure(&self.scratch.c[0]);
+            y.opened = self.left_open(&self.scratch.c[0]);
             let magnitude = p.system.magnitude(&y.q);
-            if open <= CLOSURE * magnitude || (closing == CLOSINGS && open <= OPEN * magnitude) {
-                y.opened = self.left_open(&self.scratch.c[0]);
+            let closed = open <= CLOSURE * magnitude && y.opened.0 <= LEFT_OPEN * magnitude;
+            if closed || (closing == CLOSINGS && open <= OPEN * magnitude) {
                 return Ok(());
             }
             if closing == CLOSINGS {

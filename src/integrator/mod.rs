@@ -25,6 +25,7 @@ use self::controller::{NEWTON_RATIO, Plan};
 use self::core::{Core, Problem, Refusal, Trial};
 use self::corrector::Correction;
 use self::interpolate::Segment;
+use self::step::LEFT_OPEN;
 use crate::constraint::multipliers::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::{Fault, System};
@@ -71,8 +72,6 @@ pub struct Integrator {
 const STRIKES: u32 = 3;
 /// Its first rest, doubled each time up to 32-fold (steps).
 const REST: u32 = 8;
-/// Opening of a row that is left out, over its scale, above which it does not follow from the others any more.
-const LEFT_OPEN: f64 = 1e-10;
 
 impl Integrator {
     /// Checks the settings and sizes the work space.

@@ -17,6 +17,8 @@ use crate::linalg::norm::max_abs;
 const CLOSURE: f64 = 2e-14;
 /// Closure above which a step is refused.
 pub(super) const OPEN: f64 = 1e-11;
+/// Opening of a row that is left out, over its scale, above which it does not follow from the others any more.
+pub(super) const LEFT_OPEN: f64 = 1e-10;
 /// Rest of a projection of velocities and accelerations, relative.
 pub(super) const PROJECTED: f64 = 1e-6;
 /// Rest above which the factorisation of the step is too old for a projection.
@@ -77,19 +79,20 @@ impl Core {
 
     /// Closes what Newton's tolerance left open, by least motion.
     fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
-        let target = CLOSURE * p.system.magnitude(&y.q);
+        let magnitude = p.system.magnitude(&y.q);
+        let target = CLOSURE * magnitude;
         let mut before = f64::INFINITY;
         loop {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
             let (open, row) = self.closure(&self.scratch.c[1]);
-            if open <= target {
-                y.opened = self.left_open(&self.scratch.c[1]);
+            y.opened = self.left_open(&self.scratch.c[1]);
+            // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
+            if open <= target && y.opened.0 <= LEFT_OPEN * magnitude {
                 return Ok(());
             }
             if !(open < 0.5 * before) {
-                return if open <= OPEN * p.system.magnitude(&y.q) {
-                    y.opened = self.left_open(&self.scratch.c[1]);
+                return if open <= OPEN * magnitude {
                     Ok(())
                 } else {
                     Err(Refusal::Newton {

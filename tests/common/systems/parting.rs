@@ -8,7 +8,9 @@
 //! Up to x = 1 the rail says what the floor says. From there on it holds y = 0 against a force k (x − 1)⁴ (with `strength`), or
 //! contradicts the floor (with `lift`).
 
-use biela::formulation::{Character, Context, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    Character, Context, Energy, Evaluated, Pattern, Power, Size, System, Weights,
+};
 
 /// The point and its rail.
 pub struct Parting {
@@ -101,6 +103,20 @@ impl System for Parting {
         let [_, s1, s2] = late(q[0], 3).map(|s| self.strength * s);
         gamma[0] = 0.0;
         gamma[1] = s2 * q[1] * v[0] * v[0] + 2.0 * s1 * v[0] * v[1] - self.lift * late(cx.t, 3)[2];
+    }
+
+    fn energy(&self, _cx: &Context, _q: &[f64], v: &[f64]) -> Energy {
+        Energy {
+            kinetic: 0.5 * v.iter().map(|v| v * v).sum::<f64>(),
+            potential: 0.0,
+        }
+    }
+
+    fn power(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Power {
+        Power {
+            dissipated: 0.0,
+            supplied: self.push * late(q[0], 4)[0] * v[1],
+        }
     }
 
     fn constraint_name(&self, row: usize) -> String {
