@@ -8,10 +8,13 @@ use std::sync::atomic::Ordering;
 use biela::Error;
 use biela::component::Instance;
 use biela::constraint::multipliers::Backend;
-use biela::formulation::{Character, Context, Evaluated, Fault, Pattern, Size, System, Weights};
+use biela::formulation::{
+    Character, Context, Crossing, Evaluated, Fault, Motion, Pattern, Reaction, Size, System,
+    Weights,
+};
 use biela::integrator::{Environment, Integrator, State};
 use biela::model::{Corrector, Model, Solver};
-use common::drive::{AsSystem, Run, bare, model};
+use common::drive::{AsSystem, Run, Sine, bare, model};
 use common::systems::bounce::Bounce;
 use common::systems::chain::Chain;
 use common::systems::fragile::{Break, Fragile, Place};
@@ -832,6 +835,126 @@ fn a_row_that_stops_following_from_the_others_is_held_again() {
                 (run.state.lambda[1] - 10.0).abs() < 1e-3,
                 "{:?}",
                 run.state.lambda
+            );
+        }
+    }
+}
+
+/// The bouncing mass over two floors in the same place: at rest both rows hold, and one follows from the other.
+#[derive(Default)]
+struct TwoFloors(Bounce);
+
+impl System for TwoFloors {
+    fn size(&self) -> Size {
+        Size {
+            nc: 2,
+            ..self.0.size()
+        }
+    }
+    fn character(&self) -> Character {
+        self.0.character()
+    }
+    fn pattern(&self) -> Pattern {
+        Pattern {
+            jacobian: vec![(0, 1), (1, 1)],
+            ..self.0.pattern()
+        }
+    }
+    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+        self.0.mass_times(cx, q, a, out);
+    }
+    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+        self.0.force(cx, q, v, out)
+    }
+    fn tangent(
+        &self,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        a: &[f64],
+        lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        self.0.tangent(cx, q, v, a, lambda, weights, out)
+    }
+    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+        phi.fill(q[1]);
+    }
+    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+        out.fill(1.0);
+    }
+    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+        gamma.fill(0.0);
+    }
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(modes[0] == 1);
+    }
+    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+        self.0.events(cx, at, phi, rate);
+    }
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        self.0.crossing(modes, i)
+    }
+    fn fire(
+        &self,
+        cx: &Context,
+        at: &Motion,
+        i: usize,
+        modes: &mut [i32],
+        n: &mut [f64],
+    ) -> Reaction {
+        self.0.fire(cx, at, i, modes, n)
+    }
+    fn hold(&self, i: usize, modes: &mut [i32]) {
+        self.0.hold(i, modes);
+    }
+}
+
+#[test]
+fn a_row_that_an_event_brings_in_twice_is_held_once() {
+    for backend in [Backend::Dense, Backend::Sparse] {
+        for corrector in [Corrector::Off, Corrector::Auto] {
+            let settings = Solver {
+                corrector,
+                ..Solver::default()
+            };
+            let system = TwoFloors(Bounce {
+                restitution: 0.3,
+                slowest: 0.1,
+                ..Bounce::default()
+            });
+            let at: (&[f64], &[f64]) = (&[0.0, 1.0], &[1.0, 0.0]);
+            // Lifted with 25 sin t: off the floor when that exceeds the weight of 19.62 N for the first time after 6 s.
+            let lift = Sine {
+                offset: 0.0,
+                amplitude: 25.0,
+                omega: 1.0,
+            };
+            let mut run =
+                Run::begin(Box::new(system), &settings, backend, at, vec![], lift).unwrap();
+            let mut at_rest = 0;
+            while run.state.t < 8.0 {
+                run.advance(8.0).unwrap_or_else(|e| panic!("{e}"));
+                let s = &run.state;
+                let held = s.dropped.iter().filter(|d| !**d).count();
+                if s.modes[0] == 1 {
+                    at_rest += 1;
+                    assert_eq!(held, 1, "{:?}", s.dropped);
+                    // λ pulls down with what is missing of the weight: −(m g − lift), all of it in one row.
+                    let weight = 2.0 * 9.81 - 25.0 * s.t.sin();
+                    let force: f64 = -s.lambda.iter().sum::<f64>();
+                    assert!((force - weight).abs() < 1e-9, "{force} {weight} at {}", s.t);
+                    assert!(s.q[1].abs() < 1e-9 && s.v[1].abs() < 1e-9);
+                } else {
+                    assert_eq!(held, 2, "in flight no row holds, none is left out");
+                    assert!(s.lambda.iter().all(|l| *l == 0.0), "{:?}", s.lambda);
+                }
+            }
+            let s = &run.state;
+            assert!(
+                at_rest > 3 && s.modes == [0] && s.q[1] > 0.0,
+                "{at_rest} {s:?}"
             );
         }
     }

@@ -261,15 +261,15 @@ pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System>
         Run::begin(system, settings, backend, (q, v), vec![], signals)
     };
     let run = match case {
-        "oscillator" => begin(Box::new(Oscillator::default()), &[1.0], &[0.0]),
-        "pendulum" => begin(Box::new(Pendulum::default()), &[1.0, 0.0], &[0.0; 2]),
+        "oscillator" => begin(Box::<Oscillator>::default(), &[1.0], &[0.0]),
+        "pendulum" => begin(Box::<Pendulum>::default(), &[1.0, 0.0], &[0.0; 2]),
         "chain" | "long chain" => {
             let chain = Chain::new(if case == "chain" { 2 } else { 8 });
             let q = chain.horizontal();
             let v = vec![0.0; q.len()];
             begin(Box::new(chain), &q, &v)
         }
-        "double pendulum" => begin(Box::new(DoublePendulum::default()), &[1.5, 1.5], &[0.0; 2]),
+        "double pendulum" => begin(Box::<DoublePendulum>::default(), &[1.5, 1.5], &[0.0; 2]),
         "closed loop" => {
             let system = DoublePendulum {
                 mass: [1.0, 2.0],
@@ -283,14 +283,14 @@ pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System>
             begin(Box::new(system), &[0.4, 1.2], &[0.0; 2])
         }
         "andrews" => begin(Box::new(Andrews), &andrews::START, &[0.0; 7]),
-        "driven pendulum" => begin(Box::new(DrivenPendulum::default()), &[1.0, 0.0], &[0.0; 2]),
+        "driven pendulum" => begin(Box::<DrivenPendulum>::default(), &[1.0, 0.0], &[0.0; 2]),
         "heavy top" => {
             let top = HeavyTop::default();
             let (q, v) = top.start();
             begin(Box::new(top), &q, &v)
         }
-        "impact" => begin(Box::new(Impact::default()), &[-1.0], &[0.0]),
-        "bounce" => begin(Box::new(Bounce::default()), &[0.0, 1.0], &[1.0, 0.0]),
+        "impact" => begin(Box::<Impact>::default(), &[-1.0], &[0.0]),
+        "bounce" => begin(Box::<Bounce>::default(), &[0.0, 1.0], &[1.0, 0.0]),
         // No force where the motion never is, but wild predictions are.
         "walls" => begin(
             Box::new(Fragile::new(
