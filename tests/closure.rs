@@ -93,7 +93,7 @@ fn double_pendulum(settings: &Solver, violation: f64) -> (Run<Chain>, f64) {
     let q = [1.0 + violation, 0.0, 2.0 + 0.3 * violation, violation];
     // Unit rates of both rods.
     let v = [0.0, 1.0, 0.0, 2.0];
-    let run = Run::new(Chain::new(2), settings, &q, &v).unwrap();
+    let run = Run::new(Chain(2), settings, &q, &v).unwrap();
     let before = run.report.closure_before;
     (run, before)
 }

@@ -378,7 +378,7 @@ fn a_stop_is_obeyed_at_once() {
 #[test]
 fn the_same_at_the_start() {
     let everywhere: Place = |_, _, _| true;
-    let broken = |how| Fragile::new(Chain::new(2), everywhere, how);
+    let broken = |how| Fragile::new(Chain(2), everywhere, how);
     let start = |how| start_error(broken(how), &[1.0, 0.0, 2.0, 0.0], &[0.0; 4]);
     for x in [f64::NAN, f64::INFINITY] {
         let error = start(Break::Value(3, x));
@@ -407,8 +407,8 @@ fn the_same_at_the_start() {
 #[test]
 fn a_constraint_that_becomes_nan_names_its_joint() {
     let place: Place = |t, _, _| t > 0.3;
-    let system = Fragile::new(Chain::new(2), place, Break::Row(1, f64::NAN));
-    let q = Chain::new(2).horizontal();
+    let system = Fragile::new(Chain(2), place, Break::Row(1, f64::NAN));
+    let q = Chain(2).horizontal();
     let mut run = Run::new(system, &Solver::default(), &q, &[0.0; 4]).unwrap();
     let error = run.to(1.0).unwrap_err();
     let Error::Evaluation { time, culprit } = &error else {

@@ -48,7 +48,7 @@ fn every_derivative_of_every_system_is_exact() {
     let usual = [1.5, 3.0, 5.0];
     check_at_random(&Oscillator::default(), &STILL, usual, &options);
     check_at_random(&Pendulum::default(), &STILL, usual, &options);
-    check_at_random(&Chain::new(4), &STILL, usual, &options);
+    check_at_random(&Chain(4), &STILL, usual, &options);
     let parting = Parting {
         strength: 1.3,
         lift: 0.7,
@@ -241,8 +241,8 @@ fn the_heavy_top_obeys_eulers_equation_about_its_fixed_point() {
     close("vertical angular momentum", moment.z, 0.0, 1e-10);
 }
 
-fn system_turn(system: &dyn System, q: &mut Vec<f64>, w: &[f64]) {
-    let from = q.clone();
+fn system_turn(system: &dyn System, q: &mut [f64], w: &[f64]) {
+    let from = q.to_vec();
     system.retract(&from, w, q);
 }
 

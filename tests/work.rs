@@ -45,8 +45,8 @@ fn cheap<S: System>(name: &str, make: impl Fn() -> S, q: &[f64], t_end: f64) {
 
 #[test]
 fn a_step_of_the_double_pendulum_costs_one_residual_and_one_factorisation() {
-    let q = Chain::new(2).horizontal();
-    cheap("double pendulum", || Chain::new(2), &q, 2.0);
+    let q = Chain(2).horizontal();
+    cheap("double pendulum", || Chain(2), &q, 2.0);
 }
 
 #[test]

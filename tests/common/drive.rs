@@ -264,7 +264,7 @@ pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System>
         "oscillator" => begin(Box::<Oscillator>::default(), &[1.0], &[0.0]),
         "pendulum" => begin(Box::<Pendulum>::default(), &[1.0, 0.0], &[0.0; 2]),
         "chain" | "long chain" => {
-            let chain = Chain::new(if case == "chain" { 2 } else { 8 });
+            let chain = Chain(if case == "chain" { 2 } else { 8 });
             let q = chain.horizontal();
             let v = vec![0.0; q.len()];
             begin(Box::new(chain), &q, &v)
@@ -294,11 +294,11 @@ pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System>
         // No force where the motion never is, but wild predictions are.
         "walls" => begin(
             Box::new(Fragile::new(
-                Chain::new(3),
+                Chain(3),
                 |_, q, _| q[0].hypot(q[1]) > 1.1,
                 Break::Fault(Fault::NotHere(1)),
             )),
-            &Chain::new(3).horizontal(),
+            &Chain(3).horizontal(),
             &[0.0; 6],
         ),
         file => {

@@ -1,55 +1,49 @@
-//! Point masses on rods one after another, in natural coordinates x₁, y₁, x₂, y₂, ...; two of them are the double pendulum
-//! of the reference tables.
-//!
-//! ```text
-//!   Φ_k = (|d_k|² − l²)/(2l),    d_k = r_k − r_{k−1},    r₀ = 0,      γ_k = |ḋ_k|²/l
-//! ```
+//! A hanging chain of point masses on massless rods, planar, in natural coordinates: Φ_k = (|r_k − r_{k−1}|² − l²)/(2l).
+//! With two links it is the double pendulum of the reference.
 
 use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
 
-/// Equal masses and rods, gravity along −y.
-pub struct Chain {
-    /// How many.
-    pub links: usize,
-    /// kg
-    pub mass: f64,
-    /// m
-    pub length: f64,
-    /// m/s²
-    pub gravity: f64,
-}
+const GRAVITY: f64 = 9.81;
+
+/// A chain of so many links, each of mass 1 kg and length 1 m, hung at the origin.
+pub struct Chain(pub usize);
 
 impl Chain {
-    /// 1 kg, 1 m, 9.81 m/s².
-    pub fn new(links: usize) -> Self {
-        Self {
-            links,
-            mass: 1.0,
-            length: 1.0,
-            gravity: 9.81,
+    /// Component `d` of link `k` in the coordinates or rates `x`.
+    fn link(x: &[f64], k: usize, d: usize) -> f64 {
+        if k == 0 {
+            x[d]
+        } else {
+            x[2 * k + d] - x[2 * k - 2 + d]
         }
     }
 
     /// Stretched out along x.
     pub fn horizontal(&self) -> Vec<f64> {
-        (1..=self.links)
-            .flat_map(|k| [k as f64 * self.length, 0.0])
-            .collect()
+        (1..=self.0).flat_map(|k| [k as f64, 0.0]).collect()
     }
 
-    /// x_k − x_{k−1} on an axis.
-    fn span(x: &[f64], k: usize, axis: usize) -> f64 {
-        let before = if k > 0 { x[2 * (k - 1) + axis] } else { 0.0 };
-        x[2 * k + axis] - before
+    /// Coordinates and rates from angles to the downward vertical and their rates.
+    pub fn from_angles(angles: &[f64], omegas: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (mut q, mut v) = (Vec::new(), Vec::new());
+        let (mut x, mut y, mut vx, mut vy) = (0.0, 0.0, 0.0, 0.0);
+        for (angle, omega) in angles.iter().zip(omegas) {
+            let (sin, cos) = angle.sin_cos();
+            (x, y) = (x + sin, y - cos);
+            (vx, vy) = (vx + omega * cos, vy + omega * sin);
+            q.extend([x, y]);
+            v.extend([vx, vy]);
+        }
+        (q, v)
     }
 }
 
 impl System for Chain {
     fn size(&self) -> Size {
         Size {
-            nq: 2 * self.links,
-            nv: 2 * self.links,
-            nc: self.links,
+            nq: 2 * self.0,
+            nv: 2 * self.0,
+            nc: self.0,
             ..Size::default()
         }
     }
@@ -60,14 +54,16 @@ impl System for Chain {
 
     fn pattern(&self) -> Pattern {
         let mut pattern = Pattern::default();
-        for k in 0..self.links as u32 {
-            for axis in 0..2 {
-                let own = 2 * k + axis;
-                pattern.tangent.push((own, own));
-                pattern.jacobian.push((k, own));
+        for k in 0..self.0 as u32 {
+            for d in 0..2 {
+                let (here, above) = (2 * k + d, (2 * k + d).wrapping_sub(2));
+                pattern.tangent.push((here, here));
+                pattern.jacobian.push((k, here));
                 if k > 0 {
-                    pattern.tangent.extend([(own - 2, own), (own, own - 2)]);
-                    pattern.jacobian.push((k, own - 2));
+                    pattern
+                        .tangent
+                        .extend([(here, above), (above, here), (above, above)]);
+                    pattern.jacobian.push((k, above));
                 }
             }
         }
@@ -75,15 +71,12 @@ impl System for Chain {
     }
 
     fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
-        for (out, a) in out.iter_mut().zip(a) {
-            *out = self.mass * a;
-        }
+        out.copy_from_slice(a);
     }
 
     fn force(&self, _cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
-        for out in out.chunks_mut(2) {
-            out[0] = 0.0;
-            out[1] = -self.mass * self.gravity;
+        for f in out.chunks_exact_mut(2) {
+            f.copy_from_slice(&[0.0, -GRAVITY]);
         }
         Ok(())
     }
@@ -95,24 +88,19 @@ impl System for Chain {
         _v: &[f64],
         _a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        w: &Weights,
         out: &mut [f64],
     ) -> Evaluated {
-        let stiffness = |k: usize| weights.stiffness * lambda[k] / self.length;
-        let mut at = 0;
-        for k in 0..self.links {
-            let next = if k + 1 < self.links {
-                stiffness(k + 1)
-            } else {
-                0.0
-            };
-            for _axis in 0..2 {
-                out[at] = weights.mass * self.mass + stiffness(k) + next;
-                at += 1;
+        let mut slots = out.iter_mut();
+        let mut put = |x: f64| *slots.next().expect("as many as the pattern") = x;
+        for k in 0..self.0 {
+            let stiffness = w.stiffness * lambda[k];
+            for _ in 0..2 {
+                put(w.mass + stiffness);
                 if k > 0 {
-                    out[at] = -stiffness(k);
-                    out[at + 1] = -stiffness(k);
-                    at += 2;
+                    put(-stiffness);
+                    put(-stiffness);
+                    put(stiffness);
                 }
             }
         }
@@ -120,37 +108,30 @@ impl System for Chain {
     }
 
     fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
-        let l = self.length;
-        for (k, phi) in phi.iter_mut().enumerate() {
-            let (x, y) = (Self::span(q, k, 0), Self::span(q, k, 1));
-            *phi = (x * x + y * y - l * l) / (2.0 * l);
+        for k in 0..self.0 {
+            let (x, y) = (Self::link(q, k, 0), Self::link(q, k, 1));
+            phi[k] = 0.5 * (x * x + y * y - 1.0);
         }
     }
 
     fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
-        let mut at = 0;
-        for k in 0..self.links {
-            for axis in 0..2 {
-                let g = Self::span(q, k, axis) / self.length;
-                out[at] = g;
-                at += 1;
+        let mut slots = out.iter_mut();
+        let mut put = |x: f64| *slots.next().expect("as many as the pattern") = x;
+        for k in 0..self.0 {
+            for d in 0..2 {
+                put(Self::link(q, k, d));
                 if k > 0 {
-                    out[at] = -g;
-                    at += 1;
+                    put(-Self::link(q, k, d));
                 }
             }
         }
     }
 
     fn convective(&self, _cx: &Context, _q: &[f64], v: &[f64], gamma: &mut [f64]) {
-        for (k, gamma) in gamma.iter_mut().enumerate() {
-            let (x, y) = (Self::span(v, k, 0), Self::span(v, k, 1));
-            *gamma = (x * x + y * y) / self.length;
+        for k in 0..self.0 {
+            let (x, y) = (Self::link(v, k, 0), Self::link(v, k, 1));
+            gamma[k] = x * x + y * y;
         }
-    }
-
-    fn constraint_scale(&self, _row: usize) -> f64 {
-        self.length
     }
 
     fn constraint_name(&self, row: usize) -> String {
@@ -158,11 +139,9 @@ impl System for Chain {
     }
 
     fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
-        let mut energy = Energy::default();
-        for (q, v) in q.chunks(2).zip(v.chunks(2)) {
-            energy.kinetic += 0.5 * self.mass * (v[0] * v[0] + v[1] * v[1]);
-            energy.potential += self.mass * self.gravity * q[1];
+        Energy {
+            kinetic: v.iter().map(|v| 0.5 * v * v).sum(),
+            potential: q.chunks_exact(2).map(|q| GRAVITY * q[1]).sum(),
         }
-        energy
     }
 }
