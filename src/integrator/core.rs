@@ -75,6 +75,11 @@ pub(super) enum Refusal {
     },
     NotFinite(Culprit),
     Singular(Culprit),
+    /// A row that was left out because it followed from the others does not do so any more, by this part of its scale.
+    Opened {
+        row: usize,
+        by: f64,
+    },
     Fault(Fault),
 }
 
@@ -106,6 +111,8 @@ pub(super) struct Trial {
     pub rate: f64,
     pub rate_uses: u32,
     pub corrected: bool,
+    /// The widest opening of the rows that are left out, over its scale, and its row.
+    pub opened: (f64, usize),
 }
 
 impl Trial {
@@ -159,6 +166,8 @@ pub(super) struct Core {
     pub work: Work,
     /// What the factor in `newton` was made for, where the matrix depends on nothing else (linear systems).
     pub factored_for: Option<f64>,
+    /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
+    pub left_out: Vec<bool>,
 }
 
 impl Core {
@@ -191,6 +200,7 @@ impl Core {
             },
             work: Work::default(),
             factored_for: None,
+            left_out: vec![false; size.nc],
             st,
         }
     }
@@ -206,6 +216,12 @@ impl Core {
     pub fn select(&mut self, system: &dyn System, s: &State) {
         self.newton.select(system, &s.modes, &s.dropped);
         self.mass.select(system, &s.modes, &s.dropped);
+        if self.size.nc > 0 {
+            system.active(&s.modes, &mut self.left_out);
+            for (row, dropped) in self.left_out.iter_mut().zip(&s.dropped) {
+                *row &= dropped;
+            }
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::estimate::max;
 use super::state::{State, Statistics};
-use super::step::remember;
+use super::step::{LEFT_OPEN, OPEN, remember};
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
@@ -169,7 +169,7 @@ impl Core {
             .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
         y.q.copy_from_slice(&self.scratch.q);
         if self.size.nc > 0 {
-            self.back_onto_constraints(p, y);
+            self.back_onto_constraints(p, y)?;
         }
         {
             let cx = self.inputs.at(p, y.t);
@@ -224,12 +224,23 @@ impl Core {
     }
 
     /// q₁ closed by least motion, in the metric of M.
-    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) {
-        for _ in 0..CLOSINGS {
+    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
+        for closing in 0..=CLOSINGS {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
-            if self.closure(&self.scratch.c[0]).0 <= CLOSURE * p.system.magnitude(&y.q) {
-                return;
+            let (open, row) = self.closure(&self.scratch.c[0]);
+            y.opened = self.left_open(&self.scratch.c[0]);
+            let magnitude = p.system.magnitude(&y.q);
+            let closed = open <= CLOSURE * magnitude && y.opened.0 <= LEFT_OPEN * magnitude;
+            if closed || (closing == CLOSINGS && open <= OPEN * magnitude) {
+                return Ok(());
+            }
+            if closing == CLOSINGS {
+                return Err(Refusal::Newton {
+                    iterations: CLOSINGS as u32,
+                    residual: open / OPEN,
+                    culprit: Culprit::Constraint(row),
+                });
             }
             let [dq, ..] = &mut self.scratch.v;
             let [phi, ..] = &mut self.scratch.c;
@@ -241,6 +252,7 @@ impl Core {
             p.system.retract(&y.q, dq, &mut self.scratch.q);
             y.q.copy_from_slice(&self.scratch.q);
         }
+        Ok(())
     }
 
     /// v₁ onto G v + Φ_t = 0, G of `mass`.

@@ -39,18 +39,9 @@ impl Integrator {
             t,
             q: q.to_vec(),
             v: v.to_vec(),
-            acc: vec![0.0; size.nv],
-            lambda: vec![0.0; size.nc],
-            modes: vec![0; size.modes],
-            a: vec![0.0; size.nv],
-            delta: vec![0.0; size.nv],
-            delta_dot: vec![0.0; size.nv],
-            lambda_dot: vec![0.0; size.nc],
-            jerk: vec![0.0; size.nv],
             scale: (0..size.nv)
                 .map(|i| system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs())))
                 .collect(),
-            dropped: vec![false; size.nc],
             first: true,
             may_grow: true,
             rate: f64::INFINITY,
@@ -59,7 +50,7 @@ impl Integrator {
                 smallest_step: f64::INFINITY,
                 ..Statistics::default()
             },
-            ..State::default()
+            ..State::sized(&size)
         };
         self.segment.forget();
         self.core.factored_for = None;
