@@ -21,7 +21,7 @@ mod step;
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
-use self::controller::{NEWTON_RATIO, Plan};
+use self::controller::{NEWTON_RATIO, Plan, StepControl};
 use self::core::{Core, Problem, Refusal, Trial};
 use self::corrector::Correction;
 use self::interpolate::Segment;
@@ -154,13 +154,11 @@ impl Integrator {
             let t1 = if plan.lands { t_end } else { state.t + plan.h };
             let refusal = match self.attempt(p, state, plan.h, t1, stats) {
                 Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
-                    let next = self.core.control.after_accepted(
-                        plan,
-                        state.next_h,
-                        e,
-                        state.first,
-                        may_grow,
-                    );
+                    let growth = StepControl::growth(state.first, may_grow).min(self.trial.growth);
+                    let next = self
+                        .core
+                        .control
+                        .after_accepted(plan, state.next_h, e, growth);
                     return self.accept(p, state, e, next, stats);
                 }
                 Ok(e) => {
@@ -276,6 +274,7 @@ impl Integrator {
         } = self;
         (y.t, y.h) = (t1, h);
         (y.corrected, y.jerk_known) = (false, false);
+        y.growth = f64::INFINITY;
         y.opened = (0.0, 0);
         core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
