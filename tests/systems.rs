@@ -231,8 +231,8 @@ fn the_heavy_top_obeys_eulers_equation_about_its_fixed_point() {
     close("vertical angular momentum", moment.z, 0.0, 1e-10);
 }
 
-fn system_turn(system: &dyn System, q: &mut Vec<f64>, w: &[f64]) {
-    let from = q.clone();
+fn system_turn(system: &dyn System, q: &mut [f64], w: &[f64]) {
+    let from = q.to_vec();
     system.retract(&from, w, q);
 }
 

@@ -4,6 +4,7 @@
 
 pub mod andrews;
 pub mod bounce;
+pub mod chain;
 pub mod driven_pendulum;
 pub mod heavy_top;
 pub mod impact;
