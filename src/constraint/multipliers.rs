@@ -170,6 +170,9 @@ impl Factor {
     /// Whether S is noticeably unsymmetric.
     fn turns(&self, st: &Structure, m: &Matrix) -> bool {
         let s = &m.values[..st.mirror.len()];
+        if s.iter().zip(&st.mirror).all(|(a, &b)| *a == s[b as usize]) {
+            return false;
+        }
         for i in 0..st.nv() {
             for slot in st.s_row(i) {
                 let skew = 0.5 * (s[slot] - s[st.mirror[slot] as usize]);
@@ -371,34 +374,52 @@ impl Factor {
         self.mask(l);
     }
 
-    /// The same for two right-hand sides; the bits are those of two calls of [`Factor::solve`].
-    pub fn solve_two(&mut self, st: &Structure, x: [&mut [f64]; 2], l: [&mut [f64]; 2]) {
-        let [x0, x1] = x;
-        let [l0, l1] = l;
-        if let (
-            Kind::Sparse {
-                ldl,
-                pivoted: false,
-                ..
-            },
-            Some(sparse),
-        ) = (&mut self.kind, &st.sparse)
-        {
-            let active = (!self.all_active).then_some(&self.active[..]);
-            for l in [&mut *l0, &mut *l1] {
+    /// The same for a right-hand side (0, l), whatever `x` holds; the bits are those of [`Factor::solve`].
+    pub fn respond(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64]) {
+        match (&mut self.kind, &st.sparse) {
+            (
+                Kind::Sparse {
+                    ldl,
+                    pivoted: false,
+                    ..
+                },
+                Some(sparse),
+            ) => {
+                let active = (!self.all_active).then_some(&self.active[..]);
+                mask(active, l);
+                ldl.respond(&sparse.symbolic, x, l);
                 mask(active, l);
             }
-            ldl.solve_two(
-                &sparse.symbolic,
-                [x0, x1],
-                [&mut *l0, &mut *l1],
-            );
-            for l in [l0, l1] {
-                mask(active, l);
+            _ => {
+                x.fill(0.0);
+                self.solve(st, x, l);
             }
-        } else {
-            self.solve(st, x0, l0);
-            self.solve(st, x1, l1);
+        }
+    }
+
+    /// Two of those at once.
+    pub fn respond_two(&mut self, st: &Structure, x: [&mut [f64]; 2], l: [&mut [f64]; 2]) {
+        let ([x0, x1], [l0, l1]) = (x, l);
+        match (&mut self.kind, &st.sparse) {
+            (
+                Kind::Sparse {
+                    ldl,
+                    pivoted: false,
+                    ..
+                },
+                Some(sparse),
+            ) => {
+                let active = (!self.all_active).then_some(&self.active[..]);
+                mask(active, l0);
+                mask(active, l1);
+                ldl.respond_two(&sparse.symbolic, [x0, x1], [&mut *l0, &mut *l1]);
+                mask(active, l0);
+                mask(active, l1);
+            }
+            _ => {
+                self.respond(st, x0, l0);
+                self.respond(st, x1, l1);
+            }
         }
     }
 

@@ -97,6 +97,19 @@ impl Saddle {
         self.matrix.load_jacobian(st, &self.jacobian);
     }
 
+    /// Loads G at q; Φ comes along.
+    pub fn load_constraints(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        phi: &mut [f64],
+    ) {
+        system.constraint_and_jacobian(cx, q, phi, &mut self.jacobian);
+        self.matrix.load_jacobian(st, &self.jacobian);
+    }
+
     /// Loads M and G at q: the matrix A.
     pub fn load_mass(
         &mut self,
@@ -240,14 +253,13 @@ impl Saddle {
                 return;
             }
             for k in 0..2 {
-                pair_x[k].fill(0.0);
                 if !going[k] {
                     pair_l[k].fill(0.0);
                 }
                 work.solves += u64::from(going[k]);
             }
             let ([x0, x1], [l0, l1]) = (&mut *pair_x, &mut *pair_l);
-            factor.solve_two(st, [x0, x1], [l0, l1]);
+            factor.respond_two(st, [x0, x1], [l0, l1]);
             for k in 0..2 {
                 for (e, step) in e[k].iter_mut().zip(&pair_x[k]) {
                     *e -= step;
@@ -323,8 +335,7 @@ fn reach(
     }
     // The first pass goes straight to the result: it is the only one in most steps.
     mu.copy_from_slice(r);
-    dx.fill(0.0);
-    factor.solve(st, dx, mu);
+    factor.respond(st, dx, mu);
     work.solves += 1;
     let mut left = f64::INFINITY;
     let mut first = None;
@@ -342,9 +353,8 @@ fn reach(
         if pass == PASSES {
             break;
         }
-        step_x.fill(0.0);
         step_l.copy_from_slice(rest);
-        factor.solve(st, step_x, step_l);
+        factor.respond(st, step_x, step_l);
         work.solves += 1;
         for i in 0..dx.len() {
             dx[i] += step_x[i];

@@ -45,8 +45,7 @@ impl Core {
                 .tangent_parts(&self.st, here, PROJECTED, [e, ev], &mut self.work);
         }
         let cx = self.inputs.at(p, y.t);
-        let [position, velocity] =
-            [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
+        let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
         max(position, h * velocity)
     }
 

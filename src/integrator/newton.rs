@@ -119,7 +119,7 @@ impl Core {
         self.character.linear && self.factored_for == Some(h)
     }
 
-    /// Factorises at the trial point. False where the position is nearly singular.
+    /// Factorises at the trial point, with Φ in c[1]. False where the position is nearly singular.
     fn factorise_at(
         &mut self,
         p: &Problem,
@@ -140,7 +140,9 @@ impl Core {
         self.newton.load_tangent(
             &self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights,
         )?;
-        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        let phi = &mut self.scratch.c[1];
+        self.newton
+            .load_constraints(&self.st, p.system, &cx, &y.q, phi);
         let pivots = self
             .newton
             .factorise(&self.st, &mut self.work)
@@ -149,7 +151,7 @@ impl Core {
         Ok(pivots.smallest_constraint > SINGULAR_PIVOT)
     }
 
-    /// One iteration; `loaded` says that `newton` holds G of the trial point already. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
+    /// One iteration; `loaded` says that G in `newton` and Φ in c[1] are those of the trial point. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
     /// and who moved most.
     fn iterate(
         &mut self,
@@ -170,7 +172,8 @@ impl Core {
         p.system.force(&cx, &y.q, &y.v, force)?;
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
         if !loaded {
-            self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+            self.newton
+                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
         }
         self.newton
             .matrix
@@ -178,7 +181,6 @@ impl Core {
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
-        p.system.constraint(&cx, &y.q, phi);
         let (e, active) = (self.newton.matrix.e(), self.newton.matrix.active());
         for i in 0..phi.len() {
             phi[i] = if active[i] {

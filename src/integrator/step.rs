@@ -65,13 +65,15 @@ impl Core {
         worst
     }
 
-    /// Closes what Newton's tolerance left open, by least motion.
+    /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
     fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
         let target = CLOSURE * p.system.magnitude(&y.q);
         let mut before = f64::INFINITY;
         loop {
             let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+            let phi = &mut self.scratch.c[1];
+            self.mass
+                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
             let (open, row) = self.closure(&self.scratch.c[1]);
             if open <= target {
                 return Ok(());
@@ -108,10 +110,6 @@ impl Core {
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
-        {
-            let cx = self.inputs.at(p, y.t);
-            self.mass.load_jacobian(&self.st, p.system, &cx, &y.q);
-        }
         // Velocities.
         self.scratch.v[1].copy_from_slice(&y.v);
         self.velocity_gap(p, y);
