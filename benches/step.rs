@@ -10,7 +10,7 @@
 //! each time, and the smallest of the repeats is taken. `docs/performance.md` explains the tables and keeps a run.
 //!
 //! `-- --one CASE STEPS [--auto]` only makes so many steps, `-- --bare CASE TIMES` only factors and solves so often, for
-//! counting instructions (`benches/instructions.sh`).
+//! counting instructions, and `-- --bodies CASE` says how many bodies it has (`benches/instructions.sh`).
 
 use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
 use biela::constraint::projection::REGULARISATION;
@@ -22,7 +22,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-/// A mechanism with its fixed step, and how many bodies it has.
+/// A mechanism with its fixed step.
 struct Case {
     name: String,
     model: Model,
@@ -291,6 +291,10 @@ fn main() {
     } else {
         Corrector::Off
     };
+    if let Some(at) = words.iter().position(|w| w == "--bodies") {
+        println!("{}", case(&words[at + 1]).model.bodies.len());
+        return;
+    }
     if let Some((name, n)) = after("--one") {
         let mut run = Run::new(&case(name), corrector);
         run.steps(n);
