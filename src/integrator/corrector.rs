@@ -47,6 +47,16 @@ impl Core {
         stats: &mut Statistics,
     ) -> Result<Correction, Refusal> {
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
+        // Of the equations at (q₁, v₁): the stage's own accelerations carry an O(h²) error of the index-3 form.
+        let Trial {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = &mut *y;
+        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
         self.end_jerk(p, y, stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;

@@ -227,7 +227,7 @@ impl Integrator {
         } = self;
         (y.t, y.h) = (t1, h);
         (y.corrected, y.jerk_known) = (false, false);
-        core.plain_step(p, s, y, stats)?;
+        core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);
             match core.correct(p, s, y, plain, stats) {
@@ -242,6 +242,7 @@ impl Integrator {
                 }
             }
         }
+        core.finish(p, s, y)?;
         let error = core.plain_error(p, s, y);
         Ok(core.over_tolerance(error, h))
     }

@@ -141,7 +141,6 @@ impl Integrator {
         };
         // Worked out on the trial, so that a failure leaves the state as it was.
         y.t = state.t;
-        y.h = state.next_h;
         y.q.copy_from_slice(&state.q);
         y.v.copy_from_slice(&state.v);
         if core.character.moving_constraints {
@@ -162,6 +161,9 @@ impl Integrator {
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         let wants_jerk = core.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
         if wants_jerk {
+            y.h = state
+                .next_h
+                .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
             core.end_jerk(p, y, stats)?;
         }
         for i in 0..state.a.len() {
@@ -363,9 +365,11 @@ impl Core {
         s: &mut State,
         stats: &mut Statistics,
     ) -> std::result::Result<(), Refusal> {
+        // A fixed or proposed step may be longer than the motion allows for a difference.
+        let turn = self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+        let h = s.next_h.min(turn);
         let State {
             t,
-            next_h,
             q,
             v,
             acc,
@@ -374,7 +378,7 @@ impl Core {
             lambda_dot,
             ..
         } = &mut *s;
-        self.jerk(p, *t, *next_h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
         s.jerk_known = true;
         s.delta.copy_from_slice(&s.jerk);
         s.delta_dot.fill(0.0);
@@ -400,19 +404,9 @@ impl Core {
             return Ok(self.control.limit(h));
         }
         let tol = self.settings.tolerance;
-        let turn = tol.cbrt().min(0.1);
-        let cx = self.inputs.at(p, s.t);
-        let speed = p.system.norm(&cx, &s.q, &s.scale, &s.v);
-        let acceleration = p.system.norm(&cx, &s.q, &s.scale, &s.acc);
-        let mut h = f64::INFINITY;
-        if speed > 0.0 {
-            h = h.min(turn / speed);
-        }
-        if acceleration > 0.0 {
-            h = h.min(turn / acceleration.sqrt());
-        }
+        let mut h = tol.cbrt().min(0.1) * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         if !h.is_finite() {
-            h = 1e-3;
+            h = 1e-3; // at rest in equilibrium: any step will do
         }
         let State {
             t,
@@ -431,6 +425,22 @@ impl Core {
             h = h.min((tol / (self.method.cq * jerk)).cbrt());
         }
         Ok(self.control.limit(h))
+    }
+
+    /// The time in which the motion, going on as it does, would move by the size of the mechanism (s).
+    fn turn(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        acc: &[f64],
+        scale: &[f64],
+    ) -> f64 {
+        let cx = self.inputs.at(p, t);
+        let speed = p.system.norm(&cx, q, scale, v);
+        let acceleration = p.system.norm(&cx, q, scale, acc);
+        (1.0 / speed).min(1.0 / acceleration.sqrt())
     }
 
     /// A sample put onto the constraints, with accelerations and multipliers of its own.

@@ -22,8 +22,8 @@ pub(super) const PROJECTED: f64 = 1e-6;
 const STALE: f64 = 1e-2;
 
 impl Core {
-    /// The whole HHT step, without estimate. Fills the trial.
-    pub fn plain_step(
+    /// The HHT step up to its velocities: q₁ closed, v₁ on the constraints' rates.
+    pub fn stage(
         &mut self,
         p: &Problem,
         s: &State,
@@ -33,9 +33,17 @@ impl Core {
         self.newton(p, s, y, stats)?;
         if self.size.nc > 0 {
             self.close(p, y)?;
+            if self.settings.projection {
+                self.project_velocity(p, y, stats)?;
+            }
         }
+        Ok(())
+    }
+
+    /// The rest of the plain HHT step: its accelerations and its memory.
+    pub fn finish(&mut self, p: &Problem, s: &State, y: &mut Trial) -> Result<(), Refusal> {
         if self.size.nc > 0 && self.settings.projection {
-            self.project(p, y, stats)?;
+            self.project_acceleration(p, y)?;
             let alpha = self.method.alpha;
             for i in 0..y.a.len() {
                 y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
@@ -102,15 +110,14 @@ impl Core {
         }
     }
 
-    /// Velocities and accelerations back onto the constraints' rates.
-    fn project(
+    /// Velocities back onto the constraints' rates; forces then follow the projected velocity.
+    fn project_velocity(
         &mut self,
         p: &Problem,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
-        // Velocities.
         self.scratch.v[1].copy_from_slice(&y.v);
         self.velocity_gap(p, y);
         self.reach(p, y)?;
@@ -151,7 +158,11 @@ impl Core {
                 y.v[i] += self.scratch.v[0][i];
             }
         }
-        // Accelerations.
+        Ok(())
+    }
+
+    /// Accelerations back onto the constraints; λ moves with them.
+    fn project_acceleration(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
         {
             let cx = self.inputs.at(p, y.t);
             let [_, r, ga] = &mut self.scratch.c;
