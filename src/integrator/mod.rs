@@ -364,7 +364,7 @@ impl Integrator {
             // What some earlier attempt left there must not get into a state.
             y.jerk.fill(0.0);
         }
-        segment.begin(s);
+        segment.start(s);
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);
         std::mem::swap(&mut s.acc, &mut y.acc);
@@ -374,6 +374,7 @@ impl Integrator {
         std::mem::swap(&mut s.delta_dot, &mut y.delta_dot);
         std::mem::swap(&mut s.lambda_dot, &mut y.lambda_dot);
         std::mem::swap(&mut s.jerk, &mut y.jerk);
+        segment.begin(y);
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
         (s.rate, s.rate_uses) = (y.rate, y.rate_uses);
