@@ -15,6 +15,9 @@ use common::systems::oscillator::Oscillator;
 /// The exact motion from (q, v) over h.
 type Flow = fn(&[f64], &[f64], f64) -> (Vec<f64>, Vec<f64>);
 
+/// A system, its exact motion, and where it starts: q and v.
+type Case<'a> = (&'a dyn System, Flow, &'a [f64], &'a [f64]);
+
 /// Double pendulum: angles, classical Runge-Kutta with steps short enough for rounding, back to coordinates.
 fn double_pendulum_flow(q: &[f64], v: &[f64], h: f64) -> (Vec<f64>, Vec<f64>) {
     let link = |x: &[f64], k: usize| {
@@ -134,25 +137,11 @@ fn the_calibrated_estimate_is_within_fifteen_percent_of_the_true_local_error() {
     let oscillator = Oscillator::default();
     let mut wrong = Vec::new();
     for alpha in [0.05, 0.1, 0.3] {
-        let cases: [(&str, &dyn System, Flow, &[f64], &[f64], f64); 2] = [
-            (
-                "double pendulum",
-                &Chain(2),
-                double_pendulum_flow,
-                &q,
-                &v,
-                0.01,
-            ),
-            (
-                "oscillator",
-                &oscillator,
-                oscillator_flow,
-                &[1.0],
-                &[0.0],
-                0.01,
-            ),
-        ];
-        for (name, system, flow, q, v, h) in cases {
+        let pendulum: Case = (&Chain(2), double_pendulum_flow, &q, &v);
+        let spring: Case = (&oscillator, oscillator_flow, &[1.0], &[0.0]);
+        let h = 0.01;
+        for (name, (system, flow, q, v)) in [("double pendulum", pendulum), ("oscillator", spring)]
+        {
             let count = (2.0 / h) as usize;
             let patterns = [
                 ("constant", Steps::Constant.times(count, 2.0)),
@@ -230,9 +219,8 @@ fn the_papers_estimate_underestimates_as_the_notes_say() {
     let (q, v) = Chain::from_angles(&[std::f64::consts::FRAC_PI_2; 2], &[0.0; 2]);
     let oscillator = Oscillator::default();
     let mut wrong = Vec::new();
-    let pendulum: (&dyn System, Flow, &[f64], &[f64]) = (&Chain(2), double_pendulum_flow, &q, &v);
-    let spring: (&dyn System, Flow, &[f64], &[f64]) =
-        (&oscillator, oscillator_flow, &[1.0], &[0.0]);
+    let pendulum: Case = (&Chain(2), double_pendulum_flow, &q, &v);
+    let spring: Case = (&oscillator, oscillator_flow, &[1.0], &[0.0]);
     let table = [
         (pendulum, 0.04, 0.05, 0.294),
         (pendulum, 0.04, 0.1, 0.278),
