@@ -49,10 +49,13 @@ fn in_norm(system: &dyn System, state: &State, exact: &[f64]) -> f64 {
     system.norm(&cx, &state.q, &state.scale, &apart)
 }
 
-/// One of the reference problems: error of a run at a tolerance.
+/// Error of a run with given settings, and the run.
+type Outcome = dyn Fn(&Solver) -> (f64, Run<'static>);
+
+/// One of the reference problems.
 struct Problem {
     name: &'static str,
-    error: Box<dyn Fn(&Solver) -> (f64, Run<'static>)>,
+    error: Box<Outcome>,
 }
 
 fn problem<S: System + 'static>(
