@@ -10,7 +10,7 @@ use biela::formulation::planar::Planar;
 use biela::formulation::{Context, System};
 use biela::integrator::State;
 use biela::model::{Corrector, Model, Solver};
-use common::measure::{Run, slope};
+use common::measure::{Run, distance, slope};
 use common::systems::STILL;
 use common::systems::andrews::{self, Andrews};
 use common::systems::chain::Chain;
@@ -241,4 +241,67 @@ fn the_references_are_reached() {
     }
     let (error, _) = slider_crank_error(1e-6, Corrector::Auto);
     assert!(error < 1e-5, "slider-crank: {error:e}");
+}
+
+/// The double pendulum whose lower rod is a spring of 1e6 N/m (1.4e3 rad/s) with a damper beside it.
+const STIFF: &str = r#"
+format = 1
+name = "stiff_pendulum"
+dimension = 2
+gravity = [0.0, -9.81]
+
+[[body]]
+name = "upper"
+mass = 1.0
+inertia = 0.0
+position = [1.0, 0.0]
+
+[[body]]
+name = "lower"
+mass = 1.0
+inertia = 1.0
+position = [2.0, 0.0]
+
+[[joint]]
+name = "pivot"
+type = "revolute"
+bodies = ["ground", "upper"]
+point = [0.0, 0.0]
+
+[[force]]
+name = "rod"
+type = "spring_damper"
+bodies = ["upper", "lower"]
+points = [[0.0, 0.0], [0.0, 0.0]]
+stiffness = 1e6
+damping = 1e3
+length = 1.0
+"#;
+
+/// Where the system is stiff the corrector switches itself off: what is left is plain HHT.
+#[test]
+fn on_a_stiff_pendulum_the_corrector_costs_and_changes_nothing() {
+    let r = reference("stiff_pendulum", 2.0);
+    for tolerance in [1e-3, 1e-4, 1e-5, 1e-6] {
+        let [off, auto] = [Corrector::Off, Corrector::Auto].map(|corrector| {
+            let mut model = Model::from_text(STIFF, "stiff").unwrap();
+            model.solver.corrector = corrector;
+            let mut instance = Instance::from_model(model).unwrap();
+            instance.initialize(0.0, 2.0, tolerance).unwrap();
+            instance.step(0.0, 2.0).unwrap();
+            let q = &instance.state().q;
+            let (s, c) = r[0].sin_cos();
+            let exact = [s, -c, r[1], r[2]];
+            let error = distance(&[q[0], q[1], q[3], q[4]], &exact);
+            let s = instance.statistics();
+            println!("stiff {corrector:?} tolerance {tolerance:e}: error {error:.3e}, {s:?}");
+            (s.steps + s.rejected + s.newton_failures, error)
+        });
+        // The bound of the issue.
+        let (attempts, error) = (auto.0 as f64 / off.0 as f64 - 1.0, auto.1 / off.1 - 1.0);
+        assert!(
+            attempts.abs() <= 0.05 && error.abs() <= 0.05,
+            "{tolerance:e}: attempts {attempts:+.3}, error {error:+.3}"
+        );
+    }
 }

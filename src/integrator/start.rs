@@ -491,7 +491,12 @@ impl Core {
     /// The jerk at the end of an accepted plain step, for the corrector of the next one; if it cannot be had, the next
     /// step does without.
     pub fn jerk_at_end(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) {
+        // dλ/dt stays the difference of the step: the exact one of a stiff system is no prediction.
+        let mut lambda_dot = std::mem::take(&mut self.scratch.c[2]);
+        lambda_dot.copy_from_slice(&y.lambda_dot);
         y.jerk_known =
             self.factorise_mass(p, y.t, &y.q, &y.v).is_ok() && self.end_jerk(p, y, stats).is_ok();
+        y.lambda_dot.copy_from_slice(&lambda_dot);
+        self.scratch.c[2] = lambda_dot;
     }
 }
