@@ -13,7 +13,7 @@ use common::Random;
 use common::systems::bounce::Bounce;
 use common::systems::impact::Impact;
 use common::systems::wall_pendulum::WallPendulum;
-use common::systems::watched::{Event, Watched, of_time};
+use common::systems::watched::{Event, HELD, Watched, of_time};
 
 struct Counting;
 
@@ -38,8 +38,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a row closed by its own multiplier leaves of a metre: the rounding of a correction that is itself rounding.
-const NOTHING: f64 = 1e-25;
+/// Closure a step aims at on rows of size 1: twice the rounding of a hundred operations.
+const NOTHING: f64 = 2e-14;
 
 /// u = constant + slope t
 #[derive(Clone, Copy)]
@@ -194,52 +194,89 @@ fn the_error_of_the_impact_case_follows_the_tolerance() {
             // A phase error of the whole motion shows at the end as at each event: at 10 m/s, late by error/10.
             assert!(late < 0.3 * error.max(1e-10), "{late} {error}");
         }
-        println!("slope {:.3}", slope(&errors));
+        let slope = slope(&errors);
+        println!("slope {slope:.3}");
+        match corrector {
+            // Order 2 at h ~ TOL^(1/3): 2/3; theory/spatial section 4 measured .63.
+            Corrector::Off => assert!((0.58..0.75).contains(&slope), "{slope}"),
+            // Order 4: 4/3; the note measured 1.24, and 2.2e-7 at 1e-5.
+            Corrector::Auto => assert!(slope > 1.0 && errors[2].1 < 1e-6, "{errors:?}"),
+        }
     }
 }
 
+/// ∫ from a to b by Simpson's rule with 2,000 intervals: 1e-13 for the smooth functions here.
+fn integral(f: impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
+    let h = (b - a) / 2000.0;
+    let weight = |i: usize| if i % 2 == 1 { 4.0 } else { 2.0 };
+    let inner: f64 = (1..2000).map(|i| weight(i) * f(a + i as f64 * h)).sum();
+    (f(a) + inner + f(b)) * h / 3.0
+}
+
+/// Times at which the pendulum of 1 m, let go at the angle 1 rad with −2 rad/s, meets the wall x = −0.3 m, restitution 0.7: quadrature
+/// of ω² = ω₀² + 2 g (cos θ − cos θ₀), after each blow up to the turning angle and back.
+fn wall_times(count: usize) -> Vec<f64> {
+    let g = 9.81;
+    let wall = f64::asin(-0.3);
+    let mut square = 4.0 + 2.0 * g * (wall.cos() - 1f64.cos());
+    let speed = |angle: f64| (4.0 + 2.0 * g * (angle.cos() - 1f64.cos())).sqrt();
+    let mut t = integral(|angle| 1.0 / speed(angle), wall, 1.0);
+    let mut times = vec![t];
+    while times.len() < count {
+        square *= 0.49;
+        let top = (wall.cos() - square / (2.0 * g)).acos();
+        // θ = top − s² takes the root out of the turning point; cos θ − cos top as a product keeps its digits.
+        let rise = |s: f64| {
+            let angle = top - s * s;
+            let half = 0.5 * s * s;
+            let sine = if s == 0.0 { 0.5 } else { half.sin() / (s * s) };
+            2.0 / (4.0 * g * (0.5 * (top + angle)).sin() * sine).sqrt()
+        };
+        t += 2.0 * integral(rise, 0.0, (top - wall).sqrt());
+        times.push(t);
+    }
+    times
+}
+
 #[test]
-fn a_pendulum_against_a_wall_is_thrown_back_as_its_energy_says() {
+fn a_pendulum_against_a_wall_is_thrown_back_in_time() {
     let system = WallPendulum {
         wall: -0.3,
         restitution: 0.7,
         ..WallPendulum::default()
     };
-    let reference = {
-        let mut run = Run::new(
-            &system,
-            &settings(1e-10, Corrector::Auto),
-            &[1.0, 0.0],
-            &[0.0, 0.0],
-        );
-        (run.to(3.0), run.state.q.clone(), run.balance())
-    };
-    println!("wall {reference:?}");
+    let exact = wall_times(3);
+    let (s, c) = 1f64.sin_cos();
     for corrector in [Corrector::Off, Corrector::Auto] {
         let mut errors = Vec::new();
-        for tolerance in [1e-3, 1e-4, 1e-5, 1e-6] {
-            let mut run = Run::new(
-                &system,
-                &settings(tolerance, corrector),
-                &[1.0, 0.0],
-                &[0.0, 0.0],
-            );
-            let times = run.to(3.0);
-            let error = (0..2)
-                .map(|i| (run.state.q[i] - reference.1[i]).abs())
-                .fold(0.0, f64::max);
+        for tolerance in [1e-4, 1e-5, 1e-6, 1e-7] {
+            let solver = settings(tolerance, corrector);
+            let mut run = Run::new(&system, &solver, &[s, -c], &[-2.0 * c, -2.0 * s]);
+            let start = run.balance();
+            let times = run.to(exact[2] + 0.1);
+            assert_eq!(times.len(), 3, "{times:?} {exact:?}");
+            let late = (times[2] - exact[2]).abs();
+            let stats = run.state.statistics;
             println!(
-                "wall {corrector:?} {tolerance:.0e} {} steps {} rejected {} repeats, error {error:.2e} balance {:.2e} {} corrected {}",
-                run.state.statistics.steps,
-                run.state.statistics.rejected,
-                run.state.statistics.event_repeats,
-                run.balance(),
-                times.len(),
-                run.state.statistics.corrected
+                "wall {corrector:?} {tolerance:.0e}: {} steps {} rejected {} repeats, third impact late by {late:.2e}, balance {:.1e}",
+                stats.steps,
+                stats.rejected,
+                stats.event_repeats,
+                run.balance() - start
             );
-            errors.push((tolerance, error));
+            // DESIGN section 2: closure after every accepted step.
+            let closure = 0.5 * (run.state.q[0].powi(2) + run.state.q[1].powi(2) - 1.0);
+            assert!(closure.abs() < 1e-10, "closure {closure}");
+            errors.push((tolerance, late));
         }
-        println!("slope {:.3}", slope(&errors));
+        let slope = slope(&errors);
+        println!("slope {slope:.3}");
+        match corrector {
+            // Order 2 at h ~ TOL^(1/3): 2/3, and pre-asymptotic by a tenth (theory/spatial section 4 has .47 to .66).
+            Corrector::Off => assert!((0.55..0.75).contains(&slope), "{slope}"),
+            // Order 4: 4/3; the note measured .89.
+            Corrector::Auto => assert!(slope > 0.89 && errors[2].1 < 1e-6, "{errors:?}"),
+        }
     }
 }
 
@@ -250,8 +287,8 @@ fn both_crossings_of_a_step_that_ends_where_it_began_are_found() {
     let (mut missed, mut wrong, mut pairs, mut singles) = (0, 0, 0, 0);
     for _ in 0..2000 {
         let phase = random.between(0.0, std::f64::consts::TAU);
-        // Near the crests, where both crossings can be in one step.
-        let level = random.between(0.9, 1.0) * if random.below(2) == 0 { 1.0 } else { -1.0 };
+        // cos 0.3 = 0.955: above it both crossings of a crest fit into one step.
+        let level = random.between(0.955, 1.0) * if random.below(2) == 0 { 1.0 } else { -1.0 };
         let wave = move |t: f64| {
             let (s, c) = (omega * t + phase).sin_cos();
             (s - level, omega * c)
@@ -296,6 +333,7 @@ fn balls_that_land_at_once_bounce_at_once() {
         masses: 3,
         events: vec![ball(0), ball(1), ball(2)],
         restitution: Some(0.5),
+        holds: false,
     };
     // From 5 m (twice) and 20 m: landings after 1 s and 2 s; the first two hop for 1 s and land again with the third.
     let mut run = Run::new(&system, &Solver::default(), &[5.0, 5.0, 20.0], &[0.0; 3]);
@@ -326,6 +364,7 @@ fn an_event_on_a_communication_point_fires_once() {
                     crossing: Crossing::Falling,
                 }],
                 restitution: Some(1.0),
+                holds: false,
             };
             let mut run = Run::new(&system, &settings(1e-6, corrector), &[5.0], &[0.0]);
             run.to(end);
@@ -419,8 +458,17 @@ fn a_ball_bounces_in_time_comes_to_rest_and_is_lifted_off() {
         );
         // v = √(2 g) 0.8^k falls below `slowest` = 1e-3 at k = 38: the 39th touch-down is the last.
         assert_eq!(count, 39);
+        // A hit leaves up to 1e-3 (corrected: 1e-6) of the tolerance of way, here at 0.6 m/s or more; ten of them, later ones
+        // shrunk by e; and the same of height, against the 0.018 m of the tenth hop.
+        let depth = match corrector {
+            Corrector::Off => 1e-9,
+            Corrector::Auto => 1e-12,
+        };
+        assert!(late < 10.0 * depth / 0.6, "{late}");
+        assert!(loss < depth / 0.018 + 1e-12, "{loss}");
+        // What is left of the hops when the slowest one is held: 2 v e/(g (1 − e)) at 1e-3 m/s.
         let zeno = fall * (1.0 + e) / (1.0 - e);
-        assert!((run.state.t - zeno).abs() < 2e-3, "{}", run.state.t);
+        assert!((run.state.t - zeno).abs() < 1e-3, "{}", run.state.t);
         run.to(5.0);
         assert!(run.state.q[1].abs() < NOTHING, "{}", run.state.q[1]);
         assert!(run.state.v[1].abs() < NOTHING, "{}", run.state.v[1]);
@@ -430,7 +478,10 @@ fn a_ball_bounces_in_time_comes_to_rest_and_is_lifted_off() {
             run.state.lambda
         );
         assert!((run.state.q[0] - 2.5).abs() < 1e-9);
-        off = off.max((run.balance() - start).abs());
+        // Rounding of 20 J over 44 steps while it bounces; the hold lifts it by the depth of the last hit.
+        assert!(off < 1e-13, "{off}");
+        off = (run.balance() - start).abs();
+        assert!(off < 20.0 * depth + 1e-13, "{off}");
         // A ramp from t = 5 s that reaches the weight, 19.62 N, at t = 6.962 s.
         run.lift(Ramp(-50.0, 10.0));
         let times = run.to(7.462);
@@ -441,7 +492,17 @@ fn a_ball_bounces_in_time_comes_to_rest_and_is_lifted_off() {
         assert_eq!(run.state.modes, [0]);
         // y''' = 10/2 from the lift-off on.
         let y = 5.0 * 0.5f64.powi(3) / 6.0;
-        assert!((run.state.q[1] - y).abs() < 1e-5, "{} {y}", run.state.q[1]);
+        // Plain HHT adds up a hundred local errors (theory/seed1 section 5); the corrector is exact for a cubic, up to the time
+        // of the lift-off, 1e-9 s, where the motion has not begun.
+        let allowed = match corrector {
+            Corrector::Off => 1e-4,
+            Corrector::Auto => 1e-9,
+        };
+        assert!(
+            (run.state.q[1] - y).abs() < allowed,
+            "{} {y}",
+            run.state.q[1]
+        );
         // The same by a jump.
         let mut run = Run::new(
             &system,
@@ -473,10 +534,15 @@ fn a_ball_that_hardly_slows_down_is_not_held_too_early() {
     assert_eq!(count, 277);
 }
 
-/// v' = −1 while v > 0, +1 while v < 0: no motion goes on from v = 0.
-fn relay() -> Watched {
+/// v' = −1 while v > 0, +1 while v < 0: no motion goes on from v = 0, unless it is held there.
+fn relay(holds: bool) -> Watched {
     Watched {
-        push: Box::new(|fired, _| if fired[0] % 2 == 0 { -1.0 } else { 1.0 }),
+        push: Box::new(|fired, _| match fired[0] {
+            HELD => 0.0,
+            n if n % 2 == 0 => -1.0,
+            _ => 1.0,
+        }),
+        holds,
         masses: 1,
         events: vec![Event {
             function: Box::new(|_, at| (at.v[0], at.a[0])),
@@ -489,7 +555,7 @@ fn relay() -> Watched {
 #[test]
 fn chattering_ends_in_an_error_that_names_the_event() {
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let system = relay();
+        let system = relay(false);
         let mut run = Run::new(&system, &settings(1e-4, corrector), &[0.0], &[0.5]);
         let error = (0..100_000).find_map(|_| run.advance(2.0).err());
         println!("{error:?}");
@@ -500,6 +566,19 @@ fn chattering_ends_in_an_error_that_names_the_event() {
             }
             other => panic!("{other:?} at t = {}", run.state.t),
         }
+    }
+}
+
+#[test]
+fn chattering_ends_in_a_hold_where_the_system_has_one() {
+    for corrector in [Corrector::Off, Corrector::Auto] {
+        let system = relay(true);
+        let mut run = Run::new(&system, &settings(1e-4, corrector), &[0.0], &[0.5]);
+        run.to(2.0);
+        assert_eq!(run.state.modes, [HELD]);
+        // v² / 2 of way, and a velocity that is the accuracy of a hit: 1e-3 of the tolerance in a second or less.
+        assert!(run.state.v[0].abs() < 1e-6, "{}", run.state.v[0]);
+        assert!((run.state.q[0] - 0.125).abs() < 1e-6, "{}", run.state.q[0]);
     }
 }
 

@@ -7,12 +7,15 @@ use biela::formulation::{Context, Crossing, Reaction, System};
 use common::mutant::{Mutant, Part};
 use common::systems::andrews::{self, Andrews};
 use common::systems::bounce::Bounce;
+use common::systems::driven_oscillator::DrivenOscillator;
 use common::systems::driven_pendulum::DrivenPendulum;
 use common::systems::heavy_top::{HeavyTop, rotation, vector};
 use common::systems::impact::Impact;
+use common::systems::natural_double_pendulum::NaturalDoublePendulum;
 use common::systems::oscillator::Oscillator;
 use common::systems::pendulum::Pendulum;
 use common::systems::relative::{DoublePendulum, Loop};
+use common::systems::wall_pendulum::WallPendulum;
 use common::systems::{STILL, accelerations, motion};
 use nalgebra::{Matrix3, Vector3};
 
@@ -47,6 +50,8 @@ fn every_derivative_of_every_system_is_exact() {
     check_at_random(&Oscillator::default(), &STILL, usual, &options);
     check_at_random(&Pendulum::default(), &STILL, usual, &options);
     check_at_random(&DoublePendulum::default(), &STILL, usual, &options);
+    check_at_random(&NaturalDoublePendulum, &STILL, usual, &options);
+    check_at_random(&WallPendulum::default(), &STILL, usual, &options);
     let closed = DoublePendulum {
         mass: [1.0, 2.0],
         length: [0.7, 1.1],
@@ -70,6 +75,8 @@ fn every_derivative_of_every_system_is_exact() {
             modes: &modes,
             ..STILL
         };
+        let driven = DrivenOscillator { omega_squared: 7.0 };
+        check_at_random(&driven, &cx, usual, &options);
         check_at_random(&Impact::default(), &cx, usual, &options);
         check_at_random(&Bounce::default(), &cx, usual, &options);
     }

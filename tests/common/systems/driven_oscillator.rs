@@ -1,6 +1,8 @@
 //! The linear oscillator with an input: q'' + ω² q = u.
 
-use biela::formulation::{Character, Context, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    Character, Context, Energy, Evaluated, Pattern, Power, Size, System, Weights,
+};
 
 /// ω² (1/s²)
 pub struct DrivenOscillator {
@@ -33,6 +35,7 @@ impl System for DrivenOscillator {
     fn character(&self) -> Character {
         Character {
             linear: true,
+            works: true,
             ..Character::default()
         }
     }
@@ -65,6 +68,20 @@ impl System for DrivenOscillator {
     ) -> Evaluated {
         out[0] = weights.mass + weights.stiffness * self.omega_squared;
         Ok(())
+    }
+
+    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+        Energy {
+            kinetic: 0.5 * v[0] * v[0],
+            potential: 0.5 * self.omega_squared * q[0] * q[0],
+        }
+    }
+
+    fn power(&self, cx: &Context, _q: &[f64], v: &[f64]) -> Power {
+        Power {
+            dissipated: 0.0,
+            supplied: cx.u[0] * v[0],
+        }
     }
 
     /// The plain size, as in the first paper's notes.

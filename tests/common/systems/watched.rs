@@ -9,6 +9,9 @@ use biela::formulation::{
 /// φ and its rate.
 pub type Function = Box<dyn Fn(&Context, &Motion) -> (f64, f64) + Send + Sync>;
 
+/// Acceleration of a mass, by the modes and its number.
+pub type Push = Box<dyn Fn(&[i32], usize) -> f64 + Send + Sync>;
+
 /// An event of [`Watched`].
 pub struct Event {
     pub function: Function,
@@ -18,12 +21,17 @@ pub struct Event {
 /// The masses (1 kg each) and the events.
 pub struct Watched {
     /// Acceleration of each mass by the firings counted so far (m/s²).
-    pub push: Box<dyn Fn(&[i32], usize) -> f64 + Send + Sync>,
+    pub push: Push,
     pub masses: usize,
     pub events: Vec<Event>,
     /// Some(e): event i throws mass i back with this restitution.
     pub restitution: Option<f64>,
+    /// An event that chatters is held: its mode becomes [`HELD`] and it is not watched any more.
+    pub holds: bool,
 }
+
+/// See [`Watched::holds`].
+pub const HELD: i32 = -1;
 
 impl Watched {
     /// One mass at rest and these events.
@@ -33,6 +41,7 @@ impl Watched {
             masses: 1,
             events,
             restitution: None,
+            holds: false,
         }
     }
 }
@@ -105,8 +114,18 @@ impl System for Watched {
         }
     }
 
-    fn crossing(&self, _modes: &[i32], i: usize) -> Crossing {
-        self.events[i].crossing
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        if modes[i] == HELD {
+            Crossing::Off
+        } else {
+            self.events[i].crossing
+        }
+    }
+
+    fn hold(&self, i: usize, modes: &mut [i32]) {
+        if self.holds {
+            modes[i] = HELD;
+        }
     }
 
     fn fire(
