@@ -334,6 +334,7 @@ fn balls_that_land_at_once_bounce_at_once() {
         events: vec![ball(0), ball(1), ball(2)],
         restitution: Some(0.5),
         holds: false,
+        normals: vec![],
     };
     // From 5 m (twice) and 20 m: landings after 1 s and 2 s; the first two hop for 1 s and land again with the third.
     let mut run = Run::new(&system, &Solver::default(), &[5.0, 5.0, 20.0], &[0.0; 3]);
@@ -352,6 +353,41 @@ fn balls_that_land_at_once_bounce_at_once() {
 }
 
 #[test]
+fn a_ball_in_a_narrow_groove_is_thrown_from_wall_to_wall_until_it_leaves() {
+    // Walls ten degrees from the vertical, met at the same instant at the bottom of the groove.
+    let (s, c) = 10f64.to_radians().sin_cos();
+    let wall = |side: f64| Event {
+        function: Box::new(move |_: &Context, at: &biela::formulation::Motion| {
+            let along = |x: &[f64]| side * c * x[0] + s * x[1];
+            (along(at.q), along(at.v))
+        }),
+        crossing: Crossing::Falling,
+    };
+    let system = Watched {
+        push: Box::new(|_, i| if i == 1 { -10.0 } else { 0.0 }),
+        masses: 2,
+        events: vec![wall(1.0), wall(-1.0)],
+        restitution: Some(1.0),
+        holds: false,
+        normals: vec![vec![c, s], vec![-c, s]],
+    };
+    let mut run = Run::new(&system, &Solver::default(), &[0.0, 5.0], &[0.0, 0.0]);
+    while !run.advance(2.0).unwrap() {}
+    let v = &run.state.v;
+    println!("{} blows, v = {v:?}", run.state.statistics.events);
+    assert!(
+        run.state.statistics.events > 2,
+        "the walls throw it to and fro"
+    );
+    assert!(
+        c * v[0] + s * v[1] >= 0.0 && s * v[1] - c * v[0] >= 0.0,
+        "{v:?}"
+    );
+    // Elastic: 10 m/s after 5 m, but for the depth of the hit.
+    assert!((v[0].hypot(v[1]) - 10.0).abs() < 1e-9, "{v:?}");
+}
+
+#[test]
 fn an_event_on_a_communication_point_fires_once() {
     // Exact in binary: 5 m at 10 m/s² take 1 s.
     for end in [1.0, 1.0 - f64::EPSILON, 1.0 + f64::EPSILON] {
@@ -365,6 +401,7 @@ fn an_event_on_a_communication_point_fires_once() {
                 }],
                 restitution: Some(1.0),
                 holds: false,
+                normals: vec![],
             };
             let mut run = Run::new(&system, &settings(1e-6, corrector), &[5.0], &[0.0]);
             run.to(end);
@@ -543,6 +580,7 @@ fn relay(holds: bool) -> Watched {
             _ => 1.0,
         }),
         holds,
+        normals: vec![],
         masses: 1,
         events: vec![Event {
             function: Box::new(|_, at| (at.v[0], at.a[0])),

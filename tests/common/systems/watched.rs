@@ -24,8 +24,9 @@ pub struct Watched {
     pub push: Push,
     pub masses: usize,
     pub events: Vec<Event>,
-    /// Some(e): event i throws mass i back with this restitution.
+    /// Some(e): event i throws back with this restitution, along `normals`, or mass i where there are none.
     pub restitution: Option<f64>,
+    pub normals: Vec<Vec<f64>>,
     /// An event that chatters is held: its mode becomes [`HELD`] and it is not watched any more.
     pub holds: bool,
 }
@@ -41,6 +42,7 @@ impl Watched {
             masses: 1,
             events,
             restitution: None,
+            normals: vec![],
             holds: false,
         }
     }
@@ -140,8 +142,13 @@ impl System for Watched {
         let Some(restitution) = self.restitution else {
             return Reaction::Mode;
         };
-        n.fill(0.0);
-        n[i] = 1.0;
+        match self.normals.get(i) {
+            Some(normal) => n.copy_from_slice(normal),
+            None => {
+                n.fill(0.0);
+                n[i] = 1.0;
+            }
+        }
         Reaction::Impulse {
             restitution,
             slowest: 0.0,
