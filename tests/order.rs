@@ -261,8 +261,12 @@ fn rotations_keep_the_order_of_the_method() {
         )
     };
     let (q1, v1, lambda1) = end(Corrector::Auto, 6400);
-    for (corrector, order, band) in [(Corrector::Off, 2.0, 0.1), (Corrector::Auto, 4.0, 0.2)] {
-        let counts = [200, 400, 800];
+    // A spin of 150 rad/s is resolved late: λ of plain HHT shows its order only below 1e-4 s.
+    let cases = [
+        (Corrector::Off, 2.0, 0.1, [800, 1600, 3200]),
+        (Corrector::Auto, 4.0, 0.2, [200, 400, 800]),
+    ];
+    for (corrector, order, band, counts) in cases {
         let h: Vec<f64> = counts.iter().map(|&n| stop / n as f64).collect();
         let ends: Vec<_> = counts.iter().map(|&n| end(corrector, n)).collect();
         let q: Vec<f64> = ends.iter().map(|e| distance(&e.0, &q1)).collect();

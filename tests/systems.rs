@@ -7,12 +7,14 @@ use biela::formulation::{Context, Crossing, Reaction, System};
 use common::mutant::{Mutant, Part};
 use common::systems::andrews::{self, Andrews};
 use common::systems::bounce::Bounce;
+use common::systems::chain::Chain;
 use common::systems::driven_oscillator::DrivenOscillator;
 use common::systems::driven_pendulum::DrivenPendulum;
 use common::systems::heavy_top::{HeavyTop, rotation, vector};
 use common::systems::impact::Impact;
 use common::systems::natural_double_pendulum::NaturalDoublePendulum;
 use common::systems::oscillator::Oscillator;
+use common::systems::parting::Parting;
 use common::systems::pendulum::Pendulum;
 use common::systems::relative::{DoublePendulum, Loop};
 use common::systems::wall_pendulum::WallPendulum;
@@ -49,6 +51,14 @@ fn every_derivative_of_every_system_is_exact() {
     let usual = [1.5, 3.0, 5.0];
     check_at_random(&Oscillator::default(), &STILL, usual, &options);
     check_at_random(&Pendulum::default(), &STILL, usual, &options);
+    check_at_random(&Chain(4), &STILL, usual, &options);
+    let parting = Parting {
+        strength: 1.3,
+        lift: 0.7,
+        push: 2.0,
+    };
+    let late = Context { t: 1.4, ..STILL };
+    check_at_random(&parting, &late, [4.0, 3.0, 5.0], &options);
     check_at_random(&DoublePendulum::default(), &STILL, usual, &options);
     check_at_random(&NaturalDoublePendulum, &STILL, usual, &options);
     check_at_random(&WallPendulum::default(), &STILL, usual, &options);

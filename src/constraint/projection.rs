@@ -13,6 +13,11 @@ use crate::formulation::{Context, Evaluated, System, Weights};
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
 
+/// Diagonals of S below this part of their mean belong to coordinates without mass ...
+const MASSLESS: f64 = 1e-4;
+/// ... and are measured as this part of it.
+const SMALL_MASS: f64 = 1e-3;
+
 /// A saddle-point matrix at a point with its factorisation.
 pub struct Saddle {
     /// Values.
@@ -117,11 +122,43 @@ impl Saddle {
     }
 
     /// Regularises and factorises what is loaded.
+    ///
+    /// A coordinate without mass has a diagonal of the order of h²: rows that act on it look long and therefore nearly
+    /// parallel, although they are not. Rows are measured as if such a coordinate had a small mass.
     pub fn factorise(&mut self, st: &Structure, work: &mut Work) -> Result<Pivots, Singular> {
         self.matrix.tangent_diagonal(st, &mut self.diagonal);
         self.matrix.regularise(st, &self.diagonal, REGULARISATION);
+        let mean =
+            self.diagonal.iter().map(|d| d.abs()).sum::<f64>() / self.diagonal.len().max(1) as f64;
+        let massless = self.diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
+        if massless {
+            self.rest.copy_from_slice(self.matrix.e());
+            for d in &mut self.diagonal {
+                if d.abs() < MASSLESS * mean {
+                    *d = SMALL_MASS * mean;
+                }
+            }
+            self.matrix.regularise(st, &self.diagonal, REGULARISATION);
+        }
         work.factorizations += 1;
-        self.factor.factor(st, &self.matrix)
+        let mut pivots = self.factor.factor(st, &self.matrix)?;
+        if massless {
+            let measured = self
+                .factor
+                .constraint_pivots()
+                .iter()
+                .zip(self.rest.iter().zip(self.matrix.e()));
+            pivots.smallest_constraint = measured
+                .map(|(pivot, (long, e))| {
+                    if *e > 0.0 {
+                        pivot * (long / e).max(1.0)
+                    } else {
+                        f64::INFINITY
+                    }
+                })
+                .fold(f64::INFINITY, f64::min);
+        }
+        Ok(pivots)
     }
 
     /// [x; l] := A⁻¹ [x; l] with the exact matrix (E = 0) by refinement. Returns the residual left, relative.

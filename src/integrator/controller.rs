@@ -14,7 +14,7 @@ const SAFETY: f64 = 0.8;
 /// Smallest and largest ratio of successive steps.
 const RATIO: (f64, f64) = (0.3, 2.0);
 /// The first step may grow faster: its size was only a guess.
-const FIRST_RATIO: f64 = 10.0;
+const FIRST_RATIO: f64 = 2.0;
 /// Ratios after a rejection.
 const REJECTED_RATIO: (f64, f64) = (0.2, 0.9);
 /// Newton did not converge: far shorter.

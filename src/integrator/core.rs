@@ -75,6 +75,11 @@ pub(super) enum Refusal {
     },
     NotFinite(Culprit),
     Singular(Culprit),
+    /// A row that was left out because it followed from the others does not do so any more, by this part of its scale.
+    Opened {
+        row: usize,
+        by: f64,
+    },
     Fault(Fault),
 }
 
@@ -106,6 +111,8 @@ pub(super) struct Trial {
     pub rate: f64,
     pub rate_uses: u32,
     pub corrected: bool,
+    /// The widest opening of the rows that are left out, over its scale, and its row.
+    pub opened: (f64, usize),
 }
 
 impl Trial {
@@ -161,6 +168,8 @@ pub(super) struct Core {
     pub factored_for: Option<f64>,
     /// The modes both matrices are prepared for.
     modes: Vec<i32>,
+    /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
+    pub left_out: Vec<bool>,
 }
 
 impl Core {
@@ -194,6 +203,7 @@ impl Core {
             work: Work::default(),
             factored_for: None,
             modes: vec![0; size.modes],
+            left_out: vec![false; size.nc],
             st,
         }
     }
@@ -214,6 +224,12 @@ impl Core {
         }
         self.newton.select(system, &s.modes, &s.dropped);
         self.mass.select(system, &s.modes, &s.dropped);
+        if self.size.nc > 0 {
+            system.active(&s.modes, &mut self.left_out);
+            for (row, dropped) in self.left_out.iter_mut().zip(&s.dropped) {
+                *row &= dropped;
+            }
+        }
     }
 }
 

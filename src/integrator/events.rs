@@ -39,6 +39,9 @@ const ROUNDS: usize = 32;
 /// How far to look ahead to see whether φ returns, in steps.
 const AHEAD: f64 = 0.1;
 
+/// Pivot of the scaled constraints below which rows may depend on each other: those that do have 1e-10, the regularisation.
+const DEPENDENT: f64 = 1e-8;
+
 /// `State::handled`
 pub(super) const NOTHING: u8 = 0;
 const MODE: u8 = 1;
@@ -90,7 +93,7 @@ impl Watch {
     }
 
     /// φ at the start of a step.
-    fn look_from(&mut self, core: &mut Core, p: &Problem, s: &State) {
+    pub fn look_from(&mut self, core: &mut Core, p: &Problem, s: &State) {
         let cx = core.inputs.at(p, s.t);
         let at = Motion {
             q: &s.q,
@@ -401,6 +404,7 @@ impl Integrator {
             any |= due;
         }
         if any {
+            self.guard(s);
             s.handled.fill(NOTHING);
             s.event_streak += 1;
             self.fire(p, s, stats)?;
@@ -471,19 +475,7 @@ impl Integrator {
         let core = &mut self.core;
         core.select(p.system, s);
         core.factored_for = None;
-        let State {
-            t,
-            q,
-            v,
-            acc,
-            lambda,
-            ..
-        } = &mut *s;
-        let outcome = core
-            .factorise_mass(&after, *t, q, v)
-            .and_then(|()| core.accelerations(&after, *t, q, v, acc, lambda, stats))
-            .and_then(|()| core.restart(&after, s, stats))
-            .map_err(|r| refused(r, s.t));
+        let outcome = go_on(core, &after, s, stats).map_err(|r| refused(r, s.t));
         if outcome.is_ok() {
             self.look_around(&after, s, Some(p.modes));
         }
@@ -574,6 +566,31 @@ impl Integrator {
         }
         Ok(())
     }
+}
+
+/// Accelerations, multipliers and jerk in the modes after an event.
+fn go_on(
+    core: &mut Core,
+    p: &Problem,
+    s: &mut State,
+    stats: &mut Statistics,
+) -> std::result::Result<(), Refusal> {
+    let pivots = core.factorise_mass(p, s.t, &s.q, &s.v)?;
+    // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
+    if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
+        core.rank_again(p, s)?;
+        core.factorise_mass(p, s.t, &s.q, &s.v)?;
+    }
+    let State {
+        t,
+        q,
+        v,
+        acc,
+        lambda,
+        ..
+    } = &mut *s;
+    core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+    core.restart(p, s, stats)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

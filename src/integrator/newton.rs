@@ -23,6 +23,8 @@ const GOOD_RATE: f64 = 0.1;
 const TRUSTED_STEPS: u32 = 20;
 /// Above this contraction the factorisation is made anew.
 const POOR_RATE: f64 = 0.3;
+/// ... and after this many iterations in any case: a contraction of 0.3 would not be done at the limit.
+const PATIENCE: u32 = 4;
 /// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
 const SINGULAR_PIVOT: f64 = 1e-3;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
@@ -86,7 +88,7 @@ impl Core {
             if converged(size) || (rate < 0.5 && converged(2.0 * rate * size)) {
                 return Ok(());
             }
-            if !regular || rate > POOR_RATE {
+            if !regular || rate > POOR_RATE || iteration >= PATIENCE {
                 regular = self.factorise_at(p, y, stats)?;
                 fresh = iteration == 1 && fresh;
                 self.factored_for = None;

@@ -39,28 +39,17 @@ impl Integrator {
             t,
             q: q.to_vec(),
             v: v.to_vec(),
-            acc: vec![0.0; size.nv],
-            lambda: vec![0.0; size.nc],
-            modes: vec![0; size.modes],
-            a: vec![0.0; size.nv],
-            delta: vec![0.0; size.nv],
-            delta_dot: vec![0.0; size.nv],
-            lambda_dot: vec![0.0; size.nc],
-            jerk: vec![0.0; size.nv],
             scale: (0..size.nv)
                 .map(|i| system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs())))
                 .collect(),
-            dropped: vec![false; size.nc],
             first: true,
             may_grow: true,
             rate: f64::INFINITY,
-            handled: vec![0; size.ne],
-            side: vec![0; size.ne],
             statistics: Statistics {
                 smallest_step: f64::INFINITY,
                 ..Statistics::default()
             },
-            ..State::default()
+            ..State::sized(&size)
         };
         self.segment.forget();
         self.core.factored_for = None;
@@ -145,7 +134,6 @@ impl Integrator {
         };
         // Worked out on the trial, so that a failure leaves the state as it was.
         y.t = state.t;
-        y.h = state.next_h;
         y.q.copy_from_slice(&state.q);
         y.v.copy_from_slice(&state.v);
         if core.character.moving_constraints {
@@ -166,6 +154,9 @@ impl Integrator {
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         let wants_jerk = core.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
         if wants_jerk {
+            y.h = state
+                .next_h
+                .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
             core.end_jerk(p, y, stats)?;
         }
         for i in 0..state.a.len() {
@@ -367,9 +358,11 @@ impl Core {
         s: &mut State,
         stats: &mut Statistics,
     ) -> std::result::Result<(), Refusal> {
+        // A fixed or proposed step may be longer than the motion allows for a difference.
+        let turn = self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+        let h = s.next_h.min(turn);
         let State {
             t,
-            next_h,
             q,
             v,
             acc,
@@ -378,7 +371,7 @@ impl Core {
             lambda_dot,
             ..
         } = &mut *s;
-        self.jerk(p, *t, *next_h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
         s.jerk_known = true;
         s.delta.copy_from_slice(&s.jerk);
         s.delta_dot.fill(0.0);
@@ -404,19 +397,9 @@ impl Core {
             return Ok(self.control.limit(h));
         }
         let tol = self.settings.tolerance;
-        let turn = tol.cbrt().min(0.1);
-        let cx = self.inputs.at(p, s.t);
-        let speed = p.system.norm(&cx, &s.q, &s.scale, &s.v);
-        let acceleration = p.system.norm(&cx, &s.q, &s.scale, &s.acc);
-        let mut h = f64::INFINITY;
-        if speed > 0.0 {
-            h = h.min(turn / speed);
-        }
-        if acceleration > 0.0 {
-            h = h.min(turn / acceleration.sqrt());
-        }
+        let mut h = tol.cbrt().min(0.1) * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         if !h.is_finite() {
-            h = 1e-3;
+            h = 1e-3; // at rest in equilibrium: any step will do
         }
         let State {
             t,
@@ -435,6 +418,22 @@ impl Core {
             h = h.min((tol / (self.method.cq * jerk)).cbrt());
         }
         Ok(self.control.limit(h))
+    }
+
+    /// The time in which the motion, going on as it does, would move by the size of the mechanism (s).
+    fn turn(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        acc: &[f64],
+        scale: &[f64],
+    ) -> f64 {
+        let cx = self.inputs.at(p, t);
+        let speed = p.system.norm(&cx, q, scale, v);
+        let acceleration = p.system.norm(&cx, q, scale, acc);
+        (1.0 / speed).min(1.0 / acceleration.sqrt())
     }
 
     /// A sample put onto the constraints, with accelerations and multipliers of its own.

@@ -18,6 +18,11 @@ impl Chain {
         }
     }
 
+    /// Stretched out along x.
+    pub fn horizontal(&self) -> Vec<f64> {
+        (1..=self.0).flat_map(|k| [k as f64, 0.0]).collect()
+    }
+
     /// Coordinates and rates from angles to the downward vertical and their rates.
     pub fn from_angles(angles: &[f64], omegas: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut q, mut v) = (Vec::new(), Vec::new());
@@ -127,6 +132,10 @@ impl System for Chain {
             let (x, y) = (Self::link(v, k, 0), Self::link(v, k, 1));
             gamma[k] = x * x + y * y;
         }
+    }
+
+    fn constraint_name(&self, row: usize) -> String {
+        format!("rod{}", row + 1)
     }
 
     fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
