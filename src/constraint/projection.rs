@@ -30,6 +30,10 @@ pub struct Saddle {
     step_x: Vec<f64>,
     step_l: Vec<f64>,
     rest: Vec<f64>,
+    pair_x: [Vec<f64>; 2],
+    pair_l: [Vec<f64>; 2],
+    /// Largest rest a first pass of `reach` left since [`Saddle::forget_contraction`].
+    contraction: Option<f64>,
     active: Vec<bool>,
 }
 
@@ -54,6 +58,9 @@ impl Saddle {
             step_x: vec![0.0; st.nv()],
             step_l: vec![0.0; st.nc()],
             rest: vec![0.0; st.nc()],
+            pair_x: std::array::from_fn(|_| vec![0.0; st.nv()]),
+            pair_l: std::array::from_fn(|_| vec![0.0; st.nc()]),
+            contraction: None,
             active: vec![true; st.nc()],
         }
     }
@@ -92,6 +99,19 @@ impl Saddle {
     /// Loads G at q.
     pub fn load_jacobian(&mut self, st: &Structure, system: &dyn System, cx: &Context, q: &[f64]) {
         system.jacobian(cx, q, &mut self.jacobian);
+        self.matrix.load_jacobian(st, &self.jacobian);
+    }
+
+    /// Loads G at q; Φ comes along.
+    pub fn load_constraints(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        phi: &mut [f64],
+    ) {
+        system.constraint_and_jacobian(cx, q, phi, &mut self.jacobian);
         self.matrix.load_jacobian(st, &self.jacobian);
     }
 
@@ -180,7 +200,6 @@ impl Saddle {
 
     /// [x; l] := A⁻¹ [x; l] by one back-substitution, −E included.
     pub fn solve(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64], work: &mut Work) {
-        self.mask(l);
         self.factor.solve(st, x, l);
         work.solves += 1;
     }
@@ -191,6 +210,11 @@ impl Saddle {
                 *l = 0.0;
             }
         }
+    }
+
+    /// What earlier projections showed does not hold here any more.
+    pub fn forget_contraction(&mut self) {
+        self.contraction = None;
     }
 
     /// The smallest motion `dx` (in the metric of the factored S) with `G dx = r`, G being that of `here`; adds the
@@ -206,7 +230,7 @@ impl Saddle {
         mu: &mut [f64],
         work: &mut Work,
     ) -> f64 {
-        reach(
+        let (rest, first) = reach(
             &mut self.factor,
             st,
             here,
@@ -216,7 +240,69 @@ impl Saddle {
             mu,
             (&mut self.step_x, &mut self.step_l, &mut self.rest),
             work,
-        )
+        );
+        if let Some(first) = first {
+            self.contraction = Some(self.contraction.map_or(first, |c| c.max(first)));
+        }
+        rest
+    }
+
+    /// e := P e for two vectors at once: e + the smallest motion with G dx = −G e, G being that of `here`, each until the
+    /// rest is below `tol` of G e.
+    pub fn tangent_parts(
+        &mut self,
+        st: &Structure,
+        here: &Matrix,
+        tol: f64,
+        e: [&mut [f64]; 2],
+        work: &mut Work,
+    ) {
+        let Self {
+            factor,
+            pair_x,
+            pair_l,
+            contraction,
+            ..
+        } = self;
+        let mut target = [0.0; 2];
+        let mut left = [f64::INFINITY; 2];
+        let mut going = [true; 2];
+        // Other right-hand sides of this step have shown that one pass is enough by far: no need to look again.
+        let sure = contraction.is_some_and(|c| c <= SURELY * tol);
+        let passes = if sure { 1 } else { PASSES };
+        for pass in 0..passes {
+            for k in 0..2 {
+                if !going[k] {
+                    continue;
+                }
+                here.jacobian_times(st, e[k], &mut pair_l[k]);
+                let size = largest(&pair_l[k], here.active());
+                if pass == 0 {
+                    target[k] = size;
+                    going[k] = size != 0.0;
+                } else {
+                    let now = size / target[k];
+                    going[k] = now > tol && now < 0.5 * left[k];
+                    left[k] = now;
+                }
+            }
+            if going == [false; 2] {
+                return;
+            }
+            for k in 0..2 {
+                if !going[k] {
+                    pair_l[k].fill(0.0);
+                }
+                work.solves += u64::from(going[k]);
+            }
+            let ([x0, x1], [l0, l1]) = (&mut *pair_x, &mut *pair_l);
+            factor.respond_two(st, [x0, x1], [l0, l1]);
+            for k in 0..2 {
+                for (e, step) in e[k].iter_mut().zip(&pair_x[k]) {
+                    *e -= step;
+                }
+            }
+        }
     }
 
     /// The same with G of this matrix.
@@ -248,12 +334,23 @@ impl Saddle {
             (step_x, step_l, rest),
             work,
         )
+        .0
     }
 }
 
+/// Part of a tolerance that is met without looking.
+const SURELY: f64 = 0.1;
 /// Refinements allowed in a projection; each gains three to five digits when G has not turned much.
 const PASSES: usize = 6;
 
+/// Largest entry of the rows that hold.
+fn largest(x: &[f64], active: &[bool]) -> f64 {
+    x.iter()
+        .zip(active)
+        .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
+}
+
+/// The rest left, and the one left by the first pass (none if there was nothing to do).
 fn reach(
     factor: &mut Factor,
     st: &Structure,
@@ -264,27 +361,37 @@ fn reach(
     mu: &mut [f64],
     (step_x, step_l, rest): (&mut [f64], &mut [f64], &mut [f64]),
     work: &mut Work,
-) -> f64 {
+) -> (f64, Option<f64>) {
     let active = here.active();
-    let size = |x: &[f64]| {
-        x.iter()
-            .zip(active)
-            .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
-    };
-    dx.fill(0.0);
-    mu.fill(0.0);
+    let size = |x: &[f64]| largest(x, active);
     let target = size(r);
     if target == 0.0 {
-        return 0.0;
+        dx.fill(0.0);
+        mu.fill(0.0);
+        return (0.0, None);
     }
+    // The first pass goes straight to the result: it is the only one in most steps.
+    mu.copy_from_slice(r);
+    factor.respond(st, dx, mu);
+    work.solves += 1;
     let mut left = f64::INFINITY;
-    rest.copy_from_slice(r);
-    for _ in 0..PASSES {
-        step_x.fill(0.0);
-        for i in 0..step_l.len() {
-            step_l[i] = if active[i] { rest[i] } else { 0.0 };
+    let mut first = None;
+    for pass in 1..=PASSES {
+        here.jacobian_times(st, dx, rest);
+        for i in 0..rest.len() {
+            rest[i] = r[i] - rest[i];
         }
-        factor.solve(st, step_x, step_l);
+        let now = size(rest) / target;
+        let first = *first.get_or_insert(now);
+        if now <= tol || !(now < 0.5 * left) {
+            return (now, Some(first));
+        }
+        left = now;
+        if pass == PASSES {
+            break;
+        }
+        step_l.copy_from_slice(rest);
+        factor.respond(st, step_x, step_l);
         work.solves += 1;
         for i in 0..dx.len() {
             dx[i] += step_x[i];
@@ -292,15 +399,6 @@ fn reach(
         for i in 0..mu.len() {
             mu[i] += step_l[i];
         }
-        here.jacobian_times(st, dx, rest);
-        for i in 0..rest.len() {
-            rest[i] = r[i] - rest[i];
-        }
-        let now = size(rest) / target;
-        if now <= tol || !(now < 0.5 * left) {
-            return now;
-        }
-        left = now;
     }
-    left
+    (left, first)
 }

@@ -111,6 +111,8 @@ pub(super) struct Trial {
     pub rate: f64,
     pub rate_uses: u32,
     pub corrected: bool,
+    /// Largest ratio of the next step to this one that the motion allows.
+    pub growth: f64,
     /// The widest opening of the rows that are left out, over its scale, and its row.
     pub opened: (f64, usize),
 }

@@ -8,7 +8,8 @@
 //!
 //! The first pass is the error of the HHT step: it is what the step size is controlled by, e = max(‖Dq‖, τ ‖Dv‖) with τ the
 //! time in which the motion changes. (h ‖Dv‖ would do for HHT itself; but where ‖Dq‖ vanishes, at the turning points of a
-//! swing, it lets the step grow until the few corrected steps there are the whole error of the run.) The passes contract like
+//! swing, it lets the step grow until the few corrected steps there are the whole error of the run. For the same reason a
+//! step beyond that of an oscillation of the same size grows no faster than the motion changes, by e in the time τ.) The passes contract like
 //! (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT result is kept.
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
@@ -25,9 +26,9 @@ const TANGENT: f64 = 1e-3;
 /// Rest of the projection of the velocity, relative.
 const PROJECTED: f64 = 1e-6;
 /// Closure aimed at, relative to the scale of the row.
-const CLOSURE: f64 = 1e-14;
-/// Position corrections after each pass.
-const CLOSINGS: usize = 2;
+const CLOSURE: f64 = 2e-14;
+/// Position corrections after each pass, at most: two at the tolerances of a mechanism, more after a very long step.
+const CLOSINGS: usize = 10;
 
 /// Outcome of the corrector.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,15 +74,20 @@ impl Core {
             y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
         }
         remember(s, y);
-        let tau = self.time_scale(p, s, y);
+        let (omega, typical) = self.time_scale(p, s, y);
+        y.growth = (typical / y.h).max((y.h * omega).exp());
         Ok(Correction::Kept {
-            error: max(first.0, tau * first.1),
+            error: max(first.0, first.1 / omega),
         })
     }
 
-    /// The time 1/ω in which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step:
-    /// ω⁴ (‖q̈‖² + ω² ‖v‖²) = ‖j'‖² + ω² ‖j‖², which is exact for an oscillation in every phase. Not below h.
-    fn time_scale(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+    /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
+    /// and the step that an oscillation of this frequency and size would take:
+    /// ```text
+    ///   ω⁴ (‖q̈‖² + ω² ‖v‖²) = ‖j'‖² + ω² ‖j‖²,   A² = ‖v‖²/ω² + ‖q̈‖²/ω⁴,   Cq (h ω)³ A = tolerance
+    /// ```
+    /// Both are exact for an oscillation in every phase. ω is not above 1/h.
+    fn time_scale(&mut self, p: &Problem, s: &State, y: &Trial) -> (f64, f64) {
         let cx = self.inputs.at(p, y.t);
         let snap = &mut self.scratch.v[0];
         for i in 0..snap.len() {
@@ -97,17 +103,22 @@ impl Core {
         // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
         let (mut low, mut high) = (1e-12 / (y.h * y.h), 1.0 / (y.h * y.h));
         if !(high * high * (a + high * v) > k + high * j) {
-            return y.h;
+            return (1.0 / y.h, y.h);
         }
         for _ in 0..20 {
             let x = (low * high).sqrt();
             if x * x * (a + x * v) < k + x * j {
-                low = x
+                low = x;
             } else {
-                high = x
+                high = x;
             }
         }
-        1.0 / high.sqrt()
+        let omega = high.sqrt();
+        let amplitude = (v / high + a / (high * high)).sqrt();
+        (
+            omega,
+            (self.settings.tolerance / (self.method.cq * amplitude)).cbrt() / omega,
+        )
     }
 
     /// j₁ and dλ/dt at the end of the trial.
@@ -225,6 +236,7 @@ impl Core {
 
     /// q₁ closed by least motion, in the metric of M.
     fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
+        let mut before = f64::INFINITY;
         for closing in 0..=CLOSINGS {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
@@ -232,10 +244,12 @@ impl Core {
             y.opened = self.left_open(&self.scratch.c[0]);
             let magnitude = p.system.magnitude(&y.q);
             let closed = open <= CLOSURE * magnitude && y.opened.0 <= LEFT_OPEN * magnitude;
-            if closed || (closing == CLOSINGS && open <= OPEN * magnitude) {
+            let stalled = closing == CLOSINGS || !(open < 0.5 * before);
+            if closed || (stalled && open <= OPEN * magnitude) {
                 return Ok(());
             }
-            if closing == CLOSINGS {
+            before = open;
+            if stalled {
                 return Err(Refusal::Newton {
                     iterations: CLOSINGS as u32,
                     residual: open / OPEN,

@@ -21,7 +21,7 @@ mod step;
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
-use self::controller::{NEWTON_RATIO, Plan};
+use self::controller::{NEWTON_RATIO, Plan, StepControl};
 use self::core::{Core, Problem, Refusal, Trial};
 use self::corrector::Correction;
 use self::interpolate::Segment;
@@ -158,13 +158,11 @@ impl Integrator {
             let t1 = if plan.lands { t_end } else { state.t + plan.h };
             let refusal = match self.attempt(p, state, plan.h, t1, stats) {
                 Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
-                    let next = self.core.control.after_accepted(
-                        plan,
-                        state.next_h,
-                        e,
-                        state.first,
-                        may_grow,
-                    );
+                    let growth = StepControl::growth(state.first, may_grow).min(self.trial.growth);
+                    let next = self
+                        .core
+                        .control
+                        .after_accepted(plan, state.next_h, e, growth);
                     return self.accept(p, state, e, next, stats);
                 }
                 Ok(e) => {
@@ -280,6 +278,7 @@ impl Integrator {
         } = self;
         (y.t, y.h) = (t1, h);
         (y.corrected, y.jerk_known) = (false, false);
+        y.growth = f64::INFINITY;
         y.opened = (0.0, 0);
         core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
@@ -376,7 +375,7 @@ impl Integrator {
             // What some earlier attempt left there must not get into a state.
             y.jerk.fill(0.0);
         }
-        segment.begin(s);
+        segment.start(s);
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);
         std::mem::swap(&mut s.acc, &mut y.acc);
@@ -386,6 +385,7 @@ impl Integrator {
         std::mem::swap(&mut s.delta_dot, &mut y.delta_dot);
         std::mem::swap(&mut s.lambda_dot, &mut y.lambda_dot);
         std::mem::swap(&mut s.jerk, &mut y.jerk);
+        segment.begin(y);
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
         (s.rate, s.rate_uses) = (y.rate, y.rate_uses);

@@ -41,6 +41,7 @@ impl Core {
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let h = y.h;
+        self.newton.forget_contraction();
         self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
         for i in 0..y.x.len() {
             y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
@@ -57,12 +58,14 @@ impl Core {
             self.method.beta * h * h,
             self.method.beta * natural * natural,
         );
+        let mut loaded = !self.keeps_factor(h);
         let mut regular = self.factorise_at(p, y, stats)?;
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
         for iteration in 1..=LIMIT {
-            let (size, rounding, culprit) = self.iterate(p, s, y, stats)?;
+            let (size, rounding, culprit) = self.iterate(p, s, y, loaded, stats)?;
+            loaded = false;
             let converged =
                 |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
             let rate = size / last;
@@ -89,6 +92,7 @@ impl Core {
                 return Ok(());
             }
             if !regular || rate > POOR_RATE || iteration >= PATIENCE {
+                loaded = !self.keeps_factor(h);
                 regular = self.factorise_at(p, y, stats)?;
                 fresh = iteration == 1 && fresh;
                 self.factored_for = None;
@@ -112,7 +116,12 @@ impl Core {
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
-    /// Factorises at the trial point. False where the position is nearly singular.
+    /// Whether the factor of an earlier step serves this one.
+    fn keeps_factor(&self, h: f64) -> bool {
+        self.character.linear && self.factored_for == Some(h)
+    }
+
+    /// Factorises at the trial point, with Φ in c[1]. False where the position is nearly singular.
     fn factorise_at(
         &mut self,
         p: &Problem,
@@ -120,7 +129,7 @@ impl Core {
         _stats: &mut Statistics,
     ) -> Result<bool, Refusal> {
         let (h, m) = (y.h, self.method);
-        if self.character.linear && self.factored_for == Some(h) {
+        if self.keeps_factor(h) {
             return Ok(true);
         }
         let cx = self.inputs.at(p, y.t);
@@ -133,7 +142,9 @@ impl Core {
         self.newton.load_tangent(
             &self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights,
         )?;
-        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        let phi = &mut self.scratch.c[1];
+        self.newton
+            .load_constraints(&self.st, p.system, &cx, &y.q, phi);
         let pivots = self
             .newton
             .factorise(&self.st, &mut self.work)
@@ -142,13 +153,14 @@ impl Core {
         Ok(pivots.smallest_constraint > SINGULAR_PIVOT)
     }
 
-    /// One iteration. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
+    /// One iteration; `loaded` says that G in `newton` and Φ in c[1] are those of the trial point. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
     /// and who moved most.
     fn iterate(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
+        loaded: bool,
         stats: &mut Statistics,
     ) -> Result<(f64, f64, Culprit), Refusal> {
         let cx = self.inputs.at(p, y.t);
@@ -161,14 +173,16 @@ impl Core {
         stats.newton_iterations += 1;
         p.system.force(&cx, &y.q, &y.v, force)?;
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
-        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        if !loaded {
+            self.newton
+                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
+        }
         self.newton
             .matrix
             .add_jacobian_transposed(&self.st, &y.lambda, inertia);
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
-        p.system.constraint(&cx, &y.q, phi);
         let (e, active) = (self.newton.matrix.e(), self.newton.matrix.active());
         for i in 0..phi.len() {
             phi[i] = if active[i] {

@@ -85,14 +85,16 @@ impl Core {
         worst
     }
 
-    /// Closes what Newton's tolerance left open, by least motion.
+    /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
     fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
         let magnitude = p.system.magnitude(&y.q);
         let target = CLOSURE * magnitude;
         let mut before = f64::INFINITY;
         loop {
             let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+            let phi = &mut self.scratch.c[1];
+            self.mass
+                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
             let (open, row) = self.closure(&self.scratch.c[1]);
             y.opened = self.left_open(&self.scratch.c[1]);
             // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
@@ -131,10 +133,6 @@ impl Core {
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
-        {
-            let cx = self.inputs.at(p, y.t);
-            self.mass.load_jacobian(&self.st, p.system, &cx, &y.q);
-        }
         self.scratch.v[1].copy_from_slice(&y.v);
         self.velocity_gap(p, y);
         self.reach(p, y)?;
