@@ -138,7 +138,7 @@ impl StepControl {
         let next = if plan.cut {
             // The proposal survives the cut unless the short step itself asks for less. It may still grow like after any
             // other step: or a proposal just too short for the interval would be halved for ever.
-            wanted.min(proposal.max(top * plan.h))
+            wanted.min(proposal.max(growth * plan.h))
         } else if self.rule == Controller::Seed {
             wanted.min(FIRST_RATIO * plan.h)
         } else {
@@ -224,7 +224,7 @@ mod tests {
         for _ in 0..4 {
             let plan = c.plan(proposal, 1.0);
             let e = (0.8 * plan.h / 1.2).powi(3);
-            proposal = c.after_accepted(plan, proposal, e, false, true);
+            proposal = c.after_accepted(plan, proposal, e, 2.0);
         }
         assert!(c.plan(proposal, 1.0).lands, "{proposal}");
     }
