@@ -168,6 +168,8 @@ pub(super) struct Core {
     pub work: Work,
     /// What the factor in `newton` was made for, where the matrix depends on nothing else (linear systems).
     pub factored_for: Option<f64>,
+    /// The modes both matrices are prepared for.
+    modes: Vec<i32>,
     /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
     pub left_out: Vec<bool>,
 }
@@ -202,6 +204,7 @@ impl Core {
             },
             work: Work::default(),
             factored_for: None,
+            modes: vec![0; size.modes],
             left_out: vec![false; size.nc],
             st,
         }
@@ -216,6 +219,11 @@ impl Core {
 
     /// Prepares both matrices for the rows that hold in the state's modes.
     pub fn select(&mut self, system: &dyn System, s: &State) {
+        if self.modes != s.modes {
+            // Also a restored state may be in other modes than the last step: its matrices are others.
+            self.factored_for = None;
+            self.modes.copy_from_slice(&s.modes);
+        }
         self.newton.select(system, &s.modes, &s.dropped);
         self.mass.select(system, &s.modes, &s.dropped);
         if self.size.nc > 0 {

@@ -55,9 +55,12 @@ pub struct State {
     pub scale: Vec<f64>,
     /// Constraint rows that follow from the others and are left out.
     pub dropped: Vec<bool>,
-    /// Event handled at t, −1 if none.
-    pub event_at_t: i32,
-    /// Substeps in a row that ended with an event.
+    /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
+    pub handled: Vec<u8>,
+    /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
+    /// the next step.
+    pub side: Vec<i8>,
+    /// Events in a row between which time hardly went on.
     pub event_streak: u32,
 }
 
@@ -78,6 +81,8 @@ impl State {
             jerk: v(),
             scale: v(),
             dropped: vec![false; size.nc],
+            handled: vec![0; size.ne],
+            side: vec![0; size.ne],
             ..Self::default()
         }
     }
@@ -110,7 +115,8 @@ impl State {
             corrector_strikes,
             scale,
             dropped,
-            event_at_t,
+            handled,
+            side,
             event_streak,
         } = self;
         *t = other.t;
@@ -138,7 +144,8 @@ impl State {
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
         dropped.clone_from(&other.dropped);
-        *event_at_t = other.event_at_t;
+        handled.clone_from(&other.handled);
+        side.clone_from(&other.side);
         *event_streak = other.event_streak;
     }
 }
