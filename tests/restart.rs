@@ -109,9 +109,11 @@ fn attempts(s: &Statistics) -> u64 {
 /// both intervals than order 2 allows for these steps), so accuracy is judged by the same drive without jumps.
 #[test]
 fn an_input_that_jumps_costs_no_accuracy_and_few_steps() {
+    let plain = attempts(&wave(Corrector::Off).0) as f64;
     for corrector in [Corrector::Off, Corrector::Auto] {
         let (counts, smooth) = wave(corrector);
-        println!("{corrector:?} smooth {} {smooth:.2e}", attempts(&counts));
+        let natural = attempts(&counts) as f64;
+        println!("{corrector:?} smooth {natural} {smooth:.2e}");
         for (interval, note) in [(0.01, 304.0), (0.2, 222.0)] {
             let (counts, worst) = staircase(interval, corrector, true);
             let (untold, ignored) = staircase(interval, corrector, false);
@@ -122,8 +124,10 @@ fn an_input_that_jumps_costs_no_accuracy_and_few_steps() {
                 attempts(&untold),
                 untold.rejected
             );
-            // Three percent: another controller and another estimate than those of the note.
-            assert!(n <= 1.03 * note, "H = {interval}: {n} attempts, {note}");
+            // The counts of the note are those of plain HHT; the corrector's own step control takes other natural steps, by
+            // which they are scaled. Three percent: another controller and another estimate than those of the note.
+            let allowed = 1.03 * note * natural / plain;
+            assert!(n <= allowed, "H = {interval}: {n} attempts of {allowed}");
             match corrector {
                 // The staircase excites the oscillator a little more than the wave it follows.
                 Corrector::Off => assert!(worst < 1.2 * smooth, "{interval}: {worst} {smooth}"),
