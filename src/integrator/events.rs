@@ -579,7 +579,12 @@ fn go_on(
     // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
     if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
         core.rank_again(p, s)?;
+    }
+    if core.size.nc > 0 {
+        // A row that begins to hold was met to the accuracy of the hit only.
+        core.close_positions(p, s.t, &mut s.q, &s.v)?;
         core.factorise_mass(p, s.t, &s.q, &s.v)?;
+        core.fit(p, s.t, &s.q, &mut s.v);
     }
     let State {
         t,

@@ -76,7 +76,7 @@ impl Integrator {
         if pivots.smallest_constraint < REGULAR {
             return Ok(());
         }
-        core.close_positions(p, y)?;
+        core.close_positions(p, y.t, &mut y.q, &y.v)?;
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
         core.fit_velocities(p, y);
         let Trial {

@@ -137,7 +137,7 @@ impl Integrator {
         y.q.copy_from_slice(&state.q);
         y.v.copy_from_slice(&state.v);
         if core.character.moving_constraints {
-            core.close_positions(p, y)?;
+            core.close_positions(p, y.t, &mut y.q, &y.v)?;
         }
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
         if core.character.moving_constraints {
@@ -268,7 +268,7 @@ impl Core {
     }
 
     /// v onto G v + Φ_t = 0 with the factor and the G of `mass`.
-    fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64]) {
+    pub fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64]) {
         let cx = self.inputs.at(p, t);
         let [dv, ..] = &mut self.scratch.v;
         let [r, mu, gv] = &mut self.scratch.c;
@@ -299,23 +299,36 @@ impl Core {
         self.closure(phi).0
     }
 
-    /// The position of a trial closed by least motion, with a fresh matrix each time.
+    /// A position closed by least motion, with a fresh matrix each time.
     pub fn close_positions(
         &mut self,
         p: &Problem,
-        y: &mut Trial,
+        t: f64,
+        q: &mut [f64],
+        v: &[f64],
     ) -> std::result::Result<(), Refusal> {
-        for _ in 0..ASSEMBLY_LIMIT {
-            let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+        let mut before = f64::INFINITY;
+        for iterations in 0..ASSEMBLY_LIMIT {
+            let cx = self.inputs.at(p, t);
+            p.system.constraint(&cx, q, &mut self.scratch.c[1]);
             let (open, row) = self.closure(&self.scratch.c[1]);
-            if open <= ASSEMBLED * p.system.magnitude(&y.q) {
-                return Ok(());
-            }
             if !open.is_finite() {
                 return Err(Refusal::NotFinite(Culprit::Constraint(row)));
             }
-            self.factorise_mass(p, y.t, &y.q, &y.v)?;
+            let magnitude = p.system.magnitude(q);
+            let stalled = !(open < 0.9 * before) || iterations + 1 == ASSEMBLY_LIMIT;
+            if open <= ASSEMBLED * magnitude || (stalled && open <= OPEN * magnitude) {
+                return Ok(());
+            }
+            if stalled {
+                return Err(Refusal::Newton {
+                    iterations: iterations as u32,
+                    residual: open / OPEN,
+                    culprit: Culprit::Constraint(row),
+                });
+            }
+            before = open;
+            self.factorise_mass(p, t, q, v)?;
             let [dq, ..] = &mut self.scratch.v;
             let [_, phi, _] = &mut self.scratch.c;
             dq.fill(0.0);
@@ -323,22 +336,10 @@ impl Core {
                 *x = -*x;
             }
             self.mass.solve(&self.st, dq, phi, &mut self.work);
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
+            p.system.retract(q, dq, &mut self.scratch.q);
+            q.copy_from_slice(&self.scratch.q);
         }
-        let cx = self.inputs.at(p, y.t);
-        p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-        let (open, row) = self.closure(&self.scratch.c[1]);
-        if open <= OPEN * p.system.magnitude(&y.q) {
-            Ok(())
-        } else {
-            let culprit = Culprit::Constraint(row);
-            Err(Refusal::Newton {
-                iterations: ASSEMBLY_LIMIT as u32,
-                residual: open / OPEN,
-                culprit,
-            })
-        }
+        Ok(())
     }
 
     /// q̈ and λ of the state; `mass` is factorised there.
