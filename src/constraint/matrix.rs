@@ -67,7 +67,8 @@ pub struct Structure {
     g_start: Vec<u32>,
     /// Column of each slot.
     pub(super) column: Vec<u32>,
-    /// Slot of each entry of `Pattern::tangent`, of `Pattern::jacobian`.
+    /// Slot of each entry of `Pattern::tangent`, of `Pattern::jacobian`. The first is empty where the pattern lists the
+    /// slots of S one after the other, so that values are already where they belong.
     s_place: Vec<u32>,
     g_place: Vec<u32>,
     /// Slot of S_ii.
@@ -129,11 +130,15 @@ impl Structure {
             }
         }
         let offset = s.column.len() as u32;
+        let mut s_place: Vec<u32> = pattern.tangent.iter().map(|&at| s.slot(at)).collect();
+        if s_place.len() == s.column.len() && s_place.iter().zip(0..).all(|(&slot, k)| slot == k) {
+            s_place = Vec::new();
+        }
         let g_place = pattern.jacobian.iter().map(|&at| offset + g.slot(at));
         let mut st = Self {
             nv,
             nc,
-            s_place: pattern.tangent.iter().map(|&at| s.slot(at)).collect(),
+            s_place,
             g_place: g_place.collect(),
             s_start: s.start,
             g_start: g.start.iter().map(|slot| offset + slot).collect(),
@@ -177,6 +182,11 @@ impl Structure {
     /// Slots of row k of G.
     pub(super) fn g_row(&self, k: usize) -> std::ops::Range<usize> {
         self.g_start[k] as usize..self.g_start[k + 1] as usize
+    }
+
+    /// The pattern lists the entries of S row by row, each once: values can be written where they belong.
+    pub fn tangent_in_place(&self) -> bool {
+        self.s_place.is_empty() && !self.mirror.is_empty()
     }
 
     /// Tangent coordinates.
@@ -290,10 +300,19 @@ impl Matrix {
 
     /// S from values in the order of `Pattern::tangent`; equal places are added.
     pub fn load_tangent(&mut self, st: &Structure, values: &[f64]) {
+        if st.tangent_in_place() {
+            self.tangent_mut(st).copy_from_slice(values);
+            return;
+        }
         self.values[..st.mirror.len()].fill(0.0);
         for (&slot, v) in st.s_place.iter().zip(values) {
             self.values[slot as usize] += v;
         }
+    }
+
+    /// The entries of S, to be written in the order of the pattern where [`Structure::tangent_in_place`] says so.
+    pub fn tangent_mut(&mut self, st: &Structure) -> &mut [f64] {
+        &mut self.values[..st.mirror.len()]
     }
 
     /// G from values in the order of `Pattern::jacobian`; equal places are added. Rows that are not active stay zero.

@@ -49,6 +49,10 @@ pub struct Refined {
     pub contraction: f64,
 }
 
+/// Unknowns up to which room for LU is made beforehand. It is several times the room of LDLᵀ and seldom needed: in larger
+/// systems the first factor that needs it makes it.
+const ROOM_BEFOREHAND: usize = 10_000;
+
 #[derive(Clone, Debug)]
 enum Kind {
     Dense(dense::Lu),
@@ -62,7 +66,8 @@ enum Kind {
     },
 }
 
-/// A numeric factorisation with its own scratch. Allocates nothing after `new`.
+/// A numeric factorisation with its own scratch. Allocates nothing after `new`, but for the first LU of a system with more
+/// than 10,000 unknowns.
 #[derive(Clone, Debug)]
 pub struct Factor {
     kind: Kind,
@@ -90,12 +95,16 @@ impl Factor {
         let n = nv + nc;
         let kind = match &st.sparse {
             None => Kind::Dense(dense::Lu::new(n)),
-            Some(sparse) => Kind::Sparse {
-                ldl: Ldl::new(&sparse.symbolic),
-                lu: Box::new(lu::Lu::new(n, 2 * sparse.symbolic.fill() + n)),
-                values: vec![0.0; sparse.slot.len()],
-                pivoted: false,
-            },
+            Some(sparse) => {
+                let small = n <= ROOM_BEFOREHAND;
+                let room = 2 * sparse.symbolic.fill() + n;
+                Kind::Sparse {
+                    ldl: Ldl::new(&sparse.symbolic),
+                    lu: Box::new(lu::Lu::new(n, if small { room } else { 0 })),
+                    values: vec![0.0; if small { sparse.slot.len() } else { 0 }],
+                    pivoted: false,
+                }
+            }
         };
         Self {
             kind,
@@ -216,6 +225,7 @@ impl Factor {
             unreachable!("a structure with a sparse part makes sparse factors");
         };
         let columns = &sparse.columns;
+        values.resize(sparse.slot.len(), 0.0);
         for j in 0..self.scale.len() {
             for at in columns.start[j] as usize..columns.start[j + 1] as usize {
                 let scale = self.scale[columns.row[at] as usize] * self.scale[j];

@@ -43,7 +43,8 @@ impl Saddle {
         Self {
             matrix: Matrix::new(st),
             factor: Factor::new(st),
-            values: vec![0.0; tangent],
+            // Not needed where S is written in place.
+            values: vec![0.0; if st.tangent_in_place() { 0 } else { tangent }],
             jacobian: vec![0.0; jacobian],
             diagonal: vec![0.0; st.nv()],
             step_x: vec![0.0; st.nv()],
@@ -79,6 +80,10 @@ impl Saddle {
         lambda: &[f64],
         weights: &Weights,
     ) -> Evaluated {
+        if st.tangent_in_place() {
+            let s = self.matrix.tangent_mut(st);
+            return system.tangent(cx, q, v, a, lambda, weights, s);
+        }
         system.tangent(cx, q, v, a, lambda, weights, &mut self.values)?;
         self.matrix.load_tangent(st, &self.values);
         Ok(())
@@ -102,16 +107,14 @@ impl Saddle {
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         self.step_x.fill(0.0);
         self.step_l.fill(0.0);
-        system.tangent(
-            cx,
-            q,
-            v,
-            &self.step_x,
-            &self.step_l,
-            &Weights::MASS,
-            &mut self.values,
-        )?;
-        self.matrix.load_tangent(st, &self.values);
+        let (a, lambda) = (&self.step_x, &self.step_l);
+        if st.tangent_in_place() {
+            let s = self.matrix.tangent_mut(st);
+            system.tangent(cx, q, v, a, lambda, &Weights::MASS, s)?;
+        } else {
+            system.tangent(cx, q, v, a, lambda, &Weights::MASS, &mut self.values)?;
+            self.matrix.load_tangent(st, &self.values);
+        }
         self.load_jacobian(st, system, cx, q);
         Ok(())
     }

@@ -157,8 +157,88 @@ pub(super) struct Core {
     pub nearby: Inputs,
     pub scratch: Scratch,
     pub work: Work,
-    /// What the factor in `newton` was made for, where the matrix depends on nothing else (linear systems).
-    pub factored_for: Option<f64>,
+    /// Factors that serve more than one step.
+    pub kept: Kept,
+}
+
+/// Factors of a linear system are good for every step of equal size. What is really there is work space and may be lost
+/// (another instance's history after a restore); what counts as a factorisation is decided by what the state's own past
+/// has made, so that counters repeat with the motion.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The system is linear: M, C, K and G depend on parameters at most.
+    constant: bool,
+    /// Parameters of the factors that are there.
+    parameters: Vec<f64>,
+    /// Step size of the factor in `newton`, and whether its position was regular.
+    newton: Option<(f64, bool)>,
+    /// `mass` is factorised.
+    mass: bool,
+    /// The same, as the state's past has it: step size of the last factor, zero for none.
+    pub counted_step: f64,
+    /// The state's past has factorised M.
+    pub counted_mass: bool,
+}
+
+impl Kept {
+    fn new(system: &dyn System) -> Self {
+        let size = system.size();
+        Self {
+            constant: system.character().linear && size.modes == 0,
+            parameters: vec![f64::NAN; size.parameters],
+            ..Self::default()
+        }
+    }
+
+    /// Drops everything: the next step makes and counts it anew.
+    pub fn drop_all(&mut self) {
+        (self.newton, self.mass) = (None, false);
+        (self.counted_step, self.counted_mass) = (0.0, false);
+    }
+
+    /// Drops what is there if it was made with other parameters.
+    fn look_at(&mut self, parameters: &[f64]) {
+        if self.parameters != parameters {
+            self.parameters.copy_from_slice(parameters);
+            (self.newton, self.mass) = (None, false);
+        }
+    }
+
+    /// The factor for steps of size h, if it is there. In any case the state's past has it from now on; true if it is to
+    /// be counted.
+    pub fn newton(&mut self, h: f64, parameters: &[f64]) -> (Option<bool>, bool) {
+        if !self.constant {
+            return (None, true);
+        }
+        self.look_at(parameters);
+        let count = self.counted_step != h;
+        self.counted_step = h;
+        let there = self.newton.filter(|(step, _)| *step == h);
+        // Until the new one is made there is none.
+        self.newton = there;
+        (there.map(|(_, regular)| regular), count)
+    }
+
+    /// The factor for steps of size h has been made.
+    pub fn keep_newton(&mut self, h: f64, regular: bool) {
+        self.newton = self.constant.then_some((h, regular));
+    }
+
+    /// Whether `mass` is factorised, and whether that is to be counted.
+    pub fn mass(&mut self, parameters: &[f64]) -> (bool, bool) {
+        if !self.constant {
+            return (false, true);
+        }
+        self.look_at(parameters);
+        let count = !self.counted_mass;
+        self.counted_mass = true;
+        (std::mem::take(&mut self.mass), count)
+    }
+
+    /// `mass` has been factorised.
+    pub fn keep_mass(&mut self) {
+        self.mass = self.constant;
+    }
 }
 
 impl Core {
@@ -190,7 +270,7 @@ impl Core {
                 c: std::array::from_fn(|_| vec![0.0; size.nc]),
             },
             work: Work::default(),
-            factored_for: None,
+            kept: Kept::new(system),
             st,
         }
     }
@@ -200,6 +280,11 @@ impl Core {
         stats.factorizations += self.work.factorizations;
         stats.solves += self.work.solves;
         self.work = Work::default();
+    }
+
+    /// What the state's past has factorised: step size (zero for none), and M.
+    pub fn counted(&self) -> (f64, bool) {
+        (self.kept.counted_step, self.kept.counted_mass)
     }
 
     /// Prepares both matrices for the rows that hold in the state's modes.

@@ -314,7 +314,7 @@ impl Integrator {
             ..*p
         };
         core.select(p.system, s);
-        core.factored_for = None;
+        core.kept.drop_all();
         core.factorise_mass(&p, s.t, &s.q, &s.v)
             .map_err(|r| refused(r, s.t))?;
         let State {

@@ -112,8 +112,11 @@ impl Integrator {
             env: *env,
             modes: &modes,
         };
+        self.core.kept.counted_step = state.factored_step;
+        self.core.kept.counted_mass = state.factored_mass;
         let outcome = self.substep(&p, state, t_end, &mut stats);
         self.core.collect(&mut stats);
+        (state.factored_step, state.factored_mass) = self.core.counted();
         state.statistics = stats;
         self.modes = modes;
         outcome

@@ -13,6 +13,7 @@
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial, first_not_finite};
 use super::state::{State, Statistics};
+use crate::constraint::projection::Work;
 use crate::formulation::Weights;
 
 /// Iterations before an attempt is given up.
@@ -89,7 +90,6 @@ impl Core {
             if !regular || rate > POOR_RATE {
                 regular = self.factorise_at(p, y, stats)?;
                 fresh = iteration == 1 && fresh;
-                self.factored_for = None;
             }
             last = size;
         }
@@ -118,8 +118,10 @@ impl Core {
         _stats: &mut Statistics,
     ) -> Result<bool, Refusal> {
         let (h, m) = (y.h, self.method);
-        if self.character.linear && self.factored_for == Some(h) {
-            return Ok(true);
+        let (there, count) = self.kept.newton(h, p.env.parameters);
+        self.work.factorizations += u64::from(count);
+        if let Some(regular) = there {
+            return Ok(regular);
         }
         let cx = self.inputs.at(p, y.t);
         let weights = Weights {
@@ -134,10 +136,11 @@ impl Core {
         self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
         let pivots = self
             .newton
-            .factorise(&self.st, &mut self.work)
+            .factorise(&self.st, &mut Work::default())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
-        self.factored_for = self.character.linear.then_some(h);
-        Ok(pivots.smallest_constraint > SINGULAR_PIVOT)
+        let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
+        self.kept.keep_newton(h, regular);
+        Ok(regular)
     }
 
     /// One iteration. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,

@@ -53,6 +53,10 @@ pub struct State {
     pub scale: Vec<f64>,
     /// Constraint rows that follow from the others and are left out.
     pub dropped: Vec<bool>,
+    /// Linear systems: step size of the factorisation in use, zero if there is none; equal steps share it.
+    pub factored_step: f64,
+    /// Linear systems: M has been factorised, which is done once.
+    pub factored_mass: bool,
     /// Event handled at t, −1 if none.
     pub event_at_t: i32,
     /// Substeps in a row that ended with an event.
@@ -88,6 +92,8 @@ impl State {
             corrector_strikes,
             scale,
             dropped,
+            factored_step,
+            factored_mass,
             event_at_t,
             event_streak,
         } = self;
@@ -116,6 +122,8 @@ impl State {
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
         dropped.clone_from(&other.dropped);
+        *factored_step = other.factored_step;
+        *factored_mass = other.factored_mass;
         *event_at_t = other.event_at_t;
         *event_streak = other.event_streak;
     }

@@ -10,6 +10,7 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::newton::culprit;
 use super::state::{State, Statistics};
+use crate::constraint::projection::Work;
 use crate::linalg::norm::max_abs;
 
 /// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
@@ -217,12 +218,17 @@ impl Core {
         q: &[f64],
         v: &[f64],
     ) -> Result<(), Refusal> {
-        let cx = self.inputs.at(p, t);
-        self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
-        self.mass
-            .factorise(&self.st, &mut self.work)
-            .map(|_| ())
-            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))
+        let (there, count) = self.kept.mass(p.env.parameters);
+        self.work.factorizations += u64::from(count);
+        if !there {
+            let cx = self.inputs.at(p, t);
+            self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
+            self.mass
+                .factorise(&self.st, &mut Work::default())
+                .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+        }
+        self.kept.keep_mass();
+        Ok(())
     }
 }
 
