@@ -46,7 +46,7 @@ fn reference() -> Vec<[f64; 5]> {
 fn the_double_oscillator_follows_its_closed_form() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/double_oscillator.toml");
     let mut model = Model::from_file(&path).unwrap();
-    model.set("solver.tolerance", 1e-13).unwrap();
+    model.set("solver.tolerance", 1e-11).unwrap();
     let mut instance = Instance::from_model(model).unwrap();
     instance.initialize(0.0, 1.4, 0.0).unwrap();
     let mut worst = [0.0f64; 2];

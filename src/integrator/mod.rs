@@ -314,6 +314,10 @@ impl Integrator {
         std::mem::swap(&mut s.jerk, &mut y.jerk);
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
+        if !s.jerk_known {
+            // Left over from another step; a state holds nothing but its own past.
+            s.jerk.fill(0.0);
+        }
         (s.rate, s.rate_uses) = (y.rate, y.rate_uses);
         if s.corrector_rest > 0 {
             s.corrector_rest -= 1;

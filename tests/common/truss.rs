@@ -29,11 +29,7 @@ pub struct Truss {
 
 fn node(bay: usize, corner: usize) -> [f64; 3] {
     let angle = corner as f64 * std::f64::consts::TAU / 3.0;
-    [
-        RADIUS * angle.cos(),
-        RADIUS * angle.sin(),
-        BAY * bay as f64,
-    ]
+    [RADIUS * angle.cos(), RADIUS * angle.sin(), BAY * bay as f64]
 }
 
 impl Truss {
