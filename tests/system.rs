@@ -504,10 +504,16 @@ fn a_system_spoilt_by_hand_is_refused() {
     type Spoil = fn(&mut biela::model::Matrices);
     let spoils: [(&str, Spoil); 5] = [
         ("system.force", |s| s.force.push(0.0)),
-        ("system.weight[1]", |s| s.weight[1] = 0.0),
-        ("system.position[0]", |s| s.position[0] = f64::NAN),
+        ("system.weight[1]", |s| {
+            std::sync::Arc::make_mut(&mut s.weight)[1] = 0.0
+        }),
+        ("system.position[0]", |s| {
+            std::sync::Arc::make_mut(&mut s.position)[0] = f64::NAN
+        }),
         ("system.damping", |s| s.damping = s.constraint.clone()),
-        ("system.velocity", |s| s.velocity.clear()),
+        ("system.velocity", |s| {
+            std::sync::Arc::make_mut(&mut s.velocity).clear()
+        }),
     ];
     for (fragment, spoil) in spoils {
         let mut model = good.clone();

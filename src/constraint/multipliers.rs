@@ -9,7 +9,7 @@
 //! closures. A row that is not active has the multiplier exactly zero.
 
 pub use super::matrix::{Backend, Matrix, Structure};
-use super::matrix::{NO_SLOT, Sparse};
+use super::matrix::{NO_SLOT, ROOM_BEFOREHAND, Sparse};
 use crate::linalg::sparse::Ldl;
 use crate::linalg::{dense, lu};
 
@@ -48,10 +48,6 @@ pub struct Refined {
     /// Largest ratio of successive residuals, one for the first; what a further refinement may be expected to bring.
     pub contraction: f64,
 }
-
-/// Unknowns up to which room for LU is made beforehand. It is several times the room of LDLᵀ and seldom needed: in larger
-/// systems the first factor that needs it makes it.
-const ROOM_BEFOREHAND: usize = 10_000;
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -96,12 +92,16 @@ impl Factor {
         let kind = match &st.sparse {
             None => Kind::Dense(dense::Lu::new(n)),
             Some(sparse) => {
-                let small = n <= ROOM_BEFOREHAND;
-                let room = 2 * sparse.symbolic.fill() + n;
+                let (lu, entries) = if n <= ROOM_BEFOREHAND {
+                    let room = 2 * sparse.symbolic.fill() + n;
+                    (lu::Lu::new(n, room), sparse.whole(st).slot.len())
+                } else {
+                    (lu::Lu::new(0, 0), 0)
+                };
                 Kind::Sparse {
                     ldl: Ldl::new(&sparse.symbolic),
-                    lu: Box::new(lu::Lu::new(n, if small { room } else { 0 })),
-                    values: vec![0.0; if small { sparse.slot.len() } else { 0 }],
+                    lu: Box::new(lu),
+                    values: vec![0.0; entries],
                     pivoted: false,
                 }
             }
@@ -115,7 +115,7 @@ impl Factor {
             y: vec![0.0; n],
             rhs: vec![0.0; n],
             r: vec![0.0; n],
-            trial: vec![0.0; n],
+            trial: vec![0.0; if n <= ROOM_BEFOREHAND { n } else { 0 }],
         }
     }
 
@@ -173,25 +173,18 @@ impl Factor {
 
     /// Whether S is noticeably unsymmetric.
     fn turns(&self, st: &Structure, m: &Matrix) -> bool {
-        let s = &m.values[..st.mirror.len()];
-        for i in 0..st.nv() {
-            for slot in st.s_row(i) {
-                let skew = 0.5 * (s[slot] - s[st.mirror[slot] as usize]);
-                if skew != 0.0 {
-                    let j = st.column[slot] as usize;
-                    if skew * skew * self.weight[i] * self.weight[j] > DOUBTFUL_SKEW * DOUBTFUL_SKEW
-                    {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
+        let limit = DOUBTFUL_SKEW * DOUBTFUL_SKEW;
+        (st.sparse.iter().flat_map(|sparse| sparse.symbolic.pairs())).any(|pair| {
+            let skew = 0.5 * (m.values[pair.first as usize] - m.values[pair.second as usize]);
+            let weight = self.weight[pair.i as usize] * self.weight[pair.j as usize];
+            skew != 0.0 && skew * skew * weight > limit
+        })
     }
 
     /// Refines a trial solution of size one in every coordinate.
     fn contracts(&mut self, st: &Structure, m: &Matrix) -> bool {
         let mut x = std::mem::take(&mut self.trial);
+        x.resize(st.nv() + st.nc(), 0.0);
         let (b, c) = x.split_at_mut(st.nv());
         let mut bits = 0x9E37_79B9_7F4A_7C15u64;
         for (b, &slot) in b.iter_mut().zip(&st.diagonal) {
@@ -224,12 +217,16 @@ impl Factor {
         else {
             unreachable!("a structure with a sparse part makes sparse factors");
         };
-        let columns = &sparse.columns;
-        values.resize(sparse.slot.len(), 0.0);
+        let whole = sparse.whole(st);
+        let columns = &whole.columns;
+        values.resize(whole.slot.len(), 0.0);
+        if lu.size() != self.scale.len() {
+            **lu = lu::Lu::new(self.scale.len(), 0);
+        }
         for j in 0..self.scale.len() {
             for at in columns.start[j] as usize..columns.start[j + 1] as usize {
                 let scale = self.scale[columns.row[at] as usize] * self.scale[j];
-                values[at] = match sparse.slot[at] {
+                values[at] = match whole.slot[at] {
                     NO_SLOT if self.active[j - nv] => -m.e()[j - nv] * scale,
                     NO_SLOT => -1.0,
                     slot => m.values[slot as usize] * scale,

@@ -29,8 +29,8 @@ pub struct Matrices {
     force: Vec<f64>,
     /// Components of F that come from outside, rising.
     set: Vec<(u32, Value)>,
-    weight: Vec<f64>,
-    start: (Vec<f64>, Vec<f64>),
+    weight: Arc<Vec<f64>>,
+    start: (Arc<Vec<f64>>, Arc<Vec<f64>>),
     inputs: usize,
     parameters: usize,
     /// K is not symmetric.
@@ -61,8 +61,8 @@ impl Matrices {
             constraint: Arc::clone(&system.constraint),
             force: system.force.clone(),
             set,
-            weight: system.weight.clone(),
-            start: (system.position.clone(), system.velocity.clone()),
+            weight: Arc::clone(&system.weight),
+            start: (Arc::clone(&system.position), Arc::clone(&system.velocity)),
             inputs: model.inputs.len(),
             parameters: model.parameters.len(),
         })

@@ -115,6 +115,14 @@ impl Trial {
             at: v(),
             x: v(),
             theta: v(),
+            ..Self::result(size)
+        }
+    }
+
+    /// Room for the end of a step only, not for how it was found.
+    pub fn result(size: &Size) -> Self {
+        let v = || vec![0.0; size.nv];
+        Self {
             q: vec![0.0; size.nq],
             v: v(),
             acc: v(),

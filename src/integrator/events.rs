@@ -50,9 +50,9 @@ impl Watch {
             phi: two(size.ne),
             rate: two(size.ne),
             modes: vec![0; size.modes],
-            n: vec![0.0; size.nv],
-            w: vec![0.0; size.nv],
-            l: vec![0.0; size.nc],
+            n: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
+            w: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
+            l: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
         }
     }
 

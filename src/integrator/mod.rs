@@ -88,7 +88,10 @@ impl Integrator {
         Ok(Self {
             core: Core::new(system, settings, backend),
             trial: Trial::new(&size),
-            plain: Trial::new(&size),
+            plain: match settings.corrector {
+                Corrector::Auto => Trial::result(&size),
+                Corrector::Off => Trial::default(),
+            },
             segment: Segment::new(&size),
             events: events::Watch::new(&size),
             modes: vec![0; size.modes],

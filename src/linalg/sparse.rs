@@ -225,6 +225,19 @@ impl Symbolic {
         &self.order
     }
 
+    /// The entries of K below the diagonal, as given to `new` but in the order of elimination.
+    pub fn pairs(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.order.len()).flat_map(move |k| {
+            let range = self.input_start[k] as usize..self.input_start[k + 1] as usize;
+            self.input[range].iter().map(move |e| Entry {
+                i: self.order[k],
+                j: self.order[e.column as usize],
+                first: e.first,
+                second: e.second,
+            })
+        })
+    }
+
     /// Entries of L below the diagonal.
     pub fn fill(&self) -> usize {
         self.row.len()

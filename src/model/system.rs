@@ -24,11 +24,11 @@ pub struct Matrices {
     /// F.
     pub force: Vec<f64>,
     /// Smallest size of each coordinate in the error norm, > 0.
-    pub weight: Vec<f64>,
+    pub weight: Arc<Vec<f64>>,
     /// q at start.
-    pub position: Vec<f64>,
+    pub position: Arc<Vec<f64>>,
     /// q' at start.
-    pub velocity: Vec<f64>,
+    pub velocity: Arc<Vec<f64>>,
     /// In the text.
     pub place: Place,
 }
@@ -70,9 +70,9 @@ impl Matrices {
         }
         for (name, vector, range) in [
             ("force", &self.force, Range::Finite),
-            ("weight", &self.weight, Range::Positive),
-            ("position", &self.position, Range::Finite),
-            ("velocity", &self.velocity, Range::Finite),
+            ("weight", &*self.weight, Range::Positive),
+            ("position", &*self.position, Range::Finite),
+            ("velocity", &*self.velocity, Range::Finite),
         ] {
             if vector.len() != n {
                 let value = format!("{} numbers", vector.len());

@@ -146,9 +146,9 @@ pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Ma
         stiffness: Arc::new(square(stiffness)),
         constraint: Arc::new(constraint.map_or_else(|| Csr::zero(0, n), Given::matrix)),
         force: next(),
-        weight: next(),
-        position: next(),
-        velocity: next(),
+        weight: Arc::new(next()),
+        position: Arc::new(next()),
+        velocity: Arc::new(next()),
         place: table.place(),
     })
 }
