@@ -492,7 +492,7 @@ fn every_quantity_and_target_of_a_system_is_found_by_its_name() {
     assert_eq!(targets, ["f1", "f2"]);
     model.set("f2", 7.0).unwrap();
     model.set("u", 3.0).unwrap();
-    assert_eq!(model.system.as_ref().unwrap().force, [3.0, 7.0]);
+    assert_eq!(*model.system.as_ref().unwrap().force, [3.0, 7.0]);
     assert!(model.set("gravity.x", 1.0).is_err());
     assert!(model.set("q1", 1.0).is_err());
     model.validate().unwrap();
@@ -503,7 +503,9 @@ fn a_system_spoilt_by_hand_is_refused() {
     let good = model(GOOD);
     type Spoil = fn(&mut biela::model::Matrices);
     let spoils: [(&str, Spoil); 5] = [
-        ("system.force", |s| s.force.push(0.0)),
+        ("system.force", |s| {
+            std::sync::Arc::make_mut(&mut s.force).push(0.0)
+        }),
         ("system.weight[1]", |s| {
             std::sync::Arc::make_mut(&mut s.weight)[1] = 0.0
         }),

@@ -21,7 +21,6 @@ pub struct Saddle {
     pub factor: Factor,
     values: Vec<f64>,
     jacobian: Vec<f64>,
-    diagonal: Vec<f64>,
     step_x: Vec<f64>,
     step_l: Vec<f64>,
     rest: Vec<f64>,
@@ -46,7 +45,6 @@ impl Saddle {
             // Not needed where S is written in place.
             values: vec![0.0; if st.tangent_in_place() { 0 } else { tangent }],
             jacobian: vec![0.0; jacobian],
-            diagonal: vec![0.0; st.nv()],
             step_x: vec![0.0; st.nv()],
             step_l: vec![0.0; st.nc()],
             rest: vec![0.0; st.nc()],
@@ -121,8 +119,10 @@ impl Saddle {
 
     /// Regularises and factorises what is loaded.
     pub fn factorise(&mut self, st: &Structure, work: &mut Work) -> Result<Pivots, Singular> {
-        self.matrix.tangent_diagonal(st, &mut self.diagonal);
-        self.matrix.regularise(st, &self.diagonal, REGULARISATION);
+        // Free between projections.
+        let diagonal = &mut self.step_x;
+        self.matrix.tangent_diagonal(st, diagonal);
+        self.matrix.regularise(st, diagonal, REGULARISATION);
         work.factorizations += 1;
         self.factor.factor(st, &self.matrix)
     }

@@ -26,7 +26,7 @@ pub struct Matrices {
     stiffness: Arc<Csr>,
     constraint: Arc<Csr>,
     /// F as written; where `set` has another source, that one counts.
-    force: Vec<f64>,
+    force: Arc<Vec<f64>>,
     /// Components of F that come from outside, rising.
     set: Vec<(u32, Value)>,
     weight: Arc<Vec<f64>>,
@@ -59,7 +59,7 @@ impl Matrices {
             damping: Arc::clone(&system.damping),
             stiffness: Arc::clone(&system.stiffness),
             constraint: Arc::clone(&system.constraint),
-            force: system.force.clone(),
+            force: Arc::clone(&system.force),
             set,
             weight: Arc::clone(&system.weight),
             start: (Arc::clone(&system.position), Arc::clone(&system.velocity)),

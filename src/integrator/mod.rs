@@ -92,7 +92,7 @@ impl Integrator {
                 Corrector::Auto => Trial::result(&size),
                 Corrector::Off => Trial::default(),
             },
-            segment: Segment::new(&size),
+            segment: Segment::new(&size, system.character().rotations),
             events: events::Watch::new(&size),
             modes: vec![0; size.modes],
         })

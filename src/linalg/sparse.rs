@@ -118,8 +118,8 @@ struct Place {
 #[derive(Clone, Debug)]
 pub struct Symbolic {
     order: Vec<u32>,
-    /// +1 or -1 by position.
-    sign: Vec<f64>,
+    /// Unknowns below this have positive pivots, the others negative ones.
+    positive: usize,
     /// Entries of K left of the diagonal, row by row.
     input_start: Vec<u32>,
     input: Vec<Input>,
@@ -204,13 +204,9 @@ impl Symbolic {
             };
             next[k as usize] += 1;
         }
-        let sign = order
-            .iter()
-            .map(|&i| if (i as usize) < positive { 1.0 } else { -1.0 })
-            .collect();
         Self {
             order,
-            sign,
+            positive,
             input_start,
             input,
             start,
@@ -290,7 +286,11 @@ impl Ldl {
         let y = &mut self.y[..];
         for k in 0..symbolic.order.len() {
             let unknown = symbolic.order[k] as usize;
-            let sign = symbolic.sign[k];
+            let sign = if unknown < symbolic.positive {
+                1.0
+            } else {
+                -1.0
+            };
             let range = symbolic.input_start[k] as usize..symbolic.input_start[k + 1] as usize;
             for e in &symbolic.input[range] {
                 y[e.column as usize] +=

@@ -22,7 +22,7 @@ pub struct Matrices {
     /// B, one row for each constraint, `n` columns.
     pub constraint: Arc<Csr>,
     /// F.
-    pub force: Vec<f64>,
+    pub force: Arc<Vec<f64>>,
     /// Smallest size of each coordinate in the error norm, > 0.
     pub weight: Arc<Vec<f64>>,
     /// q at start.
@@ -69,7 +69,7 @@ impl Matrices {
             }
         }
         for (name, vector, range) in [
-            ("force", &self.force, Range::Finite),
+            ("force", &*self.force, Range::Finite),
             ("weight", &*self.weight, Range::Positive),
             ("position", &*self.position, Range::Finite),
             ("velocity", &*self.velocity, Range::Finite),

@@ -181,7 +181,7 @@ impl Model {
             Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
             Target::Gravity(axis) => &mut self.gravity[axis],
             Target::SystemForce(i) => match &mut self.system {
-                Some(system) => &mut system.force[i],
+                Some(system) => &mut std::sync::Arc::make_mut(&mut system.force)[i],
                 None => unreachable!("targets come from resolve_target or passed has_target"),
             },
             Target::ForceStiffness(i)

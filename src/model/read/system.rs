@@ -145,7 +145,7 @@ pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Ma
         damping: Arc::new(square(damping)),
         stiffness: Arc::new(square(stiffness)),
         constraint: Arc::new(constraint.map_or_else(|| Csr::zero(0, n), Given::matrix)),
-        force: next(),
+        force: Arc::new(next()),
         weight: Arc::new(next()),
         position: Arc::new(next()),
         velocity: Arc::new(next()),
