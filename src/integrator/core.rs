@@ -306,3 +306,62 @@ impl Core {
 pub(super) fn first_not_finite(x: &[f64]) -> Option<usize> {
     x.iter().position(|x| !x.is_finite())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn constant() -> Kept {
+        Kept {
+            constant: true,
+            parameters: vec![f64::NAN],
+            ..Kept::default()
+        }
+    }
+
+    #[test]
+    fn equal_steps_share_a_factor_and_count_it_once() {
+        let mut kept = constant();
+        assert_eq!(kept.newton(0.1, &[1.0]), (None, true));
+        kept.keep_newton(0.1, false);
+        assert_eq!(kept.newton(0.1, &[1.0]), (Some(false), false));
+        assert_eq!(kept.newton(0.2, &[1.0]), (None, true));
+        kept.keep_newton(0.2, true);
+        assert_eq!(kept.newton(0.1, &[1.0]), (None, true));
+        assert_eq!(kept.mass(&[1.0]), (false, true));
+        kept.keep_mass();
+        assert_eq!(kept.mass(&[1.0]), (true, false));
+    }
+
+    #[test]
+    fn a_factor_made_with_other_parameters_is_not_used() {
+        let mut kept = constant();
+        kept.newton(0.1, &[1.0]);
+        kept.keep_newton(0.1, true);
+        kept.mass(&[1.0]);
+        kept.keep_mass();
+        // Another past that counts the same step has been restored: nothing to count, yet everything to make.
+        assert_eq!(kept.newton(0.1, &[2.0]), (None, false));
+        assert_eq!(kept.mass(&[2.0]), (false, false));
+    }
+
+    #[test]
+    fn a_factor_that_failed_is_not_there() {
+        let mut kept = constant();
+        kept.mass(&[1.0]);
+        kept.newton(0.1, &[1.0]);
+        assert!(!kept.mass(&[1.0]).0);
+        assert_eq!(kept.newton(0.1, &[1.0]).0, None);
+    }
+
+    #[test]
+    fn what_changes_is_made_and_counted_every_time() {
+        let mut kept = Kept::default();
+        for _ in 0..2 {
+            assert_eq!(kept.newton(0.1, &[]), (None, true));
+            kept.keep_newton(0.1, true);
+            assert_eq!(kept.mass(&[]), (false, true));
+            kept.keep_mass();
+        }
+    }
+}
