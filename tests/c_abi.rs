@@ -13,8 +13,17 @@ use host::{
     skip, slider_crank, tool,
 };
 
+/// A program that finds its library by its own run path: cargo's search path would come first.
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("DYLD_FALLBACK_LIBRARY_PATH");
+    command
+}
+
 fn run(program: &Path, arguments: &[&Path]) -> Output {
-    Command::new(program)
+    command(program)
         .args(arguments)
         .output()
         .expect("the program starts")
@@ -163,7 +172,7 @@ fn valgrind_finds_no_wrong_access_and_no_leak_in_the_c_programs() {
     let scratch = Scratch::new("valgrind");
     for source in ["c_tests/linked.c", "c_tests/rollback.c", "c_tests/misuse.c"] {
         let program = c.build(source, Linked::Shared(library()), &scratch);
-        let output = Command::new(&valgrind)
+        let output = command(&valgrind)
             .args([
                 "--quiet",
                 "--error-exitcode=9",

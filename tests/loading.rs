@@ -1,10 +1,15 @@
-//! A Rust host that opens the shared library at run time, as a co-simulation master would: same bits as the Rust API.
+//! Rust hosts: one that opens the shared library at run time, as a co-simulation master would, and gets the bits of the Rust
+//! API; one that has the library linked in and keeps its own panic hook.
 
 mod host;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::ptr::null_mut;
+use std::panic::{catch_unwind, set_hook, take_hook};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use biela::capi::instance::biela_instance_new_from_file;
+use biela::capi::status::biela_status;
 use biela::component::Instance;
 use host::{library, slider_crank};
 use libloading::{Library, Symbol};
@@ -90,4 +95,23 @@ fn a_library_opened_at_run_time_gives_the_bits_of_the_rust_api() {
         }
         check(free(handle));
     }
+}
+
+#[test]
+fn a_panic_of_the_host_still_reaches_the_hook_that_was_there_before() {
+    static HEARD: AtomicUsize = AtomicUsize::new(0);
+    let original = take_hook();
+    set_hook(Box::new(move |info| {
+        if info.payload().downcast_ref::<&str>() == Some(&"of the host, on purpose") {
+            HEARD.fetch_add(1, Ordering::Relaxed);
+        } else {
+            original(info);
+        }
+    }));
+    // The first call through the gate puts the library's hook in front. The other test calls another copy of the library.
+    // SAFETY: NULL is refused.
+    let status = unsafe { biela_instance_new_from_file(null(), null_mut()) };
+    assert_eq!(status, biela_status::ErrorArgument);
+    assert!(catch_unwind(|| panic!("of the host, on purpose")).is_err());
+    assert_eq!(HEARD.load(Ordering::Relaxed), 1);
 }

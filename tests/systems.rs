@@ -7,10 +7,12 @@ use biela::formulation::{Context, Crossing, Reaction, System};
 use common::mutant::{Mutant, Part};
 use common::systems::andrews::{self, Andrews};
 use common::systems::bounce::Bounce;
+use common::systems::chain::Chain;
 use common::systems::driven_pendulum::DrivenPendulum;
 use common::systems::heavy_top::{HeavyTop, rotation, vector};
 use common::systems::impact::Impact;
 use common::systems::oscillator::Oscillator;
+use common::systems::parting::Parting;
 use common::systems::pendulum::Pendulum;
 use common::systems::relative::{DoublePendulum, Loop};
 use common::systems::{STILL, accelerations, motion};
@@ -46,6 +48,14 @@ fn every_derivative_of_every_system_is_exact() {
     let usual = [1.5, 3.0, 5.0];
     check_at_random(&Oscillator::default(), &STILL, usual, &options);
     check_at_random(&Pendulum::default(), &STILL, usual, &options);
+    check_at_random(&Chain(4), &STILL, usual, &options);
+    let parting = Parting {
+        strength: 1.3,
+        lift: 0.7,
+        push: 2.0,
+    };
+    let late = Context { t: 1.4, ..STILL };
+    check_at_random(&parting, &late, [4.0, 3.0, 5.0], &options);
     check_at_random(&DoublePendulum::default(), &STILL, usual, &options);
     let closed = DoublePendulum {
         mass: [1.0, 2.0],
@@ -231,8 +241,8 @@ fn the_heavy_top_obeys_eulers_equation_about_its_fixed_point() {
     close("vertical angular momentum", moment.z, 0.0, 1e-10);
 }
 
-fn system_turn(system: &dyn System, q: &mut Vec<f64>, w: &[f64]) {
-    let from = q.clone();
+fn system_turn(system: &dyn System, q: &mut [f64], w: &[f64]) {
+    let from = q.to_vec();
     system.retract(&from, w, q);
 }
 

@@ -1,6 +1,6 @@
 //! The C boundary: `include/biela.h` translated to [`crate::component`], and nothing else.
 //!
-//! No numerics and no decisions live here. Every exported function goes through one gate ([`gate`]), which turns a NULL or
+//! No numerics and no decisions live here. Every exported function goes through one gate (`gate.rs`), which turns a NULL or
 //! foreign handle, a second caller, an error and a panic into a status and a sentence:
 //! ```text
 //!   C call  ->  gate: handle? free? sound?  ->  pointers checked  ->  component::Instance  ->  status + sentence

@@ -146,3 +146,61 @@ pub unsafe extern "C" fn biela_state_free(state: *mut biela_state) -> biela_stat
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::instance::{
+        biela_instance_free, biela_instance_new_from_string, biela_last_error,
+    };
+    use super::*;
+
+    const MODEL: &str = r#"
+        format = 1
+        name = "slide"
+        dimension = 2
+        [[body]]
+        name = "mass"
+        mass = 1.0
+        inertia = 1.0
+        [[joint]]
+        name = "slide"
+        type = "prismatic"
+        bodies = ["ground", "mass"]
+        point = [0.0, 0.0]
+        axis = [1.0, 0.0]
+    "#;
+
+    /// A state in use by a call on another instance, which cannot be timed from C.
+    #[test]
+    fn a_state_in_use_is_refused_by_name_and_left_alone() {
+        let sentence = |instance| {
+            // SAFETY: NULL or live.
+            let text = unsafe { CStr::from_ptr(biela_last_error(instance)) };
+            text.to_str().unwrap().to_owned()
+        };
+        let (mut instance, mut state) = (null_mut(), null_mut());
+        // SAFETY: live handles and pointers to locals throughout.
+        unsafe {
+            let text = MODEL.as_ptr().cast();
+            let made =
+                biela_instance_new_from_string(text, MODEL.len(), std::ptr::null(), &mut instance);
+            assert_eq!(made, biela_status::Ok, "{}", sentence(null_mut()));
+            assert_eq!(biela_state_save(instance, &mut state), biela_status::Ok);
+
+            let (_, turn) = claim_state(state, c"biela_state_restore").unwrap();
+            assert_eq!(biela_state_save(instance, &mut state), biela_status::Busy);
+            assert_eq!(
+                sentence(instance),
+                "biela_state_save must wait: the state is busy with biela_state_restore"
+            );
+            assert_eq!(biela_state_restore(instance, state), biela_status::Busy);
+            assert_eq!(biela_state_free(state), biela_status::Busy);
+            assert!(sentence(null_mut()).starts_with("biela_state_free must wait"));
+            drop(turn);
+
+            assert_eq!(biela_state_restore(instance, state), biela_status::Ok);
+            assert_eq!(biela_state_free(state), biela_status::Ok);
+            assert_eq!(biela_instance_free(instance), biela_status::Ok);
+        }
+    }
+}

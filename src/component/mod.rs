@@ -10,7 +10,7 @@
 //! substep, running: its values can be read, its state saved or restored, and it can be stepped again from its own time.
 //!
 //! Two parts make an instance. What is fixed after creation: the model, its equations, the list of variables. What
-//! changes: [`Life`](state), copied out by `save` and in by `restore`. The rest is work space the future does not depend on.
+//! changes: `Life`, copied out by `save` and in by `restore`. The rest is work space the future does not depend on.
 
 use std::path::Path;
 use std::sync::Arc;

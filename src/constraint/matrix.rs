@@ -193,7 +193,7 @@ impl Structure {
     }
 
     /// Slots of S.
-    fn s_len(&self) -> usize {
+    pub(super) fn s_len(&self) -> usize {
         self.s_start[self.nv] as usize
     }
 
@@ -326,6 +326,8 @@ pub struct Matrix {
     g_start: Vec<u32>,
     e: Vec<f64>,
     active: Vec<bool>,
+    /// Scratch of `regularise`.
+    inverse: Vec<f64>,
 }
 
 impl Matrix {
@@ -336,6 +338,7 @@ impl Matrix {
             g_start: st.g_start.clone(),
             e: vec![0.0; st.nc],
             active: vec![true; st.nc],
+            inverse: vec![0.0; st.nv],
         }
     }
 
@@ -387,12 +390,14 @@ impl Matrix {
     /// the other constraints on them hold it down. If nothing is left the metric of the coordinates themselves is used.
     pub fn regularise(&mut self, st: &Structure, mass_diagonal: &[f64], eps: f64) {
         let smallest = 1e-15 * mass_diagonal.iter().fold(0.0, |m: f64, &x| m.max(x.abs()));
-        let mut sum = self.row_sizes(st, |j| {
-            let m = mass_diagonal[j].abs();
-            if m > smallest { 1.0 / m } else { 0.0 }
-        });
+        for (inverse, m) in self.inverse.iter_mut().zip(mass_diagonal) {
+            let m = m.abs();
+            *inverse = if m > smallest { 1.0 / m } else { 0.0 };
+        }
+        let mut sum = self.row_sizes(st);
         if sum == 0.0 {
-            sum = self.row_sizes(st, |_| 1.0);
+            self.inverse.fill(1.0);
+            sum = self.row_sizes(st);
         }
         let rows = self.active.iter().filter(|&&a| a).count();
         let floor = 1e-3 * sum / rows.max(1) as f64;
@@ -401,14 +406,14 @@ impl Matrix {
         }
     }
 
-    /// e_i := (G diag(w) Gᵀ)_ii; returns their sum.
-    fn row_sizes(&mut self, st: &Structure, w: impl Fn(usize) -> f64) -> f64 {
+    /// e_i := (G diag(`inverse`) Gᵀ)_ii; returns their sum.
+    fn row_sizes(&mut self, st: &Structure) -> f64 {
         let mut sum = 0.0;
         for i in 0..st.nc {
             let mut size = 0.0;
-            for slot in st.g_row(i) {
-                let g = self.values[slot];
-                size += g * g * w(st.column[slot] as usize);
+            let row = st.g_row(i);
+            for (&j, g) in st.column[row.clone()].iter().zip(&self.values[row]) {
+                size += g * g * self.inverse[j as usize];
             }
             self.e[i] = size;
             // A bad row is reported when the matrix is factored; it must not make its neighbours bad as well.
@@ -458,10 +463,19 @@ impl Matrix {
 }
 
 fn rows_times(st: &Structure, start: &[u32], values: &[f64], x: &[f64], out: &mut [f64]) {
-    for (i, out) in out.iter_mut().enumerate() {
-        let range = start[i] as usize..start[i + 1] as usize;
+    let (Some(&first), Some(&last)) = (start.first(), start.last()) else {
+        return;
+    };
+    let mut columns = &st.column[first as usize..last as usize];
+    let mut values = &values[first as usize..last as usize];
+    let mut from = first;
+    for (out, &to) in out.iter_mut().zip(&start[1..]) {
+        let (row, factors);
+        (row, columns) = columns.split_at((to - from) as usize);
+        (factors, values) = values.split_at((to - from) as usize);
+        from = to;
         let mut sum = 0.0;
-        for (&j, a) in st.column[range.clone()].iter().zip(&values[range]) {
+        for (&j, a) in row.iter().zip(factors) {
             sum += a * x[j as usize];
         }
         *out = sum;

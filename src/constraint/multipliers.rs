@@ -69,6 +69,8 @@ pub struct Factor {
     kind: Kind,
     /// Rows that held when the factor was made.
     active: Vec<bool>,
+    /// All of them did.
+    all_active: bool,
     /// Relative pivots of the constraint rows.
     relative: Vec<f64>,
     /// Squared scale of each unknown, 1 / |S_ii| and 1 / (G diag(S)⁻¹ Gᵀ + E)_kk.
@@ -109,6 +111,7 @@ impl Factor {
         Self {
             kind,
             active: vec![true; nc],
+            all_active: true,
             relative: vec![f64::INFINITY; nc],
             weight: vec![1.0; n],
             scale: vec![1.0; n],
@@ -125,6 +128,7 @@ impl Factor {
     /// unsymmetric that refinement does not at least halve the residual in a trial. The choice depends on `m` alone.
     pub fn factor(&mut self, st: &Structure, m: &Matrix) -> Result<Pivots, Singular> {
         self.active.copy_from_slice(m.active());
+        self.all_active = m.active().iter().all(|&a| a);
         self.measure(st, m)?;
         match &st.sparse {
             None => self.factor_dense(st, m),
@@ -139,6 +143,7 @@ impl Factor {
     /// refinement contract too slowly.
     pub fn factor_pivoted(&mut self, st: &Structure, m: &Matrix) -> Result<Pivots, Singular> {
         self.active.copy_from_slice(m.active());
+        self.all_active = m.active().iter().all(|&a| a);
         self.measure(st, m)?;
         match &st.sparse {
             None => self.factor_dense_pivoted(st, m),
@@ -176,8 +181,10 @@ impl Factor {
         let limit = DOUBTFUL_SKEW * DOUBTFUL_SKEW;
         (st.sparse.iter().flat_map(|sparse| sparse.symbolic.pairs())).any(|pair| {
             let skew = 0.5 * (m.values[pair.first as usize] - m.values[pair.second as usize]);
-            let weight = self.weight[pair.i as usize] * self.weight[pair.j as usize];
-            skew != 0.0 && skew * skew * weight > limit
+            skew != 0.0 && {
+                let [i, j] = [pair.i, pair.j].map(|k| self.weight[k as usize]);
+                skew * skew * i * j > limit
+            }
         })
     }
 
@@ -249,19 +256,19 @@ impl Factor {
     fn measure(&mut self, st: &Structure, m: &Matrix) -> Result<(), Singular> {
         let (nv, nc) = (st.nv(), st.nc());
         let (mut sum, mut count) = (0.0, 0usize);
-        for i in 0..nv {
-            // x * 0 is zero for numbers only, and so is the sum.
-            let probe: f64 = m.values[st.s_row(i)].iter().map(|s| s * 0.0).sum();
-            if probe != 0.0 {
-                return Err(Singular { unknown: i });
-            }
-            let size = m.values[st.diagonal[i] as usize].abs();
+        let tangent = &m.values[..st.s_len()];
+        if !tangent.iter().all(|s| s.is_finite()) {
+            let bad = |i: &usize| !m.values[st.s_row(*i)].iter().all(|s| s.is_finite());
+            let unknown = (0..nv).find(bad).expect("every slot is in a row");
+            return Err(Singular { unknown });
+        }
+        for (weight, &slot) in self.weight.iter_mut().zip(&st.diagonal) {
+            let size = tangent[slot as usize].abs();
+            *weight = 0.0;
             if size > 0.0 {
-                self.weight[i] = 1.0 / size;
+                *weight = 1.0 / size;
                 sum += size;
                 count += 1;
-            } else {
-                self.weight[i] = 0.0;
             }
         }
         // A coordinate without mass and stiffness is measured like the average one.
@@ -275,9 +282,9 @@ impl Factor {
         }
         for k in 0..nc {
             let mut size = m.e()[k];
-            for slot in st.g_row(k) {
-                let g = m.values[slot];
-                size += g * g * self.weight[st.column[slot] as usize];
+            let row = st.g_row(k);
+            for (&j, g) in st.column[row.clone()].iter().zip(&m.values[row]) {
+                size += g * g * self.weight[j as usize];
             }
             if !size.is_finite() {
                 return Err(Singular { unknown: nv + k });
@@ -341,12 +348,7 @@ impl Factor {
 
     /// Back-substitution in place: right-hand side in, solution out.
     pub fn solve(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64]) {
-        let nv = st.nv();
-        let y = &mut self.y[..];
-        y[..nv].copy_from_slice(x);
-        for k in 0..l.len() {
-            y[nv + k] = if self.active[k] { l[k] } else { 0.0 };
-        }
+        self.mask(l);
         match (&mut self.kind, &st.sparse) {
             (
                 Kind::Sparse {
@@ -355,25 +357,85 @@ impl Factor {
                     ..
                 },
                 Some(sparse),
-            ) => ldl.solve(&sparse.symbolic, y),
-            (Kind::Sparse { lu, .. }, Some(sparse)) => {
+            ) => ldl.solve(&sparse.symbolic, x, l),
+            (kind, sparse) => {
+                let (nv, y) = (st.nv(), &mut self.y[..]);
+                y[..nv].copy_from_slice(x);
+                y[nv..].copy_from_slice(l);
                 times(&self.scale, y);
-                lu.solve(sparse.symbolic.order(), y);
+                match (kind, sparse) {
+                    (Kind::Dense(lu), _) => lu.solve(y),
+                    (Kind::Sparse { lu, .. }, Some(sparse)) => {
+                        lu.solve(sparse.symbolic.order(), y);
+                    }
+                    (Kind::Sparse { .. }, None) => {
+                        unreachable!("a structure without a sparse part makes dense factors")
+                    }
+                }
                 times(&self.scale, y);
-            }
-            (Kind::Dense(lu), _) => {
-                times(&self.scale, y);
-                lu.solve(y);
-                times(&self.scale, y);
-            }
-            (Kind::Sparse { .. }, None) => {
-                unreachable!("a structure without a sparse part makes dense factors")
+                x.copy_from_slice(&y[..nv]);
+                l.copy_from_slice(&y[nv..]);
             }
         }
-        x.copy_from_slice(&y[..nv]);
-        for k in 0..l.len() {
-            l[k] = if self.active[k] { y[nv + k] } else { 0.0 };
+        self.mask(l);
+    }
+
+    /// The same for a right-hand side (0, l), whatever `x` holds; the bits are those of [`Factor::solve`].
+    pub fn respond(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64]) {
+        match (&mut self.kind, &st.sparse) {
+            (
+                Kind::Sparse {
+                    ldl,
+                    pivoted: false,
+                    ..
+                },
+                Some(sparse),
+            ) => {
+                let active = (!self.all_active).then_some(&self.active[..]);
+                mask(active, l);
+                ldl.respond(&sparse.symbolic, x, l);
+                mask(active, l);
+            }
+            _ => {
+                x.fill(0.0);
+                self.solve(st, x, l);
+            }
         }
+    }
+
+    /// Two of those at once.
+    pub fn respond_two(&mut self, st: &Structure, x: [&mut [f64]; 2], l: [&mut [f64]; 2]) {
+        let ([x0, x1], [l0, l1]) = (x, l);
+        match (&mut self.kind, &st.sparse) {
+            (
+                Kind::Sparse {
+                    ldl,
+                    pivoted: false,
+                    ..
+                },
+                Some(sparse),
+            ) => {
+                let active = (!self.all_active).then_some(&self.active[..]);
+                mask(active, l0);
+                mask(active, l1);
+                ldl.respond_two(&sparse.symbolic, [x0, x1], [&mut *l0, &mut *l1]);
+                mask(active, l0);
+                mask(active, l1);
+            }
+            _ => {
+                self.respond(st, x0, l0);
+                self.respond(st, x1, l1);
+            }
+        }
+    }
+
+    /// Whether the rows of `m` that hold are those that held when the factor was made.
+    pub fn fits(&self, m: &Matrix) -> bool {
+        self.active == m.active()
+    }
+
+    fn mask(&self, l: &mut [f64]) {
+        mask((!self.all_active).then_some(&self.active[..]), l);
     }
 
     /// Solves the system of `m`, whose values may be newer than those factored, with this factor as preconditioner:
@@ -503,6 +565,13 @@ fn assemble(st: &Structure, m: &Matrix, d: &[f64], a: &mut [f64]) {
         } else {
             -1.0
         };
+    }
+}
+
+/// Rows that are not active have no right-hand side and no multiplier; `None` if all are.
+fn mask(active: Option<&[bool]>, l: &mut [f64]) {
+    for (l, active) in l.iter_mut().zip(active.unwrap_or_default()) {
+        *l = if *active { *l } else { 0.0 };
     }
 }
 

@@ -13,6 +13,11 @@ use crate::formulation::{Context, Evaluated, System, Weights};
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
 
+/// Diagonals of S below this part of their mean belong to coordinates without mass ...
+const MASSLESS: f64 = 1e-4;
+/// ... and are measured as this part of it.
+const SMALL_MASS: f64 = 1e-3;
+
 /// A saddle-point matrix at a point with its factorisation.
 pub struct Saddle {
     /// Values.
@@ -24,6 +29,10 @@ pub struct Saddle {
     step_x: Vec<f64>,
     step_l: Vec<f64>,
     rest: Vec<f64>,
+    pair_x: [Vec<f64>; 2],
+    pair_l: [Vec<f64>; 2],
+    /// Largest rest a first pass of `reach` left since [`Saddle::forget_contraction`].
+    contraction: Option<f64>,
     active: Vec<bool>,
 }
 
@@ -48,6 +57,9 @@ impl Saddle {
             step_x: vec![0.0; st.nv()],
             step_l: vec![0.0; st.nc()],
             rest: vec![0.0; st.nc()],
+            pair_x: std::array::from_fn(|_| vec![0.0; st.nv()]),
+            pair_l: std::array::from_fn(|_| vec![0.0; st.nc()]),
+            contraction: None,
             active: vec![true; st.nc()],
         }
     }
@@ -93,6 +105,19 @@ impl Saddle {
         self.matrix.load_jacobian(st, &self.jacobian);
     }
 
+    /// Loads G at q; Φ comes along.
+    pub fn load_constraints(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        phi: &mut [f64],
+    ) {
+        system.constraint_and_jacobian(cx, q, phi, &mut self.jacobian);
+        self.matrix.load_jacobian(st, &self.jacobian);
+    }
+
     /// Loads M and G at q: the matrix A.
     pub fn load_mass(
         &mut self,
@@ -118,13 +143,49 @@ impl Saddle {
     }
 
     /// Regularises and factorises what is loaded.
+    ///
+    /// A coordinate without mass has a diagonal of the order of h²: rows that act on it look long and therefore nearly
+    /// parallel, although they are not. Rows are measured as if such a coordinate had a small mass.
     pub fn factorise(&mut self, st: &Structure, work: &mut Work) -> Result<Pivots, Singular> {
         // Free between projections.
         let diagonal = &mut self.step_x;
         self.matrix.tangent_diagonal(st, diagonal);
         self.matrix.regularise(st, diagonal, REGULARISATION);
+        let mean = diagonal.iter().map(|d| d.abs()).sum::<f64>() / diagonal.len().max(1) as f64;
+        let massless = diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
+        if massless {
+            self.rest.copy_from_slice(self.matrix.e());
+            for d in diagonal.iter_mut() {
+                if d.abs() < MASSLESS * mean {
+                    *d = SMALL_MASS * mean;
+                }
+            }
+            self.matrix.regularise(st, diagonal, REGULARISATION);
+        }
         work.factorizations += 1;
-        self.factor.factor(st, &self.matrix)
+        let mut pivots = self.factor.factor(st, &self.matrix)?;
+        if massless {
+            let measured = self
+                .factor
+                .constraint_pivots()
+                .iter()
+                .zip(self.rest.iter().zip(self.matrix.e()));
+            pivots.smallest_constraint = measured
+                .map(|(pivot, (long, e))| {
+                    if *e > 0.0 {
+                        pivot * (long / e).max(1.0)
+                    } else {
+                        f64::INFINITY
+                    }
+                })
+                .fold(f64::INFINITY, f64::min);
+        }
+        Ok(pivots)
+    }
+
+    /// Whether the rows that hold are still those of the factor.
+    pub fn fits(&self) -> bool {
+        self.factor.fits(&self.matrix)
     }
 
     /// [x; l] := A⁻¹ [x; l] with the exact matrix (E = 0) by refinement. Returns the residual left, relative.
@@ -146,7 +207,6 @@ impl Saddle {
 
     /// [x; l] := A⁻¹ [x; l] by one back-substitution, −E included.
     pub fn solve(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64], work: &mut Work) {
-        self.mask(l);
         self.factor.solve(st, x, l);
         work.solves += 1;
     }
@@ -157,6 +217,11 @@ impl Saddle {
                 *l = 0.0;
             }
         }
+    }
+
+    /// What earlier projections showed does not hold here any more.
+    pub fn forget_contraction(&mut self) {
+        self.contraction = None;
     }
 
     /// The smallest motion `dx` (in the metric of the factored S) with `G dx = r`, G being that of `here`; adds the
@@ -172,7 +237,7 @@ impl Saddle {
         mu: &mut [f64],
         work: &mut Work,
     ) -> f64 {
-        reach(
+        let (rest, first) = reach(
             &mut self.factor,
             st,
             here,
@@ -182,7 +247,69 @@ impl Saddle {
             mu,
             (&mut self.step_x, &mut self.step_l, &mut self.rest),
             work,
-        )
+        );
+        if let Some(first) = first {
+            self.contraction = Some(self.contraction.map_or(first, |c| c.max(first)));
+        }
+        rest
+    }
+
+    /// e := P e for two vectors at once: e + the smallest motion with G dx = −G e, G being that of `here`, each until the
+    /// rest is below `tol` of G e.
+    pub fn tangent_parts(
+        &mut self,
+        st: &Structure,
+        here: &Matrix,
+        tol: f64,
+        e: [&mut [f64]; 2],
+        work: &mut Work,
+    ) {
+        let Self {
+            factor,
+            pair_x,
+            pair_l,
+            contraction,
+            ..
+        } = self;
+        let mut target = [0.0; 2];
+        let mut left = [f64::INFINITY; 2];
+        let mut going = [true; 2];
+        // Other right-hand sides of this step have shown that one pass is enough by far: no need to look again.
+        let sure = contraction.is_some_and(|c| c <= SURELY * tol);
+        let passes = if sure { 1 } else { PASSES };
+        for pass in 0..passes {
+            for k in 0..2 {
+                if !going[k] {
+                    continue;
+                }
+                here.jacobian_times(st, e[k], &mut pair_l[k]);
+                let size = largest(&pair_l[k], here.active());
+                if pass == 0 {
+                    target[k] = size;
+                    going[k] = size != 0.0;
+                } else {
+                    let now = size / target[k];
+                    going[k] = now > tol && now < 0.5 * left[k];
+                    left[k] = now;
+                }
+            }
+            if going == [false; 2] {
+                return;
+            }
+            for k in 0..2 {
+                if !going[k] {
+                    pair_l[k].fill(0.0);
+                }
+                work.solves += u64::from(going[k]);
+            }
+            let ([x0, x1], [l0, l1]) = (&mut *pair_x, &mut *pair_l);
+            factor.respond_two(st, [x0, x1], [l0, l1]);
+            for k in 0..2 {
+                for (e, step) in e[k].iter_mut().zip(&pair_x[k]) {
+                    *e -= step;
+                }
+            }
+        }
     }
 
     /// The same with G of this matrix.
@@ -214,12 +341,23 @@ impl Saddle {
             (step_x, step_l, rest),
             work,
         )
+        .0
     }
 }
 
+/// Part of a tolerance that is met without looking.
+const SURELY: f64 = 0.1;
 /// Refinements allowed in a projection; each gains three to five digits when G has not turned much.
 const PASSES: usize = 6;
 
+/// Largest entry of the rows that hold.
+fn largest(x: &[f64], active: &[bool]) -> f64 {
+    x.iter()
+        .zip(active)
+        .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
+}
+
+/// The rest left, and the one left by the first pass (none if there was nothing to do).
 fn reach(
     factor: &mut Factor,
     st: &Structure,
@@ -230,27 +368,37 @@ fn reach(
     mu: &mut [f64],
     (step_x, step_l, rest): (&mut [f64], &mut [f64], &mut [f64]),
     work: &mut Work,
-) -> f64 {
+) -> (f64, Option<f64>) {
     let active = here.active();
-    let size = |x: &[f64]| {
-        x.iter()
-            .zip(active)
-            .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
-    };
-    dx.fill(0.0);
-    mu.fill(0.0);
+    let size = |x: &[f64]| largest(x, active);
     let target = size(r);
     if target == 0.0 {
-        return 0.0;
+        dx.fill(0.0);
+        mu.fill(0.0);
+        return (0.0, None);
     }
+    // The first pass goes straight to the result: it is the only one in most steps.
+    mu.copy_from_slice(r);
+    factor.respond(st, dx, mu);
+    work.solves += 1;
     let mut left = f64::INFINITY;
-    rest.copy_from_slice(r);
-    for _ in 0..PASSES {
-        step_x.fill(0.0);
-        for i in 0..step_l.len() {
-            step_l[i] = if active[i] { rest[i] } else { 0.0 };
+    let mut first = None;
+    for pass in 1..=PASSES {
+        here.jacobian_times(st, dx, rest);
+        for i in 0..rest.len() {
+            rest[i] = r[i] - rest[i];
         }
-        factor.solve(st, step_x, step_l);
+        let now = size(rest) / target;
+        let first = *first.get_or_insert(now);
+        if now <= tol || !(now < 0.5 * left) {
+            return (now, Some(first));
+        }
+        left = now;
+        if pass == PASSES {
+            break;
+        }
+        step_l.copy_from_slice(rest);
+        factor.respond(st, step_x, step_l);
         work.solves += 1;
         for i in 0..dx.len() {
             dx[i] += step_x[i];
@@ -258,15 +406,6 @@ fn reach(
         for i in 0..mu.len() {
             mu[i] += step_l[i];
         }
-        here.jacobian_times(st, dx, rest);
-        for i in 0..rest.len() {
-            rest[i] = r[i] - rest[i];
-        }
-        let now = size(rest) / target;
-        if now <= tol || !(now < 0.5 * left) {
-            return now;
-        }
-        left = now;
     }
-    left
+    (left, first)
 }

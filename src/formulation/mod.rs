@@ -274,6 +274,12 @@ pub trait System: Send + Sync {
     /// Values of G = ∂Φ/∂q in the order of `Pattern::jacobian`.
     fn jacobian(&self, _cx: &Context, _q: &[f64], _out: &mut [f64]) {}
 
+    /// [`System::constraint`] and [`System::jacobian`] at one point, for systems where they share work.
+    fn constraint_and_jacobian(&self, cx: &Context, q: &[f64], phi: &mut [f64], out: &mut [f64]) {
+        self.constraint(cx, q, phi);
+        self.jacobian(cx, q, out);
+    }
+
     /// phi_t = ∂Φ/∂t, so that G v + Φ_t = 0 along a motion.
     fn constraint_rate(&self, _cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
         phi_t.fill(0.0);

@@ -319,6 +319,16 @@ impl System for Planar {
         }
     }
 
+    fn constraint_and_jacobian(&self, _cx: &Context, q: &[f64], phi: &mut [f64], out: &mut [f64]) {
+        let poses = &mut Poses::new(q);
+        let mut at = 0;
+        for Row { joint, first, .. } in &self.joints {
+            let joint = joint.get();
+            joint.constraint(poses, &mut phi[*first..]);
+            at += joint.jacobian(poses, &mut out[at..]);
+        }
+    }
+
     fn convective(&self, _cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
         let poses = &mut Poses::new(q);
         for Row { joint, first, .. } in &self.joints {

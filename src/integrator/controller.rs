@@ -118,33 +118,30 @@ impl StepControl {
         }
     }
 
-    /// Proposal after an accepted step of size `plan.h` with error `e` (over the tolerance).
-    pub fn after_accepted(
-        &self,
-        plan: Plan,
-        proposal: f64,
-        e: f64,
-        first: bool,
-        may_grow: bool,
-    ) -> f64 {
-        if let Some(h) = self.fixed {
-            return h;
-        }
-        let wanted = self.wanted(plan.h, e.max(1e-30));
-        let top = if !may_grow {
+    /// Largest ratio of the next step to this one, as far as the controller is concerned.
+    pub fn growth(first: bool, may_grow: bool) -> f64 {
+        if !may_grow {
             1.0
         } else if first {
             FIRST_RATIO
         } else {
             RATIO.1
-        };
+        }
+    }
+
+    /// Proposal after an accepted step of size `plan.h` with error `e` (over the tolerance), growing at most by `growth`.
+    pub fn after_accepted(&self, plan: Plan, proposal: f64, e: f64, growth: f64) -> f64 {
+        if let Some(h) = self.fixed {
+            return h;
+        }
+        let wanted = self.wanted(plan.h, e.max(1e-30));
         let next = if plan.cut {
             // The proposal survives the cut unless the short step itself asks for less.
             wanted.min(proposal)
         } else if self.rule == Controller::Seed {
             wanted.min(FIRST_RATIO * plan.h)
         } else {
-            wanted.clamp(RATIO.0 * plan.h, top * plan.h)
+            wanted.clamp(RATIO.0 * plan.h, growth * plan.h)
         };
         self.limit(next)
     }
@@ -214,8 +211,8 @@ mod tests {
             lands: true,
             cut: true,
         };
-        assert_eq!(c.after_accepted(plan, 1.0, 1e-9, false, true), 1.0);
-        assert!(c.after_accepted(plan, 1.0, 0.9, false, true) < 0.1);
+        assert_eq!(c.after_accepted(plan, 1.0, 1e-9, 2.0), 1.0);
+        assert!(c.after_accepted(plan, 1.0, 0.9, 2.0) < 0.1);
     }
 
     #[test]
@@ -226,10 +223,10 @@ mod tests {
             lands: false,
             cut: false,
         };
-        assert!((c.after_accepted(plan, 1.0, 1.0, false, true) - 0.8).abs() < 1e-15);
-        assert!((c.after_accepted(plan, 1.0, 0.512, false, true) - 1.0).abs() < 1e-15);
-        assert_eq!(c.after_accepted(plan, 1.0, 1e-9, false, true), 2.0);
-        assert_eq!(c.after_accepted(plan, 1.0, 1e-9, false, false), 1.0);
+        assert!((c.after_accepted(plan, 1.0, 1.0, 2.0) - 0.8).abs() < 1e-15);
+        assert!((c.after_accepted(plan, 1.0, 0.512, 2.0) - 1.0).abs() < 1e-15);
+        assert_eq!(c.after_accepted(plan, 1.0, 1e-9, 2.0), 2.0);
+        assert_eq!(c.after_accepted(plan, 1.0, 1e-9, 1.0), 1.0);
     }
 
     #[test]
@@ -240,9 +237,6 @@ mod tests {
         });
         assert_eq!(c.plan(0.01, 1.0).h, 0.01);
         assert!(c.plan(0.01, 0.01 * (1.0 + 1e-9)).lands);
-        assert_eq!(
-            c.after_accepted(c.plan(0.01, 1.0), 0.01, 1e9, false, true),
-            0.01
-        );
+        assert_eq!(c.after_accepted(c.plan(0.01, 1.0), 0.01, 1e9, 2.0), 0.01);
     }
 }

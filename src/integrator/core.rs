@@ -4,7 +4,7 @@ use super::controller::StepControl;
 use super::hht::Hht;
 use super::state::{State, Statistics};
 use super::{Environment, Signals};
-use crate::constraint::multipliers::{Backend, Structure};
+use crate::constraint::multipliers::{Backend, Pivots, Structure};
 use crate::constraint::projection::{Saddle, Work};
 use crate::formulation::{Character, Context, Fault, Size, System};
 use crate::model::Solver;
@@ -75,6 +75,11 @@ pub(super) enum Refusal {
     },
     NotFinite(Culprit),
     Singular(Culprit),
+    /// A row that was left out because it followed from the others does not do so any more, by this part of its scale.
+    Opened {
+        row: usize,
+        by: f64,
+    },
     Fault(Fault),
 }
 
@@ -106,6 +111,10 @@ pub(super) struct Trial {
     pub rate: f64,
     pub rate_uses: u32,
     pub corrected: bool,
+    /// Largest ratio of the next step to this one that the motion allows.
+    pub growth: f64,
+    /// The widest opening of the rows that are left out, over its scale, and its row.
+    pub opened: (f64, usize),
 }
 
 impl Trial {
@@ -167,6 +176,8 @@ pub(super) struct Core {
     pub work: Work,
     /// Factors that serve more than one step.
     pub kept: Kept,
+    /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
+    pub left_out: Vec<bool>,
 }
 
 /// Factors of a linear system are good for every step of equal size. What is really there is work space and may be lost
@@ -180,8 +191,8 @@ pub(super) struct Kept {
     parameters: Vec<f64>,
     /// Step size of the factor in `newton`, and whether its position was regular.
     newton: Option<(f64, bool)>,
-    /// `mass` is factorised.
-    mass: bool,
+    /// What the factorisation of `mass` found, if there is one.
+    mass: Option<Pivots>,
     /// The same, as the state's past has it: step size of the last factor, zero for none.
     pub counted_step: f64,
     /// The state's past has factorised M.
@@ -200,7 +211,7 @@ impl Kept {
 
     /// Drops everything: the next step makes and counts it anew.
     pub fn drop_all(&mut self) {
-        (self.newton, self.mass) = (None, false);
+        (self.newton, self.mass) = (None, None);
         (self.counted_step, self.counted_mass) = (0.0, false);
     }
 
@@ -208,7 +219,7 @@ impl Kept {
     fn look_at(&mut self, parameters: &[f64]) {
         if self.parameters != parameters {
             self.parameters.copy_from_slice(parameters);
-            (self.newton, self.mass) = (None, false);
+            (self.newton, self.mass) = (None, None);
         }
     }
 
@@ -232,20 +243,20 @@ impl Kept {
         self.newton = self.constant.then_some((h, regular));
     }
 
-    /// Whether `mass` is factorised, and whether that is to be counted.
-    pub fn mass(&mut self, parameters: &[f64]) -> (bool, bool) {
+    /// The same of `mass`: what was found, if it is there.
+    pub fn mass(&mut self, parameters: &[f64]) -> (Option<Pivots>, bool) {
         if !self.constant {
-            return (false, true);
+            return (None, true);
         }
         self.look_at(parameters);
         let count = !self.counted_mass;
         self.counted_mass = true;
-        (std::mem::take(&mut self.mass), count)
+        (self.mass.take(), count)
     }
 
     /// `mass` has been factorised.
-    pub fn keep_mass(&mut self) {
-        self.mass = self.constant;
+    pub fn keep_mass(&mut self, pivots: Pivots) {
+        self.mass = self.constant.then_some(pivots);
     }
 }
 
@@ -279,6 +290,7 @@ impl Core {
             },
             work: Work::default(),
             kept: Kept::new(system),
+            left_out: vec![false; size.nc],
             st,
         }
     }
@@ -299,6 +311,12 @@ impl Core {
     pub fn select(&mut self, system: &dyn System, s: &State) {
         self.newton.select(system, &s.modes, &s.dropped);
         self.mass.select(system, &s.modes, &s.dropped);
+        if self.size.nc > 0 {
+            system.active(&s.modes, &mut self.left_out);
+            for (row, dropped) in self.left_out.iter_mut().zip(&s.dropped) {
+                *row &= dropped;
+            }
+        }
     }
 }
 
@@ -310,6 +328,12 @@ pub(super) fn first_not_finite(x: &[f64]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const FOUND: Pivots = Pivots {
+        smallest_constraint: 0.5,
+        corrected: 0,
+        used_lu: false,
+    };
 
     fn constant() -> Kept {
         Kept {
@@ -328,9 +352,9 @@ mod tests {
         assert_eq!(kept.newton(0.2, &[1.0]), (None, true));
         kept.keep_newton(0.2, true);
         assert_eq!(kept.newton(0.1, &[1.0]), (None, true));
-        assert_eq!(kept.mass(&[1.0]), (false, true));
-        kept.keep_mass();
-        assert_eq!(kept.mass(&[1.0]), (true, false));
+        assert_eq!(kept.mass(&[1.0]), (None, true));
+        kept.keep_mass(FOUND);
+        assert_eq!(kept.mass(&[1.0]), (Some(FOUND), false));
     }
 
     #[test]
@@ -339,10 +363,10 @@ mod tests {
         kept.newton(0.1, &[1.0]);
         kept.keep_newton(0.1, true);
         kept.mass(&[1.0]);
-        kept.keep_mass();
+        kept.keep_mass(FOUND);
         // Another past that counts the same step has been restored: nothing to count, yet everything to make.
         assert_eq!(kept.newton(0.1, &[2.0]), (None, false));
-        assert_eq!(kept.mass(&[2.0]), (false, false));
+        assert_eq!(kept.mass(&[2.0]), (None, false));
     }
 
     #[test]
@@ -350,7 +374,7 @@ mod tests {
         let mut kept = constant();
         kept.mass(&[1.0]);
         kept.newton(0.1, &[1.0]);
-        assert!(!kept.mass(&[1.0]).0);
+        assert_eq!(kept.mass(&[1.0]).0, None);
         assert_eq!(kept.newton(0.1, &[1.0]).0, None);
     }
 
@@ -360,8 +384,8 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(kept.newton(0.1, &[]), (None, true));
             kept.keep_newton(0.1, true);
-            assert_eq!(kept.mass(&[]), (false, true));
-            kept.keep_mass();
+            assert_eq!(kept.mass(&[]), (None, true));
+            kept.keep_mass(FOUND);
         }
     }
 }

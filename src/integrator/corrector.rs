@@ -6,13 +6,16 @@
 //!   q₁ ← q₁ ∘ Dq, closed;   v₁ ← vc, projected;   q̈₁, λ₁, j₁ from the equations
 //! ```
 //!
-//! The first pass is the error of the HHT step: it is what the step size is controlled by. The passes contract like
+//! The first pass is the error of the HHT step: it is what the step size is controlled by, e = max(‖Dq‖, τ ‖Dv‖) with τ the
+//! time in which the motion changes. (h ‖Dv‖ would do for HHT itself; but where ‖Dq‖ vanishes, at the turning points of a
+//! swing, it lets the step grow until the few corrected steps there are the whole error of the run. For the same reason a
+//! step beyond that of an oscillation of the same size grows no faster than the motion changes, by e in the time τ.) The passes contract like
 //! (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT result is kept.
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::estimate::max;
 use super::state::{State, Statistics};
-use super::step::remember;
+use super::step::{LEFT_OPEN, OPEN, remember};
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
@@ -23,9 +26,9 @@ const TANGENT: f64 = 1e-3;
 /// Rest of the projection of the velocity, relative.
 const PROJECTED: f64 = 1e-6;
 /// Closure aimed at, relative to the scale of the row.
-const CLOSURE: f64 = 1e-14;
-/// Position corrections after each pass.
-const CLOSINGS: usize = 2;
+const CLOSURE: f64 = 2e-14;
+/// Position corrections after each pass, at most: two at the tolerances of a mechanism, more after a very long step.
+const CLOSINGS: usize = 10;
 
 /// Outcome of the corrector.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +50,16 @@ impl Core {
         stats: &mut Statistics,
     ) -> Result<Correction, Refusal> {
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
+        // Of the equations at (q₁, v₁): the stage's own accelerations carry an O(h²) error of the index-3 form.
+        let Trial {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = &mut *y;
+        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
         self.end_jerk(p, y, stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
@@ -61,9 +74,51 @@ impl Core {
             y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
         }
         remember(s, y);
+        let (omega, typical) = self.time_scale(p, s, y);
+        y.growth = (typical / y.h).max((y.h * omega).exp());
         Ok(Correction::Kept {
-            error: max(first.0, y.h * first.1),
+            error: max(first.0, first.1 / omega),
         })
+    }
+
+    /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
+    /// and the step that an oscillation of this frequency and size would take:
+    /// ```text
+    ///   ω⁴ (‖q̈‖² + ω² ‖v‖²) = ‖j'‖² + ω² ‖j‖²,   A² = ‖v‖²/ω² + ‖q̈‖²/ω⁴,   Cq (h ω)³ A = tolerance
+    /// ```
+    /// Both are exact for an oscillation in every phase. ω is not above 1/h.
+    fn time_scale(&mut self, p: &Problem, s: &State, y: &Trial) -> (f64, f64) {
+        let cx = self.inputs.at(p, y.t);
+        let snap = &mut self.scratch.v[0];
+        for i in 0..snap.len() {
+            snap[i] = (y.jerk[i] - s.jerk[i]) / y.h;
+        }
+        let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
+        let (v, a, j, k) = (
+            square(&y.v),
+            square(&y.acc),
+            square(&y.jerk),
+            square(&self.scratch.v[0]),
+        );
+        // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
+        let (mut low, mut high) = (1e-12 / (y.h * y.h), 1.0 / (y.h * y.h));
+        if !(high * high * (a + high * v) > k + high * j) {
+            return (1.0 / y.h, y.h);
+        }
+        for _ in 0..20 {
+            let x = (low * high).sqrt();
+            if x * x * (a + x * v) < k + x * j {
+                low = x;
+            } else {
+                high = x;
+            }
+        }
+        let omega = high.sqrt();
+        let amplitude = (v / high + a / (high * high)).sqrt();
+        (
+            omega,
+            (self.settings.tolerance / (self.method.cq * amplitude)).cbrt() / omega,
+        )
     }
 
     /// j₁ and dλ/dt at the end of the trial.
@@ -125,7 +180,7 @@ impl Core {
             .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
         y.q.copy_from_slice(&self.scratch.q);
         if self.size.nc > 0 {
-            self.back_onto_constraints(p, y);
+            self.back_onto_constraints(p, y)?;
         }
         {
             let cx = self.inputs.at(p, y.t);
@@ -180,12 +235,26 @@ impl Core {
     }
 
     /// q₁ closed by least motion, in the metric of M.
-    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) {
-        for _ in 0..CLOSINGS {
+    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
+        let mut before = f64::INFINITY;
+        for closing in 0..=CLOSINGS {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
-            if self.closure(&self.scratch.c[0]).0 <= CLOSURE * p.system.magnitude(&y.q) {
-                return;
+            let (open, row) = self.closure(&self.scratch.c[0]);
+            y.opened = self.left_open(&self.scratch.c[0]);
+            let magnitude = p.system.magnitude(&y.q);
+            let closed = open <= CLOSURE * magnitude && y.opened.0 <= LEFT_OPEN * magnitude;
+            let stalled = closing == CLOSINGS || !(open < 0.5 * before);
+            if closed || (stalled && open <= OPEN * magnitude) {
+                return Ok(());
+            }
+            before = open;
+            if stalled {
+                return Err(Refusal::Newton {
+                    iterations: CLOSINGS as u32,
+                    residual: open / OPEN,
+                    culprit: Culprit::Constraint(row),
+                });
             }
             let [dq, ..] = &mut self.scratch.v;
             let [phi, ..] = &mut self.scratch.c;
@@ -197,6 +266,7 @@ impl Core {
             p.system.retract(&y.q, dq, &mut self.scratch.q);
             y.q.copy_from_slice(&self.scratch.q);
         }
+        Ok(())
     }
 
     /// v₁ onto G v + Φ_t = 0, G of `mass`.

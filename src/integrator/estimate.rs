@@ -35,12 +35,17 @@ impl Core {
         for i in 0..e.len() {
             e[i] = h3 * (m.cq * y.delta[i] - e[i] / 12.0);
         }
-        let position = self.tangent_norm(p, s, y);
-        let [e, ..] = &mut self.scratch.v;
-        for i in 0..e.len() {
-            e[i] = m.cv * h3 * y.delta_dot[i];
+        let [e, ev, ..] = &mut self.scratch.v;
+        for i in 0..ev.len() {
+            ev[i] = m.cv * h3 * y.delta_dot[i];
         }
-        let velocity = self.tangent_norm(p, s, y);
+        if self.size.nc > 0 && self.settings.projection {
+            let here = &self.mass.matrix;
+            self.newton
+                .tangent_parts(&self.st, here, PROJECTED, [e, ev], &mut self.work);
+        }
+        let cx = self.inputs.at(p, y.t);
+        let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
         max(position, h * velocity)
     }
 
@@ -49,32 +54,6 @@ impl Core {
         let [e, ..] = &mut self.scratch.v;
         for i in 0..e.len() {
             e[i] = c * (y.delta[i] - s.delta[i]);
-        }
-        let cx = self.inputs.at(p, y.t);
-        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])
-    }
-
-    /// ‖P v[0]‖; without projections as it stands. `mass` holds G at the end of the step.
-    fn tangent_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
-        if self.size.nc > 0 && self.settings.projection {
-            let [e, de, ..] = &mut self.scratch.v;
-            let [_, r, mu] = &mut self.scratch.c;
-            self.mass.matrix.jacobian_times(&self.st, e, r);
-            for r in r.iter_mut() {
-                *r = -*r;
-            }
-            self.newton.reach(
-                &self.st,
-                &self.mass.matrix,
-                r,
-                PROJECTED,
-                de,
-                mu,
-                &mut self.work,
-            );
-            for i in 0..e.len() {
-                e[i] += de[i];
-            }
         }
         let cx = self.inputs.at(p, y.t);
         p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])

@@ -21,6 +21,10 @@ const HIT: f64 = 1e-3;
 const HIT_CORRECTED: f64 = 1e-6;
 /// Roots this close to the start of the step belong to the event just handled.
 const JUST_HANDLED: f64 = 1e-9;
+/// Part of the step within which it is still where it was hit.
+const ON_THE_EVENT: f64 = 1e-3;
+/// Pivot of the scaled constraints below which rows may depend on each other: those that do have 1e-10, the regularisation.
+const DEPENDENT: f64 = 1e-8;
 /// Event substeps in a row after which a bounce is held.
 const HOLD_AFTER: u32 = 50;
 /// ... and after which the run is given up.
@@ -41,6 +45,16 @@ pub(super) struct Watch {
 pub(super) struct Hit {
     pub event: usize,
     pub within: f64,
+}
+
+/// A crossing inside a step.
+struct Found {
+    event: usize,
+    /// Fraction of the step.
+    at: f64,
+    rising: bool,
+    /// The step begins and ends on the same side: there are two.
+    pair: bool,
 }
 
 impl Watch {
@@ -69,31 +83,41 @@ impl Watch {
             .events(&cx, &at, &mut self.phi[0], &mut self.rate[0]);
     }
 
-    /// Earliest crossing of a step of size h, as (event, fraction of the step, was a pair of roots).
-    fn earliest(&self, p: &Problem, h: f64, just_handled: i32) -> Option<(usize, f64, bool)> {
-        let mut found: Option<(usize, f64, bool)> = None;
+    /// Earliest crossing of a step of size h.
+    fn earliest(&self, p: &Problem, h: f64, just_handled: i32) -> Option<Found> {
+        let mut found: Option<Found> = None;
         for i in 0..self.phi[0].len() {
             let crossing = p.system.crossing(p.modes, i);
-            let [x0, x1] = [self.phi[0][i], self.phi[1][i]];
+            let [mut x0, x1] = [self.phi[0][i], self.phi[1][i]];
             let slope = |rate: f64| if rate.is_nan() { x1 - x0 } else { h * rate };
             let d = [slope(self.rate[0][i]), slope(self.rate[1][i])];
             let skip = if just_handled == i as i32 {
-                JUST_HANDLED.max(2.0 * (x0 / d[0]).abs().min(0.25))
+                let off = (x0 / d[0]).abs();
+                if off < ON_THE_EVENT {
+                    // It was hit but for its tolerance: on which side is chance.
+                    x0 = 0.0;
+                }
+                JUST_HANDLED.max(2.0 * off.min(0.25))
             } else {
                 0.0
             };
-            let Some(root) = first_crossing(x0, d[0], x1, d[1], crossing, skip) else {
+            let Some((at, rising)) = first_crossing(x0, d[0], x1, d[1], crossing, skip) else {
                 continue;
             };
-            if found.is_none_or(|(_, s, _)| root < s) {
-                found = Some((i, root, (x0 > 0.0) == (x1 > 0.0)));
+            if found.as_ref().is_none_or(|first| at < first.at) {
+                found = Some(Found {
+                    event: i,
+                    at,
+                    rising,
+                    pair: (x0 > 0.0) == (x1 > 0.0),
+                });
             }
         }
         found
     }
 }
 
-/// First root in (skip, 1] of the cubic with values x and slopes d that crosses the right way.
+/// First root in (skip, 1] of the cubic with values x and slopes d that crosses the right way; and whether it rises there.
 fn first_crossing(
     x0: f64,
     d0: f64,
@@ -101,7 +125,7 @@ fn first_crossing(
     d1: f64,
     crossing: Crossing,
     skip: f64,
-) -> Option<f64> {
+) -> Option<(f64, bool)> {
     if crossing == Crossing::Off {
         return None;
     }
@@ -153,7 +177,7 @@ fn first_crossing(
             }
         }
         if hi > skip {
-            return Some(hi);
+            return Some((hi, rising));
         }
     }
     None
@@ -178,7 +202,13 @@ impl Integrator {
     ) -> Result<Option<Hit>> {
         self.look_to(p);
         let (full_t, full_h) = (self.trial.t, self.trial.h);
-        let Some((event, root, pair)) = self.events.earliest(p, full_h, s.event_at_t) else {
+        let Some(Found {
+            event,
+            at: root,
+            rising,
+            pair,
+        }) = self.events.earliest(p, full_h, s.event_at_t)
+        else {
             return Ok(None);
         };
         let corrected = self.trial.corrected;
@@ -220,8 +250,8 @@ impl Integrator {
             if (phi / rate).abs() <= within {
                 return Ok(Some(Hit { event, within }));
             }
-            // Keep the bracket where the ends have different signs.
-            if (phi > 0.0) == (start > 0.0) {
+            // Before the crossing or behind it? The start may be on either side: two crossings, or an event just handled.
+            if (phi < 0.0) == rising {
                 lo = h
             } else {
                 hi = h
@@ -315,8 +345,15 @@ impl Integrator {
         };
         core.select(p.system, s);
         core.kept.drop_all();
-        core.factorise_mass(&p, s.t, &s.q, &s.v)
+        let pivots = core
+            .factorise_mass(&p, s.t, &s.q, &s.v)
             .map_err(|r| refused(r, s.t))?;
+        // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
+        if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
+            core.rank_again(&p, s).map_err(|r| refused(r, s.t))?;
+            core.factorise_mass(&p, s.t, &s.q, &s.v)
+                .map_err(|r| refused(r, s.t))?;
+        }
         let State {
             t,
             q,
@@ -400,12 +437,18 @@ mod tests {
         let falling = first_crossing(x0, d0, x1, d1, Crossing::Falling, 0.0).unwrap();
         let rising = first_crossing(x0, d0, x1, d1, Crossing::Rising, 0.0).unwrap();
         assert!(
-            (falling - 0.3).abs() < 1e-14 && (rising - 0.6).abs() < 1e-14,
-            "{falling} {rising}"
+            (falling.0 - 0.3).abs() < 1e-14 && (rising.0 - 0.6).abs() < 1e-14,
+            "{falling:?} {rising:?}"
         );
+        assert!(!falling.1 && rising.1);
         assert_eq!(first_crossing(x0, d0, x1, d1, Crossing::Off, 0.0), None);
         assert!(
-            (first_crossing(x0, d0, x1, d1, Crossing::Either, 0.4).unwrap() - 0.6).abs() < 1e-14
+            (first_crossing(x0, d0, x1, d1, Crossing::Either, 0.4)
+                .unwrap()
+                .0
+                - 0.6)
+                .abs()
+                < 1e-14
         );
     }
 
@@ -425,7 +468,7 @@ mod tests {
     fn a_root_at_the_end_of_the_step_counts() {
         assert_eq!(
             first_crossing(-1.0, 1.0, 0.0, 1.0, Crossing::Rising, 0.0),
-            Some(1.0)
+            Some((1.0, true))
         );
     }
 }

@@ -6,7 +6,7 @@
 //!   work                 W = h/6 (P₀ + 4 P_m + P₁)                                   Simpson
 //! ```
 
-use super::core::{Core, Problem};
+use super::core::{Core, Problem, Trial};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::{Power, Size, System};
@@ -55,16 +55,21 @@ impl Segment {
         self.valid = false;
     }
 
-    pub fn begin(&mut self, s: &State) {
+    /// Where the step starts, as far as it is not made of vectors.
+    pub fn start(&mut self, s: &State) {
         self.t[0] = s.t;
-        self.q[0].copy_from_slice(&s.q);
-        self.v[0].copy_from_slice(&s.v);
-        self.acc[0].copy_from_slice(&s.acc);
-        self.lambda[0].copy_from_slice(&s.lambda);
-        self.lambda_dot[0].copy_from_slice(&s.lambda_dot);
         self.modes.copy_from_slice(&s.modes);
         self.dropped.copy_from_slice(&s.dropped);
         (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
+    }
+
+    /// Takes the vectors the step started from; what is left in their place is of no use.
+    pub fn begin(&mut self, old: &mut Trial) {
+        std::mem::swap(&mut self.q[0], &mut old.q);
+        std::mem::swap(&mut self.v[0], &mut old.v);
+        std::mem::swap(&mut self.acc[0], &mut old.acc);
+        std::mem::swap(&mut self.lambda[0], &mut old.lambda);
+        std::mem::swap(&mut self.lambda_dot[0], &mut old.lambda_dot);
     }
 
     pub fn end(&mut self, s: &State) {

@@ -13,6 +13,7 @@ mod events;
 mod hht;
 mod interpolate;
 mod newton;
+mod redundant;
 mod start;
 mod state;
 mod step;
@@ -20,10 +21,11 @@ mod step;
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
-use self::controller::{NEWTON_RATIO, Plan};
+use self::controller::{NEWTON_RATIO, Plan, StepControl};
 use self::core::{Core, Problem, Refusal, Trial};
 use self::corrector::Correction;
 use self::interpolate::Segment;
+use self::step::LEFT_OPEN;
 use crate::constraint::multipliers::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::{Fault, System};
@@ -61,6 +63,9 @@ pub struct Integrator {
     segment: Segment,
     events: events::Watch,
     modes: Vec<i32>,
+    /// The state as it was, where an attempt has to change it before its outcome is known.
+    before: State,
+    changed: bool,
 }
 
 /// Stiff steps in a row after which the corrector rests.
@@ -95,6 +100,13 @@ impl Integrator {
             segment: Segment::new(&size, system.character().rotations),
             events: events::Watch::new(&size),
             modes: vec![0; size.modes],
+            // Without events it is used only where rows are ranked again, which allocates anyway.
+            before: if size.ne > 0 {
+                State::sized(&size)
+            } else {
+                State::default()
+            },
+            changed: false,
         })
     }
 
@@ -117,9 +129,20 @@ impl Integrator {
         };
         self.core.kept.counted_step = state.factored_step;
         self.core.kept.counted_mass = state.factored_mass;
+        let rate = state.rate;
+        self.changed = false;
         let outcome = self.substep(&p, state, t_end, &mut stats);
+        if outcome.is_err() {
+            state.rate = rate;
+            if self.changed {
+                state.copy_from(&self.before);
+                self.segment.forget();
+            }
+        }
         self.core.collect(&mut stats);
-        (state.factored_step, state.factored_mass) = self.core.counted();
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.core.counted();
+        }
         state.statistics = stats;
         self.modes = modes;
         outcome
@@ -139,17 +162,16 @@ impl Integrator {
         }
         let mut plan = self.core.control.plan(state.next_h, t_end - state.t);
         let mut may_grow = state.may_grow;
+        let mut reconsidered = 0;
         loop {
             let t1 = if plan.lands { t_end } else { state.t + plan.h };
             let refusal = match self.attempt(p, state, plan.h, t1, stats) {
                 Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
-                    let next = self.core.control.after_accepted(
-                        plan,
-                        state.next_h,
-                        e,
-                        state.first,
-                        may_grow,
-                    );
+                    let growth = StepControl::growth(state.first, may_grow).min(self.trial.growth);
+                    let next = self
+                        .core
+                        .control
+                        .after_accepted(plan, state.next_h, e, growth);
                     return self.accept(p, state, e, next, stats);
                 }
                 Ok(e) => {
@@ -163,6 +185,13 @@ impl Integrator {
                     };
                     plan = self.shorter(h, None, p, state)?;
                     state.rate = f64::INFINITY;
+                    continue;
+                }
+                Err(Refusal::Opened { .. })
+                    if reconsidered <= self.core.size.nc && self.reconsider(p, state, stats) =>
+                {
+                    reconsidered += 1;
+                    stats.event_repeats += 1;
                     continue;
                 }
                 Err(refusal) => refusal,
@@ -199,6 +228,12 @@ impl Integrator {
             Some(refusal @ (Refusal::NotFinite(_) | Refusal::Fault(_))) => {
                 refusal.error(p.system, state.t, h)
             }
+            Some(Refusal::Opened { row, .. }) => Error::StepTooSmall {
+                time: state.t,
+                step: h,
+                reason: "a constraint that followed from the others contradicts them",
+                culprit: p.system.constraint_name(row),
+            },
             Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
                 Error::StepTooSmall {
                     time: state.t,
@@ -216,8 +251,27 @@ impl Integrator {
         })
     }
 
-    /// One attempt of size h; returns the estimated error over the tolerance. The trial holds the result.
+    /// One attempt of size h; returns the estimated error over the tolerance. The trial holds the result. A good step that
+    /// opens a row which is left out is refused.
     fn attempt(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        h: f64,
+        t1: f64,
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, Refusal> {
+        let e = self.attempt_unwatched(p, s, h, t1, stats)?;
+        let (by, row) = self.trial.opened;
+        let closed = by <= LEFT_OPEN * p.system.magnitude(&self.trial.q);
+        if closed || !(e <= 1.0 || self.core.control.fixed().is_some()) {
+            Ok(e)
+        } else {
+            Err(Refusal::Opened { row, by })
+        }
+    }
+
+    fn attempt_unwatched(
         &mut self,
         p: &Problem,
         s: &State,
@@ -233,7 +287,9 @@ impl Integrator {
         } = self;
         (y.t, y.h) = (t1, h);
         (y.corrected, y.jerk_known) = (false, false);
-        core.plain_step(p, s, y, stats)?;
+        y.growth = f64::INFINITY;
+        y.opened = (0.0, 0);
+        core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);
             match core.correct(p, s, y, plain, stats) {
@@ -248,6 +304,7 @@ impl Integrator {
                 }
             }
         }
+        core.finish(p, s, y)?;
         let error = core.plain_error(p, s, y);
         Ok(core.over_tolerance(error, h))
     }
@@ -273,6 +330,9 @@ impl Integrator {
             self.core.jerk_at_end(p, &mut self.trial, stats);
         }
         let h = self.trial.h;
+        if fired.is_some() {
+            self.guard(state);
+        }
         self.take(p, state);
         state.next_h = next;
         (state.first, state.may_grow) = (false, true);
@@ -297,6 +357,14 @@ impl Integrator {
         })
     }
 
+    /// Keeps the state as it is before something changes it that may still fail.
+    fn guard(&mut self, state: &State) {
+        if !self.changed {
+            self.before.copy_from(state);
+            self.changed = true;
+        }
+    }
+
     /// Swaps the trial into the state and keeps the step for interpolation.
     fn take(&mut self, p: &Problem, s: &mut State) {
         let Self {
@@ -305,7 +373,11 @@ impl Integrator {
             segment,
             ..
         } = self;
-        segment.begin(s);
+        if !y.jerk_known {
+            // What some earlier attempt left there must not get into a state.
+            y.jerk.fill(0.0);
+        }
+        segment.start(s);
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);
         std::mem::swap(&mut s.acc, &mut y.acc);
@@ -315,12 +387,9 @@ impl Integrator {
         std::mem::swap(&mut s.delta_dot, &mut y.delta_dot);
         std::mem::swap(&mut s.lambda_dot, &mut y.lambda_dot);
         std::mem::swap(&mut s.jerk, &mut y.jerk);
+        segment.begin(y);
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
-        if !s.jerk_known {
-            // Left over from another step; a state holds nothing but its own past.
-            s.jerk.fill(0.0);
-        }
         (s.rate, s.rate_uses) = (y.rate, y.rate_uses);
         if s.corrector_rest > 0 {
             s.corrector_rest -= 1;
@@ -358,6 +427,7 @@ impl Trial {
         self.lambda_dot.copy_from_slice(&other.lambda_dot);
         self.jerk.copy_from_slice(&other.jerk);
         self.jerk_known = other.jerk_known;
+        self.opened = other.opened;
     }
 }
 
@@ -379,6 +449,13 @@ impl Refusal {
             Self::NotFinite(culprit) => Error::Evaluation {
                 time,
                 culprit: culprit.name(system),
+            },
+            Self::Opened { row, by } => Error::NewtonDiverged {
+                time,
+                step,
+                iterations: 0,
+                residual: by / LEFT_OPEN,
+                culprit: system.constraint_name(row),
             },
             Self::Singular(culprit) => Error::SingularMass {
                 culprit: culprit.name(system),

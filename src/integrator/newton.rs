@@ -24,6 +24,8 @@ const GOOD_RATE: f64 = 0.1;
 const TRUSTED_STEPS: u32 = 20;
 /// Above this contraction the factorisation is made anew.
 const POOR_RATE: f64 = 0.3;
+/// ... and after this many iterations in any case: a contraction of 0.3 would not be done at the limit.
+const PATIENCE: u32 = 4;
 /// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
 const SINGULAR_PIVOT: f64 = 1e-3;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
@@ -40,6 +42,7 @@ impl Core {
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let h = y.h;
+        self.newton.forget_contraction();
         self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
         for i in 0..y.x.len() {
             y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
@@ -56,12 +59,13 @@ impl Core {
             self.method.beta * h * h,
             self.method.beta * natural * natural,
         );
-        let mut regular = self.factorise_at(p, y, stats)?;
+        let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
         for iteration in 1..=LIMIT {
-            let (size, rounding, culprit) = self.iterate(p, s, y, stats)?;
+            let (size, rounding, culprit) = self.iterate(p, s, y, loaded, stats)?;
+            loaded = false;
             let converged =
                 |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
             let rate = size / last;
@@ -87,8 +91,8 @@ impl Core {
             if converged(size) || (rate < 0.5 && converged(2.0 * rate * size)) {
                 return Ok(());
             }
-            if !regular || rate > POOR_RATE {
-                regular = self.factorise_at(p, y, stats)?;
+            if !regular || rate > POOR_RATE || iteration >= PATIENCE {
+                (regular, loaded) = self.factorise_at(p, y, stats)?;
                 fresh = iteration == 1 && fresh;
             }
             last = size;
@@ -110,18 +114,20 @@ impl Core {
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
-    /// Factorises at the trial point. False where the position is nearly singular.
+    /// Factorises at the trial point, with G in `newton` and Φ in c[1], unless the factor of an earlier step serves this
+    /// one. Returns whether the position is regular (not nearly singular), and whether G and Φ have been loaded.
     fn factorise_at(
         &mut self,
         p: &Problem,
         y: &Trial,
         _stats: &mut Statistics,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<(bool, bool), Refusal> {
         let (h, m) = (y.h, self.method);
         let (there, count) = self.kept.newton(h, p.env.parameters);
-        self.work.factorizations += u64::from(count);
-        if let Some(regular) = there {
-            return Ok(regular);
+        let count = u64::from(count);
+        if let Some(regular) = there.filter(|_| self.newton.fits()) {
+            self.work.factorizations += count;
+            return Ok((regular, false));
         }
         let cx = self.inputs.at(p, y.t);
         let weights = Weights {
@@ -133,23 +139,27 @@ impl Core {
         self.newton.load_tangent(
             &self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights,
         )?;
-        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        let phi = &mut self.scratch.c[1];
+        self.newton
+            .load_constraints(&self.st, p.system, &cx, &y.q, phi);
+        self.work.factorizations += count;
         let pivots = self
             .newton
             .factorise(&self.st, &mut Work::default())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
         self.kept.keep_newton(h, regular);
-        Ok(regular)
+        Ok((regular, true))
     }
 
-    /// One iteration. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
+    /// One iteration; `loaded` says that G in `newton` and Φ in c[1] are those of the trial point. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
     /// and who moved most.
     fn iterate(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
+        loaded: bool,
         stats: &mut Statistics,
     ) -> Result<(f64, f64, Culprit), Refusal> {
         let cx = self.inputs.at(p, y.t);
@@ -162,14 +172,16 @@ impl Core {
         stats.newton_iterations += 1;
         p.system.force(&cx, &y.q, &y.v, force)?;
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
-        self.newton.load_jacobian(&self.st, p.system, &cx, &y.q);
+        if !loaded {
+            self.newton
+                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
+        }
         self.newton
             .matrix
             .add_jacobian_transposed(&self.st, &y.lambda, inertia);
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
-        p.system.constraint(&cx, &y.q, phi);
         let (e, active) = (self.newton.matrix.e(), self.newton.matrix.active());
         for i in 0..phi.len() {
             phi[i] = if active[i] {

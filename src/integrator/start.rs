@@ -39,18 +39,9 @@ impl Integrator {
             t,
             q: q.to_vec(),
             v: v.to_vec(),
-            acc: vec![0.0; size.nv],
-            lambda: vec![0.0; size.nc],
-            modes: vec![0; size.modes],
-            a: vec![0.0; size.nv],
-            delta: vec![0.0; size.nv],
-            delta_dot: vec![0.0; size.nv],
-            lambda_dot: vec![0.0; size.nc],
-            jerk: vec![0.0; size.nv],
             scale: (0..size.nv)
                 .map(|i| system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs())))
                 .collect(),
-            dropped: vec![false; size.nc],
             first: true,
             may_grow: true,
             rate: f64::INFINITY,
@@ -59,7 +50,7 @@ impl Integrator {
                 smallest_step: f64::INFINITY,
                 ..Statistics::default()
             },
-            ..State::default()
+            ..State::sized(&size)
         };
         self.segment.forget();
         self.core.kept.drop_all();
@@ -145,7 +136,6 @@ impl Integrator {
         };
         // Worked out on the trial, so that a failure leaves the state as it was.
         y.t = state.t;
-        y.h = state.next_h;
         y.q.copy_from_slice(&state.q);
         y.v.copy_from_slice(&state.v);
         if core.character.moving_constraints {
@@ -166,6 +156,9 @@ impl Integrator {
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         let wants_jerk = core.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
         if wants_jerk {
+            y.h = state
+                .next_h
+                .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
             core.end_jerk(p, y, stats)?;
         }
         for i in 0..state.a.len() {
@@ -367,9 +360,11 @@ impl Core {
         s: &mut State,
         stats: &mut Statistics,
     ) -> std::result::Result<(), Refusal> {
+        // A fixed or proposed step may be longer than the motion allows for a difference.
+        let turn = self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+        let h = s.next_h.min(turn);
         let State {
             t,
-            next_h,
             q,
             v,
             acc,
@@ -378,7 +373,7 @@ impl Core {
             lambda_dot,
             ..
         } = &mut *s;
-        self.jerk(p, *t, *next_h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
         s.jerk_known = true;
         s.delta.copy_from_slice(&s.jerk);
         s.delta_dot.fill(0.0);
@@ -404,19 +399,9 @@ impl Core {
             return Ok(self.control.limit(h));
         }
         let tol = self.settings.tolerance;
-        let turn = tol.cbrt().min(0.1);
-        let cx = self.inputs.at(p, s.t);
-        let speed = p.system.norm(&cx, &s.q, &s.scale, &s.v);
-        let acceleration = p.system.norm(&cx, &s.q, &s.scale, &s.acc);
-        let mut h = f64::INFINITY;
-        if speed > 0.0 {
-            h = h.min(turn / speed);
-        }
-        if acceleration > 0.0 {
-            h = h.min(turn / acceleration.sqrt());
-        }
+        let mut h = tol.cbrt().min(0.1) * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         if !h.is_finite() {
-            h = 1e-3;
+            h = 1e-3; // at rest in equilibrium: any step will do
         }
         let State {
             t,
@@ -435,6 +420,22 @@ impl Core {
             h = h.min((tol / (self.method.cq * jerk)).cbrt());
         }
         Ok(self.control.limit(h))
+    }
+
+    /// The time in which the motion, going on as it does, would move by the size of the mechanism (s).
+    fn turn(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        acc: &[f64],
+        scale: &[f64],
+    ) -> f64 {
+        let cx = self.inputs.at(p, t);
+        let speed = p.system.norm(&cx, q, scale, v);
+        let acceleration = p.system.norm(&cx, q, scale, acc);
+        (1.0 / speed).min(1.0 / acceleration.sqrt())
     }
 
     /// A sample put onto the constraints, with accelerations and multipliers of its own.
@@ -494,7 +495,12 @@ impl Core {
     /// The jerk at the end of an accepted plain step, for the corrector of the next one; if it cannot be had, the next
     /// step does without.
     pub fn jerk_at_end(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) {
+        // dλ/dt stays the difference of the step: the exact one of a stiff system is no prediction.
+        let mut lambda_dot = std::mem::take(&mut self.scratch.c[2]);
+        lambda_dot.copy_from_slice(&y.lambda_dot);
         y.jerk_known =
             self.factorise_mass(p, y.t, &y.q, &y.v).is_ok() && self.end_jerk(p, y, stats).is_ok();
+        y.lambda_dot.copy_from_slice(&lambda_dot);
+        self.scratch.c[2] = lambda_dot;
     }
 }

@@ -1,5 +1,7 @@
 //! What the future of a run depends on, and what is counted on the way.
 
+use crate::formulation::Size;
+
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
@@ -64,6 +66,26 @@ pub struct State {
 }
 
 impl State {
+    /// All zero, with the lengths of a system, so that [`State::copy_from`] finds its space.
+    pub(super) fn sized(size: &Size) -> Self {
+        let v = || vec![0.0; size.nv];
+        Self {
+            q: vec![0.0; size.nq],
+            v: v(),
+            acc: v(),
+            lambda: vec![0.0; size.nc],
+            modes: vec![0; size.modes],
+            a: v(),
+            delta: v(),
+            delta_dot: v(),
+            lambda_dot: vec![0.0; size.nc],
+            jerk: v(),
+            scale: v(),
+            dropped: vec![false; size.nc],
+            ..Self::default()
+        }
+    }
+
     /// Takes over another state without allocating (once the sizes have been met).
     pub fn copy_from(&mut self, other: &State) {
         let Self {

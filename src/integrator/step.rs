@@ -10,21 +10,24 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::newton::culprit;
 use super::state::{State, Statistics};
+use crate::constraint::multipliers::Pivots;
 use crate::constraint::projection::Work;
 use crate::linalg::norm::max_abs;
 
 /// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
 const CLOSURE: f64 = 2e-14;
 /// Closure above which a step is refused.
-const OPEN: f64 = 1e-11;
+pub(super) const OPEN: f64 = 1e-11;
+/// Opening of a row that is left out, over its scale, above which it does not follow from the others any more.
+pub(super) const LEFT_OPEN: f64 = 1e-10;
 /// Rest of a projection of velocities and accelerations, relative.
 pub(super) const PROJECTED: f64 = 1e-6;
 /// Rest above which the factorisation of the step is too old for a projection.
 const STALE: f64 = 1e-2;
 
 impl Core {
-    /// The whole HHT step, without estimate. Fills the trial.
-    pub fn plain_step(
+    /// The HHT step up to its velocities: q₁ closed, v₁ on the constraints' rates.
+    pub fn stage(
         &mut self,
         p: &Problem,
         s: &State,
@@ -34,9 +37,17 @@ impl Core {
         self.newton(p, s, y, stats)?;
         if self.size.nc > 0 {
             self.close(p, y)?;
+            if self.settings.projection {
+                self.project_velocity(p, y, stats)?;
+            }
         }
+        Ok(())
+    }
+
+    /// The rest of the plain HHT step: its accelerations and its memory.
+    pub fn finish(&mut self, p: &Problem, s: &State, y: &mut Trial) -> Result<(), Refusal> {
         if self.size.nc > 0 && self.settings.projection {
-            self.project(p, y, stats)?;
+            self.project_acceleration(p, y)?;
             let alpha = self.method.alpha;
             for i in 0..y.a.len() {
                 y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
@@ -55,8 +66,17 @@ impl Core {
 
     /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
     pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
+        self.widest(phi, self.newton.active())
+    }
+
+    /// The same of the rows that are left out: they follow from the others, so they should close with them.
+    pub fn left_open(&self, phi: &[f64]) -> (f64, usize) {
+        self.widest(phi, &self.left_out)
+    }
+
+    fn widest(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
         let mut worst = (0.0, 0);
-        for (i, &on) in self.newton.active().iter().enumerate() {
+        for (i, &on) in rows.iter().enumerate() {
             let open = phi[i].abs() / self.closure_scale[i];
             // Not `open > worst`: NaN must win.
             if on && !(open <= worst.0) {
@@ -66,19 +86,24 @@ impl Core {
         worst
     }
 
-    /// Closes what Newton's tolerance left open, by least motion.
+    /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
     fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
-        let target = CLOSURE * p.system.magnitude(&y.q);
+        let magnitude = p.system.magnitude(&y.q);
+        let target = CLOSURE * magnitude;
         let mut before = f64::INFINITY;
         loop {
             let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+            let phi = &mut self.scratch.c[1];
+            self.mass
+                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
             let (open, row) = self.closure(&self.scratch.c[1]);
-            if open <= target {
+            y.opened = self.left_open(&self.scratch.c[1]);
+            // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
+            if open <= target && y.opened.0 <= LEFT_OPEN * magnitude {
                 return Ok(());
             }
             if !(open < 0.5 * before) {
-                return if open <= OPEN * p.system.magnitude(&y.q) {
+                return if open <= OPEN * magnitude {
                     Ok(())
                 } else {
                     Err(Refusal::Newton {
@@ -101,19 +126,14 @@ impl Core {
         }
     }
 
-    /// Velocities and accelerations back onto the constraints' rates.
-    fn project(
+    /// Velocities back onto the constraints' rates; forces then follow the projected velocity.
+    fn project_velocity(
         &mut self,
         p: &Problem,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
-        {
-            let cx = self.inputs.at(p, y.t);
-            self.mass.load_jacobian(&self.st, p.system, &cx, &y.q);
-        }
-        // Velocities.
         self.scratch.v[1].copy_from_slice(&y.v);
         self.velocity_gap(p, y);
         self.reach(p, y)?;
@@ -154,7 +174,11 @@ impl Core {
                 y.v[i] += self.scratch.v[0][i];
             }
         }
-        // Accelerations.
+        Ok(())
+    }
+
+    /// Accelerations back onto the constraints; λ moves with them.
+    fn project_acceleration(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
         {
             let cx = self.inputs.at(p, y.t);
             let [_, r, ga] = &mut self.scratch.c;
@@ -217,18 +241,25 @@ impl Core {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<(), Refusal> {
+    ) -> Result<Pivots, Refusal> {
         let (there, count) = self.kept.mass(p.env.parameters);
-        self.work.factorizations += u64::from(count);
-        if !there {
-            let cx = self.inputs.at(p, t);
-            self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
-            self.mass
-                .factorise(&self.st, &mut Work::default())
-                .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
-        }
-        self.kept.keep_mass();
-        Ok(())
+        let count = u64::from(count);
+        let pivots = match there.filter(|_| self.mass.fits()) {
+            Some(pivots) => {
+                self.work.factorizations += count;
+                pivots
+            }
+            None => {
+                let cx = self.inputs.at(p, t);
+                self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
+                self.work.factorizations += count;
+                self.mass
+                    .factorise(&self.st, &mut Work::default())
+                    .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?
+            }
+        };
+        self.kept.keep_mass(pivots);
+        Ok(pivots)
     }
 }
 

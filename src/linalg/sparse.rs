@@ -118,6 +118,8 @@ struct Place {
 #[derive(Clone, Debug)]
 pub struct Symbolic {
     order: Vec<u32>,
+    /// Its inverse: where each unknown is eliminated.
+    position: Vec<u32>,
     /// Unknowns below this have positive pivots, the others negative ones.
     positive: usize,
     /// Entries of K left of the diagonal, row by row.
@@ -206,6 +208,7 @@ impl Symbolic {
         }
         Self {
             order,
+            position,
             positive,
             input_start,
             input,
@@ -255,7 +258,10 @@ pub struct Ldl {
     l: Vec<f64>,
     /// 1 / D
     inverse: Vec<f64>,
+    /// Zero between calls.
     y: Vec<f64>,
+    /// Two right-hand sides side by side.
+    pairs: Vec<f64>,
 }
 
 impl Ldl {
@@ -266,6 +272,7 @@ impl Ldl {
             l: vec![0.0; symbolic.row.len()],
             inverse: vec![0.0; n],
             y: vec![0.0; n],
+            pairs: vec![0.0; 2 * n],
         }
     }
 
@@ -335,31 +342,98 @@ impl Ldl {
         Ok(met)
     }
 
-    /// b := K⁻¹ b, by unknown.
-    pub fn solve(&mut self, symbolic: &Symbolic, b: &mut [f64]) {
-        let n = symbolic.order.len();
+    /// b := K⁻¹ b, by unknown; b comes in two parts.
+    pub fn solve(&mut self, symbolic: &Symbolic, x: &mut [f64], l: &mut [f64]) {
+        let (at_x, at_l) = symbolic.position.split_at(x.len());
         let y = &mut self.y[..];
-        for (y, &i) in y.iter_mut().zip(&symbolic.order) {
-            *y = b[i as usize];
-        }
-        for i in 0..n {
-            let z = y[i];
-            let column = symbolic.start[i] as usize..symbolic.start[i + 1] as usize;
-            for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
-                y[r as usize] -= l * z;
+        for (at, b) in [(at_x, &*x), (at_l, &*l)] {
+            for (&at, b) in at.iter().zip(b) {
+                y[at as usize] = *b;
             }
         }
-        for i in (0..n).rev() {
-            let column = symbolic.start[i] as usize..symbolic.start[i + 1] as usize;
-            let mut z = y[i] * self.inverse[i];
-            for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
-                z -= l * y[r as usize];
+        substitute(symbolic, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        for (at, b) in [(at_x, x), (at_l, l)] {
+            for (&at, b) in at.iter().zip(b) {
+                *b = std::mem::take(&mut y[at as usize]);
             }
-            y[i] = z;
         }
-        for (y, &i) in y.iter_mut().zip(&symbolic.order) {
-            b[i as usize] = std::mem::take(y);
+    }
+
+    /// The same for a right-hand side that is zero in its first part, whatever `x` holds.
+    pub fn respond(&mut self, symbolic: &Symbolic, x: &mut [f64], l: &mut [f64]) {
+        let (at_x, at_l) = symbolic.position.split_at(x.len());
+        let y = &mut self.y[..];
+        for (&at, b) in at_l.iter().zip(&*l) {
+            y[at as usize] = *b;
         }
+        substitute(symbolic, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        for (at, b) in [(at_x, x), (at_l, l)] {
+            for (&at, b) in at.iter().zip(b) {
+                *b = std::mem::take(&mut y[at as usize]);
+            }
+        }
+    }
+
+    /// Two of those in one pass over L: cheaper by a third than one after the other.
+    pub fn respond_two(&mut self, symbolic: &Symbolic, x: [&mut [f64]; 2], l: [&mut [f64]; 2]) {
+        let (at_x, at_l) = symbolic.position.split_at(x[0].len());
+        let pairs = self.pairs.as_chunks_mut::<2>().0;
+        for ((&at, b0), b1) in at_l.iter().zip(&*l[0]).zip(&*l[1]) {
+            pairs[at as usize] = [*b0, *b1];
+        }
+        substitute(symbolic, &self.l, &self.inverse, pairs);
+        for (at, [b0, b1]) in [(at_x, x), (at_l, l)] {
+            for ((&at, b0), b1) in at.iter().zip(b0).zip(b1) {
+                [*b0, *b1] = std::mem::take(&mut pairs[at as usize]);
+            }
+        }
+    }
+}
+
+/// y := K⁻¹ y for `N` right-hand sides side by side, by position.
+fn substitute<const N: usize>(
+    symbolic: &Symbolic,
+    values: &[f64],
+    inverse: &[f64],
+    y: &mut [[f64; N]],
+) {
+    let (mut rows, mut l) = (&symbolic.row[..], values);
+    let mut from = 0;
+    for (i, &to) in symbolic.start[1..].iter().enumerate() {
+        let (column, factors);
+        (column, rows) = rows.split_at((to - from) as usize);
+        (factors, l) = l.split_at((to - from) as usize);
+        from = to;
+        let z = y[i];
+        // Most coordinates of a projection: they have no right-hand side and come before all constraints on them.
+        if z == [0.0; N] {
+            continue;
+        }
+        for (&r, l) in column.iter().zip(factors) {
+            let y = &mut y[r as usize];
+            for k in 0..N {
+                y[k] -= l * z[k];
+            }
+        }
+    }
+    let (mut rows, mut l) = (&symbolic.row[..], values);
+    for ((i, &from), &inverse) in symbolic.start[..inverse.len()]
+        .iter()
+        .enumerate()
+        .zip(inverse)
+        .rev()
+    {
+        let (column, factors);
+        (rows, column) = rows.split_at(from as usize);
+        (l, factors) = l.split_at(from as usize);
+        let mut z = y[i].map(|y| y * inverse);
+        for (&r, l) in column.iter().zip(factors) {
+            let y = &y[r as usize];
+            for k in 0..N {
+                z[k] -= l * y[k];
+            }
+        }
+        y[i] = z;
     }
 }
 
@@ -412,11 +486,26 @@ mod tests {
                         b[e.i as usize] += v * exact[e.j as usize];
                         b[e.j as usize] += v * exact[e.i as usize];
                     }
-                    ldl.solve(&symbolic, &mut b);
+                    let (x, l) = b.split_at_mut(positive);
+                    ldl.solve(&symbolic, x, l);
                     for i in 0..n {
                         let error = (b[i] - exact[i]).abs();
                         assert!(error < 1e-12 * n as f64, "unknown {i} of {n}: {error:e}");
                     }
+                    // Zero in the first part, alone and in twos: the same bits.
+                    let mut whole = vec![0.0; n];
+                    whole[positive..].copy_from_slice(&exact[positive..]);
+                    let mut part = exact.clone();
+                    let mut two = [exact.clone(), exact.iter().map(|x| -2.0 * x).collect()];
+                    let (x, l) = whole.split_at_mut(positive);
+                    ldl.solve(&symbolic, x, l);
+                    let (x, l) = part.split_at_mut(positive);
+                    ldl.respond(&symbolic, x, l);
+                    assert_eq!(part, whole);
+                    let [(x0, l0), (x1, l1)] = two.each_mut().map(|t| t.split_at_mut(positive));
+                    ldl.respond_two(&symbolic, [x0, x1], [l0, l1]);
+                    assert_eq!(two[0], whole);
+                    assert!(two[1].iter().zip(&whole).all(|(s, w)| *s == -2.0 * w));
                 }
             }
         }

@@ -2,6 +2,8 @@
 //! things.
 #![allow(dead_code)] // Each test program uses its own part.
 
+pub mod drive;
+pub mod measure;
 pub mod mutant;
 pub mod systems;
 

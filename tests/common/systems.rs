@@ -4,10 +4,13 @@
 
 pub mod andrews;
 pub mod bounce;
+pub mod chain;
 pub mod driven_pendulum;
+pub mod fragile;
 pub mod heavy_top;
 pub mod impact;
 pub mod oscillator;
+pub mod parting;
 pub mod pendulum;
 pub mod relative;
 

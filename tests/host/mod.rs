@@ -66,16 +66,15 @@ pub struct Library {
     pub archive: PathBuf,
 }
 
-/// The library with the features of a release.
+/// The library as this test has it, shared and static: the same build, so nothing is compiled again.
 pub fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        // With the profile this test was built with, so that all hosts run the same code, and nothing is compiled twice.
-        let profile = match profile_dir().file_name().and_then(OsStr::to_str) {
-            Some("release") => "release",
-            _ => "test",
-        };
-        build(&["--profile", profile], &target_dir())
+        let mut options = vec!["test", "--no-run", "--test", "loading"];
+        if profile_dir().ends_with("release") {
+            options.push("--release");
+        }
+        build(&options, &target_dir())
     })
 }
 
@@ -85,7 +84,7 @@ pub fn library_with_faults() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         build(
-            &["--profile", "dev", "--features", "fault-injection"],
+            &["build", "--lib", "--features", "fault-injection"],
             &target_dir().join("fault-injection"),
         )
     })
@@ -112,9 +111,8 @@ fn target_dir() -> PathBuf {
 fn build(options: &[&str], target_dir: &Path) -> Library {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
-        .args(["build", "--lib", "--message-format", "json"])
         .args(options)
-        .arg("--target-dir")
+        .args(["--message-format", "json", "--target-dir"])
         .arg(target_dir)
         .current_dir(root());
     let output = cargo.output().expect("cargo starts");
@@ -128,7 +126,9 @@ fn build(options: &[&str], target_dir: &Path) -> Library {
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
         .filter(|message| {
-            message["reason"] == "compiler-artifact" && message["target"]["name"] == "biela"
+            message["reason"] == "compiler-artifact"
+                && message["target"]["name"] == "biela"
+                && message["target"]["kind"][0] != "bin"
         })
         .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default())
         .filter_map(|file| file.as_str().map(PathBuf::from))

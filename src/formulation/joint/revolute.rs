@@ -61,10 +61,11 @@ impl PlanarJoint for Revolute {
     }
 
     fn constraint(&self, poses: &mut Poses, phi: &mut [f64]) {
-        let [p0, p1] = self.points.map(|p| {
+        let mut place = |p: &Point| {
             let pose = poses.get(p.body);
             pose.r + pose.turn(p.s)
-        });
+        };
+        let (p0, p1) = (place(&self.points[0]), place(&self.points[1]));
         phi[0] = p0.x - p1.x;
         phi[1] = p0.y - p1.y;
     }
@@ -82,10 +83,11 @@ impl PlanarJoint for Revolute {
     }
 
     fn convective(&self, poses: &mut Poses, v: &[f64], gamma: &mut [f64]) {
-        let [g0, g1] = self.points.map(|p| {
+        let mut inward = |p: &Point| {
             let w = twist(v, p.body).w;
             -w * w * poses.get(p.body).turn(p.s)
-        });
+        };
+        let (g0, g1) = (inward(&self.points[0]), inward(&self.points[1]));
         gamma[0] = g0.x - g1.x;
         gamma[1] = g0.y - g1.y;
     }

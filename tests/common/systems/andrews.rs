@@ -157,8 +157,8 @@ impl Term {
     }
 }
 
-/// The rows in pairs (x, y): where each ends, and its terms.
-fn rows() -> [(f64, Vec<Term>); 6] {
+/// The rows in pairs (x, y): where each ends, and its terms (those of amplitude zero fill up).
+fn rows() -> [(f64, [Term; 4]); 6] {
     let cos = |amplitude, angles| Term {
         amplitude,
         cosine: true,
@@ -169,19 +169,16 @@ fn rows() -> [(f64, Vec<Term>); 6] {
         cosine: false,
         angles,
     };
-    let x = || vec![cos(RR, &[0]), cos(-D, &[0, 1])];
-    let y = || vec![sin(RR, &[0]), sin(-D, &[0, 1])];
-    let with = |mut terms: Vec<Term>, more: Vec<Term>| {
-        terms.extend(more);
-        terms
-    };
+    let none = || sin(0.0, &[]);
+    let x = |third, fourth| [cos(RR, &[0]), cos(-D, &[0, 1]), third, fourth];
+    let y = |third, fourth| [sin(RR, &[0]), sin(-D, &[0, 1]), third, fourth];
     [
-        (B[0], with(x(), vec![sin(-SS, &[2])])),
-        (B[1], with(y(), vec![cos(SS, &[2])])),
-        (A[0], with(x(), vec![sin(-E, &[3, 4]), cos(-ZT, &[4])])),
-        (A[1], with(y(), vec![cos(E, &[3, 4]), sin(-ZT, &[4])])),
-        (A[0], with(x(), vec![cos(-ZF, &[5, 6]), sin(-U, &[6])])),
-        (A[1], with(y(), vec![sin(-ZF, &[5, 6]), cos(U, &[6])])),
+        (B[0], x(sin(-SS, &[2]), none())),
+        (B[1], y(cos(SS, &[2]), none())),
+        (A[0], x(sin(-E, &[3, 4]), cos(-ZT, &[4]))),
+        (A[1], y(cos(E, &[3, 4]), sin(-ZT, &[4]))),
+        (A[0], x(cos(-ZF, &[5, 6]), sin(-U, &[6]))),
+        (A[1], y(sin(-ZF, &[5, 6]), cos(U, &[6]))),
     ]
 }
 
