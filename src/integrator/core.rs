@@ -185,7 +185,7 @@ pub(super) struct Core {
 /// has made, so that counters repeat with the motion.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// The system is linear: M, C, K and G depend on parameters at most.
+    /// The system is linear and has no modes: M, C, K and G depend on parameters at most.
     constant: bool,
     /// Parameters of the factors that are there.
     parameters: Vec<f64>,

@@ -45,7 +45,6 @@ impl Integrator {
             first: true,
             may_grow: true,
             rate: f64::INFINITY,
-            event_at_t: -1,
             statistics: Statistics {
                 smallest_step: f64::INFINITY,
                 ..Statistics::default()
@@ -83,6 +82,9 @@ impl Integrator {
         self.core
             .restart(&p, &mut fresh, &mut stats)
             .map_err(refused)?;
+        if size.ne > 0 {
+            self.look_around(&p, &mut fresh, None);
+        }
         self.core.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
         fresh.statistics = Statistics {

@@ -59,9 +59,12 @@ pub struct State {
     pub factored_step: f64,
     /// Linear systems: M has been factorised, which is done once.
     pub factored_mass: bool,
-    /// Event handled at t, −1 if none.
-    pub event_at_t: i32,
-    /// Substeps in a row that ended with an event.
+    /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
+    pub handled: Vec<u8>,
+    /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
+    /// the next step.
+    pub side: Vec<i8>,
+    /// Events in a row between which time hardly went on.
     pub event_streak: u32,
 }
 
@@ -82,6 +85,8 @@ impl State {
             jerk: v(),
             scale: v(),
             dropped: vec![false; size.nc],
+            handled: vec![0; size.ne],
+            side: vec![0; size.ne],
             ..Self::default()
         }
     }
@@ -116,7 +121,8 @@ impl State {
             dropped,
             factored_step,
             factored_mass,
-            event_at_t,
+            handled,
+            side,
             event_streak,
         } = self;
         *t = other.t;
@@ -146,7 +152,8 @@ impl State {
         dropped.clone_from(&other.dropped);
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
-        *event_at_t = other.event_at_t;
+        handled.clone_from(&other.handled);
+        side.clone_from(&other.side);
         *event_streak = other.event_streak;
     }
 }
