@@ -86,9 +86,9 @@ impl Watch {
             rate: two(size.ne),
             firing: vec![false; size.ne],
             modes: vec![0; size.modes],
-            n: vec![0.0; size.nv],
-            w: vec![0.0; size.nv],
-            l: vec![0.0; size.nc],
+            n: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
+            w: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
+            l: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
         }
     }
 
@@ -474,7 +474,7 @@ impl Integrator {
         };
         let core = &mut self.core;
         core.select(p.system, s);
-        core.factored_for = None;
+        core.kept.drop_all();
         let outcome = go_on(core, &after, s, stats).map_err(|r| refused(r, s.t));
         if outcome.is_ok() {
             self.look_around(&after, s, Some(p.modes));

@@ -93,11 +93,19 @@ impl Integrator {
         Ok(Self {
             core: Core::new(system, settings, backend),
             trial: Trial::new(&size),
-            plain: Trial::new(&size),
-            segment: Segment::new(&size),
+            plain: match settings.corrector {
+                Corrector::Auto => Trial::result(&size),
+                Corrector::Off => Trial::default(),
+            },
+            segment: Segment::new(&size, system.character().rotations),
             events: events::Watch::new(&size),
             modes: vec![0; size.modes],
-            before: State::sized(&size),
+            // Without events it is used only where rows are ranked again, which allocates anyway.
+            before: if size.ne > 0 {
+                State::sized(&size)
+            } else {
+                State::default()
+            },
             changed: false,
         })
     }
@@ -113,6 +121,8 @@ impl Integrator {
     ) -> Result<Accepted> {
         let mut modes = std::mem::take(&mut self.modes);
         let mut stats = state.statistics;
+        self.core.kept.counted_step = state.factored_step;
+        self.core.kept.counted_mass = state.factored_mass;
         let rate = state.rate;
         self.changed = false;
         let outcome = loop {
@@ -138,6 +148,9 @@ impl Integrator {
             }
         }
         self.core.collect(&mut stats);
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.core.counted();
+        }
         state.statistics = stats;
         self.modes = modes;
         outcome

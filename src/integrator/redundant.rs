@@ -48,7 +48,6 @@ impl Integrator {
             }
         }
         self.core.select(p.system, s);
-        self.core.factored_for = None;
         if worth {
             s.rate = f64::INFINITY;
             s.jerk_known = false;
@@ -106,6 +105,7 @@ impl Core {
         q: &[f64],
         v: &[f64],
     ) -> Result<Vec<usize>, Refusal> {
+        self.kept.drop_all();
         self.mass.select(p.system, p.modes, &[]);
         let cx = self.inputs.at(p, t);
         let loaded: Evaluated = self.mass.load_mass(&self.st, p.system, &cx, q, v);

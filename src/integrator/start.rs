@@ -52,7 +52,7 @@ impl Integrator {
             ..State::sized(&size)
         };
         self.segment.forget();
-        self.core.factored_for = None;
+        self.core.kept.drop_all();
         let mut modes = vec![0; size.modes];
         {
             let p = Problem {
@@ -91,6 +91,7 @@ impl Integrator {
             smallest_step: f64::INFINITY,
             ..Statistics::default()
         };
+        (fresh.factored_step, fresh.factored_mass) = self.core.counted();
         *state = fresh;
         Ok(report)
     }
@@ -113,6 +114,9 @@ impl Integrator {
         };
         let outcome = self.rebalance(&p, state, &mut stats);
         self.core.collect(&mut stats);
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.core.counted();
+        }
         state.statistics = stats;
         self.modes = modes;
         outcome.map_err(|r| r.error(system, state.t, 0.0))
@@ -125,7 +129,7 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> std::result::Result<bool, Refusal> {
         let Self { core, trial: y, .. } = self;
-        core.factored_for = None;
+        core.kept.drop_all();
         core.select(p.system, state);
         let moved = if core.character.moving_constraints {
             core.jumped_closure(p, state) > OPEN

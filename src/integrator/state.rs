@@ -55,6 +55,10 @@ pub struct State {
     pub scale: Vec<f64>,
     /// Constraint rows that follow from the others and are left out.
     pub dropped: Vec<bool>,
+    /// Linear systems: step size of the factorisation in use, zero if there is none; equal steps share it.
+    pub factored_step: f64,
+    /// Linear systems: M has been factorised, which is done once.
+    pub factored_mass: bool,
     /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
     pub handled: Vec<u8>,
     /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
@@ -115,6 +119,8 @@ impl State {
             corrector_strikes,
             scale,
             dropped,
+            factored_step,
+            factored_mass,
             handled,
             side,
             event_streak,
@@ -144,6 +150,8 @@ impl State {
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
         dropped.clone_from(&other.dropped);
+        *factored_step = other.factored_step;
+        *factored_mass = other.factored_mass;
         handled.clone_from(&other.handled);
         side.clone_from(&other.side);
         *event_streak = other.event_streak;
