@@ -101,7 +101,7 @@ impl Factor {
                     (lu::Lu::new(0, 0), 0)
                 };
                 Kind::Sparse {
-                    ldl: Ldl::new(&sparse.symbolic),
+                    ldl: Ldl::new(&sparse.symbolic, st.nc() > 0),
                     lu: Box::new(lu),
                     values: vec![0.0; entries],
                     pivoted: false,

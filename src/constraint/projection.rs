@@ -57,7 +57,8 @@ impl Saddle {
             step_x: vec![0.0; st.nv()],
             step_l: vec![0.0; st.nc()],
             rest: vec![0.0; st.nc()],
-            pair_x: std::array::from_fn(|_| vec![0.0; st.nv()]),
+            // Only projections need it.
+            pair_x: std::array::from_fn(|_| vec![0.0; if st.nc() > 0 { st.nv() } else { 0 }]),
             pair_l: std::array::from_fn(|_| vec![0.0; st.nc()]),
             contraction: None,
             active: vec![true; st.nc()],

@@ -124,11 +124,15 @@ impl Trial {
             at: v(),
             x: v(),
             theta: v(),
+            a: v(),
+            delta: v(),
+            delta_dot: v(),
+            lambda_dot: vec![0.0; size.nc],
             ..Self::result(size)
         }
     }
 
-    /// Room for the end of a step only, not for how it was found.
+    /// Room for what a stage of HHT ends on, without the memory it would leave.
     pub fn result(size: &Size) -> Self {
         let v = || vec![0.0; size.nv];
         Self {
@@ -136,10 +140,6 @@ impl Trial {
             v: v(),
             acc: v(),
             lambda: vec![0.0; size.nc],
-            a: v(),
-            delta: v(),
-            delta_dot: v(),
-            lambda_dot: vec![0.0; size.nc],
             jerk: v(),
             rate: f64::INFINITY,
             ..Self::default()

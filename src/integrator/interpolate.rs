@@ -27,12 +27,10 @@ pub(super) struct Segment {
     valid: bool,
     mid_q: Vec<f64>,
     mid_v: Vec<f64>,
-    w: Vec<f64>,
-    rate: Vec<f64>,
 }
 
 impl Segment {
-    pub fn new(size: &Size, rotations: bool) -> Self {
+    pub fn new(size: &Size) -> Self {
         let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
         Self {
             q: two(size.nq),
@@ -44,8 +42,6 @@ impl Segment {
             dropped: vec![false; size.nc],
             mid_q: vec![0.0; size.nq],
             mid_v: vec![0.0; size.nv],
-            w: vec![0.0; size.nv],
-            rate: vec![0.0; if rotations { size.nv } else { 0 }],
             ..Self::default()
         }
     }
@@ -88,7 +84,7 @@ impl Segment {
     }
 
     /// q and v at the fraction `s` of the step, not yet on the constraints.
-    fn blend(&mut self, system: &dyn System, rotations: bool, s: f64) {
+    fn blend(&mut self, system: &dyn System, core: &mut Core, s: f64) {
         let h = self.t[1] - self.t[0];
         let Self {
             q,
@@ -96,11 +92,10 @@ impl Segment {
             acc,
             mid_q,
             mid_v,
-            w,
-            rate,
             ..
         } = self;
-        if rotations {
+        let [w, rate, ..] = &mut core.scratch.v;
+        if core.character.rotations {
             system.difference(&q[0], &q[1], w);
             rate.copy_from_slice(&v[1]);
             system.tangent_inverse(w, rate);
@@ -125,7 +120,7 @@ impl Segment {
         let h = self.t[1] - self.t[0];
         let (mut dissipated, mut supplied) = (0.0, 0.0);
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
-            self.blend(p.system, core.character.rotations, point);
+            self.blend(p.system, core, point);
             let cx = core.inputs.at(p, self.t[0] + point * h);
             let power: Power = p.system.power(&cx, &self.mid_q, &self.mid_v);
             dissipated += weight * power.dissipated;
@@ -217,7 +212,7 @@ impl Integrator {
         let (dissipated, supplied) = segment.work(core, &p, s);
         out.dissipated = segment.dissipated[0] + dissipated;
         out.supplied = segment.supplied[0] + supplied;
-        segment.blend(system, core.character.rotations, s);
+        segment.blend(system, core, s);
         out.q.clone_from(&segment.mid_q);
         out.v.clone_from(&segment.mid_v);
         out.acc.clone_from(&segment.acc[1]);

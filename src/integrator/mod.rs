@@ -97,7 +97,7 @@ impl Integrator {
                 Corrector::Auto => Trial::result(&size),
                 Corrector::Off => Trial::default(),
             },
-            segment: Segment::new(&size, system.character().rotations),
+            segment: Segment::new(&size),
             events: events::Watch::new(&size),
             modes: vec![0; size.modes],
             // Without events it is used only where rows are ranked again, which allocates anyway.
@@ -426,16 +426,12 @@ impl Integrator {
 }
 
 impl Trial {
-    /// Copies the result of a step (not its memory of how it was found).
+    /// Copies what a stage of HHT ends on; the memory of the step is made when it is finished.
     fn keep(&mut self, other: &Trial) {
         self.q.copy_from_slice(&other.q);
         self.v.copy_from_slice(&other.v);
         self.acc.copy_from_slice(&other.acc);
         self.lambda.copy_from_slice(&other.lambda);
-        self.a.copy_from_slice(&other.a);
-        self.delta.copy_from_slice(&other.delta);
-        self.delta_dot.copy_from_slice(&other.delta_dot);
-        self.lambda_dot.copy_from_slice(&other.lambda_dot);
         self.jerk.copy_from_slice(&other.jerk);
         self.jerk_known = other.jerk_known;
         self.opened = other.opened;

@@ -266,13 +266,14 @@ pub struct Ldl {
 
 impl Ldl {
     /// Storage.
-    pub fn new(symbolic: &Symbolic) -> Self {
+    /// Room for two right-hand sides at once is made only where `twins` says that they will come.
+    pub fn new(symbolic: &Symbolic, twins: bool) -> Self {
         let n = symbolic.order.len();
         Self {
             l: vec![0.0; symbolic.row.len()],
             inverse: vec![0.0; n],
             y: vec![0.0; n],
-            pairs: vec![0.0; 2 * n],
+            pairs: vec![0.0; if twins { 2 * n } else { 0 }],
         }
     }
 
@@ -474,7 +475,7 @@ mod tests {
                     let predicted = fill(&graph, &order);
                     let symbolic = Symbolic::new(&graph, order, positive, &entries);
                     assert_eq!(symbolic.fill(), predicted, "postordering changed the fill");
-                    let mut ldl = Ldl::new(&symbolic);
+                    let mut ldl = Ldl::new(&symbolic, true);
                     let mut relative = vec![0.0; n];
                     let met = ldl
                         .factor(&symbolic, &values, &diagonal, &mut relative)
@@ -516,7 +517,7 @@ mod tests {
         let (graph, entries) = banded(6);
         let values = vec![0.1; entries.len()];
         let symbolic = Symbolic::new(&graph, (0..6).collect(), 6, &entries);
-        let mut ldl = Ldl::new(&symbolic);
+        let mut ldl = Ldl::new(&symbolic, true);
         let mut relative = vec![0.0; 6];
         let mut diagonal = [2.0, 2.0, 2.0, -2.0, 2.0, 2.0];
         let found = ldl.factor(&symbolic, &values, &diagonal, &mut relative);
@@ -529,7 +530,7 @@ mod tests {
         diagonal[3] = 2.0;
         ldl.factor(&symbolic, &values, &diagonal, &mut relative)
             .unwrap();
-        let mut fresh = Ldl::new(&symbolic);
+        let mut fresh = Ldl::new(&symbolic, true);
         fresh
             .factor(&symbolic, &values, &diagonal, &mut relative)
             .unwrap();
