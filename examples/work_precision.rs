@@ -32,39 +32,7 @@ const USUAL: usize = 1;
 const REPEATS: usize = 5;
 
 /// The double pendulum with a lower rod that is a stiff spring, ω = 1.4e3 rad/s, beside a damper (1e3 N s/m: 70 %).
-const STIFF: &str = r#"
-format = 1
-name = "stiff_pendulum"
-dimension = 2
-gravity = [0.0, -9.81]
-
-[[body]]
-name = "upper"
-mass = 1.0
-inertia = 0.0
-position = [1.0, 0.0]
-
-[[body]]
-name = "lower"
-mass = 1.0
-inertia = 0.01
-position = [2.0, 0.0]
-
-[[joint]]
-name = "shoulder"
-type = "revolute"
-bodies = ["ground", "upper"]
-point = [0.0, 0.0]
-
-[[force]]
-name = "rod"
-type = "spring_damper"
-bodies = ["upper", "lower"]
-points = [[0.0, 0.0], [0.0, 0.0]]
-stiffness = 1e6
-damping = 1e3
-length = 1.0
-"#;
+const STIFF: &str = include_str!("../tests/common/stiff_pendulum.toml");
 
 /// A problem with a known answer.
 struct Case {

@@ -244,39 +244,7 @@ fn the_references_are_reached() {
 }
 
 /// The double pendulum whose lower rod is a spring of 1e6 N/m (1.4e3 rad/s) with a damper beside it.
-const STIFF: &str = r#"
-format = 1
-name = "stiff_pendulum"
-dimension = 2
-gravity = [0.0, -9.81]
-
-[[body]]
-name = "upper"
-mass = 1.0
-inertia = 0.0
-position = [1.0, 0.0]
-
-[[body]]
-name = "lower"
-mass = 1.0
-inertia = 1.0
-position = [2.0, 0.0]
-
-[[joint]]
-name = "pivot"
-type = "revolute"
-bodies = ["ground", "upper"]
-point = [0.0, 0.0]
-
-[[force]]
-name = "rod"
-type = "spring_damper"
-bodies = ["upper", "lower"]
-points = [[0.0, 0.0], [0.0, 0.0]]
-stiffness = 1e6
-damping = 1e3
-length = 1.0
-"#;
+const STIFF: &str = include_str!("common/stiff_pendulum.toml");
 
 /// Where the system is stiff the corrector switches itself off: what is left is plain HHT.
 #[test]
