@@ -83,6 +83,10 @@ impl Integrator {
         self.core
             .restart(&p, &mut fresh, &mut stats)
             .map_err(refused)?;
+        if let Some(method) = &mut self.vsa23 {
+            fresh.forget_history();
+            method.renew(&mut self.core, &p, &fresh).map_err(refused)?;
+        }
         self.core.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
         fresh.statistics = Statistics {
@@ -170,6 +174,10 @@ impl Integrator {
         state.jerk_known = wants_jerk;
         state.rate = f64::INFINITY;
         self.segment.forget();
+        if let Some(method) = &mut self.vsa23 {
+            state.forget_history();
+            method.renew(&mut self.core, p, state)?;
+        }
         Ok(moved)
     }
 }
