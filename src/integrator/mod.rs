@@ -14,6 +14,7 @@ mod hht;
 mod interpolate;
 mod newton;
 mod redundant;
+pub mod stability;
 mod start;
 mod state;
 mod step;

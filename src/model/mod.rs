@@ -114,10 +114,11 @@ pub enum Vsa23Parameters {
 /// `error_at` of `vsa23`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorAt {
-    /// At the end of the step: (11).
-    #[default]
+    /// At the end of the step: (11). Constraints that are open there are taken for an error which no step is short
+    /// enough for.
     End,
     /// At the common equilibrium point; only with [`Vsa23Parameters::Common`].
+    #[default]
     Common,
 }
 

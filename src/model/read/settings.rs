@@ -105,25 +105,27 @@ pub fn solver(table: &Table) -> Result<Solver> {
 
 fn vsa23(table: &Table) -> Result<Vsa23> {
     table.keys(&["parameters", "error_at"], &[], &TOP)?;
-    let d = Vsa23::default();
+    let parameters = table
+        .choice(
+            "parameters",
+            &[
+                ("common", Vsa23Parameters::Common),
+                ("original", Vsa23Parameters::Original),
+            ],
+            &[],
+        )?
+        .unwrap_or_default();
+    let error_at = table.choice(
+        "error_at",
+        &[("end", ErrorAt::End), ("common", ErrorAt::Common)],
+        &[],
+    )?;
     Ok(Vsa23 {
-        parameters: table
-            .choice(
-                "parameters",
-                &[
-                    ("common", Vsa23Parameters::Common),
-                    ("original", Vsa23Parameters::Original),
-                ],
-                &[],
-            )?
-            .unwrap_or(d.parameters),
-        error_at: table
-            .choice(
-                "error_at",
-                &[("end", ErrorAt::End), ("common", ErrorAt::Common)],
-                &[],
-            )?
-            .unwrap_or(d.error_at),
+        parameters,
+        error_at: error_at.unwrap_or(match parameters {
+            Vsa23Parameters::Common => ErrorAt::Common,
+            Vsa23Parameters::Original => ErrorAt::End,
+        }),
     })
 }
 
