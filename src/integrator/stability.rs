@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn ss22_is_stable_from_theta_2_equal_to_theta_1_upwards() {
-        for theta1 in [0.5, 2.0 / 3.0, 1.1454972243679028] {
+        for theta1 in [0.5, 2.0 / 3.0, Parameters::common().phi[0]] {
             let found = limit(theta1 + 1.0, theta1 - 0.3, |x| Scheme::ss22(theta1, x));
             assert!((found - theta1).abs() < 1e-10, "{theta1}: {found}");
         }
