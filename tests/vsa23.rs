@@ -350,22 +350,43 @@ fn hht_is_more_accurate_with_fewer_steps_on_the_double_pendulum() {
         corrector: Corrector::Off,
         ..Solver::default()
     };
-    let vsa = Solver {
+    let q = Chain(2).horizontal();
+    for error_at in [ErrorAt::End, ErrorAt::Common] {
+        let vsa = Solver {
+            tolerance: 1.9e-4,
+            vsa23: Vsa23 {
+                parameters: Vsa23Parameters::Common,
+                error_at,
+            },
+            ..settings(Vsa23Parameters::Common)
+        };
+        let mut a = Run::new(Chain(2), &hht, &q, &[0.0; 4]).unwrap();
+        let mut b = Run::new(Chain(2), &vsa, &q, &[0.0; 4]).unwrap();
+        for t in [1.0, 2.0] {
+            a.to(t).unwrap();
+            b.to(t).unwrap();
+            let exact = reference("double_pendulum", t)[..4].to_vec();
+            let (ea, eb) = (apart(&a.state.q, &exact), apart(&b.state.q, &exact));
+            let (na, nb) = (a.state.statistics.steps, b.state.statistics.steps);
+            println!("t {t}: HHT {ea} in {na}, VSA23 {eb} in {nb}");
+            assert!(na < nb && ea < 0.5 * eb, "t = {t}: {na} {ea}, {nb} {eb}");
+        }
+    }
+}
+
+#[test]
+fn the_double_pendulum_takes_as_many_attempts_as_published() {
+    // theory: 486 steps published for [0, 10]; the tolerance is chosen for it, the agreement shows that the error at the
+    // common point neither stalls nor races. 5 % for what else is not told.
+    let settings = Solver {
         tolerance: 1.9e-4,
+        vsa23: Vsa23::default(),
         ..settings(Vsa23Parameters::Common)
     };
-    let q = Chain(2).horizontal();
-    let mut a = Run::new(Chain(2), &hht, &q, &[0.0; 4]).unwrap();
-    let mut b = Run::new(Chain(2), &vsa, &q, &[0.0; 4]).unwrap();
-    for t in [1.0, 2.0] {
-        a.to(t).unwrap();
-        b.to(t).unwrap();
-        let exact = reference("double_pendulum", t)[..4].to_vec();
-        let (ea, eb) = (apart(&a.state.q, &exact), apart(&b.state.q, &exact));
-        let (na, nb) = (a.state.statistics.steps, b.state.statistics.steps);
-        println!("t {t}: HHT {ea} in {na}, VSA23 {eb} in {nb}");
-        assert!(na < nb && ea < 0.5 * eb, "t = {t}: {na} {ea}, {nb} {eb}");
-    }
+    let mut run = Run::new(Chain(2), &settings, &Chain(2).horizontal(), &[0.0; 4]).unwrap();
+    run.to(10.0).unwrap();
+    let tries = attempts(&run.state.statistics);
+    assert!((462..=510).contains(&tries), "{tries}");
 }
 
 // ---- as a method of the integrator ---------------------------------------------------------------------------------
