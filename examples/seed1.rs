@@ -439,6 +439,16 @@ fn errors(system: &dyn System, flow: Flow, start: (&[f64], &[f64]), h: f64) -> V
         .collect()
 }
 
+/// Picture, name, system, its flow, where it starts (at rest), step.
+type Case = (
+    &'static str,
+    &'static str,
+    Box<dyn System>,
+    Flow,
+    Vec<f64>,
+    f64,
+);
+
 fn estimates() -> Pictures {
     header("Error of HHT at constant step, alpha = 0.1, [0, 2] (figures 14, 15)");
     println!(
@@ -446,7 +456,7 @@ fn estimates() -> Pictures {
         "", "max seed E", "max true", "effectivity, seed", "calibrated"
     );
     let q = Chain(2).horizontal();
-    let cases: [(&'static str, &str, Box<dyn System>, Flow, Vec<f64>, f64); 3] = [
+    let cases: [Case; 3] = [
         (
             "figure14_error_double_pendulum",
             "double pendulum, h = 0.04",
