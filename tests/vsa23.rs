@@ -5,6 +5,7 @@ mod common;
 use std::path::Path;
 
 use biela::Error;
+use biela::component::Instance;
 use biela::constraint::multipliers::Backend;
 use biela::formulation::System;
 use biela::integrator::vsa23::{Parameters, Single, single_step};
@@ -510,4 +511,25 @@ fn the_error_at_the_common_point_controls_a_run() {
     println!("{error} {:?}", run.state.statistics);
     assert!(error < 0.2, "{error}");
     assert!(run.state.statistics.worst_error <= 1.0);
+}
+
+#[test]
+fn a_component_steps_and_goes_back_with_it() {
+    let mut model = common::slider_crank_model();
+    model.solver = Solver {
+        tolerance: 1e-4,
+        vsa23: Vsa23::default(),
+        ..settings(Vsa23Parameters::Common)
+    };
+    let mut instance = Instance::from_model(model).unwrap();
+    instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
+    instance.step(0.0, 0.01).unwrap();
+    let saved = instance.save().unwrap();
+    let t = instance.time();
+    instance.step(t, 0.02).unwrap();
+    let first = common::bits(&mut instance);
+    instance.restore(&saved).unwrap();
+    let t = instance.time();
+    instance.step(t, 0.02).unwrap();
+    assert_eq!(first, common::bits(&mut instance));
 }

@@ -547,3 +547,30 @@ fn the_examples_of_the_manual_are_read() {
     }
     assert!(count >= 4, "{count} examples");
 }
+
+#[test]
+fn the_settings_of_vsa23_have_defaults_that_fit_their_parameters() {
+    let read = |settings: &str| {
+        let text = GOOD.replace("alpha = 0.1", settings);
+        let solver = Model::from_text(&text, "good.toml").unwrap().solver;
+        (
+            solver.integrator,
+            solver.vsa23.parameters,
+            solver.vsa23.error_at,
+        )
+    };
+    use {ErrorAt as At, IntegratorName as Name, Vsa23Parameters as Set};
+    assert_eq!(read("alpha = 0.1"), (Name::Hht, Set::Common, At::Common));
+    assert_eq!(
+        read("integrator = \"vsa23\""),
+        (Name::Vsa23, Set::Common, At::Common)
+    );
+    assert_eq!(
+        read("integrator = \"vsa23\"\nvsa23 = { parameters = \"original\" }"),
+        (Name::Vsa23, Set::Original, At::End)
+    );
+    assert_eq!(
+        read("vsa23 = { error_at = \"end\" }"),
+        (Name::Hht, Set::Common, At::End)
+    );
+}
