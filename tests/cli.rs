@@ -479,6 +479,34 @@ fn check_says_what_the_model_is() {
 }
 
 #[test]
+fn check_and_run_show_a_model_of_matrices() {
+    const MODEL: &str = "models/double_oscillator.toml";
+    let printed = fine(&["check", MODEL]);
+    for words in [
+        "double_oscillator (given by its matrices)",
+        "coordinates   2",
+        "mass          2 x 2, 2 entries",
+        "damping       none",
+        "stiffness     2 x 2, 4 entries",
+        "2 degrees of freedom",
+        "warnings      none",
+    ] {
+        assert!(printed.contains(words), "{words}\n{printed}");
+    }
+    assert!(!printed.contains("gravity"), "{printed}");
+    let result = json(&["run", MODEL, "--json", "--set", "solver.tolerance=1e-10"]);
+    let slow = result["final"]["slow"].as_f64().unwrap();
+    // The closed form at t = 1.4; see tests/reference/example1.csv.
+    assert!((slow - 1.7003612943584674).abs() < 1e-6, "{slow}");
+    let picture = scratch("double_oscillator.svg");
+    fine(&["run", MODEL, "--plot", word(&picture)]);
+    let drawing = fs::read_to_string(&picture).unwrap();
+    well_formed(&drawing);
+    assert!(!drawing.contains("class=\"body\""));
+    assert!(drawing.contains("slow"));
+}
+
+#[test]
 fn check_counts_redundant_constraints_and_names_a_joint() {
     // A parallelogram with a third, parallel rocker: 12 coordinates, 12 rows, yet it moves.
     let mut text = "format = 1\nname = \"rockers\"\ndimension = 2\ngravity = [0.0, -9.81]\n\

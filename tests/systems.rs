@@ -8,13 +8,16 @@ use common::mutant::{Mutant, Part};
 use common::systems::andrews::{self, Andrews};
 use common::systems::bounce::Bounce;
 use common::systems::chain::Chain;
+use common::systems::driven_oscillator::DrivenOscillator;
 use common::systems::driven_pendulum::DrivenPendulum;
 use common::systems::heavy_top::{HeavyTop, rotation, vector};
 use common::systems::impact::Impact;
+use common::systems::natural_double_pendulum::NaturalDoublePendulum;
 use common::systems::oscillator::Oscillator;
 use common::systems::parting::Parting;
 use common::systems::pendulum::Pendulum;
 use common::systems::relative::{DoublePendulum, Loop};
+use common::systems::wall_pendulum::WallPendulum;
 use common::systems::{STILL, accelerations, motion};
 use nalgebra::{Matrix3, Vector3};
 
@@ -57,6 +60,8 @@ fn every_derivative_of_every_system_is_exact() {
     let late = Context { t: 1.4, ..STILL };
     check_at_random(&parting, &late, [4.0, 3.0, 5.0], &options);
     check_at_random(&DoublePendulum::default(), &STILL, usual, &options);
+    check_at_random(&NaturalDoublePendulum, &STILL, usual, &options);
+    check_at_random(&WallPendulum::default(), &STILL, usual, &options);
     let closed = DoublePendulum {
         mass: [1.0, 2.0],
         length: [0.7, 1.1],
@@ -80,6 +85,8 @@ fn every_derivative_of_every_system_is_exact() {
             modes: &modes,
             ..STILL
         };
+        let driven = DrivenOscillator { omega_squared: 7.0 };
+        check_at_random(&driven, &cx, usual, &options);
         check_at_random(&Impact::default(), &cx, usual, &options);
         check_at_random(&Bounce::default(), &cx, usual, &options);
     }

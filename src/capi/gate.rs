@@ -64,7 +64,7 @@ unsafe fn enter(
     // SAFETY: the caller's promise.
     match unsafe { claim(instance, call) } {
         // SAFETY: the turn is ours until the end of this arm, so this is the only reference to the content.
-        Ok((handle, _turn)) => inside(unsafe { &mut *handle.content.get() }),
+        Ok((handle, _turn)) => inside(unsafe { &mut *handle.0.content.get() }),
         Err(status) => status,
     }
 }
@@ -79,7 +79,7 @@ pub(super) unsafe fn claim<'a>(
 ) -> std::result::Result<(&'a biela_instance, Turn<'a>), biela_status> {
     // SAFETY: the caller's promise.
     let handle = unsafe { biela_instance::open(instance, call) }.map_err(|e| refuse(e.into()))?;
-    match Turn::take(&handle.running, call) {
+    match Turn::take(&handle.0.running, call) {
         Ok(turn) => {
             forget_refusal(handle);
             Ok((handle, turn))
@@ -213,9 +213,9 @@ pub(super) fn sentence(handle: &biela_instance, call: &'static CStr) -> *const c
     if let Ok(Some(sentence)) = refusal {
         return sentence;
     }
-    match Turn::take(&handle.running, call) {
+    match Turn::take(&handle.0.running, call) {
         // SAFETY: the turn is ours; the reference ends before it does. The text lives until the next failure.
-        Ok(_turn) => unsafe { (*handle.content.get()).sentence.as_ptr() },
+        Ok(_turn) => unsafe { (*handle.0.content.get()).sentence.as_ptr() },
         Err(_) => c"the instance is busy with another call".as_ptr(),
     }
 }

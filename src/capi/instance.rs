@@ -23,7 +23,11 @@ pub const BIELA_ABI_VERSION: i32 = 1;
 /// returns `BIELA_STATUS_BUSY` and changes nothing. Only `biela_cancel` is allowed while a call runs.
 /// Different instances never influence each other.
 #[allow(non_camel_case_types)]
-pub struct biela_instance {
+pub struct biela_instance(pub(super) Handle);
+
+/// What is behind it. The order of the fields is the one written here: left to the compiler it depends on their sizes.
+#[repr(C)]
+pub(super) struct Handle {
     /// [`MAGIC`] while alive; first, so that a handle of another kind is found out.
     magic: u64,
     /// Name of the call inside; NULL: nobody.
@@ -33,6 +37,8 @@ pub struct biela_instance {
     /// Touched only by whoever has the turn.
     pub(super) content: UnsafeCell<Content>,
 }
+
+const _: () = assert!(std::mem::offset_of!(biela_instance, 0) == 0);
 
 /// "biela-in" as a number.
 const MAGIC: u64 = u64::from_be_bytes(*b"biela-in");
@@ -119,12 +125,12 @@ impl biela_instance {
             fault: false,
             component,
         };
-        Box::new(Self {
+        Box::new(Self(Handle {
             magic: MAGIC,
             running: AtomicPtr::new(null_mut()),
             cancel: AtomicPtr::new(content.cancel_flag()),
             content: UnsafeCell::new(content),
-        })
+        }))
     }
 
     /// The handle behind a pointer: NULL, misaligned pointers and handles of another kind are refused.
@@ -154,7 +160,7 @@ impl biela_instance {
     /// Asks the step that runs to stop.
     pub(super) fn cancel(&self) {
         // SAFETY: points into an Arc that `Content::cancel_flags` keeps until the instance is freed.
-        unsafe { &*self.cancel.load(Ordering::Acquire) }.store(true, Ordering::Relaxed);
+        unsafe { &*self.0.cancel.load(Ordering::Acquire) }.store(true, Ordering::Relaxed);
     }
 }
 
@@ -251,7 +257,7 @@ pub unsafe extern "C" fn biela_instance_free(instance: *mut biela_instance) -> b
         // SAFETY: made by Box::into_raw; nobody is inside, and by the caller's promise nobody comes any more.
         let mut handle = unsafe { Box::from_raw(instance) };
         // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
-        unsafe { (&raw mut handle.magic).write_volatile(0) };
+        unsafe { (&raw mut handle.0.magic).write_volatile(0) };
         drop(handle);
         Ok(())
     })
@@ -271,6 +277,7 @@ pub unsafe extern "C" fn biela_instance_reset(instance: *mut biela_instance) -> 
             content.reset()?;
             // SAFETY: the gate has opened the handle; `cancel` is an atomic beside the content.
             (*instance)
+                .0
                 .cancel
                 .store(content.cancel_flag(), Ordering::Release);
             Ok(())

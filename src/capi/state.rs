@@ -17,14 +17,20 @@ use crate::error::{Error, Result};
 /// It holds all that the future depends on: a run continued from a restored state gives the same bits. It may
 /// outlive its instance and be restored into any instance of the same model, one call at a time.
 #[allow(non_camel_case_types)]
-pub struct biela_state {
-    /// [`MAGIC`] while alive.
+pub struct biela_state(Handle);
+
+/// What is behind it, in this order.
+#[repr(C)]
+struct Handle {
+    /// [`MAGIC`] while alive; first, so that a handle of another kind is found out.
     magic: u64,
     /// Name of the call that uses it; NULL: nobody.
     running: AtomicPtr<c_char>,
     /// Touched only by whoever has the turn.
     saved: UnsafeCell<SavedState>,
 }
+
+const _: () = assert!(std::mem::offset_of!(biela_state, 0) == 0);
 
 /// "biela-st" as a number.
 const MAGIC: u64 = u64::from_be_bytes(*b"biela-st");
@@ -63,9 +69,9 @@ unsafe fn claim_state<'a>(
 ) -> Outcome<(*mut SavedState, Turn<'a>)> {
     // SAFETY: the caller's promise.
     let handle = unsafe { biela_state::open(state)? };
-    let turn = Turn::take(&handle.running, call)
+    let turn = Turn::take(&handle.0.running, call)
         .map_err(|running| Failure::busy("state", call, running))?;
-    Ok((handle.saved.get(), turn))
+    Ok((handle.0.saved.get(), turn))
 }
 
 /// Saves the present state into `*state`. Where `*state` is NULL a new state is made; otherwise the state it
@@ -88,11 +94,11 @@ pub unsafe extern "C" fn biela_state_save(
             if state.is_null() {
                 let saved = UnsafeCell::new(content.component.save()?);
                 let running = AtomicPtr::new(null_mut());
-                *state = Box::into_raw(Box::new(biela_state {
+                *state = Box::into_raw(Box::new(biela_state(Handle {
                     magic: MAGIC,
                     running,
                     saved,
-                }));
+                })));
                 return Ok(());
             }
             let (saved, _turn) = claim_state(*state, CALL)?;
@@ -141,7 +147,7 @@ pub unsafe extern "C" fn biela_state_free(state: *mut biela_state) -> biela_stat
         // SAFETY: made by Box::into_raw; nobody uses it, and by the caller's promise nobody will.
         let mut handle = unsafe { Box::from_raw(state) };
         // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
-        unsafe { (&raw mut handle.magic).write_volatile(0) };
+        unsafe { (&raw mut handle.0.magic).write_volatile(0) };
         drop(handle);
         Ok(())
     })

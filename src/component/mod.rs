@@ -70,10 +70,10 @@ impl Instance {
         Self::from_model(Model::from_file(path)?)
     }
 
-    /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir` (models of
-    /// this version name none).
-    pub fn from_text(text: &str, _base_dir: Option<&Path>) -> Result<Self> {
-        Self::from_model(Model::from_text(text, "model")?)
+    /// From text (TOML, or JSON where it starts with `{`); files it names are found in `base_dir`, without one in the
+    /// working directory.
+    pub fn from_text(text: &str, base_dir: Option<&Path>) -> Result<Self> {
+        Self::from_model(Model::from_text_in(text, "model", base_dir)?)
     }
 
     /// From a model already read.

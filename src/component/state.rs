@@ -163,6 +163,9 @@ pub(super) fn fingerprint(model: &Model) -> u64 {
     for place in places {
         *place = Place::default();
     }
+    if let Some(system) = &mut bare.system {
+        system.place = Place::default();
+    }
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     write!(hash, "{bare:?}").expect("writing to a hash cannot fail");
     hash.0

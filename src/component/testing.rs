@@ -154,6 +154,7 @@ pub fn model() -> Model {
             stop: 1.0,
             interval: None,
         },
+        system: None,
         bodies: vec![Body {
             name: "mass".to_string(),
             mass: 1.0,

@@ -243,7 +243,11 @@ impl<'a> Point<'a> {
             Quantity::Body(..)
             | Quantity::Sensor(..)
             | Quantity::Joint(..)
-            | Quantity::Force(..) => mechanism.evaluate(&self.cx, quantity, &self.motion),
+            | Quantity::Force(..)
+            | Quantity::Coordinate(_)
+            | Quantity::Rate(_)
+            | Quantity::Acceleration(_)
+            | Quantity::Multiplier(_) => mechanism.evaluate(&self.cx, quantity, &self.motion),
             Quantity::Energy(field) => self.account(mechanism).field(field),
             Quantity::Solver(field) => counter(self.statistics, field),
             Quantity::Time => self.cx.t,

@@ -5,6 +5,8 @@
 //!       [ G  −E  ]
 //! ```
 
+use std::sync::OnceLock;
+
 use crate::formulation::Pattern;
 use crate::linalg::lu::Columns;
 use crate::linalg::order::{self, Graph};
@@ -67,13 +69,12 @@ pub struct Structure {
     g_start: Vec<u32>,
     /// Column of each slot.
     pub(super) column: Vec<u32>,
-    /// Slot of each entry of `Pattern::tangent`, of `Pattern::jacobian`.
+    /// Slot of each entry of `Pattern::tangent`, of `Pattern::jacobian`. The first is empty where the pattern lists the
+    /// slots of S one after the other, so that values are already where they belong.
     s_place: Vec<u32>,
     g_place: Vec<u32>,
     /// Slot of S_ii.
     pub(super) diagonal: Vec<u32>,
-    /// Slot of S_ji for the slot of S_ij.
-    pub(super) mirror: Vec<u32>,
     pub(super) sparse: Option<Sparse>,
 }
 
@@ -81,10 +82,20 @@ pub struct Structure {
 #[derive(Clone, Debug)]
 pub(super) struct Sparse {
     pub symbolic: Symbolic,
-    /// The whole matrix by columns for LU, and the slot of each entry (`NO_SLOT` for the diagonal of −E).
+    /// Made beforehand up to [`ROOM_BEFOREHAND`] unknowns.
+    whole: OnceLock<Whole>,
+}
+
+/// The whole matrix by columns for LU, and the slot of each entry (`NO_SLOT` for the diagonal of −E).
+#[derive(Clone, Debug)]
+pub(super) struct Whole {
     pub columns: Columns,
     pub slot: Vec<u32>,
 }
+
+/// Unknowns up to which room for LU is made beforehand. It is several times the room of LDLᵀ and seldom needed: in larger
+/// systems the first factor that needs it makes it.
+pub(super) const ROOM_BEFOREHAND: usize = 10_000;
 
 /// Marks the diagonal of −E among the slots.
 pub(super) const NO_SLOT: u32 = u32::MAX;
@@ -122,24 +133,21 @@ impl Structure {
         let s = Rows::merged(nv, places);
         let g = Rows::merged(nc, pattern.jacobian.clone());
         let diagonal = (0..nv as u32).map(|i| s.slot((i, i))).collect();
-        let mut mirror = vec![0; s.column.len()];
-        for i in 0..nv {
-            for slot in s.start[i] as usize..s.start[i + 1] as usize {
-                mirror[slot] = s.slot((s.column[slot], i as u32));
-            }
-        }
         let offset = s.column.len() as u32;
+        let mut s_place: Vec<u32> = pattern.tangent.iter().map(|&at| s.slot(at)).collect();
+        if s_place.len() == s.column.len() && s_place.iter().zip(0..).all(|(&slot, k)| slot == k) {
+            s_place = Vec::new();
+        }
         let g_place = pattern.jacobian.iter().map(|&at| offset + g.slot(at));
         let mut st = Self {
             nv,
             nc,
-            s_place: pattern.tangent.iter().map(|&at| s.slot(at)).collect(),
+            s_place,
             g_place: g_place.collect(),
             s_start: s.start,
             g_start: g.start.iter().map(|slot| offset + slot).collect(),
             column: [s.column, g.column].concat(),
             diagonal,
-            mirror,
             sparse: None,
         };
         let n = nv + nc;
@@ -179,6 +187,24 @@ impl Structure {
         self.g_start[k] as usize..self.g_start[k + 1] as usize
     }
 
+    /// The pattern lists the entries of S row by row, each once: values can be written where they belong.
+    pub fn tangent_in_place(&self) -> bool {
+        self.s_place.is_empty() && self.s_len() > 0
+    }
+
+    /// Slots of S.
+    pub(super) fn s_len(&self) -> usize {
+        self.s_start[self.nv] as usize
+    }
+
+    /// The slot of S_ij, which is known to exist.
+    fn s_slot(&self, i: usize, j: u32) -> u32 {
+        let range = self.s_row(i);
+        let at =
+            (self.column[range.clone()].binary_search(&j)).expect("S has with (i, j) also (j, i)");
+        (range.start + at) as u32
+    }
+
     /// Tangent coordinates.
     pub fn nv(&self) -> usize {
         self.nv
@@ -205,33 +231,59 @@ impl Structure {
 
 impl Sparse {
     pub fn new(st: &Structure, graph: &Graph, order: Vec<u32>) -> Self {
-        let (nv, n) = (st.nv, st.nv + st.nc);
-        let mut entries = Vec::new();
-        let mut count = vec![0u32; n + 1];
+        let nv = st.nv;
+        let mut entries = Vec::with_capacity((st.s_len() - nv) / 2 + st.column.len() - st.s_len());
         for i in 0..nv {
             for slot in st.s_row(i) {
                 let j = st.column[slot];
-                count[j as usize + 1] += 1;
                 if j < i as u32 {
                     entries.push(Entry {
                         i: i as u32,
                         j,
                         first: slot as u32,
-                        second: st.mirror[slot],
+                        second: st.s_slot(j as usize, i as u32),
                     });
                 }
             }
         }
         for k in 0..st.nc {
             for slot in st.g_row(k) {
-                let j = st.column[slot];
-                count[j as usize + 1] += 1;
                 entries.push(Entry {
                     i: (nv + k) as u32,
-                    j,
+                    j: st.column[slot],
                     first: slot as u32,
                     second: slot as u32,
                 });
+            }
+        }
+        let sparse = Self {
+            symbolic: Symbolic::new(graph, order, nv, &entries),
+            whole: OnceLock::new(),
+        };
+        if nv + st.nc <= ROOM_BEFOREHAND {
+            sparse.whole(st);
+        }
+        sparse
+    }
+
+    /// The matrix by columns.
+    pub fn whole(&self, st: &Structure) -> &Whole {
+        self.whole.get_or_init(|| Whole::new(st))
+    }
+}
+
+impl Whole {
+    fn new(st: &Structure) -> Self {
+        let (nv, n) = (st.nv, st.nv + st.nc);
+        let mut count = vec![0u32; n + 1];
+        for i in 0..nv {
+            for slot in st.s_row(i) {
+                count[st.column[slot] as usize + 1] += 1;
+            }
+        }
+        for k in 0..st.nc {
+            for slot in st.g_row(k) {
+                count[st.column[slot] as usize + 1] += 1;
             }
             count[nv + k + 1] = st.g_row(k).len() as u32 + 1;
         }
@@ -260,7 +312,6 @@ impl Sparse {
             put(nv + k, nv + k, NO_SLOT);
         }
         Self {
-            symbolic: Symbolic::new(graph, order, nv, &entries),
             columns: Columns { start: count, row },
             slot: slots,
         }
@@ -293,15 +344,24 @@ impl Matrix {
 
     /// S from values in the order of `Pattern::tangent`; equal places are added.
     pub fn load_tangent(&mut self, st: &Structure, values: &[f64]) {
-        self.values[..st.mirror.len()].fill(0.0);
+        if st.tangent_in_place() {
+            self.tangent_mut(st).copy_from_slice(values);
+            return;
+        }
+        self.values[..st.s_len()].fill(0.0);
         for (&slot, v) in st.s_place.iter().zip(values) {
             self.values[slot as usize] += v;
         }
     }
 
+    /// The entries of S, to be written in the order of the pattern where [`Structure::tangent_in_place`] says so.
+    pub fn tangent_mut(&mut self, st: &Structure) -> &mut [f64] {
+        &mut self.values[..st.s_len()]
+    }
+
     /// G from values in the order of `Pattern::jacobian`; equal places are added. Rows that are not active stay zero.
     pub fn load_jacobian(&mut self, st: &Structure, values: &[f64]) {
-        self.values[st.mirror.len()..].fill(0.0);
+        self.values[st.s_len()..].fill(0.0);
         for (&slot, v) in st.g_place.iter().zip(values) {
             self.values[slot as usize] += v;
         }

@@ -9,7 +9,7 @@
 //! closures. A row that is not active has the multiplier exactly zero.
 
 pub use super::matrix::{Backend, Matrix, Structure};
-use super::matrix::{NO_SLOT, Sparse};
+use super::matrix::{NO_SLOT, ROOM_BEFOREHAND, Sparse};
 use crate::linalg::sparse::Ldl;
 use crate::linalg::{dense, lu};
 
@@ -62,7 +62,8 @@ enum Kind {
     },
 }
 
-/// A numeric factorisation with its own scratch. Allocates nothing after `new`.
+/// A numeric factorisation with its own scratch. Allocates nothing after `new`, but for the first LU of a system with more
+/// than 10,000 unknowns.
 #[derive(Clone, Debug)]
 pub struct Factor {
     kind: Kind,
@@ -92,12 +93,20 @@ impl Factor {
         let n = nv + nc;
         let kind = match &st.sparse {
             None => Kind::Dense(dense::Lu::new(n)),
-            Some(sparse) => Kind::Sparse {
-                ldl: Ldl::new(&sparse.symbolic),
-                lu: Box::new(lu::Lu::new(n, 2 * sparse.symbolic.fill() + n)),
-                values: vec![0.0; sparse.slot.len()],
-                pivoted: false,
-            },
+            Some(sparse) => {
+                let (lu, entries) = if n <= ROOM_BEFOREHAND {
+                    let room = 2 * sparse.symbolic.fill() + n;
+                    (lu::Lu::new(n, room), sparse.whole(st).slot.len())
+                } else {
+                    (lu::Lu::new(0, 0), 0)
+                };
+                Kind::Sparse {
+                    ldl: Ldl::new(&sparse.symbolic),
+                    lu: Box::new(lu),
+                    values: vec![0.0; entries],
+                    pivoted: false,
+                }
+            }
         };
         Self {
             kind,
@@ -109,7 +118,7 @@ impl Factor {
             y: vec![0.0; n],
             rhs: vec![0.0; n],
             r: vec![0.0; n],
-            trial: vec![0.0; n],
+            trial: vec![0.0; if n <= ROOM_BEFOREHAND { n } else { 0 }],
         }
     }
 
@@ -169,28 +178,20 @@ impl Factor {
 
     /// Whether S is noticeably unsymmetric.
     fn turns(&self, st: &Structure, m: &Matrix) -> bool {
-        let s = &m.values[..st.mirror.len()];
-        if s.iter().zip(&st.mirror).all(|(a, &b)| *a == s[b as usize]) {
-            return false;
-        }
-        for i in 0..st.nv() {
-            for slot in st.s_row(i) {
-                let skew = 0.5 * (s[slot] - s[st.mirror[slot] as usize]);
-                if skew != 0.0 {
-                    let j = st.column[slot] as usize;
-                    if skew * skew * self.weight[i] * self.weight[j] > DOUBTFUL_SKEW * DOUBTFUL_SKEW
-                    {
-                        return true;
-                    }
-                }
+        let limit = DOUBTFUL_SKEW * DOUBTFUL_SKEW;
+        (st.sparse.iter().flat_map(|sparse| sparse.symbolic.pairs())).any(|pair| {
+            let skew = 0.5 * (m.values[pair.first as usize] - m.values[pair.second as usize]);
+            skew != 0.0 && {
+                let [i, j] = [pair.i, pair.j].map(|k| self.weight[k as usize]);
+                skew * skew * i * j > limit
             }
-        }
-        false
+        })
     }
 
     /// Refines a trial solution of size one in every coordinate.
     fn contracts(&mut self, st: &Structure, m: &Matrix) -> bool {
         let mut x = std::mem::take(&mut self.trial);
+        x.resize(st.nv() + st.nc(), 0.0);
         let (b, c) = x.split_at_mut(st.nv());
         let mut bits = 0x9E37_79B9_7F4A_7C15u64;
         for (b, &slot) in b.iter_mut().zip(&st.diagonal) {
@@ -223,11 +224,16 @@ impl Factor {
         else {
             unreachable!("a structure with a sparse part makes sparse factors");
         };
-        let columns = &sparse.columns;
+        let whole = sparse.whole(st);
+        let columns = &whole.columns;
+        values.resize(whole.slot.len(), 0.0);
+        if lu.size() != self.scale.len() {
+            **lu = lu::Lu::new(self.scale.len(), 0);
+        }
         for j in 0..self.scale.len() {
             for at in columns.start[j] as usize..columns.start[j + 1] as usize {
                 let scale = self.scale[columns.row[at] as usize] * self.scale[j];
-                values[at] = match sparse.slot[at] {
+                values[at] = match whole.slot[at] {
                     NO_SLOT if self.active[j - nv] => -m.e()[j - nv] * scale,
                     NO_SLOT => -1.0,
                     slot => m.values[slot as usize] * scale,
@@ -250,7 +256,7 @@ impl Factor {
     fn measure(&mut self, st: &Structure, m: &Matrix) -> Result<(), Singular> {
         let (nv, nc) = (st.nv(), st.nc());
         let (mut sum, mut count) = (0.0, 0usize);
-        let tangent = &m.values[..st.mirror.len()];
+        let tangent = &m.values[..st.s_len()];
         if !tangent.iter().all(|s| s.is_finite()) {
             let bad = |i: &usize| !m.values[st.s_row(*i)].iter().all(|s| s.is_finite());
             let unknown = (0..nv).find(bad).expect("every slot is in a row");
@@ -421,6 +427,11 @@ impl Factor {
                 self.respond(st, x1, l1);
             }
         }
+    }
+
+    /// Whether the rows of `m` that hold are those that held when the factor was made.
+    pub fn fits(&self, m: &Matrix) -> bool {
+        self.active == m.active()
     }
 
     fn mask(&self, l: &mut [f64]) {

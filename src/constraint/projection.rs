@@ -26,7 +26,6 @@ pub struct Saddle {
     pub factor: Factor,
     values: Vec<f64>,
     jacobian: Vec<f64>,
-    diagonal: Vec<f64>,
     step_x: Vec<f64>,
     step_l: Vec<f64>,
     rest: Vec<f64>,
@@ -52,9 +51,9 @@ impl Saddle {
         Self {
             matrix: Matrix::new(st),
             factor: Factor::new(st),
-            values: vec![0.0; tangent],
+            // Not needed where S is written in place.
+            values: vec![0.0; if st.tangent_in_place() { 0 } else { tangent }],
             jacobian: vec![0.0; jacobian],
-            diagonal: vec![0.0; st.nv()],
             step_x: vec![0.0; st.nv()],
             step_l: vec![0.0; st.nc()],
             rest: vec![0.0; st.nc()],
@@ -91,6 +90,10 @@ impl Saddle {
         lambda: &[f64],
         weights: &Weights,
     ) -> Evaluated {
+        if st.tangent_in_place() {
+            let s = self.matrix.tangent_mut(st);
+            return system.tangent(cx, q, v, a, lambda, weights, s);
+        }
         system.tangent(cx, q, v, a, lambda, weights, &mut self.values)?;
         self.matrix.load_tangent(st, &self.values);
         Ok(())
@@ -127,16 +130,14 @@ impl Saddle {
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         self.step_x.fill(0.0);
         self.step_l.fill(0.0);
-        system.tangent(
-            cx,
-            q,
-            v,
-            &self.step_x,
-            &self.step_l,
-            &Weights::MASS,
-            &mut self.values,
-        )?;
-        self.matrix.load_tangent(st, &self.values);
+        let (a, lambda) = (&self.step_x, &self.step_l);
+        if st.tangent_in_place() {
+            let s = self.matrix.tangent_mut(st);
+            system.tangent(cx, q, v, a, lambda, &Weights::MASS, s)?;
+        } else {
+            system.tangent(cx, q, v, a, lambda, &Weights::MASS, &mut self.values)?;
+            self.matrix.load_tangent(st, &self.values);
+        }
         self.load_jacobian(st, system, cx, q);
         Ok(())
     }
@@ -146,19 +147,20 @@ impl Saddle {
     /// A coordinate without mass has a diagonal of the order of h²: rows that act on it look long and therefore nearly
     /// parallel, although they are not. Rows are measured as if such a coordinate had a small mass.
     pub fn factorise(&mut self, st: &Structure, work: &mut Work) -> Result<Pivots, Singular> {
-        self.matrix.tangent_diagonal(st, &mut self.diagonal);
-        self.matrix.regularise(st, &self.diagonal, REGULARISATION);
-        let mean =
-            self.diagonal.iter().map(|d| d.abs()).sum::<f64>() / self.diagonal.len().max(1) as f64;
-        let massless = self.diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
+        // Free between projections.
+        let diagonal = &mut self.step_x;
+        self.matrix.tangent_diagonal(st, diagonal);
+        self.matrix.regularise(st, diagonal, REGULARISATION);
+        let mean = diagonal.iter().map(|d| d.abs()).sum::<f64>() / diagonal.len().max(1) as f64;
+        let massless = diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
         if massless {
             self.rest.copy_from_slice(self.matrix.e());
-            for d in &mut self.diagonal {
+            for d in diagonal.iter_mut() {
                 if d.abs() < MASSLESS * mean {
                     *d = SMALL_MASS * mean;
                 }
             }
-            self.matrix.regularise(st, &self.diagonal, REGULARISATION);
+            self.matrix.regularise(st, diagonal, REGULARISATION);
         }
         work.factorizations += 1;
         let mut pivots = self.factor.factor(st, &self.matrix)?;
@@ -179,6 +181,11 @@ impl Saddle {
                 .fold(f64::INFINITY, f64::min);
         }
         Ok(pivots)
+    }
+
+    /// Whether the rows that hold are still those of the factor.
+    pub fn fits(&self) -> bool {
+        self.factor.fits(&self.matrix)
     }
 
     /// [x; l] := A⁻¹ [x; l] with the exact matrix (E = 0) by refinement. Returns the residual left, relative.

@@ -11,6 +11,7 @@
 pub mod check;
 pub mod force;
 pub mod joint;
+pub mod matrices;
 pub mod planar;
 pub mod value;
 
@@ -26,6 +27,16 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             expected: format!("{expected}: \"{value}\" is not available in this version"),
         })
     };
+    if let Some(system) = &model.system {
+        return match model.solver.formulation {
+            FormulationName::Auto => Ok(Box::new(matrices::Matrices::new(model, system)?)),
+            other => Err(Error::Argument {
+                name: "solver.formulation".into(),
+                value: format!("\"{}\"", format!("{other:?}").to_lowercase()),
+                expected: "\"auto\": a system given by its matrices has its own coordinates".into(),
+            }),
+        };
+    }
     match (model.solver.formulation, model.dimension) {
         (FormulationName::Auto | FormulationName::Absolute, 2) => {
             Ok(Box::new(planar::Planar::new(model)?))

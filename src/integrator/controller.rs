@@ -143,8 +143,9 @@ impl StepControl {
         }
         let wanted = self.wanted(plan.h, e.max(1e-30));
         let next = if plan.cut {
-            // The proposal survives the cut unless the short step itself asks for less.
-            wanted.min(proposal)
+            // The proposal survives the cut unless the short step itself asks for less. It may still grow like after any
+            // other step: or a proposal just too short for the interval would be halved for ever.
+            wanted.min(proposal.max(growth * plan.h))
         } else if self.rule == Controller::Seed {
             wanted.min(FIRST_RATIO * plan.h)
         } else if self.vsa23 {
@@ -225,6 +226,19 @@ mod tests {
         };
         assert_eq!(c.after_accepted(plan, 1.0, 1e-9, 2.0), 1.0);
         assert!(c.after_accepted(plan, 1.0, 0.9, 2.0) < 0.1);
+    }
+
+    #[test]
+    fn a_proposal_that_is_halved_to_land_grows_until_one_step_lands() {
+        // The step that meets the tolerance is 1.2 communication intervals: e = (h/1.2)³, with the safety factor.
+        let c = control();
+        let mut proposal = 0.6;
+        for _ in 0..4 {
+            let plan = c.plan(proposal, 1.0);
+            let e = (0.8 * plan.h / 1.2).powi(3);
+            proposal = c.after_accepted(plan, proposal, e, 2.0);
+        }
+        assert!(c.plan(proposal, 1.0).lands, "{proposal}");
     }
 
     #[test]

@@ -6,14 +6,14 @@
 //!   q₁ ← q₁ ∘ Dq, closed;   v₁ ← vc, projected;   q̈₁, λ₁, j₁ from the equations
 //! ```
 //!
-//! The first pass is the error of the HHT step: it is what the step size is controlled by, e = max(‖Dq‖, τ ‖Dv‖) with τ the
-//! time in which the motion changes. (h ‖Dv‖ would do for HHT itself; but where ‖Dq‖ vanishes, at the turning points of a
-//! swing, it lets the step grow until the few corrected steps there are the whole error of the run. For the same reason a
-//! step beyond that of an oscillation of the same size grows no faster than the motion changes, by e in the time τ.) The passes contract like
-//! (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT result is kept.
+//! What the passes move is the error of the HHT step, and the step size is controlled by it: e² = ‖Dq‖² + ‖Dv‖²/ω² with ω
+//! the frequency at which the motion changes. (h ‖Dv‖ would do for HHT itself; but where ‖Dq‖ vanishes, at the turning
+//! points of a swing, it lets the step grow until the few corrected steps there are the whole error of the run. For the
+//! same reason a step beyond that of an oscillation of the same size grows no faster than the motion changes, by e in the
+//! time 1/ω.) The passes contract like (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT
+//! result is kept.
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
-use super::estimate::max;
 use super::state::{State, Statistics};
 use super::step::{LEFT_OPEN, OPEN, remember};
 
@@ -76,8 +76,10 @@ impl Core {
         remember(s, y);
         let (omega, typical) = self.time_scale(p, s, y);
         y.growth = (typical / y.h).max((y.h * omega).exp());
+        // What both passes moved together is the error of the HHT step.
+        let (dq, dv) = (first.0 + second.0, first.1 + second.1);
         Ok(Correction::Kept {
-            error: max(first.0, first.1 / omega),
+            error: dq.hypot(dv / omega),
         })
     }
 

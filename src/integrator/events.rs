@@ -6,7 +6,12 @@
 //!   blow     A [w; L] = [n; 0],   P = −(1 + e) n·v / (n·w),   v += P w
 //! ```
 //!
-//! The cubic also finds the two crossings of a step that begins and ends on the same side.
+//! The cubic also finds the two crossings of a step that begins and ends on the same side. A hit lies on the far side of
+//! φ = 0 or on it, never before it: so the motion that goes on crosses again only if it really turns back, and a system
+//! that is thrown to and fro between two modes is seen to chatter instead of being lost.
+//!
+//! Three kinds of events fire without a step: φ has changed its side by a jump of the inputs; φ is zero at the start and
+//! leaves to the far side; an event begins to be watched in a new mode when φ is on its far side and does not return.
 
 use super::core::{Core, Problem};
 use super::state::{State, Statistics};
@@ -16,44 +21,60 @@ use crate::formulation::{Crossing, Fault, Motion, Reaction, Size};
 
 /// Repetitions of a step to hit an event.
 const REPEATS: usize = 12;
-/// An event is hit when the motion left is below this part of the tolerance: the corrector deserves better.
+/// Repetitions after which two crossings in one step, of which nothing has been seen, are taken for a graze.
+const GRAZE: usize = 6;
+/// An event is hit when the motion left is below this part of the tolerance: the corrector deserves better ...
 const HIT: f64 = 1e-3;
 const HIT_CORRECTED: f64 = 1e-6;
-/// Roots this close to the start of the step belong to the event just handled.
-const JUST_HANDLED: f64 = 1e-9;
-/// Part of the step within which it is still where it was hit.
-const ON_THE_EVENT: f64 = 1e-3;
-/// Pivot of the scaled constraints below which rows may depend on each other: those that do have 1e-10, the regularisation.
-const DEPENDENT: f64 = 1e-8;
-/// Event substeps in a row after which a bounce is held.
+/// ... and the time left below this part of the step: the hops of a ball that comes to rest are resolved like the first.
+const SHARP: f64 = 1e-6;
+/// How far beyond the crossing a hit is aimed, as part of what is allowed.
+const LEAD: f64 = 0.125;
+/// Events in a row without time going on after which a bounce is held ...
 const HOLD_AFTER: u32 = 50;
 /// ... and after which the run is given up.
 const GIVE_UP_AFTER: u32 = 1000;
+/// Rounds of blows at one instant, where one contact throws another one back.
+const ROUNDS: usize = 32;
+/// How far to look ahead to see whether φ returns, in steps.
+const AHEAD: f64 = 0.1;
+
+/// Pivot of the scaled constraints below which rows may depend on each other: those that do have 1e-10, the regularisation.
+const DEPENDENT: f64 = 1e-8;
+
+/// `State::handled`
+pub(super) const NOTHING: u8 = 0;
+const MODE: u8 = 1;
+const BLOW: u8 = 2;
+/// `State::side`: fires before the next step.
+const DUE: i8 = 2;
 
 /// Event functions at both ends of a step.
 pub(super) struct Watch {
     phi: [Vec<f64>; 2],
     rate: [Vec<f64>; 2],
+    firing: Vec<bool>,
     modes: Vec<i32>,
     n: Vec<f64>,
     w: Vec<f64>,
     l: Vec<f64>,
 }
 
-/// The event that cuts a step: its index and the tolerance of the hit (s).
+/// The event that cuts a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hit {
-    pub event: usize,
-    pub within: f64,
+    /// The motion since the start of the step is below the accuracy of the hit.
+    pub chatters: bool,
 }
 
-/// A crossing inside a step.
-struct Found {
+/// A crossing foreseen by the cubic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Foreseen {
     event: usize,
-    /// Fraction of the step.
-    at: f64,
+    /// Part of the step.
+    root: f64,
     rising: bool,
-    /// The step begins and ends on the same side: there are two.
+    /// One of two in a step that begins and ends on the same side.
     pair: bool,
 }
 
@@ -63,10 +84,11 @@ impl Watch {
         Self {
             phi: two(size.ne),
             rate: two(size.ne),
+            firing: vec![false; size.ne],
             modes: vec![0; size.modes],
-            n: vec![0.0; size.nv],
-            w: vec![0.0; size.nv],
-            l: vec![0.0; size.nc],
+            n: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
+            w: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
+            l: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
         }
     }
 
@@ -83,33 +105,64 @@ impl Watch {
             .events(&cx, &at, &mut self.phi[0], &mut self.rate[0]);
     }
 
+    /// φ a little later, by Taylor's formula.
+    fn look_ahead(&mut self, core: &mut Core, p: &Problem, s: &State) {
+        let e = AHEAD * s.next_h;
+        let [w, v, a, ..] = &mut core.scratch.v;
+        for i in 0..w.len() {
+            let (v0, a0, j) = (s.v[i], s.acc[i], s.jerk[i]);
+            w[i] = e * (v0 + e * (0.5 * a0 + e * j / 6.0));
+            v[i] = v0 + e * (a0 + 0.5 * e * j);
+            a[i] = a0 + e * j;
+        }
+        p.system.retract(&s.q, w, &mut core.scratch.q);
+        let cx = core.nearby.at(p, s.t + e);
+        let at = Motion {
+            q: &core.scratch.q,
+            v,
+            a,
+            lambda: &s.lambda,
+        };
+        p.system
+            .events(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
+    }
+
+    /// The sides on which a step without events ends.
+    pub fn note_sides(&self, side: &mut [i8]) {
+        for i in 0..side.len() {
+            side[i] = sign(self.phi[1][i]);
+        }
+    }
+
+    /// φ at both ends of the step. After a blow the hop ends where it began: φ is measured from there, or a hop lower than
+    /// the accuracy of the hit would be lost under the floor.
+    fn ends(&self, crossing: Crossing, i: usize, handled: u8) -> [f64; 2] {
+        let [x0, x1] = [self.phi[0][i], self.phi[1][i]];
+        if handled == BLOW && (crossing == Crossing::Either || beyond(crossing, x0)) {
+            [0.0, x1 - x0]
+        } else {
+            [x0, x1]
+        }
+    }
+
     /// Earliest crossing of a step of size h.
-    fn earliest(&self, p: &Problem, h: f64, just_handled: i32) -> Option<Found> {
-        let mut found: Option<Found> = None;
-        for i in 0..self.phi[0].len() {
-            let crossing = p.system.crossing(p.modes, i);
-            let [mut x0, x1] = [self.phi[0][i], self.phi[1][i]];
+    fn earliest(&self, p: &Problem, h: f64, handled: &[u8]) -> Option<Foreseen> {
+        let mut found: Option<Foreseen> = None;
+        for event in 0..self.phi[0].len() {
+            let crossing = p.system.crossing(p.modes, event);
+            let [x0, x1] = self.ends(crossing, event, handled[event]);
             let slope = |rate: f64| if rate.is_nan() { x1 - x0 } else { h * rate };
-            let d = [slope(self.rate[0][i]), slope(self.rate[1][i])];
-            let skip = if just_handled == i as i32 {
-                let off = (x0 / d[0]).abs();
-                if off < ON_THE_EVENT {
-                    // It was hit but for its tolerance: on which side is chance.
-                    x0 = 0.0;
-                }
-                JUST_HANDLED.max(2.0 * off.min(0.25))
-            } else {
-                0.0
-            };
-            let Some((at, rising)) = first_crossing(x0, d[0], x1, d[1], crossing, skip) else {
+            let d = [slope(self.rate[0][event]), slope(self.rate[1][event])];
+            let Some((root, rising)) = first_crossing(x0, d[0], x1, d[1], crossing) else {
                 continue;
             };
-            if found.as_ref().is_none_or(|first| at < first.at) {
-                found = Some(Found {
-                    event: i,
-                    at,
+            if found.is_none_or(|f| root < f.root) {
+                let pair = sign(x0) * sign(x1) > 0;
+                found = Some(Foreseen {
+                    event,
+                    root,
                     rising,
-                    pair: (x0 > 0.0) == (x1 > 0.0),
+                    pair,
                 });
             }
         }
@@ -117,15 +170,32 @@ impl Watch {
     }
 }
 
-/// First root in (skip, 1] of the cubic with values x and slopes d that crosses the right way; and whether it rises there.
-fn first_crossing(
-    x0: f64,
-    d0: f64,
-    x1: f64,
-    d1: f64,
-    crossing: Crossing,
-    skip: f64,
-) -> Option<(f64, bool)> {
+/// φ is on the side to which the crossing leads.
+fn beyond(crossing: Crossing, phi: f64) -> bool {
+    match crossing {
+        Crossing::Rising => phi > 0.0,
+        Crossing::Falling => phi < 0.0,
+        Crossing::Either | Crossing::Off => false,
+    }
+}
+
+/// Going from the side of `from` to that of `to` is a crossing.
+fn crosses(crossing: Crossing, from: i8, to: i8) -> bool {
+    let (rising, falling) = (from < 0 && to > 0, from > 0 && to < 0);
+    match crossing {
+        Crossing::Rising => rising,
+        Crossing::Falling => falling,
+        Crossing::Either => rising || falling,
+        Crossing::Off => false,
+    }
+}
+
+fn sign(x: f64) -> i8 {
+    i8::from(x > 0.0) - i8::from(x < 0.0)
+}
+
+/// First root in (0, 1] of the cubic with values x and slopes d that crosses the right way, and whether it rises there.
+fn first_crossing(x0: f64, d0: f64, x1: f64, d1: f64, crossing: Crossing) -> Option<(f64, bool)> {
     if crossing == Crossing::Off {
         return None;
     }
@@ -176,9 +246,7 @@ fn first_crossing(
                 hi = mid;
             }
         }
-        if hi > skip {
-            return Some((hi, rising));
-        }
+        return Some((hi, rising));
     }
     None
 }
@@ -193,7 +261,8 @@ fn quadratic_roots(a: f64, b: f64, c: f64) -> [f64; 2] {
 }
 
 impl Integrator {
-    /// Looks for an event in the accepted trial; if there is one the trial is repeated to end on it.
+    /// Looks for an event in the accepted trial; if there is one the trial is repeated to end on it, and what fires there
+    /// is marked.
     pub(super) fn hit_event(
         &mut self,
         p: &Problem,
@@ -202,37 +271,41 @@ impl Integrator {
     ) -> Result<Option<Hit>> {
         self.look_to(p);
         let (full_t, full_h) = (self.trial.t, self.trial.h);
-        let Some(Found {
-            event,
-            at: root,
-            rising,
-            pair,
-        }) = self.events.earliest(p, full_h, s.event_at_t)
-        else {
+        let Some(foreseen) = self.events.earliest(p, full_h, &s.handled) else {
             return Ok(None);
         };
-        let corrected = self.trial.corrected;
+        let Foreseen {
+            event,
+            root,
+            rising,
+            pair,
+        } = foreseen;
+        let crossing = p.system.crossing(p.modes, event);
         let speed = {
             let cx = self.core.inputs.at(p, s.t);
-            let [_, v1] = [&s.v, &self.trial.v];
-            p.system
-                .norm(&cx, &s.q, &s.scale, v1)
-                .max(p.system.norm(&cx, &s.q, &s.scale, &s.v))
+            let norm = |v: &[f64]| p.system.norm(&cx, &s.q, &s.scale, v);
+            norm(&self.trial.v).max(norm(&s.v))
         };
-        let part = if corrected { HIT_CORRECTED } else { HIT };
+        let part = if self.trial.corrected {
+            HIT_CORRECTED
+        } else {
+            HIT
+        };
         let resolution = 4.0 * f64::EPSILON * s.t.abs().max(full_h);
-        let within = if speed > 0.0 {
-            (part * self.core.settings.tolerance / speed).max(resolution)
+        let motion = if speed > 0.0 {
+            part * self.core.settings.tolerance / speed
         } else {
             full_h
         };
+        let within = motion.min(SHARP * root * full_h).max(resolution);
+        let lead = (LEAD * within).max(0.5 * resolution);
+        let end = |h: f64| if h == full_h { full_t } else { s.t + h };
         let (mut lo, mut hi) = (0.0, full_h);
-        let mut h = root * full_h;
-        for _ in 0..REPEATS {
+        let mut seen = !pair;
+        let mut h = (root * full_h + lead).min(full_h);
+        for repeat in 1..=REPEATS {
             stats.event_repeats += 1;
-            if let Err(refusal) =
-                self.attempt(p, s, h, if h == full_h { full_t } else { s.t + h }, stats)
-            {
+            if let Err(refusal) = self.attempt(p, s, h, end(h), stats) {
                 if matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
                     return Err(refusal.error(p.system, s.t, h));
                 }
@@ -242,44 +315,53 @@ impl Integrator {
                 continue;
             }
             self.look_to(p);
-            let (phi, mut rate) = (self.events.phi[1][event], self.events.rate[1][event]);
-            let start = self.events.phi[0][event];
-            if rate.is_nan() {
-                rate = (phi - start) / h;
+            let [x0, x] = self.events.ends(crossing, event, s.handled[event]);
+            let known = self.events.rate[1][event];
+            let rate = if known.is_nan() { (x - x0) / h } else { known };
+            let past = if rising { x >= 0.0 } else { x <= 0.0 };
+            let towards = (rate > 0.0) == rising;
+            if past && (x == 0.0 || (towards && (x / rate).abs() <= within)) {
+                return Ok(Some(self.mark(p, s, event, motion)));
             }
-            if (phi / rate).abs() <= within {
-                return Ok(Some(Hit { event, within }));
-            }
-            // Before the crossing or behind it? The start may be on either side: two crossings, or an event just handled.
-            if (phi < 0.0) == rising {
-                lo = h
-            } else {
+            // Of two crossings the first one lies before, the second one behind any point where φ moves back.
+            let first = pair && sign(x0) == if rising { -1 } else { 1 };
+            if if towards || !pair { past } else { first } {
                 hi = h
+            } else {
+                lo = h
             }
-            let newton = h - phi / rate;
-            if pair && !(newton > 0.0 && newton <= full_h) {
-                // The solution only grazes: take the full step.
-                self.attempt(p, s, full_h, full_t, stats)
-                    .map_err(|r| r.error(p.system, s.t, full_h))?;
-                return Ok(None);
+            seen |= sign(x) != sign(x0);
+            if !seen && repeat >= GRAZE {
+                break;
             }
+            let newton = h - x / rate + lead;
             h = if newton > lo && newton < hi {
                 newton
             } else {
                 0.5 * (lo + hi)
             };
         }
-        // Twelve repeats leave h within rounding of the crossing for every smooth φ; what is left is not smooth.
-        self.attempt(
-            p,
-            s,
-            hi.max(resolution),
-            if hi == full_h { full_t } else { s.t + hi },
-            stats,
-        )
-        .map_err(|r| r.error(p.system, s.t, hi))?;
+        // Twelve repeats leave h within rounding of the crossing for every smooth φ; what is left is not smooth. And a pair
+        // of crossings that has not been seen is none: the solution only grazes, the full step stands.
+        let h = if seen { hi.max(resolution) } else { full_h };
+        self.attempt(p, s, h, end(h), stats)
+            .map_err(|r| r.error(p.system, s.t, h))?;
         self.look_to(p);
-        Ok(Some(Hit { event, within }))
+        Ok(seen.then(|| self.mark(p, s, event, motion)))
+    }
+
+    /// Marks the event, and every other one that has been crossed by the end of the trial.
+    fn mark(&mut self, p: &Problem, s: &State, event: usize, motion: f64) -> Hit {
+        for i in 0..self.core.size.ne {
+            let crossing = p.system.crossing(p.modes, i);
+            let [x0, x1] = self.events.ends(crossing, i, s.handled[i]);
+            self.events.firing[i] = i == event
+                || crosses(crossing, sign(x0), sign(x1))
+                || (x1 == 0.0 && crosses(crossing, sign(x0), sign(self.events.rate[1][i])));
+        }
+        Hit {
+            chatters: self.trial.h <= motion,
+        }
     }
 
     /// φ at the end of the trial.
@@ -301,70 +383,128 @@ impl Integrator {
             .events(&cx, &at, &mut events.phi[1], &mut events.rate[1]);
     }
 
-    /// Fires the event at the state, and every other one that is crossed there, then restarts the motion.
+    /// Fires what has to fire before the next step, and looks at φ there. True if something has fired: then the modes may
+    /// have changed.
+    pub(super) fn fire_due(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<bool> {
+        let Self { core, events, .. } = self;
+        if core.size.ne == 0 {
+            return Ok(false);
+        }
+        events.look_from(core, p, s);
+        let mut any = false;
+        for i in 0..core.size.ne {
+            let crossing = p.system.crossing(p.modes, i);
+            let due = s.side[i] == DUE || crosses(crossing, s.side[i], sign(events.phi[0][i]));
+            events.firing[i] = due;
+            any |= due;
+        }
+        if any {
+            self.guard(s);
+            s.handled.fill(NOTHING);
+            s.event_streak += 1;
+            self.fire(p, s, stats)?;
+        }
+        Ok(any)
+    }
+
+    /// Notes on which side of the events the state is, and which of them are due at once: those that are zero and leave to
+    /// the far side at the start, or that `before` did not watch and that are on their far side and stay there.
+    pub(super) fn look_around(&mut self, p: &Problem, s: &mut State, before: Option<&[i32]>) {
+        let Self { core, events, .. } = self;
+        events.look_from(core, p, s);
+        let mut ahead = false;
+        for i in 0..s.side.len() {
+            let phi = events.phi[0][i];
+            let crossing = p.system.crossing(p.modes, i);
+            s.side[i] = sign(phi);
+            let suspect = match before {
+                None => phi == 0.0,
+                Some(before) => {
+                    p.system.crossing(before, i) == Crossing::Off
+                        && (phi == 0.0 || beyond(crossing, phi))
+                }
+            };
+            if !suspect || s.handled[i] != NOTHING {
+                continue;
+            }
+            if !ahead {
+                events.look_ahead(core, p, s);
+                ahead = true;
+            }
+            let later = events.phi[1][i];
+            let returns = beyond(crossing, phi - later);
+            if beyond(crossing, later) && !returns {
+                s.side[i] = DUE;
+            }
+        }
+    }
+
+    /// Fires the marked events at the state, then restarts the motion.
     pub(super) fn fire(
         &mut self,
         p: &Problem,
         s: &mut State,
-        hit: Hit,
         stats: &mut Statistics,
     ) -> Result<()> {
         let refused = |r: Refusal, t: f64| r.error(p.system, t, 0.0);
-        s.event_at_t = hit.event as i32;
         for i in 0..self.core.size.ne {
-            let simultaneous = i != hit.event && {
-                let (x0, x1, rate) = (
-                    self.events.phi[0][i],
-                    self.events.phi[1][i],
-                    self.events.rate[1][i],
-                );
-                let counts = match p.system.crossing(&s.modes, i) {
-                    Crossing::Rising => x0 < 0.0 && rate > 0.0,
-                    Crossing::Falling => x0 > 0.0 && rate < 0.0,
-                    Crossing::Either => x0 != 0.0 && x0 * rate < 0.0,
-                    Crossing::Off => false,
-                };
-                counts && ((x1 / rate).abs() <= 2.0 * hit.within || (x0 > 0.0) != (x1 > 0.0))
-            };
-            if i == hit.event || simultaneous {
+            if self.events.firing[i] {
                 self.fire_one(p, s, i, stats)?;
             }
         }
+        self.settle_blows(p, s, stats)?;
         if s.event_streak > GIVE_UP_AFTER {
+            let culprit = self.events.firing.iter().position(|&on| on).unwrap_or(0);
             return Err(Error::Chattering {
                 time: s.t,
-                culprit: p.system.event_name(hit.event),
+                culprit: p.system.event_name(culprit),
             });
         }
         // The motion goes on from the other side.
-        let Self { core, events, .. } = self;
-        events.modes.copy_from_slice(&s.modes);
-        let p = Problem {
-            modes: &events.modes,
+        let mut modes = std::mem::take(&mut self.events.modes);
+        modes.copy_from_slice(&s.modes);
+        let after = Problem {
+            modes: &modes,
             ..*p
         };
+        let core = &mut self.core;
         core.select(p.system, s);
-        core.factored_for = None;
-        let pivots = core
-            .factorise_mass(&p, s.t, &s.q, &s.v)
-            .map_err(|r| refused(r, s.t))?;
-        // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
-        if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
-            core.rank_again(&p, s).map_err(|r| refused(r, s.t))?;
-            core.factorise_mass(&p, s.t, &s.q, &s.v)
-                .map_err(|r| refused(r, s.t))?;
+        core.kept.drop_all();
+        let outcome = go_on(core, &after, s, stats).map_err(|r| refused(r, s.t));
+        if outcome.is_ok() {
+            self.look_around(&after, s, Some(p.modes));
         }
-        let State {
-            t,
-            q,
-            v,
-            acc,
-            lambda,
-            ..
-        } = &mut *s;
-        core.accelerations(&p, *t, q, v, acc, lambda, stats)
-            .map_err(|r| refused(r, *t))?;
-        core.restart(&p, s, stats).map_err(|r| refused(r, s.t))
+        self.events.modes = modes;
+        outcome
+    }
+
+    /// A blow at one contact may drive another one that was hit at the same instant together again.
+    fn settle_blows(&mut self, p: &Problem, s: &mut State, stats: &mut Statistics) -> Result<()> {
+        if s.handled.iter().filter(|&&h| h == BLOW).count() < 2 {
+            return Ok(());
+        }
+        for _ in 0..ROUNDS {
+            let mut still = true;
+            for i in 0..self.core.size.ne {
+                if s.handled[i] != BLOW {
+                    continue;
+                }
+                self.events.look_from(&mut self.core, p, s);
+                if beyond(p.system.crossing(&s.modes, i), self.events.rate[0][i]) {
+                    self.fire_one(p, s, i, stats)?;
+                    still = false;
+                }
+            }
+            if still {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn fire_one(
@@ -391,11 +531,13 @@ impl Integrator {
             slowest,
         } = reaction
         else {
+            s.handled[i] = MODE;
             if s.event_streak == HOLD_AFTER {
                 p.system.hold(i, &mut s.modes);
             }
             return Ok(());
         };
+        s.handled[i] = BLOW;
         core.factorise_mass(p, s.t, &s.q, &s.v)
             .map_err(|r| r.error(p.system, s.t, 0.0))?;
         let Watch { n, w, l, .. } = events;
@@ -404,11 +546,14 @@ impl Integrator {
         core.mass.solve_exact(&core.st, 1e-13, w, l, &mut core.work);
         let approach = dot(n, &s.v);
         let mobility = dot(n, w);
-        if !(mobility > 0.0) {
-            // Nothing that can give way: the constraints hold this direction already.
+        let slow = approach.abs() <= slowest;
+        let parting = beyond(p.system.crossing(p.modes, i), -approach) && !slow;
+        if !(mobility > 0.0) || parting {
+            // Nothing that can give way, because the constraints hold this direction already; or nothing that meets.
             return Ok(());
         }
-        let held = approach.abs() < slowest || s.event_streak >= HOLD_AFTER;
+        // What does not bounce stays: without a holding mode the next step would sink through.
+        let held = slow || restitution == 0.0 || s.event_streak >= HOLD_AFTER;
         let blow = -(1.0 + if held { 0.0 } else { restitution }) * approach / mobility;
         // What the blow takes out of the motion is dissipated: ½ mobility blow² + approach blow, negative of the gain.
         s.dissipated -= blow * (approach + 0.5 * mobility * blow);
@@ -417,9 +562,40 @@ impl Integrator {
         }
         if held {
             p.system.hold(i, &mut s.modes);
+            core.select(p.system, s);
         }
         Ok(())
     }
+}
+
+/// Accelerations, multipliers and jerk in the modes after an event.
+fn go_on(
+    core: &mut Core,
+    p: &Problem,
+    s: &mut State,
+    stats: &mut Statistics,
+) -> std::result::Result<(), Refusal> {
+    let pivots = core.factorise_mass(p, s.t, &s.q, &s.v)?;
+    // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
+    if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
+        core.rank_again(p, s)?;
+    }
+    if core.size.nc > 0 {
+        // A row that begins to hold was met to the accuracy of the hit only.
+        core.close_positions(p, s.t, &mut s.q, &s.v)?;
+        core.factorise_mass(p, s.t, &s.q, &s.v)?;
+        core.fit(p, s.t, &s.q, &mut s.v);
+    }
+    let State {
+        t,
+        q,
+        v,
+        acc,
+        lambda,
+        ..
+    } = &mut *s;
+    core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+    core.restart(p, s, stats)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -434,40 +610,27 @@ mod tests {
     fn the_cubic_finds_both_crossings_of_a_step_that_ends_on_the_same_side() {
         // (s − 0.3)(s − 0.6) on [0, 1]
         let (x0, d0, x1, d1) = (0.18, -0.9, 0.28, 1.1);
-        let falling = first_crossing(x0, d0, x1, d1, Crossing::Falling, 0.0).unwrap();
-        let rising = first_crossing(x0, d0, x1, d1, Crossing::Rising, 0.0).unwrap();
+        let (falling, _) = first_crossing(x0, d0, x1, d1, Crossing::Falling).unwrap();
+        let (rising, _) = first_crossing(x0, d0, x1, d1, Crossing::Rising).unwrap();
         assert!(
-            (falling.0 - 0.3).abs() < 1e-14 && (rising.0 - 0.6).abs() < 1e-14,
-            "{falling:?} {rising:?}"
+            (falling - 0.3).abs() < 1e-14 && (rising - 0.6).abs() < 1e-14,
+            "{falling} {rising}"
         );
-        assert!(!falling.1 && rising.1);
-        assert_eq!(first_crossing(x0, d0, x1, d1, Crossing::Off, 0.0), None);
-        assert!(
-            (first_crossing(x0, d0, x1, d1, Crossing::Either, 0.4)
-                .unwrap()
-                .0
-                - 0.6)
-                .abs()
-                < 1e-14
-        );
+        assert_eq!(first_crossing(x0, d0, x1, d1, Crossing::Off), None);
+        let either = first_crossing(x0, d0, x1, d1, Crossing::Either);
+        assert_eq!(either, Some((falling, false)), "the earlier one");
     }
 
     #[test]
     fn a_step_without_crossing_has_no_root() {
-        assert_eq!(
-            first_crossing(1.0, 0.0, 2.0, 1.0, Crossing::Either, 0.0),
-            None
-        );
-        assert_eq!(
-            first_crossing(-1.0, 2.0, 1.0, 2.0, Crossing::Falling, 0.0),
-            None
-        );
+        assert_eq!(first_crossing(1.0, 0.0, 2.0, 1.0, Crossing::Either), None);
+        assert_eq!(first_crossing(-1.0, 2.0, 1.0, 2.0, Crossing::Falling), None);
     }
 
     #[test]
     fn a_root_at_the_end_of_the_step_counts() {
         assert_eq!(
-            first_crossing(-1.0, 1.0, 0.0, 1.0, Crossing::Rising, 0.0),
+            first_crossing(-1.0, 1.0, 0.0, 1.0, Crossing::Rising),
             Some((1.0, true))
         );
     }

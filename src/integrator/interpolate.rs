@@ -32,7 +32,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    pub fn new(size: &Size) -> Self {
+    pub fn new(size: &Size, rotations: bool) -> Self {
         let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
         Self {
             q: two(size.nq),
@@ -45,7 +45,7 @@ impl Segment {
             mid_q: vec![0.0; size.nq],
             mid_v: vec![0.0; size.nv],
             w: vec![0.0; size.nv],
-            rate: vec![0.0; size.nv],
+            rate: vec![0.0; if rotations { size.nv } else { 0 }],
             ..Self::default()
         }
     }

@@ -103,11 +103,19 @@ impl Integrator {
             core,
             vsa23,
             trial: Trial::new(&size),
-            plain: Trial::new(&size),
-            segment: Segment::new(&size),
+            plain: match settings.corrector {
+                Corrector::Auto => Trial::result(&size),
+                Corrector::Off => Trial::default(),
+            },
+            segment: Segment::new(&size, system.character().rotations),
             events: events::Watch::new(&size),
             modes: vec![0; size.modes],
-            before: State::sized(&size),
+            // Without events it is used only where rows are ranked again, which allocates anyway.
+            before: if size.ne > 0 {
+                State::sized(&size)
+            } else {
+                State::default()
+            },
             changed: false,
         })
     }
@@ -122,16 +130,26 @@ impl Integrator {
         t_end: f64,
     ) -> Result<Accepted> {
         let mut modes = std::mem::take(&mut self.modes);
-        modes.copy_from_slice(&state.modes);
         let mut stats = state.statistics;
-        let p = Problem {
-            system,
-            env: *env,
-            modes: &modes,
-        };
+        self.core.kept.counted_step = state.factored_step;
+        self.core.kept.counted_mass = state.factored_mass;
         let rate = state.rate;
         self.changed = false;
-        let outcome = self.substep(&p, state, t_end, &mut stats);
+        let outcome = loop {
+            modes.copy_from_slice(&state.modes);
+            let p = Problem {
+                system,
+                env: *env,
+                modes: &modes,
+            };
+            self.core.select(system, state);
+            // First what an input's jump or the last event has brought about; it may change the modes.
+            match self.fire_due(&p, state, &mut stats) {
+                Ok(true) => {}
+                Ok(false) => break self.substep(&p, state, t_end, &mut stats),
+                Err(error) => break Err(error),
+            }
+        };
         if outcome.is_err() {
             state.rate = rate;
             if self.changed {
@@ -140,6 +158,9 @@ impl Integrator {
             }
         }
         self.core.collect(&mut stats);
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.core.counted();
+        }
         state.statistics = stats;
         self.modes = modes;
         outcome
@@ -153,10 +174,6 @@ impl Integrator {
         t_end: f64,
         stats: &mut Statistics,
     ) -> Result<Accepted> {
-        self.core.select(p.system, state);
-        if p.system.size().ne > 0 {
-            self.events.look_from(&mut self.core, p, state);
-        }
         let mut plan = self.core.control.plan(state.next_h, t_end - state.t);
         let mut may_grow = state.may_grow;
         let mut reconsidered = 0;
@@ -342,7 +359,6 @@ impl Integrator {
         self.take(p, state);
         state.next_h = next;
         (state.first, state.may_grow) = (false, true);
-        state.event_at_t = -1;
         stats.steps += 1;
         stats.corrected += u64::from(self.trial.corrected);
         stats.step_size = h;
@@ -350,12 +366,20 @@ impl Integrator {
         stats.largest_step = stats.largest_step.max(h);
         stats.error = e;
         stats.worst_error = stats.worst_error.max(e);
+        state.handled.fill(events::NOTHING);
         match fired {
             Some(hit) => {
-                state.event_streak += 1;
-                self.fire(p, state, hit, stats)?;
+                state.event_streak = if hit.chatters {
+                    state.event_streak + 1
+                } else {
+                    0
+                };
+                self.fire(p, state, stats)?;
             }
-            None => state.event_streak = 0,
+            None => {
+                state.event_streak = 0;
+                self.events.note_sides(&mut state.side);
+            }
         }
         Ok(Accepted {
             h,

@@ -13,6 +13,7 @@
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial, first_not_finite};
 use super::state::{State, Statistics};
+use crate::constraint::projection::Work;
 use crate::formulation::Weights;
 
 /// Iterations before an attempt is given up.
@@ -58,8 +59,7 @@ impl Core {
             self.method.beta * h * h,
             self.method.beta * natural * natural,
         );
-        let mut loaded = !self.keeps_factor(h);
-        let mut regular = self.factorise_at(p, y, stats)?;
+        let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
@@ -92,10 +92,8 @@ impl Core {
                 return Ok(());
             }
             if !regular || rate > POOR_RATE || iteration >= PATIENCE {
-                loaded = !self.keeps_factor(h);
-                regular = self.factorise_at(p, y, stats)?;
+                (regular, loaded) = self.factorise_at(p, y, stats)?;
                 fresh = iteration == 1 && fresh;
-                self.factored_for = None;
             }
             last = size;
         }
@@ -116,21 +114,20 @@ impl Core {
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
-    /// Whether the factor of an earlier step serves this one.
-    fn keeps_factor(&self, h: f64) -> bool {
-        self.character.linear && self.factored_for == Some(h)
-    }
-
-    /// Factorises at the trial point, with Φ in c[1]. False where the position is nearly singular.
+    /// Factorises at the trial point, with G in `newton` and Φ in c[1], unless the factor of an earlier step serves this
+    /// one. Returns whether the position is regular (not nearly singular), and whether G and Φ have been loaded.
     fn factorise_at(
         &mut self,
         p: &Problem,
         y: &Trial,
         _stats: &mut Statistics,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<(bool, bool), Refusal> {
         let (h, m) = (y.h, self.method);
-        if self.keeps_factor(h) {
-            return Ok(true);
+        let (there, count) = self.kept.newton(h, p.env.parameters);
+        let count = u64::from(count);
+        if let Some(regular) = there.filter(|_| self.newton.fits()) {
+            self.work.factorizations += count;
+            return Ok((regular, false));
         }
         let cx = self.inputs.at(p, y.t);
         let weights = Weights {
@@ -145,12 +142,14 @@ impl Core {
         let phi = &mut self.scratch.c[1];
         self.newton
             .load_constraints(&self.st, p.system, &cx, &y.q, phi);
+        self.work.factorizations += count;
         let pivots = self
             .newton
-            .factorise(&self.st, &mut self.work)
+            .factorise(&self.st, &mut Work::default())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
-        self.factored_for = self.character.linear.then_some(h);
-        Ok(pivots.smallest_constraint > SINGULAR_PIVOT)
+        let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
+        self.kept.keep_newton(h, regular);
+        Ok((regular, true))
     }
 
     /// One iteration; `loaded` says that G in `newton` and Φ in c[1] are those of the trial point. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,

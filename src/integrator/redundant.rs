@@ -48,7 +48,6 @@ impl Integrator {
             }
         }
         self.core.select(p.system, s);
-        self.core.factored_for = None;
         if worth {
             s.rate = f64::INFINITY;
             s.jerk_known = false;
@@ -76,7 +75,7 @@ impl Integrator {
         if pivots.smallest_constraint < REGULAR {
             return Ok(());
         }
-        core.close_positions(p, y)?;
+        core.close_positions(p, y.t, &mut y.q, &y.v)?;
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
         core.fit_velocities(p, y);
         let Trial {
@@ -106,6 +105,7 @@ impl Core {
         q: &[f64],
         v: &[f64],
     ) -> Result<Vec<usize>, Refusal> {
+        self.kept.drop_all();
         self.mass.select(p.system, p.modes, &[]);
         let cx = self.inputs.at(p, t);
         let loaded: Evaluated = self.mass.load_mass(&self.st, p.system, &cx, q, v);

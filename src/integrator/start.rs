@@ -45,7 +45,6 @@ impl Integrator {
             first: true,
             may_grow: true,
             rate: f64::INFINITY,
-            event_at_t: -1,
             statistics: Statistics {
                 smallest_step: f64::INFINITY,
                 ..Statistics::default()
@@ -53,7 +52,7 @@ impl Integrator {
             ..State::sized(&size)
         };
         self.segment.forget();
-        self.core.factored_for = None;
+        self.core.kept.drop_all();
         let mut modes = vec![0; size.modes];
         {
             let p = Problem {
@@ -87,12 +86,16 @@ impl Integrator {
             fresh.forget_history();
             method.renew(&mut self.core, &p, &fresh).map_err(refused)?;
         }
+        if size.ne > 0 {
+            self.look_around(&p, &mut fresh, None);
+        }
         self.core.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
         fresh.statistics = Statistics {
             smallest_step: f64::INFINITY,
             ..Statistics::default()
         };
+        (fresh.factored_step, fresh.factored_mass) = self.core.counted();
         *state = fresh;
         Ok(report)
     }
@@ -115,6 +118,9 @@ impl Integrator {
         };
         let outcome = self.rebalance(&p, state, &mut stats);
         self.core.collect(&mut stats);
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.core.counted();
+        }
         state.statistics = stats;
         self.modes = modes;
         outcome.map_err(|r| r.error(system, state.t, 0.0))
@@ -127,7 +133,7 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> std::result::Result<bool, Refusal> {
         let Self { core, trial: y, .. } = self;
-        core.factored_for = None;
+        core.kept.drop_all();
         core.select(p.system, state);
         let moved = if core.character.moving_constraints {
             core.jumped_closure(p, state) > OPEN
@@ -139,7 +145,7 @@ impl Integrator {
         y.q.copy_from_slice(&state.q);
         y.v.copy_from_slice(&state.v);
         if core.character.moving_constraints {
-            core.close_positions(p, y)?;
+            core.close_positions(p, y.t, &mut y.q, &y.v)?;
         }
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
         if core.character.moving_constraints {
@@ -274,7 +280,7 @@ impl Core {
     }
 
     /// v onto G v + Φ_t = 0 with the factor and the G of `mass`.
-    fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64]) {
+    pub fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64]) {
         let cx = self.inputs.at(p, t);
         let [dv, ..] = &mut self.scratch.v;
         let [r, mu, gv] = &mut self.scratch.c;
@@ -305,23 +311,36 @@ impl Core {
         self.closure(phi).0
     }
 
-    /// The position of a trial closed by least motion, with a fresh matrix each time.
+    /// A position closed by least motion, with a fresh matrix each time.
     pub fn close_positions(
         &mut self,
         p: &Problem,
-        y: &mut Trial,
+        t: f64,
+        q: &mut [f64],
+        v: &[f64],
     ) -> std::result::Result<(), Refusal> {
-        for _ in 0..ASSEMBLY_LIMIT {
-            let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
+        let mut before = f64::INFINITY;
+        for iterations in 0..ASSEMBLY_LIMIT {
+            let cx = self.inputs.at(p, t);
+            p.system.constraint(&cx, q, &mut self.scratch.c[1]);
             let (open, row) = self.closure(&self.scratch.c[1]);
-            if open <= ASSEMBLED * p.system.magnitude(&y.q) {
-                return Ok(());
-            }
             if !open.is_finite() {
                 return Err(Refusal::NotFinite(Culprit::Constraint(row)));
             }
-            self.factorise_mass(p, y.t, &y.q, &y.v)?;
+            let magnitude = p.system.magnitude(q);
+            let stalled = !(open < 0.9 * before) || iterations + 1 == ASSEMBLY_LIMIT;
+            if open <= ASSEMBLED * magnitude || (stalled && open <= OPEN * magnitude) {
+                return Ok(());
+            }
+            if stalled {
+                return Err(Refusal::Newton {
+                    iterations: iterations as u32,
+                    residual: open / OPEN,
+                    culprit: Culprit::Constraint(row),
+                });
+            }
+            before = open;
+            self.factorise_mass(p, t, q, v)?;
             let [dq, ..] = &mut self.scratch.v;
             let [_, phi, _] = &mut self.scratch.c;
             dq.fill(0.0);
@@ -329,22 +348,10 @@ impl Core {
                 *x = -*x;
             }
             self.mass.solve(&self.st, dq, phi, &mut self.work);
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
+            p.system.retract(q, dq, &mut self.scratch.q);
+            q.copy_from_slice(&self.scratch.q);
         }
-        let cx = self.inputs.at(p, y.t);
-        p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-        let (open, row) = self.closure(&self.scratch.c[1]);
-        if open <= OPEN * p.system.magnitude(&y.q) {
-            Ok(())
-        } else {
-            let culprit = Culprit::Constraint(row);
-            Err(Refusal::Newton {
-                iterations: ASSEMBLY_LIMIT as u32,
-                residual: open / OPEN,
-                culprit,
-            })
-        }
+        Ok(())
     }
 
     /// q̈ and λ of the state; `mass` is factorised there.

@@ -55,9 +55,16 @@ pub struct State {
     pub scale: Vec<f64>,
     /// Constraint rows that follow from the others and are left out.
     pub dropped: Vec<bool>,
-    /// Event handled at t, −1 if none.
-    pub event_at_t: i32,
-    /// Substeps in a row that ended with an event.
+    /// Linear systems: step size of the factorisation in use, zero if there is none; equal steps share it.
+    pub factored_step: f64,
+    /// Linear systems: M has been factorised, which is done once.
+    pub factored_mass: bool,
+    /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
+    pub handled: Vec<u8>,
+    /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
+    /// the next step.
+    pub side: Vec<i8>,
+    /// Events in a row between which time hardly went on.
     pub event_streak: u32,
 }
 
@@ -78,6 +85,8 @@ impl State {
             jerk: v(),
             scale: v(),
             dropped: vec![false; size.nc],
+            handled: vec![0; size.ne],
+            side: vec![0; size.ne],
             ..Self::default()
         }
     }
@@ -120,7 +129,10 @@ impl State {
             corrector_strikes,
             scale,
             dropped,
-            event_at_t,
+            factored_step,
+            factored_mass,
+            handled,
+            side,
             event_streak,
         } = self;
         *t = other.t;
@@ -148,7 +160,10 @@ impl State {
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
         dropped.clone_from(&other.dropped);
-        *event_at_t = other.event_at_t;
+        *factored_step = other.factored_step;
+        *factored_mass = other.factored_mass;
+        handled.clone_from(&other.handled);
+        side.clone_from(&other.side);
         *event_streak = other.event_streak;
     }
 }

@@ -11,6 +11,7 @@ use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::newton::culprit;
 use super::state::{State, Statistics};
 use crate::constraint::multipliers::Pivots;
+use crate::constraint::projection::Work;
 use crate::linalg::norm::max_abs;
 
 /// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
@@ -241,11 +242,24 @@ impl Core {
         q: &[f64],
         v: &[f64],
     ) -> Result<Pivots, Refusal> {
-        let cx = self.inputs.at(p, t);
-        self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
-        self.mass
-            .factorise(&self.st, &mut self.work)
-            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))
+        let (there, count) = self.kept.mass(p.env.parameters);
+        let count = u64::from(count);
+        let pivots = match there.filter(|_| self.mass.fits()) {
+            Some(pivots) => {
+                self.work.factorizations += count;
+                pivots
+            }
+            None => {
+                let cx = self.inputs.at(p, t);
+                self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
+                self.work.factorizations += count;
+                self.mass
+                    .factorise(&self.st, &mut Work::default())
+                    .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?
+            }
+        };
+        self.kept.keep_mass(pivots);
+        Ok(pivots)
     }
 }
 

@@ -104,6 +104,11 @@ impl Lu {
         }
     }
 
+    /// Number of unknowns.
+    pub fn size(&self) -> usize {
+        self.pivot.len()
+    }
+
     /// Factors the matrix, whose scaled entries are about one, taking columns in this order. The error is the column
     /// without a usable pivot.
     pub fn factor(

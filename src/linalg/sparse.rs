@@ -120,8 +120,8 @@ pub struct Symbolic {
     order: Vec<u32>,
     /// Its inverse: where each unknown is eliminated.
     position: Vec<u32>,
-    /// +1 or -1 by position.
-    sign: Vec<f64>,
+    /// Unknowns below this have positive pivots, the others negative ones.
+    positive: usize,
     /// Entries of K left of the diagonal, row by row.
     input_start: Vec<u32>,
     input: Vec<Input>,
@@ -206,14 +206,10 @@ impl Symbolic {
             };
             next[k as usize] += 1;
         }
-        let sign = order
-            .iter()
-            .map(|&i| if (i as usize) < positive { 1.0 } else { -1.0 })
-            .collect();
         Self {
             order,
             position,
-            sign,
+            positive,
             input_start,
             input,
             start,
@@ -226,6 +222,19 @@ impl Symbolic {
     /// Unknown eliminated at each position.
     pub fn order(&self) -> &[u32] {
         &self.order
+    }
+
+    /// The entries of K below the diagonal, as given to `new` but in the order of elimination.
+    pub fn pairs(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.order.len()).flat_map(move |k| {
+            let range = self.input_start[k] as usize..self.input_start[k + 1] as usize;
+            self.input[range].iter().map(move |e| Entry {
+                i: self.order[k],
+                j: self.order[e.column as usize],
+                first: e.first,
+                second: e.second,
+            })
+        })
     }
 
     /// Entries of L below the diagonal.
@@ -284,7 +293,11 @@ impl Ldl {
         let y = &mut self.y[..];
         for k in 0..symbolic.order.len() {
             let unknown = symbolic.order[k] as usize;
-            let sign = symbolic.sign[k];
+            let sign = if unknown < symbolic.positive {
+                1.0
+            } else {
+                -1.0
+            };
             let range = symbolic.input_start[k] as usize..symbolic.input_start[k + 1] as usize;
             for e in &symbolic.input[range] {
                 y[e.column as usize] +=

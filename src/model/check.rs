@@ -64,7 +64,7 @@ impl Target {
             | Self::ForceStiffness(_)
             | Self::ForceDamping(_)
             | Self::ForceLength(_) => Range::NonNegative,
-            Self::ForceEffort(_) | Self::Gravity(_) => Range::Finite,
+            Self::ForceEffort(_) | Self::Gravity(_) | Self::SystemForce(_) => Range::Finite,
         }
     }
 }
@@ -82,7 +82,14 @@ impl Model {
     /// Checks a model that was made or changed by hand: names, references, ranges, settings. A model that was read
     /// from text passes.
     pub fn validate(&self) -> Result<()> {
-        if self.dimension != 2 {
+        if let Some(system) = &self.system {
+            let elements =
+                (self.bodies.len() + self.joints.len()) + (self.forces.len() + self.sensors.len());
+            if elements > 0 {
+                return Err(refused("system", &"matrices", "a model without bodies"));
+            }
+            system.validate()?;
+        } else if self.dimension != 2 {
             return Err(refused(
                 "dimension",
                 &self.dimension,

@@ -1,4 +1,5 @@
-//! What the user wrote, checked but without equations: bodies, joints, forces, signals, settings. SI units, radians.
+//! What the user wrote, checked but without equations: bodies, joints, forces, or matrices; signals, settings. SI units,
+//! radians.
 
 mod check;
 mod document;
@@ -7,10 +8,13 @@ pub mod quantity;
 mod read;
 mod reader;
 mod settings;
+mod system;
 mod target;
 
 #[cfg(test)]
 mod tests;
+
+pub use system::Matrices;
 
 /// Place of something in the model text, for messages. Line and column from 1; zero where there is no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +35,7 @@ pub struct Model {
     pub origin: String,
     /// The model's name.
     pub name: String,
-    /// 2 or 3.
+    /// 2 or 3; without meaning where `system` is given.
     pub dimension: usize,
     /// m/s²; the third component is zero in two dimensions.
     pub gravity: [f64; 3],
@@ -39,6 +43,8 @@ pub struct Model {
     pub solver: Solver,
     /// Defaults for runs.
     pub experiment: Experiment,
+    /// The matrices of a model that is not made of bodies; then there are no bodies, joints, forces and sensors.
+    pub system: Option<Matrices>,
     /// Bodies.
     pub bodies: Vec<Body>,
     /// Joints.
@@ -371,6 +377,8 @@ pub enum Target {
     ForceEffort(usize),
     /// `gravity.x .y .z` by axis
     Gravity(usize),
+    /// `f1 f2 ..` of a model given by its matrices: driveable
+    SystemForce(usize),
 }
 
 /// `[[input]]`: driveable while the simulation runs.

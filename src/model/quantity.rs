@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::document::shorten;
 use super::nearest::{did_you_mean, nearest};
-use super::{ForceKind, ForcePlace, JointKind, Model};
+use super::system::numbered;
+use super::{ForceKind, ForcePlace, JointKind, Matrices, Model};
 use crate::error::{Error, Result};
 
 /// A quantity by element index and field. Which of them a formulation evaluates and which the component: see the
@@ -25,6 +26,14 @@ pub enum Quantity {
     Solver(SolverField),
     /// `time`
     Time,
+    /// `q1 q2 ..` of a model given by its matrices; evaluated by the formulation.
+    Coordinate(usize),
+    /// `v1 v2 ..`
+    Rate(usize),
+    /// `a1 a2 ..`
+    Acceleration(usize),
+    /// `lambda1 lambda2 ..`, one for each row of the constraint matrix
+    Multiplier(usize),
 }
 
 /// Motion of a point and its body, ground axes; axis 0, 1, 2 = x, y, z.
@@ -155,6 +164,21 @@ const SOLVER_FIELDS: [(&str, SolverField); 8] = [
     ("error", SolverField::Error),
 ];
 
+/// What a model given by its matrices calls its unknowns, and how to make the quantity of an index.
+type Numbered = (&'static str, fn(usize) -> Quantity);
+const NUMBERED: [Numbered; 4] = [
+    ("q", Quantity::Coordinate),
+    ("v", Quantity::Rate),
+    ("a", Quantity::Acceleration),
+    ("lambda", Quantity::Multiplier),
+];
+
+/// How many there are of each.
+fn counts(system: &Matrices) -> [usize; 4] {
+    let n = system.coordinates();
+    [n, n, n, system.constraints()]
+}
+
 /// A named element of the mechanism by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
@@ -278,6 +302,11 @@ impl Model {
         if dotted == "time" {
             return Ok(Quantity::Time);
         }
+        if let Some(system) = &self.system
+            && !matches!(element_and_field(dotted), Some(("energy" | "solver", _)))
+        {
+            return unknown_of(system, dotted);
+        }
         let Some((element, field)) = element_and_field(dotted) else {
             let found = match dotted {
                 "energy" | "solver" => true,
@@ -338,6 +367,11 @@ impl Model {
     /// All quantities with their dotted names, each once.
     pub fn quantities(&self) -> Vec<(String, Quantity)> {
         let mut all = vec![("time".to_owned(), Quantity::Time)];
+        if let Some(system) = &self.system {
+            for ((letters, quantity), count) in NUMBERED.iter().zip(counts(system)) {
+                all.extend((0..count).map(|i| (format!("{letters}{}", i + 1), quantity(i))));
+            }
+        }
         for element in self.elements() {
             for (field, quantity) in self.fields(element) {
                 if all.last().is_none_or(|(_, last)| *last != quantity) {
@@ -384,9 +418,51 @@ impl Model {
             },
             Quantity::Energy(_) => "J",
             Quantity::Solver(SolverField::StepSize) | Quantity::Time => "s",
-            Quantity::Solver(_) => "",
+            Quantity::Solver(_)
+            | Quantity::Coordinate(_)
+            | Quantity::Rate(_)
+            | Quantity::Acceleration(_)
+            | Quantity::Multiplier(_) => "",
         }
     }
+}
+
+impl Quantity {
+    /// Its unit is the business of whoever wrote the matrices.
+    pub(super) fn unit_is_free(self) -> bool {
+        matches!(
+            self,
+            Self::Coordinate(_) | Self::Rate(_) | Self::Acceleration(_) | Self::Multiplier(_)
+        )
+    }
+}
+
+/// An unknown of a model given by its matrices.
+fn unknown_of(system: &Matrices, name: &str) -> std::result::Result<Quantity, String> {
+    let counts = counts(system);
+    for ((letters, quantity), count) in NUMBERED.iter().zip(counts) {
+        if let Some(i) = numbered(name, letters) {
+            return match count {
+                0 => Err(format!(
+                    "there is no \"{name}\": the system has no constraint"
+                )),
+                _ if i >= count => Err(format!(
+                    "there is no \"{name}\": the last is {letters}{count}"
+                )),
+                _ => Ok(quantity(i)),
+            };
+        }
+    }
+    let n = counts[0];
+    let multipliers = match counts[3] {
+        0 => String::new(),
+        rows => format!(", lambda1 .. lambda{rows}"),
+    };
+    Err(format!(
+        "there is no quantity \"{}\": expected q1 .. q{n}, v1 .. v{n}, a1 .. a{n}{multipliers}, energy.<field>, \
+         solver.<field> or time",
+        shorten(name)
+    ))
 }
 
 #[cfg(test)]

@@ -41,6 +41,18 @@ impl Source<'_> {
     }
 }
 
+/// A matrix or vector as written.
+pub(super) enum Written<'a> {
+    /// The name of a file.
+    File(&'a str),
+    /// Numbers; a vector is a column. Zeros are left out.
+    Matrix {
+        rows: usize,
+        columns: usize,
+        entries: Vec<(u32, u32, f64)>,
+    },
+}
+
 /// A table and how messages call it.
 #[derive(Clone)]
 pub(super) struct Table<'a> {
@@ -345,6 +357,66 @@ impl<'a> Table<'a> {
             return Ok([text(a)?, text(b)?]);
         }
         Err(self.wrong(key, expected, &entry.node))
+    }
+
+    /// `[[a, b], ..]`, for a vector `[a, b, ..]`, or the name of a file.
+    pub fn matrix_or_file(&self, key: &str, vector: bool) -> Result<Option<Written<'a>>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(None);
+        };
+        let expected = if vector {
+            "numbers [..] or the name of a Matrix Market file"
+        } else {
+            "rows of numbers [[..], ..] or the name of a Matrix Market file"
+        };
+        let items = match &entry.node.value {
+            Value::Text(name) => return Ok(Some(Written::File(name))),
+            Value::Array(items) if !items.is_empty() => items,
+            _ => return Err(self.wrong(key, expected, &entry.node)),
+        };
+        let mut entries = Vec::new();
+        if vector {
+            for (i, item) in items.iter().enumerate() {
+                let x = self.number_of(&format!("{key}[{i}]"), item, Range::Finite)?;
+                if x != 0.0 {
+                    entries.push((i as u32, 0, x));
+                }
+            }
+            return Ok(Some(Written::Matrix {
+                rows: items.len(),
+                columns: 1,
+                entries,
+            }));
+        }
+        let mut columns = None;
+        for (i, item) in items.iter().enumerate() {
+            let Value::Array(row) = &item.value else {
+                return Err(self.wrong(&format!("{key}[{i}]"), "a row of numbers [..]", item));
+            };
+            let length = *columns.get_or_insert(row.len());
+            if row.len() != length || length == 0 {
+                let expected = match length {
+                    0 => "a row of numbers [..]".to_owned(),
+                    _ => format!("a row of {length} numbers like the first"),
+                };
+                return Err(self.wrong(&format!("{key}[{i}]"), &expected, item));
+            }
+            for (j, item) in row.iter().enumerate() {
+                // The name is made only where it is needed: a matrix may be large.
+                let x = match item.value {
+                    Value::Number(x) if Range::Finite.accepts(x) => x,
+                    _ => self.number_of(&format!("{key}[{i}][{j}]"), item, Range::Finite)?,
+                };
+                if x != 0.0 {
+                    entries.push((i as u32, j as u32, x));
+                }
+            }
+        }
+        Ok(Some(Written::Matrix {
+            rows: items.len(),
+            columns: columns.unwrap_or(0),
+            entries,
+        }))
     }
 
     /// An error at a byte, with this table's label.

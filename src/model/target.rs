@@ -4,6 +4,7 @@ use super::document::shorten;
 use super::nearest::{did_you_mean, nearest};
 use super::quantity::{Element, element_and_field};
 use super::settings::NUMERIC_KEYS;
+use super::system::numbered;
 use super::{ForceKind, Model, Target};
 use crate::error::{Error, Result};
 
@@ -12,13 +13,17 @@ const AXES: [&str; 2] = ["x", "y"];
 impl Target {
     /// Whether an input may drive it while the simulation runs.
     pub fn driveable(self) -> bool {
-        matches!(self, Self::ForceEffort(_) | Self::Gravity(_))
+        matches!(
+            self,
+            Self::ForceEffort(_) | Self::Gravity(_) | Self::SystemForce(_)
+        )
     }
 }
 
 impl Model {
     /// A target by its dotted name: `<body>.mass .inertia`, `<spring>.stiffness .damping .length`,
-    /// `<actuator>.force` (or `.torque` in a revolute joint), `gravity.x .y`.
+    /// `<actuator>.force` (or `.torque` in a revolute joint), `gravity.x .y`; `f1 f2 ..` of a model given by its
+    /// matrices.
     pub fn target(&self, dotted: &str) -> Result<Target> {
         self.resolve_target(dotted, |name| self.element(name))
             .map_err(|_| Error::UnknownVariable {
@@ -33,6 +38,16 @@ impl Model {
         dotted: &str,
         find: impl Fn(&str) -> Option<Element>,
     ) -> std::result::Result<Target, String> {
+        if let Some(system) = &self.system {
+            let n = system.coordinates();
+            return match numbered(dotted, "f") {
+                Some(i) if i < n => Ok(Target::SystemForce(i)),
+                _ => Err(format!(
+                    "\"{}\" names nothing that can be set: expected f1 .. f{n}",
+                    shorten(dotted)
+                )),
+            };
+        }
         let Some((element, field)) = element_and_field(dotted) else {
             return Err(format!(
                 "\"{}\" names nothing that can be set: expected <element>.<field>",
@@ -94,6 +109,10 @@ impl Model {
 
     /// All targets with their dotted names.
     pub fn targets(&self) -> Vec<(String, Target)> {
+        if let Some(system) = &self.system {
+            let force = |i| (format!("f{}", i + 1), Target::SystemForce(i));
+            return (0..system.coordinates()).map(force).collect();
+        }
         let mut all: Vec<(String, Target)> = AXES
             .iter()
             .enumerate()
@@ -120,6 +139,7 @@ impl Model {
             Target::ForceEffort(i) if self.turns(i) => format!("{}.torque", self.forces[i].name),
             Target::ForceEffort(i) => format!("{}.force", self.forces[i].name),
             Target::Gravity(axis) => format!("gravity.{}", ["x", "y", "z"][axis]),
+            Target::SystemForce(i) => format!("f{}", i + 1),
         }
     }
 
@@ -134,6 +154,7 @@ impl Model {
             Target::ForceEffort(i) if self.turns(i) => "N.m",
             Target::ForceEffort(_) => "N",
             Target::Gravity(_) => "m/s2",
+            Target::SystemForce(_) => "",
         }
     }
 
@@ -148,7 +169,8 @@ impl Model {
             Target::ForceEffort(i) => {
                 (self.forces.get(i)).is_some_and(|f| matches!(f.kind, ForceKind::Actuator { .. }))
             }
-            Target::Gravity(axis) => axis < self.dimension,
+            Target::Gravity(axis) => self.system.is_none() && axis < self.dimension,
+            Target::SystemForce(i) => (self.system.as_ref()).is_some_and(|s| i < s.force.len()),
         }
     }
 
@@ -158,6 +180,10 @@ impl Model {
             Target::BodyMass(i) => &mut self.bodies[i].mass,
             Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
             Target::Gravity(axis) => &mut self.gravity[axis],
+            Target::SystemForce(i) => match &mut self.system {
+                Some(system) => &mut std::sync::Arc::make_mut(&mut system.force)[i],
+                None => unreachable!("targets come from resolve_target or passed has_target"),
+            },
             Target::ForceStiffness(i)
             | Target::ForceDamping(i)
             | Target::ForceLength(i)
@@ -177,6 +203,9 @@ impl Model {
             Target::BodyMass(i) => self.bodies.get(i).map(|b| b.mass),
             Target::BodyInertia(i) => self.bodies.get(i).map(|b| b.inertia[2]),
             Target::Gravity(axis) => self.gravity.get(axis).copied(),
+            Target::SystemForce(i) => {
+                (self.system.as_ref()).and_then(|system| system.force.get(i).copied())
+            }
             Target::ForceStiffness(i)
             | Target::ForceDamping(i)
             | Target::ForceLength(i)

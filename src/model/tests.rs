@@ -246,7 +246,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("gravity = [0, -10]", "gravity = [0, 1979-05-27]", "4:15", "found a date"),
         ("gravity = [0, -10]", "name = \"again\"", "4:1", "duplicate key"),
         ("[[sensor]]", "[[motion]]", "39:3", "\"motion\" is not available in this version"),
-        ("[experiment]", "[system]", "7:2", "\"system\" is not available in this version"),
+        ("[experiment]", "[system]", "9:3", "a model is made of bodies or given by [system], not both: remove \"body\""),
         // Settings.
         ("alpha = 0.1", "alpha = 0.5", "6:9", "solver: alpha must be 0 <= alpha <= 1/3, found 0.5"),
         ("alpha = 0.1", "alpha = nan", "6:9", "solver: alpha must be 0 <= alpha <= 1/3, found NaN"),

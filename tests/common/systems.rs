@@ -5,15 +5,19 @@
 pub mod andrews;
 pub mod bounce;
 pub mod chain;
+pub mod driven_oscillator;
 pub mod driven_pendulum;
 pub mod first_paper;
 pub mod fragile;
 pub mod heavy_top;
 pub mod impact;
+pub mod natural_double_pendulum;
 pub mod oscillator;
 pub mod parting;
 pub mod pendulum;
 pub mod relative;
+pub mod wall_pendulum;
+pub mod watched;
 
 use biela::formulation::{Context, Motion, System, Weights};
 use nalgebra::{DMatrix, DVector};

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use biela::component::{Causality, Instance, Variable};
 use biela::integrator::StartReport;
-use biela::model::{BodyRef, ForceKind, ForcePlace, FormulationName, JointKind, Model, Solver};
+use biela::model::{
+    BodyRef, ForceKind, ForcePlace, FormulationName, JointKind, Matrices, Model, Solver,
+};
 
 use crate::Failure;
 use crate::csv::Number;
@@ -44,6 +46,9 @@ pub fn check(path: &Path) -> Result<(), Failure> {
 }
 
 fn describe(model: &Model, text: &mut String) {
+    if let Some(system) = &model.system {
+        return describe_system(&model.name, system, text);
+    }
     writeln!(text, "{} ({} dimensions)", model.name, model.dimension).expect(FITS);
     line(text, "bodies", &model.bodies.len().to_string());
     for body in &model.bodies {
@@ -85,6 +90,30 @@ fn describe(model: &Model, text: &mut String) {
     line(text, "gravity", &format!("{gravity} m/s2"));
 }
 
+fn describe_system(name: &str, system: &Matrices, text: &mut String) {
+    let n = system.coordinates();
+    writeln!(text, "{name} (given by its matrices)").expect(FITS);
+    line(text, "coordinates", &n.to_string());
+    for (name, matrix) in [
+        ("mass", &system.mass),
+        ("damping", &system.damping),
+        ("stiffness", &system.stiffness),
+        ("constraint", &system.constraint),
+    ] {
+        let words = match matrix.entries() {
+            0 => "none".to_owned(),
+            entries => format!(
+                "{} x {}, {entries} entries",
+                matrix.rows(),
+                matrix.columns()
+            ),
+        };
+        line(text, name, &words);
+    }
+    let loaded = system.force.iter().filter(|f| **f != 0.0).count();
+    line(text, "force", &format!("{loaded} of {n} not zero"));
+}
+
 fn start(model: &Model, report: &StartReport, text: &mut String) {
     let freedom = match degrees_of_freedom(model, report) {
         1 => "1 degree of freedom".to_owned(),
@@ -123,6 +152,7 @@ fn start(model: &Model, report: &StartReport, text: &mut String) {
 fn settings(model: &Model, text: &mut String) {
     let solver: &Solver = &model.solver;
     let formulation = match solver.formulation {
+        _ if model.system.is_some() => "the coordinates of the matrices, multipliers",
         // The only one so far, so auto has nothing to weigh.
         FormulationName::Auto => "absolute coordinates, multipliers (chosen by auto)",
         FormulationName::Absolute => "absolute coordinates, multipliers",
@@ -193,7 +223,8 @@ fn warnings(model: &Model, report: &StartReport) -> Vec<String> {
             warnings.push(format!("body \"{}\" has no mass", body.name));
         }
     }
-    if !model.joints.is_empty() && degrees_of_freedom(model, report) == 0 {
+    let held = model.joints.len() + model.system.as_ref().map_or(0, Matrices::constraints);
+    if held > 0 && degrees_of_freedom(model, report) == 0 {
         warnings.push("nothing can move: there are no degrees of freedom".to_owned());
     }
     if !report.redundant.is_empty() {
@@ -215,6 +246,9 @@ fn warnings(model: &Model, report: &StartReport) -> Vec<String> {
 }
 
 fn degrees_of_freedom(model: &Model, report: &StartReport) -> usize {
+    if let Some(system) = &model.system {
+        return system.coordinates().saturating_sub(report.rank);
+    }
     let (free, fixed) = match model.dimension {
         2 => (3, 2),
         _ => (6, 5),

@@ -34,6 +34,7 @@ pub fn model(
             stop: 1.0,
             interval: None,
         },
+        system: None,
         bodies,
         joints,
         forces,

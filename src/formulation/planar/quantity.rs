@@ -24,7 +24,13 @@ impl Mechanism for Planar {
                     ForceField::Force => force,
                 }
             }
-            Quantity::Energy(_) | Quantity::Solver(_) | Quantity::Time => f64::NAN,
+            Quantity::Energy(_)
+            | Quantity::Solver(_)
+            | Quantity::Time
+            | Quantity::Coordinate(_)
+            | Quantity::Rate(_)
+            | Quantity::Acceleration(_)
+            | Quantity::Multiplier(_) => f64::NAN,
         }
     }
 }

@@ -8,6 +8,7 @@ mod joint;
 mod names;
 mod settings;
 mod signal;
+mod system;
 
 use std::fs::File;
 use std::io::Read;
@@ -19,6 +20,7 @@ use self::joint::{joint, joint_keys};
 use self::names::Names;
 use self::settings::{experiment, solver};
 use self::signal::signals;
+use self::system::system;
 use super::check::is_identifier;
 use super::document::{Document, LARGEST_TEXT};
 use super::quantity::Element;
@@ -27,13 +29,14 @@ use super::{Experiment, Model, Solver};
 use crate::error::{Error, Result};
 
 /// Keys of the top level.
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "format",
     "name",
     "dimension",
     "gravity",
     "solver",
     "experiment",
+    "system",
     "body",
     "joint",
     "force",
@@ -43,7 +46,7 @@ const TOP: [&str; 13] = [
     "parameter",
 ];
 /// Legal in the format, not in this version.
-const TOP_LATER: [&str; 3] = ["motion", "system", "expose"];
+const TOP_LATER: [&str; 2] = ["motion", "expose"];
 
 impl Model {
     /// Reads a model file: JSON where its name ends so or its text begins with `{`, else TOML.
@@ -70,12 +73,17 @@ impl Model {
                 "it is not UTF-8 text: byte {good} (line {line}) begins no character"
             ))
         })?;
-        Self::from_text(&text, &shown)
+        Self::from_text_in(&text, &shown, path.parent())
     }
 
     /// Reads a model from text; `origin` is what messages call it. JSON where the text begins with `{` or `origin`
-    /// ends with `.json`, else TOML.
+    /// ends with `.json`, else TOML. Files it names are found in the working directory.
     pub fn from_text(text: &str, origin: &str) -> Result<Self> {
+        Self::from_text_in(text, origin, None)
+    }
+
+    /// The same with files found in `base_dir`.
+    pub fn from_text_in(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Self> {
         let begins = text.trim_start_matches('\u{feff}').trim_start();
         let ending = Path::new(origin).extension();
         let json =
@@ -85,11 +93,11 @@ impl Model {
             document: &document,
             origin,
         };
-        read(&Table::root(source)?, origin)
+        read(&Table::root(source)?, origin, base_dir)
     }
 }
 
-fn read(root: &Table, origin: &str) -> Result<Model> {
+fn read(root: &Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     // The format first: a later one may have other keys.
     match root.whole_number("format")? {
         Some(1) => {}
@@ -106,8 +114,12 @@ fn read(root: &Table, origin: &str) -> Result<Model> {
         Some(_) => root.name(&[])?.0.to_owned(),
         None => name_from(origin),
     };
+    let system = (root.table("system")?)
+        .map(|table| system(root, &table, base_dir))
+        .transpose()?;
     match root.whole_number("dimension")? {
         Some(2) => {}
+        None | Some(3) if system.is_some() => {}
         Some(3) => {
             let message = "dimension 3 is not available in this version; write dimension = 2";
             return Err(root.refuse_value("dimension", message));
@@ -131,7 +143,7 @@ fn read(root: &Table, origin: &str) -> Result<Model> {
     let mut model = Model {
         origin: origin.to_owned(),
         name,
-        dimension: 2,
+        dimension: if system.is_some() { 3 } else { 2 },
         gravity: root.plane_vector("gravity")?.unwrap_or_default(),
         solver: root
             .table("solver")?
@@ -139,6 +151,7 @@ fn read(root: &Table, origin: &str) -> Result<Model> {
         experiment: root
             .table("experiment")?
             .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
+        system,
         bodies: Vec::with_capacity(bodies.len()),
         joints: Vec::with_capacity(joints.len()),
         forces: Vec::with_capacity(forces.len()),

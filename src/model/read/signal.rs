@@ -49,7 +49,11 @@ pub fn signals(root: &Table, model: &mut Model, names: &Names) -> Result<()> {
             }
             let (name, unit, place) = (
                 name.to_owned(),
-                unit(table, model.unit_of_target(target))?,
+                unit(
+                    table,
+                    model.unit_of_target(target),
+                    matches!(target, Target::SystemForce(_)),
+                )?,
                 table.place(),
             );
             if input {
@@ -79,7 +83,7 @@ pub fn signals(root: &Table, model: &mut Model, names: &Names) -> Result<()> {
         let quantity = model
             .resolve_quantity(source, |name| names.find(name))
             .map_err(|message| table.refuse_value("source", format!("source: {message}")))?;
-        let unit = unit(table, model.unit(quantity))?;
+        let unit = unit(table, model.unit(quantity), quantity.unit_is_free())?;
         model.outputs.push(Output {
             name: name.to_owned(),
             source: source.to_owned(),
@@ -109,8 +113,9 @@ fn set_by(table: &Table, model: &Model, names: &Names, input: bool) -> Result<(T
     Ok((target, start))
 }
 
-/// A unit as written must be the one the value has: nothing is converted.
-fn unit(table: &Table, own: &str) -> Result<Option<String>> {
+/// A unit as written must be the one the value has: nothing is converted. Where matrices make the value only their author
+/// knows it.
+fn unit(table: &Table, own: &str, free: bool) -> Result<Option<String>> {
     let Some(unit) = table.text("unit")? else {
         return Ok(None);
     };
@@ -119,7 +124,7 @@ fn unit(table: &Table, own: &str) -> Result<Option<String>> {
         text.replace('²', "2").replace('^', "")
     };
     let dimensionless = own.is_empty() && unit == "1";
-    if plain(unit) != plain(own) && !dimensionless {
+    if plain(unit) != plain(own) && !dimensionless && !free {
         let own = if own.is_empty() { "1" } else { own };
         let message = format!(
             "unit \"{}\" does not fit: the value is in \"{own}\", and units are not converted",

@@ -221,6 +221,7 @@ mod tests {
                 stop: 2.0,
                 interval: None,
             },
+            system: None,
             bodies: vec![
                 body(0, "crank", None),
                 body(1, "rod", None),

@@ -1,0 +1,283 @@
+//! `[system]`: matrices and vectors, written in the text or in Matrix Market files beside it. Sizes have to agree; where
+//! they do not, the message stands where the size was given.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::TOP;
+use crate::error::{Error, Result};
+use crate::linalg::csr::Csr;
+use crate::linalg::matrix_market;
+use crate::model::Matrices;
+use crate::model::check::Range;
+use crate::model::document::shorten;
+use crate::model::reader::{Table, Written};
+use crate::model::system::SYMMETRIC;
+
+/// Keys that describe bodies.
+const OF_BODIES: [&str; 5] = ["body", "joint", "force", "sensor", "gravity"];
+
+pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Matrices> {
+    for key in OF_BODIES {
+        if root.has(key) {
+            let message = format!(
+                "a model is made of bodies or given by [system], not both: remove \"{key}\""
+            );
+            return Err(root.refuse_key(key, message));
+        }
+    }
+    if let Some(solver) = root.table("solver")?
+        && let Some(formulation) = solver.text("formulation")?
+        && formulation != "auto"
+    {
+        let message = format!(
+            "formulation \"{}\" is for bodies: a system given by its matrices has its own coordinates, write \"auto\"",
+            shorten(formulation)
+        );
+        return Err(solver.refuse_value("formulation", message));
+    }
+    table.keys(
+        &[
+            "mass",
+            "damping",
+            "stiffness",
+            "constraint",
+            "force",
+            "weight",
+            "position",
+            "velocity",
+        ],
+        &[],
+        &TOP,
+    )?;
+    let read = |key: &'static str| Given::read(table, key, base_dir);
+    let Some(mass) = read("mass")? else {
+        return Err(table.refuse(
+            "\"mass\" is missing: expected a matrix [[..], ..] or the name of a Matrix Market file",
+        ));
+    };
+    let n = mass.rows;
+    if mass.columns != n {
+        return Err(mass.refuse(
+            table,
+            format!("mass must be square, found {n} x {}", mass.columns),
+        ));
+    }
+    let [damping, stiffness, constraint] =
+        [read("damping")?, read("stiffness")?, read("constraint")?];
+    for given in [&damping, &stiffness].into_iter().flatten() {
+        given.must_be(table, n, n)?;
+    }
+    if let Some(given) = &constraint {
+        given.must_be(table, given.rows, n)?;
+    }
+    let vectors = [
+        ("force", Range::Finite),
+        ("weight", Range::Positive),
+        ("position", Range::Finite),
+        ("velocity", Range::Finite),
+    ];
+    let mut given_vectors = Vec::with_capacity(4);
+    for (key, range) in vectors {
+        let given = read(key)?;
+        if let Some(given) = &given {
+            given.must_be_vector(table, n, range)?;
+        }
+        given_vectors.push(given);
+    }
+    // Only now is n believed: so many equations need so many entries, and those have been read.
+    let others = [&damping, &stiffness, &constraint];
+    let entries = mass.entries.len()
+        + others
+            .iter()
+            .map(|g| g.as_ref().map_or(0, |g| g.entries.len()))
+            .sum::<usize>();
+    if n > entries {
+        let message = format!(
+            "{n} coordinates, but the matrices have only {entries} entries: some coordinates are in no equation"
+        );
+        return Err(mass.refuse(table, message));
+    }
+    if let Some(given) = &constraint
+        && given.rows > given.entries.len()
+    {
+        let message = format!(
+            "constraint has {} rows but only {} entries",
+            given.rows,
+            given.entries.len()
+        );
+        return Err(given.refuse(table, message));
+    }
+    let place_of_mass = mass.mark();
+    let mass = mass.matrix();
+    if let Some((i, j)) = mass.unsymmetric_at(SYMMETRIC) {
+        let message = format!(
+            "mass must be symmetric: {} in row {}, column {}, but {} in row {}, column {}",
+            mass.get(i, j),
+            i + 1,
+            j + 1,
+            mass.get(j, i),
+            j + 1,
+            i + 1
+        );
+        return Err(place_of_mass.refuse(table, "mass", message));
+    }
+    let square = |given: Option<Given>| given.map_or_else(|| Csr::zero(n, n), Given::matrix);
+    let mut vectors =
+        given_vectors
+            .into_iter()
+            .zip([0.0, 1.0, 0.0, 0.0])
+            .map(|(given, default)| {
+                let mut vector = vec![default; n];
+                if let Some(given) = given {
+                    vector.fill(0.0);
+                    for (i, j, x) in given.entries {
+                        vector[i.max(j) as usize] += x;
+                    }
+                }
+                vector
+            });
+    let mut next = || vectors.next().expect("four vectors were read");
+    Ok(Matrices {
+        mass: Arc::new(mass),
+        damping: Arc::new(square(damping)),
+        stiffness: Arc::new(square(stiffness)),
+        constraint: Arc::new(constraint.map_or_else(|| Csr::zero(0, n), Given::matrix)),
+        force: Arc::new(next()),
+        weight: Arc::new(next()),
+        position: Arc::new(next()),
+        velocity: Arc::new(next()),
+        place: table.place(),
+    })
+}
+
+/// Where something was given: at its key, or in a file at a line.
+#[derive(Clone)]
+enum Mark {
+    Text,
+    File { path: PathBuf, line: usize },
+}
+
+impl Mark {
+    fn refuse(&self, table: &Table, key: &str, message: String) -> Error {
+        match self {
+            Self::Text => table.refuse_value(key, message),
+            Self::File { path, line } => in_file(path, *line, 1, message),
+        }
+    }
+}
+
+/// A matrix or vector as given, its sizes not yet believed.
+struct Given {
+    key: &'static str,
+    rows: usize,
+    columns: usize,
+    entries: Vec<(u32, u32, f64)>,
+    mark: Mark,
+}
+
+impl Given {
+    fn read(table: &Table, key: &'static str, base_dir: Option<&Path>) -> Result<Option<Self>> {
+        let vector = matches!(key, "force" | "weight" | "position" | "velocity");
+        let Some(written) = table.matrix_or_file(key, vector)? else {
+            return Ok(None);
+        };
+        match written {
+            Written::Matrix {
+                rows,
+                columns,
+                entries,
+            } => Ok(Some(Self {
+                key,
+                rows,
+                columns,
+                entries,
+                mark: Mark::Text,
+            })),
+            Written::File(name) => {
+                let path = base_dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
+                let file = File::open(&path).map_err(|e| {
+                    let message = format!("{key}: cannot read \"{}\": {e}", path.display());
+                    table.refuse_value(key, message)
+                })?;
+                let read = matrix_market::read(BufReader::with_capacity(1 << 16, file));
+                let read = read.map_err(|fault| {
+                    let message = format!("{key}: {}", fault.message);
+                    in_file(&path, fault.line, fault.column, message)
+                })?;
+                Ok(Some(Self {
+                    key,
+                    rows: read.rows,
+                    columns: read.columns,
+                    entries: read.entries,
+                    mark: Mark::File {
+                        path,
+                        line: read.size_line,
+                    },
+                }))
+            }
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        self.mark.clone()
+    }
+
+    fn refuse(&self, table: &Table, message: String) -> Error {
+        self.mark.refuse(table, self.key, message)
+    }
+
+    fn must_be(&self, table: &Table, rows: usize, columns: usize) -> Result<()> {
+        if (self.rows, self.columns) == (rows, columns) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} must be {rows} x {columns} as mass has {columns} rows, found {} x {}",
+            self.key, self.rows, self.columns
+        );
+        Err(self.refuse(table, message))
+    }
+
+    /// n numbers in a column (or in a row), in their range.
+    fn must_be_vector(&self, table: &Table, n: usize, range: Range) -> Result<()> {
+        if self.rows.max(self.columns) != n || self.rows.min(self.columns) != 1 {
+            let found = match self.mark {
+                Mark::Text => self.rows.to_string(),
+                Mark::File { .. } => format!("{} x {}", self.rows, self.columns),
+            };
+            let message = format!(
+                "{} must have {n} numbers as mass has {n} rows, found {found}",
+                self.key
+            );
+            return Err(self.refuse(table, message));
+        }
+        let bad = self.entries.iter().find(|(_, _, x)| !range.accepts(*x));
+        // Zeros are not among the entries.
+        let zeros = range == Range::Positive && self.entries.len() < n;
+        if bad.is_some() || zeros {
+            let found = bad.map_or(0.0, |(_, _, x)| *x);
+            let message = format!(
+                "{} must be {} throughout, found {found}",
+                self.key,
+                range.words()
+            );
+            return Err(self.refuse(table, message));
+        }
+        Ok(())
+    }
+
+    fn matrix(self) -> Csr {
+        Csr::new(self.rows, self.columns, self.entries)
+    }
+}
+
+fn in_file(path: &Path, line: usize, column: usize, message: String) -> Error {
+    Error::Model {
+        origin: path.display().to_string(),
+        line,
+        column,
+        message,
+    }
+}
