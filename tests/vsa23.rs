@@ -533,3 +533,26 @@ fn a_component_steps_and_goes_back_with_it() {
     instance.step(t, 0.02).unwrap();
     assert_eq!(first, common::bits(&mut instance));
 }
+
+#[test]
+fn counters_of_a_linear_system_repeat_with_its_motion() {
+    for set in SETS {
+        let settings = Solver {
+            tolerance: 1e-4,
+            ..settings(set)
+        };
+        let start = || Run::new(TwoOscillators, &settings, &[0.002, 10.0], &[0.0; 2]).unwrap();
+        let mut run = start();
+        run.to(0.7).unwrap();
+        let saved = run.state.clone();
+        run.to(1.4).unwrap();
+        let first = format!("{:?}", run.state);
+        run.state.copy_from(&saved);
+        run.to(1.4).unwrap();
+        assert_eq!(first, format!("{:?}", run.state));
+        let mut other = start();
+        other.state.copy_from(&saved);
+        other.to(1.4).unwrap();
+        assert_eq!(first, format!("{:?}", other.state));
+    }
+}

@@ -262,6 +262,14 @@ impl Vsa23 {
                 second.kept = None;
             }
         }
+        // What counts is what the state's own past has made, so that counters repeat with the motion.
+        let matrices = 1 + u64::from(second.is_some());
+        let counted = core.work.factorizations
+            + if core.kept.counted_step == h {
+                0
+            } else {
+                matrices
+            };
         alpha.x.copy_from_slice(&s.acc);
         first.solve(core, p, s, h, &parameters.quadratic(), alpha, norm, stats)?;
         beta.x.fill(0.0);
@@ -274,6 +282,10 @@ impl Vsa23 {
             }
         };
         second.solve(core, p, s, h, &parameters.cubic(), beta, norm, stats)?;
+        if core.character.linear {
+            core.work.factorizations = counted;
+            core.kept.counted_step = h;
+        }
         Ok(())
     }
 
