@@ -9,7 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
 use biela::constraint::multipliers::Backend;
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, ErrorAt, IntegratorName, Solver, Vsa23, Vsa23Parameters};
 use common::drive::{cases, live, sample, start};
 
 thread_local! {
@@ -99,4 +99,31 @@ fn ten_thousand_dense_steps_allocate_nothing() {
 fn ten_thousand_sparse_steps_allocate_nothing() {
     nothing_is_allocated(Backend::Sparse, Corrector::Off);
     nothing_is_allocated(Backend::Sparse, Corrector::Auto);
+}
+
+#[test]
+fn a_thousand_steps_of_the_other_method_allocate_nothing() {
+    for backend in [Backend::Dense, Backend::Sparse] {
+        for parameters in [Vsa23Parameters::Common, Vsa23Parameters::Original] {
+            let settings = Solver {
+                integrator: IntegratorName::Vsa23,
+                vsa23: Vsa23 {
+                    parameters,
+                    error_at: ErrorAt::End,
+                },
+                tolerance: 1e-3,
+                max_step: Some(0.02),
+                ..Solver::default()
+            };
+            for case in ["oscillator", "pendulum", "chain", "double pendulum"] {
+                let mut run = start(case, &settings, backend);
+                let mut middle = sample(&run);
+                let before = calls();
+                for k in 0..1000 {
+                    live(&mut run, k, &mut middle);
+                }
+                assert_eq!(calls() - before, 0, "{case}, {backend:?}, {parameters:?}");
+            }
+        }
+    }
 }

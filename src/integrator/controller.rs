@@ -3,11 +3,12 @@
 //! ```text
 //!   standard   h ← h clamp(0.8 e^(−1/k), 0.3, 2)      k = 3, 4 for the estimate `seed`, 2 per unit step
 //!   seed       h ← h e^(−1/2)                          (12) as printed
+//!   VSA23      h ← h clamp(0.9 e^(−1/2), 0.1, 2)       (12) with a safety factor
 //! ```
 //!
 //! with e the estimated error over the tolerance.
 
-use crate::model::{Controller, Estimate, Solver};
+use crate::model::{Controller, Estimate, IntegratorName, Solver};
 
 /// theory: section 6 of the first paper's notes; an elementary controller with 0.8 rejects no more than a PI one.
 const SAFETY: f64 = 0.8;
@@ -17,6 +18,9 @@ const RATIO: (f64, f64) = (0.3, 2.0);
 const FIRST_RATIO: f64 = 10.0;
 /// Ratios after a rejection.
 const REJECTED_RATIO: (f64, f64) = (0.2, 0.9);
+/// theory: section 3 of the notes; (12) as printed without a safety factor accepts and rejects in turns.
+const VSA23_SAFETY: f64 = 0.9;
+const VSA23_RATIO: (f64, f64) = (0.1, 2.0);
 /// Newton did not converge: far shorter.
 pub const NEWTON_RATIO: f64 = 0.25;
 /// A step may be stretched by this much to land.
@@ -28,6 +32,7 @@ const FIXED_STRETCH: f64 = 1.0 + 1e-6;
 #[derive(Clone, Copy, Debug)]
 pub struct StepControl {
     rule: Controller,
+    vsa23: bool,
     exponent: f64,
     max_step: f64,
     min_step: f64,
@@ -55,6 +60,7 @@ impl StepControl {
         };
         Self {
             rule: settings.controller,
+            vsa23: settings.integrator == IntegratorName::Vsa23,
             exponent,
             max_step: settings.max_step.unwrap_or(f64::INFINITY),
             min_step: settings.min_step.unwrap_or(0.0),
@@ -113,6 +119,7 @@ impl StepControl {
     /// Step size at which the estimate would have been the tolerance, with safety.
     fn wanted(&self, h: f64, e: f64) -> f64 {
         match self.rule {
+            Controller::Standard if self.vsa23 => h * VSA23_SAFETY * e.powf(-0.5),
             Controller::Standard => h * SAFETY * e.powf(-self.exponent),
             Controller::Seed => h * e.powf(-0.5),
         }
@@ -141,6 +148,8 @@ impl StepControl {
             wanted.min(proposal.max(growth * plan.h))
         } else if self.rule == Controller::Seed {
             wanted.min(FIRST_RATIO * plan.h)
+        } else if self.vsa23 {
+            wanted.clamp(VSA23_RATIO.0 * plan.h, VSA23_RATIO.1 * plan.h)
         } else {
             wanted.clamp(RATIO.0 * plan.h, growth * plan.h)
         };
@@ -150,6 +159,9 @@ impl StepControl {
     /// Next attempt after one that the estimate refused.
     pub fn after_rejected(&self, h: f64, e: f64) -> f64 {
         match self.rule {
+            Controller::Standard if self.vsa23 => self
+                .wanted(h, e)
+                .clamp(VSA23_RATIO.0 * h, REJECTED_RATIO.1 * h),
             Controller::Standard => self
                 .wanted(h, e)
                 .clamp(REJECTED_RATIO.0 * h, REJECTED_RATIO.1 * h),

@@ -1,8 +1,8 @@
-//! One step of a method: HHT with its error estimate, corrector, events and step-size controller.
+//! One step of a method: HHT with its error estimate, corrector, events and step-size controller; or VSA23.
 //!
 //! The story of a substep is [`Integrator::advance`]; its parts are in the files of this folder: `newton` (the implicit
 //! equations), `step` (closure and projections), `corrector` (fourth order), `estimate` and `controller` (how good, how
-//! long), `events`, `start`, `interpolate`.
+//! long), `events`, `start`, `interpolate`. `vsa23` is the other method: it has an attempt of its own and shares the rest.
 
 mod balance;
 mod controller;
@@ -14,9 +14,11 @@ mod hht;
 mod interpolate;
 mod newton;
 mod redundant;
+pub mod stability;
 mod start;
 mod state;
 mod step;
+pub mod vsa23;
 
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
@@ -58,6 +60,8 @@ pub struct Environment<'a> {
 /// The method with its settings and work space. Holds nothing the future depends on: that is [`State`].
 pub struct Integrator {
     core: Core,
+    /// The other method, where it is asked for.
+    vsa23: Option<Box<vsa23::Vsa23>>,
     trial: Trial,
     plain: Trial,
     segment: Segment,
@@ -82,16 +86,22 @@ impl Integrator {
     /// The same with a chosen linear algebra (for tests and benches).
     pub fn with_backend(system: &dyn System, settings: &Solver, backend: Backend) -> Result<Self> {
         settings.validate()?;
-        if settings.integrator != IntegratorName::Hht {
-            return Err(Error::Argument {
-                name: "solver.integrator".into(),
-                value: "vsa23".into(),
-                expected: "\"hht\": VSA23 is not available in this version".into(),
-            });
+        let mut settings = *settings;
+        if settings.integrator == IntegratorName::Vsa23 {
+            settings.corrector = Corrector::Off; // it belongs to HHT
         }
+        let core = Core::new(system, &settings, backend);
+        let vsa23 = match settings.integrator {
+            IntegratorName::Hht => None,
+            IntegratorName::Vsa23 => {
+                let method = vsa23::Vsa23::new(system, &core, &settings.vsa23)?;
+                Some(Box::new(method))
+            }
+        };
         let size = system.size();
         Ok(Self {
-            core: Core::new(system, settings, backend),
+            core,
+            vsa23,
             trial: Trial::new(&size),
             plain: match settings.corrector {
                 Corrector::Auto => Trial::result(&size),
@@ -192,7 +202,9 @@ impl Integrator {
                     continue;
                 }
                 Err(Refusal::Opened { .. })
-                    if reconsidered <= self.core.size.nc && self.reconsider(p, state, stats) =>
+                    if self.vsa23.is_none()
+                        && reconsidered <= self.core.size.nc
+                        && self.reconsider(p, state, stats) =>
                 {
                     reconsidered += 1;
                     stats.event_repeats += 1;
@@ -227,7 +239,10 @@ impl Integrator {
                 cut: false,
             });
         }
-        let worst = newton::largest(&self.trial.delta);
+        let worst = newton::largest(match self.vsa23 {
+            None => &self.trial.delta,
+            Some(_) => &self.trial.x,
+        });
         Err(match refusal {
             Some(refusal @ (Refusal::NotFinite(_) | Refusal::Fault(_))) => {
                 refusal.error(p.system, state.t, h)
@@ -285,6 +300,7 @@ impl Integrator {
     ) -> std::result::Result<f64, Refusal> {
         let Self {
             core,
+            vsa23,
             trial: y,
             plain,
             ..
@@ -293,6 +309,9 @@ impl Integrator {
         (y.corrected, y.jerk_known) = (false, false);
         y.growth = f64::INFINITY;
         y.opened = (0.0, 0);
+        if let Some(method) = vsa23 {
+            return method.attempt(core, p, s, y, stats);
+        }
         core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);

@@ -82,6 +82,10 @@ impl Integrator {
         self.core
             .restart(&p, &mut fresh, &mut stats)
             .map_err(refused)?;
+        if let Some(method) = &mut self.vsa23 {
+            fresh.forget_history();
+            method.renew(&mut self.core, &p, &fresh).map_err(refused)?;
+        }
         if size.ne > 0 {
             self.look_around(&p, &mut fresh, None);
         }
@@ -176,6 +180,10 @@ impl Integrator {
         state.jerk_known = wants_jerk;
         state.rate = f64::INFINITY;
         self.segment.forget();
+        if let Some(method) = &mut self.vsa23 {
+            state.forget_history();
+            method.renew(&mut self.core, p, state)?;
+        }
         Ok(moved)
     }
 }

@@ -91,6 +91,16 @@ impl State {
         }
     }
 
+    /// Without the memory of HHT, for a method that has none.
+    pub(super) fn forget_history(&mut self) {
+        for x in [&mut self.a, &mut self.delta, &mut self.delta_dot] {
+            x.fill(0.0);
+        }
+        self.lambda_dot.fill(0.0);
+        self.jerk.fill(0.0);
+        self.jerk_known = false;
+    }
+
     /// Takes over another state without allocating (once the sizes have been met).
     pub fn copy_from(&mut self, other: &State) {
         let Self {

@@ -98,6 +98,36 @@ pub enum IntegratorName {
     Vsa23,
 }
 
+/// `vsa23` of `[solver]`: how VSA23 is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vsa23 {
+    /// Weights of the two schemes.
+    pub parameters: Vsa23Parameters,
+    /// Where they are compared.
+    pub error_at: ErrorAt,
+}
+
+/// `parameters` of `vsa23`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vsa23Parameters {
+    /// Both schemes find their equilibrium at one time: (25) in closed form.
+    #[default]
+    Common,
+    /// At two different times, with one matrix.
+    Original,
+}
+
+/// `error_at` of `vsa23`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorAt {
+    /// At the end of the step: (11). Constraints that are open there are taken for an error which no step is short
+    /// enough for.
+    End,
+    /// At the common equilibrium point; only with [`Vsa23Parameters::Common`].
+    #[default]
+    Common,
+}
+
 /// `estimate` of `[solver]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimate {
@@ -135,6 +165,8 @@ pub struct Solver {
     pub formulation: FormulationName,
     /// Method.
     pub integrator: IntegratorName,
+    /// Settings of VSA23.
+    pub vsa23: Vsa23,
     /// HHT dissipation, 0 .. 1/3.
     pub alpha: f64,
     /// Local error per step (per second with `per_unit_step`).
@@ -170,6 +202,7 @@ impl Default for Solver {
         Self {
             formulation: FormulationName::default(),
             integrator: IntegratorName::default(),
+            vsa23: Vsa23::default(),
             alpha: 0.05,
             tolerance: 1e-6,
             estimate: Estimate::default(),

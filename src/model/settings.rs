@@ -1,7 +1,7 @@
 //! Ranges of the solver's and the experiment's settings: judged here and nowhere else, refused and never clamped.
 
 use super::check::Range;
-use super::{Experiment, Solver};
+use super::{ErrorAt, Experiment, Solver, Vsa23Parameters};
 use crate::error::{Error, Result};
 
 /// `max_substeps` counts in a 64-bit integer, and is exact as a real number up to here.
@@ -57,6 +57,15 @@ impl Solver {
                 self.max_substeps as f64,
                 "a whole number from 1 to 2^53",
             ));
+        }
+        if self.vsa23.parameters == Vsa23Parameters::Original
+            && self.vsa23.error_at == ErrorAt::Common
+        {
+            return Err(Error::Argument {
+                name: "solver.vsa23".into(),
+                value: "error_at = \"common\" with parameters = \"original\"".into(),
+                expected: "error_at = \"end\": these parameters have no common point".into(),
+            });
         }
         Ok(())
     }

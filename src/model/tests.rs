@@ -261,9 +261,12 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("alpha = 0.1", "projection = 1", "6:14", "projection must be true or false, found 1"),
         ("alpha = 0.1", "formulation = \"hybrid\"", "6:15", "formulation \"hybrid\" is not available in this version; available: auto, absolute"),
         ("alpha = 0.1", "formulation = \"absolut\"", "6:15", "did you mean \"absolute\"?"),
-        ("alpha = 0.1", "integrator = \"vsa23\"", "6:14", "integrator \"vsa23\" is not available in this version"),
-        ("alpha = 0.1", "integrator = \"euler\"", "6:14", "integrator must be one of hht, found \"euler\""),
-        ("alpha = 0.1", "vsa23 = {}", "6:1", "\"vsa23\" is not available in this version"),
+        ("alpha = 0.1", "integrator = \"euler\"", "6:14", "integrator must be one of hht, vsa23, found \"euler\""),
+        ("alpha = 0.1", "vsa23 = true", "6:9", "vsa23 must be a table, found true (a boolean)"),
+        ("alpha = 0.1", "vsa23 = { error = \"end\" }", "6:11", "solver: vsa23: unknown key \"error\""),
+        ("alpha = 0.1", "vsa23 = { error_at = \"start\" }", "6:22", "error_at must be one of end, common, found \"start\""),
+        ("alpha = 0.1", "vsa23 = { parameters = \"old\" }", "6:24", "parameters must be one of common, original, found \"old\""),
+        ("alpha = 0.1", "vsa23 = { parameters = \"original\", error_at = \"common\" }", "6:9", "these parameters have no common point"),
         ("alpha = 0.1", "penalty = 1e9", "6:1", "\"penalty\" is not available in this version"),
         ("stop = 1", "stop = -1", "8:8", "experiment: stop must be a finite number > start"),
         ("stop = 1", "interval = 0", "8:12", "interval must be a finite number > 0"),
@@ -543,4 +546,31 @@ fn the_examples_of_the_manual_are_read() {
         }
     }
     assert!(count >= 4, "{count} examples");
+}
+
+#[test]
+fn the_settings_of_vsa23_have_defaults_that_fit_their_parameters() {
+    let read = |settings: &str| {
+        let text = GOOD.replace("alpha = 0.1", settings);
+        let solver = Model::from_text(&text, "good.toml").unwrap().solver;
+        (
+            solver.integrator,
+            solver.vsa23.parameters,
+            solver.vsa23.error_at,
+        )
+    };
+    use {ErrorAt as At, IntegratorName as Name, Vsa23Parameters as Set};
+    assert_eq!(read("alpha = 0.1"), (Name::Hht, Set::Common, At::Common));
+    assert_eq!(
+        read("integrator = \"vsa23\""),
+        (Name::Vsa23, Set::Common, At::Common)
+    );
+    assert_eq!(
+        read("integrator = \"vsa23\"\nvsa23 = { parameters = \"original\" }"),
+        (Name::Vsa23, Set::Original, At::End)
+    );
+    assert_eq!(
+        read("vsa23 = { error_at = \"end\" }"),
+        (Name::Hht, Set::Common, At::End)
+    );
 }

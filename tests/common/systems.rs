@@ -7,6 +7,7 @@ pub mod bounce;
 pub mod chain;
 pub mod driven_oscillator;
 pub mod driven_pendulum;
+pub mod first_paper;
 pub mod fragile;
 pub mod heavy_top;
 pub mod impact;

@@ -4,7 +4,8 @@ use super::TOP;
 use crate::error::{Error, Result};
 use crate::model::reader::Table;
 use crate::model::{
-    Controller, Corrector, Estimate, Experiment, FormulationName, IntegratorName, Solver,
+    Controller, Corrector, ErrorAt, Estimate, Experiment, FormulationName, IntegratorName, Solver,
+    Vsa23, Vsa23Parameters,
 };
 
 pub fn solver(table: &Table) -> Result<Solver> {
@@ -12,6 +13,7 @@ pub fn solver(table: &Table) -> Result<Solver> {
         &[
             "formulation",
             "integrator",
+            "vsa23",
             "alpha",
             "tolerance",
             "estimate",
@@ -27,7 +29,7 @@ pub fn solver(table: &Table) -> Result<Solver> {
             "newton_tolerance",
             "max_substeps",
         ],
-        &["penalty", "vsa23"],
+        &["penalty"],
         &TOP,
     )?;
     let d = Solver::default();
@@ -43,8 +45,19 @@ pub fn solver(table: &Table) -> Result<Solver> {
             )?
             .unwrap_or(d.formulation),
         integrator: table
-            .choice("integrator", &[("hht", IntegratorName::Hht)], &["vsa23"])?
+            .choice(
+                "integrator",
+                &[
+                    ("hht", IntegratorName::Hht),
+                    ("vsa23", IntegratorName::Vsa23),
+                ],
+                &[],
+            )?
             .unwrap_or(d.integrator),
+        vsa23: match table.table("vsa23")? {
+            Some(table) => vsa23(&table)?,
+            None => d.vsa23,
+        },
         alpha: table.any_number("alpha")?.unwrap_or(d.alpha),
         tolerance: table.any_number("tolerance")?.unwrap_or(d.tolerance),
         estimate: table
@@ -88,6 +101,32 @@ pub fn solver(table: &Table) -> Result<Solver> {
     };
     solver.validate().map_err(|e| at_its_key(table, e))?;
     Ok(solver)
+}
+
+fn vsa23(table: &Table) -> Result<Vsa23> {
+    table.keys(&["parameters", "error_at"], &[], &TOP)?;
+    let parameters = table
+        .choice(
+            "parameters",
+            &[
+                ("common", Vsa23Parameters::Common),
+                ("original", Vsa23Parameters::Original),
+            ],
+            &[],
+        )?
+        .unwrap_or_default();
+    let error_at = table.choice(
+        "error_at",
+        &[("end", ErrorAt::End), ("common", ErrorAt::Common)],
+        &[],
+    )?;
+    Ok(Vsa23 {
+        parameters,
+        error_at: error_at.unwrap_or(match parameters {
+            Vsa23Parameters::Common => ErrorAt::Common,
+            Vsa23Parameters::Original => ErrorAt::End,
+        }),
+    })
 }
 
 pub fn experiment(table: &Table) -> Result<Experiment> {
