@@ -189,7 +189,7 @@ impl Core {
             self.mass.load_mass(&self.st, p.system, &cx, &y.q, &y.v)?;
         }
         if self.size.nc > 0 {
-            self.velocity_onto_constraints(p, y);
+            self.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
         }
         let Trial {
             t,
@@ -269,22 +269,5 @@ impl Core {
             y.q.copy_from_slice(&self.scratch.q);
         }
         Ok(())
-    }
-
-    /// v₁ onto G v + Φ_t = 0, G of `mass`.
-    fn velocity_onto_constraints(&mut self, p: &Problem, y: &mut Trial) {
-        let cx = self.inputs.at(p, y.t);
-        let [dv, ..] = &mut self.scratch.v;
-        let [r, mu, gv] = &mut self.scratch.c;
-        p.system.constraint_rate(&cx, &y.q, r);
-        self.mass.matrix.jacobian_times(&self.st, &y.v, gv);
-        for i in 0..r.len() {
-            r[i] = -(r[i] + gv[i]);
-        }
-        self.mass
-            .reach_here(&self.st, r, PROJECTED, dv, mu, &mut self.work);
-        for i in 0..dv.len() {
-            y.v[i] += dv[i];
-        }
     }
 }

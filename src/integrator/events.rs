@@ -14,6 +14,7 @@
 //! leaves to the far side; an event begins to be watched in a new mode when φ is on its far side and does not return.
 
 use super::core::{Core, Problem};
+use super::start::PROJECTED;
 use super::state::{State, Statistics};
 use super::{Integrator, Refusal};
 use crate::error::{Error, Result};
@@ -584,7 +585,7 @@ fn go_on(
         // A row that begins to hold was met to the accuracy of the hit only.
         core.close_positions(p, s.t, &mut s.q, &s.v)?;
         core.factorise_mass(p, s.t, &s.q, &s.v)?;
-        core.fit(p, s.t, &s.q, &mut s.v);
+        core.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
     }
     let State {
         t,

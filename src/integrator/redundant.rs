@@ -8,6 +8,7 @@
 
 use super::Integrator;
 use super::core::{Core, Problem, Refusal, Trial};
+use super::start::PROJECTED;
 use super::state::{State, Statistics};
 use crate::constraint::redundancy::dependent_rows;
 use crate::formulation::Evaluated;
@@ -77,7 +78,7 @@ impl Integrator {
         }
         core.close_positions(p, y.t, &mut y.q, &y.v)?;
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
-        core.fit_velocities(p, y);
+        core.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
         let Trial {
             t,
             q,

@@ -21,7 +21,7 @@ const ASSEMBLY_LIMIT: usize = 60;
 const ASSEMBLED: f64 = 1e-14;
 const OPEN: f64 = 1e-10;
 /// Rest of projections at the start, relative.
-const PROJECTED: f64 = 1e-12;
+pub(super) const PROJECTED: f64 = 1e-12;
 
 impl Integrator {
     /// Assembles the pose, makes velocities and accelerations consistent, chooses the first step size.
@@ -149,7 +149,7 @@ impl Integrator {
         }
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
         if core.character.moving_constraints {
-            core.fit_velocities(p, y);
+            core.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
         }
         let Trial {
             t,
@@ -270,7 +270,7 @@ impl Core {
             self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
         }
         let before = s.v.clone();
-        self.fit(p, s.t, &s.q, &mut s.v);
+        self.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
         for i in 0..before.len() {
             dq[i] = s.v[i] - before[i];
         }
@@ -279,8 +279,8 @@ impl Core {
         Ok(report)
     }
 
-    /// v onto G v + Φ_t = 0 with the factor and the G of `mass`.
-    pub fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64]) {
+    /// v onto G v + Φ_t = 0 with the factor and the G of `mass`; `tol` is the rest allowed, relative.
+    pub fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64], tol: f64) {
         let cx = self.inputs.at(p, t);
         let [dv, ..] = &mut self.scratch.v;
         let [r, mu, gv] = &mut self.scratch.c;
@@ -290,16 +290,9 @@ impl Core {
             r[i] = -(r[i] + gv[i]);
         }
         self.mass
-            .reach_here(&self.st, r, PROJECTED, dv, mu, &mut self.work);
+            .reach_here(&self.st, r, tol, dv, mu, &mut self.work);
         for i in 0..dv.len() {
             v[i] += dv[i];
-        }
-    }
-
-    /// The velocities of a trial, fitted.
-    pub fn fit_velocities(&mut self, p: &Problem, y: &mut Trial) {
-        if self.size.nc > 0 {
-            self.fit(p, y.t, &y.q, &mut y.v);
         }
     }
 
@@ -480,7 +473,7 @@ impl Core {
             let cx = self.inputs.at(p, t);
             self.mass
                 .load_mass(&self.st, p.system, &cx, &out.q, &out.v)?;
-            self.fit(p, t, &out.q, &mut out.v);
+            self.fit(p, t, &out.q, &mut out.v, PROJECTED);
         }
         let mut unused = Statistics::default();
         let outcome = self.accelerations(
