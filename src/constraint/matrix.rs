@@ -406,6 +406,13 @@ impl Matrix {
         }
     }
 
+    /// E from a rule of one's own, zero for rows that are not active.
+    pub fn set_regularisation(&mut self, of_row: impl Fn(usize) -> f64) {
+        for (k, e) in self.e.iter_mut().enumerate() {
+            *e = if self.active[k] { of_row(k) } else { 0.0 };
+        }
+    }
+
     /// e_i := (G diag(`inverse`) Gᵀ)_ii; returns their sum.
     fn row_sizes(&mut self, st: &Structure) -> f64 {
         let mut sum = 0.0;

@@ -7,9 +7,12 @@
 //!
 //! and what its constraint rows tell about each other.
 
+pub mod augmented;
+pub mod lifted;
 mod matrix;
 pub mod multipliers;
 pub mod projection;
+pub mod reactions;
 pub mod redundancy;
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ use crate::linalg::{dense, lu};
 /// is reason to try how well refinement contracts before a symmetric factor is handed out.
 const DOUBTFUL_PIVOT: f64 = 1e-8;
 const DOUBTFUL_SKEW: f64 = 0.05;
+/// A diagonal entry below this part of the largest is the rounding of a stiffness, not a mass: it lies below whatever units make of
+/// masses and moments of inertia.
+const NO_DIAGONAL: f64 = 1e-22;
 /// A refinement that leaves more than this of the residual is too slow.
 const SLOW_CONTRACTION: f64 = 0.5;
 
@@ -262,10 +265,11 @@ impl Factor {
             let unknown = (0..nv).find(bad).expect("every slot is in a row");
             return Err(Singular { unknown });
         }
+        let largest = (st.diagonal.iter()).fold(0.0_f64, |m, &i| m.max(tangent[i as usize].abs()));
         for (weight, &slot) in self.weight.iter_mut().zip(&st.diagonal) {
             let size = tangent[slot as usize].abs();
             *weight = 0.0;
-            if size > 0.0 {
+            if size > NO_DIAGONAL * largest {
                 *weight = 1.0 / size;
                 sum += size;
                 count += 1;

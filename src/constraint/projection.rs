@@ -7,8 +7,13 @@
 //!                     tangent part   P e = e + A⁻¹ [0; −G e]
 //! ```
 
+use std::sync::Arc;
+
+use super::augmented::{Handling, LARGEST};
+use super::lifted::Lifted;
 use super::multipliers::{Factor, Matrix, Pivots, Singular, Structure};
-use crate::formulation::{Context, Evaluated, System, Weights};
+use super::redundancy;
+use crate::formulation::{Context, Evaluated, Lift, System, Weights};
 
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
@@ -34,6 +39,48 @@ pub struct Saddle {
     /// Largest rest a first pass of `reach` left since [`Saddle::forget_contraction`].
     contraction: Option<f64>,
     active: Vec<bool>,
+    /// What is loaded has coordinates without mass; then `longer` says by how much their rows are longer than measured.
+    massless: bool,
+    longer: Vec<f64>,
+    handling: Handling,
+    /// E where a penalty is given.
+    given: Option<f64>,
+    own_penalty: bool,
+    /// E as it would be without a penalty, and the diagonal of S.
+    usual: Vec<f64>,
+    diagonal: Vec<f64>,
+    /// The matrix is that of a larger space.
+    lifted: Option<Lifted>,
+}
+
+/// G at a point, with J where it is that of a larger space.
+#[derive(Clone, Copy)]
+pub struct There<'a> {
+    matrix: &'a Matrix,
+    active: &'a [bool],
+    geometry: &'a [f64],
+}
+
+/// What solves with a factor.
+struct Solver<'a> {
+    factor: &'a mut Factor,
+    lifted: Option<&'a mut Lifted>,
+}
+
+impl Solver<'_> {
+    fn respond(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64]) {
+        match &mut self.lifted {
+            None => self.factor.respond(st, x, l),
+            Some(lifted) => lifted.respond(st, self.factor, x, l),
+        }
+    }
+
+    fn jacobian_times(&mut self, st: &Structure, there: There, x: &[f64], out: &mut [f64]) {
+        match &mut self.lifted {
+            None => there.matrix.jacobian_times(st, x, out),
+            Some(lifted) => lifted.jacobian_times(st, there.matrix, there.geometry, x, out),
+        }
+    }
 }
 
 /// Work counters of this layer.
@@ -48,21 +95,66 @@ pub struct Work {
 impl Saddle {
     /// Work space for a structure; `tangent` and `jacobian` are the lengths of the pattern's lists.
     pub fn new(st: &Structure, tangent: usize, jacobian: usize) -> Self {
+        Self::lifted(st, tangent, jacobian, (st.nv(), st.nc()), None)
+    }
+
+    /// The same for a system of `own` coordinates and rows whose matrices are those of a larger space.
+    pub fn lifted(
+        st: &Structure,
+        tangent: usize,
+        jacobian: usize,
+        own: (usize, usize),
+        lift: Option<Arc<dyn Lift>>,
+    ) -> Self {
+        let (nv, nc) = own;
         Self {
             matrix: Matrix::new(st),
             factor: Factor::new(st),
             // Not needed where S is written in place.
             values: vec![0.0; if st.tangent_in_place() { 0 } else { tangent }],
             jacobian: vec![0.0; jacobian],
-            step_x: vec![0.0; st.nv()],
-            step_l: vec![0.0; st.nc()],
-            rest: vec![0.0; st.nc()],
+            step_x: vec![0.0; nv],
+            step_l: vec![0.0; nc],
+            rest: vec![0.0; nc],
             // Only projections need it.
-            pair_x: std::array::from_fn(|_| vec![0.0; if st.nc() > 0 { st.nv() } else { 0 }]),
-            pair_l: std::array::from_fn(|_| vec![0.0; st.nc()]),
+            pair_x: std::array::from_fn(|_| vec![0.0; if nc > 0 { nv } else { 0 }]),
+            pair_l: std::array::from_fn(|_| vec![0.0; nc]),
             contraction: None,
-            active: vec![true; st.nc()],
+            active: vec![true; nc],
+            massless: false,
+            longer: vec![1.0; st.nc()],
+            handling: Handling::Multipliers,
+            given: None,
+            own_penalty: false,
+            usual: vec![0.0; st.nc()],
+            diagonal: vec![0.0; st.nv()],
+            lifted: lift.map(|lift| Lifted::new(lift, nv)),
         }
+    }
+
+    /// With constraints held in this way.
+    pub fn held_by(mut self, handling: Handling) -> Self {
+        self.handling = handling;
+        self
+    }
+
+    /// How constraints are held.
+    pub fn handling(&self) -> Handling {
+        self.handling
+    }
+
+    /// Rows of Φ are divided by `scale` in what is factorised next.
+    pub fn scaled_by(&mut self, scale: f64) {
+        self.given = if self.own_penalty {
+            None
+        } else {
+            self.handling.given(scale)
+        };
+    }
+
+    /// A penalty that was given is left aside for the one chosen from masses and step, or taken up again.
+    pub fn use_own_penalty(&mut self, own: bool) {
+        self.own_penalty = own;
     }
 
     /// Which rows hold: active in these modes and not left out as dependent.
@@ -71,12 +163,75 @@ impl Saddle {
         for (row, dropped) in self.active.iter_mut().zip(dropped) {
             *row &= !dropped;
         }
-        self.matrix.set_active(&self.active);
+        self.set_active();
+    }
+
+    fn set_active(&mut self) {
+        match &mut self.lifted {
+            None => self.matrix.set_active(&self.active),
+            Some(lifted) => self.matrix.set_active(lifted.rows(&self.active)),
+        }
     }
 
     /// Rows that hold.
     pub fn active(&self) -> &[bool] {
-        self.matrix.active()
+        &self.active
+    }
+
+    /// E of a row.
+    pub fn e(&self, row: usize) -> f64 {
+        match &self.lifted {
+            None => self.matrix.e()[row],
+            Some(lifted) => self.matrix.e()[lifted.lift.rows()[row] as usize],
+        }
+    }
+
+    /// G as it is loaded.
+    pub fn there(&self) -> There<'_> {
+        There {
+            matrix: &self.matrix,
+            active: &self.active,
+            geometry: self.lifted.as_ref().map_or(&[], |lifted| &lifted.here),
+        }
+    }
+
+    /// out = G x
+    pub fn jacobian_times(&mut self, st: &Structure, x: &[f64], out: &mut [f64]) {
+        match &mut self.lifted {
+            None => self.matrix.jacobian_times(st, x, out),
+            Some(lifted) => {
+                let here = std::mem::take(&mut lifted.here);
+                lifted.jacobian_times(st, &self.matrix, &here, x, out);
+                lifted.here = here;
+            }
+        }
+    }
+
+    /// out += Gᵀ λ
+    pub fn add_jacobian_transposed(&mut self, st: &Structure, lambda: &[f64], out: &mut [f64]) {
+        match &mut self.lifted {
+            None => self.matrix.add_jacobian_transposed(st, lambda, out),
+            Some(lifted) => lifted.add_jacobian_transposed(st, &self.matrix, lambda, out),
+        }
+    }
+
+    /// Rows that follow from the others; M and G are loaded. Allocates.
+    pub fn dependent_rows(&self, st: &Structure) -> Vec<usize> {
+        match &self.lifted {
+            None => redundancy::dependent_rows(st, &self.matrix),
+            Some(lifted) => {
+                let all = redundancy::dependent_rows_among(st, &self.matrix, &lifted.closes);
+                let own = |row: &usize| lifted.lift.rows().binary_search(&(*row as u32)).ok();
+                all.iter().filter_map(own).collect()
+            }
+        }
+    }
+
+    /// J at q, where there is one.
+    fn load_geometry(&mut self, q: &[f64]) {
+        if let Some(lifted) = &mut self.lifted {
+            lifted.load(q);
+        }
     }
 
     /// Loads S with the given weights.
@@ -91,6 +246,7 @@ impl Saddle {
         lambda: &[f64],
         weights: &Weights,
     ) -> Evaluated {
+        self.load_geometry(q);
         if st.tangent_in_place() {
             let s = self.matrix.tangent_mut(st);
             return system.tangent(cx, q, v, a, lambda, weights, s);
@@ -102,6 +258,7 @@ impl Saddle {
 
     /// Loads G at q.
     pub fn load_jacobian(&mut self, st: &Structure, system: &dyn System, cx: &Context, q: &[f64]) {
+        self.load_geometry(q);
         system.jacobian(cx, q, &mut self.jacobian);
         self.matrix.load_jacobian(st, &self.jacobian);
     }
@@ -115,6 +272,7 @@ impl Saddle {
         q: &[f64],
         phi: &mut [f64],
     ) {
+        self.load_geometry(q);
         system.constraint_and_jacobian(cx, q, phi, &mut self.jacobian);
         self.matrix.load_jacobian(st, &self.jacobian);
     }
@@ -148,40 +306,81 @@ impl Saddle {
     /// A coordinate without mass has a diagonal of the order of h²: rows that act on it look long and therefore nearly
     /// parallel, although they are not. Rows are measured as if such a coordinate had a small mass.
     pub fn factorise(&mut self, st: &Structure, work: &mut Work) -> Result<Pivots, Singular> {
-        // Free between projections.
-        let diagonal = &mut self.step_x;
+        let diagonal = &mut self.diagonal;
         self.matrix.tangent_diagonal(st, diagonal);
-        self.matrix.regularise(st, diagonal, REGULARISATION);
+        let eps = REGULARISATION;
+        self.matrix.regularise(st, diagonal, eps);
         let mean = diagonal.iter().map(|d| d.abs()).sum::<f64>() / diagonal.len().max(1) as f64;
-        let massless = diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
-        if massless {
-            self.rest.copy_from_slice(self.matrix.e());
+        self.massless = diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
+        if self.massless {
+            self.longer.copy_from_slice(self.matrix.e());
             for d in diagonal.iter_mut() {
                 if d.abs() < MASSLESS * mean {
                     *d = SMALL_MASS * mean;
                 }
             }
-            self.matrix.regularise(st, diagonal, REGULARISATION);
+            self.matrix.regularise(st, diagonal, eps);
+            for (longer, e) in self.longer.iter_mut().zip(self.matrix.e()) {
+                *longer = if *e > 0.0 {
+                    (*longer / e).max(1.0)
+                } else {
+                    f64::INFINITY
+                };
+            }
+        }
+        if self.handling.updates() {
+            self.usual.copy_from_slice(self.matrix.e());
+            let closes = self.lifted.as_ref().map(|lifted| &lifted.closes);
+            let (usual, given) = (&self.usual, self.given);
+            let ratio = self.handling.regularisation() / eps;
+            let least = 1.0 / (eps * LARGEST);
+            self.matrix.set_regularisation(|row| match given {
+                _ if closes.is_some_and(|closes| !closes[row]) => usual[row],
+                Some(given) => given.max(least * usual[row]),
+                None => ratio * usual[row],
+            });
+        }
+        if let Some(lifted) = &mut self.lifted {
+            lifted.remember();
         }
         work.factorizations += 1;
         let mut pivots = self.factor.factor(st, &self.matrix)?;
-        if massless {
-            let measured = self
-                .factor
-                .constraint_pivots()
-                .iter()
-                .zip(self.rest.iter().zip(self.matrix.e()));
-            pivots.smallest_constraint = measured
-                .map(|(pivot, (long, e))| {
-                    if *e > 0.0 {
-                        pivot * (long / e).max(1.0)
-                    } else {
-                        f64::INFINITY
-                    }
-                })
-                .fold(f64::INFINITY, f64::min);
+        if self.massless {
+            pivots.smallest_constraint =
+                (0..st.nc()).fold(f64::INFINITY, |m, row| m.min(self.pivot(row)));
         }
         Ok(pivots)
+    }
+
+    /// The pivot of a constraint row in the last factorisation: the squared sine of its angle to the rows before it.
+    fn pivot(&self, row: usize) -> f64 {
+        let pivot = self.factor.constraint_pivots()[row];
+        if self.massless {
+            pivot * self.longer[row]
+        } else {
+            pivot
+        }
+    }
+
+    /// Lets go of the rows whose pivot is below `threshold`, until the next [`Saddle::select`]. What is loaded must be
+    /// loaded and factorised again.
+    pub fn let_go(&mut self, st: &Structure, threshold: f64) {
+        for row in 0..self.matrix.active().len() {
+            if self.pivot(row) < threshold {
+                // A row of the tree cannot be let go; one of those it depends on is.
+                let own = match &mut self.lifted {
+                    None => Some(row),
+                    Some(lifted) if lifted.closes[row] => {
+                        lifted.lift.rows().binary_search(&(row as u32)).ok()
+                    }
+                    Some(lifted) => lifted.partner(st, &mut self.factor, &self.matrix, row),
+                };
+                if let Some(own) = own {
+                    self.active[own] = false;
+                }
+            }
+        }
+        self.set_active();
     }
 
     /// Whether the rows that hold are still those of the factor.
@@ -199,21 +398,75 @@ impl Saddle {
         work: &mut Work,
     ) -> f64 {
         self.mask(l);
-        let done = self
-            .factor
-            .solve_refined(st, &self.matrix, false, tol, 8, x, l);
-        work.solves += done.solves as u64;
-        done.residual
+        self.refine(st, false, tol, 8, x, l, work)
+    }
+
+    /// [x; l] := A⁻¹ [x; l] with E = 0: multipliers are brought up to date, at most `limit` times, until a part `tol` of the
+    /// right-hand side is left. Where rows depend on each other it ends as far as they agree.
+    pub fn solve_updated(
+        &mut self,
+        st: &Structure,
+        tol: f64,
+        limit: usize,
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) {
+        self.mask(l);
+        self.refine(st, false, tol, limit, x, l, work);
+    }
+
+    /// [x; l] := A⁻¹ [x; l] for the values that are loaded, −E included, by at most `limit` refinements to `tol`.
+    pub fn solve_refined(
+        &mut self,
+        st: &Structure,
+        tol: f64,
+        limit: usize,
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) {
+        self.refine(st, true, tol, limit, x, l, work);
+    }
+
+    fn refine(
+        &mut self,
+        st: &Structure,
+        with_e: bool,
+        tol: f64,
+        limit: usize,
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) -> f64 {
+        let Self {
+            factor,
+            matrix,
+            lifted,
+            ..
+        } = self;
+        let (solves, residual) = match lifted {
+            None => {
+                let done = factor.solve_refined(st, matrix, with_e, tol, limit, x, l);
+                (done.solves, done.residual)
+            }
+            Some(lifted) => lifted.solve_refined(st, factor, matrix, with_e, tol, limit, x, l),
+        };
+        work.solves += solves as u64;
+        residual
     }
 
     /// [x; l] := A⁻¹ [x; l] by one back-substitution, −E included.
     pub fn solve(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64], work: &mut Work) {
-        self.factor.solve(st, x, l);
+        match &mut self.lifted {
+            None => self.factor.solve(st, x, l),
+            Some(lifted) => lifted.solve(st, &mut self.factor, x, l),
+        }
         work.solves += 1;
     }
 
     fn mask(&self, l: &mut [f64]) {
-        for (l, &active) in l.iter_mut().zip(self.matrix.active()) {
+        for (l, &active) in l.iter_mut().zip(&self.active) {
             if !active {
                 *l = 0.0;
             }
@@ -231,7 +484,7 @@ impl Saddle {
     pub fn reach(
         &mut self,
         st: &Structure,
-        here: &Matrix,
+        here: There,
         r: &[f64],
         tol: f64,
         dx: &mut [f64],
@@ -239,7 +492,10 @@ impl Saddle {
         work: &mut Work,
     ) -> f64 {
         let (rest, first) = reach(
-            &mut self.factor,
+            &mut Solver {
+                factor: &mut self.factor,
+                lifted: self.lifted.as_mut(),
+            },
             st,
             here,
             r,
@@ -260,7 +516,7 @@ impl Saddle {
     pub fn tangent_parts(
         &mut self,
         st: &Structure,
-        here: &Matrix,
+        here: There,
         tol: f64,
         e: [&mut [f64]; 2],
         work: &mut Work,
@@ -270,8 +526,13 @@ impl Saddle {
             pair_x,
             pair_l,
             contraction,
+            lifted,
             ..
         } = self;
+        let mut solver = Solver {
+            factor,
+            lifted: lifted.as_mut(),
+        };
         let mut target = [0.0; 2];
         let mut left = [f64::INFINITY; 2];
         let mut going = [true; 2];
@@ -283,8 +544,8 @@ impl Saddle {
                 if !going[k] {
                     continue;
                 }
-                here.jacobian_times(st, e[k], &mut pair_l[k]);
-                let size = largest(&pair_l[k], here.active());
+                solver.jacobian_times(st, here, e[k], &mut pair_l[k]);
+                let size = largest(&pair_l[k], here.active);
                 if pass == 0 {
                     target[k] = size;
                     going[k] = size != 0.0;
@@ -304,7 +565,12 @@ impl Saddle {
                 work.solves += u64::from(going[k]);
             }
             let ([x0, x1], [l0, l1]) = (&mut *pair_x, &mut *pair_l);
-            factor.respond_two(st, [x0, x1], [l0, l1]);
+            if solver.lifted.is_none() {
+                solver.factor.respond_two(st, [x0, x1], [l0, l1]);
+            } else {
+                solver.respond(st, x0, l0);
+                solver.respond(st, x1, l1);
+            }
             for k in 0..2 {
                 for (e, step) in e[k].iter_mut().zip(&pair_x[k]) {
                     *e -= step;
@@ -329,20 +595,36 @@ impl Saddle {
             step_x,
             step_l,
             rest,
+            active,
+            lifted,
             ..
         } = self;
-        reach(
-            factor,
-            st,
+        let geometry = lifted
+            .as_mut()
+            .map_or(Vec::new(), |lifted| std::mem::take(&mut lifted.here));
+        let here = There {
             matrix,
+            active,
+            geometry: &geometry,
+        };
+        let (left, _) = reach(
+            &mut Solver {
+                factor,
+                lifted: lifted.as_mut(),
+            },
+            st,
+            here,
             r,
             tol,
             dx,
             mu,
             (step_x, step_l, rest),
             work,
-        )
-        .0
+        );
+        if let Some(lifted) = lifted {
+            lifted.here = geometry;
+        }
+        left
     }
 }
 
@@ -360,9 +642,9 @@ fn largest(x: &[f64], active: &[bool]) -> f64 {
 
 /// The rest left, and the one left by the first pass (none if there was nothing to do).
 fn reach(
-    factor: &mut Factor,
+    solver: &mut Solver,
     st: &Structure,
-    here: &Matrix,
+    here: There,
     r: &[f64],
     tol: f64,
     dx: &mut [f64],
@@ -370,7 +652,7 @@ fn reach(
     (step_x, step_l, rest): (&mut [f64], &mut [f64], &mut [f64]),
     work: &mut Work,
 ) -> (f64, Option<f64>) {
-    let active = here.active();
+    let active = here.active;
     let size = |x: &[f64]| largest(x, active);
     let target = size(r);
     if target == 0.0 {
@@ -380,12 +662,12 @@ fn reach(
     }
     // The first pass goes straight to the result: it is the only one in most steps.
     mu.copy_from_slice(r);
-    factor.respond(st, dx, mu);
+    solver.respond(st, dx, mu);
     work.solves += 1;
     let mut left = f64::INFINITY;
     let mut first = None;
     for pass in 1..=PASSES {
-        here.jacobian_times(st, dx, rest);
+        solver.jacobian_times(st, here, dx, rest);
         for i in 0..rest.len() {
             rest[i] = r[i] - rest[i];
         }
@@ -399,7 +681,7 @@ fn reach(
             break;
         }
         step_l.copy_from_slice(rest);
-        factor.respond(st, step_x, step_l);
+        solver.respond(st, step_x, step_l);
         work.solves += 1;
         for i in 0..dx.len() {
             dx[i] += step_x[i];

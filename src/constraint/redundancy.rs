@@ -42,6 +42,46 @@ pub fn dependent_rows(st: &Structure, m: &Matrix) -> Vec<usize> {
     dependent
 }
 
+/// The same where only the rows of `among` may be named: the others are known to be independent of each other.
+pub fn dependent_rows_among(st: &Structure, m: &Matrix, among: &[bool]) -> Vec<usize> {
+    let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
+    let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
+    if !rows.iter().all(finite) {
+        return Vec::new();
+    }
+    let mut gram = Gram::new(st, m);
+    let mut gone = vec![false; st.nc()];
+    let named = |gram: &mut Gram, rows: &[usize]| -> Vec<usize> {
+        let mut w = gram.of(rows);
+        let (may, sure): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&k| among[rows[k]]);
+        reduce(&mut w, sure);
+        let left = reduce(&mut w, may);
+        left.into_iter().map(|k| rows[k]).collect()
+    };
+    if rows.len() <= DENSE {
+        for row in named(&mut gram, &rows) {
+            gone[row] = true;
+        }
+    } else if let Some(pivots) = sparse_pivots(&gram, &rows) {
+        let neighbours = Neighbours::new(st, m);
+        let mut suspects: Vec<usize> = rows.into_iter().filter(|&k| pivots[k] < SUSPECT).collect();
+        suspects.sort_by(|&a, &b| pivots[a].total_cmp(&pivots[b]).then(b.cmp(&a)));
+        for k in suspects {
+            for count in AROUND {
+                let ball = neighbours.around(st, k, count, &gone);
+                let found = named(&mut gram, &ball);
+                for &row in &found {
+                    gone[row] = true;
+                }
+                if !found.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+    (0..st.nc()).filter(|&k| gone[k]).collect()
+}
+
 /// Makes W of chosen rows.
 struct Gram<'a> {
     st: &'a Structure,

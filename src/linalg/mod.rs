@@ -6,4 +6,5 @@ pub mod lu;
 pub mod matrix_market;
 pub mod norm;
 pub mod order;
+pub mod so3;
 pub mod sparse;
