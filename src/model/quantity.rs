@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use super::document::shorten;
+use super::force::has;
 use super::nearest::{did_you_mean, nearest};
 use super::system::numbered;
-use super::{ForceKind, ForcePlace, JointKind, Matrices, Model};
+use super::{
+    BodyCoordinate, Force, ForceKind, ForcePlace, JointCoordinate, JointKind, Load, Model, Moved,
+};
 use crate::error::{Error, Result};
 
 /// A quantity by element index and field. Which of them a formulation evaluates and which the component: see the
@@ -18,6 +21,8 @@ pub enum Quantity {
     Sensor(usize, BodyField),
     /// Of a joint; evaluated by the formulation.
     Joint(usize, JointField),
+    /// Of a motion; evaluated by the formulation.
+    Motion(usize, MotionField),
     /// Of a force; evaluated by the formulation.
     Force(usize, ForceField),
     /// Of the whole mechanism; evaluated by the component.
@@ -36,6 +41,18 @@ pub enum Quantity {
     Multiplier(usize),
 }
 
+impl Quantity {
+    /// It is made of multipliers: of redundant rows these are shared out before it is read.
+    pub fn is_reaction(self) -> bool {
+        matches!(
+            self,
+            Self::Joint(_, JointField::Force(_) | JointField::Moment(_))
+                | Self::Motion(_, MotionField::Effort)
+                | Self::Multiplier(_)
+        )
+    }
+}
+
 /// Motion of a point and its body, ground axes; axis 0, 1, 2 = x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BodyField {
@@ -43,6 +60,8 @@ pub enum BodyField {
     Position(usize),
     /// `.angle` (rad), two dimensions, continuous over turns
     Angle,
+    /// `.qw .qx .qy .qz`, three dimensions
+    Quaternion(usize),
     /// `.vx .vy .vz` (m/s)
     Velocity(usize),
     /// `.wx .wy .wz` (rad/s)
@@ -56,16 +75,35 @@ pub enum BodyField {
 /// Motion and load of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JointField {
-    /// `.position` of `bodies[1]` relative to `bodies[0]` (rad or m)
+    /// `.position`, or `.position1 .position2 ..` of a joint with several, from 0: `bodies[1]` relative to `bodies[0]` (rad or m)
+    Position(usize),
+    /// `.speed`
+    Speed(usize),
+    /// `.acceleration`
+    Acceleration(usize),
+    /// `.qw .qx .qy .qz` of a ball: orientation of `bodies[1]` seen from `bodies[0]`
+    Quaternion(usize),
+    /// `.fx .fy .fz`: force on `bodies[1]` at its joint point, ground axes (N)
+    Force(usize),
+    /// `.mx .my .mz`: moment on `bodies[1]` at its joint point, ground axes (N m)
+    Moment(usize),
+    /// `.friction`, or `.friction1 ..`: of the friction on a coordinate (N or N m)
+    Friction(usize),
+    /// `.stop`, or `.stop1 ..`: of the end stops on a coordinate (N or N m)
+    Stop(usize),
+}
+
+/// State of a prescribed coordinate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MotionField {
+    /// `.position` that the law asks for (rad or m); of a body counted from its start
     Position,
     /// `.speed`
     Speed,
     /// `.acceleration`
     Acceleration,
-    /// `.fx .fy .fz`: force on `bodies[1]` at its joint point, ground axes (N)
-    Force(usize),
-    /// `.mx .my .mz`: moment on `bodies[1]` at its joint point, ground axes (N m)
-    Moment(usize),
+    /// `.effort` of the drive along the coordinate (N m or N): positive pushes the coordinate up, its power is effort x speed
+    Effort,
 }
 
 /// State of a force element.
@@ -75,8 +113,13 @@ pub enum ForceField {
     Length,
     /// `.rate` of the length (m/s)
     Rate,
-    /// `.force` (N or N m): positive pulls together; an actuator's positive increases the coordinate
+    /// `.force` (N or N m): positive pulls together; an actuator's positive increases the coordinate; of a tyre or contact the
+    /// normal force, of a force or torque on a body its size
     Force,
+    /// `.fx .fy .fz`: force on `bodies[1]`, ground axes (N)
+    Load(usize),
+    /// `.mx .my .mz`: torque on `bodies[1]` besides the moment of that force, ground axes (N m)
+    Moment(usize),
 }
 
 /// `energy.*` (J)
@@ -107,7 +150,7 @@ pub enum SolverField {
 }
 
 /// Fields of bodies and sensors in two dimensions.
-const BODY_FIELDS: [(&str, BodyField); 9] = [
+const PLANE_FIELDS: [(&str, BodyField); 9] = [
     ("x", BodyField::Position(0)),
     ("y", BodyField::Position(1)),
     ("angle", BodyField::Angle),
@@ -119,14 +162,104 @@ const BODY_FIELDS: [(&str, BodyField); 9] = [
     ("alphaz", BodyField::AngularAcceleration(2)),
 ];
 
-/// Fields of joints in two dimensions.
-const JOINT_FIELDS: [(&str, JointField); 6] = [
-    ("position", JointField::Position),
-    ("speed", JointField::Speed),
-    ("acceleration", JointField::Acceleration),
+/// Fields of bodies and sensors in three dimensions.
+const SPACE_FIELDS: [(&str, BodyField); 19] = [
+    ("x", BodyField::Position(0)),
+    ("y", BodyField::Position(1)),
+    ("z", BodyField::Position(2)),
+    ("qw", BodyField::Quaternion(0)),
+    ("qx", BodyField::Quaternion(1)),
+    ("qy", BodyField::Quaternion(2)),
+    ("qz", BodyField::Quaternion(3)),
+    ("vx", BodyField::Velocity(0)),
+    ("vy", BodyField::Velocity(1)),
+    ("vz", BodyField::Velocity(2)),
+    ("wx", BodyField::AngularVelocity(0)),
+    ("wy", BodyField::AngularVelocity(1)),
+    ("wz", BodyField::AngularVelocity(2)),
+    ("ax", BodyField::Acceleration(0)),
+    ("ay", BodyField::Acceleration(1)),
+    ("az", BodyField::Acceleration(2)),
+    ("alphax", BodyField::AngularAcceleration(0)),
+    ("alphay", BodyField::AngularAcceleration(1)),
+    ("alphaz", BodyField::AngularAcceleration(2)),
+];
+
+/// Fields of bodies and sensors.
+pub(super) fn body_fields(dimension: usize) -> &'static [(&'static str, BodyField)] {
+    match dimension {
+        2 => &PLANE_FIELDS,
+        _ => &SPACE_FIELDS,
+    }
+}
+
+/// Coordinates of a joint with only one.
+const ONE_COORDINATE: [(&str, JointField); 3] = [
+    ("position", JointField::Position(0)),
+    ("speed", JointField::Speed(0)),
+    ("acceleration", JointField::Acceleration(0)),
+];
+
+/// Coordinates of a joint with several, up to three.
+const COORDINATES: [(&str, JointField); 9] = [
+    ("position1", JointField::Position(0)),
+    ("speed1", JointField::Speed(0)),
+    ("acceleration1", JointField::Acceleration(0)),
+    ("position2", JointField::Position(1)),
+    ("speed2", JointField::Speed(1)),
+    ("acceleration2", JointField::Acceleration(1)),
+    ("position3", JointField::Position(2)),
+    ("speed3", JointField::Speed(2)),
+    ("acceleration3", JointField::Acceleration(2)),
+];
+
+/// The coordinate of a ball.
+const BALL: [(&str, JointField); 4] = [
+    ("qw", JointField::Quaternion(0)),
+    ("qx", JointField::Quaternion(1)),
+    ("qy", JointField::Quaternion(2)),
+    ("qz", JointField::Quaternion(3)),
+];
+
+const PLANE_LOADS: [(&str, JointField); 3] = [
     ("fx", JointField::Force(0)),
     ("fy", JointField::Force(1)),
     ("mz", JointField::Moment(2)),
+];
+
+const SPACE_LOADS: [(&str, JointField); 6] = [
+    ("fx", JointField::Force(0)),
+    ("fy", JointField::Force(1)),
+    ("fz", JointField::Force(2)),
+    ("mx", JointField::Moment(0)),
+    ("my", JointField::Moment(1)),
+    ("mz", JointField::Moment(2)),
+];
+
+/// Fields of a joint: its coordinates, then its load. A coupling has neither.
+pub(super) fn joint_fields(
+    kind: JointKind,
+    dimension: usize,
+) -> impl Iterator<Item = (&'static str, JointField)> {
+    let coordinates = match kind.coordinates(dimension) {
+        _ if kind == JointKind::Spherical => &BALL[..],
+        1 => &ONE_COORDINATE[..],
+        count => &COORDINATES[..3 * count],
+    };
+    let loads = match dimension {
+        _ if kind == JointKind::Coupling => &[],
+        2 => &PLANE_LOADS[..],
+        _ => &SPACE_LOADS[..],
+    };
+    coordinates.iter().chain(loads).copied()
+}
+
+/// Fields of motions.
+pub(super) const MOTION_FIELDS: [(&str, MotionField); 4] = [
+    ("position", MotionField::Position),
+    ("speed", MotionField::Speed),
+    ("acceleration", MotionField::Acceleration),
+    ("effort", MotionField::Effort),
 ];
 
 /// Fields of forces between two points.
@@ -142,6 +275,29 @@ const SLIDING_FORCE_FIELDS: [(&str, ForceField); 1] = [("force", ForceField::For
 /// Fields of actuators in revolute joints: one field, `force` is accepted too.
 const TURNING_FORCE_FIELDS: [(&str, ForceField); 2] =
     [("torque", ForceField::Force), ("force", ForceField::Force)];
+
+/// Fields of springs in joints that turn.
+const TORSION_FIELDS: [(&str, ForceField); 4] = [
+    ("angle", ForceField::Length),
+    ("rate", ForceField::Rate),
+    ("torque", ForceField::Force),
+    ("force", ForceField::Force),
+];
+
+const PLANE_FORCE_LOADS: [(&str, ForceField); 3] = [
+    ("fx", ForceField::Load(0)),
+    ("fy", ForceField::Load(1)),
+    ("mz", ForceField::Moment(2)),
+];
+
+const SPACE_FORCE_LOADS: [(&str, ForceField); 6] = [
+    ("fx", ForceField::Load(0)),
+    ("fy", ForceField::Load(1)),
+    ("fz", ForceField::Load(2)),
+    ("mx", ForceField::Moment(0)),
+    ("my", ForceField::Moment(1)),
+    ("mz", ForceField::Moment(2)),
+];
 
 const ENERGY_FIELDS: [(&str, EnergyField); 7] = [
     ("kinetic", EnergyField::Kinetic),
@@ -173,10 +329,14 @@ const NUMBERED: [Numbered; 4] = [
     ("lambda", Quantity::Multiplier),
 ];
 
-/// How many there are of each.
-fn counts(system: &Matrices) -> [usize; 4] {
+/// How many there are of each, where the model has such unknowns.
+fn counts(model: &Model) -> Option<[usize; 4]> {
+    if let Some(own) = &model.own {
+        return Some([own.nq, own.nv, own.nv, own.nc]);
+    }
+    let system = model.system.as_ref()?;
     let n = system.coordinates();
-    [n, n, n, system.constraints()]
+    Some([n, n, n, system.constraints()])
 }
 
 /// A named element of the mechanism by its index.
@@ -184,6 +344,7 @@ fn counts(system: &Matrices) -> [usize; 4] {
 pub(super) enum Element {
     Body(usize),
     Joint(usize),
+    Motion(usize),
     Force(usize),
     Sensor(usize),
 }
@@ -193,6 +354,7 @@ impl Element {
         match self {
             Self::Body(_) => "body",
             Self::Joint(_) => "joint",
+            Self::Motion(_) => "motion",
             Self::Force(_) => "force",
             Self::Sensor(_) => "sensor",
         }
@@ -210,6 +372,7 @@ impl Model {
     pub(super) fn elements(&self) -> impl Iterator<Item = Element> {
         ((0..self.bodies.len()).map(Element::Body))
             .chain((0..self.joints.len()).map(Element::Joint))
+            .chain((0..self.motions.len()).map(Element::Motion))
             .chain((0..self.forces.len()).map(Element::Force))
             .chain((0..self.sensors.len()).map(Element::Sensor))
     }
@@ -223,6 +386,7 @@ impl Model {
         match element {
             Element::Body(i) => &self.bodies[i].name,
             Element::Joint(i) => &self.joints[i].name,
+            Element::Motion(i) => &self.motions[i].name,
             Element::Force(i) => &self.forces[i].name,
             Element::Sensor(i) => &self.sensors[i].name,
         }
@@ -232,40 +396,133 @@ impl Model {
         self.elements().map(|element| self.name_of(element))
     }
 
-    /// Whether a force is an actuator in a revolute joint, so that its effort is a torque.
+    /// Whether a force acts along an angle, so that it is a torque.
     pub(super) fn turns(&self, force: usize) -> bool {
-        match self.forces[force].on {
-            ForcePlace::Joint(joint) => {
-                (self.joints.get(joint)).is_some_and(|j| j.kind == JointKind::Revolute)
+        self.along_angle(&self.forces[force].on)
+    }
+
+    fn along_angle(&self, on: &ForcePlace) -> bool {
+        match *on {
+            ForcePlace::Joint(JointCoordinate { joint, index }) => {
+                (self.joints.get(joint)).is_some_and(|j| j.kind.is_angle(index))
             }
-            ForcePlace::Points { .. } => false,
+            _ => false,
         }
     }
 
-    fn force_fields(&self, force: usize) -> &'static [(&'static str, ForceField)] {
-        match (&self.forces[force].kind, &self.forces[force].on) {
-            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) if self.turns(force) => {
-                &TURNING_FORCE_FIELDS
-            }
-            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) => &SLIDING_FORCE_FIELDS,
-            _ => &POINT_FORCE_FIELDS,
+    /// What the model file calls the type of a force.
+    pub fn force_type(&self, force: &Force) -> &'static str {
+        match &force.kind {
+            ForceKind::SpringDamper(_) if self.along_angle(&force.on) => "torsion_spring",
+            ForceKind::SpringDamper(_) => "spring_damper",
+            ForceKind::Actuator { .. } => "actuator",
+            ForceKind::Load {
+                load: Load::Force, ..
+            } => "force",
+            ForceKind::Load {
+                load: Load::Torque, ..
+            } => "torque",
+            ForceKind::Bushing { .. } => "bushing",
+            ForceKind::Tyre(_) => "tyre",
+            ForceKind::Contact(_) => "contact",
         }
+    }
+
+    /// Whether a motion prescribes an angle and not a length.
+    pub fn motion_turns(&self, motion: usize) -> bool {
+        match self.motions[motion].on {
+            Moved::Joint(JointCoordinate { joint, index }) => {
+                (self.joints.get(joint)).is_some_and(|j| j.kind.is_angle(index))
+            }
+            Moved::Body(_, coordinate) => coordinate == BodyCoordinate::Angle,
+        }
+    }
+
+    fn force_fields(&self, force: usize) -> Vec<(&'static str, ForceField)> {
+        let loads = |torque: bool, force: bool| {
+            let plane = self.dimension == 2;
+            let all: &[(&str, ForceField)] = if plane {
+                &PLANE_FORCE_LOADS
+            } else {
+                &SPACE_FORCE_LOADS
+            };
+            let wanted = move |field: &ForceField| match field {
+                ForceField::Load(_) => force,
+                _ => torque,
+            };
+            all.iter()
+                .copied()
+                .filter(move |(_, field)| wanted(field))
+                .collect::<Vec<_>>()
+        };
+        let turns = self.turns(force);
+        match (&self.forces[force].kind, &self.forces[force].on) {
+            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) if turns => {
+                TURNING_FORCE_FIELDS.to_vec()
+            }
+            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) => SLIDING_FORCE_FIELDS.to_vec(),
+            (ForceKind::SpringDamper(_), ForcePlace::Joint(_)) if turns => TORSION_FIELDS.to_vec(),
+            (
+                ForceKind::Load {
+                    load: Load::Force, ..
+                },
+                _,
+            ) => loads(false, true),
+            (
+                ForceKind::Load {
+                    load: Load::Torque, ..
+                },
+                _,
+            ) => loads(true, false),
+            (ForceKind::Bushing { .. }, _) => loads(true, true),
+            (ForceKind::Tyre(_) | ForceKind::Contact(_), _) => {
+                [POINT_FORCE_FIELDS.to_vec(), loads(false, true)].concat()
+            }
+            _ => POINT_FORCE_FIELDS.to_vec(),
+        }
+    }
+
+    /// Friction and stops in the coordinates of a joint.
+    fn drag_fields(&self, joint: usize) -> Vec<(&'static str, JointField)> {
+        let joint = &self.joints[joint];
+        let count = joint.kind.coordinates(self.dimension);
+        let mut all = Vec::new();
+        for k in 0..count {
+            let name = if count == 1 { 0 } else { k + 1 };
+            if has(&joint.friction, k) {
+                all.push((
+                    ["friction", "friction1", "friction2", "friction3"][name],
+                    JointField::Friction(k),
+                ));
+            }
+            if has(&joint.limits, k) {
+                all.push((
+                    ["stop", "stop1", "stop2", "stop3"][name],
+                    JointField::Stop(k),
+                ));
+            }
+        }
+        all
     }
 
     /// The fields of an element, each field once or, where it has two names, one after the other.
     fn fields(&self, element: Element) -> Vec<(&'static str, Quantity)> {
         match element {
-            Element::Body(i) => (BODY_FIELDS.iter())
+            Element::Body(i) => (body_fields(self.dimension).iter())
                 .map(|(name, field)| (*name, Quantity::Body(i, *field)))
                 .collect(),
-            Element::Sensor(i) => (BODY_FIELDS.iter())
+            Element::Sensor(i) => (body_fields(self.dimension).iter())
                 .map(|(name, field)| (*name, Quantity::Sensor(i, *field)))
                 .collect(),
-            Element::Joint(i) => (JOINT_FIELDS.iter())
-                .map(|(name, field)| (*name, Quantity::Joint(i, *field)))
+            Element::Joint(i) => joint_fields(self.joints[i].kind, self.dimension)
+                .chain(self.drag_fields(i))
+                .map(|(name, field)| (name, Quantity::Joint(i, field)))
                 .collect(),
-            Element::Force(i) => (self.force_fields(i).iter())
-                .map(|(name, field)| (*name, Quantity::Force(i, *field)))
+            Element::Motion(i) => (MOTION_FIELDS.iter())
+                .map(|(name, field)| (*name, Quantity::Motion(i, *field)))
+                .collect(),
+            Element::Force(i) => (self.force_fields(i).into_iter())
+                .map(|(name, field)| (name, Quantity::Force(i, field)))
                 .collect(),
         }
     }
@@ -302,10 +559,10 @@ impl Model {
         if dotted == "time" {
             return Ok(Quantity::Time);
         }
-        if let Some(system) = &self.system
+        if let Some(counts) = counts(self)
             && !matches!(element_and_field(dotted), Some(("energy" | "solver", _)))
         {
-            return unknown_of(system, dotted);
+            return unknown_of(counts, dotted);
         }
         let Some((element, field)) = element_and_field(dotted) else {
             let found = match dotted {
@@ -353,6 +610,7 @@ impl Model {
             None => {
                 let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
                 let near = match did_you_mean(field, &names) {
+                    near if names.is_empty() => format!("{near}; it has none"),
                     near if near.is_empty() => format!("; it has: {}", names.join(", ")),
                     near => near,
                 };
@@ -367,8 +625,8 @@ impl Model {
     /// All quantities with their dotted names, each once.
     pub fn quantities(&self) -> Vec<(String, Quantity)> {
         let mut all = vec![("time".to_owned(), Quantity::Time)];
-        if let Some(system) = &self.system {
-            for ((letters, quantity), count) in NUMBERED.iter().zip(counts(system)) {
+        if let Some(counts) = counts(self) {
+            for ((letters, quantity), count) in NUMBERED.iter().zip(counts) {
                 all.extend((0..count).map(|i| (format!("{letters}{}", i + 1), quantity(i))));
             }
         }
@@ -390,29 +648,46 @@ impl Model {
 
     /// The unit of a quantity of this model, empty where it has none.
     pub fn unit(&self, quantity: Quantity) -> &'static str {
-        let turning = |joint: usize| self.joints[joint].kind == JointKind::Revolute;
+        let turning = |joint: usize, k: usize| self.joints[joint].kind.is_angle(k);
         match quantity {
             Quantity::Body(_, field) | Quantity::Sensor(_, field) => match field {
                 BodyField::Position(_) => "m",
                 BodyField::Angle => "rad",
+                BodyField::Quaternion(_) => "",
                 BodyField::Velocity(_) => "m/s",
                 BodyField::AngularVelocity(_) => "rad/s",
                 BodyField::Acceleration(_) => "m/s2",
                 BodyField::AngularAcceleration(_) => "rad/s2",
             },
             Quantity::Joint(joint, field) => match field {
-                JointField::Position if turning(joint) => "rad",
-                JointField::Position => "m",
-                JointField::Speed if turning(joint) => "rad/s",
-                JointField::Speed => "m/s",
-                JointField::Acceleration if turning(joint) => "rad/s2",
-                JointField::Acceleration => "m/s2",
-                JointField::Force(_) => "N",
+                JointField::Position(k) if turning(joint, k) => "rad",
+                JointField::Position(_) => "m",
+                JointField::Speed(k) if turning(joint, k) => "rad/s",
+                JointField::Speed(_) => "m/s",
+                JointField::Acceleration(k) if turning(joint, k) => "rad/s2",
+                JointField::Acceleration(_) => "m/s2",
+                JointField::Quaternion(_) => "",
+                JointField::Friction(k) | JointField::Stop(k) if turning(joint, k) => "N.m",
+                JointField::Force(_) | JointField::Friction(_) | JointField::Stop(_) => "N",
                 JointField::Moment(_) => "N.m",
             },
+            Quantity::Motion(motion, field) => match (field, self.motion_turns(motion)) {
+                (MotionField::Position, true) => "rad",
+                (MotionField::Position, false) => "m",
+                (MotionField::Speed, true) => "rad/s",
+                (MotionField::Speed, false) => "m/s",
+                (MotionField::Acceleration, true) => "rad/s2",
+                (MotionField::Acceleration, false) => "m/s2",
+                (MotionField::Effort, true) => "N.m",
+                (MotionField::Effort, false) => "N",
+            },
             Quantity::Force(force, field) => match field {
+                ForceField::Length if self.turns(force) => "rad",
                 ForceField::Length => "m",
+                ForceField::Rate if self.turns(force) => "rad/s",
                 ForceField::Rate => "m/s",
+                ForceField::Load(_) => "N",
+                ForceField::Moment(_) => "N.m",
                 ForceField::Force if self.turns(force) => "N.m",
                 ForceField::Force => "N",
             },
@@ -437,9 +712,8 @@ impl Quantity {
     }
 }
 
-/// An unknown of a model given by its matrices.
-fn unknown_of(system: &Matrices, name: &str) -> std::result::Result<Quantity, String> {
-    let counts = counts(system);
+/// An unknown of a model given by its matrices or by code.
+fn unknown_of(counts: [usize; 4], name: &str) -> std::result::Result<Quantity, String> {
     for ((letters, quantity), count) in NUMBERED.iter().zip(counts) {
         if let Some(i) = numbered(name, letters) {
             return match count {
@@ -453,13 +727,13 @@ fn unknown_of(system: &Matrices, name: &str) -> std::result::Result<Quantity, St
             };
         }
     }
-    let n = counts[0];
+    let [q, n, ..] = counts;
     let multipliers = match counts[3] {
         0 => String::new(),
         rows => format!(", lambda1 .. lambda{rows}"),
     };
     Err(format!(
-        "there is no quantity \"{}\": expected q1 .. q{n}, v1 .. v{n}, a1 .. a{n}{multipliers}, energy.<field>, \
+        "there is no quantity \"{}\": expected q1 .. q{q}, v1 .. v{n}, a1 .. a{n}{multipliers}, energy.<field>, \
          solver.<field> or time",
         shorten(name)
     ))

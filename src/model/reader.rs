@@ -4,6 +4,7 @@
 use super::Place;
 use super::check::{Range, is_identifier};
 use super::document::{Document, Entry, Node, Value, shorten};
+use super::keys::{Group, In, Key, TOP, groups};
 use super::nearest::nearest;
 use super::settings::whole;
 use crate::error::{Error, Result};
@@ -13,6 +14,8 @@ use crate::error::{Error, Result};
 pub(super) struct Source<'a> {
     pub document: &'a Document<'a>,
     pub origin: &'a str,
+    /// 2 or 3: how long vectors are.
+    pub dimension: usize,
 }
 
 impl Source<'_> {
@@ -86,6 +89,17 @@ impl<'a> Table<'a> {
         self.source.place(self.offset)
     }
 
+    /// 2 or 3.
+    pub fn dimension(&self) -> usize {
+        self.source.dimension
+    }
+
+    /// The same table, with vectors of this dimension.
+    pub fn in_dimension(mut self, dimension: usize) -> Self {
+        self.source.dimension = dimension;
+        self
+    }
+
     fn sentence(&self, message: &str) -> String {
         match self.label.as_str() {
             "" => message.to_owned(),
@@ -130,6 +144,11 @@ impl<'a> Table<'a> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    /// It has no keys at all.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -139,28 +158,95 @@ impl<'a> Table<'a> {
         self.get(key).map_or(self.offset, |e| e.node.span.start)
     }
 
-    /// Every key must be one of `known`; those of `later` are legal in the format but not in this version.
-    pub fn keys(&self, known: &[&str], later: &[&str], elsewhere: &[&str]) -> Result<()> {
+    /// Every key must be one of the group's; what is wrong with another is said as precisely as possible.
+    pub fn keys_of(&self, group: &Group) -> Result<()> {
+        let known = || group.keys(self.dimension());
         for entry in self.entries {
             let key = entry.key.as_str();
-            if known.contains(&key) {
+            if known().any(|k| k.name == key) {
                 continue;
             }
-            let message = if later.contains(&key) {
+            let elsewhere =
+                |other: &&Group| other.table == group.table && other.keys(0).any(|k| k.name == key);
+            let message = if group.later.contains(&key) {
                 format!("\"{key}\" is not available in this version")
+            } else if let Some(other) = group.keys(0).find(|k| k.name == key) {
+                format!(
+                    "{} takes no \"{key}\" {}",
+                    group.called(),
+                    other_dimension(other.exists)
+                )
+            } else if groups().any(|other| elsewhere(&other)) {
+                let names: Vec<&str> = known().map(|k| k.name).collect();
+                let called = group.called();
+                format!(
+                    "{called} takes no \"{key}\"; its keys are {}",
+                    names.join(", ")
+                )
             } else {
-                let hint = match nearest(key, known.iter().chain(later)) {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None if elsewhere.contains(&key) => {
-                        "it belongs at the top of the file, before the first [table]".to_owned()
-                    }
-                    None => format!("the keys here are {}", known.join(", ")),
-                };
-                format!("unknown key \"{}\"; {hint}", shorten(key))
+                self.unknown(key, known().map(|k| k.name), group.later)
             };
             return Err(self.error(entry.offset, message));
         }
         Ok(())
+    }
+
+    /// Every key must be one of some variant's: for a table that does not say which it is.
+    pub fn keys_of_any(&self, variants: &'static [Group]) -> Result<()> {
+        let mut names: Vec<&str> = vec![];
+        for key in variants.iter().flat_map(|group| group.keys(0)) {
+            if !names.contains(&key.name) {
+                names.push(key.name);
+            }
+        }
+        let later = variants.first().map_or(&[][..], |group| group.later);
+        for entry in self.entries {
+            let key = entry.key.as_str();
+            if !names.contains(&key) && !later.contains(&key) {
+                let message = self.unknown(key, names.iter().copied(), later);
+                return Err(self.error(entry.offset, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for a small table inside another.
+    pub fn keys_among(&self, known: &'static [Key]) -> Result<()> {
+        let here = || (known.iter()).filter(|k| k.exists.has(self.dimension()));
+        for entry in self.entries {
+            let key = entry.key.as_str();
+            if here().any(|k| k.name == key) {
+                continue;
+            }
+            let message = match known.iter().find(|k| k.name == key) {
+                Some(other) => {
+                    format!(
+                        "there is no \"{key}\" here {}",
+                        other_dimension(other.exists)
+                    )
+                }
+                None => self.unknown(key, here().map(|k| k.name), &[]),
+            };
+            return Err(self.error(entry.offset, message));
+        }
+        Ok(())
+    }
+
+    fn unknown<'k>(
+        &self,
+        key: &str,
+        known: impl Iterator<Item = &'k str>,
+        later: &[&'k str],
+    ) -> String {
+        let known: Vec<&str> = known.collect();
+        let hint = match nearest(key, known.iter().chain(later)) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None if !self.label.is_empty() && TOP.keys(0).any(|k| k.name == key) => {
+                "it belongs at the top of the file, before the first [table]".to_owned()
+            }
+            None => format!("the keys here are {}", known.join(", ")),
+        };
+        format!("unknown key \"{}\"; {hint}", shorten(key))
     }
 
     fn number_of(&self, key: &str, node: &Node, range: Range) -> Result<f64> {
@@ -290,58 +376,171 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn plane_vector_of(&self, key: &str, node: &Node) -> Result<[f64; 3]> {
+    fn vector_of(&self, key: &str, node: &Node) -> Result<[f64; 3]> {
+        let n = self.dimension();
         match &node.value {
-            Value::Array(items) if items.len() == 2 => Ok([
-                self.number_of(&format!("{key}[0]"), &items[0], Range::Finite)?,
-                self.number_of(&format!("{key}[1]"), &items[1], Range::Finite)?,
-                0.0,
-            ]),
-            _ => Err(self.wrong(key, "an array of 2 numbers [x, y]", node)),
+            Value::Array(items) if items.len() == n => {
+                let mut vector = [0.0; 3];
+                for (i, item) in items.iter().enumerate() {
+                    // The name is made only where it is needed: there are many vectors.
+                    vector[i] = match item.value {
+                        Value::Number(x) if Range::Finite.accepts(x) => x,
+                        _ => self.number_of(&format!("{key}[{i}]"), item, Range::Finite)?,
+                    };
+                }
+                Ok(vector)
+            }
+            _ => {
+                let expected = format!("an array of {n} numbers {}", self.vector_words());
+                Err(self.wrong(key, &expected, node))
+            }
         }
     }
 
-    /// `[x, y]`; the third component is zero.
-    pub fn plane_vector(&self, key: &str) -> Result<Option<[f64; 3]>> {
+    /// How a vector is written in this dimension.
+    pub fn vector_words(&self) -> &'static str {
+        match self.dimension() {
+            2 => "[x, y]",
+            _ => "[x, y, z]",
+        }
+    }
+
+    /// `[x, y]`, the third component zero, or `[x, y, z]`.
+    pub fn vector(&self, key: &str) -> Result<Option<[f64; 3]>> {
         self.get(key)
-            .map(|entry| self.plane_vector_of(key, &entry.node))
+            .map(|entry| self.vector_of(key, &entry.node))
             .transpose()
     }
 
-    pub fn needed_plane_vector(&self, key: &str) -> Result<[f64; 3]> {
-        self.plane_vector(key)?
-            .ok_or_else(|| self.missing(key, "[x, y]"))
+    pub fn needed_vector(&self, key: &str) -> Result<[f64; 3]> {
+        self.vector(key)?
+            .ok_or_else(|| self.missing(key, self.vector_words()))
     }
 
-    /// `[[x, y], ..]`
-    pub fn plane_vectors(&self, key: &str) -> Result<Option<Vec<[f64; 3]>>> {
+    /// A vector made a unit vector; zero is refused.
+    pub fn direction(&self, key: &str) -> Result<Option<[f64; 3]>> {
+        let Some(vector) = self.vector(key)? else {
+            return Ok(None);
+        };
+        match unit(vector) {
+            Some(unit) => Ok(Some(unit)),
+            None => {
+                Err(self.refuse_value(key, format!("{key} must not be zero: it is a direction")))
+            }
+        }
+    }
+
+    pub fn needed_direction(&self, key: &str) -> Result<[f64; 3]> {
+        self.direction(key)?
+            .ok_or_else(|| self.missing(key, self.vector_words()))
+    }
+
+    /// A list of vectors.
+    pub fn vectors(&self, key: &str) -> Result<Option<Vec<[f64; 3]>>> {
         let Some(entry) = self.get(key) else {
             return Ok(None);
         };
         let Value::Array(items) = &entry.node.value else {
-            return Err(self.wrong(key, "an array of points [x, y]", &entry.node));
+            let expected = format!("an array of points {}", self.vector_words());
+            return Err(self.wrong(key, &expected, &entry.node));
         };
         items
             .iter()
             .enumerate()
-            .map(|(i, item)| self.plane_vector_of(&format!("{key}[{i}]"), item))
+            .map(|(i, item)| self.vector_of(&format!("{key}[{i}]"), item))
             .collect::<Result<_>>()
             .map(Some)
     }
 
-    /// `[[x, y], [x, y]]`
-    pub fn two_plane_vectors(&self, key: &str) -> Result<[[f64; 3]; 2]> {
-        const EXPECTED: &str = "two points [[x, y], [x, y]]";
-        let points = self
-            .plane_vectors(key)?
-            .ok_or_else(|| self.missing(key, EXPECTED))?;
-        match points[..] {
+    /// Two vectors.
+    pub fn two_vectors(&self, key: &str, what: &str) -> Result<[[f64; 3]; 2]> {
+        let words = self.vector_words();
+        let expected = format!("two {what} [{words}, {words}]");
+        let vectors = self
+            .vectors(key)?
+            .ok_or_else(|| self.missing(key, &expected))?;
+        match vectors[..] {
             [a, b] => Ok([a, b]),
             _ => {
-                let node = &self.get(key).expect("its points were just read").node;
-                Err(self.wrong(key, EXPECTED, node))
+                let node = &self.get(key).expect("its vectors were just read").node;
+                Err(self.wrong(key, &expected, node))
             }
         }
+    }
+
+    /// The nodes of an array, so many of them.
+    fn items(&self, key: &str, expected: &str, least: usize) -> Result<Option<&'a [Node]>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => match &entry.node.value {
+                Value::Array(items) if items.len() >= least => Ok(Some(items)),
+                _ => Err(self.wrong(key, expected, &entry.node)),
+            },
+        }
+    }
+
+    /// `[a, b, ..]`
+    pub fn numbers(&self, key: &str, expected: &str, least: usize) -> Result<Option<Vec<f64>>> {
+        self.items(key, expected, least)?
+            .map(|items| {
+                (items.iter().enumerate())
+                    .map(|(i, item)| self.number_of(&format!("{key}[{i}]"), item, Range::Finite))
+                    .collect()
+            })
+            .transpose()
+    }
+
+    pub fn needed_numbers(&self, key: &str, expected: &str, least: usize) -> Result<Vec<f64>> {
+        self.numbers(key, expected, least)?
+            .ok_or_else(|| self.missing(key, expected))
+    }
+
+    /// `[[a, b], [], ..]`: lists of numbers, however long.
+    pub fn lists(&self, key: &str, expected: &str) -> Result<Vec<Vec<f64>>> {
+        let items = self.items(key, expected, 0)?.unwrap_or_default();
+        (items.iter().enumerate())
+            .map(|(i, item)| match &item.value {
+                Value::Array(numbers) => (numbers.iter().enumerate())
+                    .map(|(j, number)| {
+                        self.number_of(&format!("{key}[{i}][{j}]"), number, Range::Finite)
+                    })
+                    .collect(),
+                _ => Err(self.wrong(&format!("{key}[{i}]"), expected, item)),
+            })
+            .collect()
+    }
+
+    /// `[[x, y], ..]`, two or more, x strictly rising.
+    pub fn rising_pairs(&self, key: &str) -> Result<Option<Vec<[f64; 2]>>> {
+        const EXPECTED: &str = "two or more pairs [[x, y], ..]";
+        let Some(items) = self.items(key, EXPECTED, 2)? else {
+            return Ok(None);
+        };
+        let mut pairs: Vec<[f64; 2]> = Vec::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            let pair = match &item.value {
+                Value::Array(pair) if pair.len() == 2 => pair,
+                _ => return Err(self.wrong(&format!("{key}[{i}]"), "a pair [x, y]", item)),
+            };
+            let number =
+                |j: usize| self.number_of(&format!("{key}[{i}][{j}]"), &pair[j], Range::Finite);
+            let [x, y] = [number(0)?, number(1)?];
+            if let Some([before, _]) = pairs.last()
+                && x <= *before
+            {
+                let message = format!(
+                    "{key}[{i}][0] must be larger than the one before, {before}; found {x}"
+                );
+                return Err(self.error(pair[0].span.start, message));
+            }
+            pairs.push([x, y]);
+        }
+        Ok(Some(pairs))
+    }
+
+    pub fn needed_rising_pairs(&self, key: &str) -> Result<Vec<[f64; 2]>> {
+        self.rising_pairs(key)?
+            .ok_or_else(|| self.missing(key, "two or more pairs [[x, y], ..]"))
     }
 
     /// Two strings with the byte at which each stands.
@@ -486,4 +685,22 @@ impl<'a> Table<'a> {
     pub fn source(&self) -> Source<'a> {
         self.source
     }
+}
+
+fn other_dimension(exists: In) -> &'static str {
+    match exists {
+        In::Space => "in two dimensions",
+        _ => "in three dimensions",
+    }
+}
+
+/// A vector of length one, `None` for zero. Scaled first: neither tiny nor huge vectors may lose digits.
+pub(super) fn unit<const N: usize>(vector: [f64; N]) -> Option<[f64; N]> {
+    let scale = vector.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    if !(scale > 0.0) {
+        return None;
+    }
+    let scaled = vector.map(|x| x / scale);
+    let length = scaled.iter().map(|x| x * x).sum::<f64>().sqrt();
+    Some(scaled.map(|x| x / length))
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 const MOST_SUBSTEPS: u64 = 1 << 53;
 
 /// Keys of `[solver]` whose value is a number.
-pub const NUMERIC_KEYS: [&str; 9] = [
+pub const NUMERIC_KEYS: [&str; 10] = [
     "alpha",
     "tolerance",
     "step",
@@ -16,6 +16,7 @@ pub const NUMERIC_KEYS: [&str; 9] = [
     "max_step",
     "initial_step",
     "length",
+    "penalty",
     "newton_tolerance",
     "max_substeps",
 ];
@@ -32,6 +33,7 @@ impl Solver {
         positive("max_step", self.max_step)?;
         positive("initial_step", self.initial_step)?;
         positive("length", self.length)?;
+        positive("penalty", self.penalty)?;
         positive("newton_tolerance", self.newton_tolerance)?;
         let smallest = self.min_step.unwrap_or(0.0);
         let largest = self.max_step.unwrap_or(f64::INFINITY);
@@ -81,6 +83,7 @@ impl Solver {
             "max_step" => changed.max_step = Some(value),
             "initial_step" => changed.initial_step = Some(value),
             "length" => changed.length = Some(value),
+            "penalty" => changed.penalty = Some(value),
             "newton_tolerance" => changed.newton_tolerance = Some(value),
             "max_substeps" => match whole(value) {
                 Some(count) => changed.max_substeps = count,
@@ -181,6 +184,8 @@ mod tests {
             ("max_step", 0.0),
             ("initial_step", f64::INFINITY),
             ("length", 0.0),
+            ("penalty", 0.0),
+            ("penalty", f64::INFINITY),
             ("newton_tolerance", 0.0),
             ("max_substeps", 0.0),
             ("max_substeps", 1.5),

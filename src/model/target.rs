@@ -1,29 +1,38 @@
 //! Numbers of a model that can be set from outside, by dotted name: parameters, inputs, and `--set` on the command line.
 
 use super::document::shorten;
+use super::force::Settable;
 use super::nearest::{did_you_mean, nearest};
 use super::quantity::{Element, element_and_field};
 use super::settings::NUMERIC_KEYS;
 use super::system::numbered;
-use super::{ForceKind, Model, Target};
+use super::{Contact, ContactLaw, ForceKind, ForceNumber, JointNumber, Model, MotionLaw, Target};
 use crate::error::{Error, Result};
 
-const AXES: [&str; 2] = ["x", "y"];
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// What an input of a motion is, by its order.
+const ORDERS: [&str; 3] = ["position", "speed", "acceleration"];
 
 impl Target {
     /// Whether an input may drive it while the simulation runs.
     pub fn driveable(self) -> bool {
-        matches!(
-            self,
-            Self::ForceEffort(_) | Self::Gravity(_) | Self::SystemForce(_)
-        )
+        match self {
+            Self::ForceEffort(_) | Self::Gravity(_) | Self::Motion(_) | Self::SystemForce(_) => {
+                true
+            }
+            Self::Force(_, number) => number.driveable(),
+            Self::Joint(_, _, number) => number.driveable(),
+            _ => false,
+        }
     }
 }
 
 impl Model {
-    /// A target by its dotted name: `<body>.mass .inertia`, `<spring>.stiffness .damping .length`,
-    /// `<actuator>.force` (or `.torque` in a revolute joint), `gravity.x .y`; `f1 f2 ..` of a model given by its
-    /// matrices.
+    /// A target by its dotted name: `<body>.mass .inertia`, `<spring>.stiffness .damping .length .preload`, components of
+    /// forces, the numbers of bushings, tyres, contacts and of friction and end stops in joints,
+    /// `<actuator>.force` (or `.torque` in a joint that turns), `<motion>.speed` of constant speed, what a motion with
+    /// law input asks for, `gravity.x .y .z`; `f1 f2 ..` of a model given by its matrices.
     pub fn target(&self, dotted: &str) -> Result<Target> {
         self.resolve_target(dotted, |name| self.element(name))
             .map_err(|_| Error::UnknownVariable {
@@ -55,9 +64,18 @@ impl Model {
             ));
         };
         if element == "gravity"
-            && let Some(axis) = AXES.iter().position(|name| *name == field)
+            && let Some(axis) = AXES[..self.dimension]
+                .iter()
+                .position(|name| *name == field)
         {
             return Ok(Target::Gravity(axis));
+        }
+        if element == "gravity" {
+            return Err(format!(
+                "gravity has no \"{}\"; it has: {}",
+                shorten(field),
+                AXES[..self.dimension].join(", ")
+            ));
         }
         let Some(found) = find(element) else {
             let near = did_you_mean(element, self.element_names().chain(["gravity"]));
@@ -87,23 +105,49 @@ impl Model {
     /// What can be set in an element. Two names for one target: the first is its own, the other is accepted.
     fn target_fields(&self, element: Element) -> Vec<(&'static str, Target)> {
         match element {
-            Element::Body(i) => vec![
+            Element::Body(i) if self.bodies[i].prescribed => vec![],
+            Element::Body(i) if self.dimension == 2 => vec![
                 ("mass", Target::BodyMass(i)),
                 ("inertia", Target::BodyInertia(i)),
             ],
-            Element::Force(i) => match self.forces[i].kind {
-                ForceKind::SpringDamper { .. } => vec![
+            Element::Body(i) => vec![("mass", Target::BodyMass(i))],
+            Element::Motion(i) => match self.motions[i].law {
+                MotionLaw::Input { order, .. } => vec![(ORDERS[order.min(2)], Target::Motion(i))],
+                MotionLaw::ConstantSpeed { .. } => vec![("speed", Target::MotionSpeed(i))],
+                MotionLaw::Polynomial(_) | MotionLaw::Harmonic { .. } | MotionLaw::Table { .. } => {
+                    vec![]
+                }
+            },
+            Element::Force(i) => {
+                let force = &self.forces[i];
+                let mut all = Vec::new();
+                for (name, target) in [
                     ("stiffness", Target::ForceStiffness(i)),
                     ("damping", Target::ForceDamping(i)),
                     ("length", Target::ForceLength(i)),
-                ],
-                ForceKind::Actuator { .. } if self.turns(i) => vec![
-                    ("torque", Target::ForceEffort(i)),
-                    ("force", Target::ForceEffort(i)),
-                ],
-                ForceKind::Actuator { .. } => vec![("force", Target::ForceEffort(i))],
-            },
-            Element::Joint(_) | Element::Sensor(_) => vec![],
+                ] {
+                    if self.has_target(target) {
+                        all.push((name, target));
+                    }
+                }
+                if let ForceKind::Actuator { .. } = force.kind {
+                    if self.turns(i) {
+                        all.push(("torque", Target::ForceEffort(i)));
+                    }
+                    all.push(("force", Target::ForceEffort(i)));
+                }
+                let others = force.kind.settables(self.dimension, self.turns(i));
+                all.extend(
+                    others
+                        .into_iter()
+                        .map(|(name, number, _)| (name, Target::Force(i, number))),
+                );
+                all
+            }
+            Element::Joint(i) => (self.joints[i].settables(self.dimension).into_iter())
+                .map(|(k, (name, number, _))| (name, Target::Joint(i, k, number)))
+                .collect(),
+            Element::Sensor(_) => vec![],
         }
     }
 
@@ -113,7 +157,7 @@ impl Model {
             let force = |i| (format!("f{}", i + 1), Target::SystemForce(i));
             return (0..system.coordinates()).map(force).collect();
         }
-        let mut all: Vec<(String, Target)> = AXES
+        let mut all: Vec<(String, Target)> = AXES[..self.dimension]
             .iter()
             .enumerate()
             .map(|(axis, name)| (format!("gravity.{name}"), Target::Gravity(axis)))
@@ -138,7 +182,26 @@ impl Model {
             Target::ForceLength(i) => format!("{}.length", self.forces[i].name),
             Target::ForceEffort(i) if self.turns(i) => format!("{}.torque", self.forces[i].name),
             Target::ForceEffort(i) => format!("{}.force", self.forces[i].name),
-            Target::Gravity(axis) => format!("gravity.{}", ["x", "y", "z"][axis]),
+            Target::Force(i, number) => {
+                let name = self.settable(i, number).map_or("", |(name, _, _)| name);
+                format!("{}.{name}", self.forces[i].name)
+            }
+            Target::Joint(i, k, number) => {
+                let name = self
+                    .joint_settable(i, k, number)
+                    .map_or("", |(name, _, _)| name);
+                format!("{}.{name}", self.joints[i].name)
+            }
+            Target::Gravity(axis) => format!("gravity.{}", AXES[axis]),
+            Target::Motion(i) => {
+                let field = match self.motions[i].law {
+                    MotionLaw::Input { order, .. } => ORDERS[order.min(2)],
+                    _ => "position",
+                };
+                format!("{}.{field}", self.motions[i].name)
+            }
+            Target::MotionSpeed(i) => format!("{}.speed", self.motions[i].name),
+            Target::SystemForce(_) if self.own.is_some() => String::new(),
             Target::SystemForce(i) => format!("f{}", i + 1),
         }
     }
@@ -148,12 +211,46 @@ impl Model {
         match target {
             Target::BodyMass(_) => "kg",
             Target::BodyInertia(_) => "kg.m2",
-            Target::ForceStiffness(_) => "N/m",
-            Target::ForceDamping(_) => "N.s/m",
+            Target::ForceStiffness(i) => match &self.forces[i].kind {
+                // N over a power of m that need not be whole.
+                ForceKind::Contact(Contact {
+                    law: ContactLaw::HuntCrossley { .. },
+                    ..
+                }) => "",
+                _ if self.turns(i) => "N.m/rad",
+                _ => "N/m",
+            },
+            Target::ForceDamping(i) => match &self.forces[i].kind {
+                ForceKind::Contact(Contact {
+                    law: ContactLaw::HuntCrossley { .. },
+                    ..
+                }) => "s/m",
+                _ if self.turns(i) => "N.m.s/rad",
+                _ => "N.s/m",
+            },
+            Target::ForceLength(i) if self.turns(i) => "rad",
             Target::ForceLength(_) => "m",
+            Target::Force(i, number) => self.settable(i, number).map_or("", |(_, _, unit)| unit),
+            Target::Joint(i, k, number) => self
+                .joint_settable(i, k, number)
+                .map_or("", |(_, _, unit)| unit),
             Target::ForceEffort(i) if self.turns(i) => "N.m",
             Target::ForceEffort(_) => "N",
             Target::Gravity(_) => "m/s2",
+            Target::Motion(i) | Target::MotionSpeed(i) => {
+                let order = match self.motions[i].law {
+                    MotionLaw::Input { order, .. } => order,
+                    _ => 1,
+                };
+                match (order, self.motion_turns(i)) {
+                    (0, true) => "rad",
+                    (0, false) => "m",
+                    (1, true) => "rad/s",
+                    (1, false) => "m/s",
+                    (_, true) => "rad/s2",
+                    (_, false) => "m/s2",
+                }
+            }
             Target::SystemForce(_) => "",
         }
     }
@@ -161,15 +258,22 @@ impl Model {
     /// Whether the model has this target: a spring's stiffness is none of an actuator's.
     pub(super) fn has_target(&self, target: Target) -> bool {
         match target {
-            Target::BodyMass(i) | Target::BodyInertia(i) => i < self.bodies.len(),
-            Target::ForceStiffness(i) | Target::ForceDamping(i) | Target::ForceLength(i) => {
-                (self.forces.get(i))
-                    .is_some_and(|f| matches!(f.kind, ForceKind::SpringDamper { .. }))
+            Target::BodyMass(i) => self.bodies.get(i).is_some_and(|b| !b.prescribed),
+            Target::BodyInertia(i) => {
+                self.dimension == 2 && self.bodies.get(i).is_some_and(|b| !b.prescribed)
             }
-            Target::ForceEffort(i) => {
-                (self.forces.get(i)).is_some_and(|f| matches!(f.kind, ForceKind::Actuator { .. }))
-            }
+            Target::ForceStiffness(_)
+            | Target::ForceDamping(_)
+            | Target::ForceLength(_)
+            | Target::ForceEffort(_)
+            | Target::Force(..)
+            | Target::Joint(..) => self.element_number(target).is_some(),
             Target::Gravity(axis) => self.system.is_none() && axis < self.dimension,
+            Target::Motion(i) => {
+                (self.motions.get(i)).is_some_and(|m| matches!(m.law, MotionLaw::Input { .. }))
+            }
+            Target::MotionSpeed(i) => (self.motions.get(i))
+                .is_some_and(|m| matches!(m.law, MotionLaw::ConstantSpeed { .. })),
             Target::SystemForce(i) => (self.system.as_ref()).is_some_and(|s| i < s.force.len()),
         }
     }
@@ -180,21 +284,94 @@ impl Model {
             Target::BodyMass(i) => &mut self.bodies[i].mass,
             Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
             Target::Gravity(axis) => &mut self.gravity[axis],
+            Target::Motion(i) | Target::MotionSpeed(i) => match &mut self.motions[i].law {
+                MotionLaw::Input { start, .. } => start,
+                MotionLaw::ConstantSpeed { speed } => speed,
+                _ => unreachable!("targets come from resolve_target or passed has_target"),
+            },
             Target::SystemForce(i) => match &mut self.system {
                 Some(system) => &mut std::sync::Arc::make_mut(&mut system.force)[i],
                 None => unreachable!("targets come from resolve_target or passed has_target"),
             },
+            Target::ForceStiffness(_)
+            | Target::ForceDamping(_)
+            | Target::ForceLength(_)
+            | Target::ForceEffort(_)
+            | Target::Force(..)
+            | Target::Joint(..) => match self.element_number_mut(target) {
+                Some(number) => number,
+                None => unreachable!("targets come from resolve_target or passed has_target"),
+            },
+        }
+    }
+
+    /// A number of a force or of a joint's friction and stops.
+    fn element_number_mut(&mut self, target: Target) -> Option<&mut f64> {
+        match target {
+            Target::ForceStiffness(i) => self.forces.get_mut(i)?.kind.stiffness_mut(),
+            Target::ForceDamping(i) => self.forces.get_mut(i)?.kind.damping_mut(),
+            Target::ForceLength(i) => self.forces.get_mut(i)?.kind.length_mut(),
+            Target::ForceEffort(i) => self.forces.get_mut(i)?.kind.effort_mut(),
+            Target::Force(i, number) => self.forces.get_mut(i)?.kind.number_mut(number),
+            Target::Joint(i, k, number) => self.joints.get_mut(i)?.number_mut(k, number),
+            _ => None,
+        }
+    }
+
+    /// The same to look at.
+    fn element_number(&self, target: Target) -> Option<f64> {
+        match target {
+            Target::Joint(i, k, number) => {
+                let joint = self.joints.get(i)?;
+                let (friction, limits) = (
+                    joint.friction.get(k).copied().flatten(),
+                    joint.limits.get(k).copied().flatten(),
+                );
+                match number {
+                    JointNumber::Kinetic => friction.map(|f| f.kinetic),
+                    JointNumber::Static => friction.map(|f| f.r#static),
+                    JointNumber::Viscous => friction.map(|f| f.viscous),
+                    JointNumber::Stiffness => limits.map(|l| l.stiffness),
+                    JointNumber::Damping => limits.map(|l| l.damping),
+                }
+            }
             Target::ForceStiffness(i)
             | Target::ForceDamping(i)
             | Target::ForceLength(i)
-            | Target::ForceEffort(i) => match (target, &mut self.forces[i].kind) {
-                (Target::ForceStiffness(_), ForceKind::SpringDamper { stiffness, .. }) => stiffness,
-                (Target::ForceDamping(_), ForceKind::SpringDamper { damping, .. }) => damping,
-                (Target::ForceLength(_), ForceKind::SpringDamper { length, .. }) => length,
-                (Target::ForceEffort(_), ForceKind::Actuator { effort }) => effort,
-                _ => unreachable!("targets come from resolve_target or passed has_target"),
-            },
+            | Target::ForceEffort(i)
+            | Target::Force(i, _) => {
+                let mut kind = self.forces.get(i)?.kind.clone();
+                let number = match target {
+                    Target::ForceStiffness(_) => kind.stiffness_mut(),
+                    Target::ForceDamping(_) => kind.damping_mut(),
+                    Target::ForceLength(_) => kind.length_mut(),
+                    Target::ForceEffort(_) => kind.effort_mut(),
+                    Target::Force(_, number) => kind.number_mut(number),
+                    _ => None,
+                };
+                number.copied()
+            }
+            _ => None,
         }
+    }
+
+    fn settable(&self, force: usize, number: ForceNumber) -> Option<Settable<ForceNumber>> {
+        let all = self.forces[force]
+            .kind
+            .settables(self.dimension, self.turns(force));
+        all.into_iter().find(|(_, other, _)| *other == number)
+    }
+
+    fn joint_settable(
+        &self,
+        joint: usize,
+        index: usize,
+        number: JointNumber,
+    ) -> Option<Settable<JointNumber>> {
+        let all = self.joints[joint].settables(self.dimension);
+        all.into_iter()
+            .find(|(k, (_, other, _))| *k == index && *other == number)
+            .map(|(_, settable)| settable)
     }
 
     /// The value written in the model; NaN where the model has no such target.
@@ -203,29 +380,22 @@ impl Model {
             Target::BodyMass(i) => self.bodies.get(i).map(|b| b.mass),
             Target::BodyInertia(i) => self.bodies.get(i).map(|b| b.inertia[2]),
             Target::Gravity(axis) => self.gravity.get(axis).copied(),
+            Target::Motion(i) | Target::MotionSpeed(i) => {
+                self.motions.get(i).and_then(|motion| match motion.law {
+                    MotionLaw::Input { start, .. } => Some(start),
+                    MotionLaw::ConstantSpeed { speed } => Some(speed),
+                    _ => None,
+                })
+            }
             Target::SystemForce(i) => {
                 (self.system.as_ref()).and_then(|system| system.force.get(i).copied())
             }
-            Target::ForceStiffness(i)
-            | Target::ForceDamping(i)
-            | Target::ForceLength(i)
-            | Target::ForceEffort(i) => {
-                self.forces
-                    .get(i)
-                    .and_then(|force| match (target, &force.kind) {
-                        (Target::ForceStiffness(_), ForceKind::SpringDamper { stiffness, .. }) => {
-                            Some(*stiffness)
-                        }
-                        (Target::ForceDamping(_), ForceKind::SpringDamper { damping, .. }) => {
-                            Some(*damping)
-                        }
-                        (Target::ForceLength(_), ForceKind::SpringDamper { length, .. }) => {
-                            Some(*length)
-                        }
-                        (Target::ForceEffort(_), ForceKind::Actuator { effort }) => Some(*effort),
-                        _ => None,
-                    })
-            }
+            Target::ForceStiffness(_)
+            | Target::ForceDamping(_)
+            | Target::ForceLength(_)
+            | Target::ForceEffort(_)
+            | Target::Force(..)
+            | Target::Joint(..) => self.element_number(target),
         }
         .unwrap_or(f64::NAN)
     }

@@ -1,18 +1,29 @@
 //! `[[force]]`: its type says which keys it has.
 
-use super::TOP;
+mod bushing;
+mod contact;
+pub mod friction;
+mod load;
+mod spring;
+mod tyre;
+
 use super::names::Names;
 use crate::error::Result;
 use crate::model::check::{RESERVED_ELEMENTS, Range};
-use crate::model::document::Value;
-use crate::model::quantity::Element;
+use crate::model::keys::FORCES;
 use crate::model::reader::Table;
-use crate::model::{Force, ForceKind, ForcePlace, Joint, JointKind};
+use crate::model::{Force, ForceKind, ForcePlace, Joint};
 
 #[derive(Clone, Copy, PartialEq)]
 enum ForceType {
     SpringDamper,
+    TorsionSpring,
+    Force,
+    Torque,
     Actuator,
+    Bushing,
+    Tyre,
+    Contact,
 }
 
 fn force_type(table: &Table) -> Result<ForceType> {
@@ -20,47 +31,46 @@ fn force_type(table: &Table) -> Result<ForceType> {
         "type",
         &[
             ("spring_damper", ForceType::SpringDamper),
+            ("torsion_spring", ForceType::TorsionSpring),
+            ("force", ForceType::Force),
+            ("torque", ForceType::Torque),
             ("actuator", ForceType::Actuator),
+            ("bushing", ForceType::Bushing),
+            ("tyre", ForceType::Tyre),
+            ("contact", ForceType::Contact),
         ],
-        &[
-            "torsion_spring",
-            "force",
-            "torque",
-            "contact",
-            "bushing",
-            "tyre",
-        ],
+        &[],
     )
 }
 
 pub fn force_keys(table: &Table) -> Result<()> {
-    const SPRING: [&str; 7] = [
-        "name",
-        "type",
-        "bodies",
-        "points",
-        "stiffness",
-        "damping",
-        "length",
-    ];
-    const ACTUATOR: [&str; 7] = [
-        "name", "type", "joint", "bodies", "points", "force", "torque",
-    ];
     if !table.has("type") {
-        let all = [&SPRING[..], &ACTUATOR[..]].concat();
-        table.keys(&all, &["direction"], &TOP)?;
+        // A misspelt `type` is a better message than a missing one.
+        table.keys_of_any(&FORCES)?;
     }
-    match force_type(table)? {
-        ForceType::SpringDamper => table.keys(&SPRING, &["direction"], &TOP),
-        ForceType::Actuator => table.keys(&ACTUATOR, &[], &TOP),
-    }
+    force_type(table)?;
+    let word = table.needed_text("type", "a kind of force")?;
+    let group = (FORCES.iter()).find(|group| group.variant == Some(("type", word)));
+    table.keys_of(group.expect("each kind of force has a group of keys"))
 }
 
-pub fn force(table: &Table, names: &Names, joints: &[Joint]) -> Result<Force> {
+/// What else a force needs of the model.
+pub struct Around<'a> {
+    pub joints: &'a [Joint],
+    pub gravity: [f64; 3],
+}
+
+pub fn force(table: &Table, names: &Names, around: &Around) -> Result<Force> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let (kind, on) = match force_type(table)? {
-        ForceType::SpringDamper => (spring(table)?, between_points(table, names)?),
-        ForceType::Actuator => actuator(table, names, joints)?,
+        ForceType::SpringDamper => spring::spring(table, names, around.joints)?,
+        ForceType::TorsionSpring => spring::torsion(table, names)?,
+        ForceType::Force => load::force(table, names)?,
+        ForceType::Torque => load::torque(table, names)?,
+        ForceType::Actuator => actuator(table, names, around.joints)?,
+        ForceType::Bushing => bushing::bushing(table, names)?,
+        ForceType::Tyre => tyre::tyre(table, names, around.gravity)?,
+        ForceType::Contact => contact::contact(table, names)?,
     };
     Ok(Force {
         name: name.to_owned(),
@@ -73,72 +83,42 @@ pub fn force(table: &Table, names: &Names, joints: &[Joint]) -> Result<Force> {
 fn between_points(table: &Table, names: &Names) -> Result<ForcePlace> {
     Ok(ForcePlace::Points {
         bodies: names.two_bodies(table)?,
-        points: table.two_plane_vectors("points")?,
+        points: table.two_vectors("points", "points")?,
     })
 }
 
-fn spring(table: &Table) -> Result<ForceKind> {
-    for key in ["stiffness", "damping"] {
-        if table
-            .get(key)
-            .is_some_and(|entry| matches!(entry.node.value, Value::Table(_)))
-        {
-            return Err(table.refuse_value(
-                key,
-                format!("a law for {key} is not available in this version; give a number"),
-            ));
+/// Between points, or in the coordinate of a joint.
+fn between(table: &Table, names: &Names, what: &str) -> Result<ForcePlace> {
+    match table.text("joint")? {
+        Some(joint) => {
+            for key in ["bodies", "points", "direction"] {
+                if table.has(key) {
+                    let message = format!(
+                        "{what} acts in a \"joint\" or between \"bodies\" and \"points\", not both"
+                    );
+                    return Err(table.refuse_key(key, message));
+                }
+            }
+            let (coordinate, _) = names.coordinate(table, joint, table.offset_of("joint"))?;
+            Ok(ForcePlace::Joint(coordinate))
         }
+        None if table.has("bodies") || table.has("points") => between_points(table, names),
+        None => Err(table.refuse(
+            "\"joint\" is missing: expected the joint it acts in, or \"bodies\" and \"points\"",
+        )),
     }
-    let stiffness = table.number("stiffness", Range::NonNegative)?;
-    let damping = table.number("damping", Range::NonNegative)?;
-    let length = table.number("length", Range::NonNegative)?;
-    if stiffness.is_none() && damping.is_none() {
-        return Err(table.refuse("\"stiffness\" is missing: expected stiffness, damping, or both"));
-    }
-    if stiffness.is_some() && length.is_none() {
-        return Err(table
-            .refuse("\"length\" is missing: expected the unloaded length, a finite number >= 0"));
-    }
-    Ok(ForceKind::SpringDamper {
-        stiffness: stiffness.unwrap_or(0.0),
-        damping: damping.unwrap_or(0.0),
-        length: length.unwrap_or(0.0),
-    })
 }
 
 fn actuator(table: &Table, names: &Names, joints: &[Joint]) -> Result<(ForceKind, ForcePlace)> {
-    let on = match table.text("joint")? {
-        Some(joint) => {
-            for key in ["bodies", "points"] {
-                if table.has(key) {
-                    return Err(table.refuse_key(
-                        key,
-                        "an actuator acts in a \"joint\" or between \"bodies\" and \"points\", not both",
-                    ));
-                }
-            }
-            let offset = table.offset_of("joint");
-            match names.find(joint) {
-                Some(Element::Joint(i)) => ForcePlace::Joint(i),
-                other => return Err(names.not_a(table, joint, offset, "joint", other)),
-            }
-        }
-        None if table.has("bodies") || table.has("points") => between_points(table, names)?,
-        None => {
-            return Err(table.refuse(
-                "\"joint\" is missing: expected the joint it acts in, or \"bodies\" and \"points\"",
-            ));
-        }
-    };
+    let on = between(table, names, "an actuator")?;
     let (right, wrong) = match on {
-        ForcePlace::Joint(i) if joints[i].kind == JointKind::Revolute => ("torque", "force"),
+        ForcePlace::Joint(c) if joints[c.joint].kind.is_angle(c.index) => ("torque", "force"),
         _ => ("force", "torque"),
     };
     if table.has(wrong) {
         let place = match on {
-            ForcePlace::Joint(_) if right == "torque" => "in a revolute joint",
-            ForcePlace::Joint(_) => "in a prismatic joint",
-            ForcePlace::Points { .. } => "between points",
+            ForcePlace::Joint(c) => format!("in a {} joint", joints[c.joint].kind.name()),
+            _ => "between points".to_owned(),
         };
         let message = format!("an actuator {place} has a \"{right}\", not a \"{wrong}\"");
         return Err(table.refuse_key(wrong, message));

@@ -1,125 +1,240 @@
 //! `[[joint]]`: its type says which keys it has; its place is one frame on the ground or two in the bodies.
 
-use super::TOP;
+use super::coupling::coupling;
+use super::force::friction::{frictions, limits};
 use super::names::Names;
 use crate::error::Result;
-use crate::model::check::{RESERVED_ELEMENTS, Range};
-use crate::model::reader::Table;
+use crate::model::check::{PERPENDICULAR, RESERVED_ELEMENTS, Range, across};
+use crate::model::keys::{Group, JOINTS, KINDS, keys_of_frames};
+use crate::model::reader::{Table, unit};
 use crate::model::{Frame, Joint, JointKind, JointPlace};
 
-const JOINT_KINDS: [(&str, JointKind); 2] = [
-    ("revolute", JointKind::Revolute),
-    ("prismatic", JointKind::Prismatic),
+/// What stands for the kinds that the plane does not have.
+const INSTEAD: [(JointKind, &str); 5] = [
+    (
+        JointKind::Cylindrical,
+        "use \"revolute\" or \"prismatic\", or \"point_on_line\" for both at once",
+    ),
+    (JointKind::Spherical, "use \"revolute\""),
+    (JointKind::Universal, "use \"revolute\""),
+    (JointKind::Planar, "bodies move so without any joint"),
+    (
+        JointKind::Screw,
+        "use a \"coupling\" of a revolute and a prismatic joint",
+    ),
 ];
 
-fn joint_kind(table: &Table) -> Result<JointKind> {
-    table.needed_choice(
-        "type",
-        &JOINT_KINDS,
-        &[
-            "fixed",
-            "cylindrical",
-            "spherical",
-            "universal",
-            "planar",
-            "screw",
-            "distance",
-            "point_on_line",
-            "coupling",
-        ],
-    )
+fn group_of(kind: JointKind) -> &'static Group {
+    let index = KINDS.iter().position(|(_, other)| *other == kind);
+    &JOINTS[index.expect("every kind of joint has a group of keys")]
+}
+
+fn kind_of(table: &Table) -> Result<JointKind> {
+    let kind = table.needed_choice("type", &KINDS, &[])?;
+    if !group_of(kind).exists.has(table.dimension()) {
+        let instead = INSTEAD.iter().find(|(other, _)| *other == kind);
+        let message = format!(
+            "there is no {} joint in two dimensions: {}",
+            kind.name(),
+            instead.map_or("", |(_, words)| words)
+        );
+        return Err(table.refuse_value("type", message));
+    }
+    Ok(kind)
+}
+
+/// Its keys must be those of its kind.
+pub fn joint_keys(table: &Table) -> Result<JointKind> {
+    if !table.has("type") {
+        // A misspelt `type` is a better message than a missing one.
+        table.keys_of_any(&JOINTS)?;
+    }
+    let kind = kind_of(table)?;
+    if kind == JointKind::Revolute && table.dimension() == 2 && table.has("axis") {
+        return Err(table.refuse_key("axis", REVOLUTE_AXIS));
+    }
+    table.keys_of(group_of(kind))?;
+    Ok(kind)
 }
 
 const REVOLUTE_AXIS: &str =
     "a revolute joint in two dimensions turns about z: it takes no \"axis\"";
 
-pub fn joint_keys(table: &Table) -> Result<()> {
-    let keys = || {
-        table.keys(
-            &["name", "type", "bodies", "point", "axis", "at", "position"],
-            &["limits", "friction", "stiffness", "damping", "restitution"],
-            &TOP,
-        )
-    };
-    if !table.has("type") {
-        // A misspelt `type` is a better message than a missing one.
-        keys()?;
-    }
-    if joint_kind(table)? == JointKind::Revolute && table.has("axis") {
-        return Err(table.refuse_key("axis", REVOLUTE_AXIS));
-    }
-    keys()
-}
-
 pub fn joint(table: &Table, names: &Names) -> Result<Joint> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
-    let kind = joint_kind(table)?;
-    let bodies = names.two_bodies(table)?;
-    let frame = match (table.has("point"), table.has("at")) {
-        (true, true) => {
-            return Err(table.refuse_key(
-                "at",
-                "give either \"point\" (ground frame, at start) or \"at\" (one frame in each body), not both",
-            ));
-        }
-        (true, false) => JointPlace::Ground(frame(table, kind)?),
-        (false, true) if table.has("axis") => {
-            return Err(table.refuse_key(
-                "axis",
-                "with \"at\" the axis stands in each of its two frames",
-            ));
-        }
-        (false, true) => {
-            let frames = table.tables("at")?;
-            if frames.len() != 2 {
-                return Err(table.refuse_value(
-                    "at",
-                    format!(
-                        "at must be two frames, one in each body, found {}",
-                        frames.len()
-                    ),
-                ));
-            }
-            for part in &frames {
-                if kind == JointKind::Revolute && part.has("axis") {
-                    return Err(part.refuse_key("axis", REVOLUTE_AXIS));
-                }
-                part.keys(&["point", "axis"], &["axes"], &[])?;
-            }
-            JointPlace::Bodies([frame(&frames[0], kind)?, frame(&frames[1], kind)?])
-        }
-        (false, false) => {
-            return Err(table.refuse(
-                "\"point\" is missing: expected point = [x, y] in the ground frame at start, or \"at\" with one frame in each body",
-            ));
-        }
-    };
-    Ok(Joint {
+    let kind = kind_of(table)?;
+    let mut joint = Joint {
         name: name.to_owned(),
         kind,
-        bodies,
-        frame,
-        position: table.number("position", Range::Finite)?.unwrap_or(0.0),
         place: table.place(),
+        ..Joint::default()
+    };
+    if kind == JointKind::Coupling {
+        joint.frame = JointPlace::Nowhere;
+        joint.coupling = Some(coupling(table, names)?);
+        return Ok(joint);
+    }
+    joint.bodies = names.two_bodies(table)?;
+    if kind == JointKind::Distance {
+        let points = table.two_vectors("points", "points")?;
+        joint.frame = JointPlace::Bodies(points.map(|point| Frame {
+            point,
+            ..Frame::default()
+        }));
+        joint.length = table.number("length", Range::Positive)?;
+        return Ok(joint);
+    }
+    joint.frame = place(table, kind)?;
+    joint.position = position(table, kind)?;
+    joint.friction = frictions(table, kind)?;
+    joint.limits = limits(table, kind)?;
+    if kind == JointKind::Screw {
+        joint.pitch = table.needed_number("pitch", Range::Finite)?;
+        if joint.pitch == 0.0 {
+            let message =
+                "pitch must not be zero: a screw that does not travel is a revolute joint";
+            return Err(table.refuse_value("pitch", message));
+        }
+    }
+    Ok(joint)
+}
+
+fn place(table: &Table, kind: JointKind) -> Result<JointPlace> {
+    match (table.has("point"), table.has("at")) {
+        (true, true) => Err(table.refuse_key(
+            "at",
+            "give either \"point\" (ground frame, at start) or \"at\" (one frame in each body), not both",
+        )),
+        (true, false) => Ok(JointPlace::Ground(frame(table, kind, Where::Ground)?)),
+        (false, true) => {
+            for key in ["axis", "axes", "across"] {
+                if table.has(key) {
+                    let message = format!(
+                        "with \"at\" the {key} stands in each of its two frames",
+                    );
+                    return Err(table.refuse_key(key, message));
+                }
+            }
+            let frames = table.tables("at")?;
+            let [first, second] = &frames[..] else {
+                let n = frames.len();
+                let message = format!("at must be two frames, one in each body, found {n}");
+                return Err(table.refuse_value("at", message));
+            };
+            let keys = keys_of_frames(group_of(kind)).expect("a joint with a point has frames");
+            for (part, keys) in frames.iter().zip(keys) {
+                if kind == JointKind::Revolute && table.dimension() == 2 && part.has("axis") {
+                    return Err(part.refuse_key("axis", REVOLUTE_AXIS));
+                }
+                part.keys_among(keys)?;
+            }
+            Ok(JointPlace::Bodies([
+                frame(first, kind, Where::First)?,
+                frame(second, kind, Where::Second)?,
+            ]))
+        }
+        (false, false) => Err(table.refuse(format!(
+            "\"point\" is missing: expected point = {} in the ground frame at start, or \"at\" with one frame in each body",
+            table.vector_words()
+        ))),
+    }
+}
+
+/// Whose axes a frame is written in.
+#[derive(Clone, Copy, PartialEq)]
+enum Where {
+    Ground,
+    First,
+    Second,
+}
+
+/// `point` with the directions its kind has, made unit vectors.
+fn frame(table: &Table, kind: JointKind, whose: Where) -> Result<Frame> {
+    let point = table.needed_vector("point")?;
+    let plane = table.dimension() == 2;
+    let (axis, across) = match kind {
+        JointKind::Spherical | JointKind::Distance | JointKind::Coupling => ([0.0; 3], [0.0; 3]),
+        JointKind::Universal => cross(table)?,
+        JointKind::Revolute if plane => ([0.0, 0.0, 1.0], [0.0; 3]),
+        // In the ground frame the start pose says all; in the bodies' frames these directions coincide.
+        JointKind::Fixed if whose == Where::Ground => ([0.0; 3], [0.0; 3]),
+        JointKind::Fixed if plane => {
+            let axis = table.direction("axis")?;
+            (axis.unwrap_or([1.0, 0.0, 0.0]), [0.0; 3])
+        }
+        JointKind::Fixed => {
+            let axis = table.direction("axis")?.unwrap_or([0.0, 0.0, 1.0]);
+            (axis, reference(table, axis)?)
+        }
+        // The line belongs to the first body.
+        JointKind::PointOnLine if whose == Where::Second => ([0.0; 3], [0.0; 3]),
+        JointKind::PointOnLine => (table.needed_direction("axis")?, [0.0; 3]),
+        JointKind::Prismatic if plane => (table.needed_direction("axis")?, [0.0; 3]),
+        JointKind::Revolute
+        | JointKind::Prismatic
+        | JointKind::Cylindrical
+        | JointKind::Planar
+        | JointKind::Screw => {
+            let axis = table.needed_direction("axis")?;
+            (axis, reference(table, axis)?)
+        }
+    };
+    Ok(Frame {
+        point,
+        axis,
+        across,
     })
 }
 
-/// `point`, and `axis` made a unit vector.
-fn frame(table: &Table, kind: JointKind) -> Result<Frame> {
-    let point = table.needed_plane_vector("point")?;
-    let axis = match kind {
-        JointKind::Revolute => [0.0, 0.0, 1.0],
-        JointKind::Prismatic => {
-            let [x, y, _] = table.needed_plane_vector("axis")?;
-            // Scaled first: neither tiny nor huge directions may lose digits.
-            let scale = x.abs().max(y.abs());
-            if scale == 0.0 {
-                return Err(table.refuse_value("axis", "axis must not be zero: it is a direction"));
-            }
-            let (x, y) = (x / scale, y / scale);
-            let length = x.hypot(y);
-            [x / length, y / length, 0.0]
-        }
+/// `across` without its part along the axis; zero where it is not given.
+fn reference(table: &Table, axis: [f64; 3]) -> Result<[f64; 3]> {
+    match table.direction("across")? {
+        None => Ok([0.0; 3]),
+        Some(direction) => across(axis, direction).ok_or_else(|| {
+            table.refuse_value(
+                "across",
+                "across must not be along the axis: it says from where angles are counted",
+            )
+        }),
+    }
+}
+
+/// The arms of a cross, at right angles.
+fn cross(table: &Table) -> Result<([f64; 3], [f64; 3])> {
+    let axes = table.two_vectors("axes", "directions")?;
+    let [a, b] = axes.map(unit);
+    let (Some(a), Some(b)) = (a, b) else {
+        return Err(table.refuse_value("axes", "axes must not be zero: they are directions"));
     };
-    Ok(Frame { point, axis })
+    let cosine: f64 = (0..3).map(|k| a[k] * b[k]).sum();
+    match across(a, b) {
+        Some(b) if cosine.abs() <= PERPENDICULAR => Ok((a, b)),
+        _ => {
+            let degrees = cosine.clamp(-1.0, 1.0).acos().to_degrees();
+            let message = format!(
+                "the axes of a universal joint must be at right angles, found {degrees:.4} degrees"
+            );
+            Err(table.refuse_value("axes", message))
+        }
+    }
+}
+
+/// `position`: a number, or an array of them where the joint has several coordinates.
+fn position(table: &Table, kind: JointKind) -> Result<[f64; 3]> {
+    let mut position = [0.0; 3];
+    let count = kind.coordinates(table.dimension());
+    if count == 1 {
+        position[0] = table.number("position", Range::Finite)?.unwrap_or(0.0);
+    } else if count > 1 {
+        let expected = format!("an array of {count} numbers, one for each coordinate");
+        if let Some(given) = table.numbers("position", &expected, count)? {
+            if given.len() != count {
+                let n = given.len();
+                let message = format!("position must be {expected}, found an array of {n} values");
+                return Err(table.refuse_value("position", message));
+            }
+            position[..count].copy_from_slice(&given);
+        }
+    }
+    Ok(position)
 }

@@ -3,10 +3,13 @@
 //! Names first, then contents, so that elements may be written in any order; then the signals, which refer to all.
 
 mod body;
+mod coupling;
+mod curve;
 mod force;
 mod joint;
+mod motion;
 mod names;
-mod settings;
+pub(super) mod settings;
 mod signal;
 mod system;
 
@@ -15,38 +18,21 @@ use std::io::Read;
 use std::path::Path;
 
 use self::body::{body, body_keys, sensor, sensor_keys};
-use self::force::{force, force_keys};
+use self::coupling::tied_together;
+use self::force::{Around, force, force_keys};
 use self::joint::{joint, joint_keys};
+use self::motion::{motion, motion_keys};
 use self::names::Names;
 use self::settings::{experiment, solver};
 use self::signal::signals;
 use self::system::system;
 use super::check::is_identifier;
 use super::document::{Document, LARGEST_TEXT};
+use super::keys::{Group, TOP, TOP_LATER};
 use super::quantity::Element;
 use super::reader::{Source, Table};
-use super::{Experiment, Model, Solver};
+use super::{Experiment, Expose, Model, Solver};
 use crate::error::{Error, Result};
-
-/// Keys of the top level.
-const TOP: [&str; 14] = [
-    "format",
-    "name",
-    "dimension",
-    "gravity",
-    "solver",
-    "experiment",
-    "system",
-    "body",
-    "joint",
-    "force",
-    "sensor",
-    "input",
-    "output",
-    "parameter",
-];
-/// Legal in the format, not in this version.
-const TOP_LATER: [&str; 2] = ["motion", "expose"];
 
 impl Model {
     /// Reads a model file: JSON where its name ends so or its text begins with `{`, else TOML.
@@ -92,12 +78,13 @@ impl Model {
         let source = Source {
             document: &document,
             origin,
+            dimension: 3,
         };
-        read(&Table::root(source)?, origin, base_dir)
+        read(Table::root(source)?, origin, base_dir)
     }
 }
 
-fn read(root: &Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+fn read(root: Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     // The format first: a later one may have other keys.
     match root.whole_number("format")? {
         Some(1) => {}
@@ -109,42 +96,37 @@ fn read(root: &Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
             return Err(root.refuse("\"format\" is missing: a model file begins with format = 1"));
         }
     }
-    root.keys(&TOP, &TOP_LATER, &[])?;
+    root.keys_of(&Group {
+        later: &TOP_LATER,
+        ..TOP
+    })?;
     let name = match root.text("name")? {
         Some(_) => root.name(&[])?.0.to_owned(),
         None => name_from(origin),
     };
-    let system = (root.table("system")?)
-        .map(|table| system(root, &table, base_dir))
-        .transpose()?;
-    match root.whole_number("dimension")? {
-        Some(2) => {}
-        None | Some(3) if system.is_some() => {}
-        Some(3) => {
-            let message = "dimension 3 is not available in this version; write dimension = 2";
-            return Err(root.refuse_value("dimension", message));
-        }
+    let dimension = match root.whole_number("dimension")? {
+        Some(2) => 2,
+        None | Some(3) => 3,
         Some(other) => {
             let message = format!("dimension must be 2 or 3, found {other}");
             return Err(root.refuse_value("dimension", message));
         }
-        None => {
-            return Err(root.refuse(
-                "\"dimension\" is missing: it is 3 by default, which is not available in this version; \
-                 write dimension = 2",
-            ));
-        }
-    }
+    };
+    let root = &root.in_dimension(dimension);
+    let system = (root.table("system")?)
+        .map(|table| system(root, &table, base_dir))
+        .transpose()?;
 
     let bodies = root.tables("body")?;
     let joints = root.tables("joint")?;
+    let motions = root.tables("motion")?;
     let forces = root.tables("force")?;
     let sensors = root.tables("sensor")?;
     let mut model = Model {
         origin: origin.to_owned(),
         name,
-        dimension: if system.is_some() { 3 } else { 2 },
-        gravity: root.plane_vector("gravity")?.unwrap_or_default(),
+        dimension: if system.is_some() { 3 } else { dimension },
+        gravity: gravity(root)?,
         solver: root
             .table("solver")?
             .map_or(Ok(Solver::default()), |t| solver(&t))?,
@@ -152,13 +134,23 @@ fn read(root: &Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
             .table("experiment")?
             .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
         system,
+        own: None,
         bodies: Vec::with_capacity(bodies.len()),
         joints: Vec::with_capacity(joints.len()),
+        motions: Vec::with_capacity(motions.len()),
         forces: Vec::with_capacity(forces.len()),
         sensors: Vec::with_capacity(sensors.len()),
         inputs: vec![],
         outputs: vec![],
         parameters: vec![],
+        expose: match root.text("expose")? {
+            None | Some("declared") => Expose::Declared,
+            Some("all") => Expose::All,
+            Some(other) => {
+                let message = format!("expose must be \"declared\" or \"all\", found \"{other}\"");
+                return Err(root.refuse_value("expose", message));
+            }
+        },
     };
 
     let mut names = Names::default();
@@ -166,9 +158,12 @@ fn read(root: &Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
         body_keys(table)?;
         names.declare(table, Element::Body(i))?;
     }
-    for (i, table) in joints.iter().enumerate() {
-        joint_keys(table)?;
-        names.declare(table, Element::Joint(i))?;
+    for table in &joints {
+        names.declare_joint(table, joint_keys(table)?)?;
+    }
+    for (i, table) in motions.iter().enumerate() {
+        motion_keys(table)?;
+        names.declare(table, Element::Motion(i))?;
     }
     for (i, table) in forces.iter().enumerate() {
         force_keys(table)?;
@@ -185,14 +180,44 @@ fn read(root: &Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     for table in &joints {
         model.joints.push(joint(table, &names)?);
     }
+    for table in &motions {
+        let motion = motion(table, &names, &model)?;
+        model.motions.push(motion);
+    }
+    tied_together(&joints, &motions, &model)?;
     for table in &forces {
-        model.forces.push(force(table, &names, &model.joints)?);
+        let around = Around {
+            joints: &model.joints,
+            gravity: model.gravity,
+        };
+        let force = force(table, &names, &around)?;
+        model.forces.push(force);
     }
     for table in &sensors {
         model.sensors.push(sensor(table, &names)?);
     }
     signals(root, &mut model, &names)?;
     Ok(model)
+}
+
+/// `gravity`: who writes three numbers and meant the plane is told about `dimension`.
+fn gravity(root: &Table) -> Result<[f64; 3]> {
+    root.vector("gravity")
+        .map(Option::unwrap_or_default)
+        .map_err(|error| match error {
+            Error::Model {
+                origin,
+                line,
+                column,
+                message,
+            } if message.contains("3 numbers") && !root.has("dimension") => Error::Model {
+                origin,
+                line,
+                column,
+                message: format!("{message} (dimension is 3 unless dimension = 2 is written)"),
+            },
+            other => other,
+        })
 }
 
 /// The file's name without ending, made a name.

@@ -8,14 +8,16 @@ use crate::model::document::shorten;
 use crate::model::nearest::did_you_mean;
 use crate::model::quantity::Element;
 use crate::model::reader::Table;
-use crate::model::{BodyRef, Place};
+use crate::model::{BodyRef, JointCoordinate, JointKind, Place};
 
-/// Bodies, joints, forces and sensors by name, with the byte of each name.
+/// Bodies, joints, motions, forces and sensors by name, with the byte of each name.
 #[derive(Default)]
 pub struct Names<'a> {
     elements: HashMap<&'a str, (Element, usize)>,
     /// In the order of the text, for suggestions that do not depend on hashing.
     order: Vec<&'a str>,
+    /// The kind of each joint: who refers to a joint may stand before it.
+    kinds: Vec<JointKind>,
 }
 
 impl<'a> Names<'a> {
@@ -25,6 +27,13 @@ impl<'a> Names<'a> {
             return Err(twice(table, name, offset, other.kind(), first));
         }
         self.order.push(name);
+        Ok(())
+    }
+
+    /// Joints are declared in their order, with their kind.
+    pub fn declare_joint(&mut self, table: &Table<'a>, kind: JointKind) -> Result<()> {
+        self.declare(table, Element::Joint(self.kinds.len()))?;
+        self.kinds.push(kind);
         Ok(())
     }
 
@@ -60,6 +69,69 @@ impl<'a> Names<'a> {
             }
         };
         table.refuse_at(offset, message)
+    }
+
+    /// One coordinate of a joint that moves: `name` where it has only one, else `name.position2`.
+    pub fn coordinate(
+        &self,
+        table: &Table,
+        text: &str,
+        offset: usize,
+    ) -> Result<(JointCoordinate, JointKind)> {
+        let (name, field) = match text.split_once('.') {
+            Some((name, field)) => (name, Some(field)),
+            None => (text, None),
+        };
+        let joint = match self.find(name) {
+            Some(Element::Joint(joint)) => joint,
+            other => return Err(self.not_a(table, name, offset, "joint", other)),
+        };
+        let kind = self.kinds[joint];
+        let count = kind.coordinates(table.dimension());
+        let refuse = |message: String| Err(table.refuse_at(offset, message));
+        match kind {
+            JointKind::Coupling => {
+                return refuse(format!(
+                    "\"{name}\" is a coupling, which has no coordinate: name one of the joints it relates"
+                ));
+            }
+            JointKind::Distance => {
+                return refuse(format!(
+                    "the distance joint \"{name}\" has no coordinate, its length stays as it is: use a prismatic joint"
+                ));
+            }
+            _ if count == 0 => {
+                return refuse(format!(
+                    "the {} joint \"{name}\" has no coordinate that is a number",
+                    kind.name()
+                ));
+            }
+            _ => {}
+        }
+        let index = match field {
+            None | Some("position") if count == 1 => Some(0),
+            Some(field) if count > 1 => {
+                (0..count).find(|k| field.strip_prefix("position") == Some(&(k + 1).to_string()))
+            }
+            _ => None,
+        };
+        match index {
+            Some(index) => Ok((JointCoordinate { joint, index }, kind)),
+            None if count == 1 => refuse(format!(
+                "the {} joint \"{name}\" has one coordinate: write \"{name}\"",
+                kind.name()
+            )),
+            None => {
+                let all: Vec<String> = (1..=count)
+                    .map(|k| format!("\"{name}.position{k}\""))
+                    .collect();
+                refuse(format!(
+                    "the {} joint \"{name}\" has {count} coordinates: write one of {}",
+                    kind.name(),
+                    all.join(", ")
+                ))
+            }
+        }
     }
 
     pub fn two_bodies(&self, table: &Table) -> Result<[BodyRef; 2]> {

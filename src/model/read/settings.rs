@@ -1,58 +1,22 @@
 //! `[solver]` and `[experiment]`. Their ranges are judged by `validate`; here its errors are put where the key stands.
 
-use super::TOP;
 use crate::error::{Error, Result};
-use crate::model::reader::Table;
-use crate::model::{
-    Controller, Corrector, ErrorAt, Estimate, Experiment, FormulationName, IntegratorName, Solver,
-    Vsa23, Vsa23Parameters,
+use crate::model::keys::{
+    CONTROLLERS, CORRECTORS, ERROR_AT, ESTIMATES, EXPERIMENT, FORMULATIONS, INTEGRATORS, SOLVER,
+    VSA23, VSA23_PARAMETERS,
 };
+use crate::model::reader::Table;
+use crate::model::{ErrorAt, Experiment, Solver, Vsa23, Vsa23Parameters};
 
 pub fn solver(table: &Table) -> Result<Solver> {
-    table.keys(
-        &[
-            "formulation",
-            "integrator",
-            "vsa23",
-            "alpha",
-            "tolerance",
-            "estimate",
-            "controller",
-            "corrector",
-            "per_unit_step",
-            "step",
-            "min_step",
-            "max_step",
-            "initial_step",
-            "length",
-            "projection",
-            "newton_tolerance",
-            "max_substeps",
-        ],
-        &["penalty"],
-        &TOP,
-    )?;
+    table.keys_of(&SOLVER)?;
     let d = Solver::default();
     let solver = Solver {
         formulation: table
-            .choice(
-                "formulation",
-                &[
-                    ("auto", FormulationName::Auto),
-                    ("absolute", FormulationName::Absolute),
-                ],
-                &["global", "topological", "hybrid"],
-            )?
+            .choice("formulation", &FORMULATIONS, &["global", "topological"])?
             .unwrap_or(d.formulation),
         integrator: table
-            .choice(
-                "integrator",
-                &[
-                    ("hht", IntegratorName::Hht),
-                    ("vsa23", IntegratorName::Vsa23),
-                ],
-                &[],
-            )?
+            .choice("integrator", &INTEGRATORS, &[])?
             .unwrap_or(d.integrator),
         vsa23: match table.table("vsa23")? {
             Some(table) => vsa23(&table)?,
@@ -61,31 +25,13 @@ pub fn solver(table: &Table) -> Result<Solver> {
         alpha: table.any_number("alpha")?.unwrap_or(d.alpha),
         tolerance: table.any_number("tolerance")?.unwrap_or(d.tolerance),
         estimate: table
-            .choice(
-                "estimate",
-                &[
-                    ("calibrated", Estimate::Calibrated),
-                    ("seed", Estimate::Seed),
-                ],
-                &[],
-            )?
+            .choice("estimate", &ESTIMATES, &[])?
             .unwrap_or(d.estimate),
         controller: table
-            .choice(
-                "controller",
-                &[
-                    ("standard", Controller::Standard),
-                    ("seed", Controller::Seed),
-                ],
-                &[],
-            )?
+            .choice("controller", &CONTROLLERS, &[])?
             .unwrap_or(d.controller),
         corrector: table
-            .choice(
-                "corrector",
-                &[("auto", Corrector::Auto), ("off", Corrector::Off)],
-                &[],
-            )?
+            .choice("corrector", &CORRECTORS, &[])?
             .unwrap_or(d.corrector),
         per_unit_step: table.flag("per_unit_step")?.unwrap_or(d.per_unit_step),
         step: table.any_number("step")?,
@@ -94,6 +40,8 @@ pub fn solver(table: &Table) -> Result<Solver> {
         initial_step: table.any_number("initial_step")?,
         length: table.any_number("length")?,
         projection: table.flag("projection")?.unwrap_or(d.projection),
+        penalty: table.any_number("penalty")?,
+        rechoose: table.flag("rechoose")?.unwrap_or(d.rechoose),
         newton_tolerance: table.any_number("newton_tolerance")?,
         max_substeps: table
             .whole_number("max_substeps")?
@@ -104,22 +52,11 @@ pub fn solver(table: &Table) -> Result<Solver> {
 }
 
 fn vsa23(table: &Table) -> Result<Vsa23> {
-    table.keys(&["parameters", "error_at"], &[], &TOP)?;
+    table.keys_among(&VSA23)?;
     let parameters = table
-        .choice(
-            "parameters",
-            &[
-                ("common", Vsa23Parameters::Common),
-                ("original", Vsa23Parameters::Original),
-            ],
-            &[],
-        )?
+        .choice("parameters", &VSA23_PARAMETERS, &[])?
         .unwrap_or_default();
-    let error_at = table.choice(
-        "error_at",
-        &[("end", ErrorAt::End), ("common", ErrorAt::Common)],
-        &[],
-    )?;
+    let error_at = table.choice("error_at", &ERROR_AT, &[])?;
     Ok(Vsa23 {
         parameters,
         error_at: error_at.unwrap_or(match parameters {
@@ -130,7 +67,7 @@ fn vsa23(table: &Table) -> Result<Vsa23> {
 }
 
 pub fn experiment(table: &Table) -> Result<Experiment> {
-    table.keys(&["start", "stop", "interval"], &[], &TOP)?;
+    table.keys_of(&EXPERIMENT)?;
     let start = table.any_number("start")?.unwrap_or(0.0);
     let experiment = Experiment {
         start,

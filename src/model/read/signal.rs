@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::TOP;
 use super::names::{Names, twice};
 use crate::error::Result;
 use crate::model::check::RESERVED_VARIABLES;
 use crate::model::document::shorten;
+use crate::model::keys::{INPUT, OUTPUT, PARAMETER};
 use crate::model::reader::Table;
 use crate::model::{Input, Model, Output, Parameter, Place, Target};
 
@@ -21,11 +21,11 @@ pub fn signals(root: &Table, model: &mut Model, names: &Names) -> Result<()> {
         ("parameter", &parameters),
     ] {
         for table in tables {
-            let (known, later): (&[&str], &[&str]) = match kind {
-                "output" => (&["name", "source", "unit"], &[]),
-                _ => (&["name", "target", "unit", "start"], &[]),
-            };
-            table.keys(known, later, &TOP)?;
+            table.keys_of(match kind {
+                "input" => &INPUT,
+                "output" => &OUTPUT,
+                _ => &PARAMETER,
+            })?;
             let (name, offset) = table.name(&RESERVED_VARIABLES)?;
             if let Some((other, first)) = declared.insert(name, (kind, offset)) {
                 return Err(twice(table, name, offset, other, first));
@@ -103,7 +103,7 @@ fn set_by(table: &Table, model: &Model, names: &Names, input: bool) -> Result<(T
     if input && !target.driveable() {
         let message = format!(
             "target: {dotted} cannot be driven while the simulation runs; make it a [[parameter]] (an input drives \
-             an actuator's force or torque, or gravity)"
+             an actuator's force or torque, a motion with law \"input\", or gravity)"
         );
         return Err(table.refuse_value("target", message));
     }

@@ -6,18 +6,18 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::TOP;
 use crate::error::{Error, Result};
 use crate::linalg::csr::Csr;
 use crate::linalg::matrix_market;
 use crate::model::Matrices;
 use crate::model::check::Range;
 use crate::model::document::shorten;
+use crate::model::keys::SYSTEM;
 use crate::model::reader::{Table, Written};
 use crate::model::system::SYMMETRIC;
 
 /// Keys that describe bodies.
-const OF_BODIES: [&str; 5] = ["body", "joint", "force", "sensor", "gravity"];
+const OF_BODIES: [&str; 6] = ["body", "joint", "motion", "force", "sensor", "gravity"];
 
 pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Matrices> {
     for key in OF_BODIES {
@@ -38,20 +38,7 @@ pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Ma
         );
         return Err(solver.refuse_value("formulation", message));
     }
-    table.keys(
-        &[
-            "mass",
-            "damping",
-            "stiffness",
-            "constraint",
-            "force",
-            "weight",
-            "position",
-            "velocity",
-        ],
-        &[],
-        &TOP,
-    )?;
+    table.keys_of(&SYSTEM)?;
     let read = |key: &'static str| Given::read(table, key, base_dir);
     let Some(mass) = read("mass")? else {
         return Err(table.refuse(

@@ -1,0 +1,486 @@
+//! What a key of the model file or a quantity means: its unit, default and meaning, from the table of keys and from the
+//! table of quantities here.
+
+use std::fmt::Write as _;
+
+use super::keys::{Group, Key, Kind, groups};
+use super::nearest::did_you_mean;
+
+/// Quantities of one kind of element.
+pub(super) struct Explained {
+    /// The element, as the manual writes it: `<body>`.
+    pub of: &'static str,
+    pub fields: &'static [&'static str],
+    pub unit: &'static str,
+    pub meaning: &'static str,
+}
+
+const fn quantity(
+    of: &'static str,
+    fields: &'static [&'static str],
+    unit: &'static str,
+    meaning: &'static str,
+) -> Explained {
+    Explained {
+        of,
+        fields,
+        unit,
+        meaning,
+    }
+}
+
+/// Every quantity, in the order of the manual.
+pub(super) const QUANTITIES: &[Explained] = &[
+    quantity(
+        "<body>",
+        &["x", "y", "z"],
+        "m",
+        "place of the point that position gives: the centre of mass, or the frame's origin where center_of_mass is given; ground frame",
+    ),
+    quantity(
+        "<body>",
+        &["angle"],
+        "rad",
+        "two dimensions: counter-clockwise, continuous over turns",
+    ),
+    quantity(
+        "<body>",
+        &["qw", "qx", "qy", "qz"],
+        "",
+        "three dimensions: orientation, quaternion that turns body axes into ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["vx", "vy", "vz"],
+        "m/s",
+        "velocity of the same point, ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["wx", "wy", "wz"],
+        "rad/s",
+        "angular velocity, ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["ax", "ay", "az"],
+        "m/s2",
+        "acceleration of the same point, ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["alphax", "alphay", "alphaz"],
+        "rad/s2",
+        "angular acceleration, ground axes",
+    ),
+    quantity(
+        "<joint>",
+        &["position", "position1", "position2", "position3"],
+        "rad or m",
+        "coordinate of the second body relative to the first, numbered where there are several; angles count turns",
+    ),
+    quantity(
+        "<joint>",
+        &["speed", "speed1", "speed2", "speed3"],
+        "rad/s or m/s",
+        "its rate",
+    ),
+    quantity(
+        "<joint>",
+        &[
+            "acceleration",
+            "acceleration1",
+            "acceleration2",
+            "acceleration3",
+        ],
+        "rad/s2 or m/s2",
+        "its second derivative",
+    ),
+    quantity(
+        "<joint>",
+        &["qw", "qx", "qy", "qz"],
+        "",
+        "of a spherical joint: orientation of the second body seen from the first",
+    ),
+    quantity(
+        "<joint>",
+        &["fx", "fy", "fz"],
+        "N",
+        "force on the second body at its joint point, ground axes",
+    ),
+    quantity(
+        "<joint>",
+        &["mx", "my", "mz"],
+        "N.m",
+        "moment on the second body at its joint point, ground axes",
+    ),
+    quantity(
+        "<motion>",
+        &["position"],
+        "rad or m",
+        "what the law asks for; of a body counted from its start",
+    ),
+    quantity("<motion>", &["speed"], "rad/s or m/s", "its rate"),
+    quantity(
+        "<motion>",
+        &["acceleration"],
+        "rad/s2 or m/s2",
+        "its second derivative",
+    ),
+    quantity(
+        "<motion>",
+        &["effort"],
+        "N.m or N",
+        "what the drive needs along the coordinate; positive pushes it up, effort x speed is its power",
+    ),
+    quantity(
+        "<joint>",
+        &["friction", "friction1", "friction2", "friction3"],
+        "N or N.m",
+        "what friction does on the coordinate",
+    ),
+    quantity(
+        "<joint>",
+        &["stop", "stop1", "stop2", "stop3"],
+        "N or N.m",
+        "what the end stops do on the coordinate",
+    ),
+    quantity(
+        "<force>",
+        &["length"],
+        "m",
+        "distance of the points; of a tyre or contact the depth",
+    ),
+    quantity("<force>", &["angle"], "rad", "of a torsion spring"),
+    quantity(
+        "<force>",
+        &["rate"],
+        "m/s or rad/s",
+        "of the length or angle",
+    ),
+    quantity(
+        "<force>",
+        &["fx", "fy", "fz"],
+        "N",
+        "force on the second body, ground axes",
+    ),
+    quantity(
+        "<force>",
+        &["mx", "my", "mz"],
+        "N.m",
+        "torque on the second body besides the moment of its force, ground axes",
+    ),
+    quantity(
+        "<force>",
+        &["force"],
+        "N",
+        "spring: positive pulls together; actuator: positive increases the distance or coordinate; tyre, contact: normal force",
+    ),
+    quantity(
+        "<force>",
+        &["torque"],
+        "N.m",
+        "of an actuator in a joint that turns: positive increases the angle; of a torsion spring: positive decreases it",
+    ),
+    quantity("energy", &["kinetic"], "J", "of all bodies"),
+    quantity("energy", &["potential"], "J", "of gravity and springs"),
+    quantity("energy", &["total"], "J", "kinetic + potential"),
+    quantity(
+        "energy",
+        &["dissipated"],
+        "J",
+        "taken out by dampers since the start",
+    ),
+    quantity(
+        "energy",
+        &["supplied"],
+        "J",
+        "brought in by drives and motions since the start",
+    ),
+    quantity(
+        "energy",
+        &["balance"],
+        "J",
+        "total + dissipated - supplied - total at start",
+    ),
+    quantity(
+        "energy",
+        &["numerical"],
+        "J",
+        "lost by the method: -balance",
+    ),
+    quantity("solver", &["steps"], "", "accepted steps since the start"),
+    quantity(
+        "solver",
+        &["rejected"],
+        "",
+        "further attempts refused by the error estimate",
+    ),
+    quantity(
+        "solver",
+        &["newton_iterations"],
+        "",
+        "iterations since the start",
+    ),
+    quantity(
+        "solver",
+        &["residuals"],
+        "",
+        "evaluations of the equations since the start",
+    ),
+    quantity(
+        "solver",
+        &["factorizations"],
+        "",
+        "of the matrix, since the start",
+    ),
+    quantity(
+        "solver",
+        &["solves"],
+        "",
+        "with the factors, since the start",
+    ),
+    quantity("solver", &["step_size"], "s", "length of the last step"),
+    quantity(
+        "solver",
+        &["error"],
+        "",
+        "last error estimate relative to the tolerance",
+    ),
+    quantity("", &["time"], "s", "time"),
+    quantity(
+        "",
+        &["q1"],
+        "as the matrices",
+        "with [system]: coordinates, counted from 1",
+    ),
+    quantity(
+        "",
+        &["v1"],
+        "as the matrices",
+        "with [system]: rates, counted from 1",
+    ),
+    quantity(
+        "",
+        &["a1"],
+        "as the matrices",
+        "with [system]: accelerations, counted from 1",
+    ),
+    quantity(
+        "",
+        &["lambda1"],
+        "as the matrices",
+        "with [system]: multipliers, one for each row of constraint; the force is -B^T lambda",
+    ),
+];
+
+/// Explains a table (`joint`), a variant (`revolute`), a key (`mass`, `solver.alpha`) or a quantity (`energy.total`,
+/// `crank.x`). The error is a sentence.
+pub fn explain(word: &str) -> Result<String, String> {
+    let mut text = String::new();
+    let (table, key) = match word.rsplit_once('.') {
+        Some((table, key)) => (Some(table), key),
+        None => (None, word),
+    };
+    let ours = |group: &Group| table.is_none_or(|table| group.table == table);
+    if table.is_none() {
+        for group in groups().filter(|g| g.table == word && !word.is_empty()) {
+            describe_group(&mut text, group);
+        }
+    }
+    for group in groups().filter(|g| ours(g)) {
+        if group.variant.is_some_and(|(_, variant)| variant == key) {
+            describe_group(&mut text, group);
+        }
+    }
+    describe_keys(&mut text, table, key);
+    for explained in QUANTITIES {
+        let of = explained.of.trim_matches(['<', '>']);
+        // A name that is no table's is an element's of the user's model: any kind of element it may be.
+        let fits = match table {
+            None => true,
+            Some(table) if explained.of == table || of == table => true,
+            Some("sensor") => of == "body",
+            Some("energy" | "solver") => false,
+            Some(table) => explained.of.starts_with('<') && !groups().any(|g| g.table == table),
+        };
+        if fits
+            && explained
+                .fields
+                .iter()
+                .any(|field| *field == key || numbered(field, key))
+        {
+            let dot = if explained.of.is_empty() { "" } else { "." };
+            let unit = match explained.unit {
+                "" => String::new(),
+                unit => format!(", {unit}"),
+            };
+            let also = match explained.of {
+                "<body>" => " (the same of a <sensor>)",
+                _ => "",
+            };
+            writeln!(text, "quantity {}{dot}{key}{unit}", explained.of).expect(FITS);
+            writeln!(text, "  {}{also}", explained.meaning).expect(FITS);
+        }
+    }
+    if text.is_empty() {
+        let keys = groups().flat_map(|g| {
+            let variant = g.variant.map(|(_, variant)| variant);
+            (g.keys(0).map(|k| k.name)).chain(variant).chain([g.table])
+        });
+        let fields = QUANTITIES.iter().flat_map(|q| q.fields.iter().copied());
+        let near = did_you_mean(key, keys.chain(fields));
+        return Err(format!(
+            "there is no key, table or quantity \"{}\"{near}",
+            super::document::shorten(word)
+        ));
+    }
+    Ok(text)
+}
+
+const FITS: &str = "a String takes everything";
+
+/// `q12` is meant by `q1`.
+fn numbered(field: &str, key: &str) -> bool {
+    field.strip_suffix('1').is_some_and(|letters| {
+        matches!(letters, "q" | "v" | "a" | "lambda")
+            && key.strip_prefix(letters).is_some_and(|digits| {
+                !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+            })
+    })
+}
+
+fn called(group: &Group) -> String {
+    let single = matches!(group.table, "solver" | "experiment" | "system");
+    let table = match group.table {
+        "" => "top of the file".to_owned(),
+        table if single => format!("[{table}]"),
+        table => format!("[[{table}]]"),
+    };
+    match group.variant {
+        Some((key, "true")) => format!("{table} with {key} = true"),
+        Some((key, variant)) => format!("{table} with {key} = \"{variant}\""),
+        None => table,
+    }
+}
+
+fn describe_group(text: &mut String, group: &Group) {
+    writeln!(text, "{}", called(group)).expect(FITS);
+    writeln!(text, "  {}", group.meaning).expect(FITS);
+    let mut names: Vec<&str> = vec![];
+    for key in group.keys(0) {
+        if !names.contains(&key.name) {
+            names.push(key.name);
+        }
+    }
+    writeln!(text, "  keys: {}", names.join(", ")).expect(FITS);
+}
+
+/// A key in all tables that have it; tables in which it means the same are told together.
+fn describe_keys(text: &mut String, table: Option<&str>, name: &str) {
+    let mut told: Vec<(&Key, Vec<String>)> = vec![];
+    for group in groups() {
+        if table.is_some_and(|table| table != group.table) {
+            continue;
+        }
+        for key in group.keys(0).filter(|k| k.name == name) {
+            let same = |other: &&mut (&Key, Vec<String>)| {
+                other.0.meaning == key.meaning && other.0.default == key.default
+            };
+            match told.iter_mut().find(same) {
+                Some((_, places)) => places.push(called(group)),
+                None => told.push((key, vec![called(group)])),
+            }
+        }
+    }
+    for (key, places) in told {
+        writeln!(text, "key {name} of {}", places.join(", ")).expect(FITS);
+        writeln!(text, "  {}", key.meaning).expect(FITS);
+        if !key.unit.is_empty() {
+            writeln!(text, "  unit: {}", key.unit).expect(FITS);
+        }
+        writeln!(text, "  default: {}", key.default).expect(FITS);
+        if let Kind::Choice(words) = key.kind {
+            writeln!(text, "  one of: {}", words.join(", ")).expect(FITS);
+        }
+        if let Kind::Table(keys)
+        | Kind::OneKeyOf(keys)
+        | Kind::Tables(keys)
+        | Kind::PerCoordinate(keys) = key.kind
+        {
+            for inner in keys {
+                writeln!(text, "  {}: {}", inner.name, inner.meaning).expect(FITS);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::model::tests::{EVERYTHING, model};
+
+    #[test]
+    fn every_key_variant_and_table_is_explained_with_its_default() {
+        for group in groups() {
+            if let Some((_, variant)) = group.variant {
+                assert!(
+                    explain(variant).unwrap().contains(group.meaning),
+                    "{variant}"
+                );
+            }
+            for key in group.keys(0) {
+                let dotted = match group.table {
+                    "" => key.name.to_owned(),
+                    table => format!("{table}.{}", key.name),
+                };
+                let text = explain(&dotted).unwrap_or_else(|e| panic!("{e}"));
+                assert!(text.contains(key.meaning), "{dotted}:\n{text}");
+                assert!(
+                    text.contains(&format!("default: {}", key.default)),
+                    "{dotted}"
+                );
+                assert!(key.unit.is_empty() || text.contains(key.unit), "{dotted}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_quantity_is_explained_with_its_unit() {
+        let everything = Model::from_text(EVERYTHING, "everything").unwrap();
+        for model in [
+            everything,
+            model("slider_crank.toml"),
+            model("double_oscillator.toml"),
+        ] {
+            for (name, quantity) in model.quantities() {
+                let text = explain(&name).unwrap_or_else(|e| panic!("{e}"));
+                let unit = model.unit(quantity);
+                assert!(text.contains("quantity "), "{name}:\n{text}");
+                assert!(
+                    unit.is_empty() || text.contains(unit),
+                    "{name} in {unit}:\n{text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_gets_the_nearest_word() {
+        assert!(
+            explain("stifness")
+                .unwrap_err()
+                .contains("did you mean \"stiffness\"?")
+        );
+        assert!(
+            explain("joint.pich")
+                .unwrap_err()
+                .contains("did you mean \"pitch\"?")
+        );
+        for word in ["", ".", "x.", ".x.", "é", &"a.".repeat(1000)] {
+            let _ = explain(word);
+        }
+        assert!(explain("").is_err());
+    }
+}

@@ -1,0 +1,231 @@
+//! Every key of the model file in one place: what it holds, its unit, its default, its meaning. The reader accepts these keys
+//! and no others, `biela schema` and `biela explain` print them, and the manual is checked against them.
+//!
+//! A [`Group`] is a table of the file, or, where a key such as `type` decides what else may stand in it, one variant of it.
+
+mod body;
+mod force;
+mod joint;
+#[cfg(test)]
+mod manual;
+mod motion;
+mod signal;
+mod solver;
+mod top;
+
+pub(super) use body::{BODY, PRESCRIBED, ROTATION, SENSOR, SHAPE};
+pub(super) use force::{FORCES, FRICTION, OUTLINE, PLANE, SPHERE};
+pub(super) use joint::{JOINTS, KINDS, keys_of_frames};
+pub(super) use motion::{CURVE, LAWS, MOTIONS, PIECE};
+pub(super) use signal::{INPUT, OUTPUT, PARAMETER};
+pub(super) use solver::{
+    CONTROLLERS, CORRECTORS, ERROR_AT, ESTIMATES, EXPERIMENT, FORMULATIONS, INTEGRATORS, SOLVER,
+    VSA23, VSA23_PARAMETERS,
+};
+pub(super) use top::{SYSTEM, TOP, TOP_LATER};
+
+use super::check::Range;
+
+/// In which dimension something exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum In {
+    Both,
+    Plane,
+    Space,
+}
+
+impl In {
+    pub fn has(self, dimension: usize) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Plane => dimension == 2,
+            Self::Space => dimension != 2,
+        }
+    }
+}
+
+/// What a key holds. "Vector" is `[x, y]` in the plane and `[x, y, z]` in space.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// A whole number out of these.
+    OneOf(&'static [u64]),
+    /// A whole number, at least 1.
+    Count,
+    Number(Range),
+    /// 0 .. 1/3
+    Alpha,
+    Flag,
+    Text,
+    /// `[A-Za-z_][A-Za-z0-9_]*`
+    Name,
+    Choice(&'static [&'static str]),
+    Vector,
+    /// So many vectors; `None`: two or more.
+    Vectors(Option<usize>),
+    /// An angular velocity: a number in the plane, a vector in space.
+    Spin,
+    /// A number in the plane; three or six in space.
+    Inertia,
+    /// Between so many and so many numbers.
+    Numbers(usize, usize),
+    /// A number, or one for each coordinate.
+    Coordinates(usize),
+    /// Two or more pairs `[x, y]`.
+    Pairs,
+    /// Two strings.
+    TwoTexts,
+    /// A function of one number.
+    Curve,
+    /// A number, or a function of one number.
+    Law(Range),
+    /// A pair of numbers; of several coordinates one for each, empty where there is none.
+    Limits,
+    /// A table with these keys; of several coordinates one for each, empty where there is none.
+    PerCoordinate(&'static [Key]),
+    /// Rows of numbers, or the name of a file.
+    Matrix,
+    /// Numbers, or the name of a file.
+    Column,
+    Table(&'static [Key]),
+    /// A table with exactly one of these.
+    OneKeyOf(&'static [Key]),
+    /// One or more tables.
+    Tables(&'static [Key]),
+    /// Two frames, the keys of each.
+    Frames([&'static [Key]; 2]),
+    /// A table or list of tables of its own, listed as a group.
+    Group,
+}
+
+/// How a key that need not be there is told from one that must.
+pub(super) const REQUIRED: &str = "required";
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Empty where there is none.
+    pub unit: &'static str,
+    /// In words; [`REQUIRED`] where it must be given.
+    pub default: &'static str,
+    pub meaning: &'static str,
+    pub exists: In,
+}
+
+impl Key {
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        unit: &'static str,
+        default: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            unit,
+            default,
+            meaning,
+            exists: In::Both,
+        }
+    }
+
+    pub const fn only(self, exists: In) -> Self {
+        Self { exists, ..self }
+    }
+
+    pub fn required(&self) -> bool {
+        self.default == REQUIRED
+    }
+}
+
+/// A table of the file, or one variant of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// `body`, `joint`, ..; empty for the top of the file.
+    pub table: &'static str,
+    /// The key that tells variants apart, and its value here.
+    pub variant: Option<(&'static str, &'static str)>,
+    pub exists: In,
+    pub meaning: &'static str,
+    pub parts: &'static [&'static [Key]],
+    /// Exactly one of these sets of keys must be there; empty: no such rule.
+    pub either: &'static [&'static [&'static str]],
+    /// Legal in the format, not in this version.
+    pub later: &'static [&'static str],
+}
+
+impl Group {
+    pub const fn new(
+        table: &'static str,
+        meaning: &'static str,
+        parts: &'static [&'static [Key]],
+    ) -> Self {
+        Self {
+            table,
+            variant: None,
+            exists: In::Both,
+            meaning,
+            parts,
+            either: &[],
+            later: &[],
+        }
+    }
+
+    /// Its keys in a dimension; zero: in any.
+    pub fn keys(&self, dimension: usize) -> impl Iterator<Item = &'static Key> + use<> {
+        (self.parts.iter())
+            .flat_map(|part| part.iter())
+            .filter(move |key| dimension == 0 || key.exists.has(dimension))
+    }
+
+    /// `a revolute joint`, `a body`.
+    pub fn called(&self) -> String {
+        let words = match self.variant {
+            Some(("law", law)) => return format!("a motion with law \"{law}\""),
+            Some((_, variant)) => format!("{variant} {}", self.table),
+            None => self.table.to_owned(),
+        };
+        let vowel = words.starts_with(['a', 'e', 'i', 'o']);
+        format!("{} {words}", if vowel { "an" } else { "a" })
+    }
+}
+
+/// All tables and variants, in the order of the manual.
+pub(super) fn groups() -> impl Iterator<Item = &'static Group> {
+    [&TOP, &SOLVER, &EXPERIMENT, &BODY, &PRESCRIBED]
+        .into_iter()
+        .chain(&JOINTS)
+        .chain(&MOTIONS)
+        .chain(&FORCES)
+        .chain([&SENSOR, &SYSTEM, &INPUT, &PARAMETER, &OUTPUT])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_stands_twice_in_a_table_and_none_lacks_a_meaning() {
+        for group in groups() {
+            for dimension in [2, 3] {
+                let names: Vec<&str> = group.keys(dimension).map(|key| key.name).collect();
+                for (i, name) in names.iter().enumerate() {
+                    assert!(!names[..i].contains(name), "{}: {name}", group.called());
+                }
+            }
+            assert!(!group.meaning.is_empty());
+            for key in group.keys(0) {
+                assert!(
+                    !key.meaning.is_empty() && !key.default.is_empty(),
+                    "{}",
+                    key.name
+                );
+            }
+            for name in group.either.iter().flat_map(|set| set.iter()) {
+                assert!(group.keys(0).any(|key| key.name == *name), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `[[motion]]`: what moves, and its law, which says the other keys it has.
+
+use super::curve::polynomial;
+use super::names::Names;
+use crate::error::Result;
+use crate::model::check::{RESERVED_ELEMENTS, Range, closes};
+use crate::model::keys::{LAWS, MOTIONS};
+use crate::model::quantity::Element;
+use crate::model::reader::Table;
+use crate::model::{BodyCoordinate, Model, Motion, MotionLaw, Moved};
+
+pub fn motion_keys(table: &Table) -> Result<()> {
+    if !table.has("law") {
+        // A misspelt `law` is a better message than a missing one.
+        table.keys_of_any(&MOTIONS)?;
+    }
+    let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
+    let law = table.needed_choice("law", &choices, &[])?;
+    table.keys_of(&MOTIONS[law])
+}
+
+/// Bodies and joints have been read.
+pub fn motion(table: &Table, names: &Names, model: &Model) -> Result<Motion> {
+    let (name, _) = table.name(&RESERVED_ELEMENTS)?;
+    let (on, axis) = match (table.text("joint")?, table.text("body")?) {
+        (Some(_), Some(_)) => {
+            return Err(
+                table.refuse_key("body", "a motion moves a \"joint\" or a \"body\", not both")
+            );
+        }
+        (Some(joint), None) => {
+            for key in ["coordinate", "axis"] {
+                if table.has(key) {
+                    let message = format!(
+                        "\"{key}\" is for bodies; a coordinate of a joint is named as \"joint.position2\""
+                    );
+                    return Err(table.refuse_key(key, message));
+                }
+            }
+            let (coordinate, _) = names.coordinate(table, joint, table.offset_of("joint"))?;
+            (Moved::Joint(coordinate), [0.0; 3])
+        }
+        (None, Some(body)) => of_body(table, names, model, body)?,
+        (None, None) => {
+            return Err(table.refuse(
+                "\"joint\" is missing: expected the joint that is driven, or \"body\" and \"coordinate\" of a prescribed body",
+            ));
+        }
+    };
+    let at_start = match on {
+        Moved::Joint(c) => model.joints[c.joint].position[c.index],
+        Moved::Body(..) => 0.0,
+    };
+    Ok(Motion {
+        name: name.to_owned(),
+        on,
+        axis,
+        law: law(table, at_start)?,
+        place: table.place(),
+    })
+}
+
+fn of_body(table: &Table, names: &Names, model: &Model, name: &str) -> Result<(Moved, [f64; 3])> {
+    let offset = table.offset_of("body");
+    let body = match names.find(name) {
+        Some(Element::Body(body)) => body,
+        _ if name == "ground" => {
+            return Err(table.refuse_at(
+                offset,
+                "the ground does not move; use a body with prescribed = true",
+            ));
+        }
+        other => return Err(names.not_a(table, name, offset, "body", other)),
+    };
+    if !model.bodies[body].prescribed {
+        let message = format!(
+            "body \"{name}\" moves by its forces: write prescribed = true in it, or drive one of its joints"
+        );
+        return Err(table.refuse_at(offset, message));
+    }
+    const COORDINATES: [(&str, BodyCoordinate); 4] = [
+        ("x", BodyCoordinate::Position(0)),
+        ("y", BodyCoordinate::Position(1)),
+        ("angle", BodyCoordinate::Angle),
+        ("z", BodyCoordinate::Position(2)),
+    ];
+    let plane = table.dimension() == 2;
+    let known = if plane {
+        &COORDINATES[..3]
+    } else {
+        &COORDINATES[..]
+    };
+    let coordinate = table.needed_choice("coordinate", known, &[])?;
+    let axis = match (coordinate, plane) {
+        (BodyCoordinate::Angle, true) => [0.0, 0.0, 1.0],
+        (BodyCoordinate::Angle, false) => table.needed_direction("axis")?,
+        (BodyCoordinate::Position(_), _) if table.has("axis") => {
+            return Err(table.refuse_key(
+                "axis",
+                "\"axis\" is for an angle: x, y and z are directions already",
+            ));
+        }
+        (BodyCoordinate::Position(_), _) => [0.0; 3],
+    };
+    Ok((Moved::Body(body, coordinate), axis))
+}
+
+fn law(table: &Table, at_start: f64) -> Result<MotionLaw> {
+    let finite = |key: &str| table.needed_number(key, Range::Finite);
+    let or = |key: &str, default: f64| {
+        table
+            .number(key, Range::Finite)
+            .map(|x| x.unwrap_or(default))
+    };
+    Ok(match table.needed_text("law", "a law")? {
+        "constant_speed" => MotionLaw::ConstantSpeed {
+            speed: finite("speed")?,
+        },
+        "polynomial" => MotionLaw::Polynomial(polynomial(table, "coefficients")?),
+        "harmonic" => MotionLaw::Harmonic {
+            amplitude: finite("amplitude")?,
+            frequency: finite("frequency")?,
+            phase: or("phase", 0.0)?,
+            offset: or("offset", 0.0)?,
+        },
+        "table" => {
+            let points = table.needed_rising_pairs("points")?;
+            let periodic = table.flag("periodic")?.unwrap_or(false);
+            if periodic && !closes(&points) {
+                let ends = [points[0][1], points[points.len() - 1][1]];
+                let message = format!(
+                    "a periodic table must end where it begins: first {}, last {}",
+                    ends[0], ends[1]
+                );
+                return Err(table.refuse_value("points", message));
+            }
+            MotionLaw::Table { points, periodic }
+        }
+        _ => {
+            const OF: [(&str, usize); 3] = [("position", 0), ("speed", 1), ("acceleration", 2)];
+            let order = table.choice("of", &OF, &[])?.unwrap_or(0);
+            let default = if order == 0 { at_start } else { 0.0 };
+            MotionLaw::Input {
+                order,
+                start: or("start", default)?,
+            }
+        }
+    })
+}

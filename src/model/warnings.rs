@@ -1,0 +1,185 @@
+//! What is legal but seldom meant, judged from the text alone: no equations are needed to see it.
+
+use super::check::{Inertia, judge_inertia};
+use super::{Characteristic, ForceKind, Model, MotionLaw, Moved, Target};
+
+impl Model {
+    /// Sentences about what looks odd; the model is valid all the same.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = vec![];
+        self.warn_of_bodies(&mut warnings);
+        self.warn_of_motions(&mut warnings);
+        self.warn_of_parameters(&mut warnings);
+        if self.outputs.is_empty() {
+            warnings.push("there are no outputs: a run shows only its counters".to_owned());
+        }
+        warnings
+    }
+
+    fn warn_of_bodies(&self, warnings: &mut Vec<String>) {
+        let driven = |target: Target| {
+            (self.inputs.iter().map(|i| i.target))
+                .chain(self.parameters.iter().map(|p| p.target))
+                .any(|other| other == target)
+        };
+        let free = || self.bodies.iter().filter(|body| !body.prescribed);
+        if self.gravity == [0.0; 3]
+            && free().next().is_some()
+            && !(0..self.dimension).any(|axis| driven(Target::Gravity(axis)))
+        {
+            warnings.push("gravity is zero".to_owned());
+        }
+        let mut jointed = vec![false; self.bodies.len()];
+        for body in self.joints.iter().flat_map(|j| j.bodies).flatten() {
+            jointed[body] = true;
+        }
+        for (body, jointed) in self.bodies.iter().zip(jointed) {
+            let name = &body.name;
+            if !jointed {
+                warnings.push(format!("body \"{name}\" is in no joint"));
+            }
+            if body.mass == 0.0 && !body.prescribed {
+                warnings.push(format!("body \"{name}\" has no mass"));
+            }
+            if self.dimension == 3 && judge_inertia(&body.inertia) == Inertia::Rounded {
+                warnings.push(format!(
+                    "body \"{name}\": one principal moment of inertia slightly exceeds the sum of the others, as no real \
+                     body's does; rounded digits?"
+                ));
+            }
+        }
+    }
+
+    fn warn_of_motions(&self, warnings: &mut Vec<String>) {
+        let mut moved = vec![false; self.bodies.len()];
+        for (i, motion) in self.motions.iter().enumerate() {
+            if let Moved::Body(body, _) = motion.on {
+                moved[body] = true;
+            }
+            let waits = matches!(motion.law, MotionLaw::Input { .. })
+                && !self.inputs.iter().any(|x| x.target == Target::Motion(i));
+            if waits {
+                warnings.push(format!(
+                    "motion \"{}\" waits for an input, but no [[input]] has the target \"{}\"",
+                    motion.name,
+                    self.target_name(Target::Motion(i))
+                ));
+            }
+        }
+        for (body, moved) in self.bodies.iter().zip(moved) {
+            if body.prescribed && !moved {
+                warnings.push(format!(
+                    "body \"{}\" is prescribed but no [[motion]] moves it",
+                    body.name
+                ));
+            }
+        }
+    }
+
+    /// Parameters that change nothing.
+    fn warn_of_parameters(&self, warnings: &mut Vec<String>) {
+        let set = |target: Target| self.parameters.iter().any(|p| p.target == target);
+        let massless = (self.bodies.iter().enumerate())
+            .all(|(i, body)| body.mass == 0.0 && !set(Target::BodyMass(i)));
+        for parameter in &self.parameters {
+            let why = match parameter.target {
+                Target::ForceLength(i) => match &self.forces[i].kind {
+                    ForceKind::SpringDamper(spring)
+                        if spring.stiffness == Characteristic::Linear(0.0)
+                            && !set(Target::ForceStiffness(i)) =>
+                    {
+                        "the stiffness is zero"
+                    }
+                    _ => continue,
+                },
+                Target::Gravity(_) if massless && self.system.is_none() => "no body has a mass",
+                _ => continue,
+            };
+            warnings.push(format!(
+                "parameter \"{}\" changes nothing: {why}",
+                parameter.name
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Model;
+
+    fn warnings(text: &str) -> Vec<String> {
+        Model::from_text(text, "t").unwrap().warnings()
+    }
+
+    #[test]
+    fn what_looks_odd_is_said_by_name() {
+        let text = r#"format = 1
+[[body]]
+name = "plate"
+mass = 1
+inertia = [0.0833, 0.0833, 0.167]
+[[body]]
+name = "link"
+mass = 0
+inertia = [0, 0, 0]
+[[body]]
+name = "road"
+prescribed = true
+[[body]]
+name = "table"
+prescribed = true
+[[joint]]
+name = "ball"
+type = "spherical"
+bodies = ["road", "link"]
+point = [0, 0, 0]
+[[motion]]
+name = "lift"
+body = "table"
+coordinate = "z"
+law = "input"
+[[force]]
+name = "damper"
+type = "spring_damper"
+bodies = ["ground", "plate"]
+points = [[0, 0, 1], [0, 0, 0]]
+damping = 1
+[[parameter]]
+name = "l"
+target = "damper.length"
+"#;
+        let said = warnings(text);
+        for (count, fragment) in [
+            (1, "gravity is zero"),
+            (1, "body \"plate\" is in no joint"),
+            (1, "body \"table\" is in no joint"),
+            (1, "body \"link\" has no mass"),
+            (
+                1,
+                "body \"plate\": one principal moment of inertia slightly exceeds",
+            ),
+            (
+                1,
+                "motion \"lift\" waits for an input, but no [[input]] has the target \"lift.position\"",
+            ),
+            (1, "body \"road\" is prescribed but no [[motion]] moves it"),
+            (1, "parameter \"l\" changes nothing: the stiffness is zero"),
+            (1, "there are no outputs"),
+            (0, "\"road\" has no mass"),
+            (0, "\"table\" is prescribed but"),
+        ] {
+            let found = said.iter().filter(|s| s.contains(fragment)).count();
+            assert_eq!(found, count, "{fragment}: {said:#?}");
+        }
+        assert_eq!(said.len(), 9, "{said:#?}");
+    }
+
+    #[test]
+    fn the_slider_crank_has_nothing_odd() {
+        let none: Vec<String> = vec![];
+        assert_eq!(
+            crate::model::tests::model("slider_crank.toml").warnings(),
+            none
+        );
+    }
+}
