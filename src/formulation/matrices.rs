@@ -262,6 +262,7 @@ impl Mechanism for Matrices {
             Quantity::Acceleration(i) => at.a[i],
             Quantity::Multiplier(i) => at.lambda[i],
             Quantity::Body(..)
+            | Quantity::Motion(..)
             | Quantity::Sensor(..)
             | Quantity::Joint(..)
             | Quantity::Force(..)

@@ -7,16 +7,34 @@
 //! with `q` the stored coordinates (quaternions included), `v` and `a` the rates and accelerations in the tangent
 //! space, `u` the inputs, `p` the parameters. Derivatives "∂/∂q" are taken along the tangent: under q → q ∘ w.
 
+pub mod absolute;
 #[doc(hidden)]
 pub mod check;
+pub mod course;
 pub mod force;
+pub mod function;
 pub mod joint;
 pub mod matrices;
-pub mod planar;
+pub mod own;
+pub mod relative;
 pub mod value;
+
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::model::{FormulationName, Model};
+
+/// The formulation a model is solved in: its own, or what `auto` means for it. A system given by its matrices has its own
+/// coordinates and stays `auto`.
+pub fn chosen(model: &Model) -> FormulationName {
+    match model.solver.formulation {
+        FormulationName::Auto if model.system.is_none() => FormulationName::Absolute,
+        other => other,
+    }
+}
+
+/// Formulations there are.
+const AVAILABLE: &str = "\"auto\", \"absolute\", \"relative\" or \"hybrid\"";
 
 /// The equations of a model in the coordinates it asks for: the one place that chooses.
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
@@ -37,18 +55,21 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             }),
         };
     }
-    match (model.solver.formulation, model.dimension) {
+    match (chosen(model), model.dimension) {
         (FormulationName::Auto | FormulationName::Absolute, 2) => {
-            Ok(Box::new(planar::Planar::new(model)?))
+            Ok(Box::new(absolute::Planar::new(model)?))
         }
-        (FormulationName::Auto | FormulationName::Absolute, dimension) => Err(Error::Argument {
-            name: "dimension".into(),
-            value: dimension.to_string(),
-            expected: "2: absolute coordinates in space are not available in this version".into(),
-        }),
-        (FormulationName::Global, _) => unavailable("global", "\"auto\" or \"absolute\""),
-        (FormulationName::Topological, _) => unavailable("topological", "\"auto\" or \"absolute\""),
-        (FormulationName::Hybrid, _) => unavailable("hybrid", "\"auto\" or \"absolute\""),
+        (FormulationName::Auto | FormulationName::Absolute, _) => {
+            Ok(Box::new(absolute::Spatial::new(model)?))
+        }
+        (FormulationName::Relative | FormulationName::Hybrid, 2) => {
+            Ok(Box::new(relative::Planar::new(model)?))
+        }
+        (FormulationName::Relative | FormulationName::Hybrid, _) => {
+            Ok(Box::new(relative::Spatial::new(model)?))
+        }
+        (FormulationName::Global, _) => unavailable("global", AVAILABLE),
+        (FormulationName::Topological, _) => unavailable("topological", AVAILABLE),
     }
 }
 
@@ -200,14 +221,65 @@ pub enum Crossing {
 pub enum Reaction {
     /// Only the modes changed.
     Mode,
-    /// A blow along the gradient `n` that `System::fire` wrote: n·v after = −restitution x n·v before. If the approach
-    /// is slower than `slowest` (in units of n·v) the blow is plastic and `System::hold` is called.
+    /// A blow along the gradient `n` of φ that `System::fire` wrote: dφ/dt after = −restitution x dφ/dt before, with the
+    /// rate of [`System::events`], n·v + φ_t, so that walls may move. If the approach is slower than `slowest` (in units of
+    /// that rate) the blow is plastic and `System::hold` is called. Contacts that meet at one instant are struck together,
+    /// those that touch take part when the blow reaches them (docs/theory.md, events).
     Impulse {
         /// 0 .. 1
         restitution: f64,
         /// Smallest |n·v| that still bounces.
         slowest: f64,
     },
+}
+
+/// Friction of a blow in one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slip {
+    /// Coefficient μ: the tangential impulse is at most this part of the normal one, and as much as stops the slip.
+    pub friction: f64,
+    /// What the motion of the wall itself adds to the slip, t·v + drift (m/s).
+    pub drift: f64,
+}
+
+/// Real numbers among the modes: what an event has to remember until another one (a stick point, a latched force) takes two
+/// places there. So it is saved and restored with them, and only events change it.
+pub mod latch {
+    /// Places of a number.
+    pub const PLACES: usize = 2;
+
+    /// Writes `x` into the first two of `modes`.
+    pub fn put(modes: &mut [i32], x: f64) {
+        let bits = x.to_bits();
+        modes[0] = ((bits >> 32) as u32).cast_signed();
+        modes[1] = (bits as u32).cast_signed();
+    }
+
+    /// The number in the first two of `modes`; zero where nothing was put.
+    pub fn get(modes: &[i32]) -> f64 {
+        let [high, low] = [modes[0], modes[1]].map(|x| u64::from(x.cast_unsigned()));
+        f64::from_bits(high << 32 | low)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        #[test]
+        fn what_is_put_is_there_to_the_bit() {
+            let mut modes = [7; 4];
+            for x in [
+                0.0,
+                -0.0,
+                1.5,
+                -3.7e-300,
+                f64::INFINITY,
+                f64::MIN_POSITIVE / 8.0,
+            ] {
+                super::put(&mut modes[1..], x);
+                assert_eq!(super::get(&modes[1..]).to_bits(), x.to_bits());
+            }
+            assert_eq!((modes[0], modes[3], super::get(&[0, 0])), (7, 7, 0.0));
+        }
+    }
 }
 
 /// Second-order equations with constraints. Methods read `self` only; all that changes comes in as arguments.
@@ -222,6 +294,11 @@ pub trait System: Send + Sync {
 
     /// Where the matrices may have entries.
     fn pattern(&self) -> Pattern;
+
+    /// The larger space in which the matrices are written, if they are. Then [`System::pattern`] is that of the lift.
+    fn lift(&self) -> Option<Arc<dyn Lift>> {
+        None
+    }
 
     // ---- the configuration space -------------------------------------------------------------------------------
 
@@ -362,6 +439,19 @@ pub trait System: Send + Sync {
         Reaction::Mode
     }
 
+    /// Friction of the blow of event `i`: its tangential `direction` (0, then 1 in space) as a gradient `t` of the slip, or
+    /// none.
+    fn slip(
+        &self,
+        _cx: &Context,
+        _at: &Motion,
+        _i: usize,
+        _direction: usize,
+        _t: &mut [f64],
+    ) -> Option<Slip> {
+        None
+    }
+
     /// What a user calls event `i`.
     fn event_name(&self, i: usize) -> String {
         format!("event{}", i + 1)
@@ -371,8 +461,61 @@ pub trait System: Send + Sync {
     fn hold(&self, _i: usize, _modes: &mut [i32]) {}
 }
 
+/// The larger space in which a system's matrices are written: with J from its own tangent space there, S = Jᵀ S_b J, and its
+/// rows are some of the rows there, the others being G_t with G_t J = 0. What J is at a point is a list of numbers, its
+/// geometry. The values of [`System::tangent`] and [`System::jacobian`] of a lifted system are those of S_b and of all rows.
+pub trait Lift: Send + Sync {
+    /// Tangent coordinates and rows there.
+    fn size(&self) -> (usize, usize);
+
+    /// Where S_b and all rows have entries.
+    fn pattern(&self) -> Pattern;
+
+    /// The row there of each own row, rising.
+    fn rows(&self) -> &[u32];
+
+    /// Numbers of a geometry.
+    fn geometry(&self) -> usize;
+
+    /// The geometry at q.
+    fn load(&self, q: &[f64], geometry: &mut [f64]);
+
+    /// y = J x
+    fn carry(&self, geometry: &[f64], x: &[f64], y: &mut [f64]);
+
+    /// x = Jᵀ f; `f` is lost.
+    fn collect(&self, geometry: &[f64], f: &mut [f64], x: &mut [f64]);
+
+    /// f with Jᵀ f = x.
+    fn raise(&self, geometry: &[f64], x: &[f64], f: &mut [f64]);
+
+    /// x with J x = y.
+    fn lower(&self, geometry: &[f64], y: &[f64], x: &mut [f64]);
+}
+
+/// A system whose coordinates are read off the poses of bodies: its start is assembled there, where the model is written.
+pub trait ReadOff: Send + Sync {
+    /// The bodies in absolute coordinates.
+    fn bodies(&self) -> &dyn Mechanism;
+
+    /// Coordinates and rates of poses and rates of the bodies. The answer is the name of a joint that cannot be read off, if
+    /// there is one.
+    fn read_off(
+        &self,
+        poses: &[f64],
+        rates: &[f64],
+        q: &mut [f64],
+        v: &mut [f64],
+    ) -> Option<String>;
+}
+
 /// A system whose motion can be asked for by name.
 pub trait Mechanism: System {
+    /// Where the start is assembled, if not in the system's own coordinates.
+    fn read_off(&self) -> Option<&dyn ReadOff> {
+        None
+    }
+
     /// The start pose as written, not yet assembled.
     fn start(&self, q: &mut [f64], v: &mut [f64]);
 

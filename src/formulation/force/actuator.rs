@@ -29,8 +29,16 @@ impl Law for Actuator {
         -pull.force
     }
 
+    fn depends_on_length(&self) -> bool {
+        false
+    }
+
     fn depends_on_rate(&self) -> bool {
         false
+    }
+
+    fn drives(&self) -> bool {
+        true
     }
 
     fn power(&self, cx: &Context, _length: f64, rate: f64) -> Power {

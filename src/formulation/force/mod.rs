@@ -1,25 +1,43 @@
-//! Force elements, one file for each law. All act along one [`Measure`] c(q) between two bodies:
+//! Force elements, one file for each. What acts along one measure c(q) between two bodies is a [`Law`]:
 //!
 //! ```text
-//!   f = −F(c, ċ) g,      −∂f/∂v = F_ċ g gᵀ,      −∂f/∂q = g (F_c g + F_ċ H v)ᵀ + F H
+//!   f = −F(c, ċ) g,      −∂f/∂v = F_ċ g gᵀ,      −∂f/∂q = g (F_c g + F_ċ Hᵀ v)ᵀ + F H
 //! ```
 //!
-//! with F positive where it pulls together.
+//! with F positive where it pulls together. What acts as a force at a place is a [`kernel::Kernel`], written over numbers that
+//! carry their derivatives. Whatever else there is, is an [`Element`] of its own.
+//!
+//! Kinks and jumps are events: an element has modes, fixed during a step, in each of which its law is smooth.
 
 pub mod actuator;
+mod along;
+mod build;
+pub mod bushing;
+pub mod contact;
+pub mod dual;
+pub mod frame;
+pub mod friction;
+pub mod graph;
 pub mod gravity;
+pub mod group;
+pub mod kernel;
+pub mod load;
 pub mod spring_damper;
+pub mod stop;
+pub mod touch;
+pub mod tyre;
 
-use super::joint::Joint;
-use super::planar::measure::{Line, Measure, times};
-use super::planar::pose::{Point, Poses, Vec2};
-use super::planar::slots::{Pair, Slots, pick, scatter};
-use super::value::Values;
-use super::{Context, Energy, Power};
-use crate::error::{Error, Result};
-use crate::model::{self, ForceKind, ForcePlace, Model, Target};
-use actuator::Actuator;
-use spring_damper::SpringDamper;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Debug;
+
+use super::absolute::plane::{self, Plane, flat};
+use super::absolute::space::{self, Space};
+use super::absolute::world::World;
+use super::{Context, Crossing, Energy, Motion, Power, Reaction};
+use crate::linalg::so3::Vec3;
+pub use build::{build, in_joint};
 
 /// The force F of a law and its slopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,8 +50,32 @@ pub struct Pull {
     pub by_rate: f64,
 }
 
-/// What a law along a measure gives to the equations.
-pub trait Law {
+/// How many event functions and modes an element has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Event functions.
+    pub events: usize,
+    /// Modes.
+    pub modes: usize,
+}
+
+/// What a user reads of a force element.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Length or joint coordinate; the depth of a contact (m or rad).
+    pub length: f64,
+    /// Its rate.
+    pub rate: f64,
+    /// N or N m
+    pub force: f64,
+    /// Force on the second body, ground axes (N).
+    pub load: [f64; 3],
+    /// Couple on the second body besides the moment of the force, ground axes (N m).
+    pub moment: [f64; 3],
+}
+
+/// What a law along a measure gives to the equations. The modes in the context are its own.
+pub trait Law: Debug + Send + Sync {
     /// F and its slopes at c and ċ.
     fn pull(&self, cx: &Context, length: f64, rate: f64) -> Pull;
 
@@ -42,8 +84,16 @@ pub trait Law {
         pull.force
     }
 
+    /// F can depend on c: the stiffness has entries g gᵀ.
+    fn depends_on_length(&self) -> bool;
+
     /// F can depend on ċ.
     fn depends_on_rate(&self) -> bool;
+
+    /// It brings energy in by itself, not only what dampers take out.
+    fn drives(&self) -> bool {
+        false
+    }
 
     /// ∂F/∂q at coinciding points, where a line has no direction but the force may still be smooth: the factor of eᵀe.
     fn at_coincidence(&self, _cx: &Context) -> f64 {
@@ -57,186 +107,146 @@ pub trait Law {
 
     /// Power.
     fn power(&self, cx: &Context, length: f64, rate: f64) -> Power;
-}
 
-/// A law.
-#[derive(Clone, Debug)]
-enum Kind {
-    SpringDamper(SpringDamper),
-    Actuator(Actuator),
-}
-
-/// A force element: a law along a measure.
-#[derive(Clone, Debug)]
-pub struct Force {
-    measure: Measure,
-    kind: Kind,
-    pair: Pair,
-}
-
-impl Force {
-    /// From the model; `tiny` is the distance below which two points are one place.
-    pub fn new(
-        model: &Model,
-        index: usize,
-        values: &Values,
-        joints: &[Joint],
-        tiny: f64,
-        slots: &mut Slots,
-    ) -> Result<Self> {
-        let force = &model.forces[index];
-        let measure = match &force.on {
-            ForcePlace::Points { bodies, points } => Measure::Line(Line {
-                points: [0, 1].map(|k| point(model, bodies[k], points[k])),
-                tiny,
-            }),
-            ForcePlace::Joint(joint) => joints
-                .get(*joint)
-                .ok_or_else(|| refuse(model, force, "acts in a joint that does not exist"))?
-                .get()
-                .coordinate()
-                .clone(),
-        };
-        if let Measure::Line(line) = &measure
-            && !line
-                .points
-                .iter()
-                .all(|p| p.s.x.is_finite() && p.s.y.is_finite())
-        {
-            return Err(refuse(model, force, "has a point that is not finite"));
-        }
-        let kind = match force.kind {
-            ForceKind::SpringDamper {
-                stiffness,
-                damping,
-                length,
-            } => Kind::SpringDamper(SpringDamper {
-                stiffness: values.get(Target::ForceStiffness(index), stiffness),
-                damping: values.get(Target::ForceDamping(index), damping),
-                length: values.get(Target::ForceLength(index), length),
-            }),
-            ForceKind::Actuator { effort } => Kind::Actuator(Actuator {
-                effort: values.get(Target::ForceEffort(index), effort),
-            }),
-        };
-        let springs = matches!(kind, Kind::SpringDamper(_));
-        let turns = matches!(measure, Measure::Turn(_));
-        let pair = slots.pair(measure.bodies(), |i, j| {
-            measure.curved(i, j) || (springs && (!turns || (i % 3 == 2 && j % 3 == 2)))
-        });
-        Ok(Self {
-            measure,
-            kind,
-            pair,
-        })
+    /// How many events and modes.
+    fn watched(&self) -> Watched {
+        Watched::default()
     }
 
-    #[inline]
-    fn law(&self) -> &dyn Law {
-        match &self.kind {
-            Kind::SpringDamper(law) => law,
-            Kind::Actuator(law) => law,
-        }
+    /// The modes at the start, for c and ċ.
+    fn start_modes(&self, _cx: &Context, _length: f64, _rate: f64, _modes: &mut [i32]) {}
+
+    /// Event functions and their rates, for c, ċ and c̈.
+    fn events(&self, _cx: &Context, _course: [f64; 3], _phi: &mut [f64], _rate: &mut [f64]) {}
+
+    /// Which crossings of event `i` count.
+    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
+        Crossing::Off
     }
+
+    /// Event `i` has been hit.
+    fn fire(&self, _cx: &Context, _course: [f64; 3], _i: usize, _modes: &mut [i32]) {}
+
+    /// The motion is thrown to and fro over event `i`: enter a mode that ends this, if there is one.
+    fn hold(&self, _i: usize, _modes: &mut [i32]) {}
+}
+
+/// What a force element gives to the equations. Slices are those of the whole system, modes and events its own.
+pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
+    /// f can depend on v.
+    fn depends_on_rate(&self) -> bool;
 
     /// Dampers and drives do work; springs only store it.
-    pub fn works(&self) -> bool {
-        matches!(self.kind, Kind::Actuator(_)) || self.depends_on_rate()
-    }
-
-    /// f can depend on v.
-    pub fn depends_on_rate(&self) -> bool {
-        self.law().depends_on_rate()
-    }
+    fn works(&self) -> bool;
 
     /// out += f
-    #[inline]
-    pub fn apply(&self, cx: &Context, poses: &mut Poses, v: &[f64], out: &mut [f64]) {
-        let (length, g) = self.measure.value(poses);
-        let rate = self.measure.rate(&g, v);
-        let pull = self.law().pull(cx, length, rate);
-        scatter(self.measure.bodies(), -pull.force, &g, out);
-    }
+    fn apply(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]);
 
-    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q)
-    pub fn tangent(
+    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q), at the slots asked for at set-up.
+    fn tangent(
         &self,
         cx: &Context,
-        poses: &mut Poses,
+        poses: &mut W::Poses<'_>,
         v: &[f64],
         damping: f64,
         stiffness: f64,
         out: &mut [f64],
-    ) {
-        let (length, g) = self.measure.value(poses);
-        let pull = self.law().pull(cx, length, self.measure.rate(&g, v));
-        let mut row = [0.0; 6];
-        for k in 0..6 {
-            row[k] = (damping * pull.by_rate + stiffness * pull.by_length) * g[k];
-        }
-        if stiffness != 0.0 {
-            let h = self.measure.hessian(poses);
-            if pull.by_rate != 0.0 {
-                let hv = times(&h, &pick(self.measure.bodies(), v));
-                for k in 0..6 {
-                    row[k] += stiffness * pull.by_rate * hv[k];
-                }
-            }
-            for i in 0..6 {
-                for j in 0..6 {
-                    let value = stiffness * pull.force * h[i][j];
-                    self.pair.add(i, j, value, out);
-                }
-            }
-            if let Measure::Line(line) = &self.measure
-                && let Some(e) = line.coincident(poses)
-            {
-                let k = stiffness * self.law().at_coincidence(cx);
-                for e in e {
-                    self.pair.add_outer(&e.map(|x| k * x), &e, out);
-                }
-            }
-        }
-        self.pair.add_outer(&g, &row, out);
-    }
+    );
 
     /// Adds the energy stored.
-    pub fn add_energy(&self, cx: &Context, poses: &mut Poses, energy: &mut Energy) {
-        let (length, _) = self.measure.value(poses);
-        energy.potential += self.law().potential(cx, length);
-    }
+    fn add_energy(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {}
 
     /// Adds the power.
-    pub fn add_power(&self, cx: &Context, poses: &mut Poses, v: &[f64], power: &mut Power) {
-        let (length, g) = self.measure.value(poses);
-        let own = self.law().power(cx, length, self.measure.rate(&g, v));
-        power.dissipated += own.dissipated;
-        power.supplied += own.supplied;
+    fn add_power(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _v: &[f64], _power: &mut Power) {}
+
+    /// What a user reads.
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown;
+
+    /// How many events and modes.
+    fn watched(&self) -> Watched {
+        Watched::default()
     }
 
-    /// Length (or joint coordinate), its rate, and the force as a user reads it.
-    pub fn shown(&self, cx: &Context, poses: &mut Poses, v: &[f64]) -> (f64, f64, f64) {
-        let (length, g) = self.measure.value(poses);
-        let rate = self.measure.rate(&g, v);
-        let law = self.law();
-        (length, rate, law.shown(&law.pull(cx, length, rate)))
+    /// The modes at the start.
+    fn start_modes(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _modes: &mut [i32],
+    ) {
+    }
+
+    /// Event functions and their rates along the motion.
+    fn events(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _at: &Motion,
+        _phi: &mut [f64],
+        _rate: &mut [f64],
+    ) {
+    }
+
+    /// Which crossings of event `i` count.
+    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
+        Crossing::Off
+    }
+
+    /// Event `i` has been hit: change the modes; for an impulse write the gradient of φ into `n`, of the whole system.
+    fn fire(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _at: &Motion,
+        _i: usize,
+        _modes: &mut [i32],
+        _n: &mut [f64],
+    ) -> Reaction {
+        Reaction::Mode
+    }
+
+    /// Event `i` bounces too slowly to go on bouncing, or the motion is thrown to and fro over it.
+    fn hold(&self, _i: usize, _modes: &mut [i32]) {}
+}
+
+/// A world in which force elements can be built.
+pub trait Between<const N: usize>: World<N> + frame::Seen<N> {
+    /// The distance of two points, without direction below `tiny`.
+    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure;
+
+    /// Travel of the second point from the first along a direction of the first body.
+    fn slide(points: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure;
+}
+
+impl Between<6> for Plane {
+    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure {
+        plane::measure::Measure::Line(plane::measure::Line { points, tiny })
+    }
+
+    fn slide([p0, p1]: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure {
+        let direction = flat(direction);
+        plane::measure::Measure::Slide(plane::measure::Slide {
+            body: p0.body,
+            direction,
+            point: p1,
+            offset: -direction.dot(&p0.s),
+        })
     }
 }
 
-/// A point given in a body's own frame, seen from the centre of mass.
-pub(super) fn point(model: &Model, body: model::BodyRef, at: [f64; 3]) -> Point {
-    let center = body.map_or([0.0; 3], |b| model.bodies[b].center_of_mass);
-    Point {
-        body,
-        s: Vec2::new(at[0] - center[0], at[1] - center[1]),
+impl Between<12> for Space {
+    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure {
+        space::measure::Measure::Line(space::measure::Line { points, tiny })
     }
-}
 
-fn refuse(model: &Model, force: &model::Force, why: &str) -> Error {
-    Error::Model {
-        origin: model.origin.clone(),
-        line: force.place.line,
-        column: force.place.column,
-        message: format!("force \"{}\" {why}", force.name),
+    fn slide([p0, p1]: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure {
+        let direction = Vec3::from(direction);
+        space::measure::Measure::Slide(space::measure::Slide {
+            body: p0.body,
+            direction,
+            point: p1,
+            offset: -direction.dot(&p0.s),
+        })
     }
 }

@@ -1,62 +1,329 @@
-//! A linear spring with a linear damper, along a line between two points or along the coordinate of a joint.
+//! A spring with a damper, along a line between two points, along a direction, or along the coordinate of a joint. With
+//! x = c − c₀ the elongation:
 //!
 //! ```text
-//!   F = k (c − c₀) + d ċ,      V = ½ k (c − c₀)²,      dissipated = d ċ²
+//!   F = P + K(x) + D(ċ),      V = P x + ∫₀ˣ K,      dissipated = D(ċ) ċ
 //! ```
 //!
-//! Where the two points of a line coincide the direction of the force is not defined and there is no force; a spring of
+//! K and D are proportional (k x, d ċ) or laws. A spring for tension only is slack where P + K(x) or F would be negative, one
+//! for compression only where they would be positive: see [`touch`].
+//!
+//! Where the two points of a line coincide the direction of the force is not defined and there is no force; a linear spring of
 //! unloaded length zero is smooth there all the same and keeps its stiffness k in both directions.
 
-use super::{Law, Pull};
+use super::graph::{Graph, Height};
+use super::touch;
+use super::{Law, Pull, Watched};
 use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use crate::formulation::{Context, Crossing, Power};
+use crate::model::{Characteristic, Only};
+
+/// A force over an elongation or a rate.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// factor x
+    Linear(Value),
+    /// A law.
+    Graph(Graph),
+}
+
+impl Shape {
+    /// From the model; `number` is what a linear one is in the equations.
+    pub fn new(written: &Characteristic, number: impl Fn(f64) -> Value) -> Self {
+        match written {
+            Characteristic::Linear(factor) => Self::Linear(number(*factor)),
+            Characteristic::Law(curve) => Self::Graph(Graph::new(curve)),
+        }
+    }
+
+    /// F, F' and ∫F at x.
+    #[inline]
+    pub fn at(&self, cx: &Context, modes: &[i32], x: f64) -> Height {
+        match self {
+            Self::Linear(factor) => {
+                let k = factor.get(cx);
+                Height {
+                    y: k * x,
+                    slope: k,
+                    integral: 0.5 * k * x * x,
+                }
+            }
+            Self::Graph(graph) => graph.at(modes, x),
+        }
+    }
+
+    /// Zero for the whole life of the system.
+    pub fn always_zero(&self) -> bool {
+        matches!(self, Self::Linear(factor) if factor.always_zero())
+    }
+
+    /// Numbers of events and modes.
+    pub fn counts(&self) -> (usize, usize) {
+        match self {
+            Self::Linear(_) => (0, 0),
+            Self::Graph(graph) => graph.counts(),
+        }
+    }
+
+    pub(super) fn graph(&self) -> Option<&Graph> {
+        match self {
+            Self::Linear(_) => None,
+            Self::Graph(graph) => Some(graph),
+        }
+    }
+}
 
 /// The law's numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SpringDamper {
-    /// k (N/m or N m/rad)
-    pub stiffness: Value,
-    /// d (N s/m or N m s/rad)
-    pub damping: Value,
+    /// K
+    pub stiffness: Shape,
+    /// D
+    pub damping: Shape,
     /// c₀ (m or rad)
     pub length: Value,
+    /// P (N or N m)
+    pub preload: Value,
+    /// Acts one way only.
+    pub only: Option<Only>,
+}
+
+impl SpringDamper {
+    /// Modes of K, of D, and of the one-sided action.
+    fn split<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], Option<i32>) {
+        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+        let side = self.only.map(|_| modes[k + d]);
+        (&modes[..k], &modes[k..k + d], side)
+    }
+
+    /// Elastic part with its slope and energy, and the damper's.
+    fn parts(&self, cx: &Context, modes: &[i32], length: f64, rate: f64) -> (Height, Height) {
+        let (k, d, _) = self.split(modes);
+        let x = length - self.length.get(cx);
+        let mut elastic = self.stiffness.at(cx, k, x);
+        let preload = self.preload.get(cx);
+        elastic.y += preload;
+        elastic.integral += preload * x;
+        (elastic, self.damping.at(cx, d, rate))
+    }
+
+    /// 1 where it pulls, −1 where it pushes.
+    fn sign(&self) -> f64 {
+        match self.only {
+            Some(Only::Compression) => -1.0,
+            _ => 1.0,
+        }
+    }
+
+    /// What decides between slack and taut: the elongation where the elastic force vanishes with it, else that force; and its
+    /// rate.
+    fn tightness(&self, cx: &Context, elastic: &Height, length: f64, rate: f64) -> (f64, f64) {
+        let from_zero = self.preload.always_zero()
+            && self.stiffness.graph().is_none_or(Graph::vanishes_at_zero);
+        let rate = rate - self.length.rate(cx);
+        let (e, e_rate) = if from_zero {
+            (length - self.length.get(cx), rate)
+        } else {
+            (elastic.y, elastic.slope * rate + self.preload.rate(cx))
+        };
+        (self.sign() * e, self.sign() * e_rate)
+    }
 }
 
 impl Law for SpringDamper {
     fn pull(&self, cx: &Context, length: f64, rate: f64) -> Pull {
-        let (k, d) = (self.stiffness.get(cx), self.damping.get(cx));
-        Pull {
-            force: k * (length - self.length.get(cx)) + d * rate,
-            by_length: k,
-            by_rate: d,
+        let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
+        let (_, _, side) = self.split(cx.modes);
+        if side.is_some_and(|mode| mode != touch::PRESSING) {
+            return Pull::default();
         }
+        Pull {
+            force: elastic.y + damper.y,
+            by_length: elastic.slope,
+            by_rate: damper.slope,
+        }
+    }
+
+    fn depends_on_length(&self) -> bool {
+        !self.stiffness.always_zero()
     }
 
     fn depends_on_rate(&self) -> bool {
         !self.damping.always_zero()
     }
 
+    fn drives(&self) -> bool {
+        let driven = |shape: &Shape| matches!(shape, Shape::Linear(factor) if factor.is_driven());
+        driven(&self.stiffness) || self.length.is_driven() || self.preload.is_driven()
+    }
+
     fn at_coincidence(&self, cx: &Context) -> f64 {
-        if self.length.get(cx) == 0.0 {
-            self.stiffness.get(cx)
-        } else {
-            0.0
+        let slack = self.only == Some(Only::Compression);
+        match &self.stiffness {
+            Shape::Linear(k)
+                if self.length.get(cx) == 0.0 && self.preload.get(cx) == 0.0 && !slack =>
+            {
+                k.get(cx)
+            }
+            _ => 0.0,
         }
     }
 
     fn potential(&self, cx: &Context, length: f64) -> f64 {
-        let x = length - self.length.get(cx);
-        0.5 * self.stiffness.get(cx) * x * x
+        let (elastic, _) = self.parts(cx, cx.modes, length, 0.0);
+        let (k, _, side) = self.split(cx.modes);
+        match side {
+            None => elastic.integral,
+            Some(touch::APART) => 0.0,
+            // From where it becomes taut.
+            Some(_) => elastic.integral - self.slack_energy(cx, k),
+        }
     }
 
-    /// Driving the stiffness or the unloaded length brings energy in without any motion.
+    /// Driving the stiffness, the preload or the unloaded length brings energy in without any motion.
     fn power(&self, cx: &Context, length: f64, rate: f64) -> Power {
+        let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
+        let (_, _, side) = self.split(cx.modes);
         let x = length - self.length.get(cx);
-        let driven = 0.5 * self.stiffness.rate(cx) * x * x
-            - self.stiffness.get(cx) * x * self.length.rate(cx);
-        Power {
-            dissipated: self.damping.get(cx) * rate * rate,
-            supplied: driven,
+        let stiffening = match &self.stiffness {
+            Shape::Linear(k) => 0.5 * k.rate(cx) * x * x,
+            Shape::Graph(_) => 0.0,
+        };
+        let driven = stiffening + self.preload.rate(cx) * x - elastic.y * self.length.rate(cx);
+        match side {
+            Some(touch::APART) => Power::default(),
+            // The spring gives its energy to the damper.
+            Some(touch::PARTING) => Power {
+                dissipated: -elastic.y * rate,
+                supplied: driven,
+            },
+            _ => Power {
+                dissipated: damper.y * rate,
+                supplied: driven,
+            },
+        }
+    }
+
+    fn watched(&self) -> Watched {
+        let ((ek, mk), (ed, md)) = (self.stiffness.counts(), self.damping.counts());
+        let (es, ms) = if self.only.is_some() {
+            (touch::EVENTS, 1)
+        } else {
+            (0, 0)
+        };
+        Watched {
+            events: ek + ed + es,
+            modes: mk + md + ms,
+        }
+    }
+
+    fn start_modes(&self, cx: &Context, length: f64, rate: f64, modes: &mut [i32]) {
+        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+        if let Some(graph) = self.stiffness.graph() {
+            graph.start(length - self.length.get(cx), &mut modes[..k]);
+        }
+        if let Some(graph) = self.damping.graph() {
+            graph.start(rate, &mut modes[k..k + d]);
+        }
+        if self.only.is_some() {
+            let (elastic, damper) = self.parts(cx, modes, length, rate);
+            let (e, _) = self.tightness(cx, &elastic, length, rate);
+            modes[k + d] = touch::start(e, self.sign() * (elastic.y + damper.y));
+        }
+    }
+
+    fn events(
+        &self,
+        cx: &Context,
+        [c, c_dot, c_ddot]: [f64; 3],
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
+        let (k, d, _) = self.split(cx.modes);
+        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+        if let Some(graph) = self.stiffness.graph() {
+            let (x, x_dot) = (c - self.length.get(cx), c_dot - self.length.rate(cx));
+            graph.events(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
+        }
+        if let Some(graph) = self.damping.graph() {
+            graph.events(
+                d,
+                c_dot,
+                c_ddot,
+                &mut phi[ek..ek + ed],
+                &mut rate[ek..ek + ed],
+            );
+        }
+        if self.only.is_some() {
+            let (elastic, damper) = self.parts(cx, cx.modes, c, c_dot);
+            let at = ek + ed;
+            (phi[at], rate[at]) = self.tightness(cx, &elastic, c, c_dot);
+            phi[at + 1] = self.sign() * (elastic.y + damper.y);
+            let slope = elastic.slope * (c_dot - self.length.rate(cx))
+                + self.preload.rate(cx)
+                + damper.slope * c_ddot;
+            rate[at + 1] = self.sign() * slope;
+        }
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        let (k, d, side) = self.split(modes);
+        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+        match (self.stiffness.graph(), self.damping.graph(), side) {
+            (Some(graph), _, _) if i < ek => graph.crossing(k, i),
+            (_, Some(graph), _) if i < ek + ed => graph.crossing(d, i - ek),
+            (_, _, Some(mode)) => touch::crossing(mode, i - ek - ed),
+            _ => Crossing::Off,
+        }
+    }
+
+    fn fire(&self, cx: &Context, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
+        let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
+        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+        if i < ek {
+            self.stiffness
+                .graph()
+                .expect("events of a law")
+                .fire(i, &mut modes[..mk]);
+        } else if i < ek + ed {
+            self.damping
+                .graph()
+                .expect("events of a law")
+                .fire(i - ek, &mut modes[mk..mk + md]);
+        } else {
+            let (elastic, _) = self.parts(cx, modes, c, c_dot);
+            let (e, _) = self.tightness(cx, &elastic, c, c_dot);
+            modes[mk + md] = touch::fire(modes[mk + md], i - ek - ed, e);
+        }
+    }
+
+    fn hold(&self, i: usize, modes: &mut [i32]) {
+        let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
+        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+        if i < ek {
+            self.stiffness
+                .graph()
+                .expect("events of a law")
+                .hold(i, &mut modes[..mk]);
+        } else if i < ek + ed {
+            self.damping
+                .graph()
+                .expect("events of a law")
+                .hold(i - ek, &mut modes[mk..mk + md]);
+        }
+    }
+}
+
+impl SpringDamper {
+    /// The integral of the elastic force where it vanishes: zero, unless a preload moves that point. Only a linear spring
+    /// knows it in closed form; a law with a preload keeps its zero at the unloaded length.
+    fn slack_energy(&self, cx: &Context, _modes: &[i32]) -> f64 {
+        match &self.stiffness {
+            Shape::Linear(k) if k.get(cx) > 0.0 => {
+                let p = self.preload.get(cx);
+                -0.5 * p * p / k.get(cx)
+            }
+            _ => 0.0,
         }
     }
 }

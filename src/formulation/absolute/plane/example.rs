@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Planar;
+use crate::formulation::absolute::Planar;
 use crate::formulation::check::{Noise, Options, check};
 use crate::formulation::{Context, Mechanism, Motion, System, Weights};
 use crate::model::*;
@@ -35,13 +35,16 @@ pub fn model(
             interval: None,
         },
         system: None,
+        own: None,
         bodies,
         joints,
+        motions: vec![],
         forces,
         sensors: vec![],
         inputs: vec![],
         outputs: vec![],
         parameters: vec![],
+        expose: crate::model::Expose::Declared,
     }
 }
 
@@ -55,6 +58,8 @@ pub fn body(name: &str, mass: f64, inertia: f64, position: [f64; 2], angle: f64)
         velocity: [0.0; 3],
         angular_velocity: [0.0; 3],
         center_of_mass: [0.0; 3],
+        orientation: [1.0, 0.0, 0.0, 0.0],
+        prescribed: false,
         shape: None,
         place: Place::default(),
     }
@@ -67,7 +72,12 @@ pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64;
         kind,
         bodies,
         frame: JointPlace::Ground(frame(point, axis)),
-        position: 0.0,
+        position: [0.0; 3],
+        pitch: 0.0,
+        length: None,
+        coupling: None,
+        friction: vec![],
+        limits: vec![],
         place: Place { line: 7, column: 3 },
     }
 }
@@ -80,6 +90,7 @@ pub fn frame(point: [f64; 2], axis: [f64; 2]) -> Frame {
     Frame {
         point: [point[0], point[1], 0.0],
         axis: [axis[0], axis[1], 0.0],
+        across: [0.0; 3],
     }
 }
 
@@ -90,11 +101,12 @@ pub fn spring(
 ) -> Force {
     Force {
         name: "spring".into(),
-        kind: ForceKind::SpringDamper {
-            stiffness,
-            damping,
+        kind: ForceKind::SpringDamper(crate::model::Spring {
+            stiffness: (stiffness).into(),
+            damping: (damping).into(),
             length,
-        },
+            ..Default::default()
+        }),
         on: ForcePlace::Points {
             bodies,
             points: points.map(|p| [p[0], p[1], 0.0]),

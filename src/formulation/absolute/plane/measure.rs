@@ -7,15 +7,16 @@
 //!
 //! over the six coordinates (x, y, angle of the first body, then of the second).
 
+use super::Plane;
 use super::pose::{Point, Poses, Vec2, perp};
-use super::slots::pick;
+use crate::formulation::absolute::world;
 use crate::model::BodyRef;
 
 /// Gradient over two bodies.
-pub type Gradient = [f64; 6];
+pub type Gradient = world::Gradient<6>;
 
 /// Hessian over two bodies, symmetric.
-pub type Hessian = [[f64; 6]; 6];
+pub type Hessian = world::Hessian<6>;
 
 /// A measure.
 #[derive(Clone, Debug)]
@@ -28,10 +29,9 @@ pub enum Measure {
     Slide(Slide),
 }
 
-impl Measure {
-    /// The two bodies.
+impl world::Measure<6, Plane> for Measure {
     #[inline]
-    pub fn bodies(&self) -> [BodyRef; 2] {
+    fn bodies(&self) -> [BodyRef; 2] {
         match self {
             Self::Line(m) => [m.points[0].body, m.points[1].body],
             Self::Turn(m) => m.bodies,
@@ -39,9 +39,8 @@ impl Measure {
         }
     }
 
-    /// c and its gradient.
     #[inline]
-    pub fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
+    fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
         match self {
             Self::Line(m) => m.value(poses),
             Self::Turn(m) => m.value(poses),
@@ -49,8 +48,7 @@ impl Measure {
         }
     }
 
-    /// H
-    pub fn hessian(&self, poses: &mut Poses) -> Hessian {
+    fn hessian(&self, poses: &mut Poses) -> Hessian {
         match self {
             Self::Line(m) => m.hessian(poses),
             Self::Turn(_) => [[0.0; 6]; 6],
@@ -58,43 +56,39 @@ impl Measure {
         }
     }
 
-    /// The rate ċ.
-    #[inline]
-    pub fn rate(&self, gradient: &Gradient, v: &[f64]) -> f64 {
-        dot(gradient, &pick(self.bodies(), v))
+    fn curvature(&self, poses: &mut Poses, v: &Gradient) -> f64 {
+        match self {
+            Self::Line(m) => world::quadratic(&m.hessian(poses), v),
+            Self::Turn(_) => 0.0,
+            Self::Slide(m) => m.curvature(poses, v),
+        }
     }
 
-    /// The second derivative c̈.
-    pub fn acceleration(&self, poses: &mut Poses, v: &[f64], a: &[f64]) -> f64 {
-        let (_, g) = self.value(poses);
-        let v = pick(self.bodies(), v);
-        dot(&g, &pick(self.bodies(), a)) + dot(&times(&self.hessian(poses), &v), &v)
+    fn touches(&self, k: usize) -> bool {
+        match self {
+            Self::Line(_) | Self::Slide(_) => true,
+            Self::Turn(_) => k % 3 == 2,
+        }
     }
 
-    /// Whether H can have an entry at (i, j).
-    pub fn curved(&self, i: usize, j: usize) -> bool {
+    fn curved(&self, i: usize, j: usize) -> bool {
         match self {
             Self::Line(_) => true,
             Self::Turn(_) => false,
             Self::Slide(_) => Slide::curved(i, j),
         }
     }
-}
 
-/// x·y
-#[inline]
-pub fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
-    let mut sum = 0.0;
-    for k in 0..6 {
-        sum += x[k] * y[k];
+    fn is_angle(&self) -> bool {
+        matches!(self, Self::Turn(_))
     }
-    sum
-}
 
-/// H x
-#[inline]
-pub fn times(hessian: &Hessian, x: &[f64; 6]) -> [f64; 6] {
-    std::array::from_fn(|i| dot(&hessian[i], x))
+    fn coincident(&self, poses: &mut Poses) -> Option<[Gradient; 3]> {
+        match self {
+            Self::Line(m) => m.coincident(poses).map(|[x, y]| [x, y, [0.0; 6]]),
+            Self::Turn(_) | Self::Slide(_) => None,
+        }
+    }
 }
 
 /// Distance between a point of each body: c = |p₁ − p₀|.
@@ -211,13 +205,6 @@ impl Slide {
         (pose0.turn(self.direction), pose1.r - pose0.r + d1, d1)
     }
 
-    /// c alone.
-    #[inline]
-    pub fn travel(&self, poses: &mut Poses) -> f64 {
-        let (b, e, _) = self.parts(poses);
-        b.dot(&e) + self.offset
-    }
-
     /// c and its gradient.
     #[inline]
     pub fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
@@ -228,9 +215,8 @@ impl Slide {
 
     /// vᵀ H v
     #[inline]
-    pub fn curvature(&self, poses: &mut Poses, v: &[f64]) -> f64 {
+    pub fn curvature(&self, poses: &mut Poses, v: &Gradient) -> f64 {
         let (b, e, d1) = self.parts(poses);
-        let v = pick([self.body, self.point.body], v);
         let (w0, w1) = (v[2], v[5]);
         let dv = Vec2::new(v[3] - v[0], v[4] - v[1]);
         2.0 * w0 * perp(b).dot(&dv) + (2.0 * w0 - w1) * w1 * b.dot(&d1) - w0 * w0 * b.dot(&e)
@@ -264,6 +250,7 @@ impl Slide {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formulation::absolute::world::Measure as _;
     use crate::formulation::check::Noise;
 
     fn measures() -> Vec<Measure> {
@@ -341,10 +328,9 @@ mod tests {
                 continue;
             };
             let q: Vec<f64> = (0..6).map(|_| noise.next()).collect();
-            let v: Vec<f64> = (0..6).map(|_| noise.next()).collect();
+            let v: [f64; 6] = std::array::from_fn(|_| noise.next());
             let poses = &mut Poses::new(&q);
-            let x = pick(measure.bodies(), &v);
-            let full = dot(&times(&slide.hessian(poses), &x), &x);
+            let full = world::quadratic(&slide.hessian(poses), &v);
             assert!((slide.curvature(poses, &v) - full).abs() < 1e-14);
         }
     }

@@ -1,11 +1,15 @@
 //! The whole formulation: pattern, norm, energy, quantities and physics without an integrator.
 
 use super::example::*;
-use super::*;
-use crate::formulation::{Mechanism, Motion, build};
+use super::flat as plane;
+use super::pose::{Pose, Vec2};
+use crate::formulation::absolute::Planar;
+use crate::formulation::build;
+use crate::formulation::*;
 use crate::model::quantity::{BodyField, EnergyField, ForceField, JointField, Quantity};
 use crate::model::{
-    FormulationName, Input, JointKind, JointPlace, Parameter, Place, Sensor, Target,
+    ForcePlace, FormulationName, Input, JointCoordinate, JointKind, JointPlace, Parameter, Place,
+    Sensor, Target,
 };
 
 const G: f64 = 9.81;
@@ -112,7 +116,7 @@ fn a_slide_carries_the_moment_of_an_eccentric_weight_on_an_incline() {
     // Slides with −g sin φ; the rest of the weight is normal to the axis and pulls 0.2 in front of the joint point.
     let normal = m * G * phi.cos();
     close(
-        solved.get(Quantity::Joint(0, JointField::Acceleration)),
+        solved.get(Quantity::Joint(0, JointField::Acceleration(0))),
         -G * phi.sin(),
     );
     let [fx, fy, mz] = fields(0).map(|f| solved.get(f));
@@ -157,8 +161,14 @@ fn linkage() -> crate::model::Model {
                 [[1.0, -3.0], [0.1, -0.2]],
                 [80.0, 0.0, 1.0],
             ),
-            actuator(ForcePlace::Joint(0), 3.0),
-            actuator(ForcePlace::Joint(3), -4.0),
+            actuator(
+                ForcePlace::Joint(JointCoordinate { joint: 0, index: 0 }),
+                3.0,
+            ),
+            actuator(
+                ForcePlace::Joint(JointCoordinate { joint: 3, index: 0 }),
+                -4.0,
+            ),
             actuator(
                 ForcePlace::Points {
                     bodies: [Some(1), None],
@@ -257,7 +267,12 @@ fn reactions_balance_every_body() {
                 let at = bodies[e].map_or(Pose::GROUND, |b| {
                     Pose::new(solved.q[3 * b], solved.q[3 * b + 1], solved.q[3 * b + 2])
                 });
-                at.r + at.turn(force::point(&model, bodies[e], points[e]).s)
+                at.r + at.turn(
+                    <super::Plane as crate::formulation::absolute::world::World<6>>::point(
+                        &model, bodies[e], points[e],
+                    )
+                    .s,
+                )
             });
             let pull = solved.get(Quantity::Force(k, ForceField::Force));
             for e in 0..2 {
@@ -303,8 +318,8 @@ fn positions_speeds_and_accelerations_are_derivatives_of_each_other() {
     )];
     for joint in 0..5 {
         let of = |f| Quantity::Joint(joint, f);
-        pairs.push((of(JointField::Position), of(JointField::Speed)));
-        pairs.push((of(JointField::Speed), of(JointField::Acceleration)));
+        pairs.push((of(JointField::Position(0)), of(JointField::Speed(0))));
+        pairs.push((of(JointField::Speed(0)), of(JointField::Acceleration(0))));
     }
     let of: [&dyn Fn(BodyField) -> Quantity; 3] = [
         &|f| Quantity::Body(0, f),
@@ -441,12 +456,17 @@ fn damping_is_seen_in_the_character() {
 fn formulations_that_do_not_exist_yet_are_refused_by_name() {
     let mut model = linkage();
     assert!(build(&model).is_ok());
-    model.solver.formulation = FormulationName::Absolute;
-    assert!(build(&model).is_ok());
+    for formulation in [
+        FormulationName::Absolute,
+        FormulationName::Relative,
+        FormulationName::Hybrid,
+    ] {
+        model.solver.formulation = formulation;
+        assert!(build(&model).is_ok());
+    }
     for (formulation, name) in [
         (FormulationName::Global, "global"),
         (FormulationName::Topological, "topological"),
-        (FormulationName::Hybrid, "hybrid"),
     ] {
         model.solver.formulation = formulation;
         let text = build(&model).err().unwrap().to_string();
@@ -457,7 +477,8 @@ fn formulations_that_do_not_exist_yet_are_refused_by_name() {
     }
     model.solver.formulation = FormulationName::Auto;
     model.dimension = 3;
-    let text = build(&model).err().unwrap().to_string();
+    assert!(build(&model).is_ok(), "the same bodies in space");
+    let text = Planar::new(&model).err().unwrap().to_string();
     assert!(text.contains("dimension = 3"), "{text}");
 }
 
@@ -477,7 +498,12 @@ fn degenerate_elements_are_refused_with_their_place() {
     assert!(text.contains("not finite"), "{text}");
     let text = refused(&|m| m.bodies[1].mass = -1.0);
     assert!(text.contains("\"rod\""), "{text}");
-    let text = refused(&|m| m.forces[2].on = ForcePlace::Joint(99));
+    let text = refused(&|m| {
+        m.forces[2].on = ForcePlace::Joint(JointCoordinate {
+            joint: 99,
+            index: 0,
+        })
+    });
     assert!(text.contains("\"motor\""), "{text}");
     let text = refused(&|m| m.solver.length = Some(0.0));
     assert!(text.contains("solver.length"), "{text}");

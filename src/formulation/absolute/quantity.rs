@@ -1,0 +1,121 @@
+//! Quantities of a mechanism in absolute coordinates: what a user asks for by name. Directions out of the plane are zero.
+
+use super::rows::{Part, course};
+use super::world::{Load, World};
+use super::{Absolute, Kind};
+use crate::formulation::joint::Joint;
+use crate::formulation::{Context, Mechanism, Motion};
+use crate::model::quantity::{BodyField, ForceField, JointField, MotionField, Quantity};
+
+impl<W: Kind<N>, const N: usize> Mechanism for Absolute<W, N> {
+    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+        q.copy_from_slice(&self.start.0);
+        v.copy_from_slice(&self.start.1);
+    }
+
+    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+        match quantity {
+            Quantity::Body(i, field) => point::<W, N>(&self.bodies[i].origin, field, at),
+            Quantity::Sensor(i, field) => point::<W, N>(&self.sensors[i], field, at),
+            Quantity::Joint(i, JointField::Friction(k)) => self.in_joint(cx, (i, k, true), at),
+            Quantity::Joint(i, JointField::Stop(k)) => self.in_joint(cx, (i, k, false), at),
+            Quantity::Joint(i, field) => self.joint(&self.joints[i], field, at),
+            Quantity::Force(i, field) => {
+                let shown = self.forces.shown_of(i, cx, &mut W::poses(at.q), at.v);
+                match field {
+                    ForceField::Length => shown.length,
+                    ForceField::Rate => shown.rate,
+                    ForceField::Force => shown.force,
+                    ForceField::Load(k) => shown.load[k],
+                    ForceField::Moment(k) => shown.moment[k],
+                }
+            }
+            Quantity::Motion(i, field) => self.drive(i, field, at),
+            Quantity::Energy(_)
+            | Quantity::Solver(_)
+            | Quantity::Time
+            | Quantity::Coordinate(_)
+            | Quantity::Rate(_)
+            | Quantity::Acceleration(_)
+            | Quantity::Multiplier(_) => f64::NAN,
+        }
+    }
+}
+
+/// Motion of a point and of its body.
+fn point<W: World<N>, const N: usize>(point: &W::Point, field: BodyField, at: &Motion) -> f64 {
+    let motion = W::motion(&mut W::poses(at.q), point, at.v, at.a);
+    match field {
+        BodyField::Position(k) => motion.position[k],
+        BodyField::Velocity(k) => motion.velocity[k],
+        BodyField::Acceleration(k) => motion.acceleration[k],
+        BodyField::Angle => motion.angle,
+        BodyField::Quaternion(k) => motion.quaternion[k],
+        BodyField::AngularVelocity(k) => motion.angular_velocity[k],
+        BodyField::AngularAcceleration(k) => motion.angular_acceleration[k],
+    }
+}
+
+impl<W: Kind<N>, const N: usize> Absolute<W, N> {
+    /// Coordinate and reaction of a joint.
+    fn joint(&self, joint: &Joint<W, N>, field: JointField, at: &Motion) -> f64 {
+        let poses = &mut W::poses(at.q);
+        let mut moved = |k: usize, order: usize| match joint.coordinates.get(k) {
+            Some(measure) => course::<W, N>(measure, poses, at.v, at.a)[order],
+            None => f64::NAN,
+        };
+        match field {
+            JointField::Position(k) => moved(k, 0),
+            JointField::Speed(k) => moved(k, 1),
+            JointField::Acceleration(k) => moved(k, 2),
+            JointField::Quaternion(k) => W::relative_quaternion(poses, joint.bodies)[k],
+            JointField::Force(k) => self.reaction(joint, at).force[k],
+            JointField::Moment(k) => self.reaction(joint, at).moment[k],
+            JointField::Friction(_) | JointField::Stop(_) => f64::NAN,
+        }
+    }
+
+    /// Friction or end stop in the coordinate of a joint: the force on the coordinate.
+    fn in_joint(&self, cx: &Context, which: (usize, usize, bool), at: &Motion) -> f64 {
+        let first = self.forces.len() - self.in_joints.len();
+        match self.in_joints.iter().position(|x| *x == which) {
+            Some(k) => {
+                (self
+                    .forces
+                    .shown_of(first + k, cx, &mut W::poses(at.q), at.v))
+                .force
+            }
+            None => f64::NAN,
+        }
+    }
+
+    /// Coordinate of a motion as it is, and the effort of its drive: what acts along the coordinate, −λ.
+    fn drive(&self, motion: usize, field: MotionField, at: &Motion) -> f64 {
+        let owned = &self.rows[self.motions[motion]];
+        let Part::Held(held) = &owned.part else {
+            return f64::NAN;
+        };
+        let moved = course::<W, N>(&held.measure, &mut W::poses(at.q), at.v, at.a);
+        match field {
+            MotionField::Position => moved[0],
+            MotionField::Speed => moved[1],
+            MotionField::Acceleration => moved[2],
+            MotionField::Effort => -at.lambda[owned.first],
+        }
+    }
+
+    /// The load of a joint's rows on `bodies[1]` at its joint point: −G₁ᵀλ. The effort of an actuator in the joint is not part
+    /// of it.
+    fn reaction(&self, joint: &Joint<W, N>, at: &Motion) -> Load {
+        let Some(point) = &joint.point else {
+            return Load::default();
+        };
+        let poses = &mut W::poses(at.q);
+        let mut pull = [0.0; N];
+        for owned in &self.rows[joint.rows.clone()] {
+            let lambda = &at.lambda[owned.first..];
+            owned.part.pull(poses, joint.bodies, lambda, &mut pull);
+        }
+        W::load(poses, point, &pull.map(|x| -x)[N / 2..])
+    }
+}

@@ -1,0 +1,151 @@
+//! Absolute coordinates in space: the centre of mass and a unit quaternion for each body, rates (ṙ in ground axes, ω in body
+//! axes). M is constant, and a step moves on the group:
+//!
+//! ```text
+//!   q ∘ w = (r + w_r, R exp(w_φ)),      [x, y] = (0, ω_x × ω_y)
+//! ```
+//!
+//! A quaternion does not count turns: each angle of a joint has a stored coordinate of its own behind those of the bodies, in
+//! which `retract` keeps the angle continuous.
+
+pub mod inertia;
+pub mod measure;
+pub mod meet;
+pub mod pose;
+#[cfg(test)]
+mod tests;
+
+use super::world::{Load, PointMotion, World};
+use crate::linalg::so3::{self, Quaternion, Vec3};
+use crate::model::{self, BodyRef, Model};
+use pose::{Point, Poses, twist};
+
+/// Space.
+#[derive(Clone, Copy, Debug)]
+pub struct Space;
+
+fn array(x: Vec3) -> [f64; 3] {
+    [x.x, x.y, x.z]
+}
+
+#[inline]
+fn quaternion(q: &[f64]) -> Quaternion {
+    [q[3], q[4], q[5], q[6]]
+}
+
+#[inline]
+fn rotation(w: &[f64]) -> Vec3 {
+    Vec3::new(w[3], w[4], w[5])
+}
+
+impl World<12> for Space {
+    const DIMENSION: usize = 3;
+    const STORED: usize = 7;
+    const ROTATES: bool = true;
+
+    type Poses<'a> = Poses<'a>;
+    type Point = Point;
+    type Inertia = inertia::Inertia;
+    type Measure = measure::Measure;
+    type Meet = meet::Meet;
+
+    #[inline]
+    fn poses(q: &[f64]) -> Poses<'_> {
+        Poses::new(q)
+    }
+
+    fn start(body: &model::Body, q: &mut [f64], v: &mut [f64]) {
+        let turned = so3::normalized(&body.orientation);
+        let w = Vec3::from(body.angular_velocity);
+        let d = so3::matrix(&turned) * Vec3::from(body.center_of_mass);
+        let r = Vec3::from(body.position) + d;
+        let r_dot = Vec3::from(body.velocity) + w.cross(&d);
+        let w = so3::matrix(&turned).tr_mul(&w);
+        q[..3].copy_from_slice(r.as_slice());
+        q[3..].copy_from_slice(&turned);
+        v[..3].copy_from_slice(r_dot.as_slice());
+        v[3..].copy_from_slice(w.as_slice());
+    }
+
+    fn point(model: &Model, body: BodyRef, at: [f64; 3]) -> Point {
+        let center = body.map_or([0.0; 3], |b| model.bodies[b].center_of_mass);
+        Point {
+            body,
+            s: Vec3::from(at) - Vec3::from(center),
+        }
+    }
+
+    fn place(poses: &mut Poses, point: &Point) -> [f64; 3] {
+        let pose = poses.get(point.body);
+        array(pose.r + pose.turn(&point.s))
+    }
+
+    fn motion(poses: &mut Poses, point: &Point, v: &[f64], a: &[f64]) -> PointMotion {
+        let pose = poses.get(point.body);
+        let (rate, acc) = (twist(v, point.body), twist(a, point.body));
+        let (s, w) = (&point.s, &rate.w);
+        PointMotion {
+            position: array(pose.r + pose.turn(s)),
+            velocity: array(rate.v + pose.turn(&w.cross(s))),
+            acceleration: array(acc.v + pose.turn(&(acc.w.cross(s) + w.cross(&w.cross(s))))),
+            angle: 0.0,
+            quaternion: poses.quaternion(point.body),
+            angular_velocity: array(pose.turn(w)),
+            // d(R ω)/dt = R ω', since ω × ω = 0
+            angular_acceleration: array(pose.turn(&acc.w)),
+        }
+    }
+
+    fn load(poses: &mut Poses, point: &Point, f: &[f64]) -> Load {
+        let pose = poses.get(point.body);
+        let force = Vec3::new(f[0], f[1], f[2]);
+        let about_center = pose.turn(&rotation(f));
+        Load {
+            force: array(force),
+            moment: array(about_center - pose.turn(&point.s).cross(&force)),
+        }
+    }
+
+    fn generalised(poses: &mut Poses, point: &Point, load: &Load, out: &mut [f64]) {
+        let pose = poses.get(point.body);
+        let (force, moment) = (Vec3::from(load.force), Vec3::from(load.moment));
+        let about_center = pose.turn_back(&(moment + pose.turn(&point.s).cross(&force)));
+        out[..3].copy_from_slice(force.as_slice());
+        out[3..6].copy_from_slice(about_center.as_slice());
+    }
+
+    fn relative_quaternion(poses: &mut Poses, bodies: [BodyRef; 2]) -> [f64; 4] {
+        let [q0, q1] = bodies.map(|b| poses.quaternion(b));
+        so3::product(&so3::conjugate(&q0), &q1)
+    }
+
+    #[inline]
+    fn retract(q: &[f64], w: &[f64], out: &mut [f64]) {
+        for i in 0..3 {
+            out[i] = q[i] + w[i];
+        }
+        let turned = so3::product(&quaternion(q), &so3::exp(&rotation(w)));
+        out[3..7].copy_from_slice(&so3::normalized(&turned));
+    }
+
+    #[inline]
+    fn difference(q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        for i in 0..3 {
+            w[i] = q1[i] - q0[i];
+        }
+        let turned = so3::product(&so3::conjugate(&quaternion(q0)), &quaternion(q1));
+        w[3..6].copy_from_slice(so3::log(&turned).as_slice());
+    }
+
+    #[inline]
+    fn bracket(x: &[f64], y: &[f64], out: &mut [f64]) {
+        out[..3].fill(0.0);
+        out[3..6].copy_from_slice(rotation(x).cross(&rotation(y)).as_slice());
+    }
+
+    #[inline]
+    fn tangent_inverse(theta: &[f64]) -> [[f64; 3]; 3] {
+        let t = so3::tangent_inverse(&rotation(theta));
+        [0, 1, 2].map(|i| [0, 1, 2].map(|j| t[(i, j)]))
+    }
+}

@@ -1,0 +1,394 @@
+//! From the model's forces, and the friction and end stops of its joints, to elements.
+
+use std::sync::Arc;
+
+use super::actuator::Actuator;
+use super::along::Along;
+use super::bushing::Bushing;
+use super::contact::{Contact, Press, face::Face, outline};
+use super::friction::Friction;
+use super::group::Group;
+use super::kernel::{Acting, Kernel};
+use super::load::Load;
+use super::spring_damper::{Shape, SpringDamper};
+use super::stop::Stops;
+use super::tyre::{Profile, Tyre};
+use super::{Between, Element, Law};
+use crate::error::{Error, Result};
+use crate::formulation::absolute::slots::Slots;
+use crate::formulation::joint::{self, Joint};
+use crate::formulation::value::{Value, Values};
+use crate::model::{
+    self, BodyRef, ContactLaw, ForceKind, ForceNumber, ForcePlace, JointCoordinate, JointNumber,
+    JointPlace, Model, Surface, Target,
+};
+
+/// What building needs.
+struct Builder<'a, W: Between<N>, const N: usize> {
+    model: &'a Model,
+    force: &'a model::Force,
+    index: usize,
+    values: &'a Values,
+    joints: &'a [Joint<W, N>],
+    /// The start pose.
+    q: &'a [f64],
+    tiny: f64,
+    slots: &'a mut Slots,
+}
+
+/// Force `index` of the model; `tiny` is the distance below which two points are one place, `q` the start pose.
+pub fn build<W: Between<N>, const N: usize>(
+    model: &Model,
+    index: usize,
+    values: &Values,
+    joints: &[Joint<W, N>],
+    q: &[f64],
+    tiny: f64,
+    slots: &mut Slots,
+) -> Result<Arc<dyn Element<W, N>>> {
+    let force = &model.forces[index];
+    Builder {
+        model,
+        force,
+        index,
+        values,
+        joints,
+        q,
+        tiny,
+        slots,
+    }
+    .element()
+}
+
+impl<W: Between<N>, const N: usize> Builder<'_, W, N> {
+    fn refuse(&self, why: &str) -> Error {
+        Error::Model {
+            origin: self.model.origin.clone(),
+            line: self.force.place.line,
+            column: self.force.place.column,
+            message: format!("force \"{}\" {why}", self.force.name),
+        }
+    }
+
+    fn number(&self, number: ForceNumber, written: f64) -> Value {
+        self.values.get(Target::Force(self.index, number), written)
+    }
+
+    fn stiffness(&self, written: f64) -> Value {
+        self.values.get(Target::ForceStiffness(self.index), written)
+    }
+
+    fn damping(&self, written: f64) -> Value {
+        self.values.get(Target::ForceDamping(self.index), written)
+    }
+
+    fn along(&mut self, measure: W::Measure, law: impl Law + 'static) -> Arc<dyn Element<W, N>> {
+        Arc::new(Along::<W, N>::new(measure, Arc::new(law), self.slots))
+    }
+
+    fn acting(
+        &mut self,
+        kernel: impl Kernel + 'static,
+        bodies: [BodyRef; 2],
+    ) -> Arc<dyn Element<W, N>> {
+        Arc::new(Acting::<_, N>::new(kernel, bodies, self.slots))
+    }
+
+    fn element(&mut self) -> Result<Arc<dyn Element<W, N>>> {
+        let force = self.force;
+        if !numbers(&force.on).all(f64::is_finite) {
+            return Err(self.refuse("has a point that is not finite"));
+        }
+        if let Some([a, b]) = force.on.bodies()
+            && a == b
+            && !matches!(force.on, ForcePlace::Point { .. })
+        {
+            return Err(self.refuse("acts between a body and itself"));
+        }
+        match &force.kind {
+            ForceKind::SpringDamper(spring) => {
+                let law = SpringDamper {
+                    stiffness: Shape::new(&spring.stiffness, |k| self.stiffness(k)),
+                    damping: Shape::new(&spring.damping, |d| self.damping(d)),
+                    length: self
+                        .values
+                        .get(Target::ForceLength(self.index), spring.length),
+                    preload: self.number(ForceNumber::Preload, spring.preload),
+                    only: spring.only,
+                };
+                let measure = self.measure()?;
+                Ok(self.along(measure, law))
+            }
+            ForceKind::Actuator { effort } => {
+                let effort = self.values.get(Target::ForceEffort(self.index), *effort);
+                let measure = self.measure()?;
+                Ok(self.along(measure, Actuator { effort }))
+            }
+            ForceKind::Load {
+                load,
+                components,
+                frame,
+            } => {
+                let ForcePlace::Point { body, point } = &force.on else {
+                    return Err(self.refuse("acts at a point of one body"));
+                };
+                if body.is_none() {
+                    return Err(self.refuse("acts on the ground, which does not move"));
+                }
+                let kernel = Load {
+                    what: *load,
+                    components: std::array::from_fn(|k| {
+                        self.number(ForceNumber::Component(k), components[k])
+                    }),
+                    frame: *frame,
+                    lever: W::lever(&W::point(self.model, *body, *point)),
+                };
+                Ok(self.acting(kernel, [None, *body]))
+            }
+            ForceKind::Bushing { stiffness, damping } => self.bushing(stiffness, damping),
+            ForceKind::Tyre(tyre) => {
+                let (bodies, levers) = self.two_points()?;
+                let kernel = Tyre {
+                    radius: self.number(ForceNumber::Radius, tyre.radius),
+                    stiffness: Shape::new(&tyre.stiffness, |k| self.stiffness(k)),
+                    damping: Shape::new(&tyre.damping, |d| self.damping(d)),
+                    up: tyre.up,
+                    forward: tyre.forward,
+                    profile: Profile::new(tyre.profile.as_ref()),
+                    height: self.number(ForceNumber::Height, tyre.height),
+                    speed: tyre.speed,
+                    offset: tyre.offset,
+                    levers,
+                };
+                Ok(self.acting(kernel, bodies))
+            }
+            ForceKind::Contact(contact) => self.contact(contact),
+        }
+    }
+
+    fn measure(&self) -> Result<W::Measure> {
+        let at = |bodies: &[BodyRef; 2], points: &[[f64; 3]; 2]| {
+            [0, 1].map(|k| W::point(self.model, bodies[k], points[k]))
+        };
+        match &self.force.on {
+            ForcePlace::Points { bodies, points } => Ok(W::line(at(bodies, points), self.tiny)),
+            ForcePlace::Axis {
+                bodies,
+                points,
+                direction,
+            } => Ok(W::slide(at(bodies, points), *direction)),
+            ForcePlace::Joint(of) => {
+                joint::coordinate(self.model, self.joints, *of, &self.force.name)
+                    .map_err(|_| self.refuse("acts in a joint that has no such coordinate"))
+            }
+            ForcePlace::Point { .. } | ForcePlace::Frames { .. } => {
+                Err(self.refuse("acts between two points or in a joint"))
+            }
+        }
+    }
+
+    /// Bodies and points seen from their centres of mass.
+    fn two_points(&self) -> Result<([BodyRef; 2], [[f64; 3]; 2])> {
+        match &self.force.on {
+            ForcePlace::Points { bodies, points } => {
+                let lever = |k: usize| W::lever(&W::point(self.model, bodies[k], points[k]));
+                Ok((*bodies, [lever(0), lever(1)]))
+            }
+            _ => Err(self.refuse("acts between a point of each body")),
+        }
+    }
+
+    fn bushing(
+        &mut self,
+        stiffness: &[f64; 6],
+        damping: &[f64; 6],
+    ) -> Result<Arc<dyn Element<W, N>>> {
+        let ForcePlace::Frames { bodies, at } = &self.force.on else {
+            return Err(self.refuse("acts between two frames"));
+        };
+        let frames = W::at_rest(&mut W::poses(self.q), *bodies);
+        let (mut levers, mut axes) = ([[0.0; 3]; 2], [[[0.0; 3]; 3]; 2]);
+        for k in 0..2 {
+            match at {
+                JointPlace::Ground(frame) => {
+                    let from: [f64; 3] = std::array::from_fn(|i| frame.point[i] - frames[k].r[i]);
+                    levers[k] = frames[k].turn_back(&from);
+                    axes[k] = triad(frame).map(|x| frames[k].turn_back(&x));
+                }
+                JointPlace::Bodies(given) => {
+                    levers[k] = W::lever(&W::point(self.model, bodies[k], given[k].point));
+                    axes[k] = triad(&given[k]);
+                }
+                JointPlace::Nowhere => return Err(self.refuse("has no place")),
+            }
+        }
+        let flat = (W::DIMENSION == 2).then(|| match at {
+            JointPlace::Ground(_) => frames[1].angle - frames[0].angle,
+            _ => {
+                let angle = |k: usize| axes[k][0][1].atan2(axes[k][0][0]);
+                angle(0) - angle(1)
+            }
+        });
+        let kernel = Bushing {
+            stiffness: std::array::from_fn(|k| {
+                self.number(ForceNumber::Stiffness(k), stiffness[k])
+            }),
+            damping: std::array::from_fn(|k| self.number(ForceNumber::Damping(k), damping[k])),
+            levers,
+            axes,
+            flat,
+        };
+        let bodies = *bodies;
+        Ok(self.acting(kernel, bodies))
+    }
+
+    fn contact(&mut self, contact: &model::Contact) -> Result<Arc<dyn Element<W, N>>> {
+        let (bodies, levers) = self.two_points()?;
+        let press = match contact.law {
+            ContactLaw::SpringDamper { stiffness, damping } => Press {
+                stiffness: self.stiffness(stiffness),
+                exponent: 1.0,
+                damping: self.damping(damping),
+                grows: false,
+            },
+            ContactLaw::HuntCrossley {
+                stiffness,
+                exponent,
+                damping,
+            } => Press {
+                stiffness: self.stiffness(stiffness),
+                exponent,
+                damping: self.damping(damping),
+                grows: true,
+            },
+        };
+        let friction = contact.friction.map(|f| Friction {
+            kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
+            r#static: self.number(ForceNumber::Static, f.r#static),
+            stiction_velocity: f.stiction_velocity,
+            stribeck_velocity: f.stribeck_velocity,
+            viscous: Value::Constant(f.viscous),
+        });
+        let faces = match &contact.surface {
+            Surface::Plane(normal) => vec![Face::Plane {
+                point: levers[0],
+                normal: *normal,
+            }],
+            Surface::Sphere(radius) => vec![Face::Ball {
+                point: levers[0],
+                radius: *radius,
+            }],
+            Surface::Curve(outline) => {
+                if W::DIMENSION != 2 {
+                    return Err(self.refuse("has a curve, which exists in two dimensions only"));
+                }
+                let center = W::lever(&W::point(self.model, bodies[0], [0.0; 3]));
+                outline::faces(outline, [-center[0], -center[1]])
+            }
+        };
+        let mut group = Group::default();
+        for face in faces {
+            let kernel = Contact {
+                face,
+                center: levers[1],
+                radius: contact.radius,
+                press,
+                friction,
+            };
+            let element = self.acting(kernel, bodies);
+            group.push(element, &self.force.name);
+        }
+        Ok(Arc::new(group))
+    }
+}
+
+/// Numbers of a place.
+fn numbers(on: &ForcePlace) -> impl Iterator<Item = f64> {
+    let mut all: Vec<f64> = Vec::new();
+    match on {
+        ForcePlace::Points { points, .. } => all.extend(points.iter().flatten()),
+        ForcePlace::Axis {
+            points, direction, ..
+        } => {
+            all.extend(points.iter().flatten());
+            all.extend(direction);
+        }
+        ForcePlace::Point { point, .. } => all.extend(point),
+        ForcePlace::Joint(_) | ForcePlace::Frames { .. } => {}
+    }
+    all.into_iter()
+}
+
+/// x, y, z of a frame whose `axis` is x and `across` is y; body axes where none is given.
+fn triad(frame: &model::Frame) -> [[f64; 3]; 3] {
+    use crate::linalg::so3::Vec3;
+    let (x, y) = (Vec3::from(frame.axis), Vec3::from(frame.across));
+    let x = if x.norm() > 0.0 {
+        x.normalize()
+    } else {
+        Vec3::x()
+    };
+    let from = |y: Vec3| y - x * x.dot(&y);
+    let y = [y, Vec3::y(), Vec3::z()]
+        .map(from)
+        .into_iter()
+        .find(|y| y.norm() > 1e-6);
+    let y = y.unwrap_or(Vec3::y()).normalize();
+    [x, y, x.cross(&y)].map(|v| [v.x, v.y, v.z])
+}
+
+/// An element in a joint: its coordinate, whether it is friction, and the element.
+pub type InJoint<W, const N: usize> = (usize, bool, Arc<dyn Element<W, N>>);
+
+/// The friction and the end stops in the coordinates of a joint.
+pub fn in_joint<W: Between<N>, const N: usize>(
+    model: &Model,
+    index: usize,
+    values: &Values,
+    joints: &[Joint<W, N>],
+    slots: &mut Slots,
+) -> Result<Vec<InJoint<W, N>>> {
+    let written = &model.joints[index];
+    let mut all: Vec<InJoint<W, N>> = Vec::new();
+    let number =
+        |k: usize, number: JointNumber, x: f64| values.get(Target::Joint(index, k, number), x);
+    for (k, friction) in written.friction.iter().enumerate() {
+        let Some(friction) = friction else { continue };
+        let of = JointCoordinate {
+            joint: index,
+            index: k,
+        };
+        let measure = joint::coordinate(model, joints, of, &written.name)?;
+        let law = Friction {
+            kinetic: number(k, JointNumber::Kinetic, friction.kinetic),
+            r#static: number(k, JointNumber::Static, friction.r#static),
+            stiction_velocity: friction.stiction_velocity,
+            stribeck_velocity: friction.stribeck_velocity,
+            viscous: number(k, JointNumber::Viscous, friction.viscous),
+        };
+        all.push((
+            k,
+            true,
+            Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots)),
+        ));
+    }
+    for (k, limits) in written.limits.iter().enumerate() {
+        let Some(limits) = limits else { continue };
+        let of = JointCoordinate {
+            joint: index,
+            index: k,
+        };
+        let measure = joint::coordinate(model, joints, of, &written.name)?;
+        let law = Stops {
+            range: limits.range,
+            stiffness: number(k, JointNumber::Stiffness, limits.stiffness),
+            damping: number(k, JointNumber::Damping, limits.damping),
+        };
+        all.push((
+            k,
+            false,
+            Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots)),
+        ));
+    }
+    Ok(all)
+}

@@ -1,0 +1,198 @@
+//! A bushing: springs and dampers between a frame of each body, along and about the axes of the first.
+//!
+//! ```text
+//!   d = A₀ᵀ(p₁ − p₀),   θ = log(A₀ᵀA₁)          displacement and rotation vector, in the first frame's axes
+//!   F = −A₀ (K d + D ḋ),      C = −A₀ (T(θ)⁻ᵀ K_θ θ + D_θ ω)
+//!   V = ½ dᵀK d + ½ θᵀK_θ θ,      dissipated = ḋᵀD ḋ + ωᵀD_θ ω
+//! ```
+//!
+//! with A the frames' axes in the ground, ω the relative angular velocity in the first frame's axes and θ̇ = T⁻¹ω. F acts at p₁
+//! on both bodies. In the plane θ is the angle, over all turns; in space it exists below half a turn.
+
+use super::Shown;
+use super::dual::{Number, Three, cross, dot, minus, plus, times};
+use super::frame::Frame;
+use super::kernel::{Action, Kernel};
+use crate::formulation::value::Value;
+use crate::formulation::{Context, Power};
+
+/// The bushing.
+#[derive(Clone, Debug)]
+pub struct Bushing {
+    /// Along x, y, z, then about them.
+    pub stiffness: [Value; 6],
+    /// The same.
+    pub damping: [Value; 6],
+    /// Where the frames sit, seen from the centres of mass.
+    pub levers: [[f64; 3]; 2],
+    /// The frames' x, y, z in body axes.
+    pub axes: [[[f64; 3]; 3]; 2],
+    /// Of the plane: the angle is a coordinate; φ₁ − φ₀ where the frames are parallel.
+    pub flat: Option<f64>,
+}
+
+/// Displacement, rotation and their rates, in the axes of the first frame.
+struct Strain<T> {
+    axes: [Three<T>; 3],
+    place: Three<T>,
+    d: Three<T>,
+    d_dot: Three<T>,
+    theta: Three<T>,
+    w: Three<T>,
+}
+
+/// a / sin a over cos a: the factor of the rotation vector.
+fn stretched<T: Number>(cosine: T) -> T {
+    let c = cosine.value();
+    let u = 1.0 - c;
+    if u < 1e-3 {
+        // Series in u = 1 − cos a; the next term is below 1e-15.
+        let y = 1.0 + u * (1.0 / 3.0 + u * (2.0 / 15.0 + u * (2.0 / 35.0 + u * (8.0 / 315.0))));
+        let slope =
+            1.0 / 3.0 + u * (4.0 / 15.0 + u * (6.0 / 35.0 + u * (32.0 / 315.0 + u * 40.0 / 693.0)));
+        return cosine.chain(y, -slope);
+    }
+    let sine_squared = (1.0 - c * c).max(f64::MIN_POSITIVE);
+    let y = c.clamp(-1.0, 1.0).acos() / sine_squared.sqrt();
+    cosine.chain(y, (c * y - 1.0) / sine_squared)
+}
+
+/// 1/a² − (1 + cos a)/(2 a sin a) over a²: the last factor of T⁻¹.
+fn bent<T: Number>(squared: T) -> T {
+    let s = squared.value();
+    if s < 1e-2 {
+        let y = 1.0 / 12.0
+            + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s / 47900160.0)));
+        let slope = 1.0 / 720.0 + s * (1.0 / 15120.0 + s * (1.0 / 403200.0 + s / 11975040.0));
+        return squared.chain(y, slope);
+    }
+    let a = s.sqrt();
+    let (sin, cos) = a.sin_cos();
+    // (1 + cos)/sin = cot(a/2)
+    let cot = (1.0 + cos) / sin;
+    let y = 1.0 / s - cot / (2.0 * a);
+    let slope = -1.0 / (s * s) + cot / (4.0 * a * s) + (1.0 + cot * cot) / (8.0 * s);
+    squared.chain(y, slope)
+}
+
+impl Bushing {
+    fn strain<T: Number>(&self, bodies: &[Frame<T>; 2]) -> Strain<T> {
+        let [a, b] = bodies;
+        let axes = self.axes[0].map(|x| a.fixed(&x));
+        let others = self.axes[1].map(|x| b.fixed(&x));
+        let place = b.place(&self.levers[1]);
+        let apart = minus(&place, &a.place(&self.levers[0]));
+        // Seen from the first frame, which turns: ḋ = A₀ᵀ(ṗ₁ of body 1 − velocity of body 0 at p₁).
+        let rate = minus(&b.velocity(&place), &a.velocity(&place));
+        let seen = |x: &Three<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
+        let w = seen(&minus(&b.w, &a.w));
+        let theta = match self.flat {
+            Some(parallel) => {
+                let zero = T::constant(0.0);
+                [zero, zero, b.angle - a.angle + (-parallel)]
+            }
+            None => {
+                // C_ij = (axis i of the first)·(axis j of the second)
+                let c = |i: usize, j: usize| dot(&axes[i], &others[j]);
+                let cosine = (c(0, 0) + c(1, 1) + c(2, 2) + (-1.0)) * 0.5;
+                let sine = [c(2, 1) - c(1, 2), c(0, 2) - c(2, 0), c(1, 0) - c(0, 1)];
+                times(stretched(cosine) * 0.5, &sine)
+            }
+        };
+        Strain {
+            axes,
+            place,
+            d: seen(&apart),
+            d_dot: seen(&rate),
+            theta,
+            w,
+        }
+    }
+
+    fn springs(&self, cx: &Context, along: std::ops::Range<usize>) -> [f64; 3] {
+        std::array::from_fn(|k| self.stiffness[along.start + k].get(cx))
+    }
+
+    fn dampers(&self, cx: &Context, along: std::ops::Range<usize>) -> [f64; 3] {
+        std::array::from_fn(|k| self.damping[along.start + k].get(cx))
+    }
+}
+
+fn scaled<T: Number>(factors: [f64; 3], x: &Three<T>) -> Three<T> {
+    [0, 1, 2].map(|k| x[k] * factors[k])
+}
+
+impl Kernel for Bushing {
+    fn depends_on_rate(&self) -> bool {
+        self.damping.iter().any(|d| !d.always_zero())
+    }
+
+    fn works(&self) -> bool {
+        self.depends_on_rate()
+    }
+
+    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
+        let strain = self.strain(bodies);
+        let (k, d) = (self.springs(cx, 0..3), self.dampers(cx, 0..3));
+        let pull = plus(&scaled(k, &strain.d), &scaled(d, &strain.d_dot));
+        let (k, d) = (self.springs(cx, 3..6), self.dampers(cx, 3..6));
+        let mut twist = scaled(k, &strain.theta);
+        if self.flat.is_none() {
+            // θ̇ = ω − ½ θ × ω + bent θ × (θ × ω) with ω seen from the first frame; the moment takes the transpose.
+            let once = cross(&strain.theta, &twist);
+            let again = times(
+                bent(dot(&strain.theta, &strain.theta)),
+                &cross(&strain.theta, &once),
+            );
+            twist = plus(&plus(&twist, &once.map(|x| x * 0.5)), &again);
+        }
+        let twist = plus(&twist, &scaled(d, &strain.w));
+        let ground = |x: &Three<T>| {
+            let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &strain.axes[k]));
+            plus(&plus(&a, &b), &c)
+        };
+        Action {
+            force: ground(&pull),
+            place: strain.place,
+            couple: ground(&twist),
+        }
+    }
+
+    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
+        let strain = self.strain(bodies);
+        0.5 * dot(&scaled(self.springs(cx, 0..3), &strain.d), &strain.d)
+            + 0.5
+                * dot(
+                    &scaled(self.springs(cx, 3..6), &strain.theta),
+                    &strain.theta,
+                )
+    }
+
+    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
+        let strain = self.strain(bodies);
+        let dissipated = dot(
+            &scaled(self.dampers(cx, 0..3), &strain.d_dot),
+            &strain.d_dot,
+        ) + dot(&scaled(self.dampers(cx, 3..6), &strain.w), &strain.w);
+        Power {
+            dissipated,
+            supplied: 0.0,
+        }
+    }
+
+    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
+        let strain = self.strain(bodies);
+        let length = dot(&strain.d, &strain.d).sqrt();
+        let action = self.act(cx, bodies);
+        Shown {
+            length,
+            rate: if length > 0.0 {
+                dot(&strain.d, &strain.d_dot) / length
+            } else {
+                0.0
+            },
+            force: dot(&action.force, &action.force).sqrt(),
+            ..Shown::default()
+        }
+    }
+}

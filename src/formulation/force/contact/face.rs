@@ -1,0 +1,167 @@
+//! What can be touched: a plane, a ball, a piece of an outline. Each says where a ball with a given centre meets it.
+//!
+//! ```text
+//!   plane    δ = r − n·(c − p)             ball   δ = r₀ + r − |c − p|,   n = (c − p)/|c − p|
+//!   segment  a plane between its ends      corner a ball of radius zero between two segments
+//!   spline   δ = r − n(s)·(c − γ(s)),   (c − γ(s))·γ'(s) = 0
+//! ```
+
+use super::super::dual::{Number, Three, dot, minus, plus, times};
+use super::super::frame::Frame;
+use super::outline::Smooth;
+
+/// Where a ball meets a face.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting<T> {
+    /// δ, positive where they overlap.
+    pub depth: T,
+    /// n, ground axes.
+    pub normal: Three<T>,
+    /// Ground frame.
+    pub place: Three<T>,
+    /// Of a piece of an outline: how far inside its two ends, positive inside (m).
+    pub margins: [T; 2],
+}
+
+/// What can be touched, in the axes of its body, seen from the centre of mass.
+#[derive(Clone, Debug)]
+pub enum Face {
+    /// A half space.
+    Plane {
+        /// On it.
+        point: [f64; 3],
+        /// Unit vector out of it.
+        normal: [f64; 3],
+    },
+    /// A ball.
+    Ball {
+        /// Centre.
+        point: [f64; 3],
+        /// m
+        radius: f64,
+    },
+    /// A straight piece of an outline.
+    Segment {
+        /// Where it begins and ends.
+        ends: [[f64; 3]; 2],
+        /// Unit vector along it.
+        along: [f64; 3],
+        /// Unit vector out of the material.
+        normal: [f64; 3],
+        /// m
+        deepest: f64,
+    },
+    /// A corner that sticks out between two segments.
+    Corner {
+        /// m
+        point: [f64; 3],
+        /// Unit vectors along the segment before and the one behind.
+        along: [[f64; 3]; 2],
+        /// m
+        deepest: f64,
+    },
+    /// A smooth outline.
+    Smooth(Box<Smooth>),
+}
+
+impl Face {
+    /// It ends somewhere.
+    pub fn ends(&self) -> bool {
+        match self {
+            Self::Plane { .. } | Self::Ball { .. } => false,
+            Self::Segment { .. } | Self::Corner { .. } => true,
+            Self::Smooth(curve) => !curve.closed(),
+        }
+    }
+
+    /// Depth beyond which a ball is on another side.
+    pub fn deepest(&self) -> f64 {
+        match self {
+            Self::Plane { .. } | Self::Ball { .. } => f64::INFINITY,
+            Self::Segment { deepest, .. } | Self::Corner { deepest, .. } => *deepest,
+            Self::Smooth(curve) => curve.deepest(),
+        }
+    }
+
+    /// Where a ball about `center` meets it.
+    pub fn meet<T: Number>(&self, body: &Frame<T>, center: &Three<T>, radius: f64) -> Meeting<T> {
+        let free = [T::constant(1.0); 2];
+        match self {
+            Self::Plane { point, normal } => {
+                let n = body.fixed(normal);
+                let height = dot(&n, &minus(center, &body.place(point)));
+                Meeting {
+                    depth: -height + radius,
+                    normal: n,
+                    place: minus(center, &n.map(|x| x * radius)),
+                    margins: free,
+                }
+            }
+            Self::Ball { point, radius: own } => ball(body, point, *own, center, radius, free),
+            Self::Segment {
+                ends,
+                along,
+                normal,
+                ..
+            } => {
+                let [begin, end] = ends.map(|p| minus(center, &body.place(&p)));
+                let (n, t) = (body.fixed(normal), body.fixed(along));
+                Meeting {
+                    depth: -dot(&n, &begin) + radius,
+                    normal: n,
+                    place: minus(center, &n.map(|x| x * radius)),
+                    margins: [dot(&t, &begin), -dot(&t, &end)],
+                }
+            }
+            Self::Corner { point, along, .. } => {
+                let e = minus(center, &body.place(point));
+                let [before, behind] = along.map(|t| dot(&body.fixed(&t), &e));
+                ball(body, point, 0.0, center, radius, [before, -behind])
+            }
+            Self::Smooth(curve) => {
+                let seen = body.turn_back(&minus(center, &body.r));
+                let found = curve.nearest(&[seen[0], seen[1]]);
+                let zero = T::constant(0.0);
+                let n = body.turn(&[found.normal[0], found.normal[1], zero]);
+                let on = body.turn(&[found.place[0], found.place[1], zero]);
+                Meeting {
+                    depth: -found.height + radius,
+                    normal: n,
+                    place: plus(&body.r, &on),
+                    margins: found.margins,
+                }
+            }
+        }
+    }
+}
+
+fn ball<T: Number>(
+    body: &Frame<T>,
+    point: &[f64; 3],
+    own: f64,
+    center: &Three<T>,
+    radius: f64,
+    margins: [T; 2],
+) -> Meeting<T> {
+    let middle = body.place(point);
+    let e = minus(center, &middle);
+    let squared = dot(&e, &e);
+    // Centres in one place have no direction between them: up, without derivatives.
+    if !(squared.value() > f64::MIN_POSITIVE) {
+        let up = [T::constant(0.0), T::constant(1.0), T::constant(0.0)];
+        return Meeting {
+            depth: T::constant(own + radius),
+            normal: up,
+            place: middle,
+            margins,
+        };
+    }
+    let distance = squared.sqrt();
+    let normal = times(T::constant(1.0) / distance, &e);
+    Meeting {
+        depth: -distance + (own + radius),
+        normal,
+        place: plus(&middle, &normal.map(|x| x * own)),
+        margins,
+    }
+}

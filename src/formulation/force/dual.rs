@@ -1,0 +1,271 @@
+//! Numbers that carry their derivatives. A force written once over [`Number`] gives its value with `f64` and, with [`Dual`],
+//! its exact derivatives along the displacements w and the rates v of two bodies and along time:
+//!
+//! ```text
+//!   x + Σ x_q dw + Σ x_v dv + x_t dt,      f(x) → f(x) + f'(x) (…)
+//! ```
+
+use std::fmt::Debug;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// A real number, with or without derivatives.
+pub trait Number:
+    Copy
+    + Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Add<f64, Output = Self>
+    + Mul<f64, Output = Self>
+{
+    /// A number that changes with time only.
+    fn timed(x: f64, rate: f64) -> Self;
+
+    /// The value.
+    fn value(&self) -> f64;
+
+    /// A function of this number, by its value and its slope here.
+    fn chain(self, y: f64, slope: f64) -> Self;
+
+    /// A number that does not change.
+    #[inline]
+    fn constant(x: f64) -> Self {
+        Self::timed(x, 0.0)
+    }
+
+    /// √x
+    #[inline]
+    fn sqrt(self) -> Self {
+        let root = self.value().sqrt();
+        self.chain(root, 0.5 / root)
+    }
+}
+
+impl Number for f64 {
+    #[inline]
+    fn timed(x: f64, _rate: f64) -> Self {
+        x
+    }
+
+    #[inline]
+    fn value(&self) -> f64 {
+        *self
+    }
+
+    #[inline]
+    fn chain(self, y: f64, _slope: f64) -> Self {
+        y
+    }
+}
+
+/// A number with its derivatives over two bodies.
+#[derive(Clone, Copy, Debug)]
+pub struct Dual<const N: usize> {
+    /// Value.
+    pub x: f64,
+    /// Along w.
+    pub q: [f64; N],
+    /// Along v.
+    pub v: [f64; N],
+    /// Along t.
+    pub t: f64,
+}
+
+impl<const N: usize> Dual<N> {
+    /// a x + b y of all derivatives, with value `value`.
+    #[inline]
+    fn blend(value: f64, a: f64, x: &Self, b: f64, y: &Self) -> Self {
+        Self {
+            x: value,
+            q: std::array::from_fn(|k| a * x.q[k] + b * y.q[k]),
+            v: std::array::from_fn(|k| a * x.v[k] + b * y.v[k]),
+            t: a * x.t + b * y.t,
+        }
+    }
+
+    /// The rate along a motion with rates v and accelerations a of the two bodies.
+    pub fn along(&self, v: &[f64; N], a: &[f64; N]) -> f64 {
+        let mut sum = self.t;
+        for k in 0..N {
+            sum += self.q[k] * v[k] + self.v[k] * a[k];
+        }
+        sum
+    }
+}
+
+impl<const N: usize> Number for Dual<N> {
+    #[inline]
+    fn timed(x: f64, rate: f64) -> Self {
+        Self {
+            x,
+            q: [0.0; N],
+            v: [0.0; N],
+            t: rate,
+        }
+    }
+
+    #[inline]
+    fn value(&self) -> f64 {
+        self.x
+    }
+
+    #[inline]
+    fn chain(self, y: f64, slope: f64) -> Self {
+        Self {
+            x: y,
+            q: self.q.map(|d| slope * d),
+            v: self.v.map(|d| slope * d),
+            t: slope * self.t,
+        }
+    }
+}
+
+impl<const N: usize> Add for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn add(self, y: Self) -> Self {
+        Self::blend(self.x + y.x, 1.0, &self, 1.0, &y)
+    }
+}
+
+impl<const N: usize> Sub for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn sub(self, y: Self) -> Self {
+        Self::blend(self.x - y.x, 1.0, &self, -1.0, &y)
+    }
+}
+
+impl<const N: usize> Mul for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn mul(self, y: Self) -> Self {
+        Self::blend(self.x * y.x, y.x, &self, self.x, &y)
+    }
+}
+
+impl<const N: usize> Div for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn div(self, y: Self) -> Self {
+        let ratio = self.x / y.x;
+        Self::blend(ratio, 1.0 / y.x, &self, -ratio / y.x, &y)
+    }
+}
+
+impl<const N: usize> Neg for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn neg(self) -> Self {
+        self.chain(-self.x, -1.0)
+    }
+}
+
+impl<const N: usize> Add<f64> for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn add(self, y: f64) -> Self {
+        Self {
+            x: self.x + y,
+            ..self
+        }
+    }
+}
+
+impl<const N: usize> Mul<f64> for Dual<N> {
+    type Output = Self;
+    #[inline]
+    fn mul(self, y: f64) -> Self {
+        self.chain(self.x * y, y)
+    }
+}
+
+/// Three numbers.
+pub type Three<T> = [T; 3];
+
+/// A vector that does not change.
+#[inline]
+pub fn constant<T: Number>(x: [f64; 3]) -> Three<T> {
+    x.map(T::constant)
+}
+
+/// x + y
+#[inline]
+pub fn plus<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+    [0, 1, 2].map(|k| x[k] + y[k])
+}
+
+/// x − y
+#[inline]
+pub fn minus<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+    [0, 1, 2].map(|k| x[k] - y[k])
+}
+
+/// a x
+#[inline]
+pub fn times<T: Number>(a: T, x: &Three<T>) -> Three<T> {
+    x.map(|x| a * x)
+}
+
+/// x·y
+#[inline]
+pub fn dot<T: Number>(x: &Three<T>, y: &Three<T>) -> T {
+    x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+}
+
+/// x × y
+#[inline]
+pub fn cross<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+    [
+        x[1] * y[2] - x[2] * y[1],
+        x[2] * y[0] - x[0] * y[2],
+        x[0] * y[1] - x[1] * y[0],
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_follow_the_rules_of_sums_products_quotients_and_chains() {
+        // f(q, v, t) = q² v / (1 + q) − √(v t), at q = 2, v = 3, t = 5
+        let (q, v, t) = (2.0_f64, 3.0_f64, 5.0_f64);
+        let dq = Dual::<1> {
+            x: q,
+            q: [1.0],
+            v: [0.0],
+            t: 0.0,
+        };
+        let dv = Dual::<1> {
+            x: v,
+            q: [0.0],
+            v: [1.0],
+            t: 0.0,
+        };
+        let dt = Dual::<1>::timed(t, 1.0);
+        let f = dq * dq * dv / (dq + 1.0) - (dv * dt).sqrt();
+        let root = (v * t).sqrt();
+        assert!((f.x - (q * q * v / (1.0 + q) - root)).abs() < 1e-15);
+        let by_q = v * (2.0 * q * (1.0 + q) - q * q) / ((1.0 + q) * (1.0 + q));
+        assert!((f.q[0] - by_q).abs() < 1e-15);
+        assert!((f.v[0] - (q * q / (1.0 + q) - 0.5 * t / root)).abs() < 1e-15);
+        assert!((f.t + 0.5 * v / root).abs() < 1e-15);
+        let along = f.along(&[0.7], &[-0.2]);
+        assert!((along - (0.7 * by_q - 0.2 * f.v[0] + f.t)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn cross_products_are_right_handed() {
+        assert_eq!(cross(&[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]), [0.0, 0.0, 1.0]);
+        assert_eq!(
+            dot(
+                &plus(&[1.0, 2.0, 3.0], &[1.0; 3]),
+                &minus(&[1.0; 3], &times(2.0, &[1.0; 3]))
+            ),
+            -9.0
+        );
+    }
+}

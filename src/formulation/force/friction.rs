@@ -1,0 +1,172 @@
+//! Dry friction in the coordinate of a joint, regularised: below the stiction velocity it creeps instead of sticking.
+//!
+//! ```text
+//!   F = (L_k + (L_s − L_k) exp(−(u/u_st)²)) tanh(u/u_0) + d u,      u = ċ,      dissipated = F u
+//! ```
+
+use super::dual::Number;
+use super::{Law, Pull};
+use crate::formulation::value::Value;
+use crate::formulation::{Context, Power};
+
+/// The law's numbers; levels are forces in joints and multiples of the normal force in contacts.
+#[derive(Clone, Copy, Debug)]
+pub struct Friction {
+    /// L_k
+    pub kinetic: Value,
+    /// L_s
+    pub r#static: Value,
+    /// u_0
+    pub stiction_velocity: f64,
+    /// u_st
+    pub stribeck_velocity: f64,
+    /// d
+    pub viscous: Value,
+}
+
+impl Friction {
+    /// The level at a speed, odd in u, and its slope.
+    pub fn level(&self, cx: &Context, u: f64) -> (f64, f64) {
+        let (kinetic, more) = (
+            self.kinetic.get(cx),
+            self.r#static.get(cx) - self.kinetic.get(cx),
+        );
+        let x = u / self.stribeck_velocity;
+        let bump = (-x * x).exp();
+        let tanh = (u / self.stiction_velocity).tanh();
+        let level = kinetic + more * bump;
+        let viscous = self.viscous.get(cx);
+        let slope = -2.0 * more * bump * x / self.stribeck_velocity * tanh
+            + level * (1.0 - tanh * tanh) / self.stiction_velocity;
+        (level * tanh + viscous * u, slope + viscous)
+    }
+
+    /// level(u)/u for a speed u = √s, smooth also where it vanishes.
+    pub fn over_speed<T: Number>(&self, cx: &Context, squared: T) -> T {
+        let s = squared.value().max(0.0);
+        let u = s.sqrt();
+        let x = u / self.stiction_velocity;
+        if x < 1e-3 {
+            // tanh x / x = 1 − x²/3 + 2x⁴/15 and the static level: the next terms are below rounding.
+            let (kinetic, more) = (
+                self.kinetic.get(cx),
+                self.r#static.get(cx) - self.kinetic.get(cx),
+            );
+            let z = 1.0 / (self.stribeck_velocity * self.stribeck_velocity);
+            let w = 1.0 / (self.stiction_velocity * self.stiction_velocity);
+            let (bump, bump_s) = (1.0 - z * s + 0.5 * z * z * s * s, -z + z * z * s);
+            let (part, part_s) = (
+                1.0 - w * s / 3.0 + 2.0 * w * w * s * s / 15.0,
+                -w / 3.0 + 4.0 * w * w * s / 15.0,
+            );
+            let level = kinetic + more * bump;
+            let y = level * part / self.stiction_velocity + self.viscous.get(cx);
+            let slope = (level * part_s + more * bump_s * part) / self.stiction_velocity;
+            return squared.chain(y, slope);
+        }
+        let (level, by_u) = self.level(cx, u);
+        // d(level/u)/ds = (level' u − level)/(2 u³)
+        squared.chain(level / u, (by_u * u - level) / (2.0 * u * u * u))
+    }
+}
+
+impl Law for Friction {
+    fn pull(&self, cx: &Context, _length: f64, rate: f64) -> Pull {
+        let (force, by_rate) = self.level(cx, rate);
+        Pull {
+            force,
+            by_length: 0.0,
+            by_rate,
+        }
+    }
+
+    /// What acts on the coordinate.
+    fn shown(&self, pull: &Pull) -> f64 {
+        -pull.force
+    }
+
+    fn depends_on_length(&self) -> bool {
+        false
+    }
+
+    fn depends_on_rate(&self) -> bool {
+        true
+    }
+
+    fn power(&self, cx: &Context, _length: f64, rate: f64) -> Power {
+        Power {
+            dissipated: self.level(cx, rate).0 * rate,
+            supplied: 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dual::Dual;
+    use super::*;
+
+    const STILL: Context = Context {
+        t: 0.0,
+        u: &[],
+        u_dot: &[],
+        u_ddot: &[],
+        p: &[],
+        modes: &[],
+    };
+
+    fn friction() -> Friction {
+        Friction {
+            kinetic: Value::Constant(2.0),
+            r#static: Value::Constant(3.0),
+            stiction_velocity: 1e-3,
+            stribeck_velocity: 1e-2,
+            viscous: Value::Constant(0.5),
+        }
+    }
+
+    #[test]
+    fn it_breaks_loose_at_the_static_level_and_falls_to_the_kinetic_one() {
+        let f = friction();
+        assert_eq!(f.level(&STILL, 0.0).0, 0.0);
+        let peak = (0..1000)
+            .map(|k| f.level(&STILL, 1e-5 * k as f64).0)
+            .fold(0.0, f64::max);
+        assert!(peak > 2.85 && peak < 3.0, "{peak}");
+        assert!(
+            (f.level(&STILL, 1.0).0 - 2.5).abs() < 1e-12
+                && (f.level(&STILL, -1.0).0 + 2.5).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn slopes_are_differences_also_over_the_speed() {
+        let f = friction();
+        for u in [-3e-2, -1e-3, 0.0, 2e-4, 5e-3, 0.3] {
+            let e = 1e-7;
+            let slope = (f.level(&STILL, u + e).0 - f.level(&STILL, u - e).0) / (2.0 * e);
+            // Second-order difference: e² F'''/6 with F''' up to 6e9, a few 1e-5 of slopes of thousands.
+            assert!((slope - f.level(&STILL, u).1).abs() < 1e-4, "{u}");
+        }
+        for u in [1e-9_f64, 1e-7, 9.9e-7, 1.01e-6, 1e-4, 3e-3, 0.2] {
+            let s = u * u;
+            let squared = Dual::<1> {
+                x: s,
+                q: [1.0],
+                v: [0.0],
+                t: 0.0,
+            };
+            let y = f.over_speed(&STILL, squared);
+            assert!((y.x - f.level(&STILL, u).0 / u).abs() < 1e-9 * y.x, "{u}");
+            let e = 1e-3 * s;
+            let value = |s: f64| f.over_speed(&STILL, s);
+            let slope = (value(s + e) - value(s - e)) / (2.0 * e);
+            // Rounding of 3e3 over 2e-3 s.
+            assert!(
+                (slope - y.q[0]).abs() < 1e-5 * y.q[0].abs() + 1e-9 / s,
+                "{u}: {slope} {}",
+                y.q[0]
+            );
+        }
+    }
+}

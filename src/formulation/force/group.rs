@@ -1,0 +1,238 @@
+//! Several force elements as one: whose modes and events begin where.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Element, Shown, Watched};
+use crate::formulation::absolute::world::World;
+use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction};
+
+#[derive(Clone, Debug)]
+struct Member<W: World<N>, const N: usize> {
+    element: Arc<dyn Element<W, N>>,
+    name: String,
+    events: Range<usize>,
+    modes: Range<usize>,
+}
+
+/// Elements in a row.
+#[derive(Clone, Debug)]
+pub struct Group<W: World<N>, const N: usize> {
+    members: Vec<Member<W, N>>,
+    watched: Watched,
+}
+
+impl<W: World<N>, const N: usize> Default for Group<W, N> {
+    fn default() -> Self {
+        Self {
+            members: vec![],
+            watched: Watched::default(),
+        }
+    }
+}
+
+/// The context with the modes of one element.
+#[inline]
+fn own<'a>(cx: &Context<'a>, modes: &Range<usize>) -> Context<'a> {
+    Context {
+        modes: if modes.is_empty() {
+            &[]
+        } else {
+            &cx.modes[modes.clone()]
+        },
+        ..*cx
+    }
+}
+
+impl<W: World<N>, const N: usize> Group<W, N> {
+    /// One more, with the name of its events.
+    pub fn push(&mut self, element: Arc<dyn Element<W, N>>, name: &str) {
+        let Watched { events, modes } = element.watched();
+        let (e, m) = (self.watched.events, self.watched.modes);
+        self.members.push(Member {
+            element,
+            name: name.to_owned(),
+            events: e..e + events,
+            modes: m..m + modes,
+        });
+        self.watched = Watched {
+            events: e + events,
+            modes: m + modes,
+        };
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// None.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// What a user reads of one of them.
+    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+        let member = &self.members[k];
+        member.element.shown(&own(cx, &member.modes), poses, v)
+    }
+
+    /// Whose event it is.
+    fn owner(&self, i: usize) -> &Member<W, N> {
+        let after = self
+            .members
+            .partition_point(|member| member.events.end <= i);
+        &self.members[after]
+    }
+
+    /// What a user calls whoever owns event `i`.
+    pub fn event_name(&self, i: usize) -> &str {
+        &self.owner(i).name
+    }
+
+    /// Some of them depend on rates: the tangent of those alone.
+    pub fn tangent_of_rates(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        damping: f64,
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| m.element.depends_on_rate()) {
+            member
+                .element
+                .tangent(&own(cx, &member.modes), poses, v, damping, 0.0, out);
+        }
+    }
+}
+
+impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
+    fn depends_on_rate(&self) -> bool {
+        self.members.iter().any(|m| m.element.depends_on_rate())
+    }
+
+    fn works(&self) -> bool {
+        self.members.iter().any(|m| m.element.works())
+    }
+
+    fn apply(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
+        for member in &self.members {
+            member.element.apply(&own(cx, &member.modes), poses, v, out);
+        }
+    }
+
+    fn tangent(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        damping: f64,
+        stiffness: f64,
+        out: &mut [f64],
+    ) {
+        for member in &self.members {
+            if stiffness != 0.0 || (damping != 0.0 && member.element.depends_on_rate()) {
+                member
+                    .element
+                    .tangent(&own(cx, &member.modes), poses, v, damping, stiffness, out);
+            }
+        }
+    }
+
+    fn add_energy(&self, cx: &Context, poses: &mut W::Poses<'_>, energy: &mut Energy) {
+        for member in &self.members {
+            member
+                .element
+                .add_energy(&own(cx, &member.modes), poses, energy);
+        }
+    }
+
+    fn add_power(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], power: &mut Power) {
+        for member in &self.members {
+            member
+                .element
+                .add_power(&own(cx, &member.modes), poses, v, power);
+        }
+    }
+
+    /// Together: forces added, the length that of the deepest.
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+        let mut all = Shown {
+            length: f64::NEG_INFINITY,
+            ..Shown::default()
+        };
+        for k in 0..self.members.len() {
+            let one = self.shown_of(k, cx, poses, v);
+            // Of those that press; where none does, of the first.
+            if (one.force != 0.0 && one.length > all.length) || all.length == f64::NEG_INFINITY {
+                (all.length, all.rate) = (one.length, one.rate);
+            }
+            all.force += one.force;
+            for k in 0..3 {
+                all.load[k] += one.load[k];
+                all.moment[k] += one.moment[k];
+            }
+        }
+        all
+    }
+
+    fn watched(&self) -> Watched {
+        self.watched
+    }
+
+    fn start_modes(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], modes: &mut [i32]) {
+        for member in &self.members {
+            member
+                .element
+                .start_modes(cx, poses, v, &mut modes[member.modes.clone()]);
+        }
+    }
+
+    fn events(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: &Motion,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| !m.events.is_empty()) {
+            let events = member.events.clone();
+            let (phi, rate) = (&mut phi[events.clone()], &mut rate[events]);
+            member
+                .element
+                .events(&own(cx, &member.modes), poses, at, phi, rate);
+        }
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        let member = self.owner(i);
+        member
+            .element
+            .crossing(&modes[member.modes.clone()], i - member.events.start)
+    }
+
+    fn fire(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: &Motion,
+        i: usize,
+        modes: &mut [i32],
+        n: &mut [f64],
+    ) -> Reaction {
+        let member = self.owner(i);
+        let (first, own_modes) = (member.events.start, &mut modes[member.modes.clone()]);
+        member
+            .element
+            .fire(&own(cx, &member.modes), poses, at, i - first, own_modes, n)
+    }
+
+    fn hold(&self, i: usize, modes: &mut [i32]) {
+        let member = self.owner(i);
+        member
+            .element
+            .hold(i - member.events.start, &mut modes[member.modes.clone()]);
+    }
+}

@@ -1,0 +1,352 @@
+//! A tyre on a road: a force along the road's upward direction at the wheel's centre, while the tyre is pressed together.
+//!
+//! ```text
+//!   s = forward·(p − o) + offset + speed t,      δ = z(s) + height + radius − up·(p − o)
+//!   F = max(0, K(δ) + D(δ̇)) up
+//! ```
+//!
+//! with p the wheel's centre and o the road's point. The road is stiff and does not push back along itself: what it does by
+//! rising or by passing below the wheel is supplied, F times the rate of z + height. Where the profile jumps the tyre is
+//! pressed together or let go at once; what that changes in its energy is supplied too, see `System::fire`.
+
+use super::Shown;
+use super::Watched;
+use super::dual::{Number, dot, minus, times};
+use super::frame::Frame;
+use super::graph::Graph;
+use super::kernel::{Action, Kernel};
+use super::spring_damper::Shape;
+use super::touch;
+use crate::formulation::function::Function;
+use crate::formulation::value::Value;
+use crate::formulation::{Context, Crossing, Power};
+use crate::model::Curve;
+
+/// The road's height over the distance.
+#[derive(Clone, Debug)]
+pub enum Profile {
+    /// Level.
+    Flat,
+    /// Smooth.
+    Smooth(Function),
+    /// By pieces that meet with kinks or steps: which one is a mode.
+    Pieces(Vec<(f64, Vec<f64>)>),
+}
+
+impl Profile {
+    /// From the model.
+    pub fn new(curve: Option<&Curve>) -> Self {
+        match curve {
+            None => Self::Flat,
+            Some(Curve::Pieces(pieces)) => Self::Pieces(
+                pieces
+                    .iter()
+                    .map(|p| (p.below, p.polynomial.clone()))
+                    .collect(),
+            ),
+            Some(curve) => Self::Smooth(Function::new(curve)),
+        }
+    }
+
+    fn bounds(&self) -> usize {
+        match self {
+            Self::Pieces(pieces) => pieces.len() - 1,
+            _ => 0,
+        }
+    }
+
+    /// z, z', z''
+    fn at(&self, modes: &[i32], s: f64) -> [f64; 3] {
+        match self {
+            Self::Flat => [0.0; 3],
+            Self::Smooth(function) => function.at(s),
+            Self::Pieces(pieces) if pieces.len() == 1 => {
+                crate::formulation::function::polynomial(&pieces[0].1, s)
+            }
+            Self::Pieces(pieces) => {
+                crate::formulation::function::polynomial(&pieces[modes[0] as usize].1, s)
+            }
+        }
+    }
+
+    fn region(&self, s: f64) -> i32 {
+        match self {
+            Self::Pieces(pieces) => {
+                pieces[..pieces.len() - 1].partition_point(|(below, _)| *below <= s) as i32
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// The tyre.
+#[derive(Clone, Debug)]
+pub struct Tyre {
+    /// m
+    pub radius: Value,
+    /// K
+    pub stiffness: Shape,
+    /// D
+    pub damping: Shape,
+    /// In the road's axes.
+    pub up: [f64; 3],
+    /// In the road's axes.
+    pub forward: [f64; 3],
+    /// z
+    pub profile: Profile,
+    /// m
+    pub height: Value,
+    /// m/s
+    pub speed: f64,
+    /// m
+    pub offset: f64,
+    /// The road's point and the wheel's centre, seen from the centres of mass.
+    pub levers: [[f64; 3]; 2],
+}
+
+/// How the tyre is pressed together.
+struct Pressed<T> {
+    /// Distance along the road.
+    s: T,
+    /// δ and δ̇.
+    depth: T,
+    rate: T,
+    /// Rate of the road's height below the wheel.
+    rising: T,
+    up: [T; 3],
+    place: [T; 3],
+}
+
+impl Tyre {
+    /// Modes of the profile, of K, of D, and of the touch.
+    fn split<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], &'a [i32], i32) {
+        let p = usize::from(self.profile.bounds() > 0);
+        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+        (
+            &modes[..p],
+            &modes[p..p + k],
+            &modes[p + k..p + k + d],
+            modes[p + k + d],
+        )
+    }
+
+    /// First events of K, of D and of the touch.
+    fn places(&self) -> [usize; 3] {
+        let p = self.profile.bounds();
+        let (k, d) = (self.stiffness.counts().0, self.damping.counts().0);
+        [p, p + k, p + k + d]
+    }
+
+    fn pressed<T: Number>(
+        &self,
+        cx: &Context,
+        modes: &[i32],
+        [road, wheel]: &[Frame<T>; 2],
+    ) -> Pressed<T> {
+        let (up, forward) = (road.fixed(&self.up), road.fixed(&self.forward));
+        let place = wheel.place(&self.levers[1]);
+        let from = minus(&place, &road.place(&self.levers[0]));
+        // Seen from the road, which may move: rates of the wheel's centre against the road's material there.
+        let rate = minus(&wheel.velocity(&place), &road.velocity(&place));
+        let s = dot(&forward, &from) + T::timed(self.offset + self.speed * cx.t, self.speed);
+        let s_dot = dot(&forward, &rate) + self.speed;
+        let [z, slope, bend] = self.profile.at(modes, s.value());
+        let (height, height_dot) = match self.height {
+            Value::Input(i) => (
+                T::timed(cx.u[i], cx.u_dot[i]),
+                T::timed(cx.u_dot[i], cx.u_ddot[i]),
+            ),
+            value => (T::constant(value.get(cx)), T::constant(0.0)),
+        };
+        let rising = s.chain(slope, bend) * s_dot + height_dot;
+        Pressed {
+            s,
+            depth: s.chain(z, slope) + height - dot(&up, &from) + self.radius.get(cx),
+            rate: rising - dot(&up, &rate),
+            rising,
+            up,
+            place,
+        }
+    }
+
+    /// K + D, whatever the mode of the touch.
+    fn press<T: Number>(&self, cx: &Context, modes: &[i32], at: &Pressed<T>) -> T {
+        let (_, k, d, _) = self.split(modes);
+        let spring = self.stiffness.at(cx, k, at.depth.value());
+        let damper = self.damping.at(cx, d, at.rate.value());
+        at.depth.chain(spring.y, spring.slope) + at.rate.chain(damper.y, damper.slope)
+    }
+}
+
+impl Kernel for Tyre {
+    fn depends_on_rate(&self) -> bool {
+        !self.damping.always_zero()
+    }
+
+    fn works(&self) -> bool {
+        true
+    }
+
+    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
+        let (profile, _, _, touching) = self.split(cx.modes);
+        if touching != touch::PRESSING {
+            return Action::none();
+        }
+        let at = self.pressed(cx, profile, bodies);
+        Action::force(times(self.press(cx, cx.modes, &at), &at.up), at.place)
+    }
+
+    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
+        let (profile, k, _, touching) = self.split(cx.modes);
+        match touching {
+            touch::APART => 0.0,
+            _ => {
+                self.stiffness
+                    .at(cx, k, self.pressed(cx, profile, bodies).depth)
+                    .integral
+            }
+        }
+    }
+
+    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
+        let (profile, k, d, touching) = self.split(cx.modes);
+        let at = self.pressed(cx, profile, bodies);
+        let spring = self.stiffness.at(cx, k, at.depth).y;
+        match touching {
+            touch::PRESSING => Power {
+                dissipated: self.damping.at(cx, d, at.rate).y * at.rate,
+                supplied: self.press(cx, cx.modes, &at) * at.rising,
+            },
+            touch::PARTING => Power {
+                dissipated: -spring * at.rate,
+                supplied: 0.0,
+            },
+            _ => Power::default(),
+        }
+    }
+
+    /// The deflection is shown as length, pressing as a positive force.
+    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
+        let (profile, _, _, touching) = self.split(cx.modes);
+        let at = self.pressed(cx, profile, bodies);
+        let force = if touching == touch::PRESSING {
+            self.press(cx, cx.modes, &at)
+        } else {
+            0.0
+        };
+        Shown {
+            length: at.depth,
+            rate: at.rate,
+            force,
+            ..Shown::default()
+        }
+    }
+
+    fn watched(&self) -> Watched {
+        let bounds = self.profile.bounds();
+        let (k, d) = (self.stiffness.counts(), self.damping.counts());
+        Watched {
+            events: bounds + k.0 + d.0 + touch::EVENTS,
+            modes: usize::from(bounds > 0) + k.1 + d.1 + 1,
+        }
+    }
+
+    fn watch<T: Number>(
+        &self,
+        cx: &Context,
+        bodies: &[Frame<T>; 2],
+        put: &mut dyn FnMut(usize, T),
+    ) {
+        let (profile, k, d, _) = self.split(cx.modes);
+        let at = self.pressed(cx, profile, bodies);
+        if let Profile::Pieces(pieces) = &self.profile {
+            for (i, (below, _)) in pieces[..pieces.len() - 1].iter().enumerate() {
+                put(i, at.s + (-below));
+            }
+        }
+        let [first_k, first_d, first_touch] = self.places();
+        for (shape, modes, x, first) in [
+            (&self.stiffness, k, at.depth, first_k),
+            (&self.damping, d, at.rate, first_d),
+        ] {
+            if let Some(graph) = shape.graph() {
+                graph.watch(modes, x, first, put);
+            }
+        }
+        put(first_touch, at.depth);
+        put(first_touch + 1, self.press(cx, cx.modes, &at));
+    }
+
+    fn start_modes(&self, cx: &Context, bodies: &[Frame<f64>; 2], modes: &mut [i32]) {
+        let p = usize::from(self.profile.bounds() > 0);
+        if p > 0 {
+            modes[0] = 0;
+            let s = self.pressed(cx, modes, bodies).s;
+            modes[0] = self.profile.region(s);
+        }
+        let at = self.pressed(cx, modes, bodies);
+        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+        if let Some(graph) = self.stiffness.graph() {
+            graph.start(at.depth, &mut modes[p..p + k]);
+        }
+        if let Some(graph) = self.damping.graph() {
+            graph.start(at.rate, &mut modes[p + k..p + k + d]);
+        }
+        modes[p + k + d] = touch::start(at.depth, self.press(cx, modes, &at));
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        let (profile, k, d, touching) = self.split(modes);
+        let [first_k, first_d, first_touch] = self.places();
+        if i < first_k {
+            return between(profile[0], i);
+        }
+        match (self.stiffness.graph(), self.damping.graph()) {
+            (Some(graph), _) if i < first_d => graph.crossing(k, i - first_k),
+            (_, Some(graph)) if i < first_touch => graph.crossing(d, i - first_d),
+            _ => touch::crossing(touching, i - first_touch),
+        }
+    }
+
+    fn fire(&self, cx: &Context, bodies: &[Frame<f64>; 2], i: usize, modes: &mut [i32]) {
+        let [first_k, first_d, first_touch] = self.places();
+        let p = usize::from(self.profile.bounds() > 0);
+        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+        if i < first_k {
+            modes[0] = if modes[0] == i as i32 {
+                i as i32 + 1
+            } else {
+                i as i32
+            };
+            // A step of the road may press the tyre together or let it go.
+            let at = self.pressed(cx, &modes[..p], bodies);
+            if let Some(graph) = self.stiffness.graph() {
+                graph.start(at.depth, &mut modes[p..p + k]);
+            }
+            if let Some(graph) = self.damping.graph() {
+                graph.start(at.rate, &mut modes[p + k..p + k + d]);
+            }
+            modes[p + k + d] = touch::start(at.depth, self.press(cx, modes, &at));
+        } else if i < first_d {
+            graph(&self.stiffness).fire(i - first_k, &mut modes[p..p + k]);
+        } else if i < first_touch {
+            graph(&self.damping).fire(i - first_d, &mut modes[p + k..p + k + d]);
+        } else {
+            let depth = self.pressed(cx, &modes[..p], bodies).depth;
+            modes[p + k + d] = touch::fire(modes[p + k + d], i - first_touch, depth);
+        }
+    }
+}
+
+fn graph(shape: &Shape) -> &Graph {
+    shape.graph().expect("only a law has events")
+}
+
+/// The crossings of bound `i` that leave piece `mode`.
+fn between(mode: i32, i: usize) -> Crossing {
+    match mode - i as i32 {
+        0 => Crossing::Rising,
+        1 => Crossing::Falling,
+        _ => Crossing::Off,
+    }
+}

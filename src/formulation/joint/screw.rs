@@ -1,0 +1,18 @@
+//! Turns about an axis and travels along it in proportion: travel = pitch/2π (angle − position). The coordinate is the angle.
+
+use std::f64::consts::TAU;
+
+use super::Builder;
+use crate::formulation::absolute::space::Space;
+use crate::formulation::function::Function;
+
+pub(super) fn space(b: &mut Builder<Space, 12>) {
+    b.hold_parallel();
+    b.hold_on_axis();
+    let angle = b.angle(b.position(0));
+    let along = b.slide(b.at.frames[0][2], 0.0);
+    let lead = b.joint.pitch / TAU;
+    let law = Function::Polynomial(vec![-lead * b.position(0), lead]);
+    b.couple([angle.clone(), along], law);
+    b.coordinates.push(angle);
+}

@@ -1,0 +1,32 @@
+//! The cross: an axis a of `bodies[0]` and an axis b of `bodies[1]` meet in a point at right angles.
+//!
+//! ```text
+//!   about a:  b turns against e₀ and a × e₀ of the first body
+//!   about b:  n₁ of the second body turns against a:  n₁ = cos θ₂ a + sin θ₂ b × a,   so  a·n₁ = cos θ₂,  a·(b × n₁) = −sin θ₂
+//! ```
+
+use super::Builder;
+use crate::formulation::absolute::space::Space;
+use crate::formulation::absolute::space::measure::{Angle, Measure};
+
+pub(super) fn space(b: &mut Builder<Space, 12>) {
+    b.meet();
+    let ([e0, f0, n0], [e1, _, n1]) = (b.at.frames[0], b.at.frames[1]);
+    b.hold_square(n0, e1);
+    let [first, second] = [b.position(0), b.position(1)];
+    let about_first = Measure::Angle(Angle {
+        sine: b.dot(f0, e1),
+        cosine: b.dot(e0, e1),
+        sign: 1.0,
+        offset: first,
+        counter: b.counters.one(first),
+    });
+    let about_second = Measure::Angle(Angle {
+        sine: b.dot(n0, e1.cross(&n1)),
+        cosine: b.dot(n0, n1),
+        sign: -1.0,
+        offset: second,
+        counter: b.counters.one(second),
+    });
+    b.coordinates.extend([about_first, about_second]);
+}

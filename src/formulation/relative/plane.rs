@@ -1,0 +1,233 @@
+//! Links of the plane.
+//!
+//! ```text
+//!   r_c = r_p + D − S,   D = R_p (s₀ + Σ uᵢ zᵢ),   S = R_c s₁,        φ_c = φ_p + turn + θ
+//!   ṙ_c = ṙ_p + φ̇_p (D − S)⊥ + Σ Uᵢ żᵢ − S⊥ θ̇,       U = R_p u
+//!   b   = −φ̇_p² D + 2 φ̇_p (Σ Uᵢ żᵢ)⊥ + φ̇_c² S
+//! ```
+
+use super::columns::{Axis, Moving};
+use super::link::{Links, Pair};
+use crate::error::Result;
+use crate::formulation::absolute::plane::Plane;
+use crate::formulation::absolute::plane::pose::{Pose, Vec2, perp};
+use crate::formulation::joint::located;
+use crate::linalg::so3::{Mat3, Vec3};
+use crate::model::{self, JointKind, Model};
+
+/// Travels, then a turn.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Joint points of parent and body, from the centres of mass.
+    points: [Vec2; 2],
+    /// Directions of travel in the parent.
+    travel: [Vec2; 2],
+    travels: usize,
+    turns: bool,
+    /// φ_c − φ_p at θ = 0.
+    turn: f64,
+}
+
+impl Link {
+    /// s₀ + Σ uᵢ zᵢ
+    fn reach(&self, z: &[f64]) -> Vec2 {
+        let mut d = self.points[0];
+        for k in 0..self.travels {
+            d += z[k] * self.travel[k];
+        }
+        d
+    }
+
+    fn turned(&self, z: &[f64]) -> f64 {
+        if self.turns { z[self.travels] } else { 0.0 }
+    }
+}
+
+fn pose(q: Option<&[f64]>) -> Pose {
+    q.map_or(Pose::GROUND, |q| Pose::new(q[0], q[1], q[2]))
+}
+
+impl Links<6> for Plane {
+    type Link = Link;
+    const ARM: usize = 2;
+
+    fn link(
+        model: &Model,
+        joint: &model::Joint,
+        start: &[f64],
+        child: usize,
+    ) -> Result<Option<Link>> {
+        let (travels, turns) = match joint.kind {
+            JointKind::Fixed => (0, false),
+            JointKind::Revolute => (0, true),
+            JointKind::Prismatic => (1, false),
+            // The line turns with bodies[0]: hanging on the point it would not keep its direction in the parent.
+            JointKind::PointOnLine if child == 1 => (1, true),
+            _ => return Ok(None),
+        };
+        let at = located::flat(model, joint, start)?;
+        let parent = 1 - child;
+        let direction = |k: usize| at.axes[k].normalize();
+        let turned = match joint.kind {
+            JointKind::Fixed | JointKind::Prismatic => {
+                at.held_turn([0, 1].map(|k| at.axes[k].y.atan2(at.axes[k].x)))
+            }
+            _ => 0.0,
+        };
+        Ok(Some(Link {
+            points: [at.points[parent].s, at.points[child].s],
+            travel: [
+                if travels > 0 {
+                    direction(parent)
+                } else {
+                    Vec2::zeros()
+                },
+                Vec2::zeros(),
+            ],
+            travels,
+            turns,
+            turn: if child == 1 { turned } else { -turned },
+        }))
+    }
+
+    fn free() -> Link {
+        Link {
+            points: [Vec2::zeros(); 2],
+            travel: [Vec2::new(1.0, 0.0), Vec2::new(0.0, 1.0)],
+            travels: 2,
+            turns: true,
+            turn: 0.0,
+        }
+    }
+
+    fn stored(link: &Link) -> usize {
+        Self::freedom(link)
+    }
+
+    fn freedom(link: &Link) -> usize {
+        link.travels + usize::from(link.turns)
+    }
+
+    fn on_group(_link: &Link) -> bool {
+        false
+    }
+
+    fn hang(link: &Link, z: &[f64], parent: Option<&[f64]>, out: &mut [f64]) {
+        let p = pose(parent);
+        let angle = p.angle + link.turn + link.turned(z);
+        let c = Pose::new(0.0, 0.0, angle);
+        let r = p.r + p.turn(link.reach(z)) - c.turn(link.points[1]);
+        out.copy_from_slice(&[r.x, r.y, angle]);
+    }
+
+    fn read(link: &Link, at: Pair, z: &mut [f64]) {
+        let (p, c) = (pose(at.parent), pose(Some(at.child)));
+        let d = p.turn_back(c.r + c.turn(link.points[1]) - p.r) - link.points[0];
+        for k in 0..link.travels {
+            z[k] = link.travel[k].dot(&d);
+        }
+        if link.turns {
+            z[link.travels] = c.angle - p.angle - link.turn;
+        }
+    }
+
+    fn arm(
+        link: &Link,
+        _z: &[f64],
+        at: Pair,
+        arm: &mut [f64],
+        columns: &mut [f64],
+        duals: &mut [f64],
+    ) {
+        let (p, c) = (pose(at.parent), pose(Some(at.child)));
+        let lever = c.r - p.r;
+        arm.copy_from_slice(&[lever.x, lever.y]);
+        let m = -c.turn(link.points[1]);
+        for k in 0..link.travels {
+            let u = p.turn(link.travel[k]);
+            columns[3 * k..3 * k + 3].copy_from_slice(&[u.x, u.y, 0.0]);
+            // A turn moves the centre of mass too, which is not travel.
+            let turning = if link.turns { -perp(m).dot(&u) } else { 0.0 };
+            duals[3 * k..3 * k + 3].copy_from_slice(&[u.x, u.y, turning]);
+        }
+        if link.turns {
+            let k = 3 * link.travels;
+            let side = perp(m);
+            columns[k..k + 3].copy_from_slice(&[side.x, side.y, 1.0]);
+            duals[k..k + 3].copy_from_slice(&[0.0, 0.0, 1.0]);
+        }
+    }
+
+    #[inline]
+    fn carry(arm: &[f64], parent: &[f64], out: &mut [f64]) {
+        out[0] = parent[0] - arm[1] * parent[2];
+        out[1] = parent[1] + arm[0] * parent[2];
+        out[2] = parent[2];
+    }
+
+    #[inline]
+    fn carry_back(arm: &[f64], child: &[f64], parent: &mut [f64]) {
+        parent[0] += child[0];
+        parent[1] += child[1];
+        parent[2] += child[2] - arm[1] * child[0] + arm[0] * child[1];
+    }
+
+    fn bias(
+        link: &Link,
+        z: &[f64],
+        z_dot: &[f64],
+        at: Pair,
+        parent: Option<&[f64]>,
+        child: &[f64],
+        out: &mut [f64],
+    ) {
+        let (p, c) = (pose(at.parent), pose(Some(at.child)));
+        let (wp, wc) = (parent.map_or(0.0, |v| v[2]), child[2]);
+        let mut travelling = Vec2::zeros();
+        for k in 0..link.travels {
+            travelling += z_dot[k] * link.travel[k];
+        }
+        let b = -wp * wp * p.turn(link.reach(z))
+            + 2.0 * wp * perp(p.turn(travelling))
+            + wc * wc * c.turn(link.points[1]);
+        out.copy_from_slice(&[b.x, b.y, 0.0]);
+    }
+
+    fn moving(q: Option<&[f64]>, v: Option<&[f64]>, a: Option<&[f64]>) -> Moving {
+        let pose = pose(q);
+        let flat = |x: Option<&[f64]>| x.map_or(Vec3::zeros(), |x| Vec3::new(x[0], x[1], 0.0));
+        let spin = |x: Option<&[f64]>| x.map_or(Vec3::zeros(), |x| Vec3::new(0.0, 0.0, x[2]));
+        Moving {
+            r: [Vec3::new(pose.r.x, pose.r.y, 0.0), flat(v), flat(a)],
+            rotation: Mat3::new(
+                pose.cos, -pose.sin, 0.0, pose.sin, pose.cos, 0.0, 0.0, 0.0, 1.0,
+            ),
+            w: [spin(v), spin(a)],
+        }
+    }
+
+    fn write(velocity: &Vec3, spin: &Vec3, out: &mut [f64]) {
+        out.copy_from_slice(&[velocity.x, velocity.y, spin.z]);
+    }
+
+    fn axis(link: &Link, _z: &[f64], i: usize, parent: &Moving, _child: &Moving) -> Axis {
+        let travel = |u: &Vec2| parent.rotation * Vec3::new(u.x, u.y, 0.0);
+        if i < link.travels {
+            Axis {
+                u: travel(&link.travel[i]),
+                w: Vec3::zeros(),
+                in_body: false,
+            }
+        } else {
+            Axis {
+                u: Vec3::zeros(),
+                w: Vec3::z(),
+                in_body: true,
+            }
+        }
+    }
+
+    fn pivot(link: &Link) -> Vec3 {
+        Vec3::new(link.points[1].x, link.points[1].y, 0.0)
+    }
+}

@@ -1,0 +1,89 @@
+//! Quantities in relative coordinates: those of the bodies, with the multipliers of the tree where reactions are asked for.
+
+use super::Relative;
+use super::link::Links;
+use crate::formulation::absolute::world::Measure as _;
+use crate::formulation::{Context, Mechanism, Motion, ReadOff, System};
+use crate::model::quantity::{JointField, Quantity};
+
+impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
+    fn read_off(&self) -> Option<&dyn ReadOff> {
+        Some(self)
+    }
+
+    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+        let (poses, rates) = &self.inner.start;
+        self.read(poses, rates, q, v);
+    }
+
+    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+        let work = &mut *self.moving(at.q, at.v);
+        let reaction = matches!(
+            quantity,
+            Quantity::Joint(_, JointField::Force(_) | JointField::Moment(_))
+        );
+        if reaction {
+            return (self.inner).evaluate(cx, quantity, &self.lifted(cx, work, at));
+        }
+        (self.tree).accelerate(&work.geometry, at.a, &work.bias, &mut work.y);
+        for (k, &row) in self.rows.iter().enumerate() {
+            work.lambda[row] = at.lambda[k];
+        }
+        let motion = Motion {
+            q: &work.q,
+            v: &work.v,
+            a: &work.y,
+            lambda: &work.lambda,
+        };
+        self.inner.evaluate(cx, quantity, &motion)
+    }
+}
+
+/// Part of the mechanism's size by which poses may differ from those they were read off.
+const SAME: f64 = 1e-6;
+
+impl<W: Links<N>, const N: usize> ReadOff for Relative<W, N> {
+    fn bodies(&self) -> &dyn Mechanism {
+        &self.inner
+    }
+
+    fn read_off(
+        &self,
+        poses: &[f64],
+        rates: &[f64],
+        q: &mut [f64],
+        v: &mut [f64],
+    ) -> Option<String> {
+        self.read(poses, rates, q, v);
+        let mut gap = vec![0.0; self.inner.size().nv];
+        let work = self.at(q);
+        self.inner.difference(poses, &work.q, &mut gap);
+        // Coordinates of bodies: lengths, then angles. The first branch that is off is the cause of all that hang on it.
+        let off = |body: usize| {
+            let (far, turned) = gap[N / 2 * body..N / 2 * (body + 1)].split_at(W::DIMENSION);
+            far.iter().any(|x| !(x.abs() < SAME * self.inner.length))
+                || turned.iter().any(|x| !(x.abs() < SAME))
+        };
+        let branch = self.tree.branches.iter().find(|b| off(b.body))?;
+        let rows = &self.inner.joints[branch.joint?].rows;
+        Some(self.inner.rows[rows.start].name.clone())
+    }
+}
+
+impl<W: Links<N>, const N: usize> Relative<W, N> {
+    /// Joint coordinates and rates of poses and rates in absolute coordinates.
+    pub fn read(&self, poses: &[f64], rates: &[f64], z: &mut [f64], z_dot: &mut [f64]) {
+        let bodies = W::STORED * self.tree.branches.len();
+        self.tree.read(poses, z);
+        z[self.tree.stored..].copy_from_slice(&poses[bodies..]);
+        for (k, measure) in self.inner.counted.iter().enumerate() {
+            let counted = {
+                let work = self.at(z);
+                measure.value(&mut W::poses(&work.q)).0
+            };
+            z[self.tree.stored + k] = counted;
+        }
+        let work = self.at(z);
+        self.tree.lower(&work.geometry, rates, z_dot);
+    }
+}

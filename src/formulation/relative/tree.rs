@@ -1,0 +1,152 @@
+//! The tree: which joints carry coordinates and which are cut.
+//!
+//! Bodies are reached from the ground breadth first, so that trees are shallow and the two sides of a loop are of equal length;
+//! of the joints that reach a body at the same depth the one with the fewest coordinates stays. What the tree leaves out closes
+//! a loop and is held by its rows. A body that no joint ties to the ground hangs on nothing, with all of its coordinates.
+//!
+//! No cut can be singular where the mechanism is not: rotations of balls and free bodies are on the group, so that the columns of
+//! the tree are independent in every position, J spans exactly what the rows of the tree joints leave free, and
+//!
+//! ```text
+//!   rank(G_closure J) = rank([G_tree; G_closure]) − rank(G_tree)
+//! ```
+//!
+//! does not depend on the cut.
+
+use std::collections::VecDeque;
+
+use super::link::Links;
+use crate::error::Result;
+use crate::model::{JointKind, Model};
+
+/// A body with what ties it to its parent.
+#[derive(Clone, Debug)]
+pub struct Branch<L> {
+    /// The body.
+    pub body: usize,
+    /// Its parent; none is the ground.
+    pub parent: Option<usize>,
+    /// The joint in the model; none for a body that hangs on nothing.
+    pub joint: Option<usize>,
+    /// Its kinematics.
+    pub link: L,
+    /// First stored coordinate and their number.
+    pub stored: (usize, usize),
+    /// First tangent coordinate and their number.
+    pub moved: (usize, usize),
+    /// The last three of them are a rotation.
+    pub on_group: bool,
+}
+
+/// A cut that is asked for: joints, by name, that stay out of the tree where they can.
+pub type Cuts<'a> = &'a [&'a str];
+
+/// Coordinates of a joint: the fewer, the better it serves in the tree.
+fn freedom(kind: JointKind) -> usize {
+    match kind {
+        JointKind::Fixed => 0,
+        JointKind::Revolute | JointKind::Prismatic | JointKind::Screw => 1,
+        JointKind::Cylindrical | JointKind::Universal | JointKind::PointOnLine => 2,
+        _ => 3,
+    }
+}
+
+/// All bodies, parents before their children.
+pub fn grow<W: Links<N>, const N: usize>(
+    model: &Model,
+    start: &[f64],
+    cuts: Cuts,
+) -> Result<Vec<Branch<W::Link>>> {
+    let count = model.bodies.len();
+    // Joints at each body, the ground last.
+    let place = |body: Option<usize>| body.unwrap_or(count);
+    let mut at: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
+    for (k, joint) in model.joints.iter().enumerate() {
+        if joint.kind != JointKind::Coupling && joint.bodies[0] != joint.bodies[1] {
+            for body in joint.bodies {
+                at[place(body)].push(k);
+            }
+        }
+    }
+    for joints in &mut at {
+        joints.sort_by_key(|&k| (freedom(model.joints[k].kind), k));
+    }
+    let is_cut = |k: usize| cuts.contains(&model.joints[k].name.as_str());
+
+    let mut grown = Growing {
+        branches: Vec::with_capacity(count),
+        reached: vec![false; count],
+        stored: 0,
+        moved: 0,
+    };
+    let mut queue = VecDeque::from([None]);
+    // First without the joints that are to be cut; then a body only they reach hangs on them after all.
+    for spare in [true, false] {
+        loop {
+            while let Some(parent) = queue.pop_front() {
+                for &k in &at[place(parent)] {
+                    let joint = &model.joints[k];
+                    let child = usize::from(joint.bodies[0] == parent);
+                    let Some(body) = joint.bodies[child] else {
+                        continue;
+                    };
+                    if grown.reached[body] || model.bodies[body].prescribed || (spare && is_cut(k))
+                    {
+                        continue;
+                    }
+                    if let Some(link) = W::link(model, joint, start, child)? {
+                        grown.push::<W, N>(body, parent, Some(k), link);
+                        queue.push_back(Some(body));
+                    }
+                }
+            }
+            // A prescribed body is the root of what hangs on it; then what nothing ties to the ground: the heaviest first.
+            let next = (0..count)
+                .filter(|&b| !grown.reached[b])
+                .filter(|&b| !spare || model.bodies[b].prescribed)
+                .max_by(|&a, &b| {
+                    let rank = |i: usize| (model.bodies[i].prescribed, model.bodies[i].mass);
+                    let ((pa, ma), (pb, mb)) = (rank(a), rank(b));
+                    pa.cmp(&pb).then(ma.total_cmp(&mb)).then(b.cmp(&a))
+                });
+            let Some(root) = next else { break };
+            grown.push::<W, N>(root, None, None, W::free());
+            queue.push_back(Some(root));
+        }
+        // Everything reached so far may still reach others by joints that were to be cut.
+        queue.push_back(None);
+        queue.extend(grown.branches.iter().map(|b| Some(b.body)));
+    }
+    Ok(grown.branches)
+}
+
+struct Growing<L> {
+    branches: Vec<Branch<L>>,
+    reached: Vec<bool>,
+    stored: usize,
+    moved: usize,
+}
+
+impl<L> Growing<L> {
+    fn push<W: Links<N, Link = L>, const N: usize>(
+        &mut self,
+        body: usize,
+        parent: Option<usize>,
+        joint: Option<usize>,
+        link: L,
+    ) {
+        let (stored, moved) = (W::stored(&link), W::freedom(&link));
+        self.reached[body] = true;
+        self.branches.push(Branch {
+            body,
+            parent,
+            joint,
+            on_group: W::on_group(&link),
+            link,
+            stored: (self.stored, stored),
+            moved: (self.moved, moved),
+        });
+        self.stored += stored;
+        self.moved += moved;
+    }
+}
