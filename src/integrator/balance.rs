@@ -70,10 +70,9 @@ impl Core {
             // `newton` lends its space for G at the neighbouring point: its values are not needed any more in this step.
             self.newton.load_jacobian(&self.st, p.system, &cx, qe);
             self.newton
-                .matrix
                 .add_jacobian_transposed(&self.st, lambda, inertia);
             p.system.convective(&cx, qe, ve, gamma);
-            self.newton.matrix.jacobian_times(&self.st, acc, ga);
+            self.newton.jacobian_times(&self.st, acc, ga);
             let c = 0.5 * sign / e;
             for i in 0..jerk.len() {
                 jerk[i] += c * (force[i] - inertia[i]);

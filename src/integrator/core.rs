@@ -4,10 +4,11 @@ use super::controller::StepControl;
 use super::hht::Hht;
 use super::state::{State, Statistics};
 use super::{Environment, Signals};
+use crate::constraint::augmented::Handling;
 use crate::constraint::multipliers::{Backend, Pivots, Structure};
 use crate::constraint::projection::{Saddle, Work};
 use crate::formulation::{Character, Context, Fault, Size, System};
-use crate::model::Solver;
+use crate::model::{FormulationName, Solver};
 
 /// The system with everything that stays fixed during a step.
 #[derive(Clone, Copy)]
@@ -75,6 +76,8 @@ pub(super) enum Refusal {
     },
     NotFinite(Culprit),
     Singular(Culprit),
+    /// The step would end near a singular position: one a little longer or shorter would not.
+    Near,
     /// A row that was left out because it followed from the others does not do so any more, by this part of its scale.
     Opened {
         row: usize,
@@ -113,6 +116,10 @@ pub(super) struct Trial {
     pub corrected: bool,
     /// Largest ratio of the next step to this one that the motion allows.
     pub growth: f64,
+    /// Smallest pivot of the scaled constraints near the end of the step.
+    pub pivot: f64,
+    /// The step was taken beyond its end and brought back: it leaves no history, the next one begins anew.
+    pub anew: bool,
     /// The widest opening of the rows that are left out, over its scale, and its row.
     pub opened: (f64, usize),
 }
@@ -142,6 +149,7 @@ impl Trial {
             lambda: vec![0.0; size.nc],
             jerk: v(),
             rate: f64::INFINITY,
+            pivot: f64::INFINITY,
             ..Self::default()
         }
     }
@@ -152,6 +160,36 @@ pub(super) struct Scratch {
     pub q: Vec<f64>,
     pub v: [Vec<f64>; 5],
     pub c: [Vec<f64>; 3],
+}
+
+/// A point of the motion beside a singular position.
+#[derive(Default)]
+pub(super) struct Aside {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
+    pub acc: Vec<f64>,
+    pub lambda: Vec<f64>,
+    /// Accelerations and jerk of the last round and of this one.
+    pub guess: [Vec<f64>; 2],
+    pub mean: [Vec<f64>; 2],
+    pub lambda_mean: Vec<f64>,
+}
+
+impl Aside {
+    fn new(size: &Size) -> Self {
+        if size.nc == 0 {
+            return Self::default();
+        }
+        Self {
+            q: vec![0.0; size.nq],
+            v: vec![0.0; size.nv],
+            acc: vec![0.0; size.nv],
+            lambda: vec![0.0; size.nc],
+            guess: std::array::from_fn(|_| vec![0.0; size.nv]),
+            mean: std::array::from_fn(|_| vec![0.0; size.nv]),
+            lambda_mean: vec![0.0; size.nc],
+        }
+    }
 }
 
 /// The method with its settings, matrices and scratch space.
@@ -178,6 +216,10 @@ pub(super) struct Core {
     pub kept: Kept,
     /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
     pub left_out: Vec<bool>,
+    /// Steps that would end near a singular position are refused.
+    pub shy: bool,
+    /// A point beside a singular position.
+    pub aside: Aside,
 }
 
 /// Factors of a linear system are good for every step of equal size. What is really there is work space and may be lost
@@ -213,6 +255,11 @@ impl Kept {
     pub fn drop_all(&mut self) {
         (self.newton, self.mass) = (None, None);
         (self.counted_step, self.counted_mass) = (0.0, false);
+    }
+
+    /// Drops what is there, not what has been counted: the next step makes it anew without counting it again.
+    pub fn drop_factors(&mut self) {
+        (self.newton, self.mass) = (None, None);
     }
 
     /// Drops what is there if it was made with other parameters.
@@ -264,8 +311,20 @@ impl Core {
     pub fn new(system: &dyn System, settings: &Solver, backend: Backend) -> Self {
         let size = system.size();
         let pattern = system.pattern();
-        let st = Structure::new(size.nv, size.nc, &pattern, backend);
-        let saddle = || Saddle::new(&st, pattern.tangent.len(), pattern.jacobian.len());
+        let lift = system.lift();
+        let (nv, nc) = (lift.as_ref()).map_or((size.nv, size.nc), |lift| lift.size());
+        let st = Structure::new(nv, nc, &pattern, backend);
+        let handling = match settings.formulation {
+            FormulationName::Hybrid | FormulationName::Global => Handling::Augmented {
+                penalty: settings.penalty,
+            },
+            _ => Handling::Multipliers,
+        };
+        let saddle = || {
+            let own = (size.nv, size.nc);
+            let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
+            Saddle::lifted(&st, tangent, jacobian, own, lift.clone()).held_by(handling)
+        };
         let (newton, mass) = (saddle(), saddle());
         Self {
             method: Hht::new(settings.alpha),
@@ -291,6 +350,8 @@ impl Core {
             work: Work::default(),
             kept: Kept::new(system),
             left_out: vec![false; size.nc],
+            shy: false,
+            aside: Aside::new(&size),
             st,
         }
     }

@@ -23,6 +23,9 @@ const STIFF: f64 = 0.2;
 const ROUNDING: f64 = 1e-13;
 /// Rest of the projections of the corrections, relative: what they bring is put onto the constraints afterwards.
 const TANGENT: f64 = 1e-3;
+/// Corrections below this part of what was projected may be the rest of the projection, which does not contract: where constraints
+/// and drives leave nothing free they say nothing about stiffness.
+const LEFT_OVER: f64 = 2.0 * TANGENT;
 /// Rest of the projection of the velocity, relative.
 const PROJECTED: f64 = 1e-6;
 /// Closure aimed at, relative to the scale of the row.
@@ -66,7 +69,8 @@ impl Core {
         let first = self.pass(p, s, y, stats)?;
         let second = self.pass(p, s, y, stats)?;
         let (d1, d2) = (first.0 + y.h * first.1, second.0 + y.h * second.1);
-        if !(d2 <= STIFF * d1) && !(d2 <= ROUNDING * p.system.magnitude(&y.q)) {
+        let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.2);
+        if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
             return Ok(Correction::Stiff);
         }
         let alpha = self.method.alpha;
@@ -144,14 +148,14 @@ impl Core {
         self.jerk(p, *t, *h, (q, v, acc, lambda), jerk, lambda_dot, stats)
     }
 
-    /// One pass; returns ‖Dq‖ and ‖Dv‖.
+    /// One pass; returns ‖Dq‖, ‖Dv‖, and what ‖Dq‖ + h ‖Dv‖ were before they were projected.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<(f64, f64), Refusal> {
+    ) -> Result<(f64, f64, f64), Refusal> {
         let h = y.h;
         let h12 = h * h / 12.0;
         // Velocity first: with the position first the passes amplify every oscillation.
@@ -159,6 +163,7 @@ impl Core {
             self.scratch.v[0][i] =
                 s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i]) - h12 * (y.jerk[i] - s.jerk[i]) - y.v[i];
         }
+        let raw_v = self.norm_of_first(p, s, y)?;
         self.onto_tangent();
         let dv = self.norm_of_first(p, s, y)?;
         for i in 0..y.v.len() {
@@ -176,6 +181,7 @@ impl Core {
         p.system.retract(&s.q, w, &mut self.scratch.q);
         p.system.difference(&y.q, &self.scratch.q, target);
         w.copy_from_slice(target);
+        let raw_q = self.norm_of_first(p, s, y)?;
         self.onto_tangent();
         let dq = self.norm_of_first(p, s, y)?;
         p.system
@@ -201,7 +207,7 @@ impl Core {
         } = &mut *y;
         self.accelerations(p, *t, q, v, acc, lambda, stats)?;
         self.end_jerk(p, y, stats)?;
-        Ok((dq, dv))
+        Ok((dq, dv, raw_q + h * raw_v))
     }
 
     /// v[0] := P v[0]
@@ -211,7 +217,7 @@ impl Core {
         }
         let [e, de, ..] = &mut self.scratch.v;
         let [r, mu, _] = &mut self.scratch.c;
-        self.mass.matrix.jacobian_times(&self.st, e, r);
+        self.mass.jacobian_times(&self.st, e, r);
         for r in r.iter_mut() {
             *r = -*r;
         }

@@ -40,7 +40,7 @@ impl Core {
             ev[i] = m.cv * h3 * y.delta_dot[i];
         }
         if self.size.nc > 0 && self.settings.projection {
-            let here = &self.mass.matrix;
+            let here = self.mass.there();
             self.newton
                 .tangent_parts(&self.st, here, PROJECTED, [e, ev], &mut self.work);
         }

@@ -3,7 +3,7 @@
 //! ```text
 //!   find     cubic of (φ, h φ') at both ends of an accepted step; earliest root in (0, 1] that crosses the right way
 //!   hit      repeat the step with h* = root h, then h* −= φ/φ' until the motion in that time is below the tolerance
-//!   blow     A [w; L] = [n; 0],   P = −(1 + e) n·v / (n·w),   v += P w
+//!   fire     modes change, contacts are struck (`blows`)
 //! ```
 //!
 //! The cubic also finds the two crossings of a step that begins and ends on the same side. A hit lies on the far side of
@@ -14,11 +14,12 @@
 //! leaves to the far side; an event begins to be watched in a new mode when φ is on its far side and does not return.
 
 use super::core::{Core, Problem};
+use super::singular::End;
 use super::start::PROJECTED;
 use super::state::{State, Statistics};
 use super::{Integrator, Refusal};
 use crate::error::{Error, Result};
-use crate::formulation::{Crossing, Fault, Motion, Reaction, Size};
+use crate::formulation::{Crossing, Fault, Motion, Size};
 
 /// Repetitions of a step to hit an event.
 const REPEATS: usize = 12;
@@ -32,11 +33,9 @@ const SHARP: f64 = 1e-6;
 /// How far beyond the crossing a hit is aimed, as part of what is allowed.
 const LEAD: f64 = 0.125;
 /// Events in a row without time going on after which a bounce is held ...
-const HOLD_AFTER: u32 = 50;
+pub(super) const HOLD_AFTER: u32 = 50;
 /// ... and after which the run is given up.
 const GIVE_UP_AFTER: u32 = 1000;
-/// Rounds of blows at one instant, where one contact throws another one back.
-const ROUNDS: usize = 32;
 /// How far to look ahead to see whether φ returns, in steps.
 const AHEAD: f64 = 0.1;
 
@@ -45,20 +44,17 @@ const DEPENDENT: f64 = 1e-8;
 
 /// `State::handled`
 pub(super) const NOTHING: u8 = 0;
-const MODE: u8 = 1;
-const BLOW: u8 = 2;
+pub(super) const MODE: u8 = 1;
+pub(super) const BLOW: u8 = 2;
 /// `State::side`: fires before the next step.
 const DUE: i8 = 2;
 
 /// Event functions at both ends of a step.
 pub(super) struct Watch {
-    phi: [Vec<f64>; 2],
-    rate: [Vec<f64>; 2],
-    firing: Vec<bool>,
+    pub phi: [Vec<f64>; 2],
+    pub rate: [Vec<f64>; 2],
+    pub firing: Vec<bool>,
     modes: Vec<i32>,
-    n: Vec<f64>,
-    w: Vec<f64>,
-    l: Vec<f64>,
 }
 
 /// The event that cuts a step.
@@ -87,9 +83,6 @@ impl Watch {
             rate: two(size.ne),
             firing: vec![false; size.ne],
             modes: vec![0; size.modes],
-            n: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
-            w: vec![0.0; if size.ne > 0 { size.nv } else { 0 }],
-            l: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
         }
     }
 
@@ -172,7 +165,7 @@ impl Watch {
 }
 
 /// φ is on the side to which the crossing leads.
-fn beyond(crossing: Crossing, phi: f64) -> bool {
+pub(super) fn beyond(crossing: Crossing, phi: f64) -> bool {
     match crossing {
         Crossing::Rising => phi > 0.0,
         Crossing::Falling => phi < 0.0,
@@ -306,7 +299,7 @@ impl Integrator {
         let mut h = (root * full_h + lead).min(full_h);
         for repeat in 1..=REPEATS {
             stats.event_repeats += 1;
-            if let Err(refusal) = self.attempt(p, s, h, end(h), stats) {
+            if let Err(refusal) = self.attempt(p, s, h, end(h), End::Given, stats) {
                 if matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
                     return Err(refusal.error(p.system, s.t, h));
                 }
@@ -345,7 +338,7 @@ impl Integrator {
         // Twelve repeats leave h within rounding of the crossing for every smooth φ; what is left is not smooth. And a pair
         // of crossings that has not been seen is none: the solution only grazes, the full step stands.
         let h = if seen { hi.max(resolution) } else { full_h };
-        self.attempt(p, s, h, end(h), stats)
+        self.attempt(p, s, h, end(h), End::Given, stats)
             .map_err(|r| r.error(p.system, s.t, h))?;
         self.look_to(p);
         Ok(seen.then(|| self.mark(p, s, event, motion)))
@@ -453,12 +446,7 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> Result<()> {
         let refused = |r: Refusal, t: f64| r.error(p.system, t, 0.0);
-        for i in 0..self.core.size.ne {
-            if self.events.firing[i] {
-                self.fire_one(p, s, i, stats)?;
-            }
-        }
-        self.settle_blows(p, s, stats)?;
+        self.fire_marked(p, s, stats)?;
         if s.event_streak > GIVE_UP_AFTER {
             let culprit = self.events.firing.iter().position(|&on| on).unwrap_or(0);
             return Err(Error::Chattering {
@@ -474,6 +462,11 @@ impl Integrator {
             ..*p
         };
         let core = &mut self.core;
+        // What a change of mode does to the energy stored (a road that steps below a tyre) is supplied at once.
+        for (problem, sign) in [(&after, 1.0), (p, -1.0)] {
+            let cx = core.inputs.at(problem, s.t);
+            s.supplied += sign * p.system.energy(&cx, &s.q, &s.v).potential;
+        }
         core.select(p.system, s);
         core.kept.drop_all();
         let outcome = go_on(core, &after, s, stats).map_err(|r| refused(r, s.t));
@@ -482,90 +475,6 @@ impl Integrator {
         }
         self.events.modes = modes;
         outcome
-    }
-
-    /// A blow at one contact may drive another one that was hit at the same instant together again.
-    fn settle_blows(&mut self, p: &Problem, s: &mut State, stats: &mut Statistics) -> Result<()> {
-        if s.handled.iter().filter(|&&h| h == BLOW).count() < 2 {
-            return Ok(());
-        }
-        for _ in 0..ROUNDS {
-            let mut still = true;
-            for i in 0..self.core.size.ne {
-                if s.handled[i] != BLOW {
-                    continue;
-                }
-                self.events.look_from(&mut self.core, p, s);
-                if beyond(p.system.crossing(&s.modes, i), self.events.rate[0][i]) {
-                    self.fire_one(p, s, i, stats)?;
-                    still = false;
-                }
-            }
-            if still {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn fire_one(
-        &mut self,
-        p: &Problem,
-        s: &mut State,
-        i: usize,
-        stats: &mut Statistics,
-    ) -> Result<()> {
-        stats.events += 1;
-        let Self { core, events, .. } = self;
-        let reaction = {
-            let cx = core.inputs.at(p, s.t);
-            let at = Motion {
-                q: &s.q,
-                v: &s.v,
-                a: &s.acc,
-                lambda: &s.lambda,
-            };
-            p.system.fire(&cx, &at, i, &mut s.modes, &mut events.n)
-        };
-        let Reaction::Impulse {
-            restitution,
-            slowest,
-        } = reaction
-        else {
-            s.handled[i] = MODE;
-            if s.event_streak == HOLD_AFTER {
-                p.system.hold(i, &mut s.modes);
-            }
-            return Ok(());
-        };
-        s.handled[i] = BLOW;
-        core.factorise_mass(p, s.t, &s.q, &s.v)
-            .map_err(|r| r.error(p.system, s.t, 0.0))?;
-        let Watch { n, w, l, .. } = events;
-        w.copy_from_slice(n);
-        l.fill(0.0);
-        core.mass.solve_exact(&core.st, 1e-13, w, l, &mut core.work);
-        let approach = dot(n, &s.v);
-        let mobility = dot(n, w);
-        let slow = approach.abs() <= slowest;
-        let parting = beyond(p.system.crossing(p.modes, i), -approach) && !slow;
-        if !(mobility > 0.0) || parting {
-            // Nothing that can give way, because the constraints hold this direction already; or nothing that meets.
-            return Ok(());
-        }
-        // What does not bounce stays: without a holding mode the next step would sink through.
-        let held = slow || restitution == 0.0 || s.event_streak >= HOLD_AFTER;
-        let blow = -(1.0 + if held { 0.0 } else { restitution }) * approach / mobility;
-        // What the blow takes out of the motion is dissipated: ½ mobility blow² + approach blow, negative of the gain.
-        s.dissipated -= blow * (approach + 0.5 * mobility * blow);
-        for k in 0..w.len() {
-            s.v[k] += blow * w[k];
-        }
-        if held {
-            p.system.hold(i, &mut s.modes);
-            core.select(p.system, s);
-        }
-        Ok(())
     }
 }
 
@@ -581,25 +490,17 @@ fn go_on(
     if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
         core.rank_again(p, s)?;
     }
+    s.usual_pivot = pivots.smallest_constraint;
     if core.size.nc > 0 {
         // A row that begins to hold was met to the accuracy of the hit only.
         core.close_positions(p, s.t, &mut s.q, &s.v)?;
         core.factorise_mass(p, s.t, &s.q, &s.v)?;
         core.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
     }
-    let State {
-        t,
-        q,
-        v,
-        acc,
-        lambda,
-        ..
-    } = &mut *s;
-    core.accelerations(p, *t, q, v, acc, lambda, stats)?;
-    core.restart(p, s, stats)
+    core.accelerate_anew(p, s, stats)
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

@@ -27,6 +27,7 @@ pub(super) struct Segment {
     valid: bool,
     mid_q: Vec<f64>,
     mid_v: Vec<f64>,
+    mid_acc: Vec<f64>,
 }
 
 impl Segment {
@@ -42,8 +43,19 @@ impl Segment {
             dropped: vec![false; size.nc],
             mid_q: vec![0.0; size.nq],
             mid_v: vec![0.0; size.nv],
+            mid_acc: vec![0.0; size.nv],
             ..Self::default()
         }
+    }
+
+    /// Modes in which the step was made.
+    pub fn modes(&self) -> &[i32] {
+        &self.modes
+    }
+
+    /// Rows that were left out in it.
+    pub fn dropped(&self) -> &[bool] {
+        &self.dropped
     }
 
     /// Nothing to interpolate any more.
@@ -83,7 +95,7 @@ impl Segment {
         (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
     }
 
-    /// q and v at the fraction `s` of the step, not yet on the constraints.
+    /// q, v and q̈ at the fraction `s` of the step, not yet on the constraints.
     fn blend(&mut self, system: &dyn System, core: &mut Core, s: f64) {
         let h = self.t[1] - self.t[0];
         let Self {
@@ -92,6 +104,7 @@ impl Segment {
             acc,
             mid_q,
             mid_v,
+            mid_acc,
             ..
         } = self;
         let [w, rate, ..] = &mut core.scratch.v;
@@ -101,15 +114,18 @@ impl Segment {
             system.tangent_inverse(w, rate);
             for i in 0..w.len() {
                 w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
-                mid_v[i] = hermite3(s, [v[0][i], v[1][i]], [h * acc[0][i], h * acc[1][i]]);
+                let slopes = [h * acc[0][i], h * acc[1][i]];
+                mid_v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
+                mid_acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
             }
         } else {
             for i in 0..w.len() {
                 let d = [h * v[0][i], h * v[1][i]];
                 let dd = [h * h * acc[0][i], h * h * acc[1][i]];
-                let (x, dx) = hermite5(s, q[1][i] - q[0][i], d, dd);
+                let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
                 w[i] = x;
                 mid_v[i] = dx / h;
+                mid_acc[i] = ddx / (h * h);
             }
         }
         system.retract(&q[0], w, mid_q);
@@ -147,18 +163,27 @@ fn hermite3(s: f64, x: [f64; 2], d: [f64; 2]) -> f64 {
         - d[1] * s * s * r
 }
 
-/// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value and slope at `s`.
-fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> (f64, f64) {
+/// Slope of the cubic that rises by `x` and has the scaled slopes `d` at 0 and 1.
+fn hermite3_slope(s: f64, x: f64, d: [f64; 2]) -> f64 {
+    let (c2, c3) = (3.0 * x - 2.0 * d[0] - d[1], d[0] + d[1] - 2.0 * x);
+    d[0] + s * (2.0 * c2 + s * 3.0 * c3)
+}
+
+/// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value, slope, second and third
+/// derivative at `s`.
+pub(super) fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> [f64; 4] {
     let (c1, c2) = (d[0], 0.5 * dd[0]);
     // What is left for s³, s⁴, s⁵ after the start's Taylor polynomial: value, slope and second derivative at 1.
     let (a, b, c) = (x - c1 - c2, d[1] - c1 - 2.0 * c2, dd[1] - 2.0 * c2);
     let c3 = 10.0 * a - 4.0 * b + 0.5 * c;
     let c4 = -15.0 * a + 7.0 * b - c;
     let c5 = 6.0 * a - 3.0 * b + 0.5 * c;
-    (
+    [
         s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
         c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
-    )
+        2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)),
+        6.0 * c3 + s * (24.0 * c4 + s * 60.0 * c5),
+    ]
 }
 
 /// Newton corrections that put an interpolated position onto the constraints.
@@ -215,7 +240,7 @@ impl Integrator {
         segment.blend(system, core, s);
         out.q.clone_from(&segment.mid_q);
         out.v.clone_from(&segment.mid_v);
-        out.acc.clone_from(&segment.acc[1]);
+        out.acc.clone_from(&segment.mid_acc);
         out.lambda.clone_from(&segment.lambda[1]);
         core.newton.select(system, &modes, &segment.dropped);
         core.mass.select(system, &modes, &segment.dropped);
@@ -236,12 +261,20 @@ mod tests {
             let x = hermite3(s, [3.0, 2.0], [0.0, -1.0]);
             assert!((x - (s * s * s - 2.0 * s * s + 3.0)).abs() < 1e-14);
             // x = s⁵ − s⁴ + 2 s² − s
-            let (x, dx) = hermite5(s, 1.0, [-1.0, 4.0], [4.0, 12.0]);
-            let exact = s.powi(5) - s.powi(4) + 2.0 * s * s - s;
-            let slope = 5.0 * s.powi(4) - 4.0 * s.powi(3) + 4.0 * s - 1.0;
+            let found = hermite5(s, 1.0, [-1.0, 4.0], [4.0, 12.0]);
+            let exact = [
+                s.powi(5) - s.powi(4) + 2.0 * s * s - s,
+                5.0 * s.powi(4) - 4.0 * s.powi(3) + 4.0 * s - 1.0,
+                20.0 * s.powi(3) - 12.0 * s * s + 4.0,
+                60.0 * s * s - 24.0 * s,
+            ];
+            for (found, exact) in found.iter().zip(exact) {
+                assert!((found - exact).abs() < 1e-12, "{s} {found} {exact}");
+            }
+            let slope = hermite3_slope(s, -1.0, [0.0, -1.0]);
             assert!(
-                (x - exact).abs() < 1e-14 && (dx - slope).abs() < 1e-13,
-                "{s} {x} {exact} {dx} {slope}"
+                (slope - (3.0 * s * s - 4.0 * s)).abs() < 1e-14,
+                "{s} {slope}"
             );
         }
     }

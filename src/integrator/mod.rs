@@ -5,6 +5,7 @@
 //! long), `events`, `start`, `interpolate`. `vsa23` is the other method: it has an attempt of its own and shares the rest.
 
 mod balance;
+mod blows;
 mod controller;
 mod core;
 mod corrector;
@@ -12,8 +13,11 @@ mod estimate;
 mod events;
 mod hht;
 mod interpolate;
+mod look;
 mod newton;
+mod reactions;
 mod redundant;
+mod singular;
 pub mod stability;
 mod start;
 mod state;
@@ -27,6 +31,7 @@ use self::controller::{NEWTON_RATIO, Plan, StepControl};
 use self::core::{Core, Problem, Refusal, Trial};
 use self::corrector::Correction;
 use self::interpolate::Segment;
+use self::singular::{DETOURS, End, SHORT_OF};
 use self::step::LEFT_OPEN;
 use crate::constraint::multipliers::Backend;
 use crate::error::{Error, Result};
@@ -66,6 +71,7 @@ pub struct Integrator {
     plain: Trial,
     segment: Segment,
     events: events::Watch,
+    blows: blows::Blows,
     modes: Vec<i32>,
     /// The state as it was, where an attempt has to change it before its outcome is known.
     before: State,
@@ -109,6 +115,7 @@ impl Integrator {
             },
             segment: Segment::new(&size),
             events: events::Watch::new(&size),
+            blows: blows::Blows::new(&size),
             modes: vec![0; size.modes],
             // Without events it is used only where rows are ranked again, which allocates anyway.
             before: if size.ne > 0 {
@@ -177,9 +184,18 @@ impl Integrator {
         let mut plan = self.core.control.plan(state.next_h, t_end - state.t);
         let mut may_grow = state.may_grow;
         let mut reconsidered = 0;
+        let (mut detours, mut direct) = (0, plan.h);
+        let mut clearest = (0.0, plan.h);
         loop {
             let t1 = if plan.lands { t_end } else { state.t + plan.h };
-            let refusal = match self.attempt(p, state, plan.h, t1, stats) {
+            let end = if plan.lands || self.core.control.fixed().is_some() {
+                End::Given
+            } else if detours <= DETOURS.len() {
+                End::Free
+            } else {
+                End::Taken
+            };
+            let refusal = match self.attempt(p, state, plan.h, t1, end, stats) {
                 Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
                     let growth = StepControl::growth(state.first, may_grow).min(self.trial.growth);
                     let next = self
@@ -192,13 +208,31 @@ impl Integrator {
                     stats.rejected += 1;
                     may_grow = false;
                     // NaN and infinity are refused like a failed iteration.
-                    let h = if e.is_finite() {
+                    let mut h = if e.is_finite() {
                         self.core.control.after_rejected(plan.h, e)
                     } else {
                         plan.h * NEWTON_RATIO
                     };
+                    if detours > 0 {
+                        // Well before the position that was to be stepped over, or the same detours would come again.
+                        h = h.min(SHORT_OF * direct);
+                    }
                     plan = self.shorter(h, None, p, state)?;
+                    (detours, direct) = (0, plan.h);
                     state.rate = f64::INFINITY;
+                    continue;
+                }
+                Err(Refusal::Near) => {
+                    // A little further, or not quite as far; if nothing helps, the best of them.
+                    if detours == 0 || self.trial.pivot > clearest.0 {
+                        clearest = (self.trial.pivot, plan.h);
+                    }
+                    plan.h = match DETOURS.get(detours) {
+                        Some(ratio) => self.core.control.limit(ratio * direct),
+                        None => clearest.1,
+                    };
+                    detours += 1;
+                    stats.event_repeats += 1;
                     continue;
                 }
                 Err(Refusal::Opened { .. })
@@ -221,6 +255,7 @@ impl Integrator {
                 return Err(refusal.error(p.system, state.t, plan.h));
             }
             plan = self.shorter(plan.h * NEWTON_RATIO, Some(refusal), p, state)?;
+            (detours, direct) = (0, plan.h);
         }
     }
 
@@ -261,7 +296,7 @@ impl Integrator {
                     culprit: culprit.name(p.system),
                 }
             }
-            None => Error::StepTooSmall {
+            None | Some(Refusal::Near) => Error::StepTooSmall {
                 time: state.t,
                 step: h,
                 reason: "the estimated error stayed above the tolerance",
@@ -278,9 +313,10 @@ impl Integrator {
         s: &State,
         h: f64,
         t1: f64,
+        end: End,
         stats: &mut Statistics,
     ) -> std::result::Result<f64, Refusal> {
-        let e = self.attempt_unwatched(p, s, h, t1, stats)?;
+        let e = self.attempt_beside(p, s, h, t1, end, stats)?;
         let (by, row) = self.trial.opened;
         let closed = by <= LEFT_OPEN * p.system.magnitude(&self.trial.q);
         if closed || !(e <= 1.0 || self.core.control.fixed().is_some()) {
@@ -309,6 +345,7 @@ impl Integrator {
         (y.corrected, y.jerk_known) = (false, false);
         y.growth = f64::INFINITY;
         y.opened = (0.0, 0);
+        (y.pivot, y.anew) = (s.usual_pivot, false);
         if let Some(method) = vsa23 {
             return method.attempt(core, p, s, y, stats);
         }
@@ -421,6 +458,10 @@ impl Integrator {
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
         (s.rate, s.rate_uses) = (y.rate, y.rate_uses);
+        s.usual_pivot = singular::usual(s, y);
+        if y.anew {
+            (s.h, s.rate) = (0.0, f64::INFINITY);
+        }
         if s.corrector_rest > 0 {
             s.corrector_rest -= 1;
         } else if y.corrected {
@@ -482,6 +523,14 @@ impl Refusal {
                 iterations: 0,
                 residual: by / LEFT_OPEN,
                 culprit: system.constraint_name(row),
+            },
+            // Only a step whose end may be moved is refused for this, and it is then moved.
+            Self::Near => Error::NewtonDiverged {
+                time,
+                step,
+                iterations: 0,
+                residual: 0.0,
+                culprit: String::new(),
             },
             Self::Singular(culprit) => Error::SingularMass {
                 culprit: culprit.name(system),

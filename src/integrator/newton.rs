@@ -12,6 +12,7 @@
 //! confirm (`State::rate`).
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial, first_not_finite};
+use super::singular::near;
 use super::state::{State, Statistics};
 use crate::constraint::projection::Work;
 use crate::formulation::Weights;
@@ -28,6 +29,8 @@ const POOR_RATE: f64 = 0.3;
 const PATIENCE: u32 = 4;
 /// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
 const SINGULAR_PIVOT: f64 = 1e-3;
+/// Updates of the multipliers in one iteration: one, unless the penalty is small or the position nearly singular.
+pub(super) const UPDATES: usize = 30;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
 const ROUNDING: f64 = 4e-15;
 
@@ -59,7 +62,11 @@ impl Core {
             self.method.beta * h * h,
             self.method.beta * natural * natural,
         );
+        y.pivot = s.usual_pivot;
         let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
+        if self.shy && near(y.pivot, s) {
+            return Err(Refusal::Near);
+        }
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
@@ -119,7 +126,7 @@ impl Core {
     fn factorise_at(
         &mut self,
         p: &Problem,
-        y: &Trial,
+        y: &mut Trial,
         _stats: &mut Statistics,
     ) -> Result<(bool, bool), Refusal> {
         let (h, m) = (y.h, self.method);
@@ -143,10 +150,12 @@ impl Core {
         self.newton
             .load_constraints(&self.st, p.system, &cx, &y.q, phi);
         self.work.factorizations += count;
+        self.newton.scaled_by(m.beta * h * h);
         let pivots = self
             .newton
             .factorise(&self.st, &mut Work::default())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+        y.pivot = pivots.smallest_constraint;
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
         self.kept.keep_newton(h, regular);
         Ok((regular, true))
@@ -177,15 +186,20 @@ impl Core {
                 .load_constraints(&self.st, p.system, &cx, &y.q, phi);
         }
         self.newton
-            .matrix
             .add_jacobian_transposed(&self.st, &y.lambda, inertia);
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
-        let (e, active) = (self.newton.matrix.e(), self.newton.matrix.active());
+        // Brought up to date in every iteration, multipliers are their own reference.
+        let proximal = if self.newton.handling().updates() {
+            0.0
+        } else {
+            1.0
+        };
+        let active = self.newton.active();
         for i in 0..phi.len() {
             phi[i] = if active[i] {
-                e[i] * (y.lambda[i] - reference[i]) - scale * phi[i]
+                proximal * self.newton.e(i) * (y.lambda[i] - reference[i]) - scale * phi[i]
             } else {
                 0.0
             }; // −r₂
@@ -197,18 +211,13 @@ impl Core {
             return Err(Refusal::NotFinite(Culprit::Constraint(i)));
         }
 
-        if self.character.velocity_forces || self.character.rotations {
+        if self.newton.handling().updates() {
+            self.newton
+                .solve_updated(&self.st, 1e-3, UPDATES, inertia, phi, &mut self.work);
+        } else if self.character.velocity_forces || self.character.rotations {
             // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
-            let done = self.newton.factor.solve_refined(
-                &self.st,
-                &self.newton.matrix,
-                true,
-                1e-3,
-                3,
-                inertia,
-                phi,
-            );
-            self.work.solves += done.solves as u64;
+            self.newton
+                .solve_refined(&self.st, 1e-3, 3, inertia, phi, &mut self.work);
         } else {
             self.newton.solve(&self.st, inertia, phi, &mut self.work);
         }

@@ -9,12 +9,16 @@
 use super::Integrator;
 use super::core::{Core, Problem, Refusal, Trial};
 use super::start::PROJECTED;
-use super::state::{State, Statistics};
-use crate::constraint::redundancy::dependent_rows;
+use super::state::{StartReport, State, Statistics};
+use crate::constraint::multipliers::Pivots;
 use crate::formulation::Evaluated;
 
 /// Pivot of the scaled constraints below which a point is too close to a singular position to judge accelerations there.
 const REGULAR: f64 = 1e-9;
+/// How far from a singular start the rank is judged, as part of the time in which the motion would cross the mechanism.
+const LATER: f64 = 1e-2;
+/// Pivot that counts as usual after a singular start, until the first step shows it.
+const USUAL: f64 = 1e-2;
 
 impl Integrator {
     /// The trial has opened a row that is left out. True if the set of rows has changed, so that the step is worth
@@ -111,7 +115,84 @@ impl Core {
         let cx = self.inputs.at(p, t);
         let loaded: Evaluated = self.mass.load_mass(&self.st, p.system, &cx, q, v);
         loaded?;
-        Ok(dependent_rows(&self.st, &self.mass.matrix))
+        Ok(self.mass.dependent_rows(&self.st))
+    }
+
+    /// Rows that depend on each other at the start only because it is a singular position do not a moment later: these are
+    /// held, and the accelerations of the state come from both sides. True if so; then its jerk is known too.
+    pub fn singular_start(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        report: &mut StartReport,
+        stats: &mut Statistics,
+    ) -> Result<bool, Refusal> {
+        if self.size.nc == 0 {
+            return Ok(false);
+        }
+        let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
+        let mut singular = pivots.smallest_constraint < REGULAR;
+        let dropped = s.dropped.clone();
+        if dropped.contains(&true) {
+            let e = LATER * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+            if e.is_finite() {
+                let w: Vec<f64> = s.v.iter().map(|v| e * v).collect();
+                let mut q = s.q.clone();
+                p.system.retract(&s.q, &w, &mut q);
+                s.dropped.fill(false);
+                self.select(p.system, s);
+                // Not closable there: the rows contradict each other, which is not for here to tell.
+                let closed = self.close_positions(p, s.t + e, &mut q, &s.v).is_ok();
+                let later = self.dependent(p, s.t + e, &q, &s.v)?;
+                s.dropped.copy_from_slice(&dropped);
+                if closed && later.len() < dropped.iter().filter(|d| **d).count() {
+                    s.dropped.fill(false);
+                    for &row in &later {
+                        s.dropped[row] = true;
+                    }
+                    singular = true;
+                }
+                self.select(p.system, s);
+            }
+        }
+        if !singular {
+            self.factorise_mass(p, s.t, &s.q, &s.v)?;
+            return Ok(false);
+        }
+        let pivots = Pivots {
+            smallest_constraint: 0.0,
+            ..pivots
+        };
+        let State {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            jerk,
+            scale,
+            ..
+        } = &mut *s;
+        let at = (&q[..], &v[..], &scale[..]);
+        if self.limit_of_both_sides(p, *t, at, pivots, acc, lambda, jerk, stats)? {
+            s.lambda_dot.fill(0.0);
+            s.usual_pivot = USUAL;
+            report.rank += dropped.iter().filter(|d| **d).count();
+            report.rank -= s.dropped.iter().filter(|d| **d).count();
+            report.redundant.clear();
+            for row in (0..s.dropped.len()).filter(|&row| s.dropped[row]) {
+                let name = p.system.constraint_name(row);
+                // The rows of a joint stand together.
+                if report.redundant.last() != Some(&name) {
+                    report.redundant.push(name);
+                }
+            }
+            return Ok(true);
+        }
+        s.dropped.copy_from_slice(&dropped);
+        self.select(p.system, s);
+        self.factorise_mass(p, s.t, &s.q, &s.v)?;
+        Ok(false)
     }
 
     /// Judges the rank again in new modes and leaves out what follows from the rest. Allocates.

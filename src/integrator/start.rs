@@ -10,10 +10,10 @@
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::state::{Sample, StartReport, State, Statistics};
 use super::{Environment, Integrator};
-use crate::constraint::redundancy::dependent_rows;
+use crate::constraint::multipliers::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::System;
-use crate::model::Corrector;
+use crate::formulation::{Mechanism, System};
+use crate::model::{Corrector, FormulationName, Solver};
 
 /// Newton iterations of the assembly.
 const ASSEMBLY_LIMIT: usize = 60;
@@ -70,17 +70,10 @@ impl Integrator {
             modes: &modes,
         };
         let mut stats = fresh.statistics;
-        let report = self.core.assemble(&p, &mut fresh)?;
+        let mut report = self.core.assemble(&p, &mut fresh)?;
         let refused = |r: Refusal| r.error(system, t, 0.0);
         self.core
-            .accelerate(&p, &mut fresh, &mut stats)
-            .map_err(refused)?;
-        fresh.next_h = self
-            .core
-            .first_step(&p, &mut fresh, &mut stats)
-            .map_err(refused)?;
-        self.core
-            .restart(&p, &mut fresh, &mut stats)
+            .set_off(&p, &mut fresh, &mut report, &mut stats)
             .map_err(refused)?;
         if let Some(method) = &mut self.vsa23 {
             fresh.forget_history();
@@ -98,6 +91,55 @@ impl Integrator {
         (fresh.factored_step, fresh.factored_mass) = self.core.counted();
         *state = fresh;
         Ok(report)
+    }
+
+    /// The start of a system that is read off the poses of bodies, assembled there: q and v are those of the assembled
+    /// bodies, and the answer is what the assembly has found. None for other systems; then q and v stay.
+    pub fn assemble_bodies(
+        &self,
+        mechanism: &dyn Mechanism,
+        env: &Environment,
+        t: f64,
+        q: &mut [f64],
+        v: &mut [f64],
+    ) -> Result<Option<StartReport>> {
+        let Some(read_off) = mechanism.read_off() else {
+            return Ok(None);
+        };
+        let bodies = read_off.bodies();
+        let settings = Solver {
+            formulation: FormulationName::Absolute,
+            ..self.core.settings
+        };
+        let mut core = Core::new(bodies, &settings, Backend::Auto);
+        let size = bodies.size();
+        let mut state = State {
+            t,
+            ..State::sized(&size)
+        };
+        bodies.start(&mut state.q, &mut state.v);
+        let mut modes = vec![0; size.modes];
+        let p = Problem {
+            system: bodies,
+            env: *env,
+            modes: &modes,
+        };
+        let cx = core.inputs.at(&p, t);
+        bodies.start_modes(&cx, &state.q, &state.v, &mut state.modes);
+        modes.copy_from_slice(&state.modes);
+        let p = Problem {
+            system: bodies,
+            env: *env,
+            modes: &modes,
+        };
+        let report = core.assemble(&p, &mut state)?;
+        match read_off.read_off(&state.q, &state.v, q, v) {
+            None => Ok(Some(report)),
+            Some(joint) => Err(Error::Assembly {
+                closure: report.closure_before,
+                culprits: vec![joint],
+            }),
+        }
     }
 
     /// Inputs or parameters have changed at the present time: accelerations and multipliers follow at once, the step
@@ -147,7 +189,7 @@ impl Integrator {
         if core.character.moving_constraints {
             core.close_positions(p, y.t, &mut y.q, &y.v)?;
         }
-        core.factorise_mass(p, y.t, &y.q, &y.v)?;
+        let pivots = core.factorise_mass(p, y.t, &y.q, &y.v)?;
         if core.character.moving_constraints {
             core.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
         }
@@ -157,11 +199,17 @@ impl Integrator {
             v,
             acc,
             lambda,
+            jerk,
             ..
         } = &mut *y;
-        core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        acc.copy_from_slice(&state.acc);
+        let at = (&q[..], &v[..], &state.scale[..]);
+        let singular = core.limit_of_both_sides(p, *t, at, pivots, acc, lambda, jerk, stats)?;
+        if !singular {
+            core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        }
         let wants_jerk = core.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
-        if wants_jerk {
+        if wants_jerk && !singular {
             y.h = state
                 .next_h
                 .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
@@ -178,6 +226,13 @@ impl Integrator {
             state.jerk.copy_from_slice(&y.jerk);
         }
         state.jerk_known = wants_jerk;
+        if moved {
+            // The motion begins anew elsewhere, like after any other event.
+            stats.events += 1;
+            if wants_jerk {
+                state.begin_anew();
+            }
+        }
         state.rate = f64::INFINITY;
         self.segment.forget();
         if let Some(method) = &mut self.vsa23 {
@@ -255,20 +310,22 @@ impl Core {
         p.system.difference(&start, &s.q, &mut dq);
         report.moved = p.system.norm(&cx, &s.q, &s.scale, &dq);
 
-        self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
-        let dependent = dependent_rows(&self.st, &self.mass.matrix);
+        let mut pivots = self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
+        let dependent = self.mass.dependent_rows(&self.st);
         report.rank = self.mass.active().iter().filter(|&&on| on).count() - dependent.len();
         for &row in &dependent {
             s.dropped[row] = true;
             let name = p.system.constraint_name(row);
-            if !report.redundant.contains(&name) {
+            // The rows of a joint stand together.
+            if report.redundant.last() != Some(&name) {
                 report.redundant.push(name);
             }
         }
         if !dependent.is_empty() {
             self.select(p.system, s);
-            self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
+            pivots = self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
         }
+        s.usual_pivot = pivots.smallest_constraint;
         let before = s.v.clone();
         self.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
         for i in 0..before.len() {
@@ -285,7 +342,7 @@ impl Core {
         let [dv, ..] = &mut self.scratch.v;
         let [r, mu, gv] = &mut self.scratch.c;
         p.system.constraint_rate(&cx, q, r);
-        self.mass.matrix.jacobian_times(&self.st, v, gv);
+        self.mass.jacobian_times(&self.st, v, gv);
         for i in 0..r.len() {
             r[i] = -(r[i] + gv[i]);
         }
@@ -347,14 +404,55 @@ impl Core {
         Ok(())
     }
 
-    /// q̈ and λ of the state; `mass` is factorised there.
-    fn accelerate(
+    /// Accelerations, the first step and no history at the state, on which `mass` is factorised. Rows that were taken for
+    /// dependent only because the start is a singular position are held after all.
+    fn set_off(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        report: &mut StartReport,
+        stats: &mut Statistics,
+    ) -> std::result::Result<(), Refusal> {
+        let singular = self.singular_start(p, s, report, stats)?;
+        if !singular {
+            self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)?;
+        }
+        s.next_h = self.first_step(p, s, singular, stats)?;
+        if singular {
+            s.begin_anew();
+        } else {
+            self.restart(p, s, stats)?;
+        }
+        Ok(())
+    }
+
+    /// Begins anew at the state, whose accelerations are right, in a new mode: jerk, no step history. In a singular position
+    /// they come from both sides.
+    pub fn accelerate_anew(
         &mut self,
         p: &Problem,
         s: &mut State,
         stats: &mut Statistics,
     ) -> std::result::Result<(), Refusal> {
-        self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)
+        let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
+        let State {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            jerk,
+            scale,
+            ..
+        } = &mut *s;
+        let at = (&q[..], &v[..], &scale[..]);
+        if self.limit_of_both_sides(p, *t, at, pivots, acc, lambda, jerk, stats)? {
+            s.lambda_dot.fill(0.0);
+            s.begin_anew();
+            return Ok(());
+        }
+        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        self.restart(p, s, stats)
     }
 
     /// Begins anew at the state, whose accelerations are right: jerk, no step history. `mass` is factorised there.
@@ -378,13 +476,7 @@ impl Core {
             ..
         } = &mut *s;
         self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
-        s.jerk_known = true;
-        s.delta.copy_from_slice(&s.jerk);
-        s.delta_dot.fill(0.0);
-        s.a.copy_from_slice(&s.acc);
-        s.h = 0.0;
-        s.rate = f64::INFINITY;
-        s.rate_uses = 0;
+        s.begin_anew();
         Ok(())
     }
 
@@ -394,6 +486,7 @@ impl Core {
         &mut self,
         p: &Problem,
         s: &mut State,
+        jerk_known: bool,
         stats: &mut Statistics,
     ) -> std::result::Result<f64, Refusal> {
         if let Some(h) = self.control.fixed() {
@@ -417,7 +510,9 @@ impl Core {
             lambda_dot,
             ..
         } = &mut *s;
-        self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        if !jerk_known {
+            self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        }
         let cx = self.inputs.at(p, s.t);
         let jerk = p.system.norm(&cx, &s.q, &s.scale, &s.jerk);
         if jerk > 0.0 {
@@ -427,7 +522,7 @@ impl Core {
     }
 
     /// The time in which the motion, going on as it does, would move by the size of the mechanism (s).
-    fn turn(
+    pub fn turn(
         &mut self,
         p: &Problem,
         t: f64,
@@ -451,12 +546,12 @@ impl Core {
         closings: usize,
         closure: f64,
     ) -> std::result::Result<(), Refusal> {
-        self.factorise_mass(p, t, &out.q, &out.v)?;
+        let frozen = self.freeze(p, t, &out.q, &out.v)?;
         if self.size.nc > 0 {
             for _ in 0..closings {
                 let cx = self.inputs.at(p, t);
                 p.system.constraint(&cx, &out.q, &mut self.scratch.c[1]);
-                let (open, _) = self.closure(&self.scratch.c[1]);
+                let (open, _) = self.widest(&self.scratch.c[1], self.mass.active());
                 if open <= closure * p.system.magnitude(&out.q) {
                     break;
                 }
@@ -476,15 +571,12 @@ impl Core {
             self.fit(p, t, &out.q, &mut out.v, PROJECTED);
         }
         let mut unused = Statistics::default();
-        let outcome = self.accelerations(
-            p,
-            t,
-            &out.q,
-            &out.v,
-            &mut out.acc,
-            &mut out.lambda,
-            &mut unused,
-        );
+        let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
+        let outcome = if frozen {
+            self.accelerations_along(p, t, q, v, acc, lambda)
+        } else {
+            self.accelerations(p, t, q, v, acc, lambda, &mut unused)
+        };
         // Looking at a motion is not part of its cost.
         self.work = Default::default();
         outcome

@@ -59,6 +59,9 @@ pub struct State {
     pub factored_step: f64,
     /// Linear systems: M has been factorised, which is done once.
     pub factored_mass: bool,
+    /// Smallest pivot of the scaled constraints where the motion has been of late: a place where it is far smaller is near a
+    /// singular position.
+    pub usual_pivot: f64,
     /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
     pub handled: Vec<u8>,
     /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
@@ -70,7 +73,7 @@ pub struct State {
 
 impl State {
     /// All zero, with the lengths of a system, so that [`State::copy_from`] finds its space.
-    pub(super) fn sized(size: &Size) -> Self {
+    pub(crate) fn sized(size: &Size) -> Self {
         let v = || vec![0.0; size.nv];
         Self {
             q: vec![0.0; size.nq],
@@ -99,6 +102,17 @@ impl State {
         self.lambda_dot.fill(0.0);
         self.jerk.fill(0.0);
         self.jerk_known = false;
+    }
+
+    /// No history: the accelerations and the jerk of the state are all the next step starts from.
+    pub(super) fn begin_anew(&mut self) {
+        self.jerk_known = true;
+        self.delta.copy_from_slice(&self.jerk);
+        self.delta_dot.fill(0.0);
+        self.a.copy_from_slice(&self.acc);
+        self.h = 0.0;
+        self.rate = f64::INFINITY;
+        self.rate_uses = 0;
     }
 
     /// Takes over another state without allocating (once the sizes have been met).
@@ -131,6 +145,7 @@ impl State {
             dropped,
             factored_step,
             factored_mass,
+            usual_pivot,
             handled,
             side,
             event_streak,
@@ -162,6 +177,7 @@ impl State {
         dropped.clone_from(&other.dropped);
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
+        *usual_pivot = other.usual_pivot;
         handled.clone_from(&other.handled);
         side.clone_from(&other.side);
         *event_streak = other.event_streak;
@@ -177,7 +193,7 @@ pub struct Statistics {
     pub rejected: u64,
     /// Attempts in which Newton did not converge.
     pub newton_failures: u64,
-    /// Steps repeated to hit an event.
+    /// Steps repeated to hit an event, or to end beside a singular position.
     pub event_repeats: u64,
     /// Newton iterations.
     pub newton_iterations: u64,

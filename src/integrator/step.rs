@@ -8,7 +8,7 @@
 //! ```
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
-use super::newton::culprit;
+use super::newton::{UPDATES, culprit};
 use super::state::{State, Statistics};
 use crate::constraint::multipliers::Pivots;
 use crate::constraint::projection::Work;
@@ -74,7 +74,7 @@ impl Core {
         self.widest(phi, &self.left_out)
     }
 
-    fn widest(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
+    pub fn widest(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
         let mut worst = (0.0, 0);
         for (i, &on) in rows.iter().enumerate() {
             let open = phi[i].abs() / self.closure_scale[i];
@@ -120,7 +120,12 @@ impl Core {
             for x in phi.iter_mut() {
                 *x = -*x;
             }
-            self.newton.solve(&self.st, dq, phi, &mut self.work);
+            if self.newton.handling().updates() {
+                self.newton
+                    .solve_updated(&self.st, 1e-3, UPDATES, dq, phi, &mut self.work);
+            } else {
+                self.newton.solve(&self.st, dq, phi, &mut self.work);
+            }
             p.system.retract(&y.q, dq, &mut self.scratch.q);
             y.q.copy_from_slice(&self.scratch.q);
         }
@@ -151,16 +156,8 @@ impl Core {
             }
             let mu = &mut self.scratch.c[2];
             mu.fill(0.0);
-            let done = self.newton.factor.solve_refined(
-                &self.st,
-                &self.newton.matrix,
-                true,
-                1e-3,
-                3,
-                dx,
-                mu,
-            );
-            self.work.solves += done.solves as u64;
+            self.newton
+                .solve_refined(&self.st, 1e-3, 3, dx, mu, &mut self.work);
             for i in 0..dx.len() {
                 y.v[i] += gamma * y.h * dx[i];
                 y.acc[i] += dx[i] / (1.0 - alpha);
@@ -183,7 +180,7 @@ impl Core {
             let cx = self.inputs.at(p, y.t);
             let [_, r, ga] = &mut self.scratch.c;
             p.system.convective(&cx, &y.q, &y.v, r);
-            self.mass.matrix.jacobian_times(&self.st, &y.acc, ga);
+            self.mass.jacobian_times(&self.st, &y.acc, ga);
             for i in 0..r.len() {
                 r[i] = -(r[i] + ga[i]);
             }
@@ -203,7 +200,7 @@ impl Core {
         let cx = self.inputs.at(p, y.t);
         let [_, r, gv] = &mut self.scratch.c;
         p.system.constraint_rate(&cx, &y.q, r);
-        self.mass.matrix.jacobian_times(&self.st, &y.v, gv);
+        self.mass.jacobian_times(&self.st, &y.v, gv);
         for i in 0..r.len() {
             r[i] = -(r[i] + gv[i]);
         }
@@ -216,7 +213,7 @@ impl Core {
         let [_, r, mu] = &mut self.scratch.c;
         let rest = self.newton.reach(
             &self.st,
-            &self.mass.matrix,
+            self.mass.there(),
             r,
             PROJECTED,
             dx,

@@ -158,6 +158,9 @@ impl Vsa23 {
                 size.ne
             ));
         }
+        if system.lift().is_some() {
+            return refuse("\"hht\": VSA23 is not made for large trees in relative coordinates");
+        }
         let pattern = system.pattern();
         let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
         let saddle = || Saddle::new(&core.st, tangent, jacobian);
