@@ -4,15 +4,76 @@
 use std::sync::Arc;
 
 use super::Instance;
+use super::input::Drive;
+use super::log::{Category, Level};
 use super::state::Phase;
 use super::value::environment;
 use crate::error::{Error, Result};
-use crate::integrator::State;
+use crate::formulation::{Context, Motion};
+use crate::integrator::{StartReport, State};
+use crate::model::Target;
+use crate::model::quantity::{MotionField, Quantity};
+
+/// Motion of the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
+const WORTH_A_LOOK: f64 = 1e-3;
 
 impl Instance {
     /// Assembly and consistent start. `start` is any finite time, `stop` is not before it and may be infinite;
     /// `tolerance` <= 0 means the model's. On failure the instance is as before.
     pub fn initialize(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
+        let outcome = self.begin(start, stop, tolerance);
+        self.tell(Category::Start, &outcome);
+        outcome?;
+        self.tell_start();
+        Ok(())
+    }
+
+    /// What assembly and start have changed.
+    fn tell_start(&mut self) {
+        let Some(report) = self.life.report.clone() else {
+            return;
+        };
+        if !self.hears(Level::Warning, Category::Start) {
+            return;
+        }
+        let StartReport {
+            closure_before,
+            moved,
+            velocity_changed,
+            ref redundant,
+            ..
+        } = *report;
+        let first = self.life.state.next_h;
+        self.log(
+            Level::Info,
+            Category::Start,
+            format_args!(
+                "started: closure as written {closure_before:.1e}, assembly moved {moved:.1e} and changed velocities by \
+                 {velocity_changed:.1e} 1/s (error norm); first substep {first:.3e} s"
+            ),
+        );
+        // A start pose off by more than the drawing's own digits is worth a look.
+        if moved > WORTH_A_LOOK || velocity_changed > WORTH_A_LOOK {
+            self.log(
+                Level::Warning,
+                Category::Start,
+                format_args!(
+                    "the start as written does not fit the joints: positions moved by {moved:.1e}, velocities by \
+                     {velocity_changed:.1e} 1/s (error norm)"
+                ),
+            );
+        }
+        if !redundant.is_empty() {
+            let names = redundant.join(", ");
+            self.log(
+                Level::Info,
+                Category::Start,
+                format_args!("constraints that follow from the others: {names}"),
+            );
+        }
+    }
+
+    fn begin(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
         if self.life.phase == Phase::Running {
             return Err(Error::CallOrder {
                 call: "initialize",
@@ -42,11 +103,19 @@ impl Instance {
         self.mechanism.start(&mut q, &mut v);
         let mut drive = self.life.wanted.clone();
         drive.begin(start);
+        self.begin_motions(start, &q, &v, &mut drive);
         let mut state = State::default();
         let env = environment(&drive);
-        let report = self
-            .integrator
-            .start(&*self.mechanism, &env, start, &q, &v, &mut state)?;
+        let bodies =
+            (self.integrator).assemble_bodies(&*self.mechanism, &env, start, &mut q, &mut v)?;
+        let mut report =
+            self.integrator
+                .start(&*self.mechanism, &env, start, &q, &v, &mut state)?;
+        if let Some(bodies) = bodies {
+            report.closure_before = bodies.closure_before;
+            report.moved = bodies.moved;
+            report.velocity_changed = bodies.velocity_changed;
+        }
 
         let life = &mut self.life;
         life.phase = Phase::Running;
@@ -55,12 +124,41 @@ impl Instance {
         life.tolerance = tolerance;
         life.seen.copy_from(&drive);
         life.wanted = drive;
+        life.begin_histories(start);
         life.report = Some(Arc::new(report));
         life.state = state;
         life.drift = 0.0;
         life.total_at_start = 0.0;
         self.life.total_at_start = self.total_energy();
         Ok(())
+    }
+}
+
+impl Instance {
+    /// Motions whose speed or acceleration is an input begin where the pose and the rates as written have them.
+    fn begin_motions(&self, start: f64, q: &[f64], v: &[f64], drive: &mut Drive) {
+        let still = vec![0.0; self.mechanism.size().nv.max(self.mechanism.size().nc)];
+        let at = Motion {
+            q,
+            v,
+            a: &still[..v.len()],
+            lambda: &still,
+        };
+        let none = vec![0.0; self.model.inputs.len()];
+        let cx = Context {
+            t: start,
+            u: &none,
+            u_dot: &none,
+            u_ddot: &none,
+            p: &self.life.wanted.parameters,
+            modes: &[],
+        };
+        for (input, course) in self.model.inputs.iter().zip(&mut drive.inputs) {
+            if let (Target::Motion(k), 1..) = (input.target, course.order) {
+                course.reached = [MotionField::Position, MotionField::Speed]
+                    .map(|field| (self.mechanism).evaluate(&cx, Quantity::Motion(k, field), &at));
+            }
+        }
     }
 }
 

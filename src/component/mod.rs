@@ -13,17 +13,21 @@
 //! changes: `Life`, copied out by `save` and in by `restore`. The rest is work space the future does not depend on.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::formulation::Mechanism;
 use crate::integrator::{Integrator, Sample, StartReport, State, Statistics};
 use crate::model::Model;
 
+mod bytes;
+mod dependency;
+mod derivative;
 mod energy;
 mod initialize;
 mod input;
+mod log;
 mod state;
 mod step;
 #[cfg(test)]
@@ -31,13 +35,17 @@ mod testing;
 mod value;
 mod variables;
 
+use dependency::Dependencies;
+use input::Drive;
 use state::{Life, Phase};
 use variables::Catalogue;
 
-pub use input::HIGHEST_DERIVATIVE;
+pub use derivative::HIGHEST_OUTPUT_DERIVATIVE;
+pub use input::{Extrapolation, HIGHEST_DERIVATIVE};
+pub use log::{Category, Level, Logger, Message};
 pub use state::SavedState;
 pub use step::{Observer, Probe};
-pub use variables::{Causality, Variable};
+pub use variables::{Causality, Initial, Variability, Variable};
 
 /// A mechanism that can be driven: created, initialised, stepped.
 pub struct Instance {
@@ -50,6 +58,9 @@ pub struct Instance {
     /// The tolerance `integrator` was made for.
     integrator_tolerance: f64,
     cancel: Arc<AtomicBool>,
+    logger: Option<Logger>,
+    /// Found out when first asked for.
+    dependencies: OnceLock<Dependencies>,
     scratch: Scratch,
 }
 
@@ -60,8 +71,16 @@ struct Scratch {
     u_ddot: Vec<f64>,
     /// Values on their way out, kept here until all of them are known to be finite.
     values: Vec<f64>,
-    /// A point inside the last substep.
+    /// A point inside the last substep, or near the present one.
     sample: Sample,
+    /// Multipliers shared out over redundant rows.
+    reactions: Vec<f64>,
+    /// Inputs and parameters near the present ones.
+    drive: Drive,
+    /// Jerk at the present point.
+    jerk: Vec<f64>,
+    /// A displacement.
+    shift: Vec<f64>,
 }
 
 impl Instance {
@@ -79,16 +98,20 @@ impl Instance {
     /// From a model already read.
     pub fn from_model(model: Model) -> Result<Self> {
         let mechanism = crate::formulation::build(&model)?;
-        Self::assemble(model, mechanism)
+        Self::from_mechanism(model, mechanism)
     }
 
-    /// From a model and its equations.
-    fn assemble(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
+    /// From a model and equations made for it, such as those of [`crate::formulation::own`] with [`Model::from_code`].
+    pub fn from_mechanism(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
         let catalogue = Catalogue::new(&model)?;
         let integrator = Integrator::new(&*mechanism, &model.solver)?;
         let inputs = model.inputs.len();
         let size = mechanism.size();
+        let life = Life::new(&model);
         let scratch = Scratch {
+            drive: life.seen.clone(),
+            jerk: vec![0.0; size.nv],
+            shift: vec![0.0; size.nv],
             u: vec![0.0; inputs],
             u_dot: vec![0.0; inputs],
             u_ddot: vec![0.0; inputs],
@@ -100,12 +123,15 @@ impl Instance {
                 lambda: vec![0.0; size.nc],
                 ..Sample::default()
             },
+            reactions: vec![0.0; size.nc],
         };
         Ok(Self {
             fingerprint: state::fingerprint(&model),
-            life: Life::new(&model),
+            life,
             integrator_tolerance: model.solver.tolerance,
             cancel: Arc::default(),
+            logger: None,
+            dependencies: OnceLock::new(),
             model,
             mechanism,
             catalogue,
@@ -119,7 +145,8 @@ impl Instance {
         &self.model
     }
 
-    /// All variables: inputs, outputs, parameters, each in the order of the model. The index is the value reference.
+    /// All variables: inputs, outputs, parameters, each in the order of the model, then the quantities shown by
+    /// `expose = "all"`. The index is the value reference.
     pub fn variables(&self) -> &[Variable] {
         &self.catalogue.variables
     }
@@ -134,9 +161,10 @@ impl Instance {
         self.life.report.as_deref()
     }
 
-    /// Back to the life's beginning: as just created. A cancellation not yet seen is forgotten.
+    /// Back to the life's beginning: as just created. A cancellation not yet seen is forgotten; the logger stays.
     pub fn reset(&mut self) {
         self.life = Life::new(&self.model);
+        self.integrator.forget();
         self.cancel.store(false, Ordering::Relaxed);
     }
 

@@ -1,14 +1,14 @@
 //! Save and restore. All of an instance that changes during its life is one struct, [`Life`]: saving copies it out,
 //! restoring copies it in, and neither allocates when the target already has the size.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use super::Instance;
-use super::input::{Course, Drive};
+use super::input::{Course, Drive, Extrapolation, History};
+use super::log::{Category, Level};
 use crate::error::{Error, Result};
 use crate::integrator::{Integrator, StartReport, State, Statistics};
-use crate::model::{Model, Place, Solver};
+use crate::model::{Model, Solver};
 
 /// Where in its life an instance stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,14 @@ pub(super) struct Life {
     pub stop: f64,
     /// The one in use.
     pub tolerance: f64,
+    /// How inputs go on between the host's values.
+    pub extrapolation: Extrapolation,
     /// What the outside has set.
     pub wanted: Drive,
     /// What the integrator knows. Different from `wanted` between a set and the next step or get: the jump rule is due.
     pub seen: Drive,
+    /// The host's last values of each input; kept only where inputs are extrapolated.
+    pub history: Vec<History>,
     /// Kinetic + potential energy at start (J).
     pub total_at_start: f64,
     /// Energy balance of largest magnitude over all accepted substeps, signed (J).
@@ -50,7 +54,7 @@ impl Life {
             inputs: model
                 .inputs
                 .iter()
-                .map(|input| Course::hold(start, input.start))
+                .map(|input| Course::of(model, input))
                 .collect(),
             parameters: model.parameters.iter().map(|p| p.start).collect(),
         };
@@ -59,6 +63,8 @@ impl Life {
             start,
             stop: f64::INFINITY,
             tolerance: model.solver.tolerance,
+            extrapolation: Extrapolation::Hold,
+            history: vec![History::default(); model.inputs.len()],
             wanted: drive.clone(),
             seen: drive,
             total_at_start: 0.0,
@@ -81,8 +87,10 @@ impl Life {
         self.start = other.start;
         self.stop = other.stop;
         self.tolerance = other.tolerance;
+        self.extrapolation = other.extrapolation;
         self.wanted.copy_from(&other.wanted);
         self.seen.copy_from(&other.seen);
+        self.history.clone_from(&other.history);
         self.total_at_start = other.total_at_start;
         self.drift = other.drift;
         self.report.clone_from(&other.report);
@@ -94,8 +102,8 @@ impl Life {
 /// still due from setting them, the phase of life. It fits any instance of an equal model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedState {
-    fingerprint: u64,
-    life: Life,
+    pub(super) fingerprint: u64,
+    pub(super) life: Life,
 }
 
 impl SavedState {
@@ -125,12 +133,25 @@ impl Instance {
     /// time. Allocates only where the state was reached with another tolerance than the one in use.
     pub fn restore(&mut self, state: &SavedState) -> Result<()> {
         if state.fingerprint != self.fingerprint {
-            return Err(Error::ForeignState {
+            let error = Error::ForeignState {
                 reason: format!("it was saved by another model than \"{}\"", self.model.name),
-            });
+            };
+            let refused = Err(error);
+            self.tell(Category::State, &refused);
+            return refused;
         }
-        self.use_tolerance(state.life.tolerance)?;
+        let usable = self.use_tolerance(state.life.tolerance);
+        self.tell(Category::State, &usable);
+        usable?;
+        let left = self.time();
         self.life.copy_from(&state.life);
+        self.integrator.forget();
+        let now = self.time();
+        self.log(
+            Level::Debug,
+            Category::State,
+            format_args!("back from t = {left} s to t = {now} s"),
+        );
         Ok(())
     }
 
@@ -149,52 +170,45 @@ impl Instance {
 }
 
 /// A number that differs (but for a chance of 2⁻⁶⁴) between models with different meaning. Where the text came from
-/// and how it is laid out does not count. The same on every machine: FNV-1a over the model's fields.
+/// and how it is laid out does not count. The same in every process and on every machine: FNV-1a over the model's
+/// fields as `Debug` writes them, which is exact for numbers.
 pub(super) fn fingerprint(model: &Model) -> u64 {
     let mut bare = model.clone();
     bare.origin.clear();
-    let places = (bare.bodies.iter_mut().map(|e| &mut e.place))
-        .chain(bare.joints.iter_mut().map(|e| &mut e.place))
-        .chain(bare.forces.iter_mut().map(|e| &mut e.place))
-        .chain(bare.sensors.iter_mut().map(|e| &mut e.place))
-        .chain(bare.inputs.iter_mut().map(|e| &mut e.place))
-        .chain(bare.outputs.iter_mut().map(|e| &mut e.place))
-        .chain(bare.parameters.iter_mut().map(|e| &mut e.place));
-    for place in places {
-        *place = Place::default();
-    }
-    if let Some(system) = &mut bare.system {
-        system.place = Place::default();
-    }
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    write!(hash, "{bare:?}").expect("writing to a hash cannot fail");
-    hash.0
+    fnv(without_places(&format!("{bare:?}")).as_bytes())
 }
 
-/// 64-bit FNV-1a (Fowler, Noll, Vo).
-struct Fnv(u64);
-
-impl Write for Fnv {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        Ok(())
+/// Leaves out every `Place { .. }`.
+fn without_places(text: &str) -> String {
+    const PLACE: &str = "Place { line: ";
+    let mut bare = String::with_capacity(text.len());
+    let mut parts = text.split(PLACE);
+    bare.extend(parts.next());
+    for part in parts {
+        bare.extend(part.split_once('}').map(|(_, rest)| rest));
     }
+    bare
+}
+
+/// 64-bit FNV-1a (Fowler, Noll, Vo). A single changed byte always changes it.
+pub(super) fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use crate::model::Place;
 
     #[test]
     fn the_hash_is_fnv_1a() {
-        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        hash.write_str("foobar").unwrap();
         // The test vector published with the algorithm.
-        assert_eq!(hash.0, 0x8594_4171_f739_67e8);
+        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
     }
+
     #[test]
     fn where_a_model_was_written_does_not_count_but_what_it_says_does() {
         let plain = fingerprint(&model());

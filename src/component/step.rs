@@ -8,9 +8,11 @@
 use std::sync::atomic::Ordering;
 
 use super::Instance;
+use super::log::{Category, Level};
 use super::value::{environment, same_length};
 use super::variables::Source;
 use crate::error::{Error, Result};
+use crate::integrator::Statistics;
 
 /// How far, as part of the step, the host's time may be from the instance's. A host that means another time is off by
 /// a good part of a step; a millionth is the rounding of a clock kept in text or in ticks, and changes the step by as much.
@@ -23,6 +25,10 @@ const CLOCK_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// How far past the stop time a step may end, relative to the largest time that took part: a host that adds up 10⁶ steps
 /// is off by up to 10⁶ roundings at the end, 10⁻¹⁰.
 const STOP_ROUNDING: f64 = 1e-9;
+
+/// Refused attempts at one substep that are worth a warning: the controller is wrong by a factor now and then, three
+/// times in a row means that something sudden has happened.
+const BURST: u64 = 3;
 
 /// Follows a run from inside: called after each accepted substep and able to look between steps.
 pub trait Observer {
@@ -69,14 +75,22 @@ impl Probe<'_> {
             });
         }
         let instance = &mut *self.instance;
+        let mut least = false;
         for &reference in references {
-            instance.catalogue.source(reference)?;
+            if let Source::Output(quantity) = instance.catalogue.source(reference)? {
+                least |= quantity.is_reaction();
+            }
         }
         let env = environment(&instance.life.seen);
         let sample = &mut instance.scratch.sample;
         instance
             .integrator
             .interpolate(&*instance.mechanism, &env, t, sample)?;
+        if least {
+            instance
+                .integrator
+                .sample_reactions(&*instance.mechanism, &env, sample)?;
+        }
         instance.scratch.values.clear();
         for &reference in references {
             let value = match instance.catalogue.source(reference)? {
@@ -112,6 +126,20 @@ impl Instance {
 
     /// The same with an observer.
     pub fn step_observed(&mut self, t: f64, h: f64, observer: &mut dyn Observer) -> Result<()> {
+        let before = self.life.state.statistics.steps;
+        let outcome = self.substeps(t, h, observer);
+        self.tell(Category::Step, &outcome);
+        outcome?;
+        let (now, steps) = (self.time(), self.life.state.statistics.steps - before);
+        self.log(
+            Level::Debug,
+            Category::Step,
+            format_args!("from t = {t} s to t = {now} s in {steps} substeps"),
+        );
+        Ok(())
+    }
+
+    fn substeps(&mut self, t: f64, h: f64, observer: &mut dyn Observer) -> Result<()> {
         self.must_run("step")?;
         let Some(end) = self.destination(t, h)? else {
             return Ok(());
@@ -119,7 +147,7 @@ impl Instance {
         self.apply_sets()?;
         let mut substeps = 0;
         while self.time() < end {
-            if self.cancel.swap(false, Ordering::Relaxed) {
+            if self.cancel.load(Ordering::Relaxed) && self.cancel.swap(false, Ordering::Relaxed) {
                 return Err(Error::Cancelled { time: self.time() });
             }
             let limit = self.model.solver.max_substeps;
@@ -130,10 +158,14 @@ impl Instance {
                 });
             }
             let start = self.time();
+            let before = self.life.state.statistics;
             let env = environment(&self.life.seen);
             self.integrator
                 .advance(&*self.mechanism, &env, &mut self.life.state, end)?;
             substeps += 1;
+            if self.logger.is_some() {
+                self.tell_substep(start, &before);
+            }
             self.track_drift();
             observer.accepted(&mut Probe {
                 instance: self,
@@ -141,6 +173,34 @@ impl Instance {
             })?;
         }
         Ok(())
+    }
+
+    /// Events and bursts of refused attempts of the substep from `start`.
+    fn tell_substep(&mut self, start: f64, before: &Statistics) {
+        let now = self.life.state.statistics;
+        if now.events > before.events && self.hears(Level::Info, Category::Event) {
+            let handled = self.life.state.handled.iter().enumerate();
+            let names = handled.filter(|(_, what)| **what != 0);
+            let names: Vec<String> = names.map(|(i, _)| self.mechanism.event_name(i)).collect();
+            let t = self.time();
+            let names = names.join(", ");
+            let text = format_args!("event at t = {t} s: {names}");
+            self.log(Level::Info, Category::Event, text);
+        }
+        let refused = now.rejected - before.rejected;
+        let diverged = now.newton_failures - before.newton_failures;
+        if refused + diverged >= BURST {
+            let h = now.step_size;
+            self.log(
+                Level::Warning,
+                Category::Step,
+                format_args!(
+                    "at t = {start} s {} attempts were refused ({refused} by the error estimate, {diverged} without \
+                     convergence) before h = {h:.3e} s was good enough",
+                    refused + diverged
+                ),
+            );
+        }
     }
 
     /// Where a step from `t` over `h` has to end; `None` for a step of zero. Refuses what cannot be meant.

@@ -155,7 +155,11 @@ pub fn model() -> Model {
             interval: None,
         },
         system: None,
+        motions: vec![],
+        own: None,
         bodies: vec![Body {
+            orientation: [1.0, 0.0, 0.0, 0.0],
+            prescribed: false,
             name: "mass".to_string(),
             mass: 1.0,
             inertia: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
@@ -171,11 +175,12 @@ pub fn model() -> Model {
         forces: vec![
             force(
                 "spring",
-                ForceKind::SpringDamper {
-                    stiffness: 4.0,
-                    damping: DAMPING,
+                ForceKind::SpringDamper(Spring {
+                    stiffness: 4.0.into(),
+                    damping: DAMPING.into(),
                     length: 1.0,
-                },
+                    ..Spring::default()
+                }),
             ),
             force("motor", ForceKind::Actuator { effort: 0.0 }),
         ],
@@ -201,6 +206,7 @@ pub fn model() -> Model {
             parameter("stiffness", Target::ForceStiffness(0), 4.0),
             parameter("mass", Target::BodyMass(0), 1.0),
         ],
+        expose: Expose::Declared,
     }
 }
 
@@ -211,7 +217,7 @@ pub fn oscillator() -> Instance {
 
 /// Just created, with settings of one's own.
 pub fn of(model: Model) -> Instance {
-    Instance::assemble(model, Box::new(Oscillator)).unwrap()
+    Instance::from_mechanism(model, Box::new(Oscillator)).unwrap()
 }
 
 /// Running, at t = 0, without an end.

@@ -6,7 +6,8 @@
 //! ```
 
 use super::energy::Account;
-use super::input::{Course, Drive};
+use super::input::{Course, Drive, Extrapolation, History};
+use super::log::{Category, Level};
 use super::state::{Life, Phase};
 use super::variables::Source;
 use super::{Instance, Scratch};
@@ -17,10 +18,19 @@ use crate::model::quantity::{Quantity, SolverField};
 
 impl Instance {
     /// Sets inputs and parameters, each from the present time on; on failure nothing is set. An input is held at the
-    /// value, derivatives given earlier end. Setting what is already there changes nothing, not a bit of what follows.
+    /// value (or continued as [`Instance::set_extrapolation`] says), derivatives given earlier end. Setting what is
+    /// already there changes nothing, not a bit of what follows.
     ///
     /// While the instance runs, the energy that a changed parameter brings in counts as supplied.
+    #[inline]
     pub fn set_real(&mut self, references: &[u32], values: &[f64]) -> Result<()> {
+        let outcome = self.note_values(references, values);
+        self.tell(Category::Input, &outcome);
+        outcome
+    }
+
+    #[inline]
+    fn note_values(&mut self, references: &[u32], values: &[f64]) -> Result<()> {
         same_length(references.len(), values.len())?;
         for (&reference, &value) in references.iter().zip(values) {
             self.catalogue.settable(reference, value)?;
@@ -28,7 +38,10 @@ impl Instance {
         let now = self.time();
         for (&reference, &value) in references.iter().zip(values) {
             match self.catalogue.source(reference)? {
-                Source::Input(i) => self.life.set_course(i, Course::hold(now, value)),
+                Source::Input(i) => {
+                    let course = self.life.continued(i, now, value);
+                    self.life.set_course(i, course);
+                }
                 Source::Parameter(i) => self.life.set_parameter(i, value),
                 Source::Output(_) => unreachable!("outputs are not settable"),
             }
@@ -39,6 +52,17 @@ impl Instance {
     /// Sets derivatives of inputs (order 1 or 2; per s, per s²) from the present time on; on failure nothing is set.
     /// The value and the derivatives not named continue from where they are: set the value first, if it is to change.
     pub fn set_input_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[u32],
+        values: &[f64],
+    ) -> Result<()> {
+        let outcome = self.note_derivatives(references, orders, values);
+        self.tell(Category::Input, &outcome);
+        outcome
+    }
+
+    fn note_derivatives(
         &mut self,
         references: &[u32],
         orders: &[u32],
@@ -59,16 +83,53 @@ impl Instance {
         Ok(())
     }
 
+    /// How inputs go on from a value that is set from now on: held (the default), or along the line or parabola through
+    /// the host's own last values, as far as there are any yet. An input that is not set again goes on along its line or
+    /// parabola for ever. Derivatives given by [`Instance::set_input_derivatives`] replace those of the same order. Part
+    /// of the saved state; a reset brings the default back.
+    pub fn set_extrapolation(&mut self, extrapolation: Extrapolation) {
+        let now = self.time();
+        let Life {
+            wanted, history, ..
+        } = &mut self.life;
+        for (history, course) in history.iter_mut().zip(&wanted.inputs) {
+            *history = History::default();
+            if extrapolation != Extrapolation::Hold {
+                history.note(now, course.at(now)[0]);
+            }
+        }
+        self.life.extrapolation = extrapolation;
+    }
+
+    /// The one in use.
+    pub fn extrapolation(&self) -> Extrapolation {
+        self.life.extrapolation
+    }
+
     /// Reads variables; on failure `values` is unchanged. Outputs exist from `initialize` on and follow a set at once.
+    #[inline]
     pub fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        let outcome = self.read(references, values);
+        self.tell(Category::Step, &outcome);
+        outcome
+    }
+
+    #[inline]
+    fn read(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
         same_length(references.len(), values.len())?;
-        let mut outputs = false;
+        let (mut outputs, mut least) = (false, false);
         for &reference in references {
-            outputs |= matches!(self.catalogue.source(reference)?, Source::Output(_));
+            if let Source::Output(quantity) = self.catalogue.source(reference)? {
+                outputs = true;
+                least |= quantity.is_reaction();
+            }
         }
         if outputs {
             self.must_run("reading an output")?;
             self.apply_sets()?;
+        }
+        if least {
+            self.find_reactions()?;
         }
         self.scratch.values.clear();
         for &reference in references {
@@ -76,7 +137,7 @@ impl Instance {
                 Source::Input(i) => self.life.wanted.inputs[i].at(self.time())[0],
                 Source::Parameter(i) => self.life.wanted.parameters[i],
                 Source::Output(quantity) => {
-                    let (point, mechanism) = self.here();
+                    let (point, mechanism) = self.present(least);
                     point.value(mechanism, quantity)
                 }
             };
@@ -86,6 +147,7 @@ impl Instance {
     }
 
     /// Gives the values in the scratch to the caller, if all of them are numbers.
+    #[inline]
     pub(super) fn hand_out(&self, references: &[u32], t: f64, values: &mut [f64]) -> Result<()> {
         for (&reference, value) in references.iter().zip(&self.scratch.values) {
             if !value.is_finite() {
@@ -100,6 +162,7 @@ impl Instance {
     }
 
     /// Lets the mechanism hear of what has been set since the last step. On failure it stays due.
+    #[inline]
     pub(super) fn apply_sets(&mut self) -> Result<()> {
         if self.life.wanted == self.life.seen {
             return Ok(());
@@ -108,14 +171,42 @@ impl Instance {
         let counters = self.life.state.statistics;
         let env = environment(&self.life.wanted);
         let state = &mut self.life.state;
-        if let Err(error) = self.integrator.jump(&*self.mechanism, &env, state) {
-            self.life.state.statistics = counters;
-            return Err(error);
+        let moved = match self.integrator.jump(&*self.mechanism, &env, state) {
+            Ok(moved) => moved,
+            Err(error) => {
+                self.life.state.statistics = counters;
+                return Err(error);
+            }
+        };
+        if moved {
+            self.life.state.statistics.events += 1;
+            self.log(
+                Level::Warning,
+                Category::Input,
+                format_args!(
+                    "an input has moved a position by a jump; the mechanism was assembled again"
+                ),
+            );
+        } else if self.hears(Level::Debug, Category::Input) {
+            let names = self.changed_names();
+            self.log(Level::Debug, Category::Input, format_args!("set: {names}"));
         }
         self.life.seen.copy_from(&self.life.wanted);
         // Work done from outside: by stretching a spring's rest length, say.
         self.life.state.supplied += self.total_energy() - before;
         Ok(())
+    }
+
+    /// Inputs and parameters that differ from what the integrator knows.
+    fn changed_names(&self) -> String {
+        let Life { wanted, seen, .. } = &self.life;
+        let inputs = (wanted.inputs.iter().zip(&seen.inputs)).map(|(a, b)| a != b);
+        let parameters = (wanted.parameters.iter().zip(&seen.parameters)).map(|(a, b)| a != b);
+        let inputs = inputs.zip(self.model.inputs.iter().map(|i| &i.name));
+        let parameters = parameters.zip(self.model.parameters.iter().map(|p| &p.name));
+        let names = inputs.chain(parameters).filter(|(changed, _)| *changed);
+        let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
+        names.join(", ")
     }
 
     /// Kinetic + potential energy now, with the inputs and parameters the integrator knows (J).
@@ -124,20 +215,39 @@ impl Instance {
         point.account(mechanism).total()
     }
 
+    /// Shares the multipliers out over redundant rows, for [`Instance::present`].
+    pub(super) fn find_reactions(&mut self) -> Result<()> {
+        let env = environment(&self.life.seen);
+        let reactions = &mut self.scratch.reactions;
+        self.integrator
+            .reactions(&*self.mechanism, &env, &self.life.state, reactions)
+    }
+
     /// The present point of the motion, with the inputs and parameters the integrator knows.
+    #[inline]
     pub(super) fn here(&mut self) -> (Point<'_>, &dyn Mechanism) {
+        self.present(false)
+    }
+
+    /// The same, on demand with the reactions that [`Instance::find_reactions`] found.
+    pub(super) fn present(&mut self, least: bool) -> (Point<'_>, &dyn Mechanism) {
         let state = &self.life.state;
+        let Scratch {
+            u,
+            u_dot,
+            u_ddot,
+            reactions,
+            ..
+        } = &mut self.scratch;
         let motion = Motion {
             q: &state.q,
             v: &state.v,
             a: &state.acc,
-            lambda: &state.lambda,
+            lambda: if least { reactions } else { &state.lambda },
         };
         let work = (state.dissipated, state.supplied);
-        let Scratch {
-            u, u_dot, u_ddot, ..
-        } = &mut self.scratch;
-        let point = Point::new(&self.life, state.t, motion, work, u, u_dot, u_ddot);
+        let drive = &self.life.seen;
+        let point = Point::new(&self.life, drive, state.t, motion, work, u, u_dot, u_ddot);
         (point, &*self.mechanism)
     }
 
@@ -157,27 +267,76 @@ impl Instance {
             lambda: &sample.lambda,
         };
         let work = (sample.dissipated, sample.supplied);
-        let point = Point::new(&self.life, sample.t, motion, work, u, u_dot, u_ddot);
+        let drive = &self.life.seen;
+        let point = Point::new(&self.life, drive, sample.t, motion, work, u, u_dot, u_ddot);
+        (point, &*self.mechanism)
+    }
+
+    /// The same with the inputs and parameters in `scratch.drive`.
+    pub(super) fn imagined(&mut self) -> (Point<'_>, &dyn Mechanism) {
+        let Scratch {
+            u,
+            u_dot,
+            u_ddot,
+            sample,
+            drive,
+            ..
+        } = &mut self.scratch;
+        let motion = Motion {
+            q: &sample.q,
+            v: &sample.v,
+            a: &sample.acc,
+            lambda: &sample.lambda,
+        };
+        let work = (sample.dissipated, sample.supplied);
+        let point = Point::new(&self.life, drive, sample.t, motion, work, u, u_dot, u_ddot);
         (point, &*self.mechanism)
     }
 }
 
 impl Life {
+    /// What becomes of input `i` when the host says `value` at `now`.
+    #[inline]
+    fn continued(&mut self, i: usize, now: f64, value: f64) -> Course {
+        if self.extrapolation == Extrapolation::Hold {
+            return Course::hold(now, value);
+        }
+        self.history[i].note(now, value);
+        self.history[i].course(self.extrapolation)
+    }
+
+    /// A motion begins: what was set before counts from its start.
+    pub fn begin_histories(&mut self, start: f64) {
+        for (history, course) in self.history.iter_mut().zip(&self.wanted.inputs) {
+            *history = History::default();
+            if self.extrapolation != Extrapolation::Hold {
+                history.note(start, course.taylor[0]);
+            }
+        }
+    }
+
+    #[inline]
     fn set_course(&mut self, i: usize, course: Course) {
         let now = self.state.t;
         self.wanted.inputs[i] = match self.phase {
             // The same value and derivatives: the old course goes on, with its own rounding.
             Phase::Running if self.seen.inputs[i].at(now) == course.at(now) => self.seen.inputs[i],
-            _ => course,
+            Phase::Running => course.after(&self.wanted.inputs[i]),
+            Phase::Created => Course {
+                order: self.wanted.inputs[i].order,
+                ..course
+            },
         };
     }
 
+    #[inline]
     fn set_parameter(&mut self, i: usize, value: f64) {
         self.wanted.parameters[i] = value;
     }
 }
 
 /// What the integrator is told about the outside.
+#[inline]
 pub(super) fn environment(drive: &Drive) -> Environment<'_> {
     Environment {
         signals: drive,
@@ -198,6 +357,7 @@ pub(super) struct Point<'a> {
 impl<'a> Point<'a> {
     fn new(
         life: &'a Life,
+        drive: &'a Drive,
         t: f64,
         motion: Motion<'a>,
         (dissipated, supplied): (f64, f64),
@@ -205,7 +365,7 @@ impl<'a> Point<'a> {
         u_dot: &'a mut [f64],
         u_ddot: &'a mut [f64],
     ) -> Self {
-        life.seen.sample(t, u, u_dot, u_ddot);
+        drive.sample(t, u, u_dot, u_ddot);
         let State {
             modes, statistics, ..
         } = &life.state;
@@ -214,7 +374,7 @@ impl<'a> Point<'a> {
             u,
             u_dot,
             u_ddot,
-            p: &life.seen.parameters,
+            p: &drive.parameters,
             modes,
         };
         Self {
@@ -237,12 +397,19 @@ impl<'a> Point<'a> {
         }
     }
 
+    /// Rate at which dampers take energy out here (W).
+    pub fn dissipation(&self, mechanism: &dyn Mechanism) -> f64 {
+        let Motion { q, v, .. } = self.motion;
+        mechanism.power(&self.cx, q, v).dissipated
+    }
+
     /// The value of any quantity here.
     pub fn value(&self, mechanism: &dyn Mechanism, quantity: Quantity) -> f64 {
         match quantity {
             Quantity::Body(..)
             | Quantity::Sensor(..)
             | Quantity::Joint(..)
+            | Quantity::Motion(..)
             | Quantity::Force(..)
             | Quantity::Coordinate(_)
             | Quantity::Rate(_)
@@ -269,15 +436,21 @@ fn counter(statistics: &Statistics, field: SolverField) -> f64 {
 }
 
 /// References and values come in pairs.
+#[inline]
 pub(super) fn same_length(references: usize, values: usize) -> Result<()> {
-    if references == values {
-        return Ok(());
+    match references == values {
+        true => Ok(()),
+        false => Err(not_in_pairs(references, values)),
     }
-    Err(Error::Argument {
+}
+
+#[cold]
+fn not_in_pairs(references: usize, values: usize) -> Error {
+    Error::Argument {
         name: "number of values".to_string(),
         value: values.to_string(),
         expected: format!("{references}, one for each value reference"),
-    })
+    }
 }
 
 #[cfg(test)]

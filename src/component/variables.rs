@@ -1,5 +1,5 @@
-//! Variables of the outside: the model's inputs, then its outputs, then its parameters, each in the order of the file.
-//! The value reference is the place in that list.
+//! Variables of the outside: the model's inputs, then its outputs, then its parameters, each in the order of the file;
+//! last, with `expose = "all"`, every quantity by its dotted name. The value reference is the place in that list.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::input::HIGHEST_DERIVATIVE;
 use crate::error::{Error, Result};
 use crate::model::nearest::nearest;
 use crate::model::quantity::Quantity;
-use crate::model::{Model, Target};
+use crate::model::{Expose, Model, Target};
 
 /// Who sets a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,32 @@ pub enum Causality {
     Input,
     /// Computed.
     Output,
+    /// Computed, and shown by `expose = "all"` only.
+    Local,
+}
+
+/// When the value of a variable may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variability {
+    /// Never.
+    Constant,
+    /// Not after `initialize`.
+    Fixed,
+    /// Whenever it is set, also between steps.
+    Tunable,
+    /// At certain times only: a counter.
+    Discrete,
+    /// All the time.
+    Continuous,
+}
+
+/// Where the value at the start comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// It is the start value.
+    Exact,
+    /// It is computed from others by `initialize`.
+    Calculated,
 }
 
 /// A variable of the outside; its value reference is its index.
@@ -29,8 +55,18 @@ pub struct Variable {
     pub unit: String,
     /// Who sets it.
     pub causality: Causality,
-    /// Start value of inputs and parameters; outputs have none.
+    /// When it changes.
+    pub variability: Variability,
+    /// Where its value at the start comes from; `None` for inputs, which the host sets.
+    pub initial: Option<Initial>,
+    /// Start value of inputs and parameters; what is computed has none.
     pub start: Option<f64>,
+    /// The smallest value it may be set to, where there is one.
+    pub min: Option<f64>,
+    /// The largest value it may be set to, where there is one.
+    pub max: Option<f64>,
+    /// The dotted name of what it stands for, such as `pivot.position`.
+    pub description: String,
 }
 
 /// What stands behind a value reference.
@@ -67,31 +103,49 @@ impl Catalogue {
         };
         for (i, input) in model.inputs.iter().enumerate() {
             let variable = Variable {
-                name: input.name.clone(),
-                unit: unit(&input.unit, model.unit_of_target(input.target)),
-                causality: Causality::Input,
-                start: Some(input.start),
+                variability: Variability::Continuous,
+                initial: None,
+                ..settable(
+                    &input.name,
+                    unit(&input.unit, model.unit_of_target(input.target)),
+                    Causality::Input,
+                    input.start,
+                    input.target,
+                    model,
+                )
             };
             catalogue.push(variable, Source::Input(i), Some(input.target));
         }
-        for output in &model.outputs {
-            let quantity = model.quantity(&output.source)?;
-            let variable = Variable {
-                name: output.name.clone(),
-                unit: unit(&output.unit, model.unit(quantity)),
-                causality: Causality::Output,
-                start: None,
-            };
+        for (output, quantity) in model.outputs.iter().zip(model.output_quantities()?) {
+            let variable = computed(
+                output.name.clone(),
+                unit(&output.unit, model.unit(quantity)),
+                Causality::Output,
+                quantity,
+                output.source.clone(),
+            );
             catalogue.push(variable, Source::Output(quantity), None);
         }
         for (i, parameter) in model.parameters.iter().enumerate() {
-            let variable = Variable {
-                name: parameter.name.clone(),
-                unit: unit(&parameter.unit, model.unit_of_target(parameter.target)),
-                causality: Causality::Parameter,
-                start: Some(parameter.start),
-            };
+            let variable = settable(
+                &parameter.name,
+                unit(&parameter.unit, model.unit_of_target(parameter.target)),
+                Causality::Parameter,
+                parameter.start,
+                parameter.target,
+                model,
+            );
             catalogue.push(variable, Source::Parameter(i), Some(parameter.target));
+        }
+        if model.expose == Expose::All {
+            for (name, quantity) in model.quantities() {
+                // A declared variable keeps its name: "q1" of a matrix model may be an input.
+                if !catalogue.by_name.contains_key(&name) {
+                    let unit = model.unit(quantity).to_string();
+                    let variable = computed(name.clone(), unit, Causality::Local, quantity, name);
+                    catalogue.push(variable, Source::Output(quantity), None);
+                }
+            }
         }
         Ok(catalogue)
     }
@@ -116,14 +170,20 @@ impl Catalogue {
     }
 
     /// What stands behind a value reference.
+    #[inline]
     pub fn source(&self, reference: u32) -> Result<Source> {
         self.sources
             .get(reference as usize)
             .copied()
-            .ok_or(Error::UnknownReference {
-                reference,
-                count: self.sources.len(),
-            })
+            .ok_or_else(|| self.unknown(reference))
+    }
+
+    #[cold]
+    fn unknown(&self, reference: u32) -> Error {
+        Error::UnknownReference {
+            reference,
+            count: self.sources.len(),
+        }
     }
 
     /// Its name; empty for a reference that does not exist.
@@ -134,7 +194,17 @@ impl Catalogue {
     }
 
     /// May `value` be written to this variable? The answer is where it goes to.
+    #[inline]
     pub fn settable(&self, reference: u32, value: f64) -> Result<Source> {
+        let index = reference as usize;
+        match (self.sources.get(index), self.targets.get(index)) {
+            (Some(source), Some(Some(target))) if target.range().accepts(value) => Ok(*source),
+            _ => self.not_settable(reference, value),
+        }
+    }
+
+    #[cold]
+    fn not_settable(&self, reference: u32, value: f64) -> Result<Source> {
         let source = self.source(reference)?;
         let name = || self.name(reference).to_string();
         if let Source::Output(_) = source {
@@ -172,6 +242,65 @@ impl Catalogue {
             });
         }
         Ok(input)
+    }
+}
+
+/// A variable the host sets.
+fn settable(
+    name: &str,
+    unit: String,
+    causality: Causality,
+    start: f64,
+    target: Target,
+    model: &Model,
+) -> Variable {
+    Variable {
+        name: name.to_string(),
+        unit,
+        causality,
+        variability: Variability::Tunable,
+        initial: Some(Initial::Exact),
+        start: Some(start),
+        // What is refused below zero; whether zero itself is accepted, the range says when it is set.
+        min: (!target.range().accepts(-1.0)).then_some(0.0),
+        max: None,
+        description: model.target_name(target),
+    }
+}
+
+/// A variable the mechanism computes.
+fn computed(
+    name: String,
+    unit: String,
+    causality: Causality,
+    quantity: Quantity,
+    description: String,
+) -> Variable {
+    Variable {
+        causality,
+        variability: match quantity {
+            Quantity::Solver(_) => Variability::Discrete,
+            _ => Variability::Continuous,
+        },
+        description,
+        ..Variable::output(name, unit)
+    }
+}
+
+impl Variable {
+    /// An output that changes all the time, not described.
+    pub fn output(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            causality: Causality::Output,
+            variability: Variability::Continuous,
+            initial: Some(Initial::Calculated),
+            start: None,
+            min: None,
+            max: None,
+            description: String::new(),
+        }
     }
 }
 
@@ -216,6 +345,42 @@ mod tests {
         assert_eq!(unit(testing::STIFFNESS), "N/m");
         assert_eq!(unit(testing::MASS), "kg");
         assert_eq!(unit(testing::STEPS), "");
+    }
+
+    #[test]
+    fn what_can_be_set_says_within_which_bounds_and_what_it_stands_for() {
+        let catalogue = catalogue();
+        let of = |reference: u32| &catalogue.variables[reference as usize];
+        let (push, x, mass) = (of(testing::PUSH), of(testing::X), of(testing::MASS));
+        assert_eq!((push.min, push.max, push.initial), (None, None, None));
+        assert_eq!(push.variability, Variability::Continuous);
+        assert_eq!(push.description, "motor.force");
+        assert_eq!((mass.min, mass.initial), (Some(0.0), Some(Initial::Exact)));
+        assert_eq!(mass.variability, Variability::Tunable);
+        assert_eq!((x.min, x.initial), (None, Some(Initial::Calculated)));
+        assert_eq!(
+            (x.variability, &*x.description),
+            (Variability::Continuous, "mass.x")
+        );
+        assert_eq!(of(testing::STEPS).variability, Variability::Discrete);
+    }
+
+    #[test]
+    fn all_quantities_are_shown_where_the_model_asks_for_it() {
+        let mut model = testing::model();
+        let declared = Catalogue::new(&model).unwrap().variables;
+        model.expose = Expose::All;
+        let all = Catalogue::new(&model).unwrap();
+        assert_eq!(all.variables[..declared.len()], declared);
+        let locals = &all.variables[declared.len()..];
+        assert_eq!(locals.len(), model.quantities().len());
+        assert!(locals.iter().all(|v| v.causality == Causality::Local));
+        let speed = all.find("mass.vx").unwrap();
+        assert_eq!(all.variables[speed as usize].unit, "m/s");
+        assert!(matches!(
+            all.settable(speed, 1.0),
+            Err(Error::NotSettable { .. })
+        ));
     }
 
     #[test]
