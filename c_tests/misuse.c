@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 
 static const char *const OSCILLATOR =
     "format = 1\n"
@@ -278,6 +279,7 @@ static void *long_step(void *argument)
     biela_instance *const instance = argument;
     do { /* the other thread's look at the time may have been first */
         long_step_status = biela_step(instance, 0.0, 1e6, &long_step_reached);
+        sched_yield();
     } while (long_step_status == BIELA_STATUS_BUSY);
     return NULL;
 }
@@ -301,6 +303,7 @@ static void two_threads(const char *model)
         exit(2);
     }
     while (biela_time(instance, &value) == BIELA_STATUS_OK) {
+        sched_yield(); /* outside a call, so that the other thread finds the instance free */
     }
     value = 7.0;
     const biela_status busy = BIELA_STATUS_BUSY;

@@ -30,6 +30,66 @@
 #define BIELA_ABI_VERSION 1
 
 /**
+ * The highest order that `biela_set_input_derivatives` and `biela_set_extrapolation` take.
+ */
+#define BIELA_HIGHEST_INPUT_DERIVATIVE 2
+
+/**
+ * The highest order that `biela_get_output_derivatives` offers.
+ */
+#define BIELA_HIGHEST_OUTPUT_DERIVATIVE 2
+
+/**
+ * `biela_system_definition.flags`: M does not depend on q.
+ */
+#define BIELA_SYSTEM_CONSTANT_MASS 1
+
+/**
+ * `biela_system_definition.flags`: f does not depend on v.
+ */
+#define BIELA_SYSTEM_NO_VELOCITY_FORCES 2
+
+/**
+ * `biela_system_definition.flags`: the constraints depend neither on time nor on inputs.
+ */
+#define BIELA_SYSTEM_FIXED_CONSTRAINTS 4
+
+/**
+ * `biela_system_definition.flags`: M, df/dq, df/dv and the constraints' Jacobian are constant.
+ */
+#define BIELA_SYSTEM_LINEAR 8
+
+/**
+ * `biela_system_reaction.kind`: only the modes have changed.
+ */
+#define BIELA_REACTION_MODE 0
+
+/**
+ * `biela_system_reaction.kind`: a blow along the gradient.
+ */
+#define BIELA_REACTION_IMPULSE 1
+
+/**
+ * Answer of `crossing`: not watched in this mode.
+ */
+#define BIELA_CROSSING_OFF 0
+
+/**
+ * Answer of `crossing`: from negative to positive.
+ */
+#define BIELA_CROSSING_RISING 1
+
+/**
+ * Answer of `crossing`: from positive to negative.
+ */
+#define BIELA_CROSSING_FALLING 2
+
+/**
+ * Answer of `crossing`: both.
+ */
+#define BIELA_CROSSING_EITHER 3
+
+/**
  * What became of a call. Numbers are never reused; later versions may add some. Everything but
  * `BIELA_STATUS_OK` comes with a sentence: see `biela_last_error`.
  */
@@ -113,7 +173,77 @@ typedef enum {
      * Computed.
      */
     BIELA_CAUSALITY_OUTPUT = 3,
+    /**
+     * Computed, and shown only because the model says `expose = "all"`.
+     */
+    BIELA_CAUSALITY_LOCAL = 4,
 } biela_causality;
+
+/**
+ * When the value of a variable may change.
+ */
+typedef enum {
+    /**
+     * Never.
+     */
+    BIELA_VARIABILITY_CONSTANT = 1,
+    /**
+     * Not after `biela_initialize`.
+     */
+    BIELA_VARIABILITY_FIXED = 2,
+    /**
+     * Whenever it is set, also between steps.
+     */
+    BIELA_VARIABILITY_TUNABLE = 3,
+    /**
+     * At certain times only: a counter.
+     */
+    BIELA_VARIABILITY_DISCRETE = 4,
+    /**
+     * All the time.
+     */
+    BIELA_VARIABILITY_CONTINUOUS = 5,
+} biela_variability;
+
+/**
+ * Where the value of a variable at the start comes from.
+ */
+typedef enum {
+    /**
+     * From you: it is an input.
+     */
+    BIELA_INITIAL_NONE = 0,
+    /**
+     * It is the start value.
+     */
+    BIELA_INITIAL_EXACT = 1,
+    /**
+     * It is computed by `biela_initialize`.
+     */
+    BIELA_INITIAL_CALCULATED = 3,
+} biela_initial;
+
+/**
+ * How serious a message is. A logger hears everything up to its own level.
+ */
+typedef enum {
+    /**
+     * A call has failed; the text is the sentence of `biela_last_error`.
+     */
+    BIELA_LOG_LEVEL_ERROR = 1,
+    /**
+     * It goes on, but look at it: an input that jumped, a burst of refused substeps.
+     */
+    BIELA_LOG_LEVEL_WARNING = 2,
+    /**
+     * What happened: the start, events.
+     */
+    BIELA_LOG_LEVEL_INFO = 3,
+    /**
+     * Every communication step.
+     */
+    BIELA_LOG_LEVEL_DEBUG = 4,
+} biela_log_level;
 
 /**
  * A mechanism that can be driven. Opaque; made by `biela_instance_new_...`, ended by `biela_instance_free`.
@@ -125,7 +255,8 @@ typedef enum {
 typedef struct biela_instance biela_instance;
 
 /**
- * A state of an instance, to go back to. Opaque; made by `biela_state_save`, ended by `biela_state_free`.
+ * A state of an instance, to go back to. Opaque; made by `biela_state_save` or `biela_state_deserialize`,
+ * ended by `biela_state_free`.
  *
  * It holds all that the future depends on: a run continued from a restored state gives the same bits. It may
  * outlive its instance and be restored into any instance of the same model, one call at a time.
@@ -160,6 +291,51 @@ typedef struct {
      * Start value; 0 where it has none.
      */
     double start;
+    /**
+     * The dotted name of what it stands for, such as "pivot.position"; valid until the instance is freed.
+     */
+    const char *description;
+    /**
+     * When it changes.
+     */
+    biela_variability variability;
+    /**
+     * Where its value at the start comes from.
+     */
+    biela_initial initial;
+    /**
+     * 1: it may not be set below `min`; 0: there is no such bound.
+     */
+    int32_t has_min;
+    /**
+     * 1: it may not be set above `max`; 0: there is no such bound.
+     */
+    int32_t has_max;
+    /**
+     * Smallest value it may be set to; 0 where there is no bound.
+     */
+    double min;
+    /**
+     * Largest value it may be set to; 0 where there is no bound.
+     */
+    double max;
+    /**
+     * The inputs on which it depends directly (reading it right after setting one of them shows another
+     * value), in rising order; NULL where there are none; valid until the instance is freed.
+     */
+    const uint32_t *dependencies;
+    /**
+     * How many there are; 0 for inputs and parameters.
+     */
+    size_t dependency_count;
+    /**
+     * The inputs and parameters on which it depends right after `biela_initialize`; as above.
+     */
+    const uint32_t *initial_dependencies;
+    /**
+     * How many there are.
+     */
+    size_t initial_dependency_count;
 } biela_variable;
 
 /**
@@ -232,6 +408,383 @@ typedef struct {
     double energy_drift;
 } biela_counters;
 
+/**
+ * Takes one message: your `user` pointer, how serious it is, what it is about ("start", "step", "event",
+ * "input", "state"), the instance's time (s), and a sentence in UTF-8. Both texts are valid during the
+ * call only.
+ *
+ * It is called on the thread that has called the library, inside that call: it must return (no `longjmp`,
+ * no C++ exception), and calls on the same instance from within it are answered with `BIELA_STATUS_BUSY`.
+ */
+typedef void (*biela_log_callback)(void *user,
+                                   biela_log_level level,
+                                   const char *category,
+                                   double time,
+                                   const char *message);
+
+/**
+ * Called once with `user` when the instance is freed.
+ */
+typedef void (*biela_system_release)(void *user);
+
+/**
+ * Where a function of a system is evaluated. Arrays have the lengths of the definition, belong to the
+ * library and are valid during the call only; those a function must not depend on are NULL.
+ */
+typedef struct {
+    /**
+     * Size of this struct in the library; later versions may add fields at the end.
+     */
+    size_t struct_size;
+    /**
+     * Time (s).
+     */
+    double time;
+    /**
+     * Coordinates, `nq`.
+     */
+    const double *q;
+    /**
+     * Rates, `nv`.
+     */
+    const double *v;
+    /**
+     * Accelerations, `nv`.
+     */
+    const double *a;
+    /**
+     * Multipliers, `nc`.
+     */
+    const double *lambda;
+    /**
+     * Inputs.
+     */
+    const double *u;
+    /**
+     * Their first time derivatives.
+     */
+    const double *u_dot;
+    /**
+     * Their second time derivatives.
+     */
+    const double *u_ddot;
+    /**
+     * Parameters.
+     */
+    const double *p;
+    /**
+     * Modes.
+     */
+    const int32_t *modes;
+} biela_system_point;
+
+/**
+ * A function of a system: reads `at`, writes `out`, which comes zeroed.
+ *
+ * Its answer is 0 (fine), positive (not here: the solver tries a shorter step) or negative (stop: the call ends
+ * with `BIELA_STATUS_ERROR_CALLBACK`). NaN and infinities count as "not here" and are named if no step is short enough.
+ */
+typedef int32_t (*biela_system_function)(void *user, const biela_system_point *at, double *out);
+
+/**
+ * A function of coordinates that are not a vector space; answers as `biela_system_function`.
+ */
+typedef int32_t (*biela_system_group)(void *user, const double *x, const double *y, double *out);
+
+/**
+ * Event functions `phi` and their rates along the motion (come as NaN: not known), `ne` each. 0, or any other number to stop.
+ */
+typedef int32_t (*biela_system_events)(void *user,
+                                       const biela_system_point *at,
+                                       double *phi,
+                                       double *rate);
+
+/**
+ * Which crossings of an event count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
+ */
+typedef int32_t (*biela_system_crossing)(void *user, const int32_t *modes, size_t event);
+
+/**
+ * What an event does, filled by `fire`. It comes as `BIELA_REACTION_MODE` with a zero gradient.
+ *
+ * A blow changes the rates along `gradient` (the gradient n of the event function, `nv`, to be written) so that n.v afterwards is
+ * `-restitution` times n.v before. If |n.v| is below `slowest` the blow is plastic and `hold` is called.
+ */
+typedef struct {
+    /**
+     * Size of this struct in the library; later versions may add fields at the end.
+     */
+    size_t struct_size;
+    /**
+     * `BIELA_REACTION_MODE` or `BIELA_REACTION_IMPULSE`.
+     */
+    int32_t kind;
+    /**
+     * 0 to 1.
+     */
+    double restitution;
+    /**
+     * Smallest |n.v| that still bounces.
+     */
+    double slowest;
+    /**
+     * Room for n, `nv` numbers, zeroed.
+     */
+    double *gradient;
+} biela_system_reaction;
+
+/**
+ * An event has been hit: change `modes`, fill `reaction`. 0, or any other number to stop.
+ */
+typedef int32_t (*biela_system_fire)(void *user,
+                                     const biela_system_point *at,
+                                     size_t event,
+                                     int32_t *modes,
+                                     biela_system_reaction *reaction);
+
+/**
+ * An event bounces too slowly to go on: enter the mode that holds it (usually a constraint row). 0, or any other number to stop.
+ */
+typedef int32_t (*biela_system_hold)(void *user, size_t event, int32_t *modes);
+
+/**
+ * Which constraint rows hold in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
+ */
+typedef int32_t (*biela_system_active)(void *user, const int32_t *modes, uint8_t *rows);
+
+/**
+ * The modes at the start; they come as 0. 0, or any other number to stop.
+ */
+typedef int32_t (*biela_system_modes)(void *user, const biela_system_point *at, int32_t *modes);
+
+/**
+ * A system of your own: M(q) a + G^T lambda = f(q, v, t, u, p), Phi(q, t, u, p) = 0, G = dPhi/dq.
+ *
+ * Call `biela_system_definition_default` on it, then fill what you have. Needed: `nv`, `q`, `force`, one of
+ * `mass` and `mass_times`, `constraint` where `nc` > 0, `events` where `ne` > 0. What is left NULL is differenced
+ * or has the default given below. Everything is copied; only `user` and the functions are used afterwards.
+ *
+ * The functions are called during calls on the instance, on the thread of that call, one at a time. They
+ * must depend on their arguments only (`user` holds constants), or saved states cannot be restored exactly.
+ * They must return: a longjmp or an exception out of them is not allowed. A call on the same instance
+ * from inside them is answered with `BIELA_STATUS_BUSY`; `biela_cancel` works.
+ */
+typedef struct {
+    /**
+     * `sizeof(biela_system_definition)` as you know it; later versions may add fields at the end.
+     */
+    size_t struct_size;
+    /**
+     * Handed to every function. The library does not look at it.
+     */
+    void *user;
+    /**
+     * Called with `user` when the instance is freed, not where its creation fails. NULL: `user` stays yours.
+     */
+    biela_system_release release;
+    /**
+     * Name of the system for messages. NULL: "system".
+     */
+    const char *name;
+    /**
+     * Settings: the keys of `[solver]` of a model file as text, one a line, such as "tolerance = 1e-8\nalpha = 0". NULL: defaults.
+     */
+    const char *solver;
+    /**
+     * Promises that save work: a sum of `BIELA_SYSTEM_...`. 0 is always right.
+     */
+    uint32_t flags;
+    /**
+     * Stored coordinates. 0: as many as `nv`.
+     */
+    size_t nq;
+    /**
+     * Tangent coordinates: rates, accelerations, equations.
+     */
+    size_t nv;
+    /**
+     * Constraint rows.
+     */
+    size_t nc;
+    /**
+     * Event functions.
+     */
+    size_t ne;
+    /**
+     * Modes: whole numbers that only events change.
+     */
+    size_t modes;
+    /**
+     * Inputs.
+     */
+    size_t inputs;
+    /**
+     * Parameters.
+     */
+    size_t parameters;
+    /**
+     * Coordinates at start, `nq`; a guess where there are constraints.
+     */
+    const double *q;
+    /**
+     * Rates at start, `nv`. NULL: zero.
+     */
+    const double *v;
+    /**
+     * Size of each coordinate, `nv`, > 0: the error norm is relative to the larger of it and the coordinate,
+     * and differences step by a small part of it. NULL: 1.
+     */
+    const double *weights;
+    /**
+     * What the closure of each row is judged against, `nc`, > 0. NULL: found at the start.
+     */
+    const double *constraint_scales;
+    /**
+     * Inputs until they are set. NULL: zero.
+     */
+    const double *input_starts;
+    /**
+     * Parameters until they are set. NULL: zero.
+     */
+    const double *parameter_starts;
+    /**
+     * Names of the inputs as variables. NULL: u1, u2, ..
+     */
+    const char *const *input_names;
+    /**
+     * Names of the parameters as variables. NULL: p1, p2, ..
+     */
+    const char *const *parameter_names;
+    /**
+     * What messages call tangent coordinates. NULL: q1, q2, ..
+     */
+    const char *const *coordinate_names;
+    /**
+     * What messages call constraint rows. NULL: lambda1, lambda2, ..
+     */
+    const char *const *constraint_names;
+    /**
+     * What messages call events. NULL: event1, event2, ..
+     */
+    const char *const *event_names;
+    /**
+     * Places of the `nv` x `nv` matrices. 0: all of them, row by row.
+     */
+    size_t tangent_count;
+    /**
+     * Their rows, counted from 0; each place once. One pattern holds M and the four derivatives.
+     */
+    const uint32_t *tangent_rows;
+    /**
+     * Their columns.
+     */
+    const uint32_t *tangent_columns;
+    /**
+     * Places of G, `nc` x `nv`. 0: all of them, row by row.
+     */
+    size_t jacobian_count;
+    /**
+     * Their rows, counted from 0; each place once.
+     */
+    const uint32_t *jacobian_rows;
+    /**
+     * Their columns.
+     */
+    const uint32_t *jacobian_columns;
+    /**
+     * M(q), in the order of the tangent pattern. Depends on q.
+     */
+    biela_system_function mass;
+    /**
+     * M(q) a, `nv`. Depends on q, a.
+     */
+    biela_system_function mass_times;
+    /**
+     * f, `nv`, velocity-dependent inertia forces included. Depends on q, v.
+     */
+    biela_system_function force;
+    /**
+     * df/dq, in the order of the tangent pattern. Depends on q, v. NULL: differenced, as the next three.
+     */
+    biela_system_function force_by_q;
+    /**
+     * df/dv, in the order of the tangent pattern. Depends on q, v.
+     */
+    biela_system_function force_by_v;
+    /**
+     * d(M a)/dq, in the order of the tangent pattern. Depends on q, a.
+     */
+    biela_system_function inertia_by_q;
+    /**
+     * d(G^T lambda)/dq, in the order of the tangent pattern. Depends on q, lambda.
+     */
+    biela_system_function reaction_by_q;
+    /**
+     * Phi, `nc`. Depends on q.
+     */
+    biela_system_function constraint;
+    /**
+     * G, in the order of the jacobian pattern. Depends on q. NULL: differenced, as the next two.
+     */
+    biela_system_function jacobian;
+    /**
+     * dPhi/dt with q held and inputs moving, `nc`. Depends on q.
+     */
+    biela_system_function constraint_rate;
+    /**
+     * d(G v)/dq v + 2 dG/dt v + d2Phi/dt2, `nc`: G a plus this is zero. Depends on q, v.
+     */
+    biela_system_function convective;
+    /**
+     * Kinetic and potential energy, 2 numbers. Depends on q, v. NULL: there are no variables energy.kinetic, ..
+     */
+    biela_system_function energy;
+    /**
+     * Power taken out by dampers and brought in by drives, 2 numbers. Depends on q, v. NULL: none.
+     */
+    biela_system_function power;
+    /**
+     * out (`nq`) = x (`nq`) moved by y (`nv`). NULL: x + y. Given, it needs the next three too.
+     */
+    biela_system_group retract;
+    /**
+     * out (`nv`) with x moved by out = y (`nq` both).
+     */
+    biela_system_group difference;
+    /**
+     * out = Lie bracket of x and y, all `nv`.
+     */
+    biela_system_group bracket;
+    /**
+     * out = T(x)^-1 y, all `nv`, T the tangent of the exponential.
+     */
+    biela_system_group tangent_inverse;
+    /**
+     * Event functions.
+     */
+    biela_system_events events;
+    /**
+     * Which crossings count. NULL: both of all.
+     */
+    biela_system_crossing crossing;
+    /**
+     * What an event does. NULL: nothing but a new start of the integration.
+     */
+    biela_system_fire fire;
+    /**
+     * What holds an event.
+     */
+    biela_system_hold hold;
+    /**
+     * Rows that hold. NULL: all.
+     */
+    biela_system_active active;
+    /**
+     * Modes at start. NULL: zero.
+     */
+    biela_system_modes start_modes;
+} biela_system_definition;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -283,7 +836,7 @@ biela_status biela_instance_new_from_string(const char *text,
                                             biela_instance **out);
 
 /**
- * Ends an instance and frees all that belongs to it: names and units given by `biela_variable_info`, and
+ * Ends an instance and frees all that belongs to it: texts and lists given by `biela_variable_info`, and
  * the sentence of `biela_last_error`. Saved states live on. NULL is allowed and does nothing.
  *
  * While another call on the instance runs, it is not freed and the answer is `BIELA_STATUS_BUSY`. The handle
@@ -296,8 +849,8 @@ biela_status biela_instance_free(biela_instance *instance);
 
 /**
  * Back to the beginning of its life: as just created, all variables at their start values, not
- * initialized. Mends an instance that has answered `BIELA_STATUS_PANIC`. Names and units already given by
- * `biela_variable_info` stay valid.
+ * initialized, inputs held. Mends an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
+ * what `biela_variable_info` has given stays valid.
  *
  * # Safety
  * `instance` is NULL or a live handle.
@@ -412,7 +965,8 @@ biela_status biela_cancel(biela_instance *instance);
 biela_status biela_time(biela_instance *instance, double *time);
 
 /**
- * Sets `count` inputs or parameters; on failure none is set. Inputs hold from the instance's time on.
+ * Sets `count` inputs or parameters; on failure none is set. Inputs hold from the instance's time on, or
+ * go on as `biela_set_extrapolation` says. Setting what is already there changes nothing.
  * `count` 0 is legal and looks at no pointer.
  *
  * # Safety
@@ -436,6 +990,72 @@ biela_status biela_get_real(biela_instance *instance,
                             double *values);
 
 /**
+ * Sets derivatives of `count` inputs from the instance's time on: `orders[i]` 1 (per s) or 2 (per s^2). The
+ * input then is u + u' s + u'' s^2/2 until it is set again. Value and derivatives not named go on from
+ * where they are: set the value first, if it is to change. On failure none is set.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `references`, `orders` and `values` hold `count` elements each.
+ */
+biela_status biela_set_input_derivatives(biela_instance *instance,
+                                         const uint32_t *references,
+                                         const uint32_t *orders,
+                                         size_t count,
+                                         const double *values);
+
+/**
+ * How inputs go on from the values set from now on: `order` 0 hold (the default), 1 along the line through
+ * your last two values, 2 along the parabola through your last three; fewer where there are fewer yet. An
+ * input that is not set again goes on along its line or parabola. Part of the saved state; a reset brings
+ * the default back.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle.
+ */
+biela_status biela_set_extrapolation(biela_instance *instance,
+                                     uint32_t order);
+
+/**
+ * Reads time derivatives of `count` outputs at the instance's time into `values`: `orders[i]` 1 (per s) or
+ * 2 (per s^2), along the motion that the inputs as now set would give. On failure `values` is unchanged.
+ * Nothing else changes, not a bit of what follows.
+ *
+ * Derivatives that are quantities themselves (position to speed to acceleration) are exact; all others
+ * are differences on the motion, good to about 1e-8 (order 1) and 1e-6 (order 2) of the quantity's size over
+ * the motion's time scale. Counters have none.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `references`, `orders` and `values` hold `count` elements each.
+ */
+biela_status biela_get_output_derivatives(biela_instance *instance,
+                                          const uint32_t *references,
+                                          const uint32_t *orders,
+                                          size_t count,
+                                          double *values);
+
+/**
+ * Interface Jacobian times a vector: `sensitivities[i]` = sum over j of d unknown_i / d known_j * `seed[j]`,
+ * at the instance's time with positions and velocities fixed: what reading the outputs right after setting
+ * the inputs or parameters would show. Unknowns are outputs, knowns are inputs or parameters.
+ *
+ * Accelerations, reactions and forces feed through; positions and velocities do not, except where an
+ * input prescribes them. Exact to rounding in what acts linearly (forces, gravity), to about 1e-10 relative
+ * in masses, stiffnesses and the like. On failure `sensitivities` is unchanged. Nothing else changes, not a
+ * bit of what follows.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `unknowns` and `sensitivities` hold `unknown_count` elements each,
+ * `knowns` and `seed` hold `known_count` elements each.
+ */
+biela_status biela_directional_derivative(biela_instance *instance,
+                                          const uint32_t *unknowns,
+                                          size_t unknown_count,
+                                          const uint32_t *knowns,
+                                          size_t known_count,
+                                          const double *seed,
+                                          double *sensitivities);
+
+/**
  * Saves the present state into `*state`. Where `*state` is NULL a new state is made; otherwise the state it
  * holds is overwritten, without allocating if it came from the same model. On failure `*state` is
  * unchanged. Set `*state = NULL` before the first call, and end it with `biela_state_free`.
@@ -455,6 +1075,45 @@ biela_status biela_state_save(biela_instance *instance,
  */
 biela_status biela_state_restore(biela_instance *instance,
                                  biela_state *state);
+
+/**
+ * How many bytes `biela_state_serialize` writes for this state.
+ *
+ * # Safety
+ * `instance` and `state` are NULL or live handles; `size` is NULL or points to one number.
+ */
+biela_status biela_state_serialized_size(biela_instance *instance,
+                                         biela_state *state,
+                                         size_t *size);
+
+/**
+ * Writes a state as bytes, for a file or another process: with a version and a checksum, the same on
+ * every machine, exact. `size` is what `biela_state_serialized_size` says; with less, nothing is written.
+ *
+ * # Safety
+ * `instance` and `state` are NULL or live handles; `bytes` holds `size` bytes.
+ */
+biela_status biela_state_serialize(biela_instance *instance,
+                                   biela_state *state,
+                                   uint8_t *bytes,
+                                   size_t size);
+
+/**
+ * Makes a state from bytes that `biela_state_serialize` wrote, of this instance or of any other of the same
+ * model, in this process or another. `size` is the exact number of bytes. Bytes that are foreign, cut or
+ * damaged are refused with `BIELA_STATUS_ERROR_STATE`.
+ *
+ * Where `*state` is NULL a new state is made; otherwise the one it holds is overwritten. On failure `*state`
+ * is unchanged. The instance does not change: restore the state to go there.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `bytes` holds `size` bytes; `state` is NULL or points to NULL or to a
+ * live handle.
+ */
+biela_status biela_state_deserialize(biela_instance *instance,
+                                     const uint8_t *bytes,
+                                     size_t size,
+                                     biela_state **state);
 
 /**
  * Ends a saved state; its instance need not live any more. NULL is allowed and does nothing. While a call
@@ -483,6 +1142,54 @@ biela_status biela_counters_default(biela_counters *counters,
  */
 biela_status biela_statistics(biela_instance *instance,
                               biela_counters *counters);
+
+/**
+ * From now on messages up to `level` (a `biela_log_level`) go to `callback`, with `user` handed through;
+ * NULL: none are made. It stays through resets and restores, until it is replaced or the instance freed.
+ * Without a logger, and for messages above its level, nothing is composed and nothing allocated.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `callback` is NULL or may be called with `user` on every thread that
+ * calls this instance, as long as it is set.
+ */
+biela_status biela_set_logger(biela_instance *instance,
+                              biela_log_callback callback,
+                              void *user,
+                              int level);
+
+/**
+ * Zeroes the struct and sets its `struct_size`. Call it with `sizeof(biela_system_definition)` of your header.
+ *
+ * # Safety
+ * `definition` is NULL or points to `struct_size` bytes.
+ */
+biela_status biela_system_definition_default(biela_system_definition *definition,
+                                             size_t struct_size);
+
+/**
+ * Makes an instance of a system of your own. Its variables are the inputs, q1 .., v1 .., a1 .., lambda1 .. as outputs,
+ * energies where `energy` is given, and the parameters. All other functions work on it as on any instance.
+ *
+ * `*out` is the new instance, or NULL on failure; `biela_last_error(NULL)` on the same thread then has the
+ * sentence. End the instance with `biela_instance_free`.
+ *
+ * # Safety
+ * `definition` is NULL or points to a struct whose `struct_size` is set, with arrays as long as it says, names that are
+ * NUL-terminated, functions that do what it says, and a `user` that any thread may use; `out` is NULL or
+ * points to one handle.
+ */
+biela_status biela_system_new(const biela_system_definition *definition,
+                              biela_instance **out);
+
+/**
+ * The last answer other than 0 that a function of the system gave in a call that failed because of it; 0 if there was
+ * none since the instance was made or reset.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle made by `biela_system_new`; `answer` is NULL or points to one number.
+ */
+biela_status biela_system_answer(biela_instance *instance,
+                                 int32_t *answer);
 
 #ifdef __cplusplus
 }  // extern "C"

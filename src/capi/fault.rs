@@ -19,3 +19,14 @@ pub unsafe extern "C" fn biela_inject_panic(instance: *mut biela_instance) -> bi
         })
     }
 }
+
+/// The same for an instance made by `fmi2Instantiate` or `fmi3InstantiateCoSimulation`: the next call that goes past the
+/// table of legal calls panics. 0: done; 3: not an instance.
+///
+/// # Safety
+/// `instance` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_fmi_inject_panic(instance: *mut std::ffi::c_void) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { crate::fmi::inject_panic(instance) as i32 }
+}

@@ -15,7 +15,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::ptr::null_mut;
 use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::instance::{Content, biela_instance};
 use super::status::biela_status;
@@ -25,6 +25,7 @@ use crate::error::Error;
 ///
 /// # Safety
 /// `instance` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
+#[inline]
 pub(super) unsafe fn gate(
     instance: *mut biela_instance,
     call: &'static CStr,
@@ -56,6 +57,7 @@ pub(super) unsafe fn gate_even_if_broken(
 ///
 /// # Safety
 /// As [`gate`].
+#[inline]
 unsafe fn enter(
     instance: *mut biela_instance,
     call: &'static CStr,
@@ -63,8 +65,15 @@ unsafe fn enter(
 ) -> biela_status {
     // SAFETY: the caller's promise.
     match unsafe { claim(instance, call) } {
-        // SAFETY: the turn is ours until the end of this arm, so this is the only reference to the content.
-        Ok((handle, _turn)) => inside(unsafe { &mut *handle.0.content.get() }),
+        Ok((handle, _turn)) => {
+            // SAFETY: the turn is ours until the end of this arm, so this is the only reference to the content.
+            let status = inside(unsafe { &mut *handle.0.content.get() });
+            if status != biela_status::Ok {
+                // A logger that has called back from inside was refused before this call failed.
+                forget_refusal(handle);
+            }
+            status
+        }
         Err(status) => status,
     }
 }
@@ -73,6 +82,7 @@ unsafe fn enter(
 ///
 /// # Safety
 /// As [`gate`].
+#[inline]
 pub(super) unsafe fn claim<'a>(
     instance: *mut biela_instance,
     call: &'static CStr,
@@ -141,18 +151,19 @@ impl Failure {
 }
 
 /// Text for C: a NUL inside would end it early.
-pub(super) fn c_text(text: &str) -> CString {
+pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{FFFD}")).expect("the NULs have been replaced")
 }
 
 // --- whose turn it is -----------------------------------------------------------------------------------------------
 
 /// The right to be the only one inside an instance or a state. `running` holds the name of the call that has it.
-pub(super) struct Turn<'a>(&'a AtomicPtr<c_char>);
+pub(crate) struct Turn<'a>(&'a AtomicPtr<c_char>);
 
 impl<'a> Turn<'a> {
     /// Takes the turn, or says which call has it.
-    pub(super) fn take(
+    #[inline]
+    pub(crate) fn take(
         running: &'a AtomicPtr<c_char>,
         call: &'static CStr,
     ) -> std::result::Result<Self, &'static CStr> {
@@ -166,6 +177,7 @@ impl<'a> Turn<'a> {
 }
 
 impl Drop for Turn<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.0.store(null_mut(), Ordering::Release);
     }
@@ -186,6 +198,7 @@ fn remember_refusal(handle: &biela_instance, failure: Failure) -> biela_status {
     failure.status
 }
 
+#[inline]
 fn forget_refusal(handle: &biela_instance) {
     let address = std::ptr::from_ref(handle).addr();
     let _ = REFUSAL.try_with(|kept| {
@@ -230,15 +243,17 @@ thread_local! {
 }
 
 /// Runs `action`; a panic becomes an [`Error::Internal`] and prints nothing.
-pub(super) fn quietly<T>(action: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    install_hook();
-    let depth = |change: fn(u32) -> u32| {
-        let _ = DEPTH.try_with(|depth| depth.set(change(depth.get())));
-    };
-    depth(|d| d + 1);
+#[inline]
+pub(crate) fn quietly<T, E: From<Error>>(
+    action: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    if !INSTALLED.load(Ordering::Relaxed) {
+        install_hook();
+    }
+    let _ = DEPTH.try_with(|depth| depth.set(depth.get() + 1));
     // What is left half-done by a panic is never looked at again: the instance is broken from then on.
     let outcome = catch_unwind(AssertUnwindSafe(action));
-    depth(|d| d - 1);
+    let _ = DEPTH.try_with(|depth| depth.set(depth.get() - 1));
     outcome.unwrap_or_else(|payload| {
         let heard = HEARD.try_with(RefCell::take).ok().flatten();
         let message = heard.unwrap_or_else(|| payload_text(&*payload).to_owned());
@@ -246,7 +261,11 @@ pub(super) fn quietly<T>(action: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     })
 }
 
+/// The hook is in place.
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
 /// Panics inside a gate are noted for their sentence; all others go where they went before.
+#[cold]
 fn install_hook() {
     static ONCE: Once = Once::new();
     // Changing the hook is not allowed while panicking; the message is then printed, nothing worse.
@@ -265,6 +284,7 @@ fn install_hook() {
             let text = format!("{}{place}", payload_text(info.payload()));
             let _ = HEARD.try_with(|heard| heard.replace(Some(text)));
         }));
+        INSTALLED.store(true, Ordering::Relaxed);
     });
 }
 

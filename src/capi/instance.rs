@@ -1,6 +1,6 @@
 //! Life of an instance, seen from C.
 
-use std::cell::UnsafeCell;
+use std::cell::{OnceCell, UnsafeCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::Path;
 use std::ptr::null_mut;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use super::gate::{self, Outcome, c_text, claim, create, gate_even_if_broken, quietly};
 use super::pointer;
 use super::status::biela_status;
+use super::system::Callbacks;
 use crate::component::{Instance, SavedState};
 use crate::error::{Error, Result};
 
@@ -46,12 +47,16 @@ const MAGIC: u64 = u64::from_be_bytes(*b"biela-in");
 /// What the turn protects.
 pub(super) struct Content {
     pub(super) component: Instance,
-    /// Name and unit of each variable as C reads them.
-    pub(super) texts: Vec<(CString, CString)>,
+    /// Name, unit and description of each variable as C reads them.
+    pub(super) texts: Vec<[CString; 3]>,
+    /// Direct dependencies of each variable, during the run and at the start; found out when first asked for.
+    pub(super) links: OnceCell<Vec<[Vec<u32>; 2]>>,
     /// Of the last failure.
     pub(super) sentence: CString,
     /// A panic has left the component in an unknown condition.
     pub(super) broken: bool,
+    /// Where the equations are the user's functions.
+    pub(super) callbacks: Option<Callbacks>,
     /// Every cancel flag this instance ever had: `biela_cancel` may be reading an older one right now.
     cancel_flags: Vec<Arc<AtomicBool>>,
     /// The next call panics.
@@ -66,6 +71,7 @@ const _: () = travels::<SavedState>();
 
 impl Content {
     /// Runs one call on the component; keeps the sentence of its failure.
+    #[inline]
     pub(super) fn run(&mut self, action: impl FnOnce(&mut Self) -> Outcome) -> biela_status {
         let outcome = quietly(|| {
             #[cfg(feature = "fault-injection")]
@@ -74,6 +80,11 @@ impl Content {
             }
             action(self)
         });
+        let running = self.component.is_running().then(|| self.component.time());
+        let outcome = match &mut self.callbacks {
+            Some(callbacks) => callbacks.explain(outcome, running),
+            None => outcome,
+        };
         let Err(failure) = outcome else {
             return biela_status::Ok;
         };
@@ -85,9 +96,18 @@ impl Content {
     /// As just created. After a panic nothing of the old component but its model is trusted.
     fn reset(&mut self) -> Result<()> {
         if self.broken {
-            self.component = Instance::from_model(self.component.model().clone())?;
+            let fresh = match &mut self.callbacks {
+                None => Instance::from_model(self.component.model().clone())?,
+                Some(callbacks) => callbacks.component(self.component.model())?,
+            };
+            let logger = self.component.set_logger(None);
+            self.component = fresh;
+            self.component.set_logger(logger);
         } else {
             self.component.reset();
+        }
+        if let Some(callbacks) = &mut self.callbacks {
+            callbacks.forget();
         }
         let flag = self.component.cancel_flag();
         if Arc::as_ptr(&flag) != self.cancel_flag().cast_const() {
@@ -110,16 +130,18 @@ impl Content {
 
 impl biela_instance {
     /// A handle around a component.
-    fn new(component: Instance) -> Box<Self> {
+    pub(super) fn new(component: Instance, callbacks: Option<Callbacks>) -> Box<Self> {
         let texts = component
             .variables()
             .iter()
-            .map(|variable| (c_text(&variable.name), c_text(&variable.unit)))
+            .map(|v| [c_text(&v.name), c_text(&v.unit), c_text(&v.description)])
             .collect();
         let content = Content {
             texts,
+            links: OnceCell::new(),
             sentence: CString::default(),
             broken: false,
+            callbacks,
             cancel_flags: vec![component.cancel_flag()],
             #[cfg(feature = "fault-injection")]
             fault: false,
@@ -137,6 +159,7 @@ impl biela_instance {
     ///
     /// # Safety
     /// `instance` is NULL or points to memory that can be read; if it says it is an instance, it is one.
+    #[inline]
     pub(super) unsafe fn open<'a>(instance: *const Self, call: &CStr) -> Result<&'a Self> {
         // SAFETY: NULL and alignment are checked before the read; the rest is the caller's promise.
         let magic = (!instance.is_null() && instance.is_aligned())
@@ -145,16 +168,20 @@ impl biela_instance {
             // SAFETY: it says it is an instance.
             return Ok(unsafe { &*instance });
         }
-        let value = match magic {
-            None if instance.is_null() => "NULL".to_owned(),
-            _ => format!("{instance:p} (not an instance)"),
-        };
-        Err(Error::Argument {
+        Err(Self::not_one(instance, call))
+    }
+
+    #[cold]
+    fn not_one(instance: *const Self, call: &CStr) -> Error {
+        Error::Argument {
             name: format!("instance of {}", call.to_string_lossy()),
-            value,
+            value: match instance.is_null() {
+                true => "NULL".to_owned(),
+                false => format!("{instance:p} (not an instance)"),
+            },
             expected: "a live handle made by biela_instance_new_from_file or _from_string"
                 .to_owned(),
-        })
+        }
     }
 
     /// Asks the step that runs to stop.
@@ -195,7 +222,7 @@ pub unsafe extern "C" fn biela_instance_new_from_file(
         let (out, path) = unsafe { (pointer::place("out", out)?, pointer::text("path", path)) };
         out.write(null_mut());
         let component = Instance::from_file(Path::new(path?))?;
-        out.write(Box::into_raw(biela_instance::new(component)));
+        out.write(Box::into_raw(biela_instance::new(component, None)));
         Ok(())
     })
 }
@@ -229,12 +256,12 @@ pub unsafe extern "C" fn biela_instance_new_from_string(
             false => Some(Path::new(unsafe { pointer::text("base_dir", base_dir)? })),
         };
         let component = Instance::from_text(pointer::utf8("text", text)?, base_dir)?;
-        out.write(Box::into_raw(biela_instance::new(component)));
+        out.write(Box::into_raw(biela_instance::new(component, None)));
         Ok(())
     })
 }
 
-/// Ends an instance and frees all that belongs to it: names and units given by `biela_variable_info`, and
+/// Ends an instance and frees all that belongs to it: texts and lists given by `biela_variable_info`, and
 /// the sentence of `biela_last_error`. Saved states live on. NULL is allowed and does nothing.
 ///
 /// While another call on the instance runs, it is not freed and the answer is `BIELA_STATUS_BUSY`. The handle
@@ -264,8 +291,8 @@ pub unsafe extern "C" fn biela_instance_free(instance: *mut biela_instance) -> b
 }
 
 /// Back to the beginning of its life: as just created, all variables at their start values, not
-/// initialized. Mends an instance that has answered `BIELA_STATUS_PANIC`. Names and units already given by
-/// `biela_variable_info` stay valid.
+/// initialized, inputs held. Mends an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
+/// what `biela_variable_info` has given stays valid.
 ///
 /// # Safety
 /// `instance` is NULL or a live handle.

@@ -8,14 +8,17 @@
 //! The doc comments of the exported items are the C manual: cbindgen copies them into the header, where `tests/header.rs`
 //! compares them with the committed file.
 
+pub mod derivative;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
-mod gate;
+pub(crate) mod gate;
 pub mod instance;
-mod pointer;
+pub mod logger;
+pub(crate) mod pointer;
 pub mod state;
 pub mod statistics;
 pub mod status;
 pub mod step;
+pub mod system;
 pub mod value;
 pub mod variable;

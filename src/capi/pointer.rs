@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use crate::error::{Error, Result};
 
 /// A wrong pointer as an error that names the argument.
+#[cold]
 fn wrong(name: &str, value: impl ToString, expected: &str) -> Error {
     Error::Argument {
         name: name.to_owned(),
@@ -16,35 +17,50 @@ fn wrong(name: &str, value: impl ToString, expected: &str) -> Error {
 }
 
 /// NULL and misaligned pointers are refused.
+#[inline]
 fn checked<T>(name: &str, pointer: *const T) -> Result<()> {
-    if pointer.is_null() {
-        return Err(wrong(name, "NULL", "a pointer to memory of yours"));
+    match !pointer.is_null() && pointer.is_aligned() {
+        true => Ok(()),
+        false => Err(wrong_pointer(name, pointer.addr(), align_of::<T>())),
     }
-    if !pointer.is_aligned() {
-        let expected = format!("an address divisible by {}", align_of::<T>());
-        return Err(wrong(name, format!("{pointer:p}"), &expected));
+}
+
+#[cold]
+fn wrong_pointer(name: &str, address: usize, alignment: usize) -> Error {
+    match address {
+        0 => wrong(name, "NULL", "a pointer to memory of yours"),
+        _ => {
+            let expected = format!("an address divisible by {alignment}");
+            wrong(name, format!("{address:#x}"), &expected)
+        }
     }
-    Ok(())
 }
 
 /// An array that will be looked at: additionally its size in bytes must be one that can exist.
+#[inline]
 fn checked_array<T>(name: &str, pointer: *const T, length: usize) -> Result<()> {
     checked(name, pointer)?;
-    if length > isize::MAX as usize / size_of::<T>() {
-        return Err(wrong(
-            &format!("count of {name}"),
-            length,
-            "no more than memory can hold",
-        ));
+    match length <= isize::MAX as usize / size_of::<T>() {
+        true => Ok(()),
+        false => Err(wrong_count(name, length)),
     }
-    Ok(())
+}
+
+#[cold]
+fn wrong_count(name: &str, length: usize) -> Error {
+    wrong(
+        &format!("count of {name}"),
+        length,
+        "no more than memory can hold",
+    )
 }
 
 /// `length` elements to be read. Length 0 never looks at the pointer.
 ///
 /// # Safety
 /// If `length` > 0 and `pointer` is not NULL, it points to `length` elements that nobody writes during `'a`.
-pub(super) unsafe fn slice<'a, T>(name: &str, pointer: *const T, length: usize) -> Result<&'a [T]> {
+#[inline]
+pub(crate) unsafe fn slice<'a, T>(name: &str, pointer: *const T, length: usize) -> Result<&'a [T]> {
     if length == 0 {
         return Ok(&[]);
     }
@@ -57,7 +73,8 @@ pub(super) unsafe fn slice<'a, T>(name: &str, pointer: *const T, length: usize) 
 ///
 /// # Safety
 /// If `length` > 0 and `pointer` is not NULL, it points to `length` elements that nobody else uses during `'a`.
-pub(super) unsafe fn slice_mut<'a, T>(
+#[inline]
+pub(crate) unsafe fn slice_mut<'a, T>(
     name: &str,
     pointer: *mut T,
     length: usize,
@@ -71,19 +88,22 @@ pub(super) unsafe fn slice_mut<'a, T>(
 }
 
 /// Refuses an output array that shares memory with an input array.
-pub(super) fn apart<A, B>(
+#[inline]
+pub(crate) fn apart<A, B>(
     input: &str,
     a: *const A,
+    a_length: usize,
     output: &str,
     b: *const B,
-    length: usize,
+    b_length: usize,
 ) -> Result<()> {
     let (a0, b0) = (a.addr(), b.addr());
     let (a1, b1) = (
-        a0.saturating_add(length.saturating_mul(size_of::<A>())),
-        b0.saturating_add(length.saturating_mul(size_of::<B>())),
+        a0.saturating_add(a_length.saturating_mul(size_of::<A>())),
+        b0.saturating_add(b_length.saturating_mul(size_of::<B>())),
     );
-    if length > 0 && !a.is_null() && !b.is_null() && a0 < b1 && b0 < a1 {
+    let there = a_length > 0 && b_length > 0 && !a.is_null() && !b.is_null();
+    if there && a0 < b1 && b0 < a1 {
         return Err(wrong(
             output,
             format!("{b:p}"),
@@ -93,11 +113,72 @@ pub(super) fn apart<A, B>(
     Ok(())
 }
 
+/// Two arrays that can be looked at as they are: references to be read and values to be written, apart from each other.
+/// `None` where anything about them needs a closer look.
+///
+/// # Safety
+/// As [`slice`] and [`slice_mut`].
+#[inline]
+pub(crate) unsafe fn pair<'a, A, B>(
+    read: *const A,
+    read_length: usize,
+    write: *mut B,
+    write_length: usize,
+) -> Option<(&'a [A], &'a mut [B])> {
+    if !good(read, read_length) || !good(write.cast_const(), write_length) {
+        return None;
+    }
+    let (r0, w0) = (read.addr(), write.addr());
+    let (r1, w1) = (
+        r0.checked_add(read_length * size_of::<A>())?,
+        w0.checked_add(write_length * size_of::<B>())?,
+    );
+    if r0 < w1 && w0 < r1 {
+        return None;
+    }
+    // SAFETY: not NULL, aligned, sizes fit, apart (checked); the memory is the caller's promise.
+    Some(unsafe {
+        (
+            std::slice::from_raw_parts(read, read_length),
+            std::slice::from_raw_parts_mut(write, write_length),
+        )
+    })
+}
+
+/// The same for two arrays to be read.
+///
+/// # Safety
+/// As [`slice`].
+#[inline]
+pub(crate) unsafe fn two<'a, A, B>(
+    a: *const A,
+    b: *const B,
+    length: usize,
+) -> Option<(&'a [A], &'a [B])> {
+    if !good(a, length) || !good(b, length) {
+        return None;
+    }
+    // SAFETY: not NULL, aligned, sizes fit (checked); the memory is the caller's promise.
+    Some(unsafe {
+        (
+            std::slice::from_raw_parts(a, length),
+            std::slice::from_raw_parts(b, length),
+        )
+    })
+}
+
+/// Not NULL, aligned, of a length that memory can hold.
+#[inline]
+fn good<T>(pointer: *const T, length: usize) -> bool {
+    !pointer.is_null() && pointer.is_aligned() && length <= isize::MAX as usize / size_of::<T>()
+}
+
 /// One place for a result. The caller writes it with `MaybeUninit::write`.
 ///
 /// # Safety
 /// `pointer` is NULL or points to one `T` that nobody else uses during `'a`.
-pub(super) unsafe fn place<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut MaybeUninit<T>> {
+#[inline]
+pub(crate) unsafe fn place<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut MaybeUninit<T>> {
     checked(name, pointer)?;
     // SAFETY: not NULL, aligned (checked); the memory is the caller's promise.
     Ok(unsafe { &mut *pointer.cast::<MaybeUninit<T>>() })
@@ -107,14 +188,14 @@ pub(super) unsafe fn place<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut
 ///
 /// # Safety
 /// `pointer` is NULL or points to a NUL-terminated string that nobody writes during `'a`.
-pub(super) unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
+pub(crate) unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
     checked(name, pointer)?;
     // SAFETY: not NULL (checked); termination is the caller's promise.
     utf8(name, unsafe { CStr::from_ptr(pointer) }.to_bytes())
 }
 
 /// The bytes as text, or an error that says where they stop being text.
-pub(super) fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
+pub(crate) fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|error| {
         let value = format!("bytes that are not text at offset {}", error.valid_up_to());
         wrong(name, value, "UTF-8")
@@ -242,11 +323,41 @@ mod tests {
         let room = [0.0_f64; 4];
         let start = room.as_ptr();
         let references = start.cast::<u32>();
-        assert!(sentence(apart("references", references, "values", start, 2)).contains("apart"));
-        assert!(apart("references", references, "values", start.wrapping_add(1), 2).is_ok());
-        assert!(apart("references", references, "values", start, 0).is_ok());
-        assert!(apart("references", references.wrapping_add(4), "values", start, 2).is_ok());
-        assert!(apart("references", references.wrapping_add(3), "values", start, 2).is_err());
+        assert!(sentence(apart("references", references, 2, "values", start, 2)).contains("apart"));
+        assert!(
+            apart(
+                "references",
+                references,
+                2,
+                "values",
+                start.wrapping_add(1),
+                2
+            )
+            .is_ok()
+        );
+        assert!(apart("references", references, 0, "values", start, 0).is_ok());
+        assert!(
+            apart(
+                "references",
+                references.wrapping_add(4),
+                2,
+                "values",
+                start,
+                2
+            )
+            .is_ok()
+        );
+        assert!(
+            apart(
+                "references",
+                references.wrapping_add(3),
+                2,
+                "values",
+                start,
+                2
+            )
+            .is_err()
+        );
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::status::biela_status;
 use crate::component::SavedState;
 use crate::error::{Error, Result};
 
-/// A state of an instance, to go back to. Opaque; made by `biela_state_save`, ended by `biela_state_free`.
+/// A state of an instance, to go back to. Opaque; made by `biela_state_save` or `biela_state_deserialize`,
+/// ended by `biela_state_free`.
 ///
 /// It holds all that the future depends on: a run continued from a restored state gives the same bits. It may
 /// outlive its instance and be restored into any instance of the same model, one call at a time.
@@ -36,6 +37,15 @@ const _: () = assert!(std::mem::offset_of!(biela_state, 0) == 0);
 const MAGIC: u64 = u64::from_be_bytes(*b"biela-st");
 
 impl biela_state {
+    /// A handle around a state.
+    fn new(saved: SavedState) -> *mut Self {
+        Box::into_raw(Box::new(Self(Handle {
+            magic: MAGIC,
+            running: AtomicPtr::new(null_mut()),
+            saved: UnsafeCell::new(saved),
+        })))
+    }
+
     /// The state behind a pointer: NULL, misaligned pointers and handles of another kind are refused.
     ///
     /// # Safety
@@ -54,7 +64,7 @@ impl biela_state {
                 true => "NULL".to_owned(),
                 false => format!("{state:p} (not a state)"),
             },
-            expected: "a live handle made by biela_state_save".to_owned(),
+            expected: "a live handle made by biela_state_save or _deserialize".to_owned(),
         })
     }
 }
@@ -92,13 +102,7 @@ pub unsafe extern "C" fn biela_state_save(
             // SAFETY: by promise it points to a handle that is set.
             let state = pointer::place("state", state)?.assume_init_mut();
             if state.is_null() {
-                let saved = UnsafeCell::new(content.component.save()?);
-                let running = AtomicPtr::new(null_mut());
-                *state = Box::into_raw(Box::new(biela_state(Handle {
-                    magic: MAGIC,
-                    running,
-                    saved,
-                })));
+                *state = biela_state::new(content.component.save()?);
                 return Ok(());
             }
             let (saved, _turn) = claim_state(*state, CALL)?;
@@ -125,6 +129,99 @@ pub unsafe extern "C" fn biela_state_restore(
             let (saved, _turn) = claim_state(state, CALL)?;
             // SAFETY: the turn is ours.
             Ok(content.component.restore(&*saved)?)
+        })
+    }
+}
+
+/// How many bytes `biela_state_serialize` writes for this state.
+///
+/// # Safety
+/// `instance` and `state` are NULL or live handles; `size` is NULL or points to one number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_state_serialized_size(
+    instance: *mut biela_instance,
+    state: *mut biela_state,
+    size: *mut usize,
+) -> biela_status {
+    const CALL: &CStr = c"biela_state_serialized_size";
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate(instance, CALL, |_| {
+            let size = pointer::place("size", size)?;
+            let (saved, _turn) = claim_state(state, CALL)?;
+            // SAFETY: the turn is ours.
+            size.write((*saved).serialized_size());
+            Ok(())
+        })
+    }
+}
+
+/// Writes a state as bytes, for a file or another process: with a version and a checksum, the same on
+/// every machine, exact. `size` is what `biela_state_serialized_size` says; with less, nothing is written.
+///
+/// # Safety
+/// `instance` and `state` are NULL or live handles; `bytes` holds `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_state_serialize(
+    instance: *mut biela_instance,
+    state: *mut biela_state,
+    bytes: *mut u8,
+    size: usize,
+) -> biela_status {
+    const CALL: &CStr = c"biela_state_serialize";
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate(instance, CALL, |_| {
+            let (saved, _turn) = claim_state(state, CALL)?;
+            // SAFETY: the turn is ours.
+            let content = (*saved).to_bytes();
+            if size < content.len() {
+                return Err(Error::Argument {
+                    name: "size".to_owned(),
+                    value: size.to_string(),
+                    expected: format!("at least {}", content.len()),
+                }
+                .into());
+            }
+            pointer::slice_mut("bytes", bytes, content.len())?.copy_from_slice(&content);
+            Ok(())
+        })
+    }
+}
+
+/// Makes a state from bytes that `biela_state_serialize` wrote, of this instance or of any other of the same
+/// model, in this process or another. `size` is the exact number of bytes. Bytes that are foreign, cut or
+/// damaged are refused with `BIELA_STATUS_ERROR_STATE`.
+///
+/// Where `*state` is NULL a new state is made; otherwise the one it holds is overwritten. On failure `*state`
+/// is unchanged. The instance does not change: restore the state to go there.
+///
+/// # Safety
+/// `instance` is NULL or a live handle; `bytes` holds `size` bytes; `state` is NULL or points to NULL or to a
+/// live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_state_deserialize(
+    instance: *mut biela_instance,
+    bytes: *const u8,
+    size: usize,
+    state: *mut *mut biela_state,
+) -> biela_status {
+    const CALL: &CStr = c"biela_state_deserialize";
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate(instance, CALL, |content| {
+            // SAFETY: by promise it points to a handle that is set.
+            let state = pointer::place("state", state)?.assume_init_mut();
+            let bytes = pointer::slice("bytes", bytes, size)?;
+            let made = content.component.deserialize(bytes)?;
+            if state.is_null() {
+                *state = biela_state::new(made);
+                return Ok(());
+            }
+            let (saved, _turn) = claim_state(*state, CALL)?;
+            // SAFETY: the turn is ours.
+            *saved = made;
+            Ok(())
         })
     }
 }

@@ -1,13 +1,13 @@
-//! Variables: names, units, causality, start values, value references.
+//! Variables: names, units, causality, variability, start values, dependencies, value references.
 
 use std::ffi::c_char;
 use std::mem::offset_of;
 
 use super::gate::{create, gate};
-use super::instance::biela_instance;
+use super::instance::{Content, biela_instance};
 use super::pointer::{self, Growing};
 use super::status::biela_status;
-use crate::component::Causality;
+use crate::component::{Causality, Initial, Variability};
 use crate::error::Error;
 
 /// Who sets a variable.
@@ -21,6 +21,38 @@ pub enum biela_causality {
     Input = 2,
     /// Computed.
     Output = 3,
+    /// Computed, and shown only because the model says `expose = "all"`.
+    Local = 4,
+}
+
+/// When the value of a variable may change.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum biela_variability {
+    /// Never.
+    Constant = 1,
+    /// Not after `biela_initialize`.
+    Fixed = 2,
+    /// Whenever it is set, also between steps.
+    Tunable = 3,
+    /// At certain times only: a counter.
+    Discrete = 4,
+    /// All the time.
+    Continuous = 5,
+}
+
+/// Where the value of a variable at the start comes from.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum biela_initial {
+    /// From you: it is an input.
+    None = 0,
+    /// It is the start value.
+    Exact = 1,
+    /// It is computed by `biela_initialize`.
+    Calculated = 3,
 }
 
 /// What `biela_variable_info` tells. Call `biela_variable_default` on it first.
@@ -40,6 +72,29 @@ pub struct biela_variable {
     pub has_start: i32,
     /// Start value; 0 where it has none.
     pub start: f64,
+    /// The dotted name of what it stands for, such as "pivot.position"; valid until the instance is freed.
+    pub description: *const c_char,
+    /// When it changes.
+    pub variability: biela_variability,
+    /// Where its value at the start comes from.
+    pub initial: biela_initial,
+    /// 1: it may not be set below `min`; 0: there is no such bound.
+    pub has_min: i32,
+    /// 1: it may not be set above `max`; 0: there is no such bound.
+    pub has_max: i32,
+    /// Smallest value it may be set to; 0 where there is no bound.
+    pub min: f64,
+    /// Largest value it may be set to; 0 where there is no bound.
+    pub max: f64,
+    /// The inputs on which it depends directly (reading it right after setting one of them shows another
+    /// value), in rising order; NULL where there are none; valid until the instance is freed.
+    pub dependencies: *const u32,
+    /// How many there are; 0 for inputs and parameters.
+    pub dependency_count: usize,
+    /// The inputs and parameters on which it depends right after `biela_initialize`; as above.
+    pub initial_dependencies: *const u32,
+    /// How many there are.
+    pub initial_dependency_count: usize,
 }
 
 // SAFETY: repr(C), begins with struct_size.
@@ -99,11 +154,16 @@ pub unsafe extern "C" fn biela_variable_info(
             let struct_size = pointer::struct_size("variable", variable)?;
             let variables = content.component.variables();
             let index = reference as usize;
-            let (Some(known), Some((name, unit))) =
+            let (Some(known), Some([name, unit, description])) =
                 (variables.get(index), content.texts.get(index))
             else {
                 let count = variables.len();
                 return Err(Error::UnknownReference { reference, count }.into());
+            };
+            // Only whoever has room for the dependencies waits for them to be found.
+            let [during, initial] = match struct_size > offset_of!(biela_variable, dependencies) {
+                true => content.links_of(index),
+                false => [&[][..]; 2],
             };
             let told = biela_variable {
                 struct_size,
@@ -113,13 +173,61 @@ pub unsafe extern "C" fn biela_variable_info(
                     Causality::Parameter => biela_causality::Parameter,
                     Causality::Input => biela_causality::Input,
                     Causality::Output => biela_causality::Output,
+                    Causality::Local => biela_causality::Local,
                 },
                 has_start: i32::from(known.start.is_some()),
                 start: known.start.unwrap_or(0.0),
+                description: description.as_ptr(),
+                variability: match known.variability {
+                    Variability::Constant => biela_variability::Constant,
+                    Variability::Fixed => biela_variability::Fixed,
+                    Variability::Tunable => biela_variability::Tunable,
+                    Variability::Discrete => biela_variability::Discrete,
+                    Variability::Continuous => biela_variability::Continuous,
+                },
+                initial: match known.initial {
+                    None => biela_initial::None,
+                    Some(Initial::Exact) => biela_initial::Exact,
+                    Some(Initial::Calculated) => biela_initial::Calculated,
+                },
+                has_min: i32::from(known.min.is_some()),
+                has_max: i32::from(known.max.is_some()),
+                min: known.min.unwrap_or(0.0),
+                max: known.max.unwrap_or(0.0),
+                dependencies: list(during),
+                dependency_count: during.len(),
+                initial_dependencies: list(initial),
+                initial_dependency_count: initial.len(),
             };
             pointer::write_struct(variable, struct_size, &told);
             Ok(())
         })
+    }
+}
+
+/// As C wants it: NULL where there is nothing.
+fn list(references: &[u32]) -> *const u32 {
+    match references.is_empty() {
+        true => std::ptr::null(),
+        false => references.as_ptr(),
+    }
+}
+
+impl Content {
+    /// Direct dependencies of a variable, during the run and at the start. Kept here and not in the component, which is
+    /// made anew after a panic: C may still hold the pointers.
+    fn links_of(&self, index: usize) -> [&[u32]; 2] {
+        let links = self.links.get_or_init(|| {
+            let component = &self.component;
+            let references = 0..component.variables().len() as u32;
+            let of = |reference: u32| {
+                let during = component.dependencies(reference).to_vec();
+                [during, component.initial_dependencies(reference).to_vec()]
+            };
+            references.map(of).collect()
+        });
+        let [during, initial] = &links[index];
+        [during, initial]
     }
 }
 

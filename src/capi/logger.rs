@@ -1,0 +1,137 @@
+//! What the library tells its host on the way, through a callback.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use super::gate::gate;
+use super::instance::biela_instance;
+use super::status::biela_status;
+use crate::component::{Category, Level, Logger, Message};
+use crate::error::Error;
+
+/// How serious a message is. A logger hears everything up to its own level.
+#[allow(non_camel_case_types)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum biela_log_level {
+    /// A call has failed; the text is the sentence of `biela_last_error`.
+    Error = 1,
+    /// It goes on, but look at it: an input that jumped, a burst of refused substeps.
+    Warning = 2,
+    /// What happened: the start, events.
+    Info = 3,
+    /// Every communication step.
+    Debug = 4,
+}
+
+/// Takes one message: your `user` pointer, how serious it is, what it is about ("start", "step", "event",
+/// "input", "state"), the instance's time (s), and a sentence in UTF-8. Both texts are valid during the
+/// call only.
+///
+/// It is called on the thread that has called the library, inside that call: it must return (no `longjmp`,
+/// no C++ exception), and calls on the same instance from within it are answered with `BIELA_STATUS_BUSY`.
+#[allow(non_camel_case_types)]
+pub type biela_log_callback = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        level: biela_log_level,
+        category: *const c_char,
+        time: f64,
+        message: *const c_char,
+    ),
+>;
+
+/// The host's pointer on its way into the component.
+struct User(*mut c_void);
+
+// SAFETY: never looked at, only handed back; by the promise of `biela_set_logger` it may be used on every thread that
+// calls the instance.
+unsafe impl Send for User {}
+
+impl User {
+    /// A method, so that closures take the whole struct and not the bare pointer.
+    fn pointer(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+/// From now on messages up to `level` (a `biela_log_level`) go to `callback`, with `user` handed through;
+/// NULL: none are made. It stays through resets and restores, until it is replaced or the instance freed.
+/// Without a logger, and for messages above its level, nothing is composed and nothing allocated.
+///
+/// # Safety
+/// `instance` is NULL or a live handle; `callback` is NULL or may be called with `user` on every thread that
+/// calls this instance, as long as it is set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn biela_set_logger(
+    instance: *mut biela_instance,
+    callback: biela_log_callback,
+    user: *mut c_void,
+    level: c_int,
+) -> biela_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate(instance, c"biela_set_logger", |content| {
+            let Some(callback) = callback else {
+                content.component.set_logger(None);
+                return Ok(());
+            };
+            let known = Level::ALL.into_iter().find(|l| *l as c_int == level);
+            let level = known.ok_or_else(|| Error::Argument {
+                name: "level".to_owned(),
+                value: level.to_string(),
+                expected: "BIELA_LOG_LEVEL_ERROR, _WARNING, _INFO or _DEBUG".to_owned(),
+            })?;
+            let user = User(user);
+            let mut text = Vec::new();
+            let sink = move |message: &Message| {
+                text.clear();
+                text.extend(message.text.bytes().filter(|byte| *byte != 0));
+                text.push(0);
+                // SAFETY: the promise above; both texts end with a NUL and live until the call returns.
+                callback(
+                    user.pointer(),
+                    of_level(message.level),
+                    of_category(message.category).as_ptr(),
+                    message.time,
+                    text.as_ptr().cast(),
+                );
+            };
+            content.component.set_logger(Some(Logger::new(level, sink)));
+            Ok(())
+        })
+    }
+}
+
+fn of_level(level: Level) -> biela_log_level {
+    match level {
+        Level::Error => biela_log_level::Error,
+        Level::Warning => biela_log_level::Warning,
+        Level::Info => biela_log_level::Info,
+        Level::Debug => biela_log_level::Debug,
+    }
+}
+
+fn of_category(category: Category) -> &'static CStr {
+    match category {
+        Category::Start => c"start",
+        Category::Step => c"step",
+        Category::Event => c"event",
+        Category::Input => c"input",
+        Category::State => c"state",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_those_of_the_component() {
+        for level in Level::ALL {
+            assert_eq!(of_level(level) as c_int, level as c_int);
+        }
+        for category in Category::ALL {
+            assert_eq!(of_category(category).to_str(), Ok(category.name()));
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! A definition as C gives it, checked as far as it can be and copied.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+
+use super::super::pointer;
+use super::{
+    BIELA_SYSTEM_CONSTANT_MASS, BIELA_SYSTEM_FIXED_CONSTRAINTS, BIELA_SYSTEM_LINEAR,
+    BIELA_SYSTEM_NO_VELOCITY_FORCES, biela_system_definition,
+};
+use crate::error::{Error, Result};
+use crate::formulation::own::{Promises, Shape};
+use crate::formulation::{Pattern, Size};
+use crate::model::{FormulationName, Model, Own, Solver};
+
+/// More coordinates, rows, events or variables than this are a mistake.
+const MOST: usize = 1_000_000;
+/// More places than this are not filled without a pattern.
+const MOST_DENSE: usize = 4_000_000;
+const FLAGS: u32 = BIELA_SYSTEM_CONSTANT_MASS
+    | BIELA_SYSTEM_NO_VELOCITY_FORCES
+    | BIELA_SYSTEM_FIXED_CONSTRAINTS
+    | BIELA_SYSTEM_LINEAR;
+
+fn refused(name: &str, value: impl ToString, expected: &str) -> Error {
+    Error::Argument {
+        name: name.to_owned(),
+        value: value.to_string(),
+        expected: expected.to_owned(),
+    }
+}
+
+/// The user's struct as this version knows it; fields that an older header does not have are zero.
+///
+/// # Safety
+/// `definition` is NULL or points to a struct whose `struct_size` is set.
+pub(super) unsafe fn definition(
+    definition: *const biela_system_definition,
+) -> Result<biela_system_definition> {
+    // SAFETY: the caller's promise.
+    let size = unsafe { pointer::struct_size("definition", definition.cast_mut())? };
+    let mut copy = MaybeUninit::<biela_system_definition>::zeroed();
+    let known = size.min(size_of::<biela_system_definition>());
+    // SAFETY: the user's struct has `size` bytes by promise. Zero is a value of every field (numbers, pointers, absent
+    // functions), and so is what a C program puts there.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            definition.cast::<MaybeUninit<u8>>(),
+            copy.as_mut_ptr().cast::<MaybeUninit<u8>>(),
+            known,
+        );
+        Ok(copy.assume_init())
+    }
+}
+
+/// What it says.
+///
+/// # Safety
+/// Arrays are as long as the definition says, names end with NUL.
+pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model, Shape)> {
+    let size = sizes(given)?;
+    if given.flags & !FLAGS != 0 {
+        let expected = "a sum of BIELA_SYSTEM_... constants of this version";
+        return Err(refused("flags", given.flags, expected));
+    }
+    let promises = Promises {
+        constant_mass: given.flags & BIELA_SYSTEM_CONSTANT_MASS != 0,
+        no_velocity_forces: given.flags & BIELA_SYSTEM_NO_VELOCITY_FORCES != 0,
+        fixed_constraints: given.flags & BIELA_SYSTEM_FIXED_CONSTRAINTS != 0,
+        linear: given.flags & BIELA_SYSTEM_LINEAR != 0,
+    };
+    // SAFETY: the caller's promise, for all that is read here.
+    unsafe {
+        let inputs = variables(
+            ("input", "u"),
+            given.input_names,
+            given.input_starts,
+            size.inputs,
+        )?;
+        let parameters = variables(
+            ("parameter", "p"),
+            given.parameter_names,
+            given.parameter_starts,
+            size.parameters,
+        )?;
+        let name = optional_text("name", given.name)?.unwrap_or("system");
+        let solver = Solver::from_text(
+            optional_text("solver", given.solver)?.unwrap_or(""),
+            "solver",
+        )?;
+        if solver.formulation != FormulationName::Auto {
+            let expected = "\"auto\": a system given by functions has its own coordinates";
+            return Err(refused(
+                "solver.formulation",
+                format!("{:?}", solver.formulation),
+                expected,
+            ));
+        }
+        let own = Own {
+            nq: size.nq,
+            nv: size.nv,
+            nc: size.nc,
+        };
+        let energy = given.energy.is_some();
+        let model = Model::from_code(name, own, solver, &inputs, &parameters, energy)?;
+        let starts = |variables: Vec<(String, f64)>| variables.into_iter().map(|v| v.1).collect();
+        let shape = Shape {
+            size,
+            promises,
+            pattern: Pattern {
+                tangent: places(
+                    "tangent",
+                    given.tangent_count,
+                    (given.tangent_rows, given.tangent_columns),
+                    (size.nv, size.nv),
+                )?,
+                jacobian: places(
+                    "jacobian",
+                    given.jacobian_count,
+                    (given.jacobian_rows, given.jacobian_columns),
+                    (size.nc, size.nv),
+                )?,
+            },
+            weights: positive("weights", given.weights, size.nv)?.unwrap_or(vec![1.0; size.nv]),
+            constraint_scales: positive("constraint_scales", given.constraint_scales, size.nc)?
+                .unwrap_or_default(),
+            q: numbers("q", given.q, size.nq)?,
+            v: match given.v.is_null() {
+                true => vec![0.0; size.nv],
+                false => numbers("v", given.v, size.nv)?,
+            },
+            inputs: starts(inputs),
+            parameters: starts(parameters),
+            coordinate_names: names("coordinate_names", given.coordinate_names, size.nv)?,
+            constraint_names: names("constraint_names", given.constraint_names, size.nc)?,
+            event_names: names("event_names", given.event_names, size.ne)?,
+        };
+        Ok((model, shape))
+    }
+}
+
+fn sizes(given: &biela_system_definition) -> Result<Size> {
+    let nq = match given.nq {
+        0 => given.nv,
+        nq => nq,
+    };
+    for (name, count) in [
+        ("nq", nq),
+        ("nv", given.nv),
+        ("nc", given.nc),
+        ("ne", given.ne),
+        ("modes", given.modes),
+        ("inputs", given.inputs),
+        ("parameters", given.parameters),
+        ("tangent_count", given.tangent_count / 1000),
+        ("jacobian_count", given.jacobian_count / 1000),
+    ] {
+        if count > MOST {
+            return Err(refused(name, count, &format!("at most {MOST}")));
+        }
+    }
+    Ok(Size {
+        nq,
+        nv: given.nv,
+        nc: given.nc,
+        ne: given.ne,
+        modes: given.modes,
+        inputs: given.inputs,
+        parameters: given.parameters,
+    })
+}
+
+/// # Safety
+/// `pointer` is NULL or holds `count` numbers.
+unsafe fn numbers(name: &str, pointer: *const f64, count: usize) -> Result<Vec<f64>> {
+    // SAFETY: the caller's promise.
+    let values = unsafe { pointer::slice(name, pointer, count)? };
+    match values.iter().position(|x| !x.is_finite()) {
+        None => Ok(values.to_vec()),
+        Some(i) => Err(Error::NotFinite {
+            name: format!("{name}[{i}]"),
+            value: values[i].to_string(),
+        }),
+    }
+}
+
+/// # Safety
+/// As [`numbers`].
+unsafe fn positive(name: &str, pointer: *const f64, count: usize) -> Result<Option<Vec<f64>>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let values = unsafe { numbers(name, pointer, count)? };
+    match values.iter().position(|x| *x <= 0.0) {
+        None => Ok(Some(values)),
+        Some(i) => Err(refused(&format!("{name}[{i}]"), values[i], "a number > 0")),
+    }
+}
+
+/// # Safety
+/// `pointer` is NULL or a NUL-terminated string.
+unsafe fn optional_text<'a>(name: &str, pointer: *const c_char) -> Result<Option<&'a str>> {
+    match pointer.is_null() {
+        true => Ok(None),
+        // SAFETY: the caller's promise.
+        false => unsafe { pointer::text(name, pointer) }.map(Some),
+    }
+}
+
+/// # Safety
+/// `pointer` is NULL or holds `count` strings.
+unsafe fn names(name: &str, pointer: *const *const c_char, count: usize) -> Result<Vec<String>> {
+    if pointer.is_null() {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the caller's promise.
+    let pointers = unsafe { pointer::slice(name, pointer, count)? };
+    (pointers.iter().enumerate())
+        // SAFETY: the caller's promise.
+        .map(|(i, text)| unsafe { Ok(pointer::text(&format!("{name}[{i}]"), *text)?.to_owned()) })
+        .collect()
+}
+
+/// Names and start values of inputs or parameters.
+///
+/// # Safety
+/// Both pointers are NULL or hold `count` elements.
+unsafe fn variables(
+    (kind, letter): (&str, &str),
+    given: *const *const c_char,
+    starts: *const f64,
+    count: usize,
+) -> Result<Vec<(String, f64)>> {
+    // SAFETY: the caller's promise.
+    let given = unsafe { names(&format!("{kind}_names"), given, count)? };
+    let starts = match starts.is_null() {
+        true => vec![0.0; count],
+        // SAFETY: the caller's promise.
+        false => unsafe { numbers(&format!("{kind}_starts"), starts, count)? },
+    };
+    let name = |i: usize| (given.get(i).cloned()).unwrap_or_else(|| format!("{letter}{}", i + 1));
+    Ok((starts.into_iter().enumerate())
+        .map(|(i, start)| (name(i), start))
+        .collect())
+}
+
+/// The places of a matrix: as given, or all of them.
+///
+/// # Safety
+/// Both pointers are NULL or hold `count` numbers.
+unsafe fn places(
+    name: &str,
+    count: usize,
+    (rows, columns): (*const u32, *const u32),
+    (m, n): (usize, usize),
+) -> Result<Vec<(u32, u32)>> {
+    if count > 0 {
+        // SAFETY: the caller's promise.
+        let (rows, columns) = unsafe {
+            (
+                pointer::slice(&format!("{name}_rows"), rows, count)?,
+                pointer::slice(&format!("{name}_columns"), columns, count)?,
+            )
+        };
+        return Ok(rows.iter().copied().zip(columns.iter().copied()).collect());
+    }
+    if m.saturating_mul(n) > MOST_DENSE {
+        let expected = format!("a pattern: {m} x {n} places are too many to be kept in full");
+        return Err(refused(&format!("{name}_count"), 0, &expected));
+    }
+    Ok((0..m as u32)
+        .flat_map(|i| (0..n as u32).map(move |j| (i, j)))
+        .collect())
+}
