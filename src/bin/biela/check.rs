@@ -1,12 +1,15 @@
-//! `biela check`: says what a model is, how it starts, and what looks odd, without simulating it.
+//! `biela check`: says what a model is, how it starts, and what looks odd, without simulating it. Long lists are cut
+//! unless all is asked for.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use biela::component::{Causality, Instance, Variable};
 use biela::integrator::StartReport;
 use biela::model::{
-    BodyRef, ForceKind, ForcePlace, FormulationName, JointKind, Matrices, Model, Solver,
+    BodyRef, ForcePlace, FormulationName, JointCoordinate, Matrices, Model, MotionLaw, Moved,
+    Output, Solver,
 };
 
 use crate::Failure;
@@ -16,12 +19,16 @@ use crate::output;
 /// A start pose that closes better than this (relative to the mechanism) is called consistent as written.
 const CLOSED: f64 = 1e-9;
 
-/// Checks.
-pub fn check(path: &Path) -> Result<(), Failure> {
+/// Items of a list that are shown where not all are asked for.
+const SHOWN: usize = 30;
+
+/// Checks. `all`: no list is cut.
+pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     let model = Model::from_file(path).map_err(Failure::input)?;
     let experiment = model.experiment;
+    let most = if all { usize::MAX } else { SHOWN };
     let mut text = String::new();
-    describe(&model, &mut text);
+    describe(&model, most, &mut text);
     let mut instance = Instance::from_model(model).map_err(Failure::input)?;
     let started = instance.initialize(experiment.start, experiment.stop, 0.0);
     if let Err(error) = started {
@@ -32,62 +39,130 @@ pub fn check(path: &Path) -> Result<(), Failure> {
     let report = instance
         .start_report()
         .expect("an initialised instance has a start report");
-    start(instance.model(), report, &mut text);
-    settings(instance.model(), &mut text);
-    variables(instance.variables(), &mut text);
-    let warnings = warnings(instance.model(), report);
-    for warning in &warnings {
-        line(&mut text, "warning", warning);
+    let freedom = Freedom::of(&instance, report);
+    start(&freedom, report, most, &mut text);
+    if report.moved > CLOSED {
+        moved(instance.model(), most, &mut text);
     }
+    settings(instance.model(), &mut text);
+    variables(instance.variables(), most, &mut text);
+    let warnings = warnings(instance.model(), &freedom, report, most);
+    items(&warnings, most, &mut text, |text, warning| {
+        line(text, "warning", warning)
+    });
     if warnings.is_empty() {
         line(&mut text, "warnings", "none");
     }
     output::print(&text)
 }
 
-fn describe(model: &Model, text: &mut String) {
+/// Shows as many items as asked for, and how many there are beyond.
+fn items<T>(all: &[T], most: usize, text: &mut String, show: impl Fn(&mut String, &T)) {
+    for one in all.iter().take(most) {
+        show(text, one);
+    }
+    if all.len() > most {
+        let rest = format!("and {} more (--all shows them)", all.len() - most);
+        item(text, "..", &rest);
+    }
+}
+
+fn describe(model: &Model, most: usize, text: &mut String) {
     if let Some(system) = &model.system {
         return describe_system(&model.name, system, text);
     }
     writeln!(text, "{} ({} dimensions)", model.name, model.dimension).expect(FITS);
     line(text, "bodies", &model.bodies.len().to_string());
-    for body in &model.bodies {
-        let inertia = match model.dimension {
-            2 => Number(body.inertia[2]).to_string(),
-            _ => list(&body.inertia),
+    items(&model.bodies, most, text, |text, body| {
+        let inertia = match (model.dimension, &body.inertia) {
+            (2, inertia) => Number(inertia[2]).to_string(),
+            (_, [diagonal @ .., 0.0, 0.0, 0.0]) => list(diagonal),
+            (_, inertia) => list(inertia),
         };
-        let words = format!("mass {} kg, inertia {inertia} kg.m2", Number(body.mass));
+        let words = match body.prescribed {
+            true => "prescribed".to_owned(),
+            false => format!("mass {} kg, inertia {inertia} kg.m2", Number(body.mass)),
+        };
         item(text, &body.name, &words);
-    }
+    });
+    let total: f64 = model.bodies.iter().map(|body| body.mass).sum();
+    line(text, "total mass", &format!("{} kg", Number(total)));
     line(text, "joints", &model.joints.len().to_string());
-    for joint in &model.joints {
-        let kind = match joint.kind {
-            JointKind::Revolute => "revolute",
-            JointKind::Prismatic => "prismatic",
+    items(&model.joints, most, text, |text, joint| {
+        let words = match &joint.coupling {
+            Some(coupling) => {
+                let [from, to] = coupling.coordinates.map(|c| coordinate(model, c));
+                format!("coupling, {from} to {to}")
+            }
+            None => format!(
+                "{}, {} to {}",
+                joint.kind.name(),
+                name(model, joint.bodies[0]),
+                name(model, joint.bodies[1])
+            ),
         };
-        let words = format!(
-            "{kind}, {} to {}",
-            name(model, joint.bodies[0]),
-            name(model, joint.bodies[1])
-        );
         item(text, &joint.name, &words);
+    });
+    if !model.motions.is_empty() {
+        line(text, "motions", &model.motions.len().to_string());
+        items(&model.motions, most, text, |text, motion| {
+            let law = match motion.law {
+                MotionLaw::ConstantSpeed { .. } => "constant speed",
+                MotionLaw::Polynomial(_) => "polynomial",
+                MotionLaw::Harmonic { .. } => "harmonic",
+                MotionLaw::Table { .. } => "table",
+                MotionLaw::Input { .. } => "input",
+            };
+            let what = match motion.on {
+                Moved::Joint(on) => coordinate(model, on),
+                Moved::Body(body, _) => format!("body {}", model.bodies[body].name),
+            };
+            item(text, &motion.name, &format!("{law}, of {what}"));
+        });
     }
     line(text, "forces", &model.forces.len().to_string());
-    for force in &model.forces {
-        let kind = match force.kind {
-            ForceKind::SpringDamper { .. } => "spring_damper",
-            ForceKind::Actuator { .. } => "actuator",
+    items(&model.forces, most, text, |text, force| {
+        let place = match (&force.on, force.on.bodies()) {
+            (ForcePlace::Joint(of), _) => format!("in {}", coordinate(model, *of)),
+            (ForcePlace::Point { body, .. }, _) => format!("on {}", name(model, *body)),
+            (_, Some([a, b])) => format!("{} to {}", name(model, a), name(model, b)),
+            (_, None) => String::new(),
         };
-        let place = match &force.on {
-            ForcePlace::Points { bodies, .. } => {
-                format!("{} to {}", name(model, bodies[0]), name(model, bodies[1]))
-            }
-            ForcePlace::Joint(joint) => format!("in joint {}", model.joints[*joint].name),
-        };
-        item(text, &force.name, &format!("{kind}, {place}"));
-    }
+        item(
+            text,
+            &force.name,
+            &format!("{}, {place}", model.force_type(force)),
+        );
+    });
     let gravity = list(&model.gravity[..model.dimension]);
     line(text, "gravity", &format!("{gravity} m/s2"));
+}
+
+/// A coordinate of a joint by its name.
+fn coordinate(model: &Model, c: JointCoordinate) -> String {
+    let joint = &model.joints[c.joint];
+    match joint.kind.coordinates(model.dimension) {
+        1 => joint.name.clone(),
+        _ => format!("{}.position{}", joint.name, c.index + 1),
+    }
+}
+
+/// How a mechanism can move.
+struct Freedom {
+    /// Coordinates less independent constraints.
+    true_count: usize,
+    /// Coordinates less all constraints, as one counts on paper; negative where there are too many.
+    counted: i64,
+}
+
+impl Freedom {
+    fn of(instance: &Instance, report: &StartReport) -> Self {
+        let coordinates = instance.state().v.len();
+        Self {
+            true_count: coordinates.saturating_sub(report.rank),
+            counted: coordinates as i64 - instance.state().lambda.len() as i64,
+        }
+    }
 }
 
 fn describe_system(name: &str, system: &Matrices, text: &mut String) {
@@ -114,16 +189,25 @@ fn describe_system(name: &str, system: &Matrices, text: &mut String) {
     line(text, "force", &format!("{loaded} of {n} not zero"));
 }
 
-fn start(model: &Model, report: &StartReport, text: &mut String) {
-    let freedom = match degrees_of_freedom(model, report) {
+fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String) {
+    let mut words = match freedom.true_count {
         1 => "1 degree of freedom".to_owned(),
         many => format!("{many} degrees of freedom"),
     };
-    line(text, "freedom", &freedom);
+    let dependent = freedom.true_count as i64 - freedom.counted;
+    if dependent != 0 {
+        write!(
+            words,
+            " (counted {}: coordinates less constraints, {dependent} of which follow from the others)",
+            freedom.counted
+        )
+        .expect(FITS);
+    }
+    line(text, "freedom", &words);
     let redundant = if report.redundant.is_empty() {
         "none".to_owned()
     } else {
-        format!("{}: {}", report.redundant.len(), counted(&report.redundant))
+        format!("{dependent}: {}", counted(&report.redundant, most))
     };
     line(text, "redundant", &redundant);
     let pose = if report.closure_before <= CLOSED {
@@ -149,6 +233,70 @@ fn start(model: &Model, report: &StartReport, text: &mut String) {
     line(text, "start rates", &rates);
 }
 
+/// Which bodies the assembly moved, the farthest first: read from an instance that shows them all.
+fn moved(model: &Model, most: usize, text: &mut String) {
+    let mut shown = model.clone();
+    let fields: &[&str] = match model.dimension {
+        2 => &["x", "y", "angle"],
+        _ => &["x", "y", "z", "qw", "qx", "qy", "qz"],
+    };
+    shown.inputs.clear();
+    shown.parameters.clear();
+    shown.outputs.clear();
+    for (i, body) in model.bodies.iter().enumerate() {
+        for field in fields {
+            shown.outputs.push(Output {
+                name: format!("moved_{i}_{field}"),
+                source: format!("{}.{field}", body.name),
+                unit: None,
+                place: body.place,
+            });
+        }
+    }
+    let experiment = model.experiment;
+    let read = || -> biela::Result<Vec<f64>> {
+        let mut instance = Instance::from_model(shown)?;
+        instance.initialize(experiment.start, experiment.stop, 0.0)?;
+        let names = instance.model().outputs.iter();
+        let references = names
+            .map(|output| instance.find(&output.name))
+            .collect::<biela::Result<Vec<u32>>>()?;
+        let mut values = vec![0.0; references.len()];
+        instance.get_real(&references, &mut values)?;
+        Ok(values)
+    };
+    let Ok(values) = read() else {
+        return; // It has been assembled before; should it fail now, this part is left out.
+    };
+    let mut all: Vec<(f64, f64, &str)> = (model.bodies.iter())
+        .zip(values.chunks(fields.len()))
+        .map(|(body, now)| {
+            let d = |k: usize| now[k] - body.position[k];
+            match model.dimension {
+                2 => (
+                    d(0).hypot(d(1)),
+                    (now[2] - body.angle).abs(),
+                    &body.name[..],
+                ),
+                _ => {
+                    let way = d(0).hypot(d(1)).hypot(d(2));
+                    let cosine: f64 = (0..4).map(|k| now[3 + k] * body.orientation[k]).sum();
+                    (way, 2.0 * cosine.abs().min(1.0).acos(), &body.name[..])
+                }
+            }
+        })
+        .filter(|(way, turn, _)| *way > 1e-9 || *turn > 1e-7)
+        .collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    items(&all, most.min(SHOWN), text, |text, (way, turn, name)| {
+        item(
+            text,
+            name,
+            &format!("moved by {way:.1e} m, turned by {turn:.1e} rad"),
+        );
+    });
+}
+
 fn settings(model: &Model, text: &mut String) {
     let solver: &Solver = &model.solver;
     let formulation = match solver.formulation {
@@ -159,6 +307,7 @@ fn settings(model: &Model, text: &mut String) {
         FormulationName::Global => "natural coordinates, augmented Lagrangian",
         FormulationName::Topological => "relative coordinates, elimination",
         FormulationName::Hybrid => "relative coordinates, augmented Lagrangian",
+        FormulationName::Relative => "relative coordinates, multipliers",
     };
     line(text, "formulation", formulation);
     let integrator = format!("{:?}", solver.integrator).to_lowercase();
@@ -187,7 +336,7 @@ fn settings(model: &Model, text: &mut String) {
     );
 }
 
-fn variables(variables: &[Variable], text: &mut String) {
+fn variables(variables: &[Variable], most: usize, text: &mut String) {
     for (head, causality) in [
         ("inputs", Causality::Input),
         ("outputs", Causality::Output),
@@ -198,39 +347,27 @@ fn variables(variables: &[Variable], text: &mut String) {
             .filter(|v| v.causality == causality)
             .collect();
         line(text, head, &chosen.len().to_string());
-        for variable in chosen {
+        items(&chosen, most, text, |text, variable| {
             let words = match variable.start {
                 Some(value) => format!("{} {}", Number(value), variable.unit),
                 None => variable.unit.clone(),
             };
             item(text, &variable.name, words.trim_end());
-        }
+        });
     }
 }
 
-/// What is legal but seldom meant.
-fn warnings(model: &Model, report: &StartReport) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if model.gravity == [0.0; 3] && !model.bodies.is_empty() {
-        warnings.push("gravity is zero".to_owned());
-    }
-    for (i, body) in model.bodies.iter().enumerate() {
-        let jointed = model.joints.iter().any(|j| j.bodies.contains(&Some(i)));
-        if !jointed {
-            warnings.push(format!("body \"{}\" is in no joint", body.name));
-        }
-        if body.mass == 0.0 {
-            warnings.push(format!("body \"{}\" has no mass", body.name));
-        }
-    }
+/// What is legal but seldom meant: of the text, and of the start.
+fn warnings(model: &Model, freedom: &Freedom, report: &StartReport, most: usize) -> Vec<String> {
+    let mut warnings = model.warnings();
     let held = model.joints.len() + model.system.as_ref().map_or(0, Matrices::constraints);
-    if held > 0 && degrees_of_freedom(model, report) == 0 {
+    if held > 0 && freedom.true_count == 0 && model.motions.is_empty() {
         warnings.push("nothing can move: there are no degrees of freedom".to_owned());
     }
     if !report.redundant.is_empty() {
         warnings.push(format!(
             "constraints of {} follow from the others; the reactions in such joints are one choice of many",
-            counted(&report.redundant)
+            counted(&report.redundant, most)
         ));
     }
     if report.closure_before > CLOSED {
@@ -239,34 +376,28 @@ fn warnings(model: &Model, report: &StartReport) -> Vec<String> {
             report.closure_before
         ));
     }
-    if model.outputs.is_empty() {
-        warnings.push("there are no outputs: a run shows only its counters".to_owned());
-    }
     warnings
 }
 
-fn degrees_of_freedom(model: &Model, report: &StartReport) -> usize {
-    if let Some(system) = &model.system {
-        return system.coordinates().saturating_sub(report.rank);
-    }
-    let (free, fixed) = match model.dimension {
-        2 => (3, 2),
-        _ => (6, 5),
-    };
-    let rows = fixed * model.joints.len();
-    (free * model.bodies.len() + report.redundant.len()).saturating_sub(rows)
-}
-
 /// Each name once, with how often it occurs.
-fn counted(names: &[String]) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for (i, name) in names.iter().enumerate() {
-        if !names[..i].contains(name) {
-            words.push(match names.iter().filter(|n| *n == name).count() {
-                1 => format!("\"{name}\""),
-                many => format!("\"{name}\" ({many} times)"),
-            });
+fn counted(names: &[String], most: usize) -> String {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    for name in names {
+        let count = times.entry(name).or_insert(0);
+        if *count == 0 {
+            order.push(name);
         }
+        *count += 1;
+    }
+    let mut words: Vec<String> = (order.iter().take(most))
+        .map(|name| match times[name] {
+            1 => format!("\"{name}\""),
+            many => format!("\"{name}\" ({many} times)"),
+        })
+        .collect();
+    if order.len() > most {
+        words.push(format!("and {} more", order.len() - most));
     }
     words.join(", ")
 }
@@ -297,6 +428,7 @@ mod tests {
     #[test]
     fn repeated_names_are_told_once() {
         let names = ["a", "b", "a"].map(str::to_owned);
-        assert_eq!(counted(&names), "\"a\" (2 times), \"b\"");
+        assert_eq!(counted(&names, 9), "\"a\" (2 times), \"b\"");
+        assert_eq!(counted(&names, 1), "\"a\" (2 times), and 1 more");
     }
 }

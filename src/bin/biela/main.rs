@@ -8,12 +8,16 @@
 
 mod check;
 mod csv;
+mod explain;
 mod grid;
 mod json;
+mod new;
 mod output;
+mod pack;
 mod picture;
 mod recorder;
 mod run;
+mod schema;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,7 +44,26 @@ enum Command {
     Check {
         /// Model file (TOML, or JSON by its ending)
         model: PathBuf,
+        /// Show all items of long lists
+        #[arg(long)]
+        all: bool,
     },
+    /// Write a commented model to start from
+    New {
+        /// Name of the model; the file is NAME.toml in the working directory
+        #[arg(default_value = "pendulum")]
+        name: String,
+    },
+    /// Print the JSON Schema of the model file
+    Schema,
+    /// Say what a key of the model file, a table or a quantity means: unit, default, meaning
+    Explain {
+        /// For example mass, solver.alpha, joint, revolute, energy.total
+        #[arg(value_name = "KEY|QUANTITY")]
+        word: String,
+    },
+    /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
+    Pack(pack::Arguments),
 }
 
 /// Why a command ended early. The text is the sentence for standard error.
@@ -63,7 +86,11 @@ impl Failure {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Check { model } => check::check(&model),
+        Command::Check { model, all } => check::check(&model, all),
+        Command::New { name } => new::new(&name),
+        Command::Schema => schema::schema(),
+        Command::Explain { word } => explain::explain(&word),
+        Command::Pack(arguments) => pack::pack(&arguments),
     };
     match outcome {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,

@@ -326,7 +326,6 @@ fn tick_label(value: f64, step: f64, size: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use biela::component::Causality;
 
     fn labels(low: f64, high: f64) -> Vec<String> {
         let ticks = Axis::new(low, high, 0.0, 1.0).ticks(4);
@@ -379,12 +378,7 @@ mod tests {
 
     #[test]
     fn outputs_of_equal_unit_share_a_panel_up_to_a_limit() {
-        let output = |i: usize, unit: &str| Variable {
-            name: format!("o{i}"),
-            unit: unit.to_owned(),
-            causality: Causality::Output,
-            start: None,
-        };
+        let output = |i: usize, unit: &str| Variable::output(format!("o{i}"), unit);
         let mut outputs: Vec<Variable> = (0..8).map(|i| output(i, "m")).collect();
         outputs.insert(1, output(9, "rad"));
         let panels = panels(&outputs);

@@ -6,7 +6,7 @@
 //! ```
 
 use biela::model::{
-    BodyRef, ForceKind, ForcePlace, Frame as JointFrame, Joint, JointKind, JointPlace, Model, Shape,
+    BodyRef, ForceKind, Frame as JointFrame, Joint, JointKind, JointPlace, Model, Shape,
 };
 
 use super::film::Show;
@@ -106,12 +106,13 @@ impl Scene {
                         });
                     }
                 }
+                _ => {}
             }
         }
         for force in &model.forces {
-            if let ForcePlace::Points { bodies, points } = &force.on {
+            if let Some((bodies, points)) = ends_of(force) {
                 let held = bodies.iter().zip(points).filter(|(body, _)| body.is_none());
-                supports.extend(held.map(|(_, point)| flat(*point)));
+                supports.extend(held.map(|(_, point)| flat(point)));
             }
         }
         let size = extent(model, &corners);
@@ -412,8 +413,8 @@ fn draw_force(
         return;
     };
     let (class, shape): (_, fn(Point, Point) -> Vec<Point>) = match force.kind {
-        ForceKind::SpringDamper { .. } => ("force spring", zigzag),
-        ForceKind::Actuator { .. } => ("force rod", |a, b| vec![a, b]),
+        ForceKind::SpringDamper(_) => ("force spring", zigzag),
+        _ => ("force rod", |a, b| vec![a, b]),
     };
     let frames: Vec<String> = (ends[0].iter().zip(&ends[1]))
         .map(|(a, b)| polyline(shape(view.at(*a), view.at(*b)).iter().map(|p| tenths(*p))))
@@ -435,9 +436,7 @@ fn tenths(p: Point) -> Point {
 
 /// Both ends of a force between points over time, ground frame; `None` for forces in joints.
 fn force_ends(force: &biela::model::Force, tracks: &[Track]) -> Option<[Vec<Point>; 2]> {
-    let ForcePlace::Points { bodies, points } = &force.on else {
-        return None;
-    };
+    let (bodies, points) = ends_of(force)?;
     let frames = tracks.first()?.angles.len();
     Some([0, 1].map(|side| {
         let point = flat(points[side]);
@@ -547,8 +546,10 @@ fn local(model: &Model, joint: &Joint, side: usize) -> JointFrame {
             JointFrame {
                 point: [arm[0], arm[1], 0.0],
                 axis: [axis[0], axis[1], 0.0],
+                ..JointFrame::default()
             }
         }
+        (JointPlace::Nowhere, _) => JointFrame::default(),
     }
 }
 
@@ -590,14 +591,20 @@ fn point_mass(body: &biela::model::Body) -> Option<Point> {
 }
 
 fn ends_on(force: &biela::model::Force, number: usize) -> Vec<Point> {
-    match &force.on {
-        ForcePlace::Joint(_) => Vec::new(),
-        ForcePlace::Points { bodies, points } => bodies
-            .iter()
-            .zip(points)
-            .filter(|(body, _): &(&BodyRef, _)| **body == Some(number))
-            .map(|(_, point)| flat(*point))
+    match ends_of(force) {
+        None => Vec::new(),
+        Some((bodies, points)) => (bodies.into_iter().zip(points))
+            .filter(|(body, _)| *body == Some(number))
+            .map(|(_, point)| flat(point))
             .collect(),
+    }
+}
+
+/// What is drawn between two points: springs and actuators. Tyres and contacts are seen by the bodies they touch.
+fn ends_of(force: &biela::model::Force) -> Option<([BodyRef; 2], [[f64; 3]; 2])> {
+    match force.kind {
+        ForceKind::SpringDamper(_) | ForceKind::Actuator { .. } => force.on.points(),
+        _ => None,
     }
 }
 

@@ -161,9 +161,8 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use biela::component::Causality;
     use biela::model::{
-        Body, Experiment, Frame, Joint, JointKind, JointPlace, Sensor, Shape, Solver,
+        Body, Experiment, Expose, Frame, Joint, JointKind, JointPlace, Sensor, Shape, Solver,
     };
 
     const CRANK: f64 = 0.2;
@@ -196,7 +195,7 @@ mod tests {
             angular_velocity: [0.0; 3],
             center_of_mass: [0.0; 3],
             shape,
-            place: Place::default(),
+            ..Body::default()
         };
         let joint = |name: &str, kind, bodies, x: f64, y: f64| Joint {
             name: name.to_owned(),
@@ -205,9 +204,9 @@ mod tests {
             frame: JointPlace::Ground(Frame {
                 point: [x, y, 0.0],
                 axis: [1.0, 0.0, 0.0],
+                ..Frame::default()
             }),
-            position: 0.0,
-            place: Place::default(),
+            ..Joint::default()
         };
         let pin = [CRANK * 0.7f64.cos(), CRANK * 0.7f64.sin()];
         Model {
@@ -222,6 +221,8 @@ mod tests {
                 interval: None,
             },
             system: None,
+            motions: vec![],
+            own: None,
             bodies: vec![
                 body(0, "crank", None),
                 body(1, "rod", None),
@@ -261,16 +262,12 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             parameters: Vec::new(),
+            expose: Expose::Declared,
         }
     }
 
     fn output(name: &str, unit: &str) -> Variable {
-        Variable {
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            causality: Causality::Output,
-            start: None,
-        }
+        Variable::output(name, unit)
     }
 
     fn picture() -> String {

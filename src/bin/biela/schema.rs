@@ -1,0 +1,9 @@
+//! `biela schema`: the JSON Schema of the model file, for editors and other programs.
+
+use crate::Failure;
+use crate::output;
+
+/// Prints it.
+pub fn schema() -> Result<(), Failure> {
+    output::print(&format!("{:#}\n", biela::model::schema()))
+}

@@ -1,0 +1,422 @@
+//! `modelDescription.xml`, in both dialects: what a unit has, can do and depends on. Everything comes from the component;
+//! here it is only written down.
+
+use super::layout::{Layout, Vector};
+use super::logger::Category;
+use super::measure;
+use super::unit::Standard;
+use super::xml::{Xml, number};
+use crate::component::{Causality, Initial, Instance, Variability, Variable};
+
+/// Orders of output derivatives that can be asked for.
+pub const OUTPUT_DERIVATIVES: u32 = 2;
+
+/// Writes the description.
+pub fn description(instance: &Instance, standard: Standard, token: &str) -> String {
+    let layout = Layout::new(instance, standard == Standard::Three);
+    Description {
+        instance,
+        layout,
+        standard,
+        token,
+    }
+    .write()
+}
+
+struct Description<'a> {
+    instance: &'a Instance,
+    layout: Layout,
+    standard: Standard,
+    token: &'a str,
+}
+
+type Attributes = Vec<(&'static str, String)>;
+
+fn yes() -> String {
+    "true".to_owned()
+}
+
+impl Description<'_> {
+    fn three(&self) -> bool {
+        self.standard == Standard::Three
+    }
+
+    fn write(&self) -> String {
+        let mut xml = Xml::new();
+        let model = self.instance.model();
+        let token = match self.standard {
+            Standard::Two => "guid",
+            Standard::Three => "instantiationToken",
+        };
+        let mut attributes = vec![
+            ("fmiVersion", self.standard.version().to_owned()),
+            ("modelName", model.name.clone()),
+            (token, self.token.to_owned()),
+            ("description", format!("Mechanism \"{}\"", model.name)),
+            (
+                "generationTool",
+                concat!("biela ", env!("CARGO_PKG_VERSION")).to_owned(),
+            ),
+            ("variableNamingConvention", "structured".to_owned()),
+        ];
+        if !self.three() {
+            attributes.push(("numberOfEventIndicators", "0".to_owned()));
+        }
+        xml.element("fmiModelDescription", &attributes, |xml| {
+            self.capabilities(xml);
+            self.units(xml);
+            self.types(xml);
+            self.log_categories(xml);
+            self.experiment(xml);
+            xml.element("ModelVariables", &[], |xml| self.variables(xml));
+            xml.element("ModelStructure", &[], |xml| self.structure(xml));
+        });
+        xml.finish()
+    }
+
+    fn capabilities(&self, xml: &mut Xml) {
+        let order = OUTPUT_DERIVATIVES.to_string();
+        let identifier = self.instance.model().name.clone();
+        let attributes: Attributes = match self.standard {
+            Standard::Two => vec![
+                ("modelIdentifier", identifier),
+                ("canHandleVariableCommunicationStepSize", yes()),
+                ("canInterpolateInputs", yes()),
+                ("maxOutputDerivativeOrder", order),
+                ("canNotUseMemoryManagementFunctions", yes()),
+                ("canGetAndSetFMUstate", yes()),
+                ("canSerializeFMUstate", yes()),
+                ("providesDirectionalDerivative", yes()),
+            ],
+            Standard::Three => vec![
+                ("modelIdentifier", identifier),
+                ("canGetAndSetFMUState", yes()),
+                ("canSerializeFMUState", yes()),
+                ("providesDirectionalDerivatives", yes()),
+                ("providesAdjointDerivatives", yes()),
+                ("providesPerElementDependencies", yes()),
+                ("canHandleVariableCommunicationStepSize", yes()),
+                ("maxOutputDerivativeOrder", order),
+                ("providesIntermediateUpdate", yes()),
+                ("canReturnEarlyAfterIntermediateUpdate", yes()),
+            ],
+        };
+        xml.leaf("CoSimulation", &attributes);
+    }
+
+    /// Units in use, each once, in the order of the variables.
+    fn units_in_use(&self) -> Vec<&str> {
+        let mut units: Vec<&str> = Vec::new();
+        let time = self.three().then_some("s");
+        let written = self.instance.variables().iter().map(|v| v.unit.as_str());
+        for unit in time.into_iter().chain(written) {
+            if !unit.is_empty() && !units.contains(&unit) {
+                units.push(unit);
+            }
+        }
+        units
+    }
+
+    fn units(&self, xml: &mut Xml) {
+        let units = self.units_in_use();
+        if units.is_empty() {
+            return;
+        }
+        xml.element("UnitDefinitions", &[], |xml| {
+            for unit in units {
+                xml.element("Unit", &[("name", unit.to_owned())], |xml| {
+                    if let Some(measure) = measure::parse(unit) {
+                        let mut attributes: Vec<(&str, String)> = measure::BASE
+                            .into_iter()
+                            .zip(measure.exponents)
+                            .filter(|(_, exponent)| *exponent != 0)
+                            .map(|(base, exponent)| (base, exponent.to_string()))
+                            .collect();
+                        if measure.factor != 1.0 {
+                            attributes.push(("factor", number(measure.factor)));
+                        }
+                        xml.leaf("BaseUnit", &attributes);
+                    }
+                    for (name, factor) in measure::kind_of(unit).map_or(&[][..], |k| k.shown) {
+                        let attributes =
+                            [("name", (*name).to_owned()), ("factor", number(*factor))];
+                        xml.leaf("DisplayUnit", &attributes);
+                    }
+                });
+            }
+        });
+    }
+
+    fn types(&self, xml: &mut Xml) {
+        let kinds: Vec<&measure::Kind> = self
+            .units_in_use()
+            .into_iter()
+            .filter_map(measure::kind_of)
+            .collect();
+        if kinds.is_empty() {
+            return;
+        }
+        xml.element("TypeDefinitions", &[], |xml| {
+            for kind in kinds {
+                let mut attributes = vec![
+                    ("quantity", kind.name.to_owned()),
+                    ("unit", kind.unit.to_owned()),
+                ];
+                // People think in degrees; all else is fine as it is, the other display units are offered.
+                if let (Some((shown, _)), true) = (kind.shown.first(), kind.unit.starts_with("rad"))
+                {
+                    attributes.push(("displayUnit", (*shown).to_owned()));
+                }
+                let name = ("name", type_name(kind));
+                match self.standard {
+                    Standard::Two => {
+                        xml.element("SimpleType", &[name], |xml| xml.leaf("Real", &attributes));
+                    }
+                    Standard::Three => {
+                        attributes.insert(0, name);
+                        xml.leaf("Float64Type", &attributes);
+                    }
+                }
+            }
+        });
+    }
+
+    fn log_categories(&self, xml: &mut Xml) {
+        xml.element("LogCategories", &[], |xml| {
+            let named = Category::EACH.map(|category| {
+                let name = category.name().to_str().unwrap_or("");
+                (name, category.description())
+            });
+            for (name, description) in named.into_iter().chain([Category::all()]) {
+                let attributes = [
+                    ("name", name.to_owned()),
+                    ("description", description.to_owned()),
+                ];
+                xml.leaf("Category", &attributes);
+            }
+        });
+    }
+
+    fn experiment(&self, xml: &mut Xml) {
+        let model = self.instance.model();
+        let mut attributes = vec![
+            ("startTime", number(model.experiment.start)),
+            ("stopTime", number(model.experiment.stop)),
+            ("tolerance", number(model.solver.tolerance)),
+        ];
+        if let Some(interval) = model.experiment.interval {
+            attributes.push(("stepSize", number(interval)));
+        }
+        xml.leaf("DefaultExperiment", &attributes);
+    }
+
+    fn variables(&self, xml: &mut Xml) {
+        for (reference, variable) in (0_u32..).zip(self.instance.variables()) {
+            let mut head: Attributes = vec![
+                ("name", variable.name.clone()),
+                ("valueReference", reference.to_string()),
+            ];
+            if !variable.description.is_empty() {
+                head.push(("description", variable.description.clone()));
+            }
+            head.push(("causality", causality(variable).to_owned()));
+            head.push(("variability", variability(variable).to_owned()));
+            if let Some(initial) = initial(variable) {
+                head.push(("initial", initial.to_owned()));
+            }
+            let value = value(variable);
+            match self.standard {
+                Standard::Two => {
+                    xml.element("ScalarVariable", &head, |xml| xml.leaf("Real", &value));
+                }
+                Standard::Three => {
+                    if computed(variable) {
+                        head.push(("intermediateUpdate", yes()));
+                    }
+                    head.extend(value);
+                    xml.leaf("Float64", &head);
+                }
+            }
+        }
+        if !self.three() {
+            return;
+        }
+        let time = [
+            ("name", "time".to_owned()),
+            ("valueReference", self.layout.time().to_string()),
+            ("description", "Simulation time".to_owned()),
+            ("causality", "independent".to_owned()),
+            ("variability", "continuous".to_owned()),
+            (
+                "declaredType",
+                measure::kind_of("s").map(type_name).unwrap_or_default(),
+            ),
+            ("unit", "s".to_owned()),
+        ];
+        xml.leaf("Float64", &time);
+        for (i, vector) in self.layout.vectors.iter().enumerate() {
+            self.vector(xml, self.layout.vector(i), vector);
+        }
+    }
+
+    fn vector(&self, xml: &mut Xml, reference: u32, vector: &Vector) {
+        let variables = self.instance.variables();
+        let first = &variables[vector.elements[0] as usize];
+        let names: Vec<&str> = vector
+            .elements
+            .iter()
+            .map(|element| variables[*element as usize].name.as_str())
+            .collect();
+        let mut attributes: Attributes = vec![
+            ("name", vector.name.clone()),
+            ("valueReference", reference.to_string()),
+            ("description", format!("({})", names.join(", "))),
+            ("causality", self.vector_causality(vector).to_owned()),
+            ("variability", "continuous".to_owned()),
+            ("initial", "calculated".to_owned()),
+            ("intermediateUpdate", yes()),
+        ];
+        attributes.extend(value(first));
+        xml.element("Float64", &attributes, |xml| {
+            xml.leaf("Dimension", &[("start", vector.elements.len().to_string())]);
+        });
+    }
+
+    /// An output only if all its elements are.
+    fn vector_causality(&self, vector: &Vector) -> &'static str {
+        let variables = self.instance.variables();
+        let is_output = |element: &u32| variables[*element as usize].causality == Causality::Output;
+        match vector.elements.iter().all(is_output) {
+            true => "output",
+            false => "local",
+        }
+    }
+
+    /// All outputs: reference, and the scalars it is made of.
+    fn outputs(&self) -> Vec<(u32, Vec<u32>)> {
+        let scalars = (0..)
+            .zip(self.instance.variables())
+            .filter(|(_, variable)| variable.causality == Causality::Output)
+            .map(|(reference, _)| (reference, vec![reference]));
+        let vectors = self.layout.vectors.iter().enumerate();
+        let vectors = vectors
+            .filter(|(_, vector)| self.vector_causality(vector) == "output")
+            .map(|(i, vector)| (self.layout.vector(i), vector.elements.clone()));
+        scalars.chain(vectors).collect()
+    }
+
+    fn structure(&self, xml: &mut Xml) {
+        let outputs = self.outputs();
+        let during = |reference| self.instance.dependencies(reference);
+        let initially = |reference| self.instance.initial_dependencies(reference);
+        match self.standard {
+            Standard::Two => {
+                if outputs.is_empty() {
+                    return;
+                }
+                xml.element("Outputs", &[], |xml| {
+                    self.unknowns(xml, "Unknown", &outputs, during);
+                });
+                xml.element("InitialUnknowns", &[], |xml| {
+                    self.unknowns(xml, "Unknown", &outputs, initially);
+                });
+            }
+            Standard::Three => {
+                self.unknowns(xml, "Output", &outputs, during);
+                self.unknowns(xml, "InitialUnknown", &outputs, initially);
+            }
+        }
+    }
+
+    fn unknowns<'d>(
+        &self,
+        xml: &mut Xml,
+        name: &'static str,
+        outputs: &[(u32, Vec<u32>)],
+        dependencies: impl Fn(u32) -> &'d [u32],
+    ) {
+        for (reference, elements) in outputs {
+            let mut knowns: Vec<u32> = elements
+                .iter()
+                .flat_map(|element| dependencies(*element).iter().copied())
+                .collect();
+            knowns.sort_unstable();
+            knowns.dedup();
+            // FMI 2 counts variables from 1, FMI 3 gives their references; both are in the order of the variables.
+            let shift = u32::from(!self.three());
+            let list = |words: Vec<String>| words.join(" ");
+            let key = if self.three() {
+                "valueReference"
+            } else {
+                "index"
+            };
+            let attributes = [
+                (key, (reference + shift).to_string()),
+                (
+                    "dependencies",
+                    list(knowns.iter().map(|k| (k + shift).to_string()).collect()),
+                ),
+                (
+                    "dependenciesKind",
+                    list(vec!["dependent".to_owned(); knowns.len()]),
+                ),
+            ];
+            xml.leaf(name, &attributes);
+        }
+    }
+}
+
+/// Type names have a point, so that no variable has the same.
+fn type_name(kind: &measure::Kind) -> String {
+    format!("SI.{}", kind.name)
+}
+
+fn computed(variable: &Variable) -> bool {
+    matches!(variable.causality, Causality::Output | Causality::Local)
+}
+
+fn causality(variable: &Variable) -> &'static str {
+    match variable.causality {
+        Causality::Parameter => "parameter",
+        Causality::Input => "input",
+        Causality::Output => "output",
+        Causality::Local => "local",
+    }
+}
+
+fn variability(variable: &Variable) -> &'static str {
+    match variable.variability {
+        Variability::Constant => "constant",
+        Variability::Fixed => "fixed",
+        Variability::Tunable => "tunable",
+        Variability::Discrete => "discrete",
+        Variability::Continuous => "continuous",
+    }
+}
+
+fn initial(variable: &Variable) -> Option<&'static str> {
+    variable.initial.map(|initial| match initial {
+        Initial::Exact => "exact",
+        Initial::Calculated => "calculated",
+    })
+}
+
+/// Type, unit, range, start value.
+fn value(variable: &Variable) -> Attributes {
+    let mut attributes: Attributes = Vec::new();
+    if let Some(kind) = measure::kind_of(&variable.unit) {
+        attributes.push(("declaredType", type_name(kind)));
+    }
+    if !variable.unit.is_empty() {
+        attributes.push(("unit", variable.unit.clone()));
+    }
+    for (key, bound) in [("min", variable.min), ("max", variable.max)] {
+        if let Some(bound) = bound {
+            attributes.push((key, number(bound)));
+        }
+    }
+    if let Some(start) = variable.start {
+        attributes.push(("start", number(start)));
+    }
+    attributes
+}

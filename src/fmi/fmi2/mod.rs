@@ -1,0 +1,35 @@
+//! The functions of FMI 2.0 Co-Simulation, one file for each family. Their meaning is that of the standard; what this
+//! library adds to it is in `docs/fmi.md`.
+
+#![allow(non_snake_case)]
+#![allow(clippy::missing_safety_doc)] // the one promise is that of the standard: live handles, arrays of their length
+
+mod life;
+mod state;
+mod step;
+mod value;
+
+pub use life::*;
+pub use state::*;
+pub use step::*;
+pub use value::*;
+
+use std::ffi::c_void;
+
+use super::gate;
+use super::lifecycle::Call;
+use super::types::Status;
+use super::unit::{Outcome, Standard, Unit};
+
+/// The gate of this standard.
+///
+/// # Safety
+/// `c` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
+unsafe fn enter(
+    c: *mut c_void,
+    call: &'static Call,
+    action: impl FnOnce(&mut Unit) -> Outcome,
+) -> Status {
+    // SAFETY: passed on.
+    unsafe { gate::gate(c, Standard::Two, call, action) }
+}

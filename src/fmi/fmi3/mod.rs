@@ -1,0 +1,40 @@
+//! The functions of FMI 3.0, one file for each family. Co-Simulation works; those of Model Exchange, Scheduled Execution,
+//! clocks, event mode and structural parameters are there, since importers look for them, and answer with an error. Their
+//! meaning is that of the standard; what this library adds to it is in `docs/fmi.md`.
+
+#![allow(non_snake_case)]
+#![allow(clippy::missing_safety_doc)] // the one promise is that of the standard: live handles, arrays of their length
+
+mod derivative;
+mod life;
+mod refused;
+mod state;
+mod step;
+mod value;
+
+pub use derivative::*;
+pub use life::*;
+pub use refused::*;
+pub use state::*;
+pub use step::*;
+pub use value::*;
+
+use std::ffi::c_void;
+
+use super::gate;
+use super::lifecycle::Call;
+use super::types::Status;
+use super::unit::{Outcome, Standard, Unit};
+
+/// The gate of this standard.
+///
+/// # Safety
+/// `instance` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
+unsafe fn enter(
+    instance: *mut c_void,
+    call: &'static Call,
+    action: impl FnOnce(&mut Unit) -> Outcome,
+) -> Status {
+    // SAFETY: passed on.
+    unsafe { gate::gate(instance, Standard::Three, call, action) }
+}

@@ -1,0 +1,100 @@
+//! Saved states.
+
+use std::ffi::c_void;
+
+use super::enter;
+use crate::capi::pointer;
+use crate::fmi::gate;
+use crate::fmi::lifecycle::fmi3 as calls;
+use crate::fmi::state;
+use crate::fmi::types::Status;
+use crate::fmi::unit::Standard;
+
+/// Saves the state; `*state` is NULL, or a state to be overwritten.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3GetFMUState(instance: *mut c_void, state: *mut *mut c_void) -> Status {
+    let call = &calls::GET_FMU_STATE;
+    // SAFETY: the importer's promise.
+    unsafe {
+        enter(instance, call, |unit| {
+            Ok(state::get(unit, state, call.name)?)
+        })
+    }
+}
+
+/// Goes back to a saved state: what follows has the same bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3SetFMUState(instance: *mut c_void, state: *mut c_void) -> Status {
+    let call = &calls::SET_FMU_STATE;
+    // SAFETY: the importer's promise.
+    unsafe {
+        gate::gate_that_mends(instance, Standard::Three, call, |unit| {
+            Ok(state::set(unit, state, call.name)?)
+        })
+    }
+}
+
+/// Frees a saved state and sets `*state` to NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3FreeFMUState(
+    instance: *mut c_void,
+    state: *mut *mut c_void,
+) -> Status {
+    let call = &calls::FREE_FMU_STATE;
+    // SAFETY: the importer's promise.
+    unsafe { enter(instance, call, |_| Ok(state::free(state, call.name)?)) }
+}
+
+/// Bytes that a saved state needs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3SerializedFMUStateSize(
+    instance: *mut c_void,
+    state: *mut c_void,
+    size: *mut usize,
+) -> Status {
+    let call = &calls::SERIALIZED_FMU_STATE_SIZE;
+    // SAFETY: the importer's promise.
+    unsafe {
+        enter(instance, call, |_| {
+            let place = pointer::place("size", size)?;
+            place.write(state::size(state, call.name)?);
+            Ok(())
+        })
+    }
+}
+
+/// Writes a saved state as bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3SerializeFMUState(
+    instance: *mut c_void,
+    state: *mut c_void,
+    bytes: *mut u8,
+    size: usize,
+) -> Status {
+    let call = &calls::SERIALIZE_FMU_STATE;
+    // SAFETY: the importer's promise.
+    unsafe {
+        enter(instance, call, |_| {
+            let bytes = pointer::slice_mut("serializedState", bytes, size)?;
+            Ok(state::write(state, bytes, call.name)?)
+        })
+    }
+}
+
+/// Makes a saved state of bytes, written by any instance of the same unit.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3DeserializeFMUState(
+    instance: *mut c_void,
+    bytes: *const u8,
+    size: usize,
+    state: *mut *mut c_void,
+) -> Status {
+    let call = &calls::DESERIALIZE_FMU_STATE;
+    // SAFETY: the importer's promise.
+    unsafe {
+        enter(instance, call, |unit| {
+            let bytes = pointer::slice("serializedState", bytes, size)?;
+            Ok(state::read(unit, bytes, state, call.name)?)
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! C types of the two standards, as their headers define them.
+
+#![allow(non_camel_case_types)]
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// What a call answers. The numbers are those of `fmi2Status` and `fmi3Status` alike; only FMI 2 knows `Pending`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// Done, with a remark in the log.
+    Warning = 1,
+    /// A step went only part of the way, or a question has no answer.
+    Discard = 2,
+    /// Not done; nothing was changed unless the log says so.
+    Error = 3,
+    /// No instance can be used any more. Never answered by this library.
+    Fatal = 4,
+    /// FMI 2: a step is under way. Never answered by this library.
+    Pending = 5,
+}
+
+/// A truth value of FMI 2.
+pub type fmi2Boolean = c_int;
+/// A byte of FMI 2.
+pub type fmi2Byte = c_char;
+
+/// Logger of FMI 2: variadic, so what is written by us is always behind "%s".
+pub type fmi2CallbackLogger = unsafe extern "C" fn(
+    environment: *mut c_void,
+    name: *const c_char,
+    status: Status,
+    category: *const c_char,
+    message: *const c_char,
+    ...
+);
+
+/// What an importer of FMI 2 offers. Members may be NULL; memory functions are not used.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct fmi2CallbackFunctions {
+    /// May be NULL.
+    pub logger: Option<fmi2CallbackLogger>,
+    /// Not used.
+    pub allocate_memory: Option<unsafe extern "C" fn(usize, usize) -> *mut c_void>,
+    /// Not used.
+    pub free_memory: Option<unsafe extern "C" fn(*mut c_void)>,
+    /// Not used: steps are finished when they return.
+    pub step_finished: Option<unsafe extern "C" fn(*mut c_void, Status)>,
+    /// Handed back to the logger.
+    pub component_environment: *mut c_void,
+}
+
+/// `fmi2CoSimulation` of `fmi2Type`.
+pub const FMI2_CO_SIMULATION: c_int = 1;
+
+/// `fmi2StatusKind`.
+pub const FMI2_DO_STEP_STATUS: c_int = 0;
+/// `fmi2PendingStatus`
+pub const FMI2_PENDING_STATUS: c_int = 1;
+/// `fmi2LastSuccessfulTime`
+pub const FMI2_LAST_SUCCESSFUL_TIME: c_int = 2;
+/// `fmi2Terminated`
+pub const FMI2_TERMINATED: c_int = 3;
+
+/// Logger of FMI 3.
+pub type fmi3LogMessageCallback = unsafe extern "C" fn(
+    environment: *mut c_void,
+    status: Status,
+    category: *const c_char,
+    message: *const c_char,
+);
+
+/// Called by a step of FMI 3 after each of its substeps.
+pub type fmi3IntermediateUpdateCallback = unsafe extern "C" fn(
+    environment: *mut c_void,
+    intermediate_update_time: f64,
+    intermediate_variable_set_requested: bool,
+    intermediate_variable_get_allowed: bool,
+    intermediate_step_finished: bool,
+    can_return_early: bool,
+    early_return_requested: *mut bool,
+    early_return_time: *mut f64,
+);
+
+/// `fmi3ClockUpdateCallback`; this library has no clocks.
+pub type fmi3ClockUpdateCallback = unsafe extern "C" fn(environment: *mut c_void);
+/// `fmi3LockPreemptionCallback` and its counterpart; for Scheduled Execution only.
+pub type fmi3PreemptionCallback = unsafe extern "C" fn();
+
+/// `fmi3Dependent` of `fmi3DependencyKind`: nothing is promised about the form.
+pub const FMI3_DEPENDENT: c_int = 5;
