@@ -14,7 +14,7 @@
 
 use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
 use biela::constraint::projection::REGULARISATION;
-use biela::formulation::planar::Planar;
+use biela::formulation::absolute::Planar;
 use biela::formulation::{Context, Mechanism, System, Weights};
 use biela::integrator::{Environment, Hht, Integrator, State};
 use biela::model::{Body, Corrector, Frame, Joint, JointKind, JointPlace, Model, Place};
@@ -53,8 +53,8 @@ fn chain(n: usize) -> Case {
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
             center_of_mass: [0.0; 3],
-            shape: None,
             place,
+            ..Body::default()
         })
         .collect();
     model.joints = (0..n)
@@ -64,10 +64,10 @@ fn chain(n: usize) -> Case {
             bodies: [k.checked_sub(1), Some(k)],
             frame: JointPlace::Ground(Frame {
                 point: [k as f64 * x, k as f64 * y, 0.0],
-                axis: [0.0; 3],
+                ..Frame::default()
             }),
-            position: 0.0,
             place,
+            ..Joint::default()
         })
         .collect();
     model.forces.clear();

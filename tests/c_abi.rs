@@ -49,6 +49,7 @@ fn rust_run() -> (String, Vec<Vec<f64>>) {
                 Causality::Parameter => 1,
                 Causality::Input => 2,
                 Causality::Output => 3,
+                Causality::Local => 4,
             };
             format!("{} [{}] {causality}", variable.name, variable.unit)
         })
@@ -139,6 +140,70 @@ fn rollback_in_c_repeats_every_bit() {
 }
 
 #[test]
+fn variables_derivatives_and_the_logger_work_from_c() {
+    let Some(c) = Compiler::c() else { return };
+    let scratch = Scratch::new("families");
+    for linked in [Linked::Shared(library()), Linked::Static(library())] {
+        drive(&c.build("c_tests/logger.c", linked, &scratch));
+        for source in ["c_tests/variables.c", "c_tests/derivatives.c"] {
+            let output = run(&c.build(source, linked, &scratch), &[]);
+            assert_eq!(expect_success(source, &output), "fine\n");
+        }
+    }
+}
+
+/// `bytes.c` as a process that runs and writes, and one that reads and goes on.
+fn through_a_file(program: &Path, scratch: &Scratch, runner: &dyn Fn(&Path) -> Command) {
+    let file = scratch.path().join("state.bin");
+    for action in ["write", "read"] {
+        let output = runner(program)
+            .arg(slider_crank())
+            .arg(action)
+            .arg(&file)
+            .output()
+            .expect("the program starts");
+        expect_success(&format!("{} {action}", program.display()), &output);
+    }
+}
+
+#[test]
+fn a_state_written_to_a_file_goes_on_in_a_process_that_never_ran_the_model() {
+    let Some(c) = Compiler::c() else { return };
+    let scratch = Scratch::new("bytes");
+    for linked in [Linked::Shared(library()), Linked::Static(library())] {
+        through_a_file(
+            &c.build("c_tests/bytes.c", linked, &scratch),
+            &scratch,
+            &command,
+        );
+    }
+}
+
+#[test]
+fn every_exported_function_answers_every_misuse_and_every_panic_with_a_status() {
+    let Some(c) = Compiler::c() else { return };
+    let scratch = Scratch::new("every");
+    let program = c.build("c_tests/every.c", Linked::Shared(library()), &scratch);
+    let output = run(&program, &[Path::new("names")]);
+    let printed = expect_success("c_tests/every.c", &output);
+    let mut names: Vec<&str> = printed.lines().collect();
+    names.sort_unstable();
+    let exported = std::fs::read_to_string(root().join("tests/abi/symbols.txt")).unwrap();
+    let exported: Vec<&str> = exported
+        .lines()
+        .filter(|name| name.starts_with("biela_"))
+        .collect();
+    assert_eq!(
+        names, exported,
+        "c_tests/every.c knows all that is exported"
+    );
+    drive(&program);
+    let c = c.with("-DFAULTS");
+    let faults = Linked::Shared(library_with_faults());
+    drive(&c.build("c_tests/every.c", faults, &scratch));
+}
+
+#[test]
 fn a_panic_becomes_a_status_prints_nothing_and_is_mended_by_a_reset() {
     let Some(c) = Compiler::c() else { return };
     let scratch = Scratch::new("fault");
@@ -170,22 +235,43 @@ fn valgrind_finds_no_wrong_access_and_no_leak_in_the_c_programs() {
         return;
     };
     let scratch = Scratch::new("valgrind");
-    for source in ["c_tests/linked.c", "c_tests/rollback.c", "c_tests/misuse.c"] {
-        let program = c.build(source, Linked::Shared(library()), &scratch);
-        let output = command(&valgrind)
+    let watched = |program: &Path| {
+        let mut command = command(&valgrind);
+        command
             .args([
                 "--quiet",
                 "--error-exitcode=9",
                 "--leak-check=full",
                 "--fair-sched=try",
             ])
-            .arg(&program)
+            .arg(program);
+        command
+    };
+    for source in WITH_A_MODEL {
+        let program = c.build(source, Linked::Shared(library()), &scratch);
+        let output = watched(&program)
             .arg(slider_crank())
             .output()
             .expect("valgrind starts");
         expect_success(&format!("{source} under valgrind"), &output);
     }
+    for source in ALONE {
+        let program = c.build(source, Linked::Shared(library()), &scratch);
+        let output = watched(&program).output().expect("valgrind starts");
+        expect_success(&format!("{source} under valgrind"), &output);
+    }
+    let bytes = c.build("c_tests/bytes.c", Linked::Shared(library()), &scratch);
+    through_a_file(&bytes, &scratch, &watched);
 }
+
+/// Programs that take a model, and those that bring their own.
+const WITH_A_MODEL: [&str; 4] = [
+    "c_tests/linked.c",
+    "c_tests/rollback.c",
+    "c_tests/misuse.c",
+    "c_tests/logger.c",
+];
+const ALONE: [&str; 2] = ["c_tests/variables.c", "c_tests/derivatives.c"];
 
 #[test]
 fn sanitizers_find_nothing_in_the_c_programs() {
@@ -193,14 +279,18 @@ fn sanitizers_find_nothing_in_the_c_programs() {
         return;
     };
     let scratch = Scratch::new("sanitizers");
-    for source in ["c_tests/linked.c", "c_tests/rollback.c", "c_tests/misuse.c"] {
-        drive(&c.build(source, Linked::Shared(library()), &scratch));
+    let shared = Linked::Shared(library());
+    for source in WITH_A_MODEL.into_iter().chain(["c_tests/every.c"]) {
+        drive(&c.build(source, shared, &scratch));
     }
-    drive(&c.build(
-        "c_tests/fault.c",
-        Linked::Shared(library_with_faults()),
-        &scratch,
-    ));
+    for source in ALONE {
+        let output = run(&c.build(source, shared, &scratch), &[]);
+        expect_success(&format!("{source} with sanitizers"), &output);
+    }
+    let bytes = c.build("c_tests/bytes.c", shared, &scratch);
+    through_a_file(&bytes, &scratch, &command);
+    let faults = Linked::Shared(library_with_faults());
+    drive(&c.build("c_tests/fault.c", faults, &scratch));
 }
 
 #[test]
@@ -211,14 +301,25 @@ fn every_test_program_is_used() {
         .collect();
     found.sort();
     let used = [
+        "bytes.c",
         "check.h",
+        "derivatives.c",
         "dlopen.c",
+        "every.c",
         "fault.c",
+        "fmi2.c", // these three by tests/fmi_masters.rs
+        "fmi3.c",
         "layout.c",
         "linked.c",
         "linked.cpp",
+        "logger.c",
         "misuse.c",
+        "module.py",
         "rollback.c",
+        "system_callbacks.c",
+        "trivial_unit.c",
+        "variables.c",
+        "wrapper.cpp",
     ];
     assert_eq!(found, used);
 }

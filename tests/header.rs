@@ -10,14 +10,17 @@ use std::process::Command;
 use host::{Scratch, compilers, root};
 
 /// In the order in which the header is best read.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 10] = [
     "status.rs",
     "instance.rs",
     "variable.rs",
     "step.rs",
     "value.rs",
+    "derivative.rs",
     "state.rs",
     "statistics.rs",
+    "logger.rs",
+    "system.rs",
 ];
 /// Nothing that C sees, or only in test builds.
 const NOT_FOR_C: [&str; 4] = ["mod.rs", "gate.rs", "pointer.rs", "fault.rs"];
@@ -96,12 +99,30 @@ fn reads(compiler: &Path, standard: &str, extension: &str) {
     fs::write(
         &second,
         "#include <biela.h>\nint other(biela_status status);\n\
-         int other(biela_status status) { return (int)status; }\n",
+         int other(biela_status status) { return status == BIELA_STATUS_OK ? 0 : 1; }\n",
     )
     .unwrap();
     let output = Command::new(compiler)
         .arg(format!("-std={standard}"))
-        .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
+        .args([
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Wconversion",
+            "-Wshadow",
+            "-Werror",
+        ])
+        .args(match compiler.to_string_lossy().contains("clang") {
+            // Everything clang knows, but for what complains about C++ as such and about old standards.
+            true => &[
+                "-Weverything",
+                "-Wno-c++98-compat",
+                "-Wno-c++98-compat-pedantic",
+                "-Wno-padded",
+            ][..],
+            false => &[],
+        })
+        .arg("-I")
         .arg(root().join("include"))
         .args([&first, &second])
         .arg("-o")
@@ -117,10 +138,11 @@ fn reads(compiler: &Path, standard: &str, extension: &str) {
 }
 
 #[test]
-fn every_compiler_reads_the_header_as_c99_c11_and_cpp17_twice_in_one_program() {
+fn every_compiler_reads_the_header_as_c99_c11_c17_and_cpp17_twice_in_one_program() {
     for compiler in compilers(&["gcc", "clang"]) {
         reads(&compiler, "c99", "c");
         reads(&compiler, "c11", "c");
+        reads(&compiler, "c17", "c");
     }
     for compiler in compilers(&["g++", "clang++"]) {
         reads(&compiler, "c++17", "cpp");

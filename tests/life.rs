@@ -275,3 +275,48 @@ fn empty_lists_are_legal_in_every_phase() {
         assert_eq!(before, now(&instance), "{phase}");
     }
 }
+
+/// Cancels after so many substeps.
+struct Canceller {
+    left: u32,
+    flag: std::sync::Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl biela::component::Observer for Canceller {
+    fn accepted(&mut self, _probe: &mut biela::component::Probe) -> biela::Result<()> {
+        self.left -= 1;
+        if self.left == 0 {
+            self.flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_cancelled_step_and_one_that_ran_out_of_substeps_stop_at_the_same_state() {
+    for limit in [1, 2, 7, 40] {
+        let mut model = slider_crank_model();
+        model.solver.max_substeps = u64::from(limit);
+        let mut limited = Instance::from_model(model).unwrap();
+        limited.initialize(0.0, INF, 0.0).unwrap();
+        let error = limited.step(0.0, 100.0).unwrap_err();
+        assert!(matches!(error, Error::TooManySubsteps { .. }), "{error}");
+
+        let mut cancelled = slider_crank();
+        cancelled.initialize(0.0, INF, 0.0).unwrap();
+        let mut canceller = Canceller {
+            left: limit,
+            flag: cancelled.cancel_flag(),
+        };
+        let error = cancelled
+            .step_observed(0.0, 100.0, &mut canceller)
+            .unwrap_err();
+        assert!(matches!(error, Error::Cancelled { .. }), "{error}");
+
+        assert_eq!(cancelled.statistics().steps, u64::from(limit));
+        assert_eq!(bits(&mut cancelled), bits(&mut limited), "{limit} substeps");
+        // The flag is used up, and the run goes on.
+        let t = cancelled.time();
+        cancelled.step(t, 0.01).unwrap();
+    }
+}

@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 
 use biela::component::Instance;
-use biela::formulation::planar::Planar;
+use biela::formulation::absolute::Planar;
 use biela::formulation::{Context, System};
 use biela::integrator::State;
 use biela::model::{Corrector, Model, Solver};

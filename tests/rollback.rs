@@ -1,9 +1,17 @@
-//! Is roll-back exact? Save, run, restore, run: the same bits, at many random points of a driven slider-crank.
+//! Is roll-back exact? Save, run, restore, run: the same bits, at many random points of every model that comes with the
+//! library, also through bytes and in a process that never ran the model.
 
 mod common;
 
-use biela::component::Instance;
-use common::{Random, act, bits, now, slider_crank, text};
+use std::path::Path;
+use std::process::Command;
+
+use biela::component::{Extrapolation, Instance};
+use biela::formulation::{Context, Mechanism, Motion};
+use biela::model::quantity::Quantity;
+use biela::model::{Model, Own, Solver};
+use common::systems::{bounce::Bounce, impact::Impact};
+use common::{Random, act, all_models, bits, now, slider_crank, text};
 
 /// Ten times more with BIELA_TEST_FULL=1.
 fn points() -> usize {
@@ -23,14 +31,15 @@ fn run(instance: &mut Instance, mut random: Random) -> (Vec<Vec<u64>>, String) {
     (seen, now(instance))
 }
 
-#[test]
-fn restoring_at_random_points_gives_the_same_bits_again() {
-    let mut random = Random(1);
-    let mut instance = slider_crank();
+/// At each point of a random run: away and back, in this instance, in another one, and through bytes.
+fn roll_back(create: &dyn Fn() -> Instance, points: usize, seed: u64) -> Instance {
+    let mut random = Random(seed);
+    let name = create().model().name.clone();
+    let (mut instance, mut other) = (create(), create());
+    instance.set_extrapolation(Extrapolation::from_order((seed % 3) as u32).unwrap());
     instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
-    let mut other = slider_crank();
     let mut slot = instance.save().unwrap();
-    for point in 0..points() {
+    for point in 0..points {
         instance.save_into(&mut slot).unwrap();
         let saved = text(&slot);
         let future = Random(random.bits());
@@ -41,19 +50,158 @@ fn restoring_at_random_points_gives_the_same_bits_again() {
             run(&mut instance, Random(random.bits()));
         }
         instance.restore(&slot).unwrap();
-        assert_eq!(now(&instance), saved, "restore at point {point}");
+        assert_eq!(now(&instance), saved, "{name}: restore at point {point}");
         let again = run(&mut instance, future.clone());
-        assert_eq!(first, again, "same instance, point {point}");
+        assert_eq!(first, again, "{name}: same instance, point {point}");
 
-        // Another instance, with a past of its own, takes over.
-        other.restore(&slot).unwrap();
+        // Another instance, with a past of its own, takes over; half the time it knows the state only as bytes.
+        let bytes = (point % 2 == 0).then(|| slot.to_bytes());
+        match bytes.map(|bytes| other.deserialize(&bytes).unwrap()) {
+            Some(read) => other.restore(&read).unwrap(),
+            None => other.restore(&slot).unwrap(),
+        }
         let elsewhere = run(&mut other, future);
-        assert_eq!(first, elsewhere, "other instance, point {point}");
+        assert_eq!(first, elsewhere, "{name}: other instance, point {point}");
 
         assert_eq!(text(&slot), saved, "the saved state is only read");
         act(&mut instance, &mut random);
     }
-    assert!(instance.time() > 1.0, "the run got to {}", instance.time());
+    instance
+}
+
+#[test]
+fn restoring_at_random_points_gives_the_same_bits_again() {
+    let models = all_models();
+    let (mut rejected, mut time) = (0, 0.0);
+    for (seed, model) in models.iter().enumerate() {
+        // The slider-crank, which is driven, gets half of them.
+        let share = match model.name.as_str() {
+            "slider_crank" => points() / 2,
+            _ => points().div_ceil(2 * (models.len() - 1)),
+        };
+        let create = || Instance::from_model(model.clone()).unwrap();
+        let instance = roll_back(&create, share, seed as u64);
+        rejected += instance.statistics().rejected;
+        time += instance.time();
+    }
+    assert!(rejected > 0, "some steps must have been refused on the way");
+    assert!(time > 1.0, "the runs got to {time} s in all");
+}
+
+/// Coordinates, rates and the like of a system written by hand.
+fn unknown(quantity: Quantity, at: &Motion) -> f64 {
+    match quantity {
+        Quantity::Coordinate(i) => at.q[i],
+        Quantity::Rate(i) => at.v[i],
+        Quantity::Acceleration(i) => at.a[i],
+        Quantity::Multiplier(i) => at.lambda[i],
+        _ => f64::NAN,
+    }
+}
+
+/// Thrown along the floor from a height of 0.2 m.
+impl Mechanism for Bounce {
+    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+        q.copy_from_slice(&[0.0, 0.2]);
+        v.copy_from_slice(&[1.0, 0.0]);
+    }
+
+    fn evaluate(&self, _cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+        unknown(quantity, at)
+    }
+}
+
+/// Fast enough to run into the constant force.
+impl Mechanism for Impact {
+    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+        (q[0], v[0]) = (0.0, 10.0);
+    }
+
+    fn evaluate(&self, _cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+        unknown(quantity, at)
+    }
+}
+
+fn by_hand(name: &str, mechanism: Box<dyn Mechanism>) -> Instance {
+    let size = mechanism.size();
+    let own = Own {
+        nq: size.nq,
+        nv: size.nv,
+        nc: size.nc,
+    };
+    let lift: &[(String, f64)] = match size.inputs {
+        0 => &[],
+        _ => &[("lift".to_string(), 0.0)],
+    };
+    let model = Model::from_code(name, own, Solver::default(), lift, &[], false).unwrap();
+    Instance::from_mechanism(model, mechanism).unwrap()
+}
+
+#[test]
+fn contacts_and_blows_are_rolled_back_too() {
+    let bounce = || by_hand("bounce", Box::new(Bounce::default()));
+    let impact = || by_hand("impact", Box::new(Impact::default()));
+    for create in [&bounce as &dyn Fn() -> Instance, &impact] {
+        let instance = roll_back(create, points() / 4, 21);
+        let (name, statistics) = (&instance.model().name, instance.statistics());
+        assert!(
+            statistics.events > 5,
+            "{name}: {} events",
+            statistics.events
+        );
+        assert!(
+            statistics.event_repeats > 0,
+            "{name}: steps repeated to hit one"
+        );
+    }
+}
+
+/// Names the directory to the process that goes on with what this one has written.
+const CHILD: &str = "BIELA_ROLLBACK_CHILD";
+
+#[test]
+fn a_process_that_never_ran_the_model_goes_on_from_bytes() {
+    let random = || Random(11);
+    if let Some(directory) = std::env::var_os(CHILD) {
+        for (i, model) in all_models().into_iter().enumerate() {
+            let file = |ending: &str| Path::new(&directory).join(format!("{i}.{ending}"));
+            let mut instance = Instance::from_model(model).unwrap();
+            let bytes = std::fs::read(file("state")).unwrap();
+            let state = instance.deserialize(&bytes).unwrap();
+            instance.restore(&state).unwrap();
+            let seen = format!("{:?}", run(&mut instance, random()));
+            let expected = std::fs::read_to_string(file("future")).unwrap();
+            assert!(seen == expected, "{}", instance.model().name);
+        }
+        return;
+    }
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rollback");
+    std::fs::create_dir_all(&directory).unwrap();
+    for (i, model) in all_models().into_iter().enumerate() {
+        let file = |ending: &str| directory.join(format!("{i}.{ending}"));
+        let mut instance = Instance::from_model(model).unwrap();
+        instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
+        run(&mut instance, Random(10));
+        std::fs::write(file("state"), instance.save().unwrap().to_bytes()).unwrap();
+        std::fs::write(
+            file("future"),
+            format!("{:?}", run(&mut instance, random())),
+        )
+        .unwrap();
+    }
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "a_process_that_never_ran_the_model_goes_on_from_bytes",
+        ])
+        .env(CHILD, &directory)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
 }
 
 #[test]

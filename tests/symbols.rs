@@ -7,10 +7,14 @@ use std::fmt::Write;
 use std::mem::offset_of;
 use std::process::Command;
 
+use biela::capi::derivative::BIELA_HIGHEST_OUTPUT_DERIVATIVE;
 use biela::capi::instance::BIELA_ABI_VERSION;
+use biela::capi::logger::biela_log_level;
 use biela::capi::statistics::biela_counters;
 use biela::capi::status::{biela_status, biela_status_name};
-use biela::capi::variable::{biela_causality, biela_variable};
+use biela::capi::system::*;
+use biela::capi::value::BIELA_HIGHEST_INPUT_DERIVATIVE;
+use biela::capi::variable::{biela_causality, biela_initial, biela_variability, biela_variable};
 use host::{
     Compiler, Library, Linked, Scratch, expect_committed, expect_success, root, skip, tool,
 };
@@ -47,14 +51,14 @@ fn the_shared_library_exports_the_committed_names_and_no_other() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_test_only_feature_adds_its_one_name() {
+fn the_test_only_feature_adds_its_two_names() {
     let with_faults = exported(host::library_with_faults());
     if let (Some(plain), Some(with_faults)) = (exported(host::library()), with_faults) {
         let added: Vec<&str> = with_faults
             .lines()
             .filter(|name| !plain.lines().any(|known| known == *name))
             .collect();
-        assert_eq!(added, ["biela_inject_panic"]);
+        assert_eq!(added, ["biela_fmi_inject_panic", "biela_inject_panic"]);
     }
 }
 
@@ -62,7 +66,8 @@ fn the_test_only_feature_adds_its_one_name() {
 fn every_exported_name_is_declared_in_the_header() {
     let header = std::fs::read_to_string(root().join("include/biela.h")).unwrap();
     let names = std::fs::read_to_string(root().join("tests/abi/symbols.txt")).unwrap();
-    for name in names.lines() {
+    // FMI has headers of its own, see tests/fmi_masters.rs.
+    for name in names.lines().filter(|name| !name.starts_with("fmi")) {
         assert!(
             header.contains(&format!("{name}(")),
             "{name} is not in the header"
@@ -87,19 +92,26 @@ fn layout() -> String {
         "biela_status: size {}",
         size_of::<biela_status>()
     ));
-    for (name, causality) in [
-        ("PARAMETER", biela_causality::Parameter),
-        ("INPUT", biela_causality::Input),
-        ("OUTPUT", biela_causality::Output),
-    ] {
-        line(format_args!(
-            "BIELA_CAUSALITY_{name} = {}",
-            causality as i32
-        ));
+    macro_rules! numbers {
+        ($type:ident: $($name:literal $variant:ident)*) => {
+            $(line(format_args!("{} = {}", $name, $type::$variant as i32));)*
+            line(format_args!("{}: size {}", stringify!($type), size_of::<$type>()));
+        };
     }
+    numbers!(biela_causality: "BIELA_CAUSALITY_PARAMETER" Parameter "BIELA_CAUSALITY_INPUT" Input
+        "BIELA_CAUSALITY_OUTPUT" Output "BIELA_CAUSALITY_LOCAL" Local);
+    numbers!(biela_variability: "BIELA_VARIABILITY_CONSTANT" Constant "BIELA_VARIABILITY_FIXED" Fixed
+        "BIELA_VARIABILITY_TUNABLE" Tunable "BIELA_VARIABILITY_DISCRETE" Discrete
+        "BIELA_VARIABILITY_CONTINUOUS" Continuous);
+    numbers!(biela_initial: "BIELA_INITIAL_NONE" None "BIELA_INITIAL_EXACT" Exact
+        "BIELA_INITIAL_CALCULATED" Calculated);
+    numbers!(biela_log_level: "BIELA_LOG_LEVEL_ERROR" Error "BIELA_LOG_LEVEL_WARNING" Warning
+        "BIELA_LOG_LEVEL_INFO" Info "BIELA_LOG_LEVEL_DEBUG" Debug);
     line(format_args!(
-        "biela_causality: size {}",
-        size_of::<biela_causality>()
+        "BIELA_HIGHEST_INPUT_DERIVATIVE = {BIELA_HIGHEST_INPUT_DERIVATIVE}"
+    ));
+    line(format_args!(
+        "BIELA_HIGHEST_OUTPUT_DERIVATIVE = {BIELA_HIGHEST_OUTPUT_DERIVATIVE}"
     ));
 
     /// Size of a field, by a function that would read it.
@@ -118,9 +130,37 @@ fn layout() -> String {
             ));)*
         };
     }
-    structure!(biela_variable: struct_size name unit causality has_start start);
+    structure!(biela_variable: struct_size name unit causality has_start start description variability initial has_min
+        has_max min max dependencies dependency_count initial_dependencies initial_dependency_count);
     structure!(biela_counters: struct_size steps rejected newton_failures newton_iterations residuals evaluations
         factorizations solves events smallest_step largest_step step_size error worst_error energy_drift);
+    line(format_args!(
+        "BIELA_SYSTEM_CONSTANT_MASS = {BIELA_SYSTEM_CONSTANT_MASS}"
+    ));
+    line(format_args!(
+        "BIELA_SYSTEM_NO_VELOCITY_FORCES = {BIELA_SYSTEM_NO_VELOCITY_FORCES}"
+    ));
+    line(format_args!(
+        "BIELA_SYSTEM_FIXED_CONSTRAINTS = {BIELA_SYSTEM_FIXED_CONSTRAINTS}"
+    ));
+    line(format_args!("BIELA_SYSTEM_LINEAR = {BIELA_SYSTEM_LINEAR}"));
+    line(format_args!("BIELA_REACTION_MODE = {BIELA_REACTION_MODE}"));
+    line(format_args!(
+        "BIELA_REACTION_IMPULSE = {BIELA_REACTION_IMPULSE}"
+    ));
+    line(format_args!("BIELA_CROSSING_OFF = {BIELA_CROSSING_OFF}"));
+    line(format_args!(
+        "BIELA_CROSSING_RISING = {BIELA_CROSSING_RISING}"
+    ));
+    line(format_args!(
+        "BIELA_CROSSING_FALLING = {BIELA_CROSSING_FALLING}"
+    ));
+    line(format_args!(
+        "BIELA_CROSSING_EITHER = {BIELA_CROSSING_EITHER}"
+    ));
+    structure!(biela_system_point: struct_size time q v a lambda u u_dot u_ddot p modes);
+    structure!(biela_system_reaction: struct_size kind restitution slowest gradient);
+    structure!(biela_system_definition: struct_size user release name solver flags nq nv nc ne modes inputs parameters q v weights constraint_scales input_starts parameter_starts input_names parameter_names coordinate_names constraint_names event_names tangent_count tangent_rows tangent_columns jacobian_count jacobian_rows jacobian_columns mass mass_times force force_by_q force_by_v inertia_by_q reaction_by_q constraint jacobian constraint_rate convective energy power retract difference bracket tangent_inverse events crossing fire hold active start_modes);
     text
 }
 

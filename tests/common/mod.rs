@@ -18,6 +18,19 @@ pub fn slider_crank_model() -> Model {
     Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// Every model of `models` that is written in TOML, in the order of their names: what is added there is tested here.
+pub fn all_models() -> Vec<Model> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let mut files: Vec<_> = std::fs::read_dir(directory)
+        .expect("models")
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    let read = |path: &std::path::PathBuf| Model::from_file(path).unwrap_or_else(|e| panic!("{e}"));
+    files.iter().map(read).collect()
+}
+
 /// Created from it.
 pub fn slider_crank() -> Instance {
     Instance::from_model(slider_crank_model()).unwrap_or_else(|e| panic!("{e}"))

@@ -5,6 +5,7 @@
 pub mod andrews;
 pub mod bounce;
 pub mod chain;
+pub mod contacts;
 pub mod driven_oscillator;
 pub mod driven_pendulum;
 pub mod first_paper;
@@ -16,6 +17,7 @@ pub mod oscillator;
 pub mod parting;
 pub mod pendulum;
 pub mod relative;
+pub mod stick_slip;
 pub mod wall_pendulum;
 pub mod watched;
 

@@ -228,6 +228,11 @@ impl Compiler {
         Self::first(&["c++", "g++", "clang++"], "-std=c++17")
     }
 
+    /// A certain one; `None` and a SKIP line where it is not installed.
+    pub fn named(name: &str, standard: &'static str) -> Option<Self> {
+        Self::first(&[name], standard)
+    }
+
     fn first(names: &[&str], standard: &'static str) -> Option<Self> {
         let Some(program) = names.iter().find_map(|name| tool(name)) else {
             skip(&format!(
@@ -261,6 +266,12 @@ impl Compiler {
             );
         }
         runs.then_some(self)
+    }
+
+    /// With one more flag.
+    pub fn with(mut self, flag: &'static str) -> Self {
+        self.flags.push(flag);
+        self
     }
 
     /// Compiles `source` (relative to the repository) into `scratch`.

@@ -1,0 +1,225 @@
+//! Masses on springs with one-sided contacts, all linear: M x'' = f − K (x − x₀), and for each contact
+//! φ = g·x − c − s(t) ≥ 0 with a wall that may move. Contact c has the events 2c (touch) and 2c + 1 (the contact force ends)
+//! and the row c, which holds φ = 0 in its mode 1. With friction a blow also acts along a second gradient.
+
+use biela::formulation::{
+    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Reaction, Size, Slip, System,
+    Weights,
+};
+
+/// Position, speed and acceleration of a wall.
+pub type Wall = Box<dyn Fn(f64) -> [f64; 3] + Send + Sync>;
+
+/// A contact.
+pub struct Contact {
+    pub gradient: Vec<f64>,
+    pub offset: f64,
+    pub wall: Option<Wall>,
+    pub restitution: f64,
+    pub slowest: f64,
+    /// Tangential gradient and coefficient.
+    pub friction: Option<(Vec<f64>, f64)>,
+}
+
+impl Contact {
+    /// Against something at rest.
+    pub fn new(gradient: &[f64], offset: f64, restitution: f64, slowest: f64) -> Self {
+        Self {
+            gradient: gradient.to_vec(),
+            offset,
+            wall: None,
+            restitution,
+            slowest,
+            friction: None,
+        }
+    }
+
+    fn wall(&self, t: f64) -> [f64; 3] {
+        self.wall.as_ref().map_or([0.0; 3], |wall| wall(t))
+    }
+}
+
+/// The masses.
+#[derive(Default)]
+pub struct Contacts {
+    pub mass: Vec<f64>,
+    pub force: Vec<f64>,
+    /// N/m, and where the springs are relaxed; may be shorter than the masses.
+    pub springs: Vec<(f64, f64)>,
+    pub contacts: Vec<Contact>,
+}
+
+impl Contacts {
+    fn spring(&self, i: usize) -> (f64, f64) {
+        self.springs.get(i).copied().unwrap_or_default()
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+impl System for Contacts {
+    fn size(&self) -> Size {
+        let (n, c) = (self.mass.len(), self.contacts.len());
+        Size {
+            nq: n,
+            nv: n,
+            nc: c,
+            ne: 2 * c,
+            modes: c,
+            ..Size::default()
+        }
+    }
+
+    fn character(&self) -> Character {
+        Character {
+            moving_constraints: self.contacts.iter().any(|c| c.wall.is_some()),
+            ..Character::default()
+        }
+    }
+
+    fn pattern(&self) -> Pattern {
+        let n = self.mass.len() as u32;
+        Pattern {
+            tangent: (0..n).map(|i| (i, i)).collect(),
+            jacobian: super::full(self.contacts.len(), self.mass.len()),
+        }
+    }
+
+    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+        for i in 0..a.len() {
+            out[i] = self.mass[i] * a[i];
+        }
+    }
+
+    fn force(&self, _cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+        for i in 0..q.len() {
+            let (k, x0) = self.spring(i);
+            out[i] = self.force[i] - k * (q[i] - x0);
+        }
+        Ok(())
+    }
+
+    fn tangent(
+        &self,
+        _cx: &Context,
+        _q: &[f64],
+        _v: &[f64],
+        _a: &[f64],
+        _lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        for i in 0..self.mass.len() {
+            out[i] = weights.mass * self.mass[i] + weights.stiffness * self.spring(i).0;
+        }
+        Ok(())
+    }
+
+    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+        for (phi, c) in phi.iter_mut().zip(&self.contacts) {
+            *phi = dot(&c.gradient, q) - c.offset - c.wall(cx.t)[0];
+        }
+    }
+
+    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+        let n = self.mass.len();
+        for (row, c) in out.chunks_mut(n).zip(&self.contacts) {
+            row.copy_from_slice(&c.gradient);
+        }
+    }
+
+    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+        for (phi, c) in phi_t.iter_mut().zip(&self.contacts) {
+            *phi = -c.wall(cx.t)[1];
+        }
+    }
+
+    fn convective(&self, cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+        for (phi, c) in gamma.iter_mut().zip(&self.contacts) {
+            *phi = -c.wall(cx.t)[2];
+        }
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        for (row, mode) in rows.iter_mut().zip(modes) {
+            *row = *mode == 1;
+        }
+    }
+
+    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+        let mut energy = Energy::default();
+        for i in 0..q.len() {
+            let (k, x0) = self.spring(i);
+            energy.kinetic += 0.5 * self.mass[i] * v[i] * v[i];
+            energy.potential += 0.5 * k * (q[i] - x0).powi(2) - self.force[i] * q[i];
+        }
+        energy
+    }
+
+    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+        for (i, c) in self.contacts.iter().enumerate() {
+            let [s, s_dot, _] = c.wall(cx.t);
+            phi[2 * i] = dot(&c.gradient, at.q) - c.offset - s;
+            rate[2 * i] = dot(&c.gradient, at.v) - s_dot;
+            // The contact pushes with −λ.
+            phi[2 * i + 1] = -at.lambda[i];
+            rate[2 * i + 1] = f64::NAN;
+        }
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        if (modes[i / 2] == 0) == i.is_multiple_of(2) {
+            Crossing::Falling
+        } else {
+            Crossing::Off
+        }
+    }
+
+    fn fire(
+        &self,
+        _cx: &Context,
+        _at: &Motion,
+        i: usize,
+        modes: &mut [i32],
+        n: &mut [f64],
+    ) -> Reaction {
+        if i % 2 == 1 {
+            modes[i / 2] = 0;
+            return Reaction::Mode;
+        }
+        let c = &self.contacts[i / 2];
+        n.copy_from_slice(&c.gradient);
+        Reaction::Impulse {
+            restitution: c.restitution,
+            slowest: c.slowest,
+        }
+    }
+
+    fn slip(
+        &self,
+        _cx: &Context,
+        _at: &Motion,
+        i: usize,
+        direction: usize,
+        t: &mut [f64],
+    ) -> Option<Slip> {
+        let (gradient, friction) = self.contacts[i / 2].friction.as_ref()?;
+        (direction == 0).then(|| {
+            t.copy_from_slice(gradient);
+            Slip {
+                friction: *friction,
+                drift: 0.0,
+            }
+        })
+    }
+
+    fn hold(&self, i: usize, modes: &mut [i32]) {
+        modes[i / 2] = 1;
+    }
+
+    fn event_name(&self, i: usize) -> String {
+        format!("contact{}", i / 2)
+    }
+}

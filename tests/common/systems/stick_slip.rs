@@ -1,0 +1,122 @@
+//! A block on a belt that moves with constant speed, tied to the ground by a spring. Mode 0: +1 or −1 slips in that
+//! direction (relative to the belt), 0 sticks; modes 1, 2 latch where on the belt it sticks. Event 0: the slip ends. Event 1:
+//! friction is not enough to go on sticking.
+
+use biela::formulation::{
+    Character, Context, Crossing, Evaluated, Motion, Pattern, Reaction, Size, System, Weights,
+    latch,
+};
+
+/// SI units.
+pub struct StickSlip {
+    pub mass: f64,
+    pub stiffness: f64,
+    pub belt: f64,
+    /// Largest friction force at rest and in motion (N).
+    pub at_rest: f64,
+    pub moving: f64,
+}
+
+impl System for StickSlip {
+    fn size(&self) -> Size {
+        Size {
+            nq: 1,
+            nv: 1,
+            nc: 1,
+            ne: 2,
+            modes: 1 + latch::PLACES,
+            ..Size::default()
+        }
+    }
+
+    fn character(&self) -> Character {
+        Character {
+            moving_constraints: true,
+            ..Character::default()
+        }
+    }
+
+    fn pattern(&self) -> Pattern {
+        Pattern {
+            tangent: vec![(0, 0)],
+            jacobian: vec![(0, 0)],
+        }
+    }
+
+    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+        out[0] = self.mass * a[0];
+    }
+
+    fn force(&self, cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+        out[0] = -self.stiffness * q[0] - self.moving * f64::from(cx.modes[0]);
+        Ok(())
+    }
+
+    fn tangent(
+        &self,
+        _cx: &Context,
+        _q: &[f64],
+        _v: &[f64],
+        _a: &[f64],
+        _lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        out[0] = weights.mass * self.mass + weights.stiffness * self.stiffness;
+        Ok(())
+    }
+
+    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+        phi[0] = q[0] - self.belt * cx.t - latch::get(&cx.modes[1..]);
+    }
+
+    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+        out[0] = 1.0;
+    }
+
+    fn constraint_rate(&self, _cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+        phi_t[0] = -self.belt;
+    }
+
+    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+        gamma[0] = 0.0;
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        rows[0] = modes[0] == 0;
+    }
+
+    fn events(&self, _cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+        phi[0] = at.v[0] - self.belt;
+        rate[0] = at.a[0];
+        phi[1] = self.at_rest - at.lambda[0].abs();
+        rate[1] = f64::NAN;
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        match (i, modes[0]) {
+            (0, 1) => Crossing::Falling,
+            (0, -1) => Crossing::Rising,
+            (1, 0) => Crossing::Falling,
+            _ => Crossing::Off,
+        }
+    }
+
+    fn fire(
+        &self,
+        cx: &Context,
+        at: &Motion,
+        i: usize,
+        modes: &mut [i32],
+        _n: &mut [f64],
+    ) -> Reaction {
+        if i == 0 {
+            modes[0] = 0;
+            latch::put(&mut modes[1..], at.q[0] - self.belt * cx.t);
+        } else {
+            // It slips the way the spring pulls.
+            modes[0] = if at.q[0] > 0.0 { -1 } else { 1 };
+        }
+        Reaction::Mode
+    }
+}

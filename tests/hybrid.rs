@@ -1,0 +1,694 @@
+//! Relative coordinates, with multipliers (`relative`) and with the augmented Lagrangian (`hybrid`): the second paper's
+//! Table 1, the same motion and quantities as in absolute coordinates, order, energy, roll-back, refusals.
+
+mod common;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use biela::component::{Causality, Instance};
+use biela::formulation::Mechanism;
+use biela::formulation::relative::{Planar, Spatial};
+use biela::model::{Corrector, Expose, FormulationName, Model};
+use common::measure::slope;
+
+const FULL: &str = "BIELA_TEST_FULL";
+
+fn file(name: &str) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("models")
+        .join(name);
+    let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
+    model.expose = Expose::All;
+    model
+}
+
+fn text(text: &str) -> Model {
+    let mut model = Model::from_text(text, "text").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    model.expose = Expose::All;
+    model
+}
+
+fn started(model: &Model, formulation: FormulationName) -> Instance {
+    let mut model = model.clone();
+    model.solver.formulation = formulation;
+    let mut instance = Instance::from_model(model).unwrap_or_else(|e| panic!("{e}"));
+    instance
+        .initialize(0.0, f64::INFINITY, 0.0)
+        .unwrap_or_else(|e| panic!("{formulation:?}: {e}"));
+    instance
+}
+
+fn value(instance: &mut Instance, name: &str) -> f64 {
+    let reference = instance.find(name).unwrap_or_else(|e| panic!("{e}"));
+    let mut value = [0.0];
+    instance.get_real(&[reference], &mut value).unwrap();
+    value[0]
+}
+
+/// The double four-bar at a fixed step, alpha 0, corrector off: largest energy deviation and largest tilt of a coupler.
+fn table(step: f64, penalty: Option<f64>, cuts: &[&str]) -> (f64, f64) {
+    let mut model = file("double_four_bar.toml");
+    model.solver.formulation = FormulationName::Hybrid;
+    model.solver.alpha = 0.0;
+    model.solver.step = Some(step);
+    model.solver.corrector = Corrector::Off;
+    model.solver.penalty = penalty;
+    let mechanism = Planar::with_cuts(&model, cuts).unwrap();
+    for cut in cuts {
+        assert!(
+            mechanism.cut().contains(&cut.to_string()),
+            "{cut} is not cut"
+        );
+    }
+    let mut instance = Instance::from_mechanism(model, Box::new(mechanism)).unwrap();
+    instance.initialize(0.0, 10.0, 0.0).unwrap();
+    let mut tilt = 0.0_f64;
+    let steps = (10.0 / step + 1e-9).floor() as usize;
+    for k in 0..steps {
+        let t = instance.time();
+        instance
+            .step(t, (k + 1) as f64 * step - t)
+            .unwrap_or_else(|e| panic!("h = {step}: {e}"));
+        for name in ["coupler0.angle", "coupler1.angle"] {
+            tilt = tilt.max(value(&mut instance, name).abs());
+        }
+    }
+    (instance.energy_drift(), tilt)
+}
+
+/// Largest energy deviation of the trapezoidal rule on θ'' = k sin θ itself, over 10 s.
+const TRAPEZOIDAL: [(f64, f64); 4] = [
+    (0.01, -0.01367),
+    (0.03, -0.12282),
+    (0.05, -0.34028),
+    (0.1, -1.34276),
+];
+
+#[test]
+fn table_1_is_the_trapezoidal_rule_on_the_exact_equation_whatever_penalty_and_cut() {
+    let cuts: [&[&str]; 4] = [&[], &["A1", "A2"], &["A0", "A2"], &["A0", "A1"]];
+    let penalties = [None, Some(1e7), Some(1e8), Some(1e9), Some(1e10)];
+    let full = std::env::var_os(FULL).is_some();
+    for (step, expected) in TRAPEZOIDAL {
+        for (i, cut) in cuts.iter().enumerate() {
+            for (j, penalty) in penalties.iter().enumerate() {
+                // Reduced: every penalty and every cut once.
+                if !full && i != 0 && j != 0 {
+                    continue;
+                }
+                let (drift, tilt) = table(step, *penalty, cut);
+                println!(
+                    "h {step} penalty {penalty:?} cuts {cut:?}: {drift:.5} J, tilt {tilt:.1e}"
+                );
+                assert!(
+                    (drift - expected).abs() < 5e-3 * expected.abs(),
+                    "h {step} penalty {penalty:?} cuts {cut:?}: {drift} is not {expected}"
+                );
+                // Other branches turn the couplers by angles of size one.
+                assert!(
+                    tilt < 1e-5,
+                    "h {step} penalty {penalty:?} cuts {cut:?}: {tilt}"
+                );
+            }
+        }
+    }
+}
+
+/// A spatial chain of `n` bars with joints of the kinds in turn.
+fn chain(kinds: &[&str], n: usize) -> String {
+    let mut t = String::from("format = 1\nname = \"chain\"\ngravity = [0.0, 0.0, -9.81]\n");
+    for i in 0..n {
+        let x = i as f64 * 0.4 + 0.2;
+        write!(
+            t,
+            "[[body]]\nname = \"b{i}\"\nmass = {}\ninertia = [0.01, 0.02, 0.025]\nposition = [{x}, 0.0, 0.0]\n",
+            1.0 + 0.3 * i as f64
+        )
+        .unwrap();
+    }
+    for i in 0..n {
+        let before = if i == 0 {
+            "ground".to_string()
+        } else {
+            format!("b{}", i - 1)
+        };
+        let kind = kinds[i % kinds.len()];
+        let axes = match kind {
+            "universal" => "axes = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]\n",
+            "spherical" => "",
+            _ => "axis = [0.2, 1.0, 0.3]\n",
+        };
+        write!(
+            t,
+            "[[joint]]\nname = \"j{i}\"\ntype = \"{kind}\"\nbodies = [\"{before}\", \"b{i}\"]\npoint = [{}, 0.0, 0.0]\n{axes}",
+            i as f64 * 0.4
+        )
+        .unwrap();
+    }
+    t
+}
+
+/// A crank that drives a rocker through a rod with balls at both ends, in space.
+const RSSR: &str = r#"
+format = 1
+name = "rssr"
+gravity = [0.0, 0.0, -9.81]
+[[body]]
+name = "crank"
+mass = 1.0
+inertia = [0.01, 0.01, 0.01]
+position = [0.1, 0.0, 0.0]
+angular_velocity = [0.0, 0.0, 4.0]
+velocity = [0.0, 0.4, 0.0]
+[[body]]
+name = "rod"
+mass = 0.7
+inertia = [0.02, 0.02, 0.02]
+position = [0.5, 0.2, 0.2]
+[[body]]
+name = "rocker"
+mass = 1.3
+inertia = [0.02, 0.02, 0.02]
+position = [0.9, 0.4, 0.2]
+[[joint]]
+name = "drive"
+type = "revolute"
+bodies = ["ground", "crank"]
+point = [0.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "first"
+type = "spherical"
+bodies = ["crank", "rod"]
+point = [0.2, 0.0, 0.0]
+[[joint]]
+name = "second"
+type = "universal"
+bodies = ["rod", "rocker"]
+point = [0.8, 0.4, 0.4]
+axes = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["ground", "rocker"]
+point = [1.0, 0.4, 0.0]
+axis = [0.0, 1.0, 0.0]
+"#;
+
+/// A tree with a slide, a screw, a planar and a cylindrical joint, a spring and a damper, a motor.
+const BRANCHES: &str = r#"
+format = 1
+name = "branches"
+gravity = [0.0, 0.0, -9.81]
+[[body]]
+name = "base"
+mass = 5.0
+inertia = [0.2, 0.2, 0.2]
+position = [0.0, 0.0, 0.5]
+angular_velocity = [0.0, 0.0, 1.0]
+[[body]]
+name = "nut"
+mass = 1.0
+inertia = [0.02, 0.03, 0.04]
+position = [0.3, 0.0, 0.5]
+[[body]]
+name = "sleeve"
+mass = 0.8
+inertia = [0.02, 0.03, 0.04]
+position = [0.0, 0.4, 0.5]
+[[body]]
+name = "plate"
+mass = 0.8
+inertia = [0.02, 0.03, 0.04]
+position = [0.0, -0.4, 0.6]
+[[joint]]
+name = "post"
+type = "revolute"
+bodies = ["base", "ground"]
+point = [0.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "thread"
+type = "screw"
+bodies = ["base", "nut"]
+point = [0.25, 0.0, 0.5]
+axis = [0.0, 0.0, 1.0]
+pitch = 0.5
+[[joint]]
+name = "guide"
+type = "cylindrical"
+bodies = ["base", "sleeve"]
+point = [0.0, 0.3, 0.5]
+axis = [0.0, 1.0, 0.2]
+[[joint]]
+name = "table"
+type = "planar"
+bodies = ["plate", "base"]
+point = [0.0, -0.3, 0.6]
+axis = [0.1, 0.0, 1.0]
+[[force]]
+name = "spring"
+type = "spring_damper"
+bodies = ["base", "sleeve"]
+points = [[0.0, 0.0, 0.1], [0.0, 0.0, 0.0]]
+stiffness = 200.0
+damping = 3.0
+length = 0.4
+[[force]]
+name = "tie"
+type = "spring_damper"
+bodies = ["base", "plate"]
+points = [[0.0, 0.0, 0.1], [0.0, 0.1, 0.0]]
+stiffness = 150.0
+damping = 1.0
+length = 0.3
+"#;
+
+/// A parallelogram in space: four pins with parallel axes leave rows that follow from others.
+const REDUNDANT: &str = r#"
+format = 1
+name = "parallelogram"
+gravity = [0.0, -9.81, 0.0]
+[[body]]
+name = "left"
+mass = 1.0
+inertia = [0.01, 0.08, 0.08]
+position = [0.3, 0.4, 0.0]
+angular_velocity = [0.0, 0.0, 1.0]
+velocity = [-0.4, 0.3, 0.0]
+[[body]]
+name = "right"
+mass = 1.0
+inertia = [0.01, 0.08, 0.08]
+position = [1.3, 0.4, 0.0]
+angular_velocity = [0.0, 0.0, 1.0]
+velocity = [-0.4, 0.3, 0.0]
+[[body]]
+name = "top"
+mass = 2.0
+inertia = [0.01, 0.1, 0.1]
+position = [1.1, 0.8, 0.0]
+velocity = [-0.8, 0.6, 0.0]
+[[joint]]
+name = "a"
+type = "revolute"
+bodies = ["ground", "left"]
+point = [0.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "b"
+type = "revolute"
+bodies = ["ground", "right"]
+point = [1.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "c"
+type = "revolute"
+bodies = ["left", "top"]
+point = [0.6, 0.8, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "d"
+type = "revolute"
+bodies = ["top", "right"]
+point = [1.6, 0.8, 0.0]
+axis = [0.0, 0.0, 1.0]
+"#;
+
+/// A crank driven at constant speed, a rod and a slider; a free body on a spring beside it.
+const DRIVEN: &str = r#"
+format = 1
+name = "driven"
+dimension = 2
+gravity = [0.0, -9.81]
+[[body]]
+name = "crank"
+mass = 1.0
+inertia = 0.01
+position = [0.1, 0.0]
+[[body]]
+name = "rod"
+mass = 1.0
+inertia = 0.05
+position = [0.5, 0.0]
+[[body]]
+name = "slider"
+mass = 0.5
+inertia = 0.01
+position = [0.8, 0.0]
+[[body]]
+name = "bob"
+mass = 0.5
+inertia = 0.01
+position = [0.5, -0.5]
+[[joint]]
+name = "pivot"
+type = "revolute"
+bodies = ["ground", "crank"]
+point = [0.0, 0.0]
+[[joint]]
+name = "pin"
+type = "revolute"
+bodies = ["crank", "rod"]
+point = [0.2, 0.0]
+[[joint]]
+name = "wrist"
+type = "revolute"
+bodies = ["rod", "slider"]
+point = [0.8, 0.0]
+[[joint]]
+name = "guide"
+type = "prismatic"
+bodies = ["ground", "slider"]
+point = [0.8, 0.0]
+axis = [1.0, 0.0]
+[[force]]
+name = "spring"
+type = "spring_damper"
+bodies = ["rod", "bob"]
+points = [[0.0, 0.0], [0.05, 0.0]]
+stiffness = 50.0
+damping = 0.5
+length = 0.4
+[[motion]]
+name = "drive"
+joint = "pivot"
+law = "constant_speed"
+speed = 6.0
+"#;
+
+/// A heavy body on a ball, spinning.
+const TOP: &str = r#"
+format = 1
+name = "top"
+gravity = [0.0, 0.0, -9.81]
+[[body]]
+name = "rotor"
+mass = 2.0
+inertia = [0.02, 0.02, 0.03]
+position = [0.2, 0.0, 0.3]
+orientation = [0.9, 0.0, 0.43588989435406733, 0.0]
+angular_velocity = [3.0, 0.0, 20.0]
+[[joint]]
+name = "ball"
+type = "spherical"
+bodies = ["ground", "rotor"]
+point = [0.0, 0.0, 0.0]
+"#;
+
+fn mechanisms() -> Vec<(&'static str, Model)> {
+    vec![
+        ("pendulum", file("pendulum.toml")),
+        ("double pendulum", file("double_pendulum.toml")),
+        ("four-bar", file("four_bar.toml")),
+        ("slider-crank", file("slider_crank.toml")),
+        (
+            "chain of pins and balls",
+            text(&chain(&["revolute", "spherical"], 4)),
+        ),
+        ("chain of crosses", text(&chain(&["universal"], 3))),
+        ("crank and rocker in space", text(RSSR)),
+        ("branches", text(BRANCHES)),
+        ("redundant parallelogram", text(REDUNDANT)),
+        ("driven slider-crank and a free body", text(DRIVEN)),
+        ("top", text(TOP)),
+    ]
+}
+
+/// All quantities of the motion at t, by name. Reactions are left out where rows follow from others: how those share a load is a
+/// choice.
+fn quantities(instance: &mut Instance, redundant: bool) -> Vec<(String, f64)> {
+    let names: Vec<(u32, String)> = (instance.variables().iter().enumerate())
+        .filter(|(_, v)| matches!(v.causality, Causality::Output | Causality::Local))
+        .map(|(i, v)| (i as u32, v.name.clone()))
+        .filter(|(_, name)| {
+            !name.starts_with("solver.") && name != "energy.numerical" && name != "energy.balance"
+        })
+        .filter(|(_, name)| {
+            let field = name.rsplit('.').next().unwrap_or_default();
+            !(redundant && ["fx", "fy", "fz", "mx", "my", "mz"].contains(&field))
+        })
+        .collect();
+    assert!(names.len() > 10, "every quantity is exposed");
+    let references: Vec<u32> = names.iter().map(|(i, _)| *i).collect();
+    let mut values = vec![0.0; references.len()];
+    instance.get_real(&references, &mut values).unwrap();
+    names
+        .into_iter()
+        .map(|(_, name)| name)
+        .zip(values)
+        .collect()
+}
+
+#[test]
+fn every_quantity_is_that_of_absolute_coordinates_the_closer_the_smaller_the_tolerance() {
+    let stop = 0.8;
+    for (name, model) in mechanisms() {
+        let redundant = name.starts_with("redundant");
+        for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+            let mut worst = Vec::new();
+            for tolerance in [1e-5, 1e-7, 1e-9] {
+                let mut model = model.clone();
+                model.solver.tolerance = tolerance;
+                let run = |formulation| {
+                    let mut instance = started(&model, formulation);
+                    let first = quantities(&mut instance, redundant);
+                    instance
+                        .step(0.0, stop)
+                        .unwrap_or_else(|e| panic!("{name}, {formulation:?}: {e}"));
+                    (first, quantities(&mut instance, redundant))
+                };
+                let (a, b) = (run(FormulationName::Absolute), run(formulation));
+                // At the start nothing has been integrated: rounding, times the condition of the equations.
+                for ((what, x), (other, y)) in a.0.iter().zip(&b.0) {
+                    assert_eq!(what, other);
+                    assert!(
+                        (x - y).abs() < 1e-9 * x.abs().max(1.0),
+                        "{name}, {formulation:?}, start: {what} = {x} and {y}"
+                    );
+                }
+                // Each kind of quantity by its own size, reactions and accelerations too.
+                let mut far = (0.0_f64, String::new());
+                for ((what, x), (_, y)) in a.1.iter().zip(&b.1) {
+                    let apart = (x - y).abs() / x.abs().max(1.0);
+                    assert!(
+                        apart.is_finite(),
+                        "{name}, {formulation:?}: {what} = {x} and {y}"
+                    );
+                    if apart > far.0 {
+                        far = (apart, what.clone());
+                    }
+                }
+                println!(
+                    "{name}, {formulation:?}, {tolerance:e}: {:.1e} ({})",
+                    far.0, far.1
+                );
+                worst.push(far.0);
+            }
+            // Two decades of the tolerance are worth at least one of the error until rounding.
+            assert!(worst[2] < 1e-5, "{name}, {formulation:?}: {worst:?}");
+            assert!(
+                worst[2] < 0.1 * worst[0] || worst[2] < 1e-8,
+                "{name}, {formulation:?}: {worst:?}"
+            );
+        }
+    }
+}
+
+fn with_matrices_of_bodies(model: &Model, lifted: bool) -> Instance {
+    let mechanism: Box<dyn Mechanism> = match model.dimension {
+        2 => Box::new(Planar::with(model, &[], Some(lifted)).unwrap()),
+        _ => Box::new(Spatial::with(model, &[], Some(lifted)).unwrap()),
+    };
+    assert_eq!(mechanism.lift().is_some(), lifted);
+    let mut instance = Instance::from_mechanism(model.clone(), mechanism).unwrap();
+    instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
+    instance
+}
+
+#[test]
+fn large_trees_solved_at_the_level_of_bodies_move_like_small_ones() {
+    let mut all = mechanisms();
+    all.push(("double four-bar", file("double_four_bar.toml")));
+    for (name, mut model) in all {
+        for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+            model.solver.formulation = formulation;
+            model.solver.tolerance = 1e-8;
+            let run = |lifted: bool| {
+                let mut instance = with_matrices_of_bodies(&model, lifted);
+                instance
+                    .step(0.0, 0.6)
+                    .unwrap_or_else(|e| panic!("{name}, {formulation:?}, {lifted}: {e}"));
+                let statistics = instance.statistics();
+                (
+                    quantities(&mut instance, name.starts_with("redundant")),
+                    statistics,
+                )
+            };
+            let ((a, direct), (b, lifted)) = (run(false), run(true));
+            println!(
+                "{name}, {formulation:?}: steps {} and {}, iterations {} and {}",
+                direct.steps, lifted.steps, direct.newton_iterations, lifted.newton_iterations
+            );
+            for ((what, x), (_, y)) in a.iter().zip(&b) {
+                // Both are within a few hundred tolerances of the truth.
+                assert!(
+                    (x - y).abs() < 3e-6 * x.abs().max(1.0),
+                    "{name}, {formulation:?}: {what} = {x} and {y}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn hybrid_is_of_second_order_and_of_fourth_with_the_corrector() {
+    for (corrector, expected) in [(Corrector::Off, 2.0), (Corrector::Auto, 4.0)] {
+        for (name, model) in [
+            ("four-bar", file("four_bar.toml")),
+            ("branches", text(BRANCHES)),
+        ] {
+            let stop = 0.4;
+            let end = |step: Option<f64>| {
+                let mut model = model.clone();
+                model.solver.corrector = corrector;
+                model.solver.step = step;
+                model.solver.tolerance = 1e-11;
+                if step.is_none() {
+                    model.solver.corrector = Corrector::Auto;
+                }
+                let mut instance = started(&model, FormulationName::Hybrid);
+                instance.step(0.0, stop).unwrap();
+                let state = instance.state();
+                [state.q.clone(), state.v.clone()].concat()
+            };
+            let exact = end(None);
+            let steps = [0.01, 0.005, 0.0025];
+            let errors: Vec<f64> = (steps.iter())
+                .map(|&h| {
+                    let q = end(Some(h));
+                    q.iter()
+                        .zip(&exact)
+                        .fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()))
+                })
+                .collect();
+            let order = slope(&steps, &errors);
+            println!("{name}, {corrector:?}: order {order:.2}, errors {errors:?}");
+            assert!(
+                (order - expected).abs() < 0.05 * expected,
+                "{name}: {order} {errors:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn default_settings_keep_the_energy_of_the_double_four_bar() {
+    for formulation in [FormulationName::Hybrid, FormulationName::Relative] {
+        let mut model = file("double_four_bar.toml");
+        model.solver.tolerance = 1e-4;
+        let mut instance = started(&model, formulation);
+        instance.step(0.0, 10.0).unwrap();
+        let (drift, statistics) = (instance.energy_drift(), instance.statistics());
+        println!(
+            "{formulation:?}: {drift:.2e} J in {} steps",
+            statistics.steps
+        );
+        assert!(drift.abs() <= 1e-3, "{formulation:?}: {drift}");
+    }
+}
+
+/// A shaft that spins fast with two arms held by stiff springs and dampers, as in a governor.
+fn governor() -> Model {
+    let mut t = String::from(
+        "format = 1\nname = \"governor\"\ngravity = [0.0, 0.0, -9.81]\n[[body]]\nname = \"shaft\"\nmass = 5.0\n\
+         inertia = [0.2, 0.2, 0.1]\nposition = [0.0, 0.0, 0.0]\nangular_velocity = [0.0, 0.0, 60.0]\n\
+         [[joint]]\nname = \"bearing\"\ntype = \"revolute\"\nbodies = [\"ground\", \"shaft\"]\npoint = [0.0, 0.0, 0.0]\n\
+         axis = [0.0, 0.0, 1.0]\n",
+    );
+    for (name, side) in [("left", -1.0), ("right", 1.0)] {
+        write!(
+            t,
+            "[[body]]\nname = \"{name}\"\nmass = 1.0\ninertia = [0.01, 0.01, 0.01]\nposition = [{}, 0.0, -0.2]\n\
+             velocity = [0.0, {}, 0.0]\nangular_velocity = [0.0, 0.0, 60.0]\n\
+             [[joint]]\nname = \"hinge_{name}\"\ntype = \"revolute\"\nbodies = [\"shaft\", \"{name}\"]\n\
+             point = [{}, 0.0, 0.0]\naxis = [0.0, 1.0, 0.0]\n\
+             [[force]]\nname = \"spring_{name}\"\ntype = \"spring_damper\"\nbodies = [\"shaft\", \"{name}\"]\n\
+             points = [[0.0, 0.0, -0.3], [0.0, 0.0, 0.0]]\nstiffness = 2e5\ndamping = 1e3\nlength = 0.2\n",
+            0.25 * side,
+            15.0 * side,
+            0.05 * side
+        )
+        .unwrap();
+    }
+    text(&t)
+}
+
+#[test]
+fn a_stiff_governor_that_spins_fast_needs_far_fewer_steps_than_in_absolute_coordinates() {
+    println!("tolerance: steps and rejected, largest energy balance (J)");
+    for tolerance in [1e-3, 1e-4, 1e-5] {
+        let mut counts = Vec::new();
+        for formulation in [
+            FormulationName::Absolute,
+            FormulationName::Relative,
+            FormulationName::Hybrid,
+        ] {
+            let mut model = governor();
+            model.solver.tolerance = tolerance;
+            let mut instance = started(&model, formulation);
+            instance
+                .step(0.0, 1.0)
+                .unwrap_or_else(|e| panic!("{formulation:?}: {e}"));
+            let statistics = instance.statistics();
+            println!(
+                "{tolerance:e} {formulation:?}: {} + {}, {:.1e}, {} iterations, spin {:.6}",
+                statistics.steps,
+                statistics.rejected,
+                instance.energy_drift(),
+                statistics.newton_iterations,
+                value(&mut instance, "shaft.wz"),
+            );
+            counts.push(statistics.steps + statistics.rejected);
+        }
+        assert!(
+            3 * counts[1] < counts[0] && 3 * counts[2] < counts[0],
+            "{counts:?}"
+        );
+    }
+}
+
+#[test]
+fn a_restored_state_goes_on_with_the_same_bits() {
+    for (name, model) in mechanisms() {
+        for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+            let mut instance = started(&model, formulation);
+            instance.step(0.0, 0.2).unwrap();
+            let saved = instance.save().unwrap();
+            instance.step(0.2, 0.3).unwrap();
+            let bits = common::bits(&mut instance);
+            instance.restore(&saved).unwrap();
+            instance.step(0.2, 0.3).unwrap();
+            assert_eq!(bits, common::bits(&mut instance), "{name}, {formulation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_cannot_close_is_refused_by_the_names_of_its_joints() {
+    let open = DRIVEN
+        .replace("position = [0.8, 0.0]", "position = [3.0, 0.0]")
+        .replace(
+            "[[joint]]\nname = \"wrist\"\ntype = \"revolute\"\nbodies = [\"rod\", \"slider\"]\npoint = [0.8, 0.0]",
+            "[[joint]]\nname = \"wrist\"\ntype = \"revolute\"\nbodies = [\"rod\", \"slider\"]\nat = [{ point = [0.3, 0.0] }, { point = [0.0, 5.0] }]",
+        );
+    let mut model = text(&open);
+    model.solver.formulation = FormulationName::Hybrid;
+    let mut instance = Instance::from_model(model).unwrap();
+    let error = instance
+        .initialize(0.0, 1.0, 0.0)
+        .expect_err("the rod is too short")
+        .to_string();
+    assert!(error.contains("wrist"), "{error}");
+}
