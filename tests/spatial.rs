@@ -416,6 +416,9 @@ fn a_cross_between_bent_shafts_has_the_error_of_cardan() {
             );
             assert!(rig.closure() <= 1e-10);
         }
+        // The drive's work, tolerance^(4/5) of what goes to and fro.
+        let (off, energy) = (rig.balance().abs(), rig.energy());
+        assert!(off < 1e-4 * energy, "{off:e} of {energy}");
     }
 }
 

@@ -68,6 +68,11 @@ impl StepControl {
         }
     }
 
+    /// 1/k: the step grows with this power of the error.
+    pub fn exponent(&self) -> f64 {
+        self.exponent
+    }
+
     /// The fixed step, if there is one.
     pub fn fixed(&self) -> Option<f64> {
         self.fixed

@@ -33,11 +33,21 @@ const CLOSURE: f64 = 2e-14;
 /// Position corrections after each pass, at most: two at the tolerances of a mechanism, more after a very long step.
 const CLOSINGS: usize = 10;
 
+/// What one pass has moved: ‖Dq‖, ‖Dv‖.
+struct Pass {
+    dq: f64,
+    dv: f64,
+    /// ‖Dq‖ + h ‖Dv‖ before they were projected.
+    raw: f64,
+    /// ‖Dq − P Dq‖ where constraints move.
+    hidden: f64,
+}
+
 /// Outcome of the corrector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Correction {
-    /// The trial is corrected; the error of the HHT step it came from.
-    Kept { error: f64 },
+    /// The trial is corrected; the error of the HHT step it came from, and what moving constraints hid of it.
+    Kept { error: f64, hidden: f64 },
     /// The passes do not contract: the trial must be put back to plain HHT.
     Stiff,
 }
@@ -68,8 +78,8 @@ impl Core {
         plain.jerk_known = true;
         let first = self.pass(p, s, y, stats)?;
         let second = self.pass(p, s, y, stats)?;
-        let (d1, d2) = (first.0 + y.h * first.1, second.0 + y.h * second.1);
-        let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.2);
+        let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
+        let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
             return Ok(Correction::Stiff);
         }
@@ -81,9 +91,10 @@ impl Core {
         let (omega, typical) = self.time_scale(p, s, y);
         y.growth = (typical / y.h).max((y.h * omega).exp());
         // What both passes moved together is the error of the HHT step.
-        let (dq, dv) = (first.0 + second.0, first.1 + second.1);
+        let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
         Ok(Correction::Kept {
             error: dq.hypot(dv / omega),
+            hidden: first.hidden,
         })
     }
 
@@ -148,14 +159,14 @@ impl Core {
         self.jerk(p, *t, *h, (q, v, acc, lambda), jerk, lambda_dot, stats)
     }
 
-    /// One pass; returns ‖Dq‖, ‖Dv‖, and what ‖Dq‖ + h ‖Dv‖ were before they were projected.
+    /// One pass.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<(f64, f64, f64), Refusal> {
+    ) -> Result<Pass, Refusal> {
         let h = y.h;
         let h12 = h * h / 12.0;
         // Velocity first: with the position first the passes amplify every oscillation.
@@ -169,21 +180,11 @@ impl Core {
         for i in 0..y.v.len() {
             y.v[i] += self.scratch.v[0][i];
         }
-        let [w, target, ..] = &mut self.scratch.v;
-        if self.character.rotations {
-            p.system.bracket(&s.v, &y.v, w);
-        } else {
-            w.fill(0.0);
-        }
-        for i in 0..w.len() {
-            w[i] = 0.5 * h * (s.v[i] + y.v[i]) - h12 * (y.acc[i] - s.acc[i] - w[i]);
-        }
-        p.system.retract(&s.q, w, &mut self.scratch.q);
-        p.system.difference(&y.q, &self.scratch.q, target);
-        w.copy_from_slice(target);
+        self.hermite_defect(p, s, y);
         let raw_q = self.norm_of_first(p, s, y)?;
         self.onto_tangent();
         let dq = self.norm_of_first(p, s, y)?;
+        let hidden = self.hidden(p, s, y);
         p.system
             .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
         y.q.copy_from_slice(&self.scratch.q);
@@ -207,7 +208,39 @@ impl Core {
         } = &mut *y;
         self.accelerations(p, *t, q, v, acc, lambda, stats)?;
         self.end_jerk(p, y, stats)?;
-        Ok((dq, dv, raw_q + h * raw_v))
+        Ok(Pass {
+            dq,
+            dv,
+            raw: raw_q + h * raw_v,
+            hidden,
+        })
+    }
+
+    /// v[0] := log( q₁⁻¹ ∘ q₀ ∘ ( h/2 (v₀ + v₁) − h²/12 (q̈₁ − q̈₀) + h²/12 [v₀, v₁] ) ): how far the trial's end is from the
+    /// Hermite formula on its ends.
+    pub fn hermite_defect(&mut self, p: &Problem, s: &State, y: &Trial) {
+        let h12 = y.h * y.h / 12.0;
+        let [w, target, ..] = &mut self.scratch.v;
+        if self.character.rotations {
+            p.system.bracket(&s.v, &y.v, w);
+        } else {
+            w.fill(0.0);
+        }
+        for i in 0..w.len() {
+            w[i] = 0.5 * y.h * (s.v[i] + y.v[i]) - h12 * (y.acc[i] - s.acc[i] - w[i]);
+        }
+        p.system.retract(&s.q, w, &mut self.scratch.q);
+        p.system.difference(&y.q, &self.scratch.q, target);
+        w.copy_from_slice(target);
+    }
+
+    /// Norm of v[1], what a projection has just taken away, where constraints move.
+    pub fn hidden(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        if !self.character.moving_constraints {
+            return 0.0;
+        }
+        let cx = self.inputs.at(p, y.t);
+        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[1])
     }
 
     /// v[0] := P v[0]

@@ -6,6 +6,13 @@
 //! ```
 //!
 //! P is the projector onto the tangent space; the bracket is the curvature of the rotation group.
+//!
+//! Motion that is prescribed has no error at the ends of a step, and P takes it out of the estimate. Between the ends it
+//! does: outputs are interpolated there, and drives do their work there. So where constraints move the part of the Hermite
+//! defect D (see `corrector`) that P takes away is held to the tolerance too. It is of fifth order:
+//! ```text
+//!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k the order the controller counts on
+//! ```
 
 use super::core::{Core, Problem, Trial};
 use super::state::State;
@@ -13,6 +20,8 @@ use crate::model::Estimate;
 
 /// Rest of the projection of an estimate, relative: three digits of an error are plenty.
 const PROJECTED: f64 = 1e-3;
+/// Order of the Hermite defect.
+const HERMITE: f64 = 5.0;
 
 impl Core {
     /// Estimated error of the HHT step in the error norm.
@@ -57,6 +66,29 @@ impl Core {
         }
         let cx = self.inputs.at(p, y.t);
         p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])
+    }
+
+    /// What moving constraints hide of the error of a plain step: ‖D − P D‖.
+    pub fn hidden_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        if !self.character.moving_constraints || self.size.nc == 0 {
+            return 0.0;
+        }
+        self.hermite_defect(p, s, y);
+        let [tangent, whole, none, ..] = &mut self.scratch.v;
+        whole.copy_from_slice(tangent);
+        none.fill(0.0);
+        let here = self.mass.there();
+        self.newton
+            .tangent_parts(&self.st, here, PROJECTED, [tangent, none], &mut self.work);
+        for i in 0..whole.len() {
+            whole[i] -= tangent[i];
+        }
+        self.hidden(p, s, y)
+    }
+
+    /// The same over the tolerance, as an error of the order that the controller counts on.
+    pub fn hidden_over_tolerance(&self, hidden: f64) -> f64 {
+        (hidden / self.settings.tolerance).powf(1.0 / (HERMITE * self.control.exponent()))
     }
 
     /// Error over tolerance: per step, or per second.

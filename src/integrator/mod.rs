@@ -353,9 +353,10 @@ impl Integrator {
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);
             match core.correct(p, s, y, plain, stats) {
-                Ok(Correction::Kept { error }) => {
+                Ok(Correction::Kept { error, hidden }) => {
                     (y.corrected, y.jerk_known) = (true, true);
-                    return Ok(core.over_tolerance(error, h));
+                    let hidden = core.hidden_over_tolerance(hidden);
+                    return Ok(estimate::max(core.over_tolerance(error, h), hidden));
                 }
                 Err(stop @ Refusal::Fault(Fault::Stop(_))) => return Err(stop),
                 Ok(Correction::Stiff) | Err(_) => {
@@ -366,7 +367,9 @@ impl Integrator {
         }
         core.finish(p, s, y)?;
         let error = core.plain_error(p, s, y);
-        Ok(core.over_tolerance(error, h))
+        let hidden = core.hidden_error(p, s, y);
+        let hidden = core.hidden_over_tolerance(hidden);
+        Ok(estimate::max(core.over_tolerance(error, h), hidden))
     }
 
     /// The trial becomes the state, unless an event cuts it short.

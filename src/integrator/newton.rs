@@ -155,7 +155,12 @@ impl Core {
             .newton
             .factorise(&self.st, &mut Work::default())
             .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
-        y.pivot = pivots.smallest_constraint;
+        // LU scales its pivots otherwise: small ones say the same, large ones nothing.
+        y.pivot = if pivots.used_lu {
+            y.pivot.min(pivots.smallest_constraint)
+        } else {
+            pivots.smallest_constraint
+        };
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
         self.kept.keep_newton(h, regular);
         Ok((regular, true))

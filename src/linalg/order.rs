@@ -12,11 +12,13 @@
 
 use super::sparse::cost;
 
-/// Rows on a body beyond which it is a hub. The first is kept unless the second (which makes hubs of bodies with more
-/// than four spherical joints) is much cheaper: constraints that do not wait for all their bodies have less telling
-/// pivots.
+/// Rows on a body beyond which it is a hub. The first is kept unless it is costly and the second (which makes hubs of
+/// bodies with more than four spherical joints) much cheaper: pivots of constraints that do not wait for all their bodies
+/// say nothing about singular positions.
 const HUBS: [usize; 2] = [40, 12];
 const MUCH_CHEAPER: f64 = 0.7;
+/// Operations of a factorisation that are worth it: a fraction of a millisecond.
+const COSTLY: f64 = 1e6;
 
 /// Neighbours of each of `n` unknowns, itself left out: `neighbour[start[i]..start[i + 1]]`.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +122,8 @@ pub fn saddle(graph: &Graph, nv: usize, light: &[bool]) -> Vec<u32> {
     let mut tried: Option<Vec<bool>> = None;
     for limit in HUBS {
         let hub = bodies.hubs(graph, nv, limit);
-        if tried.as_ref() == Some(&hub) {
+        let cheap = matches!(&best, Some((cost, _)) if *cost < COSTLY);
+        if cheap || tried.as_ref() == Some(&hub) {
             continue;
         }
         let waits = Waits::new(graph, nv, light, &bodies, &hub);
