@@ -416,9 +416,9 @@ fn a_cross_between_bent_shafts_has_the_error_of_cardan() {
             );
             assert!(rig.closure() <= 1e-10);
         }
-        // The drive's work, tolerance^(4/5) of what goes to and fro.
+        // The drive's work: the tolerance is relative to angles of 20 rad, (2e-5)^(4/5) = 2e-4 of the energy in each of 13 swings.
         let (off, energy) = (rig.balance().abs(), rig.energy());
-        assert!(off < 1e-4 * energy, "{off:e} of {energy}");
+        assert!(off < 13.0 * 2e-4 * energy, "{off:e} of {energy}");
     }
 }
 
