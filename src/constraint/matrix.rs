@@ -75,6 +75,8 @@ pub struct Structure {
     g_place: Vec<u32>,
     /// Slot of S_ii.
     pub(super) diagonal: Vec<u32>,
+    /// Squared [`System::lever`](crate::formulation::System::lever) of each coordinate; empty where all are one.
+    levers: Vec<f64>,
     pub(super) sparse: Option<Sparse>,
 }
 
@@ -148,6 +150,7 @@ impl Structure {
             g_start: g.start.iter().map(|slot| offset + slot).collect(),
             column: [s.column, g.column].concat(),
             diagonal,
+            levers: Vec::new(),
             sparse: None,
         };
         let n = nv + nc;
@@ -167,6 +170,18 @@ impl Structure {
             }
         }
         st
+    }
+
+    /// Levers of the coordinates, by which diagonals of S become comparable.
+    pub fn with_levers(mut self, lever: impl Fn(usize) -> f64) -> Self {
+        let squares = (0..self.nv).map(|i| lever(i) * lever(i));
+        self.levers = squares.collect();
+        self
+    }
+
+    /// Squared lever of coordinate `i`: S_ii over it is a mass.
+    pub(super) fn lever(&self, i: usize) -> f64 {
+        self.levers.get(i).copied().unwrap_or(1.0)
     }
 
     /// Couplings of all unknowns.

@@ -265,12 +265,13 @@ impl Factor {
             let unknown = (0..nv).find(bad).expect("every slot is in a row");
             return Err(Singular { unknown });
         }
-        let largest = (st.diagonal.iter()).fold(0.0_f64, |m, &i| m.max(tangent[i as usize].abs()));
-        for (weight, &slot) in self.weight.iter_mut().zip(&st.diagonal) {
-            let size = tangent[slot as usize].abs();
-            *weight = 0.0;
+        let mass = |i: usize| tangent[st.diagonal[i] as usize].abs() / st.lever(i);
+        let largest = (0..nv).fold(0.0_f64, |m, i| m.max(mass(i)));
+        for i in 0..nv {
+            let size = mass(i);
+            self.weight[i] = 0.0;
             if size > NO_DIAGONAL * largest {
-                *weight = 1.0 / size;
+                self.weight[i] = 1.0 / (size * st.lever(i));
                 sum += size;
                 count += 1;
             }
@@ -278,9 +279,9 @@ impl Factor {
         // A coordinate without mass and stiffness is measured like the average one.
         if count < nv {
             let typical = if count > 0 { count as f64 / sum } else { 1.0 };
-            for w in &mut self.weight[..nv] {
+            for (i, w) in self.weight[..nv].iter_mut().enumerate() {
                 if *w == 0.0 {
-                    *w = typical;
+                    *w = typical / st.lever(i);
                 }
             }
         }

@@ -18,7 +18,7 @@ use crate::formulation::{Context, Evaluated, Lift, System, Weights};
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
 
-/// Diagonals of S below this part of their mean belong to coordinates without mass ...
+/// Diagonals of S (over their squared levers) below this part of their mean belong to coordinates without mass ...
 const MASSLESS: f64 = 1e-4;
 /// ... and are measured as this part of it.
 const SMALL_MASS: f64 = 1e-3;
@@ -310,13 +310,14 @@ impl Saddle {
         self.matrix.tangent_diagonal(st, diagonal);
         let eps = REGULARISATION;
         self.matrix.regularise(st, diagonal, eps);
-        let mean = diagonal.iter().map(|d| d.abs()).sum::<f64>() / diagonal.len().max(1) as f64;
-        self.massless = diagonal.iter().any(|d| d.abs() < MASSLESS * mean);
+        let masses = || (diagonal.iter().enumerate()).map(|(i, d)| d.abs() / st.lever(i));
+        let mean = masses().sum::<f64>() / diagonal.len().max(1) as f64;
+        self.massless = masses().any(|mass| mass < MASSLESS * mean);
         if self.massless {
             self.longer.copy_from_slice(self.matrix.e());
-            for d in diagonal.iter_mut() {
-                if d.abs() < MASSLESS * mean {
-                    *d = SMALL_MASS * mean;
+            for (i, d) in diagonal.iter_mut().enumerate() {
+                if d.abs() < MASSLESS * mean * st.lever(i) {
+                    *d = SMALL_MASS * mean * st.lever(i);
                 }
             }
             self.matrix.regularise(st, diagonal, eps);

@@ -95,14 +95,15 @@ impl<'a> Gram<'a> {
     fn new(st: &'a Structure, m: &'a Matrix) -> Self {
         let mut mass = vec![0.0; st.nv()];
         m.tangent_diagonal(st, &mut mass);
+        for (i, x) in mass.iter_mut().enumerate() {
+            *x /= st.lever(i);
+        }
         let heavy = mass.iter().filter(|x| **x > 0.0 && x.is_finite());
         let (sum, count) = heavy.fold((0.0, 0usize), |(sum, n), x| (sum + x, n + 1));
         let average = if count > 0 { sum / count as f64 } else { 1.0 };
         let usable = |x: f64| x > 1e-15 * average && x.is_finite();
-        let weight = mass
-            .iter()
-            .map(|&x| 1.0 / if usable(x) { x } else { average })
-            .collect();
+        let counted = |(i, &x)| 1.0 / (st.lever(i) * if usable(x) { x } else { average });
+        let weight = mass.iter().enumerate().map(counted).collect();
         Self {
             st,
             m,

@@ -392,6 +392,12 @@ pub trait System: Send + Sync {
         1.0
     }
 
+    /// How far a unit of coordinate `i` of the matrices moves things: with an angle it is a length, and masses and inertias
+    /// can be compared.
+    fn lever(&self, _i: usize) -> f64 {
+        1.0
+    }
+
     /// Kinetic and potential energy.
     fn energy(&self, _cx: &Context, _q: &[f64], _v: &[f64]) -> Energy {
         Energy::default()

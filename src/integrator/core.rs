@@ -313,7 +313,10 @@ impl Core {
         let pattern = system.pattern();
         let lift = system.lift();
         let (nv, nc) = (lift.as_ref()).map_or((size.nv, size.nc), |lift| lift.size());
-        let st = Structure::new(nv, nc, &pattern, backend);
+        let mut st = Structure::new(nv, nc, &pattern, backend);
+        if nc > 0 {
+            st = st.with_levers(|i| system.lever(i));
+        }
         let handling = match settings.formulation {
             FormulationName::Hybrid | FormulationName::Global => Handling::Augmented {
                 penalty: settings.penalty,

@@ -539,6 +539,14 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
+    fn lever(&self, i: usize) -> f64 {
+        if i % Self::WIDTH < W::DIMENSION {
+            1.0
+        } else {
+            self.length
+        }
+    }
+
     /// sqrt of the mean over bodies with mass of e_bᵀ M_b e_b / m_b / L². Where no body has mass (flywheels on pins), all
     /// bodies count and L stands for the radius of gyration.
     fn norm(&self, cx: &Context, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {

@@ -405,6 +405,13 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         Some(raised)
     }
 
+    fn lever(&self, i: usize) -> f64 {
+        match self.raised {
+            Some(_) => self.inner.lever(i),
+            None => 1.0,
+        }
+    }
+
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         self.vectors(|stored, moved, count| {
             for k in 0..count {
