@@ -287,3 +287,57 @@ fn check_of_ten_thousand_bodies_takes_seconds() {
     let all = fine(&folder, &["check", "chain.toml", "--all"]);
     assert!(all.contains(&format!("b{} ", count - 1)));
 }
+
+/// A four-bar linkage of given joint points on the ground, with as many bars across as there are pairs of points: from the ground
+/// to the coupler.
+fn braced(bars: &[[[f64; 2]; 2]]) -> String {
+    let mut text = "format = 1\nname = \"braced\"\ndimension = 2\n".to_owned();
+    let mut body = |name: &str, at: [f64; 2]| {
+        text +=
+            &format!("[[body]]\nname = \"{name}\"\nmass = 1.0\ninertia = 0.1\nposition = {at:?}\n");
+    };
+    body("left", [0.0, 0.5]);
+    body("top", [1.0, 1.0]);
+    body("right", [2.0, 0.5]);
+    for (k, [from, to]) in bars.iter().enumerate() {
+        let middle = [0.5 * (from[0] + to[0]), 0.5 * (from[1] + to[1])];
+        body(&format!("bar{k}"), middle);
+    }
+    let mut joint = |name: &str, bodies: [&str; 2], at: [f64; 2]| {
+        text += &format!(
+            "[[joint]]\nname = \"{name}\"\ntype = \"revolute\"\nbodies = {bodies:?}\npoint = {at:?}\n"
+        );
+    };
+    joint("A", ["ground", "left"], [0.0, 0.0]);
+    joint("B", ["left", "top"], [0.0, 1.0]);
+    joint("C", ["top", "right"], [2.0, 1.0]);
+    joint("D", ["ground", "right"], [2.0, 0.0]);
+    for (k, [from, to]) in bars.iter().enumerate() {
+        let bar = format!("bar{k}");
+        joint(&format!("E{k}"), ["ground", &bar], *from);
+        joint(&format!("F{k}"), [&bar, "top"], *to);
+    }
+    text
+}
+
+#[test]
+fn a_loop_that_cannot_move_says_so_by_name() {
+    let folder = scratch("stuck");
+    let check = |name: &str, bars: &[[[f64; 2]; 2]]| {
+        fs::write(folder.join(name), braced(bars)).unwrap();
+        fine(&folder, &["check", name])
+    };
+    // Parallel to the cranks a bar brings nothing new; across it holds everything, and a second one is too much.
+    let parallel = [[1.0, 0.0], [1.0, 1.0]];
+    let across = [[0.5, 0.0], [1.0, 1.0]];
+    let other = [[1.7, 0.0], [0.9, 1.0]];
+    let moves = check("parallel.toml", &[parallel]);
+    assert!(moves.contains("1 degree of freedom"), "{moves}");
+    assert!(!moves.contains("cannot move"), "{moves}");
+    let rigid = check("across.toml", &[across]);
+    assert!(rigid.contains("nothing can move"), "{rigid}");
+    let stuck = check("both.toml", &[across, other]);
+    let words = "\"left\", \"top\", \"right\", \"bar0\", \"bar1\" cannot move: the joints \"A\", \"B\", \"C\", \"D\", \
+                 \"E0\", \"F0\", \"E1\", \"F1\" hold them fast, with more constraints than that takes";
+    assert!(stuck.contains(words), "{stuck}");
+}

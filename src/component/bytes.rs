@@ -19,7 +19,7 @@ use crate::integrator::{StartReport, State, Statistics};
 /// Not text, and spoilt by a transfer that takes it for text.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Raised whenever the content changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const HEADER: usize = 32;
 const CHECKSUM: usize = 8;
 
@@ -231,6 +231,7 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
         velocity_changed,
         rank,
         redundant,
+        immovable,
     } = report;
     for x in [closure_before, moved, velocity_changed] {
         c.f64(x)?;
@@ -238,11 +239,13 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
     let mut number = *rank as u64;
     c.u64(&mut number)?;
     *rank = usize::try_from(number).map_err(|_| damaged("a rank beyond all sizes"))?;
-    c.list(redundant, |c, name: &mut String| {
-        let mut bytes = name.as_bytes().to_vec();
-        c.list(&mut bytes, |c, x| c.byte(x))?;
-        *name = String::from_utf8(bytes).map_err(|_| damaged("a name that is no text"))?;
-        Ok(())
+    [redundant, immovable].into_iter().try_for_each(|names| {
+        c.list(names, |c, name: &mut String| {
+            let mut bytes = name.as_bytes().to_vec();
+            c.list(&mut bytes, |c, x| c.byte(x))?;
+            *name = String::from_utf8(bytes).map_err(|_| damaged("a name that is no text"))?;
+            Ok(())
+        })
     })
 }
 

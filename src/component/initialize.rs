@@ -41,6 +41,7 @@ impl Instance {
             moved,
             velocity_changed,
             ref redundant,
+            ref immovable,
             ..
         } = *report;
         let first = self.life.state.next_h;
@@ -69,6 +70,14 @@ impl Instance {
                 Level::Info,
                 Category::Start,
                 format_args!("constraints that follow from the others: {names}"),
+            );
+        }
+        if !redundant.is_empty() && !immovable.is_empty() {
+            let names = immovable.join(", ");
+            self.log(
+                Level::Warning,
+                Category::Start,
+                format_args!("cannot move, held by more constraints than that takes: {names}"),
             );
         }
     }
@@ -114,6 +123,7 @@ impl Instance {
         if let Some(bodies) = bodies {
             report.closure_before = bodies.closure_before;
             report.moved = bodies.moved;
+            report.immovable = bodies.immovable;
             report.velocity_changed = bodies.velocity_changed;
         }
 

@@ -20,6 +20,9 @@ const ASSEMBLY_LIMIT: usize = 60;
 /// Closure aimed at by the assembly, and the one above which it has failed (relative to the scale of the row).
 const ASSEMBLED: f64 = 1e-14;
 const OPEN: f64 = 1e-10;
+/// Velocities taken at random that look for motion, and the part of them below which there is none.
+const PROBES: usize = 2;
+const HELD: f64 = 1e-8;
 /// Rest of projections at the start, relative.
 pub(super) const PROJECTED: f64 = 1e-12;
 
@@ -243,6 +246,14 @@ impl Integrator {
     }
 }
 
+/// What a coordinate belongs to: the name before its last point.
+fn owner(mut coordinate: String) -> String {
+    if let Some(end) = coordinate.rfind('.') {
+        coordinate.truncate(end);
+    }
+    coordinate
+}
+
 impl Core {
     /// Closes the loops by least motion, finds the rows that follow from others, fits the velocities.
     fn assemble(&mut self, p: &Problem, s: &mut State) -> Result<StartReport> {
@@ -333,7 +344,48 @@ impl Core {
         }
         let cx = self.inputs.at(p, s.t);
         report.velocity_changed = p.system.norm(&cx, &s.q, &s.scale, &dq);
+        report.immovable = self.immovable(p);
         Ok(report)
+    }
+
+    /// Bodies that cannot move, by the factor and the G of `mass`: no coordinate of it is left of velocities taken at random
+    /// once they are put onto G v = 0. Constraints that move may move anything.
+    fn immovable(&mut self, p: &Problem) -> Vec<String> {
+        if self.character.moving_constraints || self.st.nv() != self.size.nv {
+            return Vec::new();
+        }
+        let mut fast = vec![true; self.size.nv];
+        let mut bits = 0x9E37_79B9_7F4A_7C15_u64;
+        for _ in 0..PROBES {
+            let [probe, left, ..] = &mut self.scratch.v;
+            for i in 0..probe.len() {
+                bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                probe[i] = (1.0 + (bits >> 40) as f64 / (1 << 24) as f64) / p.system.lever(i);
+            }
+            let [r, mu, _] = &mut self.scratch.c;
+            self.mass.jacobian_times(&self.st, probe, r);
+            r.iter_mut().for_each(|r| *r = -*r);
+            self.mass
+                .reach_here(&self.st, r, PROJECTED, left, mu, &mut self.work);
+            for i in 0..fast.len() {
+                fast[i] &= (probe[i] + left[i]).abs() * p.system.lever(i) < HELD;
+            }
+        }
+        let mut names: Vec<String> = Vec::new();
+        let mut i = 0;
+        while i < fast.len() {
+            // The coordinates of a body stand together.
+            let name = owner(p.system.coordinate_name(i));
+            let mut held = true;
+            while i < fast.len() && owner(p.system.coordinate_name(i)) == name {
+                held &= fast[i];
+                i += 1;
+            }
+            if held {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// v onto G v + Φ_t = 0 with the factor and the G of `mass`; `tol` is the rest allowed, relative.

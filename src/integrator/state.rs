@@ -234,6 +234,8 @@ pub struct StartReport {
     pub rank: usize,
     /// Names of constraints that follow from the others (one possible set).
     pub redundant: Vec<String>,
+    /// Names of bodies that the constraints hold fast; not looked for where constraints move.
+    pub immovable: Vec<String>,
 }
 
 /// An accepted substep.

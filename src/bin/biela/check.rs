@@ -364,6 +364,9 @@ fn warnings(model: &Model, freedom: &Freedom, report: &StartReport, most: usize)
     if held > 0 && freedom.true_count == 0 && model.motions.is_empty() {
         warnings.push("nothing can move: there are no degrees of freedom".to_owned());
     }
+    if let Some(words) = stuck(model, report, most) {
+        warnings.push(words);
+    }
     if !report.redundant.is_empty() {
         warnings.push(format!(
             "constraints of {} follow from the others; the reactions in such joints are one choice of many",
@@ -377,6 +380,24 @@ fn warnings(model: &Model, freedom: &Freedom, report: &StartReport, most: usize)
         ));
     }
     warnings
+}
+
+/// Bodies that cannot move although more constraints hold them than are needed: a loop that its maker thinks can move.
+fn stuck(model: &Model, report: &StartReport, most: usize) -> Option<String> {
+    let held =
+        |body: &BodyRef| body.is_some_and(|b| report.immovable.contains(&model.bodies[b].name));
+    let joints = model.joints.iter().filter(|joint| {
+        joint.bodies.iter().any(held) && joint.bodies.iter().all(|b| b.is_none() || held(b))
+    });
+    let joints: Vec<String> = joints.map(|joint| joint.name.clone()).collect();
+    if !(joints.iter()).any(|name| report.redundant.contains(name)) {
+        return None;
+    }
+    Some(format!(
+        "{} cannot move: the joints {} hold them fast, with more constraints than that takes",
+        counted(&report.immovable, most),
+        counted(&joints, most)
+    ))
 }
 
 /// Each name once, with how often it occurs.
