@@ -118,7 +118,7 @@ pub(super) const QUANTITIES: &[Explained] = &[
         "<motion>",
         &["position"],
         "rad or m",
-        "what the law asks for; of a body counted from its start",
+        "what the law asks for; of a body in space an angle counts from its start",
     ),
     quantity("<motion>", &["speed"], "rad/s or m/s", "its rate"),
     quantity(

@@ -96,7 +96,7 @@ pub enum JointField {
 /// State of a prescribed coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MotionField {
-    /// `.position` that the law asks for (rad or m); of a body counted from its start
+    /// `.position` that the law asks for (rad or m); of a body in space an angle counts from its start
     Position,
     /// `.speed`
     Speed,

@@ -72,7 +72,7 @@ const HEAD: [Key; 6] = [
         Kind::Choice(&["x", "y", "z", "angle"]),
         "",
         "required with body",
-        "which coordinate of the body, counted from its start: of its frame's origin, or the angle about axis (plane: about z)",
+        "which coordinate of the body: x, y, z of its frame's origin in the ground frame, or its angle (space: turned since the start about axis)",
     ),
     Key::new(
         "axis",
