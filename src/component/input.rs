@@ -178,6 +178,13 @@ impl Course {
         [u0 + s * (u1 + 0.5 * s * u2), u1 + s * u2, u2]
     }
 
+    /// Value and derivatives are those of `other` at `t`.
+    #[inline]
+    pub fn agrees(&self, other: &Self, t: f64) -> bool {
+        let ([a0, a1, a2], [b0, b1, b2]) = (self.at(t), other.at(t));
+        a0 == b0 && a1 == b1 && a2 == b2
+    }
+
     /// The same course, written as seen from `t`, with its derivative of `order` replaced.
     pub fn with_derivative(&self, t: f64, order: usize, value: f64) -> Self {
         let mut taylor = self.at(t);

@@ -10,7 +10,7 @@ use super::input::{Course, Drive, Extrapolation, History};
 use super::log::{Category, Level};
 use super::state::{Life, Phase};
 use super::variables::Source;
-use super::{Instance, Scratch};
+use super::{Instance, Scratch, Surroundings};
 use crate::error::{Error, Result};
 use crate::formulation::{Context, Mechanism, Motion};
 use crate::integrator::{Environment, Signals, State, Statistics};
@@ -46,6 +46,7 @@ impl Instance {
                 Source::Output(_) => unreachable!("outputs are not settable"),
             }
         }
+        self.scratch.known.forget();
         Ok(())
     }
 
@@ -80,6 +81,7 @@ impl Instance {
             let course = course.with_derivative(now, orders[i] as usize, values[i]);
             self.life.set_course(input, course);
         }
+        self.scratch.known.forget();
         Ok(())
     }
 
@@ -109,12 +111,17 @@ impl Instance {
     /// Reads variables; on failure `values` is unchanged. Outputs exist from `initialize` on and follow a set at once.
     #[inline]
     pub fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        if self.scratch.known.give(references, values) {
+            return Ok(());
+        }
         let outcome = self.read(references, values);
         self.tell(Category::Step, &outcome);
+        if outcome.is_ok() {
+            self.scratch.known.keep(references, values);
+        }
         outcome
     }
 
-    #[inline]
     fn read(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
         same_length(references.len(), values.len())?;
         let (mut outputs, mut least) = (false, false);
@@ -192,6 +199,7 @@ impl Instance {
             self.log(Level::Debug, Category::Input, format_args!("set: {names}"));
         }
         self.life.seen.copy_from(&self.life.wanted);
+        self.scratch.known.forget();
         // Work done from outside: by stretching a spring's rest length, say.
         self.life.state.supplied += self.total_energy() - before;
         Ok(())
@@ -233,9 +241,7 @@ impl Instance {
     pub(super) fn present(&mut self, least: bool) -> (Point<'_>, &dyn Mechanism) {
         let state = &self.life.state;
         let Scratch {
-            u,
-            u_dot,
-            u_ddot,
+            around,
             reactions,
             ..
         } = &mut self.scratch;
@@ -247,16 +253,14 @@ impl Instance {
         };
         let work = (state.dissipated, state.supplied);
         let drive = &self.life.seen;
-        let point = Point::new(&self.life, drive, state.t, motion, work, u, u_dot, u_ddot);
+        let point = Point::new(&self.life, drive, state.t, motion, work, around);
         (point, &*self.mechanism)
     }
 
     /// The point in `scratch.sample`, inside the last substep.
     pub(super) fn sampled(&mut self) -> (Point<'_>, &dyn Mechanism) {
         let Scratch {
-            u,
-            u_dot,
-            u_ddot,
+            around,
             sample,
             ..
         } = &mut self.scratch;
@@ -268,16 +272,14 @@ impl Instance {
         };
         let work = (sample.dissipated, sample.supplied);
         let drive = &self.life.seen;
-        let point = Point::new(&self.life, drive, sample.t, motion, work, u, u_dot, u_ddot);
+        let point = Point::new(&self.life, drive, sample.t, motion, work, around);
         (point, &*self.mechanism)
     }
 
     /// The same with the inputs and parameters in `scratch.drive`.
     pub(super) fn imagined(&mut self) -> (Point<'_>, &dyn Mechanism) {
         let Scratch {
-            u,
-            u_dot,
-            u_ddot,
+            around,
             sample,
             drive,
             ..
@@ -289,7 +291,7 @@ impl Instance {
             lambda: &sample.lambda,
         };
         let work = (sample.dissipated, sample.supplied);
-        let point = Point::new(&self.life, drive, sample.t, motion, work, u, u_dot, u_ddot);
+        let point = Point::new(&self.life, drive, sample.t, motion, work, around);
         (point, &*self.mechanism)
     }
 }
@@ -320,7 +322,7 @@ impl Life {
         let now = self.state.t;
         self.wanted.inputs[i] = match self.phase {
             // The same value and derivatives: the old course goes on, with its own rounding.
-            Phase::Running if self.seen.inputs[i].at(now) == course.at(now) => self.seen.inputs[i],
+            Phase::Running if self.seen.inputs[i].agrees(&course, now) => self.seen.inputs[i],
             Phase::Running => course.after(&self.wanted.inputs[i]),
             Phase::Created => Course {
                 order: self.wanted.inputs[i].order,
@@ -352,6 +354,8 @@ pub(super) struct Point<'a> {
     supplied: f64,
     total_at_start: f64,
     statistics: &'a Statistics,
+    /// Room for Φ_t.
+    rates: &'a mut [f64],
 }
 
 impl<'a> Point<'a> {
@@ -361,10 +365,14 @@ impl<'a> Point<'a> {
         t: f64,
         motion: Motion<'a>,
         (dissipated, supplied): (f64, f64),
-        u: &'a mut [f64],
-        u_dot: &'a mut [f64],
-        u_ddot: &'a mut [f64],
+        around: &'a mut Surroundings,
     ) -> Self {
+        let Surroundings {
+            u,
+            u_dot,
+            u_ddot,
+            rates,
+        } = around;
         drive.sample(t, u, u_dot, u_ddot);
         let State {
             modes, statistics, ..
@@ -384,6 +392,7 @@ impl<'a> Point<'a> {
             supplied,
             total_at_start: life.total_at_start,
             statistics,
+            rates,
         }
     }
 
@@ -401,6 +410,18 @@ impl<'a> Point<'a> {
     pub fn dissipation(&self, mechanism: &dyn Mechanism) -> f64 {
         let Motion { q, v, .. } = self.motion;
         mechanism.power(&self.cx, q, v).dissipated
+    }
+
+    /// Rate at which drives and moving constraints bring energy in here, −λᵀG v = λᵀΦ_t of these (W).
+    pub fn supply(&mut self, mechanism: &dyn Mechanism) -> f64 {
+        let Motion { q, v, lambda, .. } = self.motion;
+        let mut supply = mechanism.power(&self.cx, q, v).supplied;
+        if mechanism.character().moving_constraints {
+            mechanism.constraint_rate(&self.cx, q, self.rates);
+            let work = lambda.iter().zip(&*self.rates);
+            supply += work.map(|(lambda, rate)| lambda * rate).sum::<f64>();
+        }
+        supply
     }
 
     /// The value of any quantity here.
