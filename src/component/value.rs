@@ -6,7 +6,7 @@
 //! ```
 
 use super::energy::Account;
-use super::input::{Course, Drive, Extrapolation, History};
+use super::input::{Drive, Extrapolation, History};
 use super::log::{Category, Level};
 use super::state::{Life, Phase};
 use super::variables::Source;
@@ -39,8 +39,8 @@ impl Instance {
         for (&reference, &value) in references.iter().zip(values) {
             match self.catalogue.source(reference)? {
                 Source::Input(i) => {
-                    let course = self.life.continued(i, now, value);
-                    self.life.set_course(i, course);
+                    let taylor = self.life.continued(i, now, value);
+                    self.life.set_course(i, taylor);
                 }
                 Source::Parameter(i) => self.life.set_parameter(i, value),
                 Source::Output(_) => unreachable!("outputs are not settable"),
@@ -77,9 +77,9 @@ impl Instance {
         let now = self.time();
         for i in 0..references.len() {
             let input = (self.catalogue).derivable(references[i], orders[i], values[i])?;
-            let course = self.life.wanted.inputs[input];
-            let course = course.with_derivative(now, orders[i] as usize, values[i]);
-            self.life.set_course(input, course);
+            let mut taylor = self.life.wanted.inputs[input].at(now);
+            taylor[orders[i] as usize] = values[i];
+            self.life.set_course(input, taylor);
         }
         self.scratch.known.forget();
         Ok(())
@@ -297,14 +297,14 @@ impl Instance {
 }
 
 impl Life {
-    /// What becomes of input `i` when the host says `value` at `now`.
+    /// Value and derivatives of input `i` when the host says `value` at `now`.
     #[inline]
-    fn continued(&mut self, i: usize, now: f64, value: f64) -> Course {
+    fn continued(&mut self, i: usize, now: f64, value: f64) -> [f64; 3] {
         if self.extrapolation == Extrapolation::Hold {
-            return Course::hold(now, value);
+            return [value, 0.0, 0.0];
         }
         self.history[i].note(now, value);
-        self.history[i].course(self.extrapolation)
+        self.history[i].taylor(self.extrapolation)
     }
 
     /// A motion begins: what was set before counts from its start.
@@ -317,18 +317,17 @@ impl Life {
         }
     }
 
+    /// Input `i` has this value and these derivatives from now on.
     #[inline]
-    fn set_course(&mut self, i: usize, course: Course) {
+    fn set_course(&mut self, i: usize, taylor: [f64; 3]) {
         let now = self.state.t;
-        self.wanted.inputs[i] = match self.phase {
+        let (wanted, seen) = (&mut self.wanted.inputs[i], &self.seen.inputs[i]);
+        match self.phase {
             // The same value and derivatives: the old course goes on, with its own rounding.
-            Phase::Running if self.seen.inputs[i].agrees(&course, now) => self.seen.inputs[i],
-            Phase::Running => course.after(&self.wanted.inputs[i]),
-            Phase::Created => Course {
-                order: self.wanted.inputs[i].order,
-                ..course
-            },
-        };
+            Phase::Running if seen.is_at(now, taylor) => wanted.clone_from(seen),
+            Phase::Running => wanted.go_on(now, taylor),
+            Phase::Created => (wanted.since, wanted.taylor) = (now, taylor),
+        }
     }
 
     #[inline]
