@@ -173,7 +173,12 @@ fn main() {
     tell("set one value, the same", 1e9 * set_same, 30.0, "ns");
     tell("set one value, another", 1e9 * set_new, 30.0, "ns");
     tell("get one value (a coordinate)", 1e9 * get, 30.0, "ns");
-    tell("get one value (a joint's angle)", 1e9 * get_angle, 30.0, "ns");
+    tell(
+        "get one value (a joint's angle)",
+        1e9 * get_angle,
+        30.0,
+        "ns",
+    );
     println!(
         "{:<44} {:>9.1} ns  (mean over all quantities of the slider-crank, reactions included)",
         "get one value, first time after a change",

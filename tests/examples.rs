@@ -52,7 +52,10 @@ fn the_coupled_carts_in_c_converge_to_the_whole() {
     for n in 0..3 {
         let order = (errors[2][n] / errors[3][n]).log2();
         println!("{n} derivatives: order {order:.2}");
-        assert!((order - (n as f64 + 1.0)).abs() < 0.25, "{order}\n{printed}");
+        assert!(
+            (order - (n as f64 + 1.0)).abs() < 0.25,
+            "{order}\n{printed}"
+        );
     }
 }
 

@@ -107,9 +107,9 @@ impl Instance {
         let env = environment(&drive);
         let Sample { q, v, .. } = &mut self.scratch.sample;
         let bodies = (self.integrator).assemble_bodies(&*self.mechanism, &env, start, q, v)?;
-        let mut report =
-            self.integrator
-                .start(&*self.mechanism, &env, start, q, v, &mut state)?;
+        let mut report = self
+            .integrator
+            .start(&*self.mechanism, &env, start, q, v, &mut state)?;
         if let Some(bodies) = bodies {
             report.closure_before = bodies.closure_before;
             report.moved = bodies.moved;

@@ -241,9 +241,7 @@ impl Instance {
     pub(super) fn present(&mut self, least: bool) -> (Point<'_>, &dyn Mechanism) {
         let state = &self.life.state;
         let Scratch {
-            around,
-            reactions,
-            ..
+            around, reactions, ..
         } = &mut self.scratch;
         let motion = Motion {
             q: &state.q,
@@ -259,11 +257,7 @@ impl Instance {
 
     /// The point in `scratch.sample`, inside the last substep.
     pub(super) fn sampled(&mut self) -> (Point<'_>, &dyn Mechanism) {
-        let Scratch {
-            around,
-            sample,
-            ..
-        } = &mut self.scratch;
+        let Scratch { around, sample, .. } = &mut self.scratch;
         let motion = Motion {
             q: &sample.q,
             v: &sample.v,
