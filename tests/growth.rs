@@ -71,7 +71,11 @@ fn many_lives_leave_nothing_behind() {
     let lives = Cell::new(0u32);
     let idle = growth(counts.0, &|| {
         lives.set(lives.get() + 1);
-        let text = if lives.get() % 10 == 0 { &model } else { &small };
+        let text = if lives.get() % 10 == 0 {
+            &model
+        } else {
+            &small
+        };
         // SAFETY: a live handle.
         fine(unsafe { biela_instance_free(create(text)) });
     });

@@ -68,7 +68,8 @@ impl Instance {
     /// Time derivatives (order 1 or 2; per s, per s²) of outputs at the present time, along the motion that the inputs as
     /// now set would give; on failure `values` is unchanged. Nothing else changes, not a bit of what follows.
     ///
-    /// Positions, speeds and lengths have exact first derivatives, positions exact second ones. All others are
+    /// Positions, speeds and lengths have exact first derivatives, positions exact second ones; energies supplied and
+    /// dissipated have exact first ones, the power of drives and dampers. All others are
     /// differences on the motion: relative accuracy about 1e-8 for order 1 and 1e-6 for order 2, against the size of the
     /// quantity over the time scale of the motion. `energy.balance` is constant on the exact motion. Counters
     /// (`solver.*`) have no derivative and are refused.
