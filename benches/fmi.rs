@@ -91,8 +91,14 @@ impl Unit {
     }
 }
 
-/// Nanoseconds of one call: the best of several rounds, so that what else the machine does counts least.
-fn cost(calls: u32, mut call: impl FnMut(u32)) -> f64 {
+/// Nanoseconds of one call of each of two: the best of many short rounds in turns, so that what else the machine does counts
+/// least and hits both alike.
+fn cost(
+    rounds: u32,
+    calls: u32,
+    mut first: impl FnMut(u32),
+    mut second: impl FnMut(u32),
+) -> [f64; 2] {
     let round = |call: &mut dyn FnMut(u32)| {
         let began = Instant::now();
         for i in 0..calls {
@@ -100,9 +106,12 @@ fn cost(calls: u32, mut call: impl FnMut(u32)) -> f64 {
         }
         began.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
     };
-    (0..9)
-        .map(|_| round(&mut call))
-        .fold(f64::INFINITY, f64::min)
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..rounds {
+        best[0] = best[0].min(round(&mut first));
+        best[1] = best[1].min(round(&mut second));
+    }
+    best
 }
 
 fn main() {
@@ -134,61 +143,64 @@ fn main() {
         "{:<44} {:>10} {:>10} {:>7}",
         "ns per call", "trivial C", "biela", "ratio"
     );
-    let line = |what: &str, a: f64, b: f64| {
+    let line = |what: &str, [a, b]: [f64; 2]| {
         println!("{what:<44} {a:>10.1} {b:>10.1} {:>7.2}", b / a);
     };
-    const CALLS: u32 = 1_000_000;
-    let read = |unit: &Unit, reference: u32| {
-        cost(CALLS, |_| {
-            black_box(unit.get(black_box(reference)));
-        })
+    let read = |hers: u32, mine: u32| {
+        cost(
+            1_000,
+            10_000,
+            |_| {
+                black_box(trivial.get(black_box(hers)));
+            },
+            |_| {
+                black_box(ours.get(black_box(mine)));
+            },
+        )
     };
     line(
         "get one output (a position)",
-        read(&trivial, trivial.output),
-        read(&ours, ours.output),
+        read(trivial.output, ours.output),
     );
-    line(
-        "get one output (a reaction)",
-        read(&trivial, trivial.output),
-        read(&ours, force),
-    );
-    line(
-        "get one parameter",
-        read(&trivial, trivial.parameter),
-        read(&ours, ours.parameter),
-    );
-    let write = |unit: &Unit, reference: u32| {
-        cost(CALLS, |i| {
-            unit.set(black_box(reference), black_box(f64::from(i & 1)))
-        })
-    };
+    line("get one output (a reaction)", read(trivial.output, force));
+    line("get one parameter", read(trivial.parameter, ours.parameter));
+    let write = |unit: &Unit, i: u32| unit.set(black_box(unit.input), black_box(f64::from(i & 1)));
     line(
         "set one input",
-        write(&trivial, trivial.input),
-        write(&ours, ours.input),
+        cost(1_000, 10_000, |i| write(&trivial, i), |i| write(&ours, i)),
     );
     ours.set(ours.input, 0.0);
 
-    const STEPS: u32 = 2000;
     const H: f64 = 1e-3;
-    let mut clock = 0_u32;
-    let trivial_step = cost(STEPS, |_| {
-        trivial.step(f64::from(clock) * H, H);
-        clock += 1;
-    });
-    let mut clock = 0_u32;
-    let our_step = cost(STEPS, |_| {
-        ours.step(f64::from(clock) * H, H);
-        clock += 1;
-    });
+    // The same steps by both, counted by each for itself.
+    let (mut clock, mut own) = (0_u32, 0_u32);
     direct.initialize(0.0, f64::INFINITY, 0.0).unwrap();
+    let [our_step, alone] = cost(
+        100,
+        100,
+        |_| {
+            ours.step(f64::from(clock) * H, H);
+            clock += 1;
+        },
+        |_| {
+            direct.step(f64::from(own) * H, H).unwrap();
+            own += 1;
+        },
+    );
     let mut clock = 0_u32;
-    let alone = cost(STEPS, |_| {
-        direct.step(f64::from(clock) * H, H).unwrap();
-        clock += 1;
-    });
-    line("step of 1 ms", trivial_step, our_step);
+    let [trivial_step, _] = cost(
+        100,
+        10_000,
+        |_| {
+            trivial.step(f64::from(clock) * H, H);
+            clock += 1;
+        },
+        |_| {},
+    );
+    println!(
+        "{:<44} {trivial_step:>10.1} {our_step:>10.1}",
+        "step of 1 ms"
+    );
     println!(
         "{:<44} {:>10} {alone:>10.1}",
         "  the same by the component, without FMI", ""

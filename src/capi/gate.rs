@@ -192,7 +192,13 @@ thread_local! {
     static REFUSAL: RefCell<(usize, Option<CString>)> = const { RefCell::new((0, None)) };
 }
 
+/// Some thread has remembered a refusal: as long as none has, no call needs to look.
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+#[cold]
 fn remember_refusal(handle: &biela_instance, failure: Failure) -> biela_status {
+    // A thread sees its own store; refusals of others do not concern it.
+    REFUSED.store(true, Ordering::Relaxed);
     let refusal = (std::ptr::from_ref(handle).addr(), Some(failure.sentence));
     let _ = REFUSAL.try_with(|kept| kept.replace(refusal));
     failure.status
@@ -200,6 +206,12 @@ fn remember_refusal(handle: &biela_instance, failure: Failure) -> biela_status {
 
 #[inline]
 fn forget_refusal(handle: &biela_instance) {
+    if REFUSED.load(Ordering::Relaxed) {
+        forget_refusal_of(handle);
+    }
+}
+
+fn forget_refusal_of(handle: &biela_instance) {
     let address = std::ptr::from_ref(handle).addr();
     let _ = REFUSAL.try_with(|kept| {
         let mut kept = kept.borrow_mut();

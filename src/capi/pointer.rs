@@ -103,14 +103,16 @@ pub(crate) fn apart<A, B>(
         b0.saturating_add(b_length.saturating_mul(size_of::<B>())),
     );
     let there = a_length > 0 && b_length > 0 && !a.is_null() && !b.is_null();
-    if there && a0 < b1 && b0 < a1 {
-        return Err(wrong(
-            output,
-            format!("{b:p}"),
-            &format!("memory apart from {input}"),
-        ));
+    match there && a0 < b1 && b0 < a1 {
+        true => Err(not_apart(input, output, b0)),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+#[cold]
+fn not_apart(input: &str, output: &str, address: usize) -> Error {
+    let expected = format!("memory apart from {input}");
+    wrong(output, format!("{address:#x}"), &expected)
 }
 
 /// Two arrays that can be looked at as they are: references to be read and values to be written, apart from each other.

@@ -10,7 +10,7 @@ use super::state::Phase;
 use super::value::environment;
 use crate::error::{Error, Result};
 use crate::formulation::{Context, Motion};
-use crate::integrator::{StartReport, State};
+use crate::integrator::{Sample, StartReport, State};
 use crate::model::Target;
 use crate::model::quantity::{MotionField, Quantity};
 
@@ -107,19 +107,18 @@ impl Instance {
         };
         self.use_tolerance(tolerance)?;
 
-        let size = self.mechanism.size();
-        let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        self.mechanism.start(&mut q, &mut v);
         let mut drive = self.life.wanted.clone();
         drive.begin(start);
-        self.begin_motions(start, &q, &v, &mut drive);
+        let Sample { q, v, .. } = &mut self.scratch.sample;
+        self.mechanism.start(q, v);
+        self.begin_motions(start, &mut drive);
         let mut state = State::default();
         let env = environment(&drive);
-        let bodies =
-            (self.integrator).assemble_bodies(&*self.mechanism, &env, start, &mut q, &mut v)?;
-        let mut report =
-            self.integrator
-                .start(&*self.mechanism, &env, start, &q, &v, &mut state)?;
+        let Sample { q, v, .. } = &mut self.scratch.sample;
+        let bodies = (self.integrator).assemble_bodies(&*self.mechanism, &env, start, q, v)?;
+        let mut report = self
+            .integrator
+            .start(&*self.mechanism, &env, start, q, v, &mut state)?;
         if let Some(bodies) = bodies {
             report.closure_before = bodies.closure_before;
             report.moved = bodies.moved;
@@ -127,6 +126,7 @@ impl Instance {
             report.velocity_changed = bodies.velocity_changed;
         }
 
+        self.scratch.known.forget();
         let life = &mut self.life;
         life.phase = Phase::Running;
         life.start = start;
@@ -146,13 +146,16 @@ impl Instance {
 
 impl Instance {
     /// Motions whose speed or acceleration is an input begin where the pose and the rates as written have them.
-    fn begin_motions(&self, start: f64, q: &[f64], v: &[f64], drive: &mut Drive) {
-        let still = vec![0.0; self.mechanism.size().nv.max(self.mechanism.size().nc)];
+    /// The pose is in the scratch; accelerations and multipliers are not known yet and do not count.
+    fn begin_motions(&mut self, start: f64, drive: &mut Drive) {
+        let sample = &mut self.scratch.sample;
+        sample.acc.fill(0.0);
+        sample.lambda.fill(0.0);
         let at = Motion {
-            q,
-            v,
-            a: &still[..v.len()],
-            lambda: &still,
+            q: &sample.q,
+            v: &sample.v,
+            a: &sample.acc,
+            lambda: &sample.lambda,
         };
         let none = vec![0.0; self.model.inputs.len()];
         let cx = Context {

@@ -70,13 +70,14 @@ impl History {
         self.u[0] = u;
     }
 
-    /// The polynomial through the values, of the order asked for or as far as they reach, from the newest on:
+    /// Value and derivatives at the newest of the polynomial through the values, of the order asked for or as far as they
+    /// reach:
     ///
     /// ```text
     ///   [01] = (u₀ − u₁)/(t₀ − t₁),   [012] = ([01] − [12])/(t₀ − t₂)
     ///   u' = [01] + [012] (t₀ − t₁),  u'' = 2 [012]   at t₀
     /// ```
-    pub fn course(&self, extrapolation: Extrapolation) -> Course {
+    pub fn taylor(&self, extrapolation: Extrapolation) -> [f64; 3] {
         let ([t0, t1, t2], [u0, u1, u2]) = (self.t, self.u);
         let slope = (u0 - u1) / (t0 - t1);
         let taylor = match extrapolation.order().min(u32::from(self.known.max(1)) - 1) {
@@ -89,12 +90,8 @@ impl History {
         };
         // Values too close in time for a slope are held.
         match taylor.iter().all(|x| x.is_finite()) {
-            true => Course {
-                since: t0,
-                taylor,
-                ..Course::default()
-            },
-            false => Course::hold(t0, u0),
+            true => taylor,
+            false => [u0, 0.0, 0.0],
         }
     }
 }
@@ -155,15 +152,14 @@ impl Course {
         [position + s * speed + twice, speed + once, u[0]]
     }
 
-    /// This course taken up at its own beginning where `before` has brought the motion.
-    pub fn after(mut self, before: &Self) -> Self {
-        self.order = before.order;
-        self.reached = before.reached;
+    /// From `t` on it has this value and these derivatives; the motion it drives goes on from where it is then.
+    #[inline]
+    pub fn go_on(&mut self, t: f64, taylor: [f64; 3]) {
         if self.order > 0 {
-            let [position, speed, _] = before.driving(self.since);
+            let [position, speed, _] = self.driving(t);
             self.reached = [position, speed];
         }
-        self
+        (self.since, self.taylor) = (t, taylor);
     }
 
     /// u, u' and u'' at `t`.
@@ -178,16 +174,20 @@ impl Course {
         [u0 + s * (u1 + 0.5 * s * u2), u1 + s * u2, u2]
     }
 
+    /// Has it this value and these derivatives at `t`?
+    #[inline]
+    pub fn is_at(&self, t: f64, taylor: [f64; 3]) -> bool {
+        let [u0, u1, u2] = self.at(t);
+        u0 == taylor[0] && u1 == taylor[1] && u2 == taylor[2]
+    }
+
     /// The same course, written as seen from `t`, with its derivative of `order` replaced.
     pub fn with_derivative(&self, t: f64, order: usize, value: f64) -> Self {
         let mut taylor = self.at(t);
         taylor[order] = value;
-        Self {
-            since: t,
-            taylor,
-            ..Self::default()
-        }
-        .after(self)
+        let mut course = *self;
+        course.go_on(t, taylor);
+        course
     }
 }
 
@@ -261,24 +261,22 @@ mod tests {
         let u = |t: f64| 1.0 + 2.0 * t - 3.0 * t * t;
         let mut history = History::default();
         history.note(0.0, u(0.0));
-        assert_eq!(
-            history.course(Extrapolation::Quadratic).taylor,
-            [1.0, 0.0, 0.0]
-        );
+        assert_eq!(history.taylor(Extrapolation::Quadratic), [1.0, 0.0, 0.0]);
         history.note(0.5, u(0.5));
         // The line through two points, also where a parabola is asked for.
         let chord = (u(0.5) - u(0.0)) / 0.5;
         for order in [Extrapolation::Linear, Extrapolation::Quadratic] {
-            assert_eq!(history.course(order).taylor, [u(0.5), chord, 0.0]);
+            assert_eq!(history.taylor(order), [u(0.5), chord, 0.0]);
         }
         history.note(0.75, u(0.75));
-        let course = history.course(Extrapolation::Quadratic);
+        let course = Course {
+            since: 0.75,
+            taylor: history.taylor(Extrapolation::Quadratic),
+            ..Course::default()
+        };
         // Exact in binary.
         assert_eq!(course.at(2.0), [u(2.0), 2.0 - 12.0, -6.0]);
-        assert_eq!(
-            history.course(Extrapolation::Hold),
-            Course::hold(0.75, u(0.75))
-        );
+        assert_eq!(history.taylor(Extrapolation::Hold), [u(0.75), 0.0, 0.0]);
     }
 
     #[test]
@@ -288,10 +286,7 @@ mod tests {
         history.note(1.0, 7.0);
         history.note(1.0, 2.0);
         assert_eq!(history.known, 2);
-        assert_eq!(
-            history.course(Extrapolation::Linear).taylor,
-            [2.0, 1.0, 0.0]
-        );
+        assert_eq!(history.taylor(Extrapolation::Linear), [2.0, 1.0, 0.0]);
     }
 
     #[test]
@@ -299,8 +294,7 @@ mod tests {
         let mut history = History::default();
         history.note(0.0, -1e300);
         history.note(1e-300, 1e300);
-        let course = history.course(Extrapolation::Linear);
-        assert_eq!(course, Course::hold(1e-300, 1e300));
+        assert_eq!(history.taylor(Extrapolation::Linear), [1e300, 0.0, 0.0]);
     }
 
     #[test]
@@ -330,7 +324,8 @@ mod tests {
             };
             assert_eq!(first.at(1.5), [1.875, 0.5, 3.0]);
             // Set again at 1.5: the motion goes on from there, the input jumps.
-            let second = Course::hold(1.5, -4.0).after(&first);
+            let mut second = first;
+            second.go_on(1.5, [-4.0, 0.0, 0.0]);
             let (end, begin) = (first.driving(1.5), second.driving(1.5));
             for k in 0..usize::from(order) {
                 assert_eq!(

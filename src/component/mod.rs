@@ -27,6 +27,7 @@ mod derivative;
 mod energy;
 mod initialize;
 mod input;
+mod known;
 mod log;
 mod state;
 mod step;
@@ -37,6 +38,7 @@ mod variables;
 
 use dependency::Dependencies;
 use input::Drive;
+use known::Known;
 use state::{Life, Phase};
 use variables::Catalogue;
 
@@ -66,11 +68,11 @@ pub struct Instance {
 
 /// Work space, so that steps and reads allocate nothing.
 struct Scratch {
-    u: Vec<f64>,
-    u_dot: Vec<f64>,
-    u_ddot: Vec<f64>,
+    around: Surroundings,
     /// Values on their way out, kept here until all of them are known to be finite.
     values: Vec<f64>,
+    /// Values that have been read since anything changed.
+    known: Known,
     /// A point inside the last substep, or near the present one.
     sample: Sample,
     /// Multipliers shared out over redundant rows.
@@ -79,8 +81,15 @@ struct Scratch {
     drive: Drive,
     /// Jerk at the present point.
     jerk: Vec<f64>,
-    /// A displacement.
-    shift: Vec<f64>,
+}
+
+/// What a point of the motion is looked at with.
+struct Surroundings {
+    u: Vec<f64>,
+    u_dot: Vec<f64>,
+    u_ddot: Vec<f64>,
+    /// Φ_t
+    rates: Vec<f64>,
 }
 
 impl Instance {
@@ -111,11 +120,14 @@ impl Instance {
         let scratch = Scratch {
             drive: life.seen.clone(),
             jerk: vec![0.0; size.nv],
-            shift: vec![0.0; size.nv],
-            u: vec![0.0; inputs],
-            u_dot: vec![0.0; inputs],
-            u_ddot: vec![0.0; inputs],
+            around: Surroundings {
+                u: vec![0.0; inputs],
+                u_dot: vec![0.0; inputs],
+                u_ddot: vec![0.0; inputs],
+                rates: vec![0.0; size.nc],
+            },
             values: Vec::with_capacity(catalogue.variables.len()),
+            known: Known::new(catalogue.variables.len()),
             sample: Sample {
                 q: vec![0.0; size.nq],
                 v: vec![0.0; size.nv],
@@ -165,6 +177,7 @@ impl Instance {
     pub fn reset(&mut self) {
         self.life = Life::new(&self.model);
         self.integrator.forget();
+        self.scratch.known.forget();
         self.cancel.store(false, Ordering::Relaxed);
     }
 

@@ -146,6 +146,7 @@ impl Instance {
         let left = self.time();
         self.life.copy_from(&state.life);
         self.integrator.forget();
+        self.scratch.known.forget();
         let now = self.time();
         self.log(
             Level::Debug,

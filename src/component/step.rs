@@ -160,6 +160,8 @@ impl Instance {
             let start = self.time();
             let before = self.life.state.statistics;
             let env = environment(&self.life.seen);
+            // Counters move also where it fails.
+            self.scratch.known.forget();
             self.integrator
                 .advance(&*self.mechanism, &env, &mut self.life.state, end)?;
             substeps += 1;

@@ -6,11 +6,11 @@
 //! ```
 
 use super::energy::Account;
-use super::input::{Course, Drive, Extrapolation, History};
+use super::input::{Drive, Extrapolation, History};
 use super::log::{Category, Level};
 use super::state::{Life, Phase};
 use super::variables::Source;
-use super::{Instance, Scratch};
+use super::{Instance, Scratch, Surroundings};
 use crate::error::{Error, Result};
 use crate::formulation::{Context, Mechanism, Motion};
 use crate::integrator::{Environment, Signals, State, Statistics};
@@ -39,13 +39,14 @@ impl Instance {
         for (&reference, &value) in references.iter().zip(values) {
             match self.catalogue.source(reference)? {
                 Source::Input(i) => {
-                    let course = self.life.continued(i, now, value);
-                    self.life.set_course(i, course);
+                    let taylor = self.life.continued(i, now, value);
+                    self.life.set_course(i, taylor);
                 }
                 Source::Parameter(i) => self.life.set_parameter(i, value),
                 Source::Output(_) => unreachable!("outputs are not settable"),
             }
         }
+        self.scratch.known.forget();
         Ok(())
     }
 
@@ -76,10 +77,11 @@ impl Instance {
         let now = self.time();
         for i in 0..references.len() {
             let input = (self.catalogue).derivable(references[i], orders[i], values[i])?;
-            let course = self.life.wanted.inputs[input];
-            let course = course.with_derivative(now, orders[i] as usize, values[i]);
-            self.life.set_course(input, course);
+            let mut taylor = self.life.wanted.inputs[input].at(now);
+            taylor[orders[i] as usize] = values[i];
+            self.life.set_course(input, taylor);
         }
+        self.scratch.known.forget();
         Ok(())
     }
 
@@ -109,12 +111,17 @@ impl Instance {
     /// Reads variables; on failure `values` is unchanged. Outputs exist from `initialize` on and follow a set at once.
     #[inline]
     pub fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        if self.scratch.known.give(references, values) {
+            return Ok(());
+        }
         let outcome = self.read(references, values);
         self.tell(Category::Step, &outcome);
+        if outcome.is_ok() {
+            self.scratch.known.keep(references, values);
+        }
         outcome
     }
 
-    #[inline]
     fn read(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
         same_length(references.len(), values.len())?;
         let (mut outputs, mut least) = (false, false);
@@ -192,6 +199,7 @@ impl Instance {
             self.log(Level::Debug, Category::Input, format_args!("set: {names}"));
         }
         self.life.seen.copy_from(&self.life.wanted);
+        self.scratch.known.forget();
         // Work done from outside: by stretching a spring's rest length, say.
         self.life.state.supplied += self.total_energy() - before;
         Ok(())
@@ -233,11 +241,7 @@ impl Instance {
     pub(super) fn present(&mut self, least: bool) -> (Point<'_>, &dyn Mechanism) {
         let state = &self.life.state;
         let Scratch {
-            u,
-            u_dot,
-            u_ddot,
-            reactions,
-            ..
+            around, reactions, ..
         } = &mut self.scratch;
         let motion = Motion {
             q: &state.q,
@@ -247,19 +251,13 @@ impl Instance {
         };
         let work = (state.dissipated, state.supplied);
         let drive = &self.life.seen;
-        let point = Point::new(&self.life, drive, state.t, motion, work, u, u_dot, u_ddot);
+        let point = Point::new(&self.life, drive, state.t, motion, work, around);
         (point, &*self.mechanism)
     }
 
     /// The point in `scratch.sample`, inside the last substep.
     pub(super) fn sampled(&mut self) -> (Point<'_>, &dyn Mechanism) {
-        let Scratch {
-            u,
-            u_dot,
-            u_ddot,
-            sample,
-            ..
-        } = &mut self.scratch;
+        let Scratch { around, sample, .. } = &mut self.scratch;
         let motion = Motion {
             q: &sample.q,
             v: &sample.v,
@@ -268,16 +266,14 @@ impl Instance {
         };
         let work = (sample.dissipated, sample.supplied);
         let drive = &self.life.seen;
-        let point = Point::new(&self.life, drive, sample.t, motion, work, u, u_dot, u_ddot);
+        let point = Point::new(&self.life, drive, sample.t, motion, work, around);
         (point, &*self.mechanism)
     }
 
     /// The same with the inputs and parameters in `scratch.drive`.
     pub(super) fn imagined(&mut self) -> (Point<'_>, &dyn Mechanism) {
         let Scratch {
-            u,
-            u_dot,
-            u_ddot,
+            around,
             sample,
             drive,
             ..
@@ -289,20 +285,20 @@ impl Instance {
             lambda: &sample.lambda,
         };
         let work = (sample.dissipated, sample.supplied);
-        let point = Point::new(&self.life, drive, sample.t, motion, work, u, u_dot, u_ddot);
+        let point = Point::new(&self.life, drive, sample.t, motion, work, around);
         (point, &*self.mechanism)
     }
 }
 
 impl Life {
-    /// What becomes of input `i` when the host says `value` at `now`.
+    /// Value and derivatives of input `i` when the host says `value` at `now`.
     #[inline]
-    fn continued(&mut self, i: usize, now: f64, value: f64) -> Course {
+    fn continued(&mut self, i: usize, now: f64, value: f64) -> [f64; 3] {
         if self.extrapolation == Extrapolation::Hold {
-            return Course::hold(now, value);
+            return [value, 0.0, 0.0];
         }
         self.history[i].note(now, value);
-        self.history[i].course(self.extrapolation)
+        self.history[i].taylor(self.extrapolation)
     }
 
     /// A motion begins: what was set before counts from its start.
@@ -315,18 +311,17 @@ impl Life {
         }
     }
 
+    /// Input `i` has this value and these derivatives from now on.
     #[inline]
-    fn set_course(&mut self, i: usize, course: Course) {
+    fn set_course(&mut self, i: usize, taylor: [f64; 3]) {
         let now = self.state.t;
-        self.wanted.inputs[i] = match self.phase {
+        let (wanted, seen) = (&mut self.wanted.inputs[i], &self.seen.inputs[i]);
+        match self.phase {
             // The same value and derivatives: the old course goes on, with its own rounding.
-            Phase::Running if self.seen.inputs[i].at(now) == course.at(now) => self.seen.inputs[i],
-            Phase::Running => course.after(&self.wanted.inputs[i]),
-            Phase::Created => Course {
-                order: self.wanted.inputs[i].order,
-                ..course
-            },
-        };
+            Phase::Running if seen.is_at(now, taylor) => wanted.clone_from(seen),
+            Phase::Running => wanted.go_on(now, taylor),
+            Phase::Created => (wanted.since, wanted.taylor) = (now, taylor),
+        }
     }
 
     #[inline]
@@ -352,6 +347,8 @@ pub(super) struct Point<'a> {
     supplied: f64,
     total_at_start: f64,
     statistics: &'a Statistics,
+    /// Room for Φ_t.
+    rates: &'a mut [f64],
 }
 
 impl<'a> Point<'a> {
@@ -361,10 +358,14 @@ impl<'a> Point<'a> {
         t: f64,
         motion: Motion<'a>,
         (dissipated, supplied): (f64, f64),
-        u: &'a mut [f64],
-        u_dot: &'a mut [f64],
-        u_ddot: &'a mut [f64],
+        around: &'a mut Surroundings,
     ) -> Self {
+        let Surroundings {
+            u,
+            u_dot,
+            u_ddot,
+            rates,
+        } = around;
         drive.sample(t, u, u_dot, u_ddot);
         let State {
             modes, statistics, ..
@@ -384,6 +385,7 @@ impl<'a> Point<'a> {
             supplied,
             total_at_start: life.total_at_start,
             statistics,
+            rates,
         }
     }
 
@@ -401,6 +403,18 @@ impl<'a> Point<'a> {
     pub fn dissipation(&self, mechanism: &dyn Mechanism) -> f64 {
         let Motion { q, v, .. } = self.motion;
         mechanism.power(&self.cx, q, v).dissipated
+    }
+
+    /// Rate at which drives and moving constraints bring energy in here, −λᵀG v = λᵀΦ_t of these (W).
+    pub fn supply(&mut self, mechanism: &dyn Mechanism) -> f64 {
+        let Motion { q, v, lambda, .. } = self.motion;
+        let mut supply = mechanism.power(&self.cx, q, v).supplied;
+        if mechanism.character().moving_constraints {
+            mechanism.constraint_rate(&self.cx, q, self.rates);
+            let work = lambda.iter().zip(&*self.rates);
+            supply += work.map(|(lambda, rate)| lambda * rate).sum::<f64>();
+        }
+        supply
     }
 
     /// The value of any quantity here.

@@ -7,39 +7,52 @@ use crate::component::{Causality, Instance};
 use crate::error::Result;
 
 /// Values read before, and inputs set but not yet told to the component.
+///
+/// A set makes every value unknown, and values become known only after what waits has been told: where a value is known,
+/// nothing waits.
 pub(super) struct Quick {
-    values: Vec<f64>,
-    /// A value is good if its stamp is the present one.
-    stamps: Vec<u64>,
+    values: Vec<Value>,
     present: u64,
-    /// Inputs that take any finite value.
-    plain: Vec<bool>,
-    waiting: Vec<bool>,
+    inputs: Vec<Input>,
     /// Those that wait, each once; never more than there are inputs.
     list: Vec<u32>,
-    wanted: Vec<f64>,
     /// Work space of `flush`.
     told: Vec<f64>,
+}
+
+/// A value that was read. It is good if its stamp is the present one.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    stamp: u64,
+    value: f64,
+}
+
+/// A variable as one that can be set.
+#[derive(Clone, Copy, Default)]
+struct Input {
+    wanted: f64,
+    /// An input that takes any finite value.
+    plain: bool,
+    waiting: bool,
 }
 
 impl Quick {
     pub fn new(component: &Instance) -> Self {
         let variables = component.variables();
-        let n = variables.len();
-        let plain: Vec<bool> = variables
+        let inputs: Vec<Input> = variables
             .iter()
-            .map(|v| v.causality == Causality::Input && v.min.is_none() && v.max.is_none())
+            .map(|v| Input {
+                plain: v.causality == Causality::Input && v.min.is_none() && v.max.is_none(),
+                ..Input::default()
+            })
             .collect();
-        let inputs = plain.iter().filter(|p| **p).count();
+        let plain = inputs.iter().filter(|input| input.plain).count();
         Self {
-            values: vec![0.0; n],
-            stamps: vec![0; n],
+            values: vec![Value::default(); variables.len()],
             present: 1,
-            plain,
-            waiting: vec![false; n],
-            list: Vec::with_capacity(inputs),
-            wanted: vec![0.0; n],
-            told: Vec::with_capacity(inputs),
+            inputs,
+            list: Vec::with_capacity(plain),
+            told: Vec::with_capacity(plain),
         }
     }
 
@@ -48,19 +61,34 @@ impl Quick {
         self.present += 1;
     }
 
+    #[inline]
+    fn known(&self, reference: u32) -> Option<f64> {
+        let known = self.values.get(reference as usize)?;
+        (known.stamp == self.present).then_some(known.value)
+    }
+
     /// All of the values asked for, if they are known; else nothing is written.
     #[inline]
     pub fn get(&self, references: &[u32], values: &mut [f64]) -> bool {
-        if references.len() != values.len() || !self.list.is_empty() {
-            return false;
+        // Most importers ask for one at a time.
+        if let ([reference], [place]) = (references, &mut *values) {
+            let known = self.known(*reference);
+            if let Some(value) = known {
+                *place = value;
+            }
+            return known.is_some();
         }
-        let known = |r: &u32| self.stamps.get(*r as usize) == Some(&self.present);
-        if !references.iter().all(known) {
+        self.get_many(references, values)
+    }
+
+    fn get_many(&self, references: &[u32], values: &mut [f64]) -> bool {
+        let all = references.iter().all(|r| self.known(*r).is_some());
+        if !all || references.len() != values.len() {
             return false;
         }
         for (reference, place) in references.iter().zip(values) {
-            if let Some(value) = self.values.get(*reference as usize) {
-                *place = *value;
+            if let Some(value) = self.known(*reference) {
+                *place = value;
             }
         }
         true
@@ -69,10 +97,8 @@ impl Quick {
     /// Remembers what was read.
     pub fn keep(&mut self, references: &[u32], values: &[f64]) {
         for (reference, value) in references.iter().zip(values) {
-            let i = *reference as usize;
-            if let (Some(place), Some(stamp)) = (self.values.get_mut(i), self.stamps.get_mut(i)) {
-                *place = *value;
-                *stamp = self.present;
+            if let Some(place) = self.values.get_mut(*reference as usize) {
+                (place.stamp, place.value) = (self.present, *value);
             }
         }
     }
@@ -81,19 +107,17 @@ impl Quick {
     #[inline]
     pub fn set(&mut self, references: &[u32], values: &[f64]) -> bool {
         let fits = |r: &u32, v: &f64| {
-            self.plain.get(*r as usize).is_some_and(|plain| *plain) && v.is_finite()
+            (self.inputs.get(*r as usize)).is_some_and(|input| input.plain) && v.is_finite()
         };
         let same = references.len() == values.len();
         if !same || !references.iter().zip(values).all(|(r, v)| fits(r, v)) {
             return false;
         }
         for (reference, value) in references.iter().zip(values) {
-            let i = *reference as usize;
-            if let (Some(place), Some(waiting)) = (self.wanted.get_mut(i), self.waiting.get_mut(i))
-            {
-                *place = *value;
-                if !*waiting {
-                    *waiting = true;
+            if let Some(input) = self.inputs.get_mut(*reference as usize) {
+                input.wanted = *value;
+                if !input.waiting {
+                    input.waiting = true;
                     self.list.push(*reference); // within its capacity: each input is in it once
                 }
             }
@@ -109,9 +133,9 @@ impl Quick {
         }
         self.told.clear();
         for reference in &self.list {
-            let i = *reference as usize;
-            self.told.push(self.wanted[i]);
-            self.waiting[i] = false;
+            let input = &mut self.inputs[*reference as usize];
+            self.told.push(input.wanted);
+            input.waiting = false;
         }
         let outcome = component.set_real(&self.list, &self.told);
         self.list.clear();
@@ -121,7 +145,7 @@ impl Quick {
     /// What waits is not wanted any more.
     pub fn drop_waiting(&mut self) {
         for reference in &self.list {
-            self.waiting[*reference as usize] = false;
+            self.inputs[*reference as usize].waiting = false;
         }
         self.list.clear();
         self.forget();

@@ -6,7 +6,7 @@
 //!   work                 W = h/6 (P₀ + 4 P_m + P₁)                                   Simpson
 //! ```
 
-use super::core::{Core, Problem, Trial};
+use super::core::{Core, Problem, Scratch, Trial};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::{Power, Size, System};
@@ -25,9 +25,13 @@ pub(super) struct Segment {
     dissipated: [f64; 2],
     supplied: [f64; 2],
     valid: bool,
-    mid_q: Vec<f64>,
-    mid_v: Vec<f64>,
-    mid_acc: Vec<f64>,
+}
+
+/// Where a blended point goes.
+struct Blended<'a> {
+    q: &'a mut [f64],
+    v: &'a mut [f64],
+    acc: &'a mut [f64],
 }
 
 impl Segment {
@@ -41,9 +45,6 @@ impl Segment {
             lambda_dot: two(size.nc),
             modes: vec![0; size.modes],
             dropped: vec![false; size.nc],
-            mid_q: vec![0.0; size.nq],
-            mid_v: vec![0.0; size.nv],
-            mid_acc: vec![0.0; size.nv],
             ..Self::default()
         }
     }
@@ -95,28 +96,26 @@ impl Segment {
         (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
     }
 
-    /// q, v and q̈ at the fraction `s` of the step, not yet on the constraints.
-    fn blend(&mut self, system: &dyn System, core: &mut Core, s: f64) {
+    /// q, v and q̈ at the fraction `s` of the step, not yet on the constraints; `w` and `rate` are scratch.
+    fn blend(
+        &self,
+        system: &dyn System,
+        rotations: bool,
+        s: f64,
+        [w, rate]: [&mut [f64]; 2],
+        out: Blended,
+    ) {
         let h = self.t[1] - self.t[0];
-        let Self {
-            q,
-            v,
-            acc,
-            mid_q,
-            mid_v,
-            mid_acc,
-            ..
-        } = self;
-        let [w, rate, ..] = &mut core.scratch.v;
-        if core.character.rotations {
+        let Self { q, v, acc, .. } = self;
+        if rotations {
             system.difference(&q[0], &q[1], w);
             rate.copy_from_slice(&v[1]);
             system.tangent_inverse(w, rate);
             for i in 0..w.len() {
                 w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
                 let slopes = [h * acc[0][i], h * acc[1][i]];
-                mid_v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
-                mid_acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
+                out.v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
+                out.acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
             }
         } else {
             for i in 0..w.len() {
@@ -124,27 +123,38 @@ impl Segment {
                 let dd = [h * h * acc[0][i], h * h * acc[1][i]];
                 let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
                 w[i] = x;
-                mid_v[i] = dx / h;
-                mid_acc[i] = ddx / (h * h);
+                out.v[i] = dx / h;
+                out.acc[i] = ddx / (h * h);
             }
         }
-        system.retract(&q[0], w, mid_q);
+        system.retract(&q[0], w, out.q);
     }
 
     /// Work dissipated and supplied from the start of the step to the fraction `s` of it.
-    pub fn work(&mut self, core: &mut Core, p: &Problem, s: f64) -> (f64, f64) {
+    pub fn work(&self, core: &mut Core, p: &Problem, s: f64) -> (f64, f64) {
         let h = self.t[1] - self.t[0];
+        let Core {
+            scratch,
+            inputs,
+            character,
+            ..
+        } = core;
+        let Scratch {
+            q,
+            v: [w, rate, v, acc, _],
+            c: [phi_t, ..],
+        } = scratch;
         let (mut dissipated, mut supplied) = (0.0, 0.0);
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
-            self.blend(p.system, core, point);
-            let cx = core.inputs.at(p, self.t[0] + point * h);
-            let power: Power = p.system.power(&cx, &self.mid_q, &self.mid_v);
+            let middle = Blended { q, v, acc };
+            self.blend(p.system, character.rotations, point, [w, rate], middle);
+            let cx = inputs.at(p, self.t[0] + point * h);
+            let power: Power = p.system.power(&cx, q, v);
             dissipated += weight * power.dissipated;
             supplied += weight * power.supplied;
-            if core.character.moving_constraints {
+            if character.moving_constraints {
                 // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
-                let phi_t = &mut core.scratch.c[0];
-                p.system.constraint_rate(&cx, &self.mid_q, phi_t);
+                p.system.constraint_rate(&cx, q, phi_t);
                 for i in 0..phi_t.len() {
                     let ends = [self.lambda[0][i], self.lambda[1][i]];
                     let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
@@ -237,10 +247,13 @@ impl Integrator {
         let (dissipated, supplied) = segment.work(core, &p, s);
         out.dissipated = segment.dissipated[0] + dissipated;
         out.supplied = segment.supplied[0] + supplied;
-        segment.blend(system, core, s);
-        out.q.clone_from(&segment.mid_q);
-        out.v.clone_from(&segment.mid_v);
-        out.acc.clone_from(&segment.mid_acc);
+        out.q.resize(core.size.nq, 0.0);
+        out.v.resize(core.size.nv, 0.0);
+        out.acc.resize(core.size.nv, 0.0);
+        let [w, rate, ..] = &mut core.scratch.v;
+        let Sample { q, v, acc, .. } = &mut *out;
+        let here = Blended { q, v, acc };
+        segment.blend(system, core.character.rotations, s, [w, rate], here);
         out.lambda.clone_from(&segment.lambda[1]);
         core.newton.select(system, &modes, &segment.dropped);
         core.mass.select(system, &modes, &segment.dropped);

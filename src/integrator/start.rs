@@ -40,11 +40,6 @@ impl Integrator {
         let size = self.core.size;
         let mut fresh = State {
             t,
-            q: q.to_vec(),
-            v: v.to_vec(),
-            scale: (0..size.nv)
-                .map(|i| system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs())))
-                .collect(),
             first: true,
             may_grow: true,
             rate: f64::INFINITY,
@@ -54,6 +49,11 @@ impl Integrator {
             },
             ..State::sized(&size)
         };
+        fresh.q.copy_from_slice(q);
+        fresh.v.copy_from_slice(v);
+        for (i, scale) in fresh.scale.iter_mut().enumerate() {
+            *scale = system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs()));
+        }
         self.segment.forget();
         self.core.kept.drop_all();
         let mut modes = vec![0; size.modes];

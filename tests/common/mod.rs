@@ -128,8 +128,9 @@ pub fn act(instance: &mut Instance, random: &mut Random) {
     if random.below(16) == 0 {
         instance.step(instance.time(), 0.0).unwrap();
     }
-    // From far below the natural step to several of them.
-    let h = 1e-5 * 10f64.powf(random.between(0.0, 3.7));
+    // From far below the natural step to several of them; mechanisms that are over in no time go in shorter ones.
+    let longest = 0.05f64.min(0.03 * instance.model().experiment.stop);
+    let h = longest * 10f64.powf(-random.between(0.0, 3.7));
     let t = instance.time();
     instance
         .step(t, h)

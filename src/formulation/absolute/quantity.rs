@@ -44,15 +44,15 @@ impl<W: Kind<N>, const N: usize> Mechanism for Absolute<W, N> {
 
 /// Motion of a point and of its body.
 fn point<W: World<N>, const N: usize>(point: &W::Point, field: BodyField, at: &Motion) -> f64 {
-    let motion = W::motion(&mut W::poses(at.q), point, at.v, at.a);
+    let motion = || W::motion(&mut W::poses(at.q), point, at.v, at.a);
     match field {
-        BodyField::Position(k) => motion.position[k],
-        BodyField::Velocity(k) => motion.velocity[k],
-        BodyField::Acceleration(k) => motion.acceleration[k],
-        BodyField::Angle => motion.angle,
-        BodyField::Quaternion(k) => motion.quaternion[k],
-        BodyField::AngularVelocity(k) => motion.angular_velocity[k],
-        BodyField::AngularAcceleration(k) => motion.angular_acceleration[k],
+        BodyField::Position(k) => motion().position[k],
+        BodyField::Velocity(k) => motion().velocity[k],
+        BodyField::Acceleration(k) => motion().acceleration[k],
+        BodyField::Angle => motion().angle,
+        BodyField::Quaternion(k) => W::quaternion(&mut W::poses(at.q), point)[k],
+        BodyField::AngularVelocity(k) => motion().angular_velocity[k],
+        BodyField::AngularAcceleration(k) => motion().angular_acceleration[k],
     }
 }
 

@@ -42,8 +42,6 @@ pub struct PointMotion {
     pub acceleration: [f64; 3],
     /// rad, in the plane
     pub angle: f64,
-    /// w, x, y, z
-    pub quaternion: [f64; 4],
     /// rad/s
     pub angular_velocity: [f64; 3],
     /// rad/s²
@@ -89,6 +87,9 @@ pub trait World<const N: usize>: Copy + Debug + Send + Sync + 'static {
         v: &[f64],
         a: &[f64],
     ) -> PointMotion;
+
+    /// The rotation of a point's body, w, x, y, z.
+    fn quaternion(poses: &mut Self::Poses<'_>, point: &Self::Point) -> [f64; 4];
 
     /// The generalised force of one body (N/2 long) as force and moment at a point of it.
     fn load(poses: &mut Self::Poses<'_>, point: &Self::Point, generalised: &[f64]) -> Load;

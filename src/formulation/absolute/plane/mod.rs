@@ -67,16 +67,19 @@ impl World<6> for Plane {
         let pose = poses.get(point.body);
         let d = pose.turn(point.s);
         let deep = |x: Vec2| [x.x, x.y, 0.0];
-        let half = 0.5 * pose.angle;
         PointMotion {
             position: deep(pose.r + d),
             velocity: deep(point.velocity(d, v)),
             acceleration: deep(point.acceleration(d, v, a)),
             angle: pose.angle,
-            quaternion: [half.cos(), 0.0, 0.0, half.sin()],
             angular_velocity: [0.0, 0.0, twist(v, point.body).w],
             angular_acceleration: [0.0, 0.0, twist(a, point.body).w],
         }
+    }
+
+    fn quaternion(poses: &mut Poses, point: &Point) -> [f64; 4] {
+        let half = 0.5 * poses.get(point.body).angle;
+        [half.cos(), 0.0, 0.0, half.sin()]
     }
 
     fn load(poses: &mut Poses, point: &Point, f: &[f64]) -> Load {

@@ -89,11 +89,14 @@ impl World<12> for Space {
             velocity: array(rate.v + pose.turn(&w.cross(s))),
             acceleration: array(acc.v + pose.turn(&(acc.w.cross(s) + w.cross(&w.cross(s))))),
             angle: 0.0,
-            quaternion: poses.quaternion(point.body),
             angular_velocity: array(pose.turn(w)),
             // d(R ω)/dt = R ω', since ω × ω = 0
             angular_acceleration: array(pose.turn(&acc.w)),
         }
+    }
+
+    fn quaternion(poses: &mut Poses, point: &Point) -> [f64; 4] {
+        poses.quaternion(point.body)
     }
 
     fn load(poses: &mut Poses, point: &Point, f: &[f64]) -> Load {
