@@ -2,6 +2,7 @@
 
 use super::controller::StepControl;
 use super::hht::Hht;
+use super::reactions::AllRows;
 use super::state::{State, Statistics};
 use super::{Environment, Signals};
 use crate::constraint::augmented::Handling;
@@ -220,6 +221,8 @@ pub(super) struct Core {
     pub shy: bool,
     /// A point beside a singular position.
     pub aside: Aside,
+    /// For reactions, where rows are left out of a system that holds others by its coordinates.
+    pub all_rows: Option<Box<AllRows>>,
 }
 
 /// Factors of a linear system are good for every step of equal size. What is really there is work space and may be lost
@@ -352,6 +355,7 @@ impl Core {
             left_out: vec![false; size.nc],
             shy: false,
             aside: Aside::new(&size),
+            all_rows: None,
             st,
         }
     }

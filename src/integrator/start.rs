@@ -89,6 +89,7 @@ impl Integrator {
             ..Statistics::default()
         };
         (fresh.factored_step, fresh.factored_mass) = self.core.counted();
+        self.core.prepare_reactions(system, &fresh.dropped);
         *state = fresh;
         Ok(report)
     }

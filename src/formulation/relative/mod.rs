@@ -33,7 +33,7 @@ use super::absolute::world::Measure as _;
 use super::absolute::{Absolute, Owned};
 use super::{
     Character, Context, Crossing, Energy, Evaluated, Lift, Motion, Pattern, Power, Reaction, Size,
-    Slip, System, Weights,
+    Slip, System, Weights, Whole,
 };
 use crate::error::Result;
 use crate::linalg::so3::{self, Vec3};
@@ -403,6 +403,10 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
     fn lift(&self) -> Option<Arc<dyn Lift>> {
         let raised = self.raised.clone()?;
         Some(raised)
+    }
+
+    fn whole(&self) -> Option<&dyn Whole> {
+        Some(self)
     }
 
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
