@@ -498,24 +498,21 @@ pub trait Lift: Send + Sync {
     fn lower(&self, geometry: &[f64], y: &[f64], x: &mut [f64]);
 }
 
-/// The same motion in a system that has all rows as constraints, those that coordinates hold here too: what joints carry is
-/// shared out among all of them.
+/// The same motion in a system that has all rows as constraints, those that coordinates hold here too. Whether a row follows from
+/// others is judged there, where rows are of the size of their joints (here one that follows from the tree alone is rounding);
+/// and what joints carry is shared out among all of them.
 pub trait Whole: Send + Sync {
     /// That system, with the same inputs, parameters and modes.
     fn system(&self) -> &dyn System;
 
-    /// The row there of each own row.
+    /// The row there of each own row, rising.
     fn rows(&self) -> &[usize];
 
-    /// Coordinates, rates and all multipliers there of a motion here.
-    fn raise(
-        &self,
-        cx: &Context,
-        at: &Motion,
-        q: &mut [f64],
-        v: &mut [f64],
-        lambda: &mut [f64],
-    ) -> Evaluated;
+    /// Coordinates and rates there of those here.
+    fn place(&self, at: (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]);
+
+    /// All multipliers there of a motion here.
+    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated;
 }
 
 /// A system whose coordinates are read off the poses of bodies: its start is assembled there, where the model is written.

@@ -2,8 +2,8 @@
 
 use super::controller::StepControl;
 use super::hht::Hht;
-use super::reactions::AllRows;
 use super::state::{State, Statistics};
+use super::whole::AllRows;
 use super::{Environment, Signals};
 use crate::constraint::augmented::Handling;
 use crate::constraint::multipliers::{Backend, Pivots, Structure};
@@ -221,7 +221,7 @@ pub(super) struct Core {
     pub shy: bool,
     /// A point beside a singular position.
     pub aside: Aside,
-    /// For reactions, where rows are left out of a system that holds others by its coordinates.
+    /// All rows of a system that holds some by its coordinates, once they are needed.
     pub all_rows: Option<Box<AllRows>>,
 }
 

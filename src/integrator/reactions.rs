@@ -7,45 +7,13 @@
 
 use super::core::{Core, Problem, Refusal};
 use super::newton::culprit;
+use super::whole::AllRows;
 use super::{Environment, Integrator, Sample, State};
-use crate::constraint::multipliers::{Backend, Structure};
+use crate::constraint::multipliers::Structure;
 use crate::constraint::projection::Saddle;
 use crate::constraint::reactions::least;
 use crate::error::Result;
 use crate::formulation::{Motion, System, Whole};
-
-/// All rows of a system that holds some of them by its coordinates.
-pub(super) struct AllRows {
-    st: Structure,
-    saddle: Saddle,
-    scale: Vec<f64>,
-    q: Vec<f64>,
-    v: Vec<f64>,
-    lambda: Vec<f64>,
-    /// Gᵀλ, and scratch.
-    load: Vec<f64>,
-    x: Vec<f64>,
-    dl: Vec<f64>,
-}
-
-impl AllRows {
-    fn new(whole: &dyn Whole) -> Self {
-        let system = whole.system();
-        let (size, pattern) = (system.size(), system.pattern());
-        let st = Structure::new(size.nv, size.nc, &pattern, Backend::Auto);
-        Self {
-            saddle: Saddle::new(&st, pattern.tangent.len(), pattern.jacobian.len()),
-            st,
-            scale: (0..size.nc).map(|i| system.constraint_scale(i)).collect(),
-            q: vec![0.0; size.nq],
-            v: vec![0.0; size.nv],
-            lambda: vec![0.0; size.nc],
-            load: vec![0.0; size.nv],
-            x: vec![0.0; size.nv],
-            dl: vec![0.0; size.nc],
-        }
-    }
-}
 
 impl Integrator {
     /// The least reactions at the state, in place of its multipliers: equal to them unless rows are left out because they
@@ -122,8 +90,8 @@ impl Integrator {
 impl Core {
     /// Rows are left out from now on: room for reading reactions, so that a read need not make it.
     pub fn prepare_reactions(&mut self, system: &dyn System, dropped: &[bool]) {
-        if self.all_rows.is_none() && dropped.contains(&true) {
-            self.all_rows = system.whole().map(|whole| Box::new(AllRows::new(whole)));
+        if dropped.contains(&true) {
+            self.make_all_rows(system);
         }
     }
 
@@ -191,21 +159,19 @@ impl Core {
         let Some(all) = &mut self.all_rows else {
             return Ok(());
         };
+        let cx = self.inputs.at(p, t);
+        all.load(whole, &cx, (at.q, at.v))?;
+        whole.carried(&cx, at, &mut all.lambda)?;
         let AllRows {
             st,
             saddle,
             scale,
-            q,
-            v,
             lambda,
             load,
             x,
             dl,
+            ..
         } = &mut **all;
-        let cx = self.inputs.at(p, t);
-        whole.raise(&cx, at, q, v, lambda)?;
-        saddle.select(whole.system(), p.modes, &[]);
-        saddle.load_mass(st, whole.system(), &cx, q, v)?;
         share_out(st, saddle, scale, lambda, load, x, dl)
     }
 }

@@ -64,7 +64,7 @@ pub struct Relative<W: Links<N>, const N: usize> {
     pattern: Pattern,
     names: Vec<String>,
     cut: Vec<String>,
-    work: Mutex<Work>,
+    work: Arc<Mutex<Work>>,
 }
 
 /// A part of the rows that close loops.
@@ -209,9 +209,11 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             active: vec![true; inner_size.nc],
             tangent: tangent::Work::new(&inner, size.nv, lifted),
         };
+        let work = Arc::new(Mutex::new(work));
         let raised = lifted.then(|| {
             Arc::new(raised::Raised {
                 tree: tree.clone(),
+                work: work.clone(),
                 size: inner_size,
                 pattern: inner.pattern.clone(),
                 rows: rows.iter().map(|row| *row as u32).collect(),
@@ -228,7 +230,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             closures,
             rows,
             pattern,
-            work: Mutex::new(work),
+            work,
         })
     }
 
@@ -239,17 +241,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
 
     /// The work space at z.
     fn at(&self, z: &[f64]) -> MutexGuard<'_, Work> {
-        let mut guard = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = &mut *guard;
-        if work.z != z {
-            work.z.copy_from_slice(z);
-            self.tree.place(z, &mut work.q);
-            let counted = W::STORED * self.tree.branches.len();
-            work.q[counted..].copy_from_slice(&z[self.tree.stored..]);
-            self.tree.load(z, &work.q, &mut work.geometry);
-            work.z_dot.fill(f64::NAN);
-        }
-        guard
+        at(&self.tree, &self.work, z)
     }
 
     /// The same with rates.
@@ -259,7 +251,8 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
         if work.z_dot != z_dot {
             work.z_dot.copy_from_slice(z_dot);
             self.tree.carry(&work.geometry, z_dot, &mut work.v);
-            self.tree.bias(z, z_dot, &work.q, &work.v, &mut work.bias);
+            let at = (z, &work.q[..], &work.geometry[..]);
+            self.tree.bias(at, z_dot, &work.v, &mut work.bias);
         }
         guard
     }
@@ -310,6 +303,25 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             }
         }
     }
+}
+
+/// The work space at z.
+fn at<'a, W: Links<N>, const N: usize>(
+    tree: &Tree<W, N>,
+    work: &'a Mutex<Work>,
+    z: &[f64],
+) -> MutexGuard<'a, Work> {
+    let mut guard = work.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = &mut *guard;
+    if work.z != z {
+        work.z.copy_from_slice(z);
+        tree.place(z, &mut work.q);
+        let counted = W::STORED * tree.branches.len();
+        work.q[counted..].copy_from_slice(&z[tree.stored..]);
+        tree.load(z, &work.q, &mut work.geometry);
+        work.z_dot.fill(f64::NAN);
+    }
+    guard
 }
 
 /// Whether rows do not change when both of their bodies move as one.

@@ -177,18 +177,15 @@ impl<W: Links<N>, const N: usize> Whole for Relative<W, N> {
         &self.rows
     }
 
-    fn raise(
-        &self,
-        cx: &Context,
-        at: &Motion,
-        q: &mut [f64],
-        v: &mut [f64],
-        lambda: &mut [f64],
-    ) -> Evaluated {
-        let work = &mut *self.moving(at.q, at.v);
-        self.balance(cx, work, at.a, at.lambda)?;
+    fn place(&self, (z, z_dot): (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]) {
+        let work = self.moving(z, z_dot);
         q.copy_from_slice(&work.q);
         v.copy_from_slice(&work.v);
+    }
+
+    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated {
+        let work = &mut *self.moving(at.q, at.v);
+        self.balance(cx, work, at.a, at.lambda)?;
         lambda.copy_from_slice(&work.lambda);
         Ok(())
     }

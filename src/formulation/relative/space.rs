@@ -341,7 +341,7 @@ impl Links<12> for Space {
         link: &Link,
         z: &[f64],
         z_dot: &[f64],
-        at: Pair,
+        (at, ..): (Pair, &[f64], &[f64]),
         parent: Option<&[f64]>,
         child: &[f64],
         out: &mut [f64],
