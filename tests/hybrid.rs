@@ -197,6 +197,16 @@ point = [1.0, 0.4, 0.0]
 axis = [0.0, 1.0, 0.0]
 "#;
 
+/// The same with a rod that has no mass: the loop says how it moves.
+fn massless() -> String {
+    let heavy = "name = \"rod\"\nmass = 0.7\ninertia = [0.02, 0.02, 0.02]";
+    assert!(RSSR.contains(heavy));
+    RSSR.replace(
+        heavy,
+        "name = \"rod\"\nmass = 0.0\ninertia = [0.0, 0.0, 0.0]",
+    )
+}
+
 /// A tree with a slide, a screw, a planar and a cylindrical joint, a spring and a damper, a motor.
 const BRANCHES: &str = r#"
 format = 1
@@ -557,6 +567,7 @@ fn mechanisms() -> Vec<(&'static str, Model)> {
         ),
         ("chain of crosses", text(&chain(&["universal"], 3))),
         ("crank and rocker in space", text(RSSR)),
+        ("rod without mass", text(&massless())),
         ("branches", text(BRANCHES)),
         ("redundant parallelogram", text(REDUNDANT)),
         ("driven slider-crank and a free body", text(DRIVEN)),
@@ -1036,4 +1047,24 @@ fn a_loop_that_cannot_close_is_refused_by_the_names_of_its_joints() {
         .expect_err("the rod is too short")
         .to_string();
     assert!(error.contains("wrist"), "{error}");
+}
+
+#[test]
+fn a_body_without_mass_that_nothing_fixes_is_refused_by_name() {
+    // The rocker is taken away: the rod swings freely on the crank.
+    let at = RSSR.find("[[joint]]\nname = \"second\"").unwrap();
+    let mut model = text(&massless().replace(&RSSR[at..], ""));
+    model.bodies.truncate(2);
+    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+        model.solver.formulation = formulation;
+        let mut instance = Instance::from_model(model.clone()).unwrap();
+        let error = instance
+            .initialize(0.0, 1.0, 0.0)
+            .expect_err("nothing holds the rod")
+            .to_string();
+        assert!(
+            error.contains("rod") || error.contains("first"),
+            "{formulation:?}: {error}"
+        );
+    }
 }

@@ -107,12 +107,7 @@ fn pendulums() {
             ("lower.vy", r[7]),
         ]
     });
-    reaches(
-        "double pendulum",
-        &file("double_pendulum.toml"),
-        &known,
-        1e-6,
-    );
+    reaches("double pendulum", &file("double_pendulum.toml"), &known);
 }
 
 #[test]
