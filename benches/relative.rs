@@ -4,6 +4,9 @@
 //!   time of one accepted step / number of bodies       fixed step, corrector off, smallest of the repeats
 //! ```
 //!
+//! Steps are short enough that one iteration of Newton does; with `BIELA_BENCH_STEP=0.1` (default 0.02) they are as long as those of
+//! a tolerance of 1e-6, where what is left out of the matrices of bodies costs iterations.
+//!
 //! `direct` writes the matrices in joint coordinates, `bodies` at the level of bodies (`constraint/lifted.rs`); which of the
 //! two a formulation takes by itself is decided by size. `-- --one TOPOLOGY N FORMULATION STEPS` only makes so many steps, for
 //! counting instructions (`benches/relative.sh`).
@@ -118,6 +121,12 @@ fn loops(n: usize) -> String {
     t + &joints
 }
 
+/// The step, as part of a time of the stiffest motion: by default short enough for one iteration.
+fn part() -> f64 {
+    let given = std::env::var("BIELA_BENCH_STEP").ok();
+    given.map_or(0.02, |x| x.parse().expect("BIELA_BENCH_STEP is a number"))
+}
+
 fn model(topology: &str, n: usize) -> Model {
     let space = topology.starts_with("space");
     let text = match topology {
@@ -133,8 +142,8 @@ fn model(topology: &str, n: usize) -> Model {
         _ => loops(n),
     };
     let mut model = Model::from_text(&text, "bench").unwrap_or_else(|e| panic!("{e}"));
-    // The stiffest motion is that of the uppermost bar, about 2 sqrt(n g) rad/s: h ω ≈ 0.04 for any n, one iteration a step.
-    model.solver.step = Some(0.02 / (9.81 * n as f64).sqrt());
+    // The stiffest motion is that of the uppermost bar, about 2 sqrt(n g) rad/s: h ω is twice this for any n.
+    model.solver.step = Some(part() / (9.81 * n as f64).sqrt());
     model.solver.corrector = Corrector::Off;
     model
 }
