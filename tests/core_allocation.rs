@@ -9,9 +9,13 @@ use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
 use biela::constraint::multipliers::Backend;
+use biela::formulation::relative::{Planar, Spatial};
+use biela::formulation::{Mechanism, System};
 use biela::integrator::Environment;
-use biela::model::{Corrector, ErrorAt, IntegratorName, Solver, Vsa23, Vsa23Parameters};
-use common::drive::{Run, cases, live, sample, start};
+use biela::model::{
+    Corrector, ErrorAt, FormulationName, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters,
+};
+use common::drive::{Run, Sine, cases, live, model, model_files, sample, start};
 use common::systems::contacts::{Contact, Contacts};
 
 thread_local! {
@@ -137,6 +141,115 @@ fn a_thousand_steps_of_the_other_method_allocate_nothing() {
                 assert_eq!(calls() - before, 0, "{case}, {backend:?}, {parameters:?}");
             }
         }
+    }
+}
+
+/// A model in relative coordinates, with matrices in joint coordinates or at the level of bodies.
+fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
+    let model = Model {
+        solver: *settings,
+        ..model(file)
+    };
+    let mechanism: Box<dyn Mechanism> = match model.dimension {
+        2 => Box::new(Planar::with(&model, &[], Some(lifted)).unwrap()),
+        _ => Box::new(Spatial::with(&model, &[], Some(lifted)).unwrap()),
+    };
+    assert_eq!(mechanism.lift().is_some(), lifted);
+    let size = mechanism.size();
+    let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
+    mechanism.start(&mut q, &mut v);
+    let parameters = model.parameters.iter().map(|p| p.start).collect();
+    let system: Box<dyn System> = mechanism;
+    let signals = Sine::default();
+    Run::begin(
+        system,
+        settings,
+        Backend::Auto,
+        (&q, &v),
+        parameters,
+        signals,
+    )
+    .unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+#[test]
+fn steps_in_relative_coordinates_allocate_nothing() {
+    let (mut rejected, mut failed, mut events, mut corrected) = (0, 0, 0, 0);
+    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+        for corrector in [Corrector::Off, Corrector::Auto] {
+            let settings = Solver {
+                formulation,
+                corrector,
+                tolerance: 1e-4,
+                ..Solver::default()
+            };
+            // A system given by its matrices has its own coordinates.
+            let files = model_files()
+                .into_iter()
+                .filter(|file| file != "double_oscillator.toml");
+            for file in files {
+                for lifted in [false, true] {
+                    let mut run = relative(&file, &settings, lifted);
+                    let mut middle = sample(&run);
+                    let first = run.state.clone();
+                    let before = calls();
+                    for k in 0..300 {
+                        live(&mut run, k, &mut middle);
+                        if run.state.t > LONG {
+                            let statistics = run.state.statistics;
+                            run.state.copy_from(&first);
+                            run.state.statistics = statistics;
+                        }
+                    }
+                    let count = calls() - before;
+                    assert_eq!(count, 0, "{file}, {formulation:?}, {corrector:?}, {lifted}");
+                    let s = run.state.statistics;
+                    rejected += s.rejected;
+                    failed += s.newton_failures;
+                    events += s.events;
+                    corrected += s.corrected;
+                }
+            }
+        }
+    }
+    println!("rejected {rejected}, failed {failed}, events {events}, corrected {corrected}");
+    assert!(rejected > 100 && failed > 10 && events > 10 && corrected > 1000);
+}
+
+/// A door on two hinges: what they carry is shared out on demand.
+#[test]
+fn reactions_of_redundant_joints_in_relative_coordinates_allocate_nothing() {
+    let mut text = String::from(
+        "format = 1\nname = \"door\"\ngravity = [0.0, 1.0, -9.81]\n[[body]]\nname = \"door\"\nmass = 10.0\n\
+         inertia = [1.0, 2.0, 1.5]\nposition = [0.5, 0.0, 0.0]\n",
+    );
+    for z in [0.5, -0.5] {
+        let name = if z > 0.0 { "upper" } else { "lower" };
+        text += &format!(
+            "[[joint]]\nname = \"{name}\"\ntype = \"revolute\"\nbodies = [\"ground\", \"door\"]\n\
+             point = [0.0, 0.0, {z:?}]\naxis = [0.0, 0.0, 1.0]\n"
+        );
+    }
+    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+        let mut model = Model::from_text(&text, "door").unwrap();
+        model.solver.formulation = formulation;
+        let mut run = Run::model(&model, Backend::Auto).unwrap();
+        let mut lambda = vec![0.0; run.state.lambda.len()];
+        let before = calls();
+        for k in 1..=10 {
+            run.to(0.05 * f64::from(k)).unwrap();
+            let env = Environment {
+                signals: &run.signals,
+                parameters: &run.parameters,
+            };
+            (run.integrator)
+                .reactions(&*run.system, &env, &run.state, &mut lambda)
+                .unwrap();
+            // Each hinge carries half of the weight.
+            let half = lambda.iter().any(|x| (x.abs() - 49.05).abs() < 1e-4);
+            assert!(half, "{formulation:?}: {lambda:?}");
+        }
+        assert_eq!(calls() - before, 0, "{formulation:?}");
     }
 }
 

@@ -569,3 +569,46 @@ fn turns_are_counted_forwards_and_after_a_restore() {
         }
     }
 }
+
+/// All quantities of a run at its end, by name, and how long it has run.
+fn quantities(model: &Model, formulation: FormulationName) -> Vec<(String, f64)> {
+    let mut model = model.clone();
+    model.solver.formulation = formulation;
+    model.expose = Expose::All;
+    // Those of the rig have no names of their own.
+    model.sensors.clear();
+    let mut instance = Instance::from_model(model).unwrap_or_else(|e| panic!("{e}"));
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    instance.step(0.0, 0.6).unwrap();
+    let names: Vec<(u32, String)> = (instance.variables().iter().enumerate())
+        .map(|(i, variable)| (i as u32, variable.name.clone()))
+        .filter(|(_, name)| !name.starts_with("solver."))
+        .filter(|(_, name)| name != "energy.balance" && name != "energy.numerical")
+        .collect();
+    let references: Vec<u32> = names.iter().map(|(i, _)| *i).collect();
+    let mut values = vec![0.0; references.len()];
+    instance.get_real(&references, &mut values).unwrap();
+    names.into_iter().map(|(_, n)| n).zip(values).collect()
+}
+
+/// Joints that carry coordinates of a tree, joints that stay rows in it, bodies that hang on nothing.
+#[test]
+fn in_joint_coordinates_every_quantity_of_every_joint_is_the_same() {
+    for case in cases() {
+        for mut model in [alone(case), hung(case)] {
+            model.solver.tolerance = 1e-8;
+            let expected = quantities(&model, FormulationName::Absolute);
+            assert!(expected.len() > 20, "{case:?}: {}", expected.len());
+            for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+                let found = quantities(&model, formulation);
+                for ((name, x), (_, y)) in expected.iter().zip(&found) {
+                    // Global errors of some hundred tolerances; accelerations and loads are up to 1e3 times the positions.
+                    assert!(
+                        (x - y).abs() < 1e-5 * x.abs().max(1.0),
+                        "{case:?}, {formulation:?}: {name} = {x} and {y}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -402,7 +402,8 @@ impl Matrix {
     /// E_i = eps (G diag(M)⁻¹ Gᵀ)_ii, at least a thousandth of the mean over the active rows; zero for the others.
     ///
     /// Coordinates with (almost) no mass are left out of the sum: their share would be without bound, while in truth
-    /// the other constraints on them hold it down. If nothing is left the metric of the coordinates themselves is used.
+    /// the other constraints on them hold it down. If nothing is left the metric of the coordinates themselves is used; rows
+    /// that are zero, all of them, get `eps` itself.
     pub fn regularise(&mut self, st: &Structure, mass_diagonal: &[f64], eps: f64) {
         let smallest = 1e-15 * mass_diagonal.iter().fold(0.0, |m: f64, &x| m.max(x.abs()));
         for (inverse, m) in self.inverse.iter_mut().zip(mass_diagonal) {
@@ -415,7 +416,10 @@ impl Matrix {
             sum = self.row_sizes(st);
         }
         let rows = self.active.iter().filter(|&&a| a).count();
-        let floor = 1e-3 * sum / rows.max(1) as f64;
+        let floor = match sum {
+            0.0 => 1.0,
+            sum => 1e-3 * sum / rows.max(1) as f64,
+        };
         for (e, active) in self.e.iter_mut().zip(&self.active) {
             *e = if *active { eps * e.max(floor) } else { 0.0 };
         }

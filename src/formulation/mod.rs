@@ -300,6 +300,11 @@ pub trait System: Send + Sync {
         None
     }
 
+    /// Another system with the same motion in which all rows are constraints, if some are held by coordinates here.
+    fn whole(&self) -> Option<&dyn Whole> {
+        None
+    }
+
     // ---- the configuration space -------------------------------------------------------------------------------
 
     /// out = q ∘ w, renormalised where needed. Addition unless there are rotations.
@@ -497,6 +502,23 @@ pub trait Lift: Send + Sync {
 
     /// x with J x = y.
     fn lower(&self, geometry: &[f64], y: &[f64], x: &mut [f64]);
+}
+
+/// The same motion in a system that has all rows as constraints, those that coordinates hold here too. Whether a row follows from
+/// others is judged there, where rows are of the size of their joints (here one that follows from the tree alone is rounding);
+/// and what joints carry is shared out among all of them.
+pub trait Whole: Send + Sync {
+    /// That system, with the same inputs, parameters and modes.
+    fn system(&self) -> &dyn System;
+
+    /// The row there of each own row, rising.
+    fn rows(&self) -> &[usize];
+
+    /// Coordinates and rates there of those here.
+    fn place(&self, at: (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]);
+
+    /// All multipliers there of a motion here.
+    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated;
 }
 
 /// A system whose coordinates are read off the poses of bodies: its start is assembled there, where the model is written.

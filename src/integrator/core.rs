@@ -3,6 +3,7 @@
 use super::controller::StepControl;
 use super::hht::Hht;
 use super::state::{State, Statistics};
+use super::whole::AllRows;
 use super::{Environment, Signals};
 use crate::constraint::augmented::Handling;
 use crate::constraint::multipliers::{Backend, Pivots, Structure};
@@ -220,6 +221,8 @@ pub(super) struct Core {
     pub shy: bool,
     /// A point beside a singular position.
     pub aside: Aside,
+    /// All rows of a system that holds some by its coordinates, once they are needed.
+    pub all_rows: Option<Box<AllRows>>,
 }
 
 /// Factors of a linear system are good for every step of equal size. What is really there is work space and may be lost
@@ -355,6 +358,7 @@ impl Core {
             left_out: vec![false; size.nc],
             shy: false,
             aside: Aside::new(&size),
+            all_rows: None,
             st,
         }
     }

@@ -23,6 +23,7 @@ mod start;
 mod state;
 mod step;
 pub mod vsa23;
+mod whole;
 
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};

@@ -1,11 +1,19 @@
 //! Reactions at a point: the least multipliers that put the known forces on the bodies, rows that are left out included
 //! (`constraint/reactions.rs`). Asked for by whoever reads a joint force, never by a step.
+//!
+//! Where coordinates hold some of the rows, the least of *all* multipliers is sought, with the bodies free of each other
+//! ([`Whole`]); the own rows get their part of it, and the others follow from these by the balance of the bodies. So a
+//! mechanism carries its loads in the same way in all coordinates and with any cut.
 
-use super::core::{Core, Problem};
+use super::core::{Core, Problem, Refusal};
+use super::newton::culprit;
+use super::whole::AllRows;
 use super::{Environment, Integrator, Sample, State};
+use crate::constraint::multipliers::Structure;
+use crate::constraint::projection::Saddle;
 use crate::constraint::reactions::least;
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::{Motion, System, Whole};
 
 impl Integrator {
     /// The least reactions at the state, in place of its multipliers: equal to them unless rows are left out because they
@@ -23,8 +31,9 @@ impl Integrator {
             modes: &state.modes,
         };
         lambda.copy_from_slice(&state.lambda);
-        let at = (state.t, &state.q[..], &state.v[..]);
-        self.core.least_reactions(&p, at, &state.dropped, lambda)
+        let at = (&state.q[..], &state.v[..], &state.acc[..]);
+        self.core
+            .least_reactions(&p, state.t, at, &state.dropped, lambda)
     }
 
     /// The same for a point near the state, in the state's modes, in place of the sample's multipliers.
@@ -41,10 +50,15 @@ impl Integrator {
             modes: &state.modes,
         };
         let Sample {
-            t, q, v, lambda, ..
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
         } = sample;
         self.core
-            .least_reactions(&p, (*t, q, v), &state.dropped, lambda)
+            .least_reactions(&p, *t, (q, v, acc), &state.dropped, lambda)
     }
 
     /// The same for a sample of the last step ([`Integrator::interpolate`]), in place of its multipliers.
@@ -60,18 +74,32 @@ impl Integrator {
             modes: self.segment.modes(),
         };
         let Sample {
-            t, q, v, lambda, ..
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
         } = sample;
         let dropped = self.segment.dropped();
-        self.core.least_reactions(&p, (*t, q, v), dropped, lambda)
+        self.core
+            .least_reactions(&p, *t, (q, v, acc), dropped, lambda)
     }
 }
 
 impl Core {
+    /// Rows are left out from now on: room for reading reactions, so that a read need not make it.
+    pub fn prepare_reactions(&mut self, system: &dyn System, dropped: &[bool]) {
+        if dropped.contains(&true) {
+            self.make_all_rows(system);
+        }
+    }
+
     fn least_reactions(
         &mut self,
         p: &Problem,
-        (t, q, v): (f64, &[f64], &[f64]),
+        t: f64,
+        (q, v, a): (&[f64], &[f64], &[f64]),
         dropped: &[bool],
         lambda: &mut [f64],
     ) -> Result<()> {
@@ -80,12 +108,34 @@ impl Core {
         if !rows.into_iter().any(|(&on, &dropped)| on && dropped) {
             return Ok(());
         }
-        if p.system.lift().is_some() {
-            return Ok(());
+        let Some(whole) = p.system.whole() else {
+            let outcome = self.least_of_own_rows(p, t, q, v, lambda);
+            return outcome.map_err(|r| r.error(p.system, t, 0.0));
+        };
+        // After a start in another instance it may not be there yet.
+        self.prepare_reactions(p.system, dropped);
+        let outcome = self.least_of_all_rows(p, t, whole, &Motion { q, v, a, lambda });
+        // Its unknowns are those of the bodies, and so are the names.
+        outcome.map_err(|r| r.error(whole.system(), t, 0.0))?;
+        if let Some(all) = &self.all_rows {
+            for (l, &row) in lambda.iter_mut().zip(whole.rows()) {
+                *l = all.lambda[row];
+            }
         }
+        Ok(())
+    }
+
+    fn least_of_own_rows(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        lambda: &mut [f64],
+    ) -> std::result::Result<(), Refusal> {
         self.kept.drop_factors();
         let cx = self.inputs.at(p, t);
-        let loaded = self.mass.load_mass(&self.st, p.system, &cx, q, v);
+        self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
         let Self {
             mass,
             st,
@@ -95,25 +145,52 @@ impl Core {
         } = self;
         let [r, x, ..] = &mut scratch.v;
         let [dl, ..] = &mut scratch.c;
-        let outcome = loaded.map_err(super::Refusal::from).and_then(|()| {
-            r.fill(0.0);
-            mass.matrix.add_jacobian_transposed(st, lambda, r);
-            let mut solves = 0;
-            let (matrix, factor) = (&mut mass.matrix, &mut mass.factor);
-            least(
-                st,
-                matrix,
-                factor,
-                closure_scale,
-                r,
-                lambda,
-                x,
-                dl,
-                &mut solves,
-            )
-            .map(|_| ())
-            .map_err(|e| super::Refusal::Singular(super::newton::culprit(e.unknown, st.nv())))
-        });
-        outcome.map_err(|r| r.error(p.system, t, 0.0))
+        share_out(st, mass, closure_scale, lambda, r, x, dl)
     }
+
+    /// The least multipliers of all rows into `all_rows`.
+    fn least_of_all_rows(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        whole: &dyn Whole,
+        at: &Motion,
+    ) -> std::result::Result<(), Refusal> {
+        let Some(all) = &mut self.all_rows else {
+            return Ok(());
+        };
+        let cx = self.inputs.at(p, t);
+        all.load(whole, &cx, (at.q, at.v))?;
+        whole.carried(&cx, at, &mut all.lambda)?;
+        let AllRows {
+            st,
+            saddle,
+            scale,
+            lambda,
+            load,
+            x,
+            dl,
+            ..
+        } = &mut **all;
+        share_out(st, saddle, scale, lambda, load, x, dl)
+    }
+}
+
+/// λ := the least multipliers with the same Gᵀλ; M and G of all rows that hold are loaded.
+fn share_out(
+    st: &Structure,
+    saddle: &mut Saddle,
+    scale: &[f64],
+    lambda: &mut [f64],
+    load: &mut [f64],
+    x: &mut [f64],
+    dl: &mut [f64],
+) -> std::result::Result<(), Refusal> {
+    load.fill(0.0);
+    let (matrix, factor) = (&mut saddle.matrix, &mut saddle.factor);
+    matrix.add_jacobian_transposed(st, lambda, load);
+    let mut solves = 0;
+    least(st, matrix, factor, scale, load, lambda, x, dl, &mut solves)
+        .map(|_| ())
+        .map_err(|e| Refusal::Singular(culprit(e.unknown, st.nv())))
 }

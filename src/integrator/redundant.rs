@@ -115,7 +115,7 @@ impl Core {
         let cx = self.inputs.at(p, t);
         let loaded: Evaluated = self.mass.load_mass(&self.st, p.system, &cx, q, v);
         loaded?;
-        Ok(self.mass.dependent_rows(&self.st))
+        self.dependent_rows(p, t, q, v)
     }
 
     /// Rows that depend on each other at the start only because it is a singular position do not a moment later: these are

@@ -92,6 +92,7 @@ impl Integrator {
             ..Statistics::default()
         };
         (fresh.factored_step, fresh.factored_mass) = self.core.counted();
+        self.core.prepare_reactions(system, &fresh.dropped);
         *state = fresh;
         Ok(report)
     }
@@ -322,7 +323,7 @@ impl Core {
         report.moved = p.system.norm(&cx, &s.q, &s.scale, &dq);
 
         let mut pivots = self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
-        let dependent = self.mass.dependent_rows(&self.st);
+        let dependent = self.dependent_rows(p, s.t, &s.q, &s.v).map_err(refused)?;
         report.rank = self.mass.active().iter().filter(|&&on| on).count() - dependent.len();
         for &row in &dependent {
             s.dropped[row] = true;

@@ -281,6 +281,17 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
         &self.rows[after - 1]
     }
 
+    /// out = M a of body b alone.
+    pub(in crate::formulation) fn mass_of(
+        &self,
+        b: usize,
+        cx: &Context,
+        a: &[f64],
+        out: &mut [f64],
+    ) {
+        self.bodies[b].inertia.times(cx, a, out);
+    }
+
     /// Body b's part of a tangent vector.
     #[inline]
     fn of<'a>(&self, b: usize, x: &'a [f64]) -> &'a [f64] {

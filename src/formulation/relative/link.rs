@@ -74,12 +74,13 @@ pub trait Links<const N: usize>: Kind<N> {
     /// parent += Xᵀ child
     fn carry_back(arm: &[f64], child: &[f64], parent: &mut [f64]);
 
-    /// b: what accelerations have besides X a_p and Σ cᵢ z̈ᵢ. `parent` are the rates of the parent.
+    /// b: what accelerations have besides X a_p and Σ cᵢ z̈ᵢ. `at` are the poses with X and the columns, `parent` the rates of
+    /// the parent.
     fn bias(
         link: &Self::Link,
         z: &[f64],
         z_dot: &[f64],
-        at: Pair,
+        at: (Pair, &[f64], &[f64]),
         parent: Option<&[f64]>,
         child: &[f64],
         out: &mut [f64],

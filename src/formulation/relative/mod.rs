@@ -33,7 +33,7 @@ use super::absolute::world::Measure as _;
 use super::absolute::{Absolute, Owned};
 use super::{
     Character, Context, Crossing, Energy, Evaluated, Lift, Motion, Pattern, Power, Reaction, Size,
-    Slip, System, Weights,
+    Slip, System, Weights, Whole,
 };
 use crate::error::Result;
 use crate::linalg::so3::{self, Vec3};
@@ -64,15 +64,17 @@ pub struct Relative<W: Links<N>, const N: usize> {
     pattern: Pattern,
     names: Vec<String>,
     cut: Vec<String>,
-    work: Mutex<Work>,
+    work: Arc<Mutex<Work>>,
 }
 
 /// A part of the rows that close loops.
 #[derive(Clone, Debug)]
 struct Closure {
-    /// Its rows, and the first of them in absolute coordinates.
-    count: usize,
+    /// The part in absolute coordinates, and its first row there.
+    part: usize,
     inner: usize,
+    /// Its own rows.
+    rows: std::ops::Range<usize>,
     /// Its entries in the Jacobian of absolute coordinates.
     slots: std::ops::Range<usize>,
     /// Branches that move it, children before their parents.
@@ -96,7 +98,6 @@ struct Work {
     x: Vec<f64>,
     y: Vec<f64>,
     joints: Vec<f64>,
-    phi: Vec<f64>,
     lambda: Vec<f64>,
     g: Vec<f64>,
     gradient: Vec<f64>,
@@ -139,7 +140,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
         let (mut closures, mut rows, mut pattern) = (Vec::new(), Vec::new(), Pattern::default());
         let mut slot = 0;
         let mut closing = Vec::new();
-        for (owned, in_tree) in inner.rows.iter().zip(&in_tree) {
+        for (k, (owned, in_tree)) in inner.rows.iter().zip(&in_tree).enumerate() {
             let part = &owned.part;
             let mut bodies: Vec<usize> = Vec::new();
             let from = slot;
@@ -152,12 +153,12 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             if *in_tree {
                 continue;
             }
-            closing.push((owned, from..slot, bodies));
+            closing.push((k, from..slot, bodies));
         }
-        let count: usize = closing.iter().map(|(owned, ..)| owned.part.rows()).sum();
+        let count: usize = (closing.iter().map(|(k, ..)| inner.rows[*k].part.rows())).sum();
         let lifted = lifted.unwrap_or(tree.moved + count > LARGE);
-        for (owned, slots, bodies) in closing {
-            let Owned { part, first, .. } = owned;
+        for (k, slots, bodies) in closing {
+            let Owned { part, first, .. } = &inner.rows[k];
             // Paths are needed only where G is written in joint coordinates.
             let path = match lifted {
                 true => Vec::new(),
@@ -171,8 +172,9 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 }
             }
             closures.push(Closure {
-                count: part.rows(),
+                part: k,
                 inner: *first,
+                rows: rows.len()..rows.len() + part.rows(),
                 slots,
                 path,
             });
@@ -202,16 +204,17 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             x: vec![0.0; inner_size.nv],
             y: vec![0.0; inner_size.nv],
             joints: vec![0.0; size.nv],
-            phi: vec![0.0; inner_size.nc],
             lambda: vec![0.0; inner_size.nc],
             g: vec![0.0; inner.pattern.jacobian.len()],
             gradient: vec![0.0; inner_size.nv],
             active: vec![true; inner_size.nc],
             tangent: tangent::Work::new(&inner, size.nv, lifted),
         };
+        let work = Arc::new(Mutex::new(work));
         let raised = lifted.then(|| {
             Arc::new(raised::Raised {
                 tree: tree.clone(),
+                work: work.clone(),
                 size: inner_size,
                 pattern: inner.pattern.clone(),
                 rows: rows.iter().map(|row| *row as u32).collect(),
@@ -228,7 +231,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             closures,
             rows,
             pattern,
-            work: Mutex::new(work),
+            work,
         })
     }
 
@@ -239,17 +242,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
 
     /// The work space at z.
     fn at(&self, z: &[f64]) -> MutexGuard<'_, Work> {
-        let mut guard = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = &mut *guard;
-        if work.z != z {
-            work.z.copy_from_slice(z);
-            self.tree.place(z, &mut work.q);
-            let counted = W::STORED * self.tree.branches.len();
-            work.q[counted..].copy_from_slice(&z[self.tree.stored..]);
-            self.tree.load(z, &work.q, &mut work.geometry);
-            work.z_dot.fill(f64::NAN);
-        }
-        guard
+        at(&self.tree, &self.work, z)
     }
 
     /// The same with rates.
@@ -259,15 +252,16 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
         if work.z_dot != z_dot {
             work.z_dot.copy_from_slice(z_dot);
             self.tree.carry(&work.geometry, z_dot, &mut work.v);
-            self.tree.bias(z, z_dot, &work.q, &work.v, &mut work.bias);
+            let at = (z, &work.q[..], &work.geometry[..]);
+            self.tree.bias(at, z_dot, &work.v, &mut work.bias);
         }
         guard
     }
 
-    /// Rows of the closures out of all.
-    fn pick(&self, all: &[f64], out: &mut [f64]) {
-        for (out, &row) in out.iter_mut().zip(&self.rows) {
-            *out = all[row];
+    /// Calls `on` with every part that closes a loop and the places of its rows and of its entries of G.
+    fn each_closure(&self, mut on: impl FnMut(&Part<W, N>, &Closure)) {
+        for closure in &self.closures {
+            on(&self.inner.rows[closure.part].part, closure);
         }
     }
 
@@ -286,11 +280,20 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
         }
     }
 
+    /// G of absolute coordinates, the rows of the closures only, into the work space.
+    fn load_closures(&self, work: &mut Work) {
+        let poses = &mut W::poses(&work.q);
+        let g = &mut work.g;
+        self.each_closure(|part, closure| {
+            part.jacobian(poses, &mut g[closure.slots.clone()]);
+        });
+    }
+
     /// Writes the entries of G J in the order of the pattern. `work` holds G of absolute coordinates.
     fn pull_back(&self, work: &mut Work, out: &mut [f64]) {
         let mut at = 0;
         for closure in &self.closures {
-            for i in 0..closure.count {
+            for i in 0..closure.rows.len() {
                 let row = closure.inner + i;
                 for &k in &closure.path {
                     let b = self.tree.branches[k].body;
@@ -310,6 +313,25 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             }
         }
     }
+}
+
+/// The work space at z.
+fn at<'a, W: Links<N>, const N: usize>(
+    tree: &Tree<W, N>,
+    work: &'a Mutex<Work>,
+    z: &[f64],
+) -> MutexGuard<'a, Work> {
+    let mut guard = work.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = &mut *guard;
+    if work.z != z {
+        work.z.copy_from_slice(z);
+        tree.place(z, &mut work.q);
+        let counted = W::STORED * tree.branches.len();
+        work.q[counted..].copy_from_slice(&z[tree.stored..]);
+        tree.load(z, &work.q, &mut work.geometry);
+        work.z_dot.fill(f64::NAN);
+    }
+    guard
 }
 
 /// Whether rows do not change when both of their bodies move as one.
@@ -412,6 +434,10 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         }
     }
 
+    fn whole(&self) -> Option<&dyn Whole> {
+        Some(self)
+    }
+
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         self.vectors(|stored, moved, count| {
             for k in 0..count {
@@ -512,8 +538,10 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
 
     fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
         let work = &mut *self.at(q);
-        self.inner.constraint(cx, &work.q, &mut work.phi);
-        self.pick(&work.phi, phi);
+        let poses = &mut W::poses(&work.q);
+        self.each_closure(|part, closure| {
+            part.constraint(cx, poses, &mut phi[closure.rows.clone()]);
+        });
     }
 
     fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
@@ -521,41 +549,31 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         if self.raised.is_some() {
             return self.inner.jacobian(cx, &work.q, out);
         }
-        self.inner.jacobian(cx, &work.q, &mut work.g);
+        self.load_closures(work);
         self.pull_back(work, out);
     }
 
-    fn constraint_and_jacobian(&self, cx: &Context, q: &[f64], phi: &mut [f64], out: &mut [f64]) {
-        let work = &mut *self.at(q);
-        if self.raised.is_some() {
-            (self.inner).constraint_and_jacobian(cx, &work.q, &mut work.phi, out);
-            return self.pick(&work.phi, phi);
-        }
-        (self.inner).constraint_and_jacobian(cx, &work.q, &mut work.phi, &mut work.g);
-        self.pick(&work.phi, phi);
-        self.pull_back(work, out);
-    }
-
-    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
-        let work = &mut *self.at(q);
-        self.inner.constraint_rate(cx, &work.q, &mut work.phi);
-        self.pick(&work.phi, phi_t);
+    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+        self.each_closure(|part, closure| part.rate(cx, &mut phi_t[closure.rows.clone()]));
     }
 
     /// γ of the bodies + G J̇ ż
     fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
         let work = &mut *self.moving(q, v);
-        self.inner.convective(cx, &work.q, &work.v, &mut work.phi);
-        self.inner.jacobian(cx, &work.q, &mut work.g);
+        self.load_closures(work);
+        let poses = &mut W::poses(&work.q);
+        self.each_closure(|part, closure| {
+            part.convective(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
+        });
         work.joints.fill(0.0);
         (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
         for closure in &self.closures {
             for slot in closure.slots.clone() {
                 let (row, column) = self.inner.pattern.jacobian[slot];
-                work.phi[row as usize] += work.g[slot] * work.y[column as usize];
+                let own = closure.rows.start + row as usize - closure.inner;
+                gamma[own] += work.g[slot] * work.y[column as usize];
             }
         }
-        self.pick(&work.phi, gamma);
     }
 
     fn active(&self, modes: &[i32], rows: &mut [bool]) {

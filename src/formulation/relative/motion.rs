@@ -135,16 +135,23 @@ impl<W: Links<N>, const N: usize> Tree<W, N> {
         }
     }
 
-    /// The biases b of all bodies for the rates v of bodies and ż of joints.
-    pub fn bias(&self, z: &[f64], z_dot: &[f64], q: &[f64], v: &[f64], out: &mut [f64]) {
+    /// The biases b of all bodies at z, with their poses and geometry, for the rates v of bodies and ż of joints.
+    pub fn bias(
+        &self,
+        (z, q, geometry): (&[f64], &[f64], &[f64]),
+        z_dot: &[f64],
+        v: &[f64],
+        out: &mut [f64],
+    ) {
         let width = Self::WIDTH;
-        for branch in &self.branches {
+        for (k, branch) in self.branches.iter().enumerate() {
             let own = width * branch.body..width * (branch.body + 1);
+            let (arm, columns, _) = self.parts(k, geometry);
             W::bias(
                 &branch.link,
                 &z[branch.stored.0..],
                 &z_dot[branch.moved.0..],
-                self.pair(branch, q),
+                (self.pair(branch, q), arm, columns),
                 branch.parent.map(|p| &v[width * p..width * (p + 1)]),
                 &v[own.clone()],
                 &mut out[own],

@@ -139,12 +139,15 @@ impl Links<6> for Plane {
         columns: &mut [f64],
         duals: &mut [f64],
     ) {
-        let (p, c) = (pose(at.parent), pose(Some(at.child)));
-        let lever = c.r - p.r;
+        let from = at.parent.map_or(Vec2::zeros(), |q| Vec2::new(q[0], q[1]));
+        let lever = Vec2::new(at.child[0], at.child[1]) - from;
         arm.copy_from_slice(&[lever.x, lever.y]);
-        let m = -c.turn(link.points[1]);
+        let m = match link.turns {
+            true => -pose(Some(at.child)).turn(link.points[1]),
+            false => Vec2::zeros(),
+        };
         for k in 0..link.travels {
-            let u = p.turn(link.travel[k]);
+            let u = pose(at.parent).turn(link.travel[k]);
             columns[3 * k..3 * k + 3].copy_from_slice(&[u.x, u.y, 0.0]);
             // A turn moves the centre of mass too, which is not travel.
             let turning = if link.turns { -perp(m).dot(&u) } else { 0.0 };
@@ -174,22 +177,27 @@ impl Links<6> for Plane {
 
     fn bias(
         link: &Link,
-        z: &[f64],
+        _z: &[f64],
         z_dot: &[f64],
-        at: Pair,
+        (at, arm, columns): (Pair, &[f64], &[f64]),
         parent: Option<&[f64]>,
         child: &[f64],
         out: &mut [f64],
     ) {
-        let (p, c) = (pose(at.parent), pose(Some(at.child)));
         let (wp, wc) = (parent.map_or(0.0, |v| v[2]), child[2]);
         let mut travelling = Vec2::zeros();
         for k in 0..link.travels {
-            travelling += z_dot[k] * link.travel[k];
+            travelling += z_dot[k] * Vec2::new(columns[3 * k], columns[3 * k + 1]);
         }
-        let b = -wp * wp * p.turn(link.reach(z))
-            + 2.0 * wp * perp(p.turn(travelling))
-            + wc * wc * c.turn(link.points[1]);
+        // The column of a turn is −S⊥, and the arm D − S: sines are not needed again.
+        let s = if link.turns {
+            let k = 3 * link.travels;
+            perp(Vec2::new(columns[k], columns[k + 1]))
+        } else {
+            pose(Some(at.child)).turn(link.points[1])
+        };
+        let d = Vec2::new(arm[0], arm[1]) + s;
+        let b = -wp * wp * d + 2.0 * wp * perp(travelling) + wc * wc * s;
         out.copy_from_slice(&[b.x, b.y, 0.0]);
     }
 

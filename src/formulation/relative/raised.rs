@@ -2,7 +2,7 @@
 //! absolute coordinates. S_b leaves out how J turns with the step, terms of the order h ω beside M: Newton's iteration contracts
 //! with that instead of at once, in exchange for a cost that is linear in the number of bodies.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::link::Links;
 use super::motion::Tree;
@@ -12,6 +12,8 @@ use crate::formulation::{Lift, Pattern, Size};
 #[derive(Debug)]
 pub(super) struct Raised<W: Links<N>, const N: usize> {
     pub tree: Arc<Tree<W, N>>,
+    /// The work space of the system: it is often at the point already.
+    pub work: Arc<Mutex<super::Work>>,
     /// Size and pattern of absolute coordinates.
     pub size: Size,
     pub pattern: Pattern,
@@ -32,30 +34,27 @@ impl<W: Links<N>, const N: usize> Lift for Raised<W, N> {
         &self.rows
     }
 
-    /// What J is made of, and the poses it is made from.
     fn geometry(&self) -> usize {
-        self.tree.geometry() + W::STORED * self.tree.branches.len()
+        self.tree.geometry()
     }
 
     fn load(&self, q: &[f64], geometry: &mut [f64]) {
-        let (geometry, poses) = geometry.split_at_mut(self.tree.geometry());
-        self.tree.place(q, poses);
-        self.tree.load(q, poses, geometry);
+        geometry.copy_from_slice(&super::at(&self.tree, &self.work, q).geometry);
     }
 
     fn carry(&self, geometry: &[f64], x: &[f64], y: &mut [f64]) {
-        self.tree.carry(&geometry[..self.tree.geometry()], x, y);
+        self.tree.carry(geometry, x, y);
     }
 
     fn collect(&self, geometry: &[f64], f: &mut [f64], x: &mut [f64]) {
-        self.tree.collect(&geometry[..self.tree.geometry()], f, x);
+        self.tree.collect(geometry, f, x);
     }
 
     fn raise(&self, geometry: &[f64], x: &[f64], f: &mut [f64]) {
-        self.tree.raise(&geometry[..self.tree.geometry()], x, f);
+        self.tree.raise(geometry, x, f);
     }
 
     fn lower(&self, geometry: &[f64], y: &[f64], x: &mut [f64]) {
-        self.tree.lower(&geometry[..self.tree.geometry()], y, x);
+        self.tree.lower(geometry, y, x);
     }
 }

@@ -11,7 +11,7 @@ use super::link::Links;
 use super::tree::Branch;
 use super::{Relative, Work};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::{Context, Evaluated, Motion, System};
+use crate::formulation::{Context, Evaluated, Motion, System, Whole};
 
 /// The rows of a joint on the body that hangs on it.
 #[derive(Clone, Debug)]
@@ -165,5 +165,28 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             a: &work.y,
             lambda: &work.lambda,
         }
+    }
+}
+
+impl<W: Links<N>, const N: usize> Whole for Relative<W, N> {
+    fn system(&self) -> &dyn System {
+        &self.inner
+    }
+
+    fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    fn place(&self, (z, z_dot): (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]) {
+        let work = self.moving(z, z_dot);
+        q.copy_from_slice(&work.q);
+        v.copy_from_slice(&work.v);
+    }
+
+    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated {
+        let work = &mut *self.moving(at.q, at.v);
+        self.balance(cx, work, at.a, at.lambda)?;
+        lambda.copy_from_slice(&work.lambda);
+        Ok(())
     }
 }

@@ -21,6 +21,7 @@ use super::columns::{Axis, Moving};
 use super::link::{Links, Pair};
 use crate::error::Result;
 use crate::formulation::absolute::space::Space;
+use crate::formulation::absolute::world::World as _;
 use crate::formulation::joint::located;
 use crate::linalg::so3::{self, Mat3, Quaternion, Vec3, cross};
 use crate::model::{self, JointKind, Model};
@@ -119,6 +120,47 @@ impl Link {
         so3::product(&self.frames[0], &own)
     }
 
+    /// Whether the body's quaternion comes out as −q where it is q: the same rotation by other numbers.
+    fn opposite(&self, z: &[f64], at: Pair) -> bool {
+        let found = so3::product(&quaternion(at.parent), &self.turned(z));
+        let own = quaternion(Some(at.child));
+        (0..4).map(|k| found[k] * own[k]).sum::<f64>() < 0.0
+    }
+
+    /// The coordinates of two poses, angles within half a turn (those of a screw by its travel).
+    fn read_turn(&self, at: Pair, z: &mut [f64]) {
+        let (p, c) = (quaternion(at.parent), quaternion(Some(at.child)));
+        let joint = center(Some(at.child)) + so3::matrix(&c) * self.points[1] - center(at.parent);
+        let d = so3::matrix(&p).tr_mul(&joint) - self.points[0];
+        for k in 0..self.travels {
+            z[k] = self.travel[k].dot(&d);
+        }
+        let q = so3::product(&so3::conjugate(&p), &c);
+        let own = so3::product(&q, &self.frames[1]);
+        let t = so3::matrix(&so3::product(&so3::conjugate(&self.frames[0]), &own));
+        let z = &mut z[self.travels..];
+        match self.turn {
+            Turn::None => {}
+            Turn::Axis => {
+                z[0] = t[(1, 0)].atan2(t[(0, 0)]);
+                if self.lead != 0.0 {
+                    // The travel knows how many turns there have been.
+                    let turns = (self.axis(0).dot(&d) / self.lead - z[0]) / TAU;
+                    z[0] += TAU * turns.round();
+                }
+            }
+            Turn::Cross => {
+                z[0] = t[(1, 0)].atan2(t[(0, 0)]);
+                z[1] = t[(2, 1)].atan2(t[(2, 2)]);
+            }
+            Turn::CrossBack => {
+                z[0] = (-t[(1, 2)]).atan2(t[(2, 2)]);
+                z[1] = (-t[(0, 1)]).atan2(t[(0, 0)]);
+            }
+            Turn::Ball => z[..4].copy_from_slice(&q),
+        }
+    }
+
     fn turns(&self) -> usize {
         match self.turn {
             Turn::None => 0,
@@ -196,7 +238,7 @@ impl Links<12> for Space {
             JointKind::Planar => (2, [e, f, n]),
             _ => (0, [e, f, n]),
         };
-        Ok(Some(Link {
+        let mut link = Link {
             points: [at.points[parent].s, at.points[child].s],
             frames: [frame(at.frames[parent]), frame(at.frames[child])],
             travel,
@@ -207,7 +249,21 @@ impl Links<12> for Space {
             } else {
                 0.0
             },
-        }))
+        };
+        // Bodies have the quaternions they have in absolute coordinates, not the opposite ones.
+        let pose = |b: usize| &start[Self::STORED * b..Self::STORED * (b + 1)];
+        if let Some(body) = joint.bodies[child] {
+            let at = Pair {
+                parent: joint.bodies[parent].map(pose),
+                child: pose(body),
+            };
+            let mut z = [0.0; 7];
+            link.read_turn(at, &mut z);
+            if link.opposite(&z, at) {
+                link.frames[0] = link.frames[0].map(|x| -x);
+            }
+        }
+        Ok(Some(link))
     }
 
     fn free() -> Link {
@@ -242,35 +298,13 @@ impl Links<12> for Space {
     }
 
     fn read(link: &Link, at: Pair, z: &mut [f64]) {
-        let (p, c) = (quaternion(at.parent), quaternion(Some(at.child)));
-        let joint = center(Some(at.child)) + so3::matrix(&c) * link.points[1] - center(at.parent);
-        let d = so3::matrix(&p).tr_mul(&joint) - link.points[0];
-        for k in 0..link.travels {
-            z[k] = link.travel[k].dot(&d);
-        }
-        let q = so3::product(&so3::conjugate(&p), &c);
-        let own = so3::product(&q, &link.frames[1]);
-        let t = so3::matrix(&so3::product(&so3::conjugate(&link.frames[0]), &own));
-        let z = &mut z[link.travels..];
-        match link.turn {
-            Turn::None => {}
-            Turn::Axis => {
-                z[0] = t[(1, 0)].atan2(t[(0, 0)]);
-                if link.lead != 0.0 {
-                    // The travel knows how many turns there have been.
-                    let turns = (link.axis(0).dot(&d) / link.lead - z[0]) / TAU;
-                    z[0] += TAU * turns.round();
-                }
-            }
-            Turn::Cross => {
-                z[0] = t[(1, 0)].atan2(t[(0, 0)]);
-                z[1] = t[(2, 1)].atan2(t[(2, 2)]);
-            }
-            Turn::CrossBack => {
-                z[0] = (-t[(1, 2)]).atan2(t[(2, 2)]);
-                z[1] = (-t[(0, 1)]).atan2(t[(0, 0)]);
-            }
-            Turn::Ball => z[..4].copy_from_slice(&q),
+        link.read_turn(at, z);
+        // An angle read off the other side of ±π, after an assembly.
+        if matches!(link.turn, Turn::Axis | Turn::Cross | Turn::CrossBack)
+            && link.lead == 0.0
+            && link.opposite(z, at)
+        {
+            z[link.travels] += TAU;
         }
     }
 
@@ -341,7 +375,7 @@ impl Links<12> for Space {
         link: &Link,
         z: &[f64],
         z_dot: &[f64],
-        at: Pair,
+        (at, ..): (Pair, &[f64], &[f64]),
         parent: Option<&[f64]>,
         child: &[f64],
         out: &mut [f64],

@@ -21,9 +21,12 @@ pub(super) struct Work {
     stiffness: Vec<f64>,
     a: Vec<f64>,
     moving: Vec<Moving>,
-    /// Body k hangs on the branch in work.
+    /// Body k hangs on the branch in work, and a list of those that do.
     hangs: Vec<bool>,
-    /// Y, V, B, A of up to six coordinates of one joint.
+    below: Vec<usize>,
+    /// Entries of C and K that are not zero: row, column, value.
+    entries: [Vec<(u32, u32, f64)>; 2],
+    /// Y, V, B, A of up to six coordinates of one joint; zero for bodies that do not hang on it.
     four: [[Vec<f64>; 4]; 6],
     /// The two brackets of the equation.
     rate: [Vec<f64>; 6],
@@ -55,6 +58,8 @@ impl Work {
             a: wide(),
             moving: vec![W::moving(None, None, None); inner.bodies.len()],
             hangs: vec![false; inner.bodies.len()],
+            below: Vec::with_capacity(inner.bodies.len()),
+            entries: std::array::from_fn(|_| Vec::with_capacity(entries)),
             four: std::array::from_fn(|_| std::array::from_fn(|_| wide())),
             rate: std::array::from_fn(|_| wide()),
             place: wide(),
@@ -99,6 +104,16 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 };
                 (self.inner).tangent(cx, q, v, &work.a, lambda, &one, values)?;
             }
+            let places = &self.inner.pattern.tangent;
+            let values = [&work.damping, &work.stiffness];
+            for (entries, values) in work.entries.iter_mut().zip(values) {
+                entries.clear();
+                entries.extend(
+                    (places.iter().zip(values))
+                        .filter(|(_, value)| **value != 0.0)
+                        .map(|(&(i, j), &value)| (i, j, value)),
+                );
+            }
         } else {
             whole.tangent.a.fill(0.0);
         }
@@ -127,29 +142,17 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             if count == 0 {
                 continue;
             }
-            self.subtree(at, &mut work.hangs);
+            self.subtree(at, &mut work.hangs, &mut work.below);
             let parent = branch.parent.map_or(&rest, |p| &work.moving[p]);
             let child = &work.moving[branch.body];
             for i in 0..count {
                 let own = &z[branch.stored.0..];
                 let axis = W::axis(&branch.link, own, i, parent, child);
                 let varied = Varied::new(&axis, &W::pivot(&branch.link), parent, child);
-                let [y, on_v, on_rate, on_a] = &mut work.four[i];
-                for (b, hangs) in work.hangs.iter().enumerate() {
+                for &b in &work.below {
                     let own = width * b..width * (b + 1);
-                    let four = [
-                        &mut y[own.clone()],
-                        &mut on_v[own.clone()],
-                        &mut on_rate[own.clone()],
-                        &mut on_a[own],
-                    ];
-                    if *hangs {
-                        varied.on::<W, N>(&work.moving[b], four);
-                    } else {
-                        for x in four {
-                            x.fill(0.0);
-                        }
-                    }
+                    let four = (work.four[i].each_mut()).map(|x| &mut x[own.clone()]);
+                    varied.on::<W, N>(&work.moving[b], four);
                 }
             }
             let group = if branch.on_group {
@@ -157,7 +160,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 if bent {
                     let four = &mut work.four[count - 3..count];
                     let rates = of_group(&z_dot[last..last + 3], &a[last..last + 3]);
-                    bend(four, &rates);
+                    bend(four, &rates, &work.below, width);
                 }
                 Some(match weights.theta {
                     [] => Mat3::identity(),
@@ -166,29 +169,37 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             } else {
                 None
             };
+            let [damping, stiffness] = &work.entries;
             for i in 0..count {
                 // M (m Y + c B) + c C Y
-                let [y, _, on_rate, _] = &work.four[i];
-                for (x, (y, b)) in work.place.iter_mut().zip(y.iter().zip(on_rate)) {
-                    *x = m * y + c * b;
+                let ([y, _, on_rate, _], rate) = (&work.four[i], &mut work.rate[i]);
+                rate.fill(0.0);
+                let mut moved = [0.0; N];
+                for &b in &work.below {
+                    let own = width * b..width * (b + 1);
+                    for (x, k) in moved.iter_mut().zip(own.clone()) {
+                        *x = m * y[k] + c * on_rate[k];
+                    }
+                    (self.inner).mass_of(b, cx, &moved[..width], &mut rate[own]);
                 }
-                (self.inner).mass_times(cx, q, &work.place, &mut work.rate[i]);
                 if c != 0.0 {
-                    self.add_times(c, &work.damping, y, &mut work.rate[i]);
+                    add_times(c, damping, y, rate);
                 }
             }
             for i in 0..count {
                 let [y, on_v, _, on_a] = &work.four[i];
+                work.place.fill(0.0);
                 if k != 0.0 {
                     // M A + C V + K Y
-                    self.inner.mass_times(cx, q, on_a, &mut work.place);
-                    self.add_times(1.0, &work.damping, on_v, &mut work.place);
-                    self.add_times(1.0, &work.stiffness, y, &mut work.place);
+                    for &b in &work.below {
+                        let own = width * b..width * (b + 1);
+                        (self.inner).mass_of(b, cx, &on_a[own.clone()], &mut work.place[own]);
+                    }
+                    add_times(1.0, damping, on_v, &mut work.place);
+                    add_times(1.0, stiffness, y, &mut work.place);
                     for x in &mut work.place {
                         *x *= k;
                     }
-                } else {
-                    work.place.fill(0.0);
                 }
                 let turned = i + 3 - count.min(i + 3);
                 match &group {
@@ -202,6 +213,11 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 (self.tree).collect(geometry, &mut work.place, &mut work.column);
                 for row in 0..n {
                     out[row * n + first + i] = work.column[row];
+                }
+            }
+            for x in work.four[..count].iter_mut().flatten() {
+                for &b in &work.below {
+                    x[width * b..width * (b + 1)].fill(0.0);
                 }
             }
         }
@@ -249,17 +265,22 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     }
 
     /// Which bodies hang on a branch.
-    fn subtree(&self, at: usize, hangs: &mut [bool]) {
+    fn subtree(&self, at: usize, hangs: &mut [bool], below: &mut Vec<usize>) {
+        below.clear();
         for (k, branch) in self.tree.branches.iter().enumerate() {
-            hangs[branch.body] = k == at || (k > at && branch.parent.is_some_and(|p| hangs[p]));
+            let hanging = k == at || (k > at && branch.parent.is_some_and(|p| hangs[p]));
+            hangs[branch.body] = hanging;
+            if hanging {
+                below.push(branch.body);
+            }
         }
     }
+}
 
-    /// out += factor (matrix of bodies) x
-    fn add_times(&self, factor: f64, values: &[f64], x: &[f64], out: &mut [f64]) {
-        for (&(i, j), value) in self.inner.pattern.tangent.iter().zip(values) {
-            out[i as usize] += factor * value * x[j as usize];
-        }
+/// out += factor (matrix by its entries) x
+fn add_times(factor: f64, entries: &[(u32, u32, f64)], x: &[f64], out: &mut [f64]) {
+    for &(i, j, value) in entries {
+        out[i as usize] += factor * value * x[j as usize];
     }
 }
 
@@ -271,8 +292,8 @@ fn add(factor: f64, x: &[f64], out: &mut [f64]) {
 }
 
 /// V −= Y ω~,  B −= Y ω~,  A −= Y α~ + B ω~ of the three coordinates of a rotation.
-fn bend(four: &mut [[Vec<f64>; 4]], (omega, alpha): &(Mat3, Mat3)) {
-    for at in 0..four[0][0].len() {
+fn bend(four: &mut [[Vec<f64>; 4]], (omega, alpha): &(Mat3, Mat3), below: &[usize], width: usize) {
+    for at in below.iter().flat_map(|b| width * b..width * (b + 1)) {
         let old = [0, 1, 2, 3].map(|kind| Vec3::from_fn(|i, _| four[i][kind][at]));
         let [y, v, rate, a] = old;
         let turned = omega.tr_mul(&y);
