@@ -37,6 +37,7 @@ pub(super) struct Blows {
     n: Vec<Vec<f64>>,
     w: Vec<Vec<f64>>,
     l: Vec<f64>,
+    phi_t: Vec<f64>,
     /// W, row by row.
     matrix: Vec<f64>,
     impulse: Vec<f64>,
@@ -54,6 +55,8 @@ struct Row {
     restitution: f64,
     /// Of friction: the row of its normal and μ.
     friction: Option<(usize, f64)>,
+    /// What moving constraints bring in for each unit of impulse, Φ_t·l with A [w; l] = [n; 0].
+    driven: f64,
 }
 
 impl Blows {
@@ -65,6 +68,7 @@ impl Blows {
             n: vectors(size.nv),
             w: vectors(size.nv),
             l: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
+            phi_t: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
             matrix: vec![0.0; k * k],
             impulse: vec![0.0; k],
             held: vec![false; size.ne],
@@ -250,6 +254,7 @@ impl Integrator {
             rate: sign * rate,
             restitution: if held { 0.0 } else { restitution },
             friction: None,
+            driven: 0.0,
         });
         for direction in 0..2 {
             let row = blows.rows.len();
@@ -264,6 +269,7 @@ impl Integrator {
                 rate: dot(&blows.n[row], &s.v) + slip.drift,
                 restitution: 0.0,
                 friction: Some((k, slip.friction)),
+                driven: 0.0,
             });
         }
     }
@@ -274,6 +280,10 @@ impl Integrator {
         core.factorise_mass(p, s.t, &s.q, &s.v)
             .map_err(|r| r.error(p.system, s.t, 0.0))?;
         let k = blows.rows.len();
+        if core.character.moving_constraints {
+            let cx = core.inputs.at(p, s.t);
+            p.system.constraint_rate(&cx, &s.q, &mut blows.phi_t);
+        }
         for i in 0..k {
             blows.mobility(core, i);
         }
@@ -299,9 +309,9 @@ impl Integrator {
         s.dissipated += blows.loss();
         for i in 0..k {
             let impulse = blows.impulse[i];
-            // What a wall brings in by its own motion.
+            // What a wall brings in by its own motion, and constraints that move.
             let own = dot(&blows.n[i], &s.v);
-            s.supplied += impulse * (own - blows.rows[i].rate);
+            s.supplied += impulse * (own - blows.rows[i].rate + blows.rows[i].driven);
             if impulse == 0.0 && blows.rows[i].friction.is_none() && blows.rows[i].rate < 0.0 {
                 // Thrown off by the others: it does not stay.
                 blows.held[blows.rows[i].event] = false;
@@ -325,5 +335,6 @@ impl Blows {
         self.l.fill(0.0);
         core.mass
             .solve_exact(&core.st, 1e-13, w, &mut self.l, &mut core.work);
+        self.rows[i].driven = dot(&self.phi_t, &self.l);
     }
 }

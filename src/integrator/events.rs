@@ -10,8 +10,8 @@
 //! φ = 0 or on it, never before it: so the motion that goes on crosses again only if it really turns back, and a system
 //! that is thrown to and fro between two modes is seen to chatter instead of being lost.
 //!
-//! Three kinds of events fire without a step: φ has changed its side by a jump of the inputs; φ is zero at the start and
-//! leaves to the far side; an event begins to be watched in a new mode when φ is on its far side and does not return.
+//! Three kinds of events fire without a step: φ has changed its side by a jump of the inputs; φ is at the start zero or on its
+//! far side and does not return; an event begins to be watched in a new mode when φ is there and does not return.
 
 use super::core::{Core, Problem};
 use super::singular::End;
@@ -407,7 +407,7 @@ impl Integrator {
     }
 
     /// Notes on which side of the events the state is, and which of them are due at once: those that are zero and leave to
-    /// the far side at the start, or that `before` did not watch and that are on their far side and stay there.
+    /// the far side, or are there and stay, at the start or because `before` did not watch them.
     pub(super) fn look_around(&mut self, p: &Problem, s: &mut State, before: Option<&[i32]>) {
         let Self { core, events, .. } = self;
         events.look_from(core, p, s);
@@ -417,7 +417,7 @@ impl Integrator {
             let crossing = p.system.crossing(p.modes, i);
             s.side[i] = sign(phi);
             let suspect = match before {
-                None => phi == 0.0,
+                None => phi == 0.0 || beyond(crossing, phi),
                 Some(before) => {
                     p.system.crossing(before, i) == Crossing::Off
                         && (phi == 0.0 || beyond(crossing, phi))

@@ -22,7 +22,7 @@ use super::force::{self, Between, Element as _, gravity::Gravity, group::Group};
 use super::joint::{self, Joint};
 use super::value::Values;
 use super::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size,
+    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
     System, Weights,
 };
 use crate::error::{Error, Result};
@@ -221,14 +221,23 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
             }
         }
 
+        let scene = force::Scene {
+            model,
+            values: &values,
+            joints: &joints,
+            q: &q,
+            length,
+            tiny,
+        };
+        let mut held = force::Rows::new(&mut parts);
         let mut forces = Group::default();
         for (k, written) in model.forces.iter().enumerate() {
-            let element = force::build(model, k, &values, &joints, &q, tiny, &mut slots)?;
+            let element = force::build(&scene, k, &mut held, &mut slots)?;
             forces.push(element, &written.name);
         }
         let mut in_joints = Vec::new();
         for (k, written) in model.joints.iter().enumerate() {
-            let own = force::in_joint(model, k, &values, &joints, &mut slots)?;
+            let own = force::in_joint(&scene, k, &mut held, &mut slots)?;
             for (coordinate, friction, element) in own {
                 in_joints.push((k, coordinate, friction));
                 forces.push(element, &written.name);
@@ -531,6 +540,11 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+        self.forces.active(modes, rows);
+    }
+
     fn constraint_scale(&self, row: usize) -> f64 {
         if self.owner(row).part.is_angle() {
             1.0
@@ -654,6 +668,18 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         n: &mut [f64],
     ) -> Reaction {
         self.forces.fire(cx, &mut W::poses(at.q), at, i, modes, n)
+    }
+
+    fn slip(
+        &self,
+        cx: &Context,
+        at: &Motion,
+        i: usize,
+        direction: usize,
+        t: &mut [f64],
+    ) -> Option<Slip> {
+        self.forces
+            .slip(cx, &mut W::poses(at.q), at, i, direction, t)
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Element, Shown, Watched};
 use crate::formulation::absolute::world::World;
-use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction};
+use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
 
 #[derive(Clone, Debug)]
 struct Member<W: World<N>, const N: usize> {
@@ -72,9 +72,15 @@ impl<W: World<N>, const N: usize> Group<W, N> {
     }
 
     /// What a user reads of one of them.
-    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+    pub fn shown_of(
+        &self,
+        k: usize,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: &Motion,
+    ) -> Shown {
         let member = &self.members[k];
-        member.element.shown(&own(cx, &member.modes), poses, v)
+        member.element.shown(&own(cx, &member.modes), poses, at)
     }
 
     /// Whose event it is.
@@ -157,13 +163,13 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
     }
 
     /// Together: forces added, the length that of the deepest.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
         let mut all = Shown {
             length: f64::NEG_INFINITY,
             ..Shown::default()
         };
         for k in 0..self.members.len() {
-            let one = self.shown_of(k, cx, poses, v);
+            let one = self.shown_of(k, cx, poses, at);
             // Of those that press; where none does, of the first.
             if (one.force != 0.0 && one.length > all.length) || all.length == f64::NEG_INFINITY {
                 (all.length, all.rate) = (one.length, one.rate);
@@ -175,6 +181,14 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
             }
         }
         all
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        for member in &self.members {
+            member
+                .element
+                .active(&modes[member.modes.clone()], rows);
+        }
     }
 
     fn watched(&self) -> Watched {
@@ -227,6 +241,22 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         member
             .element
             .fire(&own(cx, &member.modes), poses, at, i - first, own_modes, n)
+    }
+
+    fn slip(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: &Motion,
+        i: usize,
+        direction: usize,
+        t: &mut [f64],
+    ) -> Option<Slip> {
+        let member = self.owner(i);
+        let first = member.events.start;
+        member
+            .element
+            .slip(&own(cx, &member.modes), poses, at, i - first, direction, t)
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

@@ -182,8 +182,8 @@ impl<W: Seen<N>, K: Kernel, const N: usize> Element<W, N> for Acting<K, N> {
         power.supplied += own.supplied;
     }
 
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
-        let frames = W::seen(poses, self.bodies, v);
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
+        let frames = W::seen(poses, self.bodies, at.v);
         let action = self.kernel.act(cx, &frames);
         Shown {
             load: action.force,
