@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Contacts that approach at the same time are struck at the same time: a plank that lands flat bounces flat. Contacts that
-//! merely touch are struck when the blow has reached them: it runs through a row of balls, and as many leave at the end as
+//! merely touch, or rest on each other, are struck when the blow has reached them: it runs through a row of balls, and as many leave at the end as
 //! came in. Constraints take part through A, with the factor of the instant; redundant rows are no matter. No blow adds
 //! energy: if restitutions that differ would, the smallest of them counts for all, or none.
 
@@ -26,6 +26,8 @@ const ROUNDS: (usize, usize) = (4, 32);
 const SWEEPS: usize = 20_000;
 /// Rates below this part of the first approach are rounding.
 const STILL: f64 = 1e-12;
+/// What rested and parts with less than this part of the first approach rests on: rounding of the impulses.
+const ALONG: f64 = 1e-10;
 /// Contacts closer than the way of this part of a step touch; those that have got past each other by less are together.
 const TOUCHING: f64 = 1e-9;
 const PAST: f64 = 1e-6;
@@ -43,6 +45,8 @@ pub(super) struct Blows {
     impulse: Vec<f64>,
     /// To be held when all is over.
     held: Vec<bool>,
+    /// Were held before: a blow may part them.
+    released: Vec<bool>,
     modes: Vec<i32>,
 }
 
@@ -72,6 +76,7 @@ impl Blows {
             matrix: vec![0.0; k * k],
             impulse: vec![0.0; k],
             held: vec![false; size.ne],
+            released: vec![false; size.ne],
             modes: vec![0; size.modes],
         }
     }
@@ -136,6 +141,7 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> Result<()> {
         self.blows.held.fill(false);
+        self.blows.released.fill(false);
         let ne = self.core.size.ne;
         self.blows.rows.clear();
         for i in 0..ne {
@@ -144,6 +150,11 @@ impl Integrator {
             }
         }
         let first = (self.blows.rows.iter()).fold(0.0_f64, |m, row| m.max(row.rate.abs()));
+        if !self.blows.rows.is_empty() {
+            // What only rests on something is not tied to it.
+            p.system.release(&mut s.modes, &mut self.blows.released);
+            self.core.select(p.system, s);
+        }
         let rounds = ROUNDS.0 * ne + ROUNDS.1;
         for round in 0..2 * rounds {
             if self.blows.rows.is_empty() {
@@ -153,8 +164,13 @@ impl Integrator {
             self.blows.rows.clear();
             self.gather(p, s, STILL * first, stats);
         }
+        if self.blows.released.contains(&true) {
+            self.events.look_from(&mut self.core, p, s);
+        }
         for i in 0..ne {
-            if self.blows.held[i] {
+            // Those that the blow has not parted rest on as before.
+            let rests = self.blows.released[i] && !(self.events.rate[0][i].abs() > ALONG * first);
+            if self.blows.held[i] || rests {
                 p.system.hold(i, &mut s.modes);
             }
         }
@@ -175,7 +191,9 @@ impl Integrator {
             } else {
                 TOUCHING
             };
-            let touches = s.handled[i] == BLOW || phi.abs() <= part * s.next_h * rate.abs();
+            let touches = s.handled[i] == BLOW
+                || self.blows.released[i]
+                || phi.abs() <= part * s.next_h * rate.abs();
             if touches {
                 self.join(p, s, i, false, stats);
                 self.events.look_from(&mut self.core, p, s);

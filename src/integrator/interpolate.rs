@@ -7,6 +7,7 @@
 //! ```
 
 use super::core::{Core, Problem, Trial};
+use super::events::dot;
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::{Power, Size, System};
@@ -141,14 +142,28 @@ impl Segment {
             let power: Power = p.system.power(&cx, &self.mid_q, &self.mid_v);
             dissipated += weight * power.dissipated;
             supplied += weight * power.supplied;
+            let between = |lambda: &[Vec<f64>; 2], slope: &[Vec<f64>; 2], i: usize| {
+                let slopes = [h * slope[0][i], h * slope[1][i]];
+                hermite3(point, [lambda[0][i], lambda[1][i]], slopes)
+            };
+            if core.character.rubs {
+                // −v·D λ
+                let [force, ..] = &mut core.scratch.v;
+                let [lambda, ..] = &mut core.scratch.c;
+                force.fill(0.0);
+                for i in 0..lambda.len() {
+                    lambda[i] = between(&self.lambda, &self.lambda_dot, i);
+                }
+                p.system
+                    .rub(&cx, &self.mid_q, &self.mid_v, lambda, force);
+                dissipated -= weight * dot(force, &self.mid_v);
+            }
             if core.character.moving_constraints {
                 // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
                 let phi_t = &mut core.scratch.c[0];
                 p.system.constraint_rate(&cx, &self.mid_q, phi_t);
                 for i in 0..phi_t.len() {
-                    let ends = [self.lambda[0][i], self.lambda[1][i]];
-                    let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
-                    supplied += weight * hermite3(point, ends, slopes) * phi_t[i];
+                    supplied += weight * between(&self.lambda, &self.lambda_dot, i) * phi_t[i];
                 }
             }
         }

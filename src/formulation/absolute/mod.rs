@@ -386,6 +386,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
             moving_constraints: self.rows.iter().any(|row| row.part.moves()),
             works: self.forces.works(),
             linear: false,
+            rubs: self.forces.rubs(),
         }
     }
 
@@ -492,6 +493,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         let turned = W::ROTATES && !weights.theta.is_empty();
         if turned {
             self.forces.tangent_of_rates(cx, poses, v, damping, out);
+            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, 0.0, out);
             self.times_tangent_inverse(weights.theta, out);
         }
         if stiffness != 0.0 {
@@ -501,7 +503,14 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
         let damping = if turned { 0.0 } else { damping };
         self.forces.tangent(cx, poses, v, damping, stiffness, out);
+        if damping != 0.0 || stiffness != 0.0 {
+            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, stiffness, out);
+        }
         Ok(())
+    }
+
+    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+        self.forces.rub(cx, &mut W::poses(q), v, lambda, out);
     }
 
     fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
@@ -680,6 +689,10 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
     ) -> Option<Slip> {
         self.forces
             .slip(cx, &mut W::poses(at.q), at, i, direction, t)
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.forces.release(modes, gaps);
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

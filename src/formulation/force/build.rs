@@ -322,13 +322,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
             },
             ContactLaw::Rigid(rigid) => return self.rigid(contact, &rigid),
         };
-        let friction = contact.friction.map(|f| Friction {
-            kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
-            r#static: self.number(ForceNumber::Static, f.r#static),
-            stiction_velocity: f.stiction_velocity,
-            stribeck_velocity: f.stribeck_velocity,
-            viscous: Value::Constant(f.viscous),
-        });
+        let friction = self.friction(contact);
         let mut group = Group::default();
         for face in self.faces(contact)? {
             let kernel = Contact {
@@ -342,6 +336,16 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
             group.push(element, &self.force.name);
         }
         Ok(Arc::new(group))
+    }
+
+    fn friction(&self, contact: &model::Contact) -> Option<Friction> {
+        contact.friction.map(|f| Friction {
+            kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
+            r#static: self.number(ForceNumber::Static, f.r#static),
+            stiction_velocity: f.stiction_velocity,
+            stribeck_velocity: f.stribeck_velocity,
+            viscous: Value::Constant(f.viscous),
+        })
     }
 
     /// What can be touched on the first body.
@@ -374,7 +378,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
     ) -> Result<Arc<dyn Element<W, N>>> {
         let (bodies, levers) = self.two_points()?;
         let restitution = self.number(ForceNumber::Restitution, rigid.restitution);
-        let friction = (contact.friction).map(|f| self.number(ForceNumber::Kinetic, f.kinetic));
+        let friction = self.friction(contact);
         let center = W::at_lever(bodies[1], levers[1]);
         let mut group = Group::default();
         for face in self.faces(contact)? {
@@ -414,6 +418,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                     radius: contact.radius,
                     friction,
                 }),
+                pair: (friction.is_some()).then(|| self.slots.pair(bodies, |_, _| true)),
             };
             if let Some(depth) = one.overlap(self.scene.q, self.scene.part(OVERLAP, false)) {
                 return Err(self.refuse(&format!(
@@ -529,6 +534,7 @@ pub fn in_joint<W: Between<N>, const N: usize>(
                         rest_speed: scene.rest_speed(&rigid, angle),
                         near: scene.part(TOUCHING, angle),
                         place: None,
+                        pair: None,
                     };
                     if let Some(depth) = stop.overlap(scene.q, scene.part(OVERLAP, angle)) {
                         let unit = if angle { "rad" } else { "m" };

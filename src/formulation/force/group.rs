@@ -146,6 +146,41 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         }
     }
 
+    fn rubs(&self) -> bool {
+        self.members.iter().any(|m| m.element.rubs())
+    }
+
+    fn rub(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| m.element.rubs()) {
+            member
+                .element
+                .rub(&own(cx, &member.modes), poses, v, lambda, out);
+        }
+    }
+
+    fn rub_tangent(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: (&[f64], &[f64]),
+        damping: f64,
+        stiffness: f64,
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| m.element.rubs()) {
+            member
+                .element
+                .rub_tangent(&own(cx, &member.modes), poses, at, damping, stiffness, out);
+        }
+    }
+
     fn add_energy(&self, cx: &Context, poses: &mut W::Poses<'_>, energy: &mut Energy) {
         for member in &self.members {
             member
@@ -257,6 +292,15 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         member
             .element
             .slip(&own(cx, &member.modes), poses, at, i - first, direction, t)
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        for member in &self.members {
+            member.element.release(
+                &mut modes[member.modes.clone()],
+                &mut gaps[member.events.clone()],
+            );
+        }
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

@@ -156,6 +156,34 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
         out: &mut [f64],
     );
 
+    /// Its rows rub: [`Element::rub`] is not always zero.
+    fn rubs(&self) -> bool {
+        false
+    }
+
+    /// out += forces in proportion to the multipliers of its rows.
+    fn rub(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _lambda: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
+
+    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q) of [`Element::rub`].
+    fn rub_tangent(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _at: (&[f64], &[f64]),
+        _damping: f64,
+        _stiffness: f64,
+        _out: &mut [f64],
+    ) {
+    }
+
     /// Adds the energy stored.
     fn add_energy(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {}
 
@@ -224,6 +252,9 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     ) -> Option<Slip> {
         None
     }
+
+    /// Lets go of what is held, as [`super::System::release`].
+    fn release(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
 
     /// Event `i` bounces too slowly to go on bouncing, or the motion is thrown to and fro over it.
     fn hold(&self, _i: usize, _modes: &mut [i32]) {}

@@ -5,14 +5,22 @@
 //!   held     Φ = c − c₀ is an active row; it presses with N = ∓λ and is let go where N falls through zero
 //! ```
 //!
+//! With friction a blow also acts along the face, at most μ times its impulse, and a contact that is held rubs: with u_t the slip
+//!
+//! ```text
+//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as everywhere (`friction`); N is the row's multiplier (`System::rub`)
+//! ```
+//!
 //! Approaches slower than the rest speed are held, so that bouncing ends. A piece of an outline has two more modes: the ball is
 //! beside it, or behind it.
 
 use super::contact::face::Face;
-use super::dual::{Dual, Number, cross, dot, minus, times};
+use super::dual::{Dual, Number, cross, dot, minus, plus, times};
 use super::frame::{Frame, Seen};
+use super::friction::Friction;
+use super::kernel::{Action, generalised};
 use super::{Element, Shown, Watched};
-use crate::formulation::absolute::slots::{gather, pick, scatter};
+use crate::formulation::absolute::slots::{Pair, gather, pick, scatter};
 use crate::formulation::absolute::world::{Measure as _, World};
 use crate::formulation::value::Value;
 use crate::formulation::{Context, Crossing, Motion, Reaction, Slip};
@@ -39,8 +47,22 @@ pub struct Place {
     pub center: [f64; 3],
     /// Of the ball; zero is a point.
     pub radius: f64,
-    /// μ of blows.
-    pub friction: Option<Value>,
+    /// Along the face, and where its derivatives live.
+    pub friction: Option<Friction>,
+}
+
+impl Place {
+    /// What rubbing does to body 1 where the contact presses with `normal`.
+    fn rub<T: Number>(&self, cx: &Context, normal: f64, [a, b]: &[Frame<T>; 2]) -> Action<T> {
+        let Some(friction) = &self.friction else {
+            return Action::none();
+        };
+        let meeting = self.face.meet(a, &b.place(&self.center), self.radius);
+        let u = minus(&b.velocity(&meeting.place), &a.velocity(&meeting.place));
+        let along = minus(&u, &times(dot(&meeting.normal, &u), &meeting.normal));
+        let drag = friction.over_speed(cx, dot(&along, &along)) * normal;
+        Action::force(times(-drag, &along), meeting.place)
+    }
 }
 
 /// A one-sided constraint.
@@ -62,6 +84,8 @@ pub struct Rigid<W: World<N>, const N: usize> {
     pub near: f64,
     /// Of a contact.
     pub place: Option<Place>,
+    /// Where the derivatives of friction live, if there is any.
+    pub pair: Option<Pair<N>>,
 }
 
 impl<W: Seen<N>, const N: usize> Rigid<W, N> {
@@ -128,11 +152,61 @@ fn margins<T: Number>(place: &Place, [a, b]: &[Frame<T>; 2]) -> [T; 2] {
 
 impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
     fn depends_on_rate(&self) -> bool {
-        false
+        self.rubs()
     }
 
     fn works(&self) -> bool {
-        false
+        self.rubs()
+    }
+
+    fn rubs(&self) -> bool {
+        self.pair.is_some()
+    }
+
+    fn rub(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
+        let press = self.press(cx.modes, lambda);
+        if let (Some(place), true) = (&self.place, press != 0.0) {
+            let frames = W::seen(poses, self.bodies(), v);
+            let f: [f64; N] = generalised::<W, f64, N>(
+                &place.rub(cx, press, &frames),
+                self.bodies(),
+                &frames,
+            );
+            scatter(self.bodies(), 1.0, &f, out);
+        }
+    }
+
+    fn rub_tangent(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        (v, lambda): (&[f64], &[f64]),
+        damping: f64,
+        stiffness: f64,
+        out: &mut [f64],
+    ) {
+        let press = self.press(cx.modes, lambda);
+        if let (Some(place), Some(pair), true) = (&self.place, &self.pair, press != 0.0) {
+            let frames = W::felt(poses, self.bodies(), v);
+            let f: [Dual<N>; N] = generalised::<W, Dual<N>, N>(
+                &place.rub(cx, press, &frames),
+                self.bodies(),
+                &frames,
+            );
+            for i in 0..N {
+                for j in 0..N {
+                    let entry = -(damping * f[i].v[j] + stiffness * f[i].q[j]);
+                    pair.add(i, j, entry, out);
+                }
+            }
+        }
     }
 
     fn apply(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _v: &[f64], _out: &mut [f64]) {}
@@ -162,13 +236,15 @@ impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
             };
         };
         let (gap, rate) = self.gap(poses, at.v);
-        let [a, b] = W::at_rest(poses, self.bodies());
-        let meeting = (place.face).meet(&a, &b.place(&place.center), place.radius);
+        let frames = W::seen(poses, self.bodies(), at.v);
+        let [a, b] = &frames;
+        let meeting = (place.face).meet(a, &b.place(&place.center), place.radius);
+        let rubbing = place.rub(cx, press, &frames).force;
         Shown {
             length: -gap,
             rate: -rate,
             force: press,
-            load: times(press, &meeting.normal),
+            load: plus(&times(press, &meeting.normal), &rubbing),
             ..Shown::default()
         }
     }
@@ -272,7 +348,7 @@ impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
         t: &mut [f64],
     ) -> Option<Slip> {
         let place = self.place.as_ref()?;
-        let friction = place.friction?;
+        let friction = place.friction.as_ref()?;
         if i != GAP || direction + 1 >= W::DIMENSION {
             return None;
         }
@@ -289,9 +365,16 @@ impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
         t.fill(0.0);
         scatter(self.bodies(), 1.0, &gradient, t);
         Some(Slip {
-            friction: friction.get(cx),
+            friction: friction.kinetic.get(cx),
             drift: 0.0,
         })
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        if modes[0] == HELD {
+            modes[0] = APART;
+            gaps[GAP] = true;
+        }
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {
