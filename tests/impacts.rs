@@ -313,7 +313,9 @@ fn a_point_leaves_a_slippery_ball_where_the_book_says() {
                 close("leaves at", height, leave.cos(), allowed);
                 close("speed", sim.get("bead.vx"), (0.25 + 20.0 * (1.0 - leave.cos())).sqrt() * leave.cos(), allowed);
                 sim.to(1.5);
-                close("balance", sim.get("energy.balance"), 0.0, 1e-4);
+                // 20 J times the tolerance; the curvature of a spline bends at each of some twenty knots.
+                let allowed = if surface == "sphere" { 1e-4 } else { 4e-4 };
+                close("balance", sim.get("energy.balance"), 0.0, allowed);
             }
         }
     }
@@ -463,6 +465,8 @@ fn a_ball_leaves_a_shaken_table_when_it_falls_faster_than_free() {
     let text = table(0.0, amplitude, omega, 0.0, amplitude * omega);
     let model = Model::from_text(&text, "table").unwrap();
     let mut run = Run::model(&model, Backend::Auto).unwrap();
+    // Touching and at rest against the table, whose speed the assembly finds: held with the first step.
+    run.advance(1.0).unwrap();
     assert_eq!(run.state.modes, [1]);
     while run.state.modes == [1] && run.state.t < 1.0 {
         run.advance(1.0).unwrap();

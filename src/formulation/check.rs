@@ -516,7 +516,13 @@ impl Look<'_> {
             (phi, rate)
         };
         let expected = self.differ(self.time_step(), |dt| at(dt).0);
-        let given = at(0.0).1;
+        let mut given = at(0.0).1;
+        for (given, expected) in given.iter_mut().zip(expected.value.iter()) {
+            // A rate that is not known, of a multiplier say, is NaN.
+            if given.is_nan() {
+                *given = *expected;
+            }
+        }
         self.derived("rate of events", &matrix(&given), &expected.matrix());
     }
 

@@ -26,8 +26,10 @@ const ROUNDS: (usize, usize) = (4, 32);
 const SWEEPS: usize = 20_000;
 /// Rates below this part of the first approach are rounding.
 const STILL: f64 = 1e-12;
-/// What rested and parts with less than this part of the first approach rests on: rounding of the impulses.
+/// What is held and parts with less than this part of the first approach, or of the slowest bounce, stays: rounding of the
+/// impulses.
 const ALONG: f64 = 1e-10;
+const SLOW: f64 = 1e-3;
 /// Contacts closer than the way of this part of a step touch; those that have got past each other by less are together.
 const TOUCHING: f64 = 1e-9;
 const PAST: f64 = 1e-6;
@@ -47,6 +49,8 @@ pub(super) struct Blows {
     held: Vec<bool>,
     /// Were held before: a blow may part them.
     released: Vec<bool>,
+    /// Slowest approach that bounces.
+    slowest: Vec<f64>,
     modes: Vec<i32>,
 }
 
@@ -77,6 +81,7 @@ impl Blows {
             impulse: vec![0.0; k],
             held: vec![false; size.ne],
             released: vec![false; size.ne],
+            slowest: vec![0.0; size.ne],
             modes: vec![0; size.modes],
         }
     }
@@ -142,6 +147,7 @@ impl Integrator {
     ) -> Result<()> {
         self.blows.held.fill(false);
         self.blows.released.fill(false);
+        self.blows.slowest.fill(0.0);
         let ne = self.core.size.ne;
         self.blows.rows.clear();
         for i in 0..ne {
@@ -164,26 +170,38 @@ impl Integrator {
             self.blows.rows.clear();
             self.gather(p, s, STILL * first, stats);
         }
-        if self.blows.released.contains(&true) {
-            self.events.look_from(&mut self.core, p, s);
+        let Blows { held, released, .. } = &self.blows;
+        if !held.contains(&true) && !released.contains(&true) {
+            return Ok(());
         }
+        self.events.look_from(&mut self.core, p, s);
         for i in 0..ne {
-            // Those that the blow has not parted rest on as before.
-            let rests = self.blows.released[i] && !(self.events.rate[0][i].abs() > ALONG * first);
-            if self.blows.held[i] || rests {
+            let Blows {
+                held,
+                released,
+                slowest,
+                ..
+            } = &self.blows;
+            // What another blow has parted again does not stay; what rested and was not parted rests on.
+            let rate = self.events.rate[0][i];
+            let moves = rate.abs() > (ALONG * first).max(SLOW * slowest[i]);
+            let parts = moves && beyond(p.system.crossing(&s.modes, i), -rate);
+            let stays = held[i] && (!parts || s.event_streak >= HOLD_AFTER);
+            if stays || (released[i] && !moves) {
                 p.system.hold(i, &mut s.modes);
             }
         }
         Ok(())
     }
 
-    /// Contacts that touch and approach at more than `still`.
+    /// Contacts that touch and approach at more than `still`; with them those that are to be held, which shall not be parted
+    /// from what holds them one after the other.
     fn gather(&mut self, p: &Problem, s: &mut State, still: f64, stats: &mut Statistics) {
         self.events.look_from(&mut self.core, p, s);
         for i in 0..self.core.size.ne {
             let crossing = p.system.crossing(&s.modes, i);
             let (phi, rate) = (self.events.phi[0][i], self.events.rate[0][i]);
-            if !(rate.abs() > still) || !beyond(crossing, rate) || self.blows.held[i] {
+            if !(rate.abs() > still) || !beyond(crossing, rate) {
                 continue;
             }
             let part = if beyond(crossing, phi) {
@@ -197,6 +215,12 @@ impl Integrator {
             if touches {
                 self.join(p, s, i, false, stats);
                 self.events.look_from(&mut self.core, p, s);
+            }
+        }
+        for i in 0..self.core.size.ne {
+            let rows = &self.blows.rows;
+            if self.blows.held[i] && !rows.is_empty() && rows.iter().all(|row| row.event != i) {
+                self.join(p, s, i, false, stats);
             }
         }
     }
@@ -241,7 +265,9 @@ impl Integrator {
             }
             Reaction::Mode => return,
         };
-        stats.events += 1;
+        let again = blows.held[i];
+        stats.events += u64::from(!again);
+        blows.slowest[i] = slowest;
         s.modes.copy_from_slice(&blows.modes);
         s.handled[i] = BLOW;
         // dφ/dt = n·v + φ_t: the wall's own motion is in the rate of φ.
@@ -253,11 +279,11 @@ impl Integrator {
             .unwrap_or(own);
         let slow = rate.abs() <= slowest;
         let crossing = p.system.crossing(&s.modes, i);
-        if !slow && beyond(crossing, -rate) {
+        if !slow && !again && beyond(crossing, -rate) {
             return; // they part
         }
         // What does not bounce stays: without a holding mode the next step would sink through.
-        let held = slow || restitution == 0.0 || s.event_streak >= HOLD_AFTER;
+        let held = again || slow || restitution == 0.0 || s.event_streak >= HOLD_AFTER;
         blows.held[i] |= held;
         let sign = if beyond(crossing, 1.0) || (!beyond(crossing, -1.0) && rate > 0.0) {
             -1.0

@@ -36,6 +36,8 @@ const LEAD: f64 = 0.125;
 pub(super) const HOLD_AFTER: u32 = 50;
 /// ... and after which the run is given up.
 const GIVE_UP_AFTER: u32 = 1000;
+/// A hop sets off with more than this part of the speed of the event it is compared with.
+const HOPS: f64 = 1e-6;
 /// How far to look ahead to see whether φ returns, in steps.
 const AHEAD: f64 = 0.1;
 
@@ -346,11 +348,17 @@ impl Integrator {
 
     /// Marks the event, and every other one that has been crossed by the end of the trial.
     fn mark(&mut self, p: &Problem, s: &State, event: usize, motion: f64) -> Hit {
+        let fastest = self.events.rate[1][event].abs();
         for i in 0..self.core.size.ne {
             let crossing = p.system.crossing(p.modes, i);
             let [x0, x1] = self.events.ends(crossing, i, s.handled[i]);
+            // A hop begins at zero, on the side to which it sets off: contacts that hop together land together. Those that
+            // only stayed where they were struck do not hop.
+            let off = self.events.rate[0][i];
+            let hops = s.handled[i] == BLOW && x0 == 0.0 && off.abs() > HOPS * fastest;
+            let from = if hops { sign(off) } else { sign(x0) };
             self.events.firing[i] = i == event
-                || crosses(crossing, sign(x0), sign(x1))
+                || crosses(crossing, from, sign(x1))
                 || (x1 == 0.0 && crosses(crossing, sign(x0), sign(self.events.rate[1][i])));
         }
         Hit {

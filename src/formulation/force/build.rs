@@ -68,19 +68,31 @@ impl<'a, W: Between<N>, const N: usize> Rows<'a, W, N> {
 const OVERLAP: f64 = 1e-3;
 /// A gap below this part of it is none.
 const TOUCHING: f64 = 1e-6;
+/// Part of the mechanism's weight that is rounding of a force.
+const PULL: f64 = 1e-10;
 /// Part of the speed of a fall through the characteristic length below which nothing bounces: hops of half a millionth of it.
 const REST: f64 = 1e-3;
 
 impl<W: Between<N>, const N: usize> Scene<'_, W, N> {
     /// The rest speed of what does not say its own.
     fn rest_speed(&self, rigid: &model::Rigid, is_angle: bool) -> f64 {
-        let gravity = self.model.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
         let size = if is_angle {
             1.0 / self.length
         } else {
             self.length
         };
-        rigid.rest_speed.unwrap_or(REST * (gravity * size).sqrt())
+        (rigid.rest_speed).unwrap_or(REST * (self.gravity() * size).sqrt())
+    }
+
+    /// A pull that is rounding: of a force, or of a moment.
+    fn slack(&self, is_angle: bool) -> f64 {
+        let mass: f64 = self.model.bodies.iter().map(|body| body.mass).sum();
+        let lever = if is_angle { self.length } else { 1.0 };
+        PULL * mass * self.gravity() * lever
+    }
+
+    fn gravity(&self) -> f64 {
+        self.model.gravity.iter().map(|g| g * g).sum::<f64>().sqrt()
     }
 
     /// A length or an angle as large as this part of the mechanism.
@@ -412,6 +424,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 restitution,
                 rest_speed: self.scene.rest_speed(rigid, false),
                 near: self.scene.part(TOUCHING, false),
+                slack: self.scene.slack(false),
                 place: Some(Place {
                     face,
                     center: levers[1],
@@ -533,6 +546,7 @@ pub fn in_joint<W: Between<N>, const N: usize>(
                         restitution,
                         rest_speed: scene.rest_speed(&rigid, angle),
                         near: scene.part(TOUCHING, angle),
+                        slack: scene.slack(angle),
                         place: None,
                         pair: None,
                     };

@@ -82,6 +82,8 @@ pub struct Rigid<W: World<N>, const N: usize> {
     pub rest_speed: f64,
     /// A gap below this counts as none where a contact begins without a blow (m or rad).
     pub near: f64,
+    /// It is let go where it would pull with more than this (N or N m): less is rounding, of four legs on a floor say.
+    pub slack: f64,
     /// Of a contact.
     pub place: Option<Place>,
     /// Where the derivatives of friction live, if there is any.
@@ -278,7 +280,7 @@ impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
         rate: &mut [f64],
     ) {
         (phi[GAP], rate[GAP]) = self.gap(poses, at.v);
-        phi[FORCE] = -self.sign * at.lambda[self.row];
+        phi[FORCE] = self.slack - self.sign * at.lambda[self.row];
         rate[FORCE] = f64::NAN;
         if let Some(place) = self.piece() {
             let frames = W::felt(poses, self.bodies(), at.v);
