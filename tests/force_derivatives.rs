@@ -430,7 +430,10 @@ fn rigid_contacts_and_stops_have_the_derivatives_they_say() {
         .map(|k| (0.52 * f64::from(k)).sin_cos())
         .map(|(s, c)| format!("[{:.3}, {:.3}]", 0.3 * c, 0.2 * s))
         .collect();
-    let outline = format!("curve = {{ points = [{}], closed = true, smooth = true }}", circle.join(", "));
+    let outline = format!(
+        "curve = {{ points = [{}], closed = true, smooth = true }}",
+        circle.join(", ")
+    );
     let plane = [
         "plane = { point = [0.1, -4.0], normal = [0.2, 1] }\nradius = 0.1",
         "sphere = { point = [0.1, 0.3], radius = 0.1 }\npoint = [0.1, 0.05]",
@@ -455,7 +458,12 @@ fn rigid_contacts_and_stops_have_the_derivatives_they_say() {
     look_held("rigid stops of a pin", &Planar::new(&plane).unwrap(), 4, 51);
     let text = SPACE.to_owned() + "limits = [[], [-2, 3]]\nrestitution = 0.5\n";
     let space = Model::from_text(&text, "space").unwrap_or_else(|e| panic!("{e}"));
-    look_held("rigid stops of a cylinder", &Spatial::new(&space).unwrap(), 4, 52);
+    look_held(
+        "rigid stops of a cylinder",
+        &Spatial::new(&space).unwrap(),
+        4,
+        52,
+    );
 }
 
 #[test]

@@ -320,14 +320,24 @@ fn pendulums_and_cranks_follow_their_tables() {
     follows(
         "double_pendulum.toml",
         &table(include_str!("reference/double_pendulum.csv")),
-        &[(1, "upper.x"), (2, "upper.y"), (3, "lower.x"), (4, "lower.y")],
+        &[
+            (1, "upper.x"),
+            (2, "upper.y"),
+            (3, "lower.x"),
+            (4, "lower.y"),
+        ],
         4.0,
         1e-5,
     );
     follows(
         "slider_crank.toml",
         &table(include_str!("reference/slider_crank.csv")),
-        &[(3, "crank.angle"), (6, "rod.angle"), (7, "slider.x"), (8, "pivot.speed")],
+        &[
+            (3, "crank.angle"),
+            (6, "rod.angle"),
+            (7, "slider.x"),
+            (8, "pivot.speed"),
+        ],
         2.0,
         1e-5,
     );
@@ -381,7 +391,11 @@ fn the_four_bar_turns_as_one_coordinate_with_a_changing_inertia() {
         }
         sum
     };
-    let height = |theta: f64| 9.81 * (0..3).map(|b| masses[b][0] * places(theta)[b][1]).sum::<f64>();
+    let height = |theta: f64| {
+        9.81 * (0..3)
+            .map(|b| masses[b][0] * places(theta)[b][1])
+            .sum::<f64>()
+    };
     let length = |theta: f64| {
         let p = places(theta)[2];
         (p[0] - 1.6).hypot(p[1])
@@ -390,7 +404,8 @@ fn the_four_bar_turns_as_one_coordinate_with_a_changing_inertia() {
     let f = |_: f64, y: &[f64; 2]| {
         let [theta, rate] = *y;
         let damped = 4.0 * slope(&length, theta).powi(2) * rate;
-        let force = torque - slope(&height, theta) - damped - 0.5 * slope(&inertia, theta) * rate * rate;
+        let force =
+            torque - slope(&height, theta) - damped - 0.5 * slope(&inertia, theta) * rate * rate;
         [rate, force / inertia(theta)]
     };
     let mut sim = Sim::file("four_bar.toml", 1e-7);
@@ -415,7 +430,13 @@ fn the_squeezer_closes_as_the_test_set_says() {
     sim.to(last[0]);
     // β, the crank's angle: 15 rad in 0.03 s; the file begins with its start value.
     let crank = sim.instance.model().joints[0].name.clone();
-    close("beta", last[0], sim.get(&format!("{crank}.position")), last[1], 1e-5);
+    close(
+        "beta",
+        last[0],
+        sim.get(&format!("{crank}.position")),
+        last[1],
+        1e-5,
+    );
     close("balance", last[0], sim.get("energy.balance"), 0.0, 1e-6);
 }
 
@@ -485,7 +506,11 @@ fn the_last_ball_of_the_cradle_swings_out_as_far_as_the_first_came_in() {
     for half in 1..=6 {
         let t = 0.5 * period * f64::from(half);
         sim.to(t);
-        let (first, last) = if half % 2 == 1 { (0.0, 0.6) } else { (-0.6, 0.0) };
+        let (first, last) = if half % 2 == 1 {
+            (0.0, 0.6)
+        } else {
+            (-0.6, 0.0)
+        };
         // Each passage is four blows, hit to 1e-6 of the tolerance, and balls that touch to 1e-7.
         close("first", t, sim.get("pin1.position"), first, 1e-5);
         close("last", t, sim.get("pin5.position"), last, 1e-5);
@@ -513,9 +538,19 @@ fn the_cross_of_the_geneva_drive_turns_by_quarters_and_waits() {
     let times: Vec<f64> = (1..=60).map(|k| 0.05 * f64::from(k)).collect();
     holds("geneva.toml", 1e-5, &times, |sim, t| {
         let driver = -std::f64::consts::FRAC_PI_3 + 6.0 * t;
-        let expected = if driver < -quarter { 0.0 } else { ideal(driver) };
+        let expected = if driver < -quarter {
+            0.0
+        } else {
+            ideal(driver)
+        };
         // Play of 0.2 mm at 41 mm to both sides.
-        close("turn", t, sim.get("bearing.position"), expected, 2.0 * 0.0002 / 0.041);
+        close(
+            "turn",
+            t,
+            sim.get("bearing.position"),
+            expected,
+            2.0 * 0.0002 / 0.041,
+        );
         close("balance", t, sim.get("energy.balance"), 0.0, 1e-2);
     });
 }

@@ -216,7 +216,12 @@ fn a_rod_against_its_stop_loses_what_restitution_says_and_the_error_follows_the_
 
 #[test]
 fn a_rod_comes_to_rest_on_its_stop_and_is_lifted_off_when_it_is_pulled() {
-    for (dimension, formulation) in [(2, "absolute"), (2, "hybrid"), (3, "absolute"), (3, "relative")] {
+    for (dimension, formulation) in [
+        (2, "absolute"),
+        (2, "hybrid"),
+        (3, "absolute"),
+        (3, "relative"),
+    ] {
         let text = rod(dimension, formulation, "restitution = 0.4")
             .replace("limits = [-0.3, 2.0]", "limits = [0.3, 2.0]")
             + "[[force]]\nname = \"motor\"\ntype = \"actuator\"\njoint = \"pin\"\n\
@@ -233,7 +238,13 @@ fn a_rod_comes_to_rest_on_its_stop_and_is_lifted_off_when_it_is_pulled() {
         // More than the weight: θ'' = T − 15 sin θ from rest.
         let torque = weight + 1.0;
         sim.set("torque", torque).to(4.0);
-        let [angle, _] = rk4(|_, y| [y[1], torque - 15.0 * y[0].sin()], 0.0, 0.5, [0.3, 0.0], 2000);
+        let [angle, _] = rk4(
+            |_, y| [y[1], torque - 15.0 * y[0].sin()],
+            0.0,
+            0.5,
+            [0.3, 0.0],
+            2000,
+        );
         close("lifted", sim.get("pin.position"), angle, 1e-6);
         close("balance", sim.get("energy.balance"), 0.0, 1e-5);
     }
@@ -253,8 +264,20 @@ fn two_balls_share_momentum_and_lose_what_restitution_says() {
         for formulation in FORMULATIONS {
             // And 0.5 m/s across, which nothing changes.
             let text = head(dimension, formulation, 0.0)
-                + &body(dimension, "a", 1.0, [0.0, 0.0], [va * c - 0.5 * s, va * s + 0.5 * c])
-                + &body(dimension, "b", 2.0, [c, s], [vb * c - 0.5 * s, vb * s + 0.5 * c])
+                + &body(
+                    dimension,
+                    "a",
+                    1.0,
+                    [0.0, 0.0],
+                    [va * c - 0.5 * s, va * s + 0.5 * c],
+                )
+                + &body(
+                    dimension,
+                    "b",
+                    2.0,
+                    [c, s],
+                    [vb * c - 0.5 * s, vb * s + 0.5 * c],
+                )
                 + "[[force]]\nname = \"hit\"\ntype = \"contact\"\nbodies = [\"a\", \"b\"]\n\
                    sphere = { radius = 0.1 }\nradius = 0.1\nrestitution = 0.6\n";
             let mut sim = Sim::new(&text, 1e-6);
@@ -262,7 +285,10 @@ fn two_balls_share_momentum_and_lose_what_restitution_says() {
             sim.to(0.5);
             let up = ["vy", "vz"][dimension - 2];
             for (body, w) in [("a", wa), ("b", wb)] {
-                let (vx, vy) = (sim.get(&format!("{body}.vx")), sim.get(&format!("{body}.{up}")));
+                let (vx, vy) = (
+                    sim.get(&format!("{body}.vx")),
+                    sim.get(&format!("{body}.{up}")),
+                );
                 close("along", vx * c + vy * s, w, 1e-8);
                 close("across", vy * c - vx * s, 0.5, 1e-8);
             }
@@ -311,7 +337,12 @@ fn a_point_leaves_a_slippery_ball_where_the_book_says() {
                 sim.to(run.state.t);
                 let height = sim.get(["bead.y", "bead.z"][dimension - 2]);
                 close("leaves at", height, leave.cos(), allowed);
-                close("speed", sim.get("bead.vx"), (0.25 + 20.0 * (1.0 - leave.cos())).sqrt() * leave.cos(), allowed);
+                close(
+                    "speed",
+                    sim.get("bead.vx"),
+                    (0.25 + 20.0 * (1.0 - leave.cos())).sqrt() * leave.cos(),
+                    allowed,
+                );
                 sim.to(1.5);
                 // 20 J times the tolerance; the curvature of a spline bends at each of some twenty knots.
                 let allowed = if surface == "sphere" { 1e-4 } else { 4e-4 };
@@ -420,7 +451,10 @@ fn a_rigid_floor_with_friction_brakes_a_box_and_makes_a_ball_roll() {
         let text = ball(dimension, formulation, 0.0, rest)
             .replace("velocity = [0.3,", "velocity = [1.0,")
             .replace("inertia = 0.2\n", "inertia = 0.008\n")
-            .replace("inertia = [0.2, 0.2, 0.2]\n", "inertia = [0.008, 0.008, 0.008]\n");
+            .replace(
+                "inertia = [0.2, 0.2, 0.2]\n",
+                "inertia = [0.008, 0.008, 0.008]\n",
+            );
         let mut sim = Sim::new(&text, 1e-7);
         sim.to(0.1);
         close("slides", sim.get("ball.vx"), 1.0 - 2.0 * 0.1, 1e-4);
@@ -436,7 +470,8 @@ fn friction_of_a_blow_turns_a_ball() {
     // Thrown on the floor with 1 m/s along it, 2 m/s down, μ = 0.1, e = 0.5: dv = μ (1 + e) v_n.
     let rest = "restitution = 0.5\nfriction = { kinetic = 0.1, stiction_velocity = 1e-4 }";
     for dimension in [2, 3] {
-        let text = ball(dimension, "absolute", 0.2, rest).replace("velocity = [0.3,", "velocity = [1.0,");
+        let text =
+            ball(dimension, "absolute", 0.2, rest).replace("velocity = [0.3,", "velocity = [1.0,");
         let mut sim = Sim::new(&text, 1e-6);
         sim.to(0.25);
         close("vx", sim.get("ball.vx"), 1.0 - 0.1 * 1.5 * 2.0, 1e-9);
@@ -496,13 +531,20 @@ fn chattering_on_a_shaken_table_goes_on_in_finite_steps() {
 
 #[test]
 fn a_box_dropped_on_its_four_corners_comes_to_rest_and_is_carried() {
-    for (turned, rest) in [(0.0, "restitution = 0.3"), (0.2, "restitution = 0.3"), (0.2, "restitution = 0.0")] {
+    for (turned, rest) in [
+        (0.0, "restitution = 0.3"),
+        (0.2, "restitution = 0.3"),
+        (0.2, "restitution = 0.0"),
+    ] {
         let mut text = head(3, "absolute", 10.0)
             + &format!(
                 "[[body]]\nname = \"box\"\nmass = 2.0\ninertia = [0.02, 0.03, 0.04]\nposition = [0, 0, 0.4]\n\
                  rotation = {{ axis = [1, 0.4, 0], angle = {turned} }}\n"
             );
-        for (k, (x, y)) in [(-0.2, -0.1), (0.2, -0.1), (0.2, 0.1), (-0.2, 0.1)].iter().enumerate() {
+        for (k, (x, y)) in [(-0.2, -0.1), (0.2, -0.1), (0.2, 0.1), (-0.2, 0.1)]
+            .iter()
+            .enumerate()
+        {
             text += &format!(
                 "[[force]]\nname = \"leg{k}\"\ntype = \"contact\"\nbodies = [\"ground\", \"box\"]\n\
                  plane = {{ normal = [0, 0, 1] }}\npoint = [{x}, {y}, -0.05]\n{rest}\n"
@@ -563,7 +605,13 @@ fn what_cannot_go_on_ends_with_a_sentence_within_the_substeps() {
     };
     println!("{sentence}");
     assert!(instance.statistics().steps <= 20_000);
-    assert!(sentence.is_empty() || sentence.contains("substeps") || sentence.contains("ceiling") || sentence.contains("floor"), "{sentence}");
+    assert!(
+        sentence.is_empty()
+            || sentence.contains("substeps")
+            || sentence.contains("ceiling")
+            || sentence.contains("floor"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -579,7 +627,10 @@ fn bodies_that_overlap_at_the_start_are_refused_by_name() {
         ),
     ] {
         let model = Model::from_text(&text, "overlap").unwrap();
-        let error = Instance::from_model(model).err().expect("refused").to_string();
+        let error = Instance::from_model(model)
+            .err()
+            .expect("refused")
+            .to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -124,7 +124,8 @@ impl Core {
                 l.copy_from_slice(row);
                 self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
                 let largest = l.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
-                let moved = (l.iter().zip(&*before)).fold(0.0_f64, |m, (l, b)| m.max((l - b).abs()));
+                let moved =
+                    (l.iter().zip(&*before)).fold(0.0_f64, |m, (l, b)| m.max((l - b).abs()));
                 // NaN is found below.
                 settled = !(moved > tol * largest);
                 if settled {
@@ -133,7 +134,9 @@ impl Core {
             }
             if !settled {
                 // Friction that wedges: what presses grows with what it rubs.
-                return Err(Refusal::Singular(Culprit::Constraint(largest_change(l, before))));
+                return Err(Refusal::Singular(Culprit::Constraint(largest_change(
+                    l, before,
+                ))));
             }
         }
         match first_not_finite(x) {

@@ -123,10 +123,24 @@ impl Watch {
             .events(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
     }
 
-    /// The sides on which a step without events ends.
-    pub fn note_sides(&self, side: &mut [i8]) {
+    /// The sides on which a step without events ends. What was struck, has not got off and approaches again is due.
+    pub fn note_sides(&self, p: &Problem, handled: &[u8], side: &mut [i8]) {
         for i in 0..side.len() {
-            side[i] = sign(self.phi[1][i]);
+            let again =
+                handled[i] == BLOW && beyond(p.system.crossing(p.modes, i), self.rate[1][i]);
+            side[i] = if again { DUE } else { sign(self.phi[1][i]) };
+        }
+    }
+
+    /// Forgets what has been handled, except blows after which φ is still on its far side, at the start (0) or end (1) of the
+    /// step: these are struck again when they approach.
+    pub fn forget(&self, p: &Problem, end: usize, handled: &mut [u8]) {
+        for i in 0..handled.len() {
+            let kept =
+                handled[i] == BLOW && beyond(p.system.crossing(p.modes, i), self.phi[end][i]);
+            if !kept {
+                handled[i] = NOTHING;
+            }
         }
     }
 
@@ -407,7 +421,7 @@ impl Integrator {
         }
         if any {
             self.guard(s);
-            s.handled.fill(NOTHING);
+            self.events.forget(p, 0, &mut s.handled);
             s.event_streak += 1;
             self.fire(p, s, stats)?;
         }

@@ -154,8 +154,7 @@ impl Segment {
                 for i in 0..lambda.len() {
                     lambda[i] = between(&self.lambda, &self.lambda_dot, i);
                 }
-                p.system
-                    .rub(&cx, &self.mid_q, &self.mid_v, lambda, force);
+                p.system.rub(&cx, &self.mid_q, &self.mid_v, lambda, force);
                 dissipated -= weight * dot(force, &self.mid_v);
             }
             if core.character.moving_constraints {

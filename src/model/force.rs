@@ -585,7 +585,12 @@ const JOINT_NAMES: [(JointNumber, [&str; 4]); 6] = [
     ),
     (
         JointNumber::Restitution,
-        ["restitution", "restitution1", "restitution2", "restitution3"],
+        [
+            "restitution",
+            "restitution1",
+            "restitution2",
+            "restitution3",
+        ],
     ),
 ];
 
@@ -605,7 +610,9 @@ impl Joint {
                     has(&self.friction, k)
                 } else {
                     let mut limits = self.limits.get(k).copied().flatten();
-                    limits.as_mut().is_some_and(|l| l.number_mut(number).is_some())
+                    limits
+                        .as_mut()
+                        .is_some_and(|l| l.number_mut(number).is_some())
                 };
                 let unit = match (number, angle) {
                     (JointNumber::Kinetic | JointNumber::Static, true) => "N.m",

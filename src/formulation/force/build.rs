@@ -242,7 +242,9 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
             [0, 1].map(|k| W::point(self.model, bodies[k], points[k]))
         };
         match &self.force.on {
-            ForcePlace::Points { bodies, points } => Ok(W::line(at(bodies, points), self.scene.tiny)),
+            ForcePlace::Points { bodies, points } => {
+                Ok(W::line(at(bodies, points), self.scene.tiny))
+            }
             ForcePlace::Axis {
                 bodies,
                 points,
@@ -402,9 +404,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 }
                 // A point passes a corner on one side or the other.
                 Face::Corner { .. } if contact.radius == 0.0 => continue,
-                Face::Corner { point, .. } => {
-                    (W::line(on(point), self.scene.tiny), contact.radius)
-                }
+                Face::Corner { point, .. } => (W::line(on(point), self.scene.tiny), contact.radius),
                 Face::Ball { point, radius } => {
                     (W::line(on(point), self.scene.tiny), radius + contact.radius)
                 }

@@ -72,13 +72,7 @@ impl<W: World<N>, const N: usize> Group<W, N> {
     }
 
     /// What a user reads of one of them.
-    pub fn shown_of(
-        &self,
-        k: usize,
-        cx: &Context,
-        poses: &mut W::Poses<'_>,
-        at: &Motion,
-    ) -> Shown {
+    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
         let member = &self.members[k];
         member.element.shown(&own(cx, &member.modes), poses, at)
     }
@@ -220,9 +214,7 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn active(&self, modes: &[i32], rows: &mut [bool]) {
         for member in &self.members {
-            member
-                .element
-                .active(&modes[member.modes.clone()], rows);
+            member.element.active(&modes[member.modes.clone()], rows);
         }
     }
 

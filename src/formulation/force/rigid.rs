@@ -176,11 +176,8 @@ impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
         let press = self.press(cx.modes, lambda);
         if let (Some(place), true) = (&self.place, press != 0.0) {
             let frames = W::seen(poses, self.bodies(), v);
-            let f: [f64; N] = generalised::<W, f64, N>(
-                &place.rub(cx, press, &frames),
-                self.bodies(),
-                &frames,
-            );
+            let f: [f64; N] =
+                generalised::<W, f64, N>(&place.rub(cx, press, &frames), self.bodies(), &frames);
             scatter(self.bodies(), 1.0, &f, out);
         }
     }
