@@ -157,6 +157,50 @@ const FORCES: &[(&str, &str)] = &[
         "two points never touch",
     ),
     (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 1.5",
+        "restitution must be a number from 0 to 1",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = -0.1",
+        "restitution must be a number from 0 to 1",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = nan",
+        "restitution must be a number from 0 to 1",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = \"bouncy\"",
+        "restitution must be a number from 0 to 1",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\nstiffness = 1",
+        "is rigid and takes no stiffness",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\ndamping = 1",
+        "is rigid and takes no damping",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\nlaw = \"hunt_crossley\"",
+        "is rigid and takes no law",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\nrest_speed = -1",
+        "rest_speed must be a finite number >= 0",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nstiffness = 1\nrest_speed = 0.1",
+        "it needs \"restitution\"",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestituton = 0.5",
+        "did you mean \"restitution\"?",
+    ),
+    (
+        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\nfriction = { kinetic = 0.3 }",
+        "\"stiction_velocity\" is missing",
+    ),
+    (
         "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }",
         "\"stiffness\" is missing",
     ),
@@ -196,6 +240,23 @@ const FORCES: &[(&str, &str)] = &[
 
 /// What stands behind the slide.
 const JOINTS: &[(&str, &str)] = &[
+    (
+        "limits = [-1, 1]\nrestitution = 2",
+        "restitution must be a number from 0 to 1",
+    ),
+    (
+        "limits = [-1, 1]\nrestitution = 0.5\nstiffness = 1",
+        "are rigid and take no stiffness",
+    ),
+    (
+        "limits = [-1, 1]\nrestitution = 0.5\ndamping = 1",
+        "are rigid and take no damping",
+    ),
+    ("restitution = 0.5", "it needs \"limits\""),
+    (
+        "limits = [-1, 1]\nstiffness = 1\nrest_speed = 1",
+        "it needs \"restitution\"",
+    ),
     (
         "limits = [1, -1]\nstiffness = 1",
         "the lowest value must be below the highest",
@@ -280,6 +341,11 @@ fn a_target_that_an_element_does_not_have_is_refused() {
             "type = \"tyre\"\nbody = \"a\"\nradius = 1\nstiffness = 1",
             "culprit.profile",
             "radius, height",
+        ),
+        (
+            "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5",
+            "culprit.stiffness",
+            "it has: restitution",
         ),
     ] {
         let text = format!(

@@ -351,6 +351,15 @@ friction = { kinetic = 0.3, stiction_velocity = 0.5 }"#,
 
 /// Looks at a system at some configurations near its start.
 fn look<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64) {
+    look_in(name, system, rounds, seed, false);
+}
+
+/// The same with every one-sided row held, whatever its gap.
+fn look_held<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64) {
+    look_in(name, system, rounds, seed, true);
+}
+
+fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held: bool) {
     let size = system.size();
     let mut noise = Noise::new(seed);
     let (mut start, mut v0) = (vec![0.0; size.nq], vec![0.0; size.nv]);
@@ -368,7 +377,11 @@ fn look<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64) {
             p: &[],
             modes: &[],
         };
-        system.start_modes(&still, &q, &v, &mut modes);
+        if held {
+            modes.fill(1);
+        } else {
+            system.start_modes(&still, &q, &v, &mut modes);
+        }
         let cx = Context {
             modes: &modes,
             ..still
@@ -407,6 +420,50 @@ fn every_force_of_space_has_the_derivatives_and_the_energy_it_says() {
         model.validate().unwrap();
         look(name, &Spatial::new(&model).unwrap(), 4, 5 + k as u64);
     }
+}
+
+/// Rigid contacts: their rows, gaps and what they rub with while they are held.
+#[test]
+fn rigid_contacts_and_stops_have_the_derivatives_they_say() {
+    let rest = "restitution = 0.5\nfriction = { kinetic = 0.3, static = 0.4, stiction_velocity = 0.5, viscous = 0.1 }";
+    let circle: Vec<String> = (0..12)
+        .map(|k| (0.52 * f64::from(k)).sin_cos())
+        .map(|(s, c)| format!("[{:.3}, {:.3}]", 0.3 * c, 0.2 * s))
+        .collect();
+    let outline = format!(
+        "curve = {{ points = [{}], closed = true, smooth = true }}",
+        circle.join(", ")
+    );
+    let plane = [
+        "plane = { point = [0.1, -4.0], normal = [0.2, 1] }\nradius = 0.1",
+        "sphere = { point = [0.1, 0.3], radius = 0.1 }\npoint = [0.1, 0.05]",
+        &outline,
+    ];
+    let space = [
+        "plane = { point = [0.1, 0.3, -4.0], normal = [0.2, -0.3, 1] }\nradius = 0.1",
+        "sphere = { point = [0.1, 0.3, 0.1], radius = 0.1 }\npoint = [0.1, 0.05, 0]",
+    ];
+    for (k, surface) in plane.iter().enumerate() {
+        let element = format!("type = \"contact\"\nbodies = [\"a\", \"b\"]\n{surface}\n{rest}");
+        let model = model(PLANE, &element);
+        look_held(surface, &Planar::new(&model).unwrap(), 4, 31 + k as u64);
+    }
+    for (k, surface) in space.iter().enumerate() {
+        let element = format!("type = \"contact\"\nbodies = [\"a\", \"b\"]\n{surface}\n{rest}");
+        let model = model(SPACE, &element);
+        look_held(surface, &Spatial::new(&model).unwrap(), 4, 41 + k as u64);
+    }
+    let text = PLANE.to_owned() + "limits = [-2, 3]\nrestitution = 0.5\n";
+    let plane = Model::from_text(&text, "plane").unwrap_or_else(|e| panic!("{e}"));
+    look_held("rigid stops of a pin", &Planar::new(&plane).unwrap(), 4, 51);
+    let text = SPACE.to_owned() + "limits = [[], [-2, 3]]\nrestitution = 0.5\n";
+    let space = Model::from_text(&text, "space").unwrap_or_else(|e| panic!("{e}"));
+    look_held(
+        "rigid stops of a cylinder",
+        &Spatial::new(&space).unwrap(),
+        4,
+        52,
+    );
 }
 
 #[test]

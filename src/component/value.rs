@@ -401,8 +401,14 @@ impl<'a> Point<'a> {
 
     /// Rate at which dampers take energy out here (W).
     pub fn dissipation(&self, mechanism: &dyn Mechanism) -> f64 {
-        let Motion { q, v, .. } = self.motion;
-        mechanism.power(&self.cx, q, v).dissipated
+        let Motion { q, v, lambda, .. } = self.motion;
+        let mut rubbed = 0.0;
+        if mechanism.character().rubs {
+            let mut force = vec![0.0; v.len()];
+            mechanism.rub(&self.cx, q, v, lambda, &mut force);
+            rubbed = -force.iter().zip(v).map(|(f, v)| f * v).sum::<f64>();
+        }
+        mechanism.power(&self.cx, q, v).dissipated + rubbed
     }
 
     /// Rate at which drives and moving constraints bring energy in here, −λᵀG v = λᵀΦ_t of these (W).

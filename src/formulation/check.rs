@@ -232,9 +232,15 @@ impl Look<'_> {
     fn force_at(&self, cx: &Context, q: &[f64], v: &[f64]) -> Column {
         let mut out = Column::from_element(self.nv(), f64::NAN);
         match self.system.force(cx, q, v, out.as_mut_slice()) {
-            Ok(()) => out,
+            Ok(()) => out + self.rub_at(cx, q, v),
             Err(_) => Column::from_element(self.nv(), f64::NAN),
         }
+    }
+
+    fn rub_at(&self, cx: &Context, q: &[f64], v: &[f64]) -> Column {
+        let mut out = Column::zeros(self.nv());
+        (self.system).rub(cx, q, v, self.at.lambda, out.as_mut_slice());
+        out
     }
 
     fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64]) -> Column {
@@ -510,7 +516,13 @@ impl Look<'_> {
             (phi, rate)
         };
         let expected = self.differ(self.time_step(), |dt| at(dt).0);
-        let given = at(0.0).1;
+        let mut given = at(0.0).1;
+        for (given, expected) in given.iter_mut().zip(expected.value.iter()) {
+            // A rate that is not known, of a multiplier say, is NaN.
+            if given.is_nan() {
+                *given = *expected;
+            }
+        }
         self.derived("rate of events", &matrix(&given), &expected.matrix());
     }
 
@@ -535,7 +547,9 @@ impl Look<'_> {
             noise: 2.0 * (self.options.tolerance * slope.value.amax() + slope.noise),
         };
         let power = self.system.power(&self.cx, q, v);
-        let pushed = self.mass_times(&self.cx, q, a) - self.force_at(&self.cx, q, v);
+        // What rubs takes its power out of the motion by itself.
+        let force = self.force_at(&self.cx, q, v) - self.rub_at(&self.cx, q, v);
+        let pushed = self.mass_times(&self.cx, q, a) - force;
         let work = rates.dot(&pushed) + power.supplied - power.dissipated;
         self.derived("rate of energy", &one(work), &total);
         if power.dissipated < 0.0 {

@@ -130,6 +130,7 @@ impl System for Matrices {
     fn character(&self) -> Character {
         let driven = self.set.iter().any(|(_, value)| value.is_driven());
         Character {
+            rubs: false,
             rotations: false,
             // An unsymmetric K asks for the same care in solving.
             velocity_forces: self.damping.entries() > 0 || self.follows,

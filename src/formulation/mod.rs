@@ -122,6 +122,8 @@ pub struct Character {
     pub works: bool,
     /// M, C, K and G do not depend on q, v, t or λ: equal step sizes share one factorisation.
     pub linear: bool,
+    /// Rows that press also rub: [`System::rub`] is not always zero.
+    pub rubs: bool,
 }
 
 /// Where the blocks of the saddle-point matrix may have entries, as (row, column). Fixed for the life of a system.
@@ -337,6 +339,10 @@ pub trait System: Send + Sync {
     /// out = f(q, v, t, u, p), velocity-dependent inertia forces included.
     fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated;
 
+    /// Adds the forces that rows cause besides Gᵀλ, friction in proportion to what they press with: out += D(q, v) λ. They
+    /// belong to f; C and K of [`System::tangent`] have them in. Only asked for where [`Character::rubs`].
+    fn rub(&self, _cx: &Context, _q: &[f64], _v: &[f64], _lambda: &[f64], _out: &mut [f64]) {}
+
     /// Values of S = (mass M + damping C) T⁻¹ + stiffness K in the order of `Pattern::tangent`. Blocks of weight zero
     /// cost nothing.
     fn tangent(
@@ -462,6 +468,10 @@ pub trait System: Send + Sync {
     ) -> Option<Slip> {
         None
     }
+
+    /// Lets go of what is held one-sidedly, because a blow decides anew about it; sets `gaps` at the event of each. What is then
+    /// still together is held again by [`System::hold`].
+    fn release(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
 
     /// What a user calls event `i`.
     fn event_name(&self, i: usize) -> String {

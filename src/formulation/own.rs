@@ -405,6 +405,7 @@ impl<E: Equations> System for Own<E> {
     fn character(&self) -> Character {
         let promises = self.shape.promises;
         Character {
+            rubs: false,
             rotations: self.rotations,
             velocity_forces: !promises.no_velocity_forces,
             moving_constraints: self.shape.size.nc > 0 && !promises.fixed_constraints,

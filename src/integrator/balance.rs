@@ -5,15 +5,20 @@
 //!   A [j; λ'] = d/dt [ f − M q̈ − Gᵀλ ; −(G q̈ + γ) ]      along the flow, q̈ and λ held
 //! ```
 //!
+//! Where rows rub, f has D λ in it (and the second line D λ'): then both are solved again with the multipliers found, until
+//! these stay.
+//!
 //! The derivative along the flow is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
 
-use super::core::{Core, Culprit, Problem, Refusal, first_not_finite};
+use super::core::{Core, Culprit, Problem, Refusal, Rubbing, first_not_finite};
 use super::state::Statistics;
 
 /// Residual of the accelerations, relative: they feed a fourth-order formula.
 const EXACT: f64 = 1e-12;
 /// Residual of the jerk, relative: it enters that formula with h²/12, so its error stays far below the tolerance.
 const EXACT_JERK: f64 = 1e-8;
+/// Rounds of multipliers and what they rub: each leaves a part of about μ times a ratio of levers.
+const RUBS: usize = 60;
 /// Half width of the difference for the jerk, in steps.
 const WIDTH: f64 = 1e-4;
 
@@ -36,7 +41,7 @@ impl Core {
         for l in lambda.iter_mut() {
             *l = -*l;
         }
-        self.solve_checked(EXACT, acc, lambda)
+        self.solve_checked(p, t, (q, v), EXACT, acc, lambda)
     }
 
     /// Jerk j and dλ/dt at a point of the flow; `h` sets the width of the difference.
@@ -66,6 +71,9 @@ impl Core {
             p.system.retract(q, w, qe);
             stats.evaluations += 1;
             p.system.force(&cx, qe, ve, force)?;
+            if self.character.rubs {
+                p.system.rub(&cx, qe, ve, lambda, force);
+            }
             p.system.mass_times(&cx, qe, acc, inertia);
             // `newton` lends its space for G at the neighbouring point: its values are not needed any more in this step.
             self.newton.load_jacobian(&self.st, p.system, &cx, qe);
@@ -81,20 +89,67 @@ impl Core {
                 lambda_dot[i] -= c * (ga[i] + gamma[i]);
             }
         }
-        self.solve_checked(EXACT_JERK, jerk, lambda_dot)
+        self.solve_checked(p, t, (q, v), EXACT_JERK, jerk, lambda_dot)
     }
 
-    fn solve_checked(&mut self, tol: f64, x: &mut [f64], l: &mut [f64]) -> Result<(), Refusal> {
+    /// A [x; l] = [x + D l; l], D that of the rows that rub at (t, q, v).
+    fn solve_checked(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        (q, v): (&[f64], &[f64]),
+        tol: f64,
+        x: &mut [f64],
+        l: &mut [f64],
+    ) -> Result<(), Refusal> {
         if let Some(i) = first_not_finite(x) {
             return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
         }
         if let Some(i) = first_not_finite(l) {
             return Err(Refusal::NotFinite(Culprit::Constraint(i)));
         }
+        let Rubbing { force, row, before } = &mut self.rubbing;
+        if self.character.rubs {
+            force.copy_from_slice(x);
+            row.copy_from_slice(l);
+        }
         self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
+        if self.character.rubs {
+            let cx = self.inputs.at(p, t);
+            let mut settled = false;
+            for _ in 0..RUBS {
+                before.copy_from_slice(l);
+                x.copy_from_slice(force);
+                p.system.rub(&cx, q, v, before, x);
+                l.copy_from_slice(row);
+                self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
+                let largest = l.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
+                let moved =
+                    (l.iter().zip(&*before)).fold(0.0_f64, |m, (l, b)| m.max((l - b).abs()));
+                // NaN is found below.
+                settled = !(moved > tol * largest);
+                if settled {
+                    break;
+                }
+            }
+            if !settled {
+                // Friction that wedges: what presses grows with what it rubs.
+                return Err(Refusal::Singular(Culprit::Constraint(largest_change(
+                    l, before,
+                ))));
+            }
+        }
         match first_not_finite(x) {
             Some(i) => Err(Refusal::NotFinite(Culprit::Coordinate(i))),
             None => Ok(()),
         }
     }
+}
+
+/// Where two vectors differ most.
+fn largest_change(x: &[f64], y: &[f64]) -> usize {
+    let apart = |i: &usize| (x[*i] - y[*i]).abs();
+    (0..x.len())
+        .max_by(|i, j| apart(i).total_cmp(&apart(j)))
+        .unwrap_or(0)
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Contacts that approach at the same time are struck at the same time: a plank that lands flat bounces flat. Contacts that
-//! merely touch are struck when the blow has reached them: it runs through a row of balls, and as many leave at the end as
+//! merely touch, or rest on each other, are struck when the blow has reached them: it runs through a row of balls, and as many leave at the end as
 //! came in. Constraints take part through A, with the factor of the instant; redundant rows are no matter. No blow adds
 //! energy: if restitutions that differ would, the smallest of them counts for all, or none.
 
@@ -26,6 +26,10 @@ const ROUNDS: (usize, usize) = (4, 32);
 const SWEEPS: usize = 20_000;
 /// Rates below this part of the first approach are rounding.
 const STILL: f64 = 1e-12;
+/// What is held and parts with less than this part of the first approach, or of the slowest bounce, stays: rounding of the
+/// impulses.
+const ALONG: f64 = 1e-10;
+const SLOW: f64 = 1e-3;
 /// Contacts closer than the way of this part of a step touch; those that have got past each other by less are together.
 const TOUCHING: f64 = 1e-9;
 const PAST: f64 = 1e-6;
@@ -37,11 +41,16 @@ pub(super) struct Blows {
     n: Vec<Vec<f64>>,
     w: Vec<Vec<f64>>,
     l: Vec<f64>,
+    phi_t: Vec<f64>,
     /// W, row by row.
     matrix: Vec<f64>,
     impulse: Vec<f64>,
     /// To be held when all is over.
     held: Vec<bool>,
+    /// Were held before: a blow may part them.
+    released: Vec<bool>,
+    /// Slowest approach that bounces.
+    slowest: Vec<f64>,
     modes: Vec<i32>,
 }
 
@@ -54,6 +63,8 @@ struct Row {
     restitution: f64,
     /// Of friction: the row of its normal and μ.
     friction: Option<(usize, f64)>,
+    /// What moving constraints bring in for each unit of impulse, Φ_t·l with A [w; l] = [n; 0].
+    driven: f64,
 }
 
 impl Blows {
@@ -65,9 +76,12 @@ impl Blows {
             n: vectors(size.nv),
             w: vectors(size.nv),
             l: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
+            phi_t: vec![0.0; if size.ne > 0 { size.nc } else { 0 }],
             matrix: vec![0.0; k * k],
             impulse: vec![0.0; k],
             held: vec![false; size.ne],
+            released: vec![false; size.ne],
+            slowest: vec![0.0; size.ne],
             modes: vec![0; size.modes],
         }
     }
@@ -132,6 +146,8 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> Result<()> {
         self.blows.held.fill(false);
+        self.blows.released.fill(false);
+        self.blows.slowest.fill(0.0);
         let ne = self.core.size.ne;
         self.blows.rows.clear();
         for i in 0..ne {
@@ -140,6 +156,11 @@ impl Integrator {
             }
         }
         let first = (self.blows.rows.iter()).fold(0.0_f64, |m, row| m.max(row.rate.abs()));
+        if !self.blows.rows.is_empty() {
+            // What only rests on something is not tied to it.
+            p.system.release(&mut s.modes, &mut self.blows.released);
+            self.core.select(p.system, s);
+        }
         let rounds = ROUNDS.0 * ne + ROUNDS.1;
         for round in 0..2 * rounds {
             if self.blows.rows.is_empty() {
@@ -149,21 +170,38 @@ impl Integrator {
             self.blows.rows.clear();
             self.gather(p, s, STILL * first, stats);
         }
+        let Blows { held, released, .. } = &self.blows;
+        if !held.contains(&true) && !released.contains(&true) {
+            return Ok(());
+        }
+        self.events.look_from(&mut self.core, p, s);
         for i in 0..ne {
-            if self.blows.held[i] {
+            let Blows {
+                held,
+                released,
+                slowest,
+                ..
+            } = &self.blows;
+            // What another blow has parted again does not stay; what rested and was not parted rests on.
+            let rate = self.events.rate[0][i];
+            let moves = rate.abs() > (ALONG * first).max(SLOW * slowest[i]);
+            let parts = moves && beyond(p.system.crossing(&s.modes, i), -rate);
+            let stays = held[i] && (!parts || s.event_streak >= HOLD_AFTER);
+            if stays || (released[i] && !moves) {
                 p.system.hold(i, &mut s.modes);
             }
         }
         Ok(())
     }
 
-    /// Contacts that touch and approach at more than `still`.
+    /// Contacts that touch and approach at more than `still`; with them those that are to be held, which shall not be parted
+    /// from what holds them one after the other.
     fn gather(&mut self, p: &Problem, s: &mut State, still: f64, stats: &mut Statistics) {
         self.events.look_from(&mut self.core, p, s);
         for i in 0..self.core.size.ne {
             let crossing = p.system.crossing(&s.modes, i);
             let (phi, rate) = (self.events.phi[0][i], self.events.rate[0][i]);
-            if !(rate.abs() > still) || !beyond(crossing, rate) || self.blows.held[i] {
+            if !(rate.abs() > still) || !beyond(crossing, rate) {
                 continue;
             }
             let part = if beyond(crossing, phi) {
@@ -171,10 +209,18 @@ impl Integrator {
             } else {
                 TOUCHING
             };
-            let touches = s.handled[i] == BLOW || phi.abs() <= part * s.next_h * rate.abs();
+            let touches = s.handled[i] == BLOW
+                || self.blows.released[i]
+                || phi.abs() <= part * s.next_h * rate.abs();
             if touches {
                 self.join(p, s, i, false, stats);
                 self.events.look_from(&mut self.core, p, s);
+            }
+        }
+        for i in 0..self.core.size.ne {
+            let rows = &self.blows.rows;
+            if self.blows.held[i] && !rows.is_empty() && rows.iter().all(|row| row.event != i) {
+                self.join(p, s, i, false, stats);
             }
         }
     }
@@ -219,7 +265,9 @@ impl Integrator {
             }
             Reaction::Mode => return,
         };
-        stats.events += 1;
+        let again = blows.held[i];
+        stats.events += u64::from(!again);
+        blows.slowest[i] = slowest;
         s.modes.copy_from_slice(&blows.modes);
         s.handled[i] = BLOW;
         // dφ/dt = n·v + φ_t: the wall's own motion is in the rate of φ.
@@ -231,11 +279,11 @@ impl Integrator {
             .unwrap_or(own);
         let slow = rate.abs() <= slowest;
         let crossing = p.system.crossing(&s.modes, i);
-        if !slow && beyond(crossing, -rate) {
+        if !slow && !again && beyond(crossing, -rate) {
             return; // they part
         }
         // What does not bounce stays: without a holding mode the next step would sink through.
-        let held = slow || restitution == 0.0 || s.event_streak >= HOLD_AFTER;
+        let held = again || slow || restitution == 0.0 || s.event_streak >= HOLD_AFTER;
         blows.held[i] |= held;
         let sign = if beyond(crossing, 1.0) || (!beyond(crossing, -1.0) && rate > 0.0) {
             -1.0
@@ -250,6 +298,7 @@ impl Integrator {
             rate: sign * rate,
             restitution: if held { 0.0 } else { restitution },
             friction: None,
+            driven: 0.0,
         });
         for direction in 0..2 {
             let row = blows.rows.len();
@@ -264,6 +313,7 @@ impl Integrator {
                 rate: dot(&blows.n[row], &s.v) + slip.drift,
                 restitution: 0.0,
                 friction: Some((k, slip.friction)),
+                driven: 0.0,
             });
         }
     }
@@ -274,6 +324,10 @@ impl Integrator {
         core.factorise_mass(p, s.t, &s.q, &s.v)
             .map_err(|r| r.error(p.system, s.t, 0.0))?;
         let k = blows.rows.len();
+        if core.character.moving_constraints {
+            let cx = core.inputs.at(p, s.t);
+            p.system.constraint_rate(&cx, &s.q, &mut blows.phi_t);
+        }
         for i in 0..k {
             blows.mobility(core, i);
         }
@@ -299,9 +353,9 @@ impl Integrator {
         s.dissipated += blows.loss();
         for i in 0..k {
             let impulse = blows.impulse[i];
-            // What a wall brings in by its own motion.
+            // What a wall brings in by its own motion, and constraints that move.
             let own = dot(&blows.n[i], &s.v);
-            s.supplied += impulse * (own - blows.rows[i].rate);
+            s.supplied += impulse * (own - blows.rows[i].rate + blows.rows[i].driven);
             if impulse == 0.0 && blows.rows[i].friction.is_none() && blows.rows[i].rate < 0.0 {
                 // Thrown off by the others: it does not stay.
                 blows.held[blows.rows[i].event] = false;
@@ -325,5 +379,6 @@ impl Blows {
         self.l.fill(0.0);
         core.mass
             .solve_exact(&core.st, 1e-13, w, &mut self.l, &mut core.work);
+        self.rows[i].driven = dot(&self.phi_t, &self.l);
     }
 }

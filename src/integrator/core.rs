@@ -223,6 +223,29 @@ pub(super) struct Core {
     pub aside: Aside,
     /// All rows of a system that holds some by its coordinates, once they are needed.
     pub all_rows: Option<Box<AllRows>>,
+    /// Where rows rub.
+    pub rubbing: Rubbing,
+}
+
+/// Right-hand sides to which friction of the rows is added, and the multipliers before.
+#[derive(Default)]
+pub(super) struct Rubbing {
+    pub force: Vec<f64>,
+    pub row: Vec<f64>,
+    pub before: Vec<f64>,
+}
+
+impl Rubbing {
+    fn new(character: &Character, size: &Size) -> Self {
+        if !character.rubs {
+            return Self::default();
+        }
+        Self {
+            force: vec![0.0; size.nv],
+            row: vec![0.0; size.nc],
+            before: vec![0.0; size.nc],
+        }
+    }
 }
 
 /// Factors of a linear system are good for every step of equal size. What is really there is work space and may be lost
@@ -356,6 +379,7 @@ impl Core {
             work: Work::default(),
             kept: Kept::new(system),
             left_out: vec![false; size.nc],
+            rubbing: Rubbing::new(&system.character(), &size),
             shy: false,
             aside: Aside::new(&size),
             all_rows: None,

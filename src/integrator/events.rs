@@ -10,8 +10,8 @@
 //! φ = 0 or on it, never before it: so the motion that goes on crosses again only if it really turns back, and a system
 //! that is thrown to and fro between two modes is seen to chatter instead of being lost.
 //!
-//! Three kinds of events fire without a step: φ has changed its side by a jump of the inputs; φ is zero at the start and
-//! leaves to the far side; an event begins to be watched in a new mode when φ is on its far side and does not return.
+//! Three kinds of events fire without a step: φ has changed its side by a jump of the inputs; φ is at the start zero or on its
+//! far side and does not return; an event begins to be watched in a new mode when φ is there and does not return.
 
 use super::core::{Core, Problem};
 use super::singular::End;
@@ -36,6 +36,8 @@ const LEAD: f64 = 0.125;
 pub(super) const HOLD_AFTER: u32 = 50;
 /// ... and after which the run is given up.
 const GIVE_UP_AFTER: u32 = 1000;
+/// A hop sets off with more than this part of the speed of the event it is compared with.
+const HOPS: f64 = 1e-6;
 /// How far to look ahead to see whether φ returns, in steps.
 const AHEAD: f64 = 0.1;
 
@@ -121,10 +123,24 @@ impl Watch {
             .events(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
     }
 
-    /// The sides on which a step without events ends.
-    pub fn note_sides(&self, side: &mut [i8]) {
+    /// The sides on which a step without events ends. What was struck, has not got off and approaches again is due.
+    pub fn note_sides(&self, p: &Problem, handled: &[u8], side: &mut [i8]) {
         for i in 0..side.len() {
-            side[i] = sign(self.phi[1][i]);
+            let again =
+                handled[i] == BLOW && beyond(p.system.crossing(p.modes, i), self.rate[1][i]);
+            side[i] = if again { DUE } else { sign(self.phi[1][i]) };
+        }
+    }
+
+    /// Forgets what has been handled, except blows after which φ is still on its far side, at the start (0) or end (1) of the
+    /// step: these are struck again when they approach.
+    pub fn forget(&self, p: &Problem, end: usize, handled: &mut [u8]) {
+        for i in 0..handled.len() {
+            let kept =
+                handled[i] == BLOW && beyond(p.system.crossing(p.modes, i), self.phi[end][i]);
+            if !kept {
+                handled[i] = NOTHING;
+            }
         }
     }
 
@@ -346,11 +362,17 @@ impl Integrator {
 
     /// Marks the event, and every other one that has been crossed by the end of the trial.
     fn mark(&mut self, p: &Problem, s: &State, event: usize, motion: f64) -> Hit {
+        let fastest = self.events.rate[1][event].abs();
         for i in 0..self.core.size.ne {
             let crossing = p.system.crossing(p.modes, i);
             let [x0, x1] = self.events.ends(crossing, i, s.handled[i]);
+            // A hop begins at zero, on the side to which it sets off: contacts that hop together land together. Those that
+            // only stayed where they were struck do not hop.
+            let off = self.events.rate[0][i];
+            let hops = s.handled[i] == BLOW && x0 == 0.0 && off.abs() > HOPS * fastest;
+            let from = if hops { sign(off) } else { sign(x0) };
             self.events.firing[i] = i == event
-                || crosses(crossing, sign(x0), sign(x1))
+                || crosses(crossing, from, sign(x1))
                 || (x1 == 0.0 && crosses(crossing, sign(x0), sign(self.events.rate[1][i])));
         }
         Hit {
@@ -399,7 +421,7 @@ impl Integrator {
         }
         if any {
             self.guard(s);
-            s.handled.fill(NOTHING);
+            self.events.forget(p, 0, &mut s.handled);
             s.event_streak += 1;
             self.fire(p, s, stats)?;
         }
@@ -407,7 +429,7 @@ impl Integrator {
     }
 
     /// Notes on which side of the events the state is, and which of them are due at once: those that are zero and leave to
-    /// the far side at the start, or that `before` did not watch and that are on their far side and stay there.
+    /// the far side, or are there and stay, at the start or because `before` did not watch them.
     pub(super) fn look_around(&mut self, p: &Problem, s: &mut State, before: Option<&[i32]>) {
         let Self { core, events, .. } = self;
         events.look_from(core, p, s);
@@ -417,7 +439,7 @@ impl Integrator {
             let crossing = p.system.crossing(p.modes, i);
             s.side[i] = sign(phi);
             let suspect = match before {
-                None => phi == 0.0,
+                None => phi == 0.0 || beyond(crossing, phi),
                 Some(before) => {
                     p.system.crossing(before, i) == Crossing::Off
                         && (phi == 0.0 || beyond(crossing, phi))

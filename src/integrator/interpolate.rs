@@ -7,6 +7,7 @@
 //! ```
 
 use super::core::{Core, Problem, Scratch, Trial};
+use super::events::dot;
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::{Power, Size, System};
@@ -142,7 +143,7 @@ impl Segment {
         let Scratch {
             q,
             v: [w, rate, v, acc, _],
-            c: [phi_t, ..],
+            c: [phi_t, lambda, _],
         } = scratch;
         let (mut dissipated, mut supplied) = (0.0, 0.0);
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
@@ -152,13 +153,24 @@ impl Segment {
             let power: Power = p.system.power(&cx, q, v);
             dissipated += weight * power.dissipated;
             supplied += weight * power.supplied;
+            let between = |i: usize| {
+                let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
+                hermite3(point, [self.lambda[0][i], self.lambda[1][i]], slopes)
+            };
+            if character.rubs {
+                // −v·D λ
+                w.fill(0.0);
+                for i in 0..lambda.len() {
+                    lambda[i] = between(i);
+                }
+                p.system.rub(&cx, q, v, lambda, w);
+                dissipated -= weight * dot(w, v);
+            }
             if character.moving_constraints {
                 // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
                 p.system.constraint_rate(&cx, q, phi_t);
                 for i in 0..phi_t.len() {
-                    let ends = [self.lambda[0][i], self.lambda[1][i]];
-                    let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
-                    supplied += weight * hermite3(point, ends, slopes) * phi_t[i];
+                    supplied += weight * between(i) * phi_t[i];
                 }
             }
         }

@@ -407,7 +407,7 @@ impl Integrator {
         stats.largest_step = stats.largest_step.max(h);
         stats.error = e;
         stats.worst_error = stats.worst_error.max(e);
-        state.handled.fill(events::NOTHING);
+        self.events.forget(p, 1, &mut state.handled);
         match fired {
             Some(hit) => {
                 state.event_streak = if hit.chatters {
@@ -419,7 +419,7 @@ impl Integrator {
             }
             None => {
                 state.event_streak = 0;
-                self.events.note_sides(&mut state.side);
+                self.events.note_sides(p, &state.handled, &mut state.side);
             }
         }
         Ok(Accepted {

@@ -185,6 +185,9 @@ impl Core {
         stats.evaluations += 1;
         stats.newton_iterations += 1;
         p.system.force(&cx, &y.q, &y.v, force)?;
+        if self.character.rubs {
+            p.system.rub(&cx, &y.q, &y.v, &y.lambda, force);
+        }
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
         if !loaded {
             self.newton

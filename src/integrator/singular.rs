@@ -461,14 +461,19 @@ impl Core {
         for i in 0..acc.len() {
             acc[i] += da[i];
         }
-        p.system.force(&cx, q, v, da)?;
-        p.system.mass_times(&cx, q, acc, inertia);
-        for i in 0..da.len() {
-            da[i] -= inertia[i];
-        }
+        // Where rows rub a second look is had with the multipliers of the first.
         lambda.fill(0.0);
-        self.mass
-            .solve_exact(&self.st, 1e-12, da, lambda, &mut self.work);
+        for _ in 0..if self.character.rubs { 2 } else { 1 } {
+            p.system.force(&cx, q, v, da)?;
+            p.system.rub(&cx, q, v, lambda, da);
+            p.system.mass_times(&cx, q, acc, inertia);
+            for i in 0..da.len() {
+                da[i] -= inertia[i];
+            }
+            lambda.fill(0.0);
+            self.mass
+                .solve_exact(&self.st, 1e-12, da, lambda, &mut self.work);
+        }
         Ok(())
     }
 }

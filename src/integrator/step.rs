@@ -151,6 +151,10 @@ impl Core {
             stats.evaluations += 2;
             p.system.force(&cx, &y.q, before, f0)?;
             p.system.force(&cx, &y.q, &y.v, f1)?;
+            if self.character.rubs {
+                p.system.rub(&cx, &y.q, before, &y.lambda, f0);
+                p.system.rub(&cx, &y.q, &y.v, &y.lambda, f1);
+            }
             for i in 0..dx.len() {
                 dx[i] = f1[i] - f0[i];
             }

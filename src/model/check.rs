@@ -6,7 +6,7 @@ use nalgebra::Matrix3;
 
 use super::{
     Body, BodyCoordinate, BodyRef, CouplingLaw, Curve, Frame, Joint, JointCoordinate, JointKind,
-    JointPlace, Model, Motion, MotionLaw, Moved, Shape, Target,
+    JointNumber, JointPlace, Model, Motion, MotionLaw, Moved, Shape, StopLaw, Target,
 };
 use crate::error::{Error, Result};
 
@@ -21,6 +21,8 @@ pub(crate) enum Range {
     Finite,
     NonNegative,
     Positive,
+    /// From zero to one.
+    Part,
 }
 
 impl Range {
@@ -30,6 +32,7 @@ impl Range {
                 Self::Finite => true,
                 Self::NonNegative => value >= 0.0,
                 Self::Positive => value > 0.0,
+                Self::Part => (0.0..=1.0).contains(&value),
             }
     }
 
@@ -38,6 +41,7 @@ impl Range {
             Self::Finite => "a finite number",
             Self::NonNegative => "a finite number >= 0",
             Self::Positive => "a finite number > 0",
+            Self::Part => "a number from 0 to 1",
         }
     }
 
@@ -148,8 +152,9 @@ impl Target {
             Self::BodyMass(_)
             | Self::BodyInertia(_)
             | Self::ForceStiffness(_)
-            | Self::ForceDamping(_)
-            | Self::Joint(..) => Range::NonNegative,
+            | Self::ForceDamping(_) => Range::NonNegative,
+            Self::Joint(_, _, JointNumber::Restitution) => Range::Part,
+            Self::Joint(..) => Range::NonNegative,
             Self::Force(_, number) => number.range(),
             Self::ForceLength(_)
             | Self::ForceEffort(_)
@@ -244,8 +249,13 @@ impl Model {
                     expected,
                 ));
             }
-            Range::Positive.check(|| format!("{}.stiffness", joint.name), limits.stiffness)?;
-            Range::NonNegative.check(|| format!("{}.damping", joint.name), limits.damping)?;
+            match limits.stop {
+                StopLaw::Compliant { stiffness, damping } => {
+                    Range::Positive.check(|| format!("{}.stiffness", joint.name), stiffness)?;
+                    Range::NonNegative.check(|| format!("{}.damping", joint.name), damping)?;
+                }
+                StopLaw::Rigid(rigid) => rigid.validate(&joint.name)?,
+            }
         }
         Ok(())
     }
@@ -599,6 +609,7 @@ mod tests {
             (Range::Finite, [-1e300, 0.0], [f64::NAN, f64::INFINITY]),
             (Range::NonNegative, [0.0, 1e-300], [-1e-300, f64::INFINITY]),
             (Range::Positive, [1e-300, 1e300], [0.0, f64::NAN]),
+            (Range::Part, [0.0, 1.0], [-1e-300, 1.0 + f64::EPSILON]),
         ] {
             for value in inside {
                 assert!(range.accepts(value), "{range:?} {value}");

@@ -88,6 +88,9 @@ impl Model {
                         "a finite number >= 1",
                     ));
                 }
+                if let ContactLaw::Rigid(rigid) = contact.law {
+                    rigid.validate(&force.name)?;
+                }
                 if let Some((key, expected)) = contact.friction.and_then(|f| f.complaint()) {
                     return Err(refused(&name(&format!("friction.{key}")), &"?", expected));
                 }

@@ -3,6 +3,7 @@
 
 use super::check::Range;
 use super::{BodyRef, Curve, Joint, JointCoordinate, JointPlace};
+use crate::error::Result;
 
 /// A force as a function of one number: proportional to it, or along a curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,15 +95,59 @@ pub struct Friction {
     pub viscous: f64,
 }
 
-/// `limits` of a joint: compliant end stops.
+/// A contact or stop that does not give way: it is met by a blow, then left or held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rigid {
+    /// Part of the speed of approach with which they part, 0 .. 1.
+    pub restitution: f64,
+    /// Approaches slower than this do not bounce (m/s or rad/s); `None`: as the size of the mechanism and gravity say.
+    pub rest_speed: Option<f64>,
+}
+
+impl Rigid {
+    /// Refuses numbers out of range, by the name of whoever has them.
+    pub(super) fn validate(&self, name: &str) -> Result<()> {
+        Range::Part.check(|| format!("{name}.restitution"), self.restitution)?;
+        match self.rest_speed {
+            Some(speed) => Range::NonNegative.check(|| format!("{name}.rest_speed"), speed),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How an end stop acts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopLaw {
+    /// A spring with a damper.
+    Compliant {
+        /// N/m or N m/rad
+        stiffness: f64,
+        /// N s/m or N m s/rad
+        damping: f64,
+    },
+    /// A blow.
+    Rigid(Rigid),
+}
+
+/// `limits` of a joint: end stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Lowest and highest value of the coordinate (rad or m); infinite where there is no stop.
     pub range: [f64; 2],
-    /// N/m or N m/rad
-    pub stiffness: f64,
-    /// N s/m or N m s/rad
-    pub damping: f64,
+    /// What happens there.
+    pub stop: StopLaw,
+}
+
+impl Limits {
+    /// One of the numbers of its stops; `None` where they have none such.
+    pub(super) fn number_mut(&mut self, number: JointNumber) -> Option<&mut f64> {
+        match (&mut self.stop, number) {
+            (StopLaw::Compliant { stiffness, .. }, JointNumber::Stiffness) => Some(stiffness),
+            (StopLaw::Compliant { damping, .. }, JointNumber::Damping) => Some(damping),
+            (StopLaw::Rigid(rigid), JointNumber::Restitution) => Some(&mut rigid.restitution),
+            _ => None,
+        }
+    }
 }
 
 /// A tyre on a road: a force along `up` at the wheel's centre while the tyre is pressed together.
@@ -174,9 +219,11 @@ pub enum ContactLaw {
         /// s/m
         damping: f64,
     },
+    /// No depth at all: blows, and a force that holds.
+    Rigid(Rigid),
 }
 
-/// A compliant contact of a point, ball or disc of `bodies[1]` with a surface of `bodies[0]`.
+/// A contact of a point, ball or disc of `bodies[1]` with a surface of `bodies[0]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contact {
     /// Of `bodies[0]`.
@@ -217,7 +264,7 @@ pub enum ForceKind {
     },
     /// A wheel on a road.
     Tyre(Tyre),
-    /// Compliant contact.
+    /// Contact, compliant or rigid.
     Contact(Contact),
 }
 
@@ -300,6 +347,8 @@ pub enum ForceNumber {
     Kinetic,
     /// Of a contact: where it breaks loose.
     Static,
+    /// Of a rigid contact.
+    Restitution,
 }
 
 /// A number of a joint that can be set from outside, of one coordinate.
@@ -315,6 +364,8 @@ pub enum JointNumber {
     Stiffness,
     /// Of the end stops.
     Damping,
+    /// Of rigid end stops.
+    Restitution,
 }
 
 impl ForceNumber {
@@ -323,6 +374,7 @@ impl ForceNumber {
         match self {
             Self::Preload | Self::Component(_) | Self::Height => Range::Finite,
             Self::Radius => Range::Positive,
+            Self::Restitution => Range::Part,
             Self::Stiffness(_) | Self::Damping(_) | Self::Kinetic | Self::Static => {
                 Range::NonNegative
             }
@@ -383,10 +435,16 @@ impl ForceKind {
                 .collect()
             }
             Self::Tyre(_) => vec![("radius", N::Radius, "m"), ("height", N::Height, "m")],
-            Self::Contact(contact) if contact.friction.is_some() => {
-                vec![("kinetic", N::Kinetic, ""), ("static", N::Static, "")]
+            Self::Contact(contact) => {
+                let mut all = Vec::new();
+                if let ContactLaw::Rigid(_) = contact.law {
+                    all.push(("restitution", N::Restitution, ""));
+                }
+                if contact.friction.is_some() {
+                    all.extend([("kinetic", N::Kinetic, ""), ("static", N::Static, "")]);
+                }
+                all
             }
-            Self::Contact(_) => vec![],
         }
     }
 
@@ -400,6 +458,13 @@ impl ForceKind {
             (Self::Bushing { damping, .. }, N::Damping(k)) => damping.get_mut(k),
             (Self::Tyre(tyre), N::Radius) => Some(&mut tyre.radius),
             (Self::Tyre(tyre), N::Height) => Some(&mut tyre.height),
+            (
+                Self::Contact(Contact {
+                    law: ContactLaw::Rigid(rigid),
+                    ..
+                }),
+                N::Restitution,
+            ) => Some(&mut rigid.restitution),
             (
                 Self::Contact(Contact {
                     friction: Some(friction),
@@ -497,7 +562,7 @@ impl Friction {
 }
 
 /// Names of the numbers of a joint's friction and end stops: of the only coordinate, of the first, second, third.
-const JOINT_NAMES: [(JointNumber, [&str; 4]); 5] = [
+const JOINT_NAMES: [(JointNumber, [&str; 4]); 6] = [
     (
         JointNumber::Kinetic,
         ["kinetic", "kinetic1", "kinetic2", "kinetic3"],
@@ -518,6 +583,15 @@ const JOINT_NAMES: [(JointNumber, [&str; 4]); 5] = [
         JointNumber::Damping,
         ["damping", "damping1", "damping2", "damping3"],
     ),
+    (
+        JointNumber::Restitution,
+        [
+            "restitution",
+            "restitution1",
+            "restitution2",
+            "restitution3",
+        ],
+    ),
 ];
 
 impl Joint {
@@ -535,7 +609,10 @@ impl Joint {
                 let there = if of_friction {
                     has(&self.friction, k)
                 } else {
-                    has(&self.limits, k)
+                    let mut limits = self.limits.get(k).copied().flatten();
+                    limits
+                        .as_mut()
+                        .is_some_and(|l| l.number_mut(number).is_some())
                 };
                 let unit = match (number, angle) {
                     (JointNumber::Kinetic | JointNumber::Static, true) => "N.m",
@@ -544,6 +621,7 @@ impl Joint {
                     (JointNumber::Stiffness, false) => "N/m",
                     (JointNumber::Viscous | JointNumber::Damping, true) => "N.m.s/rad",
                     (JointNumber::Viscous | JointNumber::Damping, false) => "N.s/m",
+                    (JointNumber::Restitution, _) => "",
                 };
                 if there {
                     all.push((k, (names[if count == 1 { 0 } else { k + 1 }], number, unit)));
@@ -572,12 +650,9 @@ impl Joint {
                 .get_mut(index)?
                 .as_mut()
                 .map(|f| &mut f.viscous),
-            N::Stiffness => self
-                .limits
-                .get_mut(index)?
-                .as_mut()
-                .map(|l| &mut l.stiffness),
-            N::Damping => self.limits.get_mut(index)?.as_mut().map(|l| &mut l.damping),
+            N::Stiffness | N::Damping | N::Restitution => {
+                self.limits.get_mut(index)?.as_mut()?.number_mut(number)
+            }
         }
     }
 }

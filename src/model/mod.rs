@@ -25,7 +25,7 @@ mod tests;
 pub use explain::explain;
 pub use force::{
     Characteristic, Contact, ContactLaw, ForceKind, ForceNumber, ForcePlace, Friction, JointNumber,
-    Limits, Load, LoadFrame, Only, Outline, Spring, Surface, Tyre,
+    Limits, Load, LoadFrame, Only, Outline, Rigid, Spring, StopLaw, Surface, Tyre,
 };
 pub use own::Own;
 pub use schema::schema;

@@ -180,6 +180,7 @@ fn number(range: Range) -> Value {
         Range::Finite => json!({ "type": "number" }),
         Range::NonNegative => json!({ "type": "number", "minimum": 0 }),
         Range::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Range::Part => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
     }
 }
 

@@ -331,8 +331,9 @@ impl Model {
                     JointNumber::Kinetic => friction.map(|f| f.kinetic),
                     JointNumber::Static => friction.map(|f| f.r#static),
                     JointNumber::Viscous => friction.map(|f| f.viscous),
-                    JointNumber::Stiffness => limits.map(|l| l.stiffness),
-                    JointNumber::Damping => limits.map(|l| l.damping),
+                    JointNumber::Stiffness | JointNumber::Damping | JointNumber::Restitution => {
+                        limits?.number_mut(number).copied()
+                    }
                 }
             }
             Target::ForceStiffness(i)

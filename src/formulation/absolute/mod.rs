@@ -22,7 +22,7 @@ use super::force::{self, Between, Element as _, gravity::Gravity, group::Group};
 use super::joint::{self, Joint};
 use super::value::Values;
 use super::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size,
+    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
     System, Weights,
 };
 use crate::error::{Error, Result};
@@ -221,14 +221,23 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
             }
         }
 
+        let scene = force::Scene {
+            model,
+            values: &values,
+            joints: &joints,
+            q: &q,
+            length,
+            tiny,
+        };
+        let mut held = force::Rows::new(&mut parts);
         let mut forces = Group::default();
         for (k, written) in model.forces.iter().enumerate() {
-            let element = force::build(model, k, &values, &joints, &q, tiny, &mut slots)?;
+            let element = force::build(&scene, k, &mut held, &mut slots)?;
             forces.push(element, &written.name);
         }
         let mut in_joints = Vec::new();
         for (k, written) in model.joints.iter().enumerate() {
-            let own = force::in_joint(model, k, &values, &joints, &mut slots)?;
+            let own = force::in_joint(&scene, k, &mut held, &mut slots)?;
             for (coordinate, friction, element) in own {
                 in_joints.push((k, coordinate, friction));
                 forces.push(element, &written.name);
@@ -388,6 +397,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
             moving_constraints: self.rows.iter().any(|row| row.part.moves()),
             works: self.forces.works(),
             linear: false,
+            rubs: self.forces.rubs(),
         }
     }
 
@@ -494,6 +504,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         let turned = W::ROTATES && !weights.theta.is_empty();
         if turned {
             self.forces.tangent_of_rates(cx, poses, v, damping, out);
+            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, 0.0, out);
             self.times_tangent_inverse(weights.theta, out);
         }
         if stiffness != 0.0 {
@@ -503,7 +514,14 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
         let damping = if turned { 0.0 } else { damping };
         self.forces.tangent(cx, poses, v, damping, stiffness, out);
+        if damping != 0.0 || stiffness != 0.0 {
+            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, stiffness, out);
+        }
         Ok(())
+    }
+
+    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+        self.forces.rub(cx, &mut W::poses(q), v, lambda, out);
     }
 
     fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
@@ -540,6 +558,11 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         for Owned { part, first, .. } in &self.rows {
             part.convective(cx, poses, v, &mut gamma[*first..]);
         }
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+        self.forces.active(modes, rows);
     }
 
     fn constraint_scale(&self, row: usize) -> f64 {
@@ -673,6 +696,22 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         n: &mut [f64],
     ) -> Reaction {
         self.forces.fire(cx, &mut W::poses(at.q), at, i, modes, n)
+    }
+
+    fn slip(
+        &self,
+        cx: &Context,
+        at: &Motion,
+        i: usize,
+        direction: usize,
+        t: &mut [f64],
+    ) -> Option<Slip> {
+        self.forces
+            .slip(cx, &mut W::poses(at.q), at, i, direction, t)
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.forces.release(modes, gaps);
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

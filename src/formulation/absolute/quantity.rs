@@ -21,7 +21,7 @@ impl<W: Kind<N>, const N: usize> Mechanism for Absolute<W, N> {
             Quantity::Joint(i, JointField::Stop(k)) => self.in_joint(cx, (i, k, false), at),
             Quantity::Joint(i, field) => self.joint(&self.joints[i], field, at),
             Quantity::Force(i, field) => {
-                let shown = self.forces.shown_of(i, cx, &mut W::poses(at.q), at.v);
+                let shown = self.forces.shown_of(i, cx, &mut W::poses(at.q), at);
                 match field {
                     ForceField::Length => shown.length,
                     ForceField::Rate => shown.rate,
@@ -80,10 +80,9 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
         let first = self.forces.len() - self.in_joints.len();
         match self.in_joints.iter().position(|x| *x == which) {
             Some(k) => {
-                (self
-                    .forces
-                    .shown_of(first + k, cx, &mut W::poses(at.q), at.v))
-                .force
+                self.forces
+                    .shown_of(first + k, cx, &mut W::poses(at.q), at)
+                    .force
             }
             None => f64::NAN,
         }

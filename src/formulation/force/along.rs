@@ -91,9 +91,9 @@ impl<W: World<N>, const N: usize> Element<W, N> for Along<W, N> {
         power.supplied += own.supplied;
     }
 
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
         let (length, g) = self.measure.value(poses);
-        let rate = gather(self.measure.bodies(), &g, v);
+        let rate = gather(self.measure.bodies(), &g, at.v);
         let pull = self.law.pull(cx, length, rate);
         Shown {
             length,

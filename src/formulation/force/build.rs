@@ -10,57 +10,128 @@ use super::friction::Friction;
 use super::group::Group;
 use super::kernel::{Acting, Kernel};
 use super::load::Load;
+use super::rigid::{Place, Rigid};
 use super::spring_damper::{Shape, SpringDamper};
 use super::stop::Stops;
 use super::tyre::{Profile, Tyre};
 use super::{Between, Element, Law};
 use crate::error::{Error, Result};
+use crate::formulation::absolute::rows::Part;
 use crate::formulation::absolute::slots::Slots;
+use crate::formulation::absolute::world::Measure as _;
 use crate::formulation::joint::{self, Joint};
 use crate::formulation::value::{Value, Values};
 use crate::model::{
     self, BodyRef, ContactLaw, ForceKind, ForceNumber, ForcePlace, JointCoordinate, JointNumber,
-    JointPlace, Model, Surface, Target,
+    JointPlace, Model, StopLaw, Surface, Target,
 };
 
-/// What building needs.
-struct Builder<'a, W: Between<N>, const N: usize> {
+/// The mechanism without its forces.
+pub struct Scene<'a, W: Between<N>, const N: usize> {
+    /// As written.
+    pub model: &'a Model,
+    /// Who sets what.
+    pub values: &'a Values,
+    /// Its joints.
+    pub joints: &'a [Joint<W, N>],
+    /// The start pose.
+    pub q: &'a [f64],
+    /// The characteristic length (m).
+    pub length: f64,
+    /// Below this distance two points are in one place (m).
+    pub tiny: f64,
+}
+
+/// Constraint rows, to which rigid contacts and stops add their own.
+pub struct Rows<'a, W: Between<N>, const N: usize> {
+    parts: &'a mut Vec<(Part<W, N>, String)>,
+    next: usize,
+}
+
+impl<'a, W: Between<N>, const N: usize> Rows<'a, W, N> {
+    /// Behind those there are.
+    pub fn new(parts: &'a mut Vec<(Part<W, N>, String)>) -> Self {
+        let next = parts.iter().map(|(part, _)| part.rows()).sum();
+        Self { parts, next }
+    }
+
+    /// The row c = c₀ of this name.
+    fn hold(&mut self, measure: &W::Measure, at: f64, name: &str, slots: &mut Slots) -> usize {
+        let part = Part::held(measure.clone(), at, slots);
+        self.parts.push((part, name.to_owned()));
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+/// A start deeper in than this part of the characteristic length is a mistake of the drawing.
+const OVERLAP: f64 = 1e-3;
+/// A gap below this part of it is none.
+const TOUCHING: f64 = 1e-6;
+/// Part of the mechanism's weight that is rounding of a force.
+const PULL: f64 = 1e-10;
+/// Part of the speed of a fall through the characteristic length below which nothing bounces: hops of half a millionth of it.
+const REST: f64 = 1e-3;
+
+impl<W: Between<N>, const N: usize> Scene<'_, W, N> {
+    /// The rest speed of what does not say its own.
+    fn rest_speed(&self, rigid: &model::Rigid, is_angle: bool) -> f64 {
+        let size = if is_angle {
+            1.0 / self.length
+        } else {
+            self.length
+        };
+        (rigid.rest_speed).unwrap_or(REST * (self.gravity() * size).sqrt())
+    }
+
+    /// A pull that is rounding: of a force, or of a moment.
+    fn slack(&self, is_angle: bool) -> f64 {
+        let mass: f64 = self.model.bodies.iter().map(|body| body.mass).sum();
+        let lever = if is_angle { self.length } else { 1.0 };
+        PULL * mass * self.gravity() * lever
+    }
+
+    fn gravity(&self) -> f64 {
+        self.model.gravity.iter().map(|g| g * g).sum::<f64>().sqrt()
+    }
+
+    /// A length or an angle as large as this part of the mechanism.
+    fn part(&self, part: f64, is_angle: bool) -> f64 {
+        part * if is_angle { 1.0 } else { self.length }
+    }
+}
+
+/// What building a force needs.
+struct Builder<'a, 'b, W: Between<N>, const N: usize> {
+    scene: &'a Scene<'a, W, N>,
     model: &'a Model,
     force: &'a model::Force,
     index: usize,
     values: &'a Values,
-    joints: &'a [Joint<W, N>],
-    /// The start pose.
-    q: &'a [f64],
-    tiny: f64,
+    rows: &'a mut Rows<'b, W, N>,
     slots: &'a mut Slots,
 }
 
-/// Force `index` of the model; `tiny` is the distance below which two points are one place, `q` the start pose.
+/// Force `index` of the model.
 pub fn build<W: Between<N>, const N: usize>(
-    model: &Model,
+    scene: &Scene<W, N>,
     index: usize,
-    values: &Values,
-    joints: &[Joint<W, N>],
-    q: &[f64],
-    tiny: f64,
+    rows: &mut Rows<W, N>,
     slots: &mut Slots,
 ) -> Result<Arc<dyn Element<W, N>>> {
-    let force = &model.forces[index];
     Builder {
-        model,
-        force,
+        scene,
+        model: scene.model,
+        force: &scene.model.forces[index],
         index,
-        values,
-        joints,
-        q,
-        tiny,
+        values: scene.values,
+        rows,
         slots,
     }
     .element()
 }
 
-impl<W: Between<N>, const N: usize> Builder<'_, W, N> {
+impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
     fn refuse(&self, why: &str) -> Error {
         Error::Model {
             origin: self.model.origin.clone(),
@@ -171,14 +242,16 @@ impl<W: Between<N>, const N: usize> Builder<'_, W, N> {
             [0, 1].map(|k| W::point(self.model, bodies[k], points[k]))
         };
         match &self.force.on {
-            ForcePlace::Points { bodies, points } => Ok(W::line(at(bodies, points), self.tiny)),
+            ForcePlace::Points { bodies, points } => {
+                Ok(W::line(at(bodies, points), self.scene.tiny))
+            }
             ForcePlace::Axis {
                 bodies,
                 points,
                 direction,
             } => Ok(W::slide(at(bodies, points), *direction)),
             ForcePlace::Joint(of) => {
-                joint::coordinate(self.model, self.joints, *of, &self.force.name)
+                joint::coordinate(self.model, self.scene.joints, *of, &self.force.name)
                     .map_err(|_| self.refuse("acts in a joint that has no such coordinate"))
             }
             ForcePlace::Point { .. } | ForcePlace::Frames { .. } => {
@@ -206,7 +279,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, W, N> {
         let ForcePlace::Frames { bodies, at } = &self.force.on else {
             return Err(self.refuse("acts between two frames"));
         };
-        let frames = W::at_rest(&mut W::poses(self.q), *bodies);
+        let frames = W::at_rest(&mut W::poses(self.scene.q), *bodies);
         let (mut levers, mut axes) = ([[0.0; 3]; 2], [[[0.0; 3]; 3]; 2]);
         for k in 0..2 {
             match at {
@@ -261,15 +334,38 @@ impl<W: Between<N>, const N: usize> Builder<'_, W, N> {
                 damping: self.damping(damping),
                 grows: true,
             },
+            ContactLaw::Rigid(rigid) => return self.rigid(contact, &rigid),
         };
-        let friction = contact.friction.map(|f| Friction {
+        let friction = self.friction(contact);
+        let mut group = Group::default();
+        for face in self.faces(contact)? {
+            let kernel = Contact {
+                face,
+                center: levers[1],
+                radius: contact.radius,
+                press,
+                friction,
+            };
+            let element = self.acting(kernel, bodies);
+            group.push(element, &self.force.name);
+        }
+        Ok(Arc::new(group))
+    }
+
+    fn friction(&self, contact: &model::Contact) -> Option<Friction> {
+        contact.friction.map(|f| Friction {
             kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
             r#static: self.number(ForceNumber::Static, f.r#static),
             stiction_velocity: f.stiction_velocity,
             stribeck_velocity: f.stribeck_velocity,
             viscous: Value::Constant(f.viscous),
-        });
-        let faces = match &contact.surface {
+        })
+    }
+
+    /// What can be touched on the first body.
+    fn faces(&self, contact: &model::Contact) -> Result<Vec<Face>> {
+        let (bodies, levers) = self.two_points()?;
+        Ok(match &contact.surface {
             Surface::Plane(normal) => vec![Face::Plane {
                 point: levers[0],
                 normal: *normal,
@@ -285,18 +381,64 @@ impl<W: Between<N>, const N: usize> Builder<'_, W, N> {
                 let center = W::lever(&W::point(self.model, bodies[0], [0.0; 3]));
                 outline::faces(outline, [-center[0], -center[1]])
             }
-        };
+        })
+    }
+
+    /// A rigid contact: for each face the gap as a measure, with a row that holds it closed.
+    fn rigid(
+        &mut self,
+        contact: &model::Contact,
+        rigid: &model::Rigid,
+    ) -> Result<Arc<dyn Element<W, N>>> {
+        let (bodies, levers) = self.two_points()?;
+        let restitution = self.number(ForceNumber::Restitution, rigid.restitution);
+        let friction = self.friction(contact);
+        let center = W::at_lever(bodies[1], levers[1]);
         let mut group = Group::default();
-        for face in faces {
-            let kernel = Contact {
-                face,
-                center: levers[1],
-                radius: contact.radius,
-                press,
-                friction,
+        for face in self.faces(contact)? {
+            let on = |lever: &[f64; 3]| [W::at_lever(bodies[0], *lever), center];
+            let (measure, at) = match &face {
+                Face::Plane { point, normal } => (W::slide(on(point), *normal), contact.radius),
+                Face::Segment { ends, normal, .. } => {
+                    (W::slide(on(&ends[0]), *normal), contact.radius)
+                }
+                // A point passes a corner on one side or the other.
+                Face::Corner { .. } if contact.radius == 0.0 => continue,
+                Face::Corner { point, .. } => (W::line(on(point), self.scene.tiny), contact.radius),
+                Face::Ball { point, radius } => {
+                    (W::line(on(point), self.scene.tiny), radius + contact.radius)
+                }
+                Face::Smooth(outline) => match W::height(bodies[0], outline, center) {
+                    Some(measure) => (measure, contact.radius),
+                    None => {
+                        return Err(self.refuse("has a curve, which exists in two dimensions only"));
+                    }
+                },
             };
-            let element = self.acting(kernel, bodies);
-            group.push(element, &self.force.name);
+            let row = (self.rows).hold(&measure, at, &self.force.name, self.slots);
+            let one = Rigid::<W, N> {
+                measure,
+                at,
+                sign: 1.0,
+                row,
+                restitution,
+                rest_speed: self.scene.rest_speed(rigid, false),
+                near: self.scene.part(TOUCHING, false),
+                slack: self.scene.slack(false),
+                place: Some(Place {
+                    face,
+                    center: levers[1],
+                    radius: contact.radius,
+                    friction,
+                }),
+                pair: (friction.is_some()).then(|| self.slots.pair(bodies, |_, _| true)),
+            };
+            if let Some(depth) = one.overlap(self.scene.q, self.scene.part(OVERLAP, false)) {
+                return Err(self.refuse(&format!(
+                    "is rigid, but its bodies overlap by {depth:.3} m as they are drawn: move them apart"
+                )));
+            }
+            group.push(Arc::new(one), &self.force.name);
         }
         Ok(Arc::new(group))
     }
@@ -342,12 +484,12 @@ pub type InJoint<W, const N: usize> = (usize, bool, Arc<dyn Element<W, N>>);
 
 /// The friction and the end stops in the coordinates of a joint.
 pub fn in_joint<W: Between<N>, const N: usize>(
-    model: &Model,
+    scene: &Scene<W, N>,
     index: usize,
-    values: &Values,
-    joints: &[Joint<W, N>],
+    rows: &mut Rows<W, N>,
     slots: &mut Slots,
 ) -> Result<Vec<InJoint<W, N>>> {
+    let (model, values, joints) = (scene.model, scene.values, scene.joints);
     let written = &model.joints[index];
     let mut all: Vec<InJoint<W, N>> = Vec::new();
     let number =
@@ -379,16 +521,53 @@ pub fn in_joint<W: Between<N>, const N: usize>(
             index: k,
         };
         let measure = joint::coordinate(model, joints, of, &written.name)?;
-        let law = Stops {
-            range: limits.range,
-            stiffness: number(k, JointNumber::Stiffness, limits.stiffness),
-            damping: number(k, JointNumber::Damping, limits.damping),
+        let element: Arc<dyn Element<W, N>> = match limits.stop {
+            StopLaw::Compliant { stiffness, damping } => {
+                let law = Stops {
+                    range: limits.range,
+                    stiffness: number(k, JointNumber::Stiffness, stiffness),
+                    damping: number(k, JointNumber::Damping, damping),
+                };
+                Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots))
+            }
+            StopLaw::Rigid(rigid) => {
+                let restitution = number(k, JointNumber::Restitution, rigid.restitution);
+                let angle = measure.is_angle();
+                let mut group = Group::default();
+                for (at, sign) in [(limits.range[0], 1.0), (limits.range[1], -1.0)] {
+                    if !at.is_finite() {
+                        continue;
+                    }
+                    let stop = Rigid::<W, N> {
+                        row: rows.hold(&measure, at, &written.name, slots),
+                        measure: measure.clone(),
+                        at,
+                        sign,
+                        restitution,
+                        rest_speed: scene.rest_speed(&rigid, angle),
+                        near: scene.part(TOUCHING, angle),
+                        slack: scene.slack(angle),
+                        place: None,
+                        pair: None,
+                    };
+                    if let Some(depth) = stop.overlap(scene.q, scene.part(OVERLAP, angle)) {
+                        let unit = if angle { "rad" } else { "m" };
+                        return Err(Error::Model {
+                            origin: model.origin.clone(),
+                            line: written.place.line,
+                            column: written.place.column,
+                            message: format!(
+                                "joint \"{}\" begins {depth:.3} {unit} beyond its limits, whose stops are rigid",
+                                written.name
+                            ),
+                        });
+                    }
+                    group.push(Arc::new(stop), &written.name);
+                }
+                Arc::new(group)
+            }
         };
-        all.push((
-            k,
-            false,
-            Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots)),
-        ));
+        all.push((k, false, element));
     }
     Ok(all)
 }

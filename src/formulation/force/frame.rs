@@ -67,6 +67,9 @@ pub trait Seen<const N: usize>: World<N> {
     /// A point given in a body's frame, seen from its centre of mass.
     fn lever(point: &Self::Point) -> [f64; 3];
 
+    /// The point of a body with this lever.
+    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::Point;
+
     /// Two bodies now.
     fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [Frame<f64>; 2];
 
@@ -102,6 +105,13 @@ fn lifted<const N: usize>(frame: &Frame<f64>) -> Frame<Dual<N>> {
 impl Seen<6> for Plane {
     fn lever(point: &Self::Point) -> [f64; 3] {
         [point.s.x, point.s.y, 0.0]
+    }
+
+    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::Point {
+        plane::pose::Point {
+            body,
+            s: plane::flat(lever),
+        }
     }
 
     fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [Frame<f64>; 2] {
@@ -160,6 +170,13 @@ impl Seen<6> for Plane {
 impl Seen<12> for Space {
     fn lever(point: &Self::Point) -> [f64; 3] {
         [point.s.x, point.s.y, point.s.z]
+    }
+
+    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::Point {
+        space::pose::Point {
+            body,
+            s: lever.into(),
+        }
     }
 
     fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [Frame<f64>; 2] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Element, Shown, Watched};
 use crate::formulation::absolute::world::World;
-use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction};
+use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
 
 #[derive(Clone, Debug)]
 struct Member<W: World<N>, const N: usize> {
@@ -72,9 +72,9 @@ impl<W: World<N>, const N: usize> Group<W, N> {
     }
 
     /// What a user reads of one of them.
-    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
         let member = &self.members[k];
-        member.element.shown(&own(cx, &member.modes), poses, v)
+        member.element.shown(&own(cx, &member.modes), poses, at)
     }
 
     /// Whose event it is.
@@ -140,6 +140,41 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         }
     }
 
+    fn rubs(&self) -> bool {
+        self.members.iter().any(|m| m.element.rubs())
+    }
+
+    fn rub(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| m.element.rubs()) {
+            member
+                .element
+                .rub(&own(cx, &member.modes), poses, v, lambda, out);
+        }
+    }
+
+    fn rub_tangent(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: (&[f64], &[f64]),
+        damping: f64,
+        stiffness: f64,
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| m.element.rubs()) {
+            member
+                .element
+                .rub_tangent(&own(cx, &member.modes), poses, at, damping, stiffness, out);
+        }
+    }
+
     fn add_energy(&self, cx: &Context, poses: &mut W::Poses<'_>, energy: &mut Energy) {
         for member in &self.members {
             member
@@ -157,13 +192,13 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
     }
 
     /// Together: forces added, the length that of the deepest.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
         let mut all = Shown {
             length: f64::NEG_INFINITY,
             ..Shown::default()
         };
         for k in 0..self.members.len() {
-            let one = self.shown_of(k, cx, poses, v);
+            let one = self.shown_of(k, cx, poses, at);
             // Of those that press; where none does, of the first.
             if (one.force != 0.0 && one.length > all.length) || all.length == f64::NEG_INFINITY {
                 (all.length, all.rate) = (one.length, one.rate);
@@ -175,6 +210,12 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
             }
         }
         all
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        for member in &self.members {
+            member.element.active(&modes[member.modes.clone()], rows);
+        }
     }
 
     fn watched(&self) -> Watched {
@@ -227,6 +268,31 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         member
             .element
             .fire(&own(cx, &member.modes), poses, at, i - first, own_modes, n)
+    }
+
+    fn slip(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        at: &Motion,
+        i: usize,
+        direction: usize,
+        t: &mut [f64],
+    ) -> Option<Slip> {
+        let member = self.owner(i);
+        let first = member.events.start;
+        member
+            .element
+            .slip(&own(cx, &member.modes), poses, at, i - first, direction, t)
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        for member in &self.members {
+            member.element.release(
+                &mut modes[member.modes.clone()],
+                &mut gaps[member.events.clone()],
+            );
+        }
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

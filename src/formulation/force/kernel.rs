@@ -114,30 +114,38 @@ impl<K: Kernel, const N: usize> Acting<K, N> {
     }
 
     fn generalised<W: Seen<N>, T: Number>(&self, cx: &Context, frames: &[Frame<T>; 2]) -> [T; N] {
-        let action = self.kernel.act(cx, frames);
-        let mut out = [T::constant(0.0); N];
-        for (side, frame) in frames.iter().enumerate() {
-            if self.bodies[side].is_none() {
-                continue;
-            }
-            let lever = minus(&action.place, &frame.r);
-            let (mut force, mut moment) = (
-                action.force,
-                plus(&action.couple, &cross(&lever, &action.force)),
-            );
-            if side == 0 {
-                force = force.map(|x| -x);
-                moment = moment.map(|x| -x);
-            }
-            W::onto(
-                frame,
-                &force,
-                &moment,
-                &mut out[N / 2 * side..N / 2 * (side + 1)],
-            );
-        }
-        out
+        generalised::<W, T, N>(&self.kernel.act(cx, frames), self.bodies, frames)
     }
+}
+
+/// The generalised forces of an action on two bodies; zero on the ground.
+pub fn generalised<W: Seen<N>, T: Number, const N: usize>(
+    action: &Action<T>,
+    bodies: [BodyRef; 2],
+    frames: &[Frame<T>; 2],
+) -> [T; N] {
+    let mut out = [T::constant(0.0); N];
+    for (side, frame) in frames.iter().enumerate() {
+        if bodies[side].is_none() {
+            continue;
+        }
+        let lever = minus(&action.place, &frame.r);
+        let (mut force, mut moment) = (
+            action.force,
+            plus(&action.couple, &cross(&lever, &action.force)),
+        );
+        if side == 0 {
+            force = force.map(|x| -x);
+            moment = moment.map(|x| -x);
+        }
+        W::onto(
+            frame,
+            &force,
+            &moment,
+            &mut out[N / 2 * side..N / 2 * (side + 1)],
+        );
+    }
+    out
 }
 
 impl<W: Seen<N>, K: Kernel, const N: usize> Element<W, N> for Acting<K, N> {
@@ -182,8 +190,8 @@ impl<W: Seen<N>, K: Kernel, const N: usize> Element<W, N> for Acting<K, N> {
         power.supplied += own.supplied;
     }
 
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown {
-        let frames = W::seen(poses, self.bodies, v);
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
+        let frames = W::seen(poses, self.bodies, at.v);
         let action = self.kernel.act(cx, &frames);
         Shown {
             load: action.force,

@@ -22,6 +22,7 @@ pub mod gravity;
 pub mod group;
 pub mod kernel;
 pub mod load;
+pub mod rigid;
 pub mod spring_damper;
 pub mod stop;
 pub mod touch;
@@ -35,9 +36,11 @@ use std::fmt::Debug;
 use super::absolute::plane::{self, Plane, flat};
 use super::absolute::space::{self, Space};
 use super::absolute::world::World;
-use super::{Context, Crossing, Energy, Motion, Power, Reaction};
+use super::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
 use crate::linalg::so3::Vec3;
-pub use build::{build, in_joint};
+use crate::model::BodyRef;
+pub use build::{Rows, Scene, build, in_joint};
+use contact::outline::Smooth;
 
 /// The force F of a law and its slopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -153,6 +156,34 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
         out: &mut [f64],
     );
 
+    /// Its rows rub: [`Element::rub`] is not always zero.
+    fn rubs(&self) -> bool {
+        false
+    }
+
+    /// out += forces in proportion to the multipliers of its rows.
+    fn rub(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _lambda: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
+
+    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q) of [`Element::rub`].
+    fn rub_tangent(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _at: (&[f64], &[f64]),
+        _damping: f64,
+        _stiffness: f64,
+        _out: &mut [f64],
+    ) {
+    }
+
     /// Adds the energy stored.
     fn add_energy(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {}
 
@@ -160,7 +191,10 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     fn add_power(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _v: &[f64], _power: &mut Power) {}
 
     /// What a user reads.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64]) -> Shown;
+    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown;
+
+    /// Which of its own constraint rows hold, among all rows.
+    fn active(&self, _modes: &[i32], _rows: &mut [bool]) {}
 
     /// How many events and modes.
     fn watched(&self) -> Watched {
@@ -206,6 +240,22 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
         Reaction::Mode
     }
 
+    /// Friction of the blow of event `i`, as [`super::System::slip`].
+    fn slip(
+        &self,
+        _cx: &Context,
+        _poses: &mut W::Poses<'_>,
+        _at: &Motion,
+        _i: usize,
+        _direction: usize,
+        _t: &mut [f64],
+    ) -> Option<Slip> {
+        None
+    }
+
+    /// Lets go of what is held, as [`super::System::release`].
+    fn release(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
+
     /// Event `i` bounces too slowly to go on bouncing, or the motion is thrown to and fro over it.
     fn hold(&self, _i: usize, _modes: &mut [i32]) {}
 }
@@ -217,6 +267,9 @@ pub trait Between<const N: usize>: World<N> + frame::Seen<N> {
 
     /// Travel of the second point from the first along a direction of the first body.
     fn slide(points: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure;
+
+    /// Height of a point above a smooth outline of another body; outlines exist in the plane only.
+    fn height(body: BodyRef, outline: &Smooth, point: Self::Point) -> Option<Self::Measure>;
 }
 
 impl Between<6> for Plane {
@@ -233,6 +286,16 @@ impl Between<6> for Plane {
             offset: -direction.dot(&p0.s),
         })
     }
+
+    fn height(body: BodyRef, outline: &Smooth, point: Self::Point) -> Option<Self::Measure> {
+        Some(plane::measure::Measure::Height(Box::new(
+            plane::measure::Height {
+                body,
+                outline: outline.clone(),
+                point,
+            },
+        )))
+    }
 }
 
 impl Between<12> for Space {
@@ -248,5 +311,9 @@ impl Between<12> for Space {
             point: p1,
             offset: -direction.dot(&p0.s),
         })
+    }
+
+    fn height(_body: BodyRef, _outline: &Smooth, _point: Self::Point) -> Option<Self::Measure> {
+        None
     }
 }

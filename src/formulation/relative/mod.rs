@@ -519,6 +519,20 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         Ok(())
     }
 
+    /// Jᵀ of what rubs at the bodies.
+    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+        let work = &mut *self.moving(q, v);
+        for (k, &row) in self.rows.iter().enumerate() {
+            work.lambda[row] = lambda[k];
+        }
+        work.x.fill(0.0);
+        (self.inner).rub(cx, &work.q, &work.v, &work.lambda, &mut work.x);
+        (self.tree).collect(&work.geometry, &mut work.x, &mut work.joints);
+        for (out, own) in out.iter_mut().zip(&work.joints) {
+            *out += own;
+        }
+    }
+
     fn tangent(
         &self,
         cx: &Context,
@@ -672,6 +686,10 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
 
     fn event_name(&self, i: usize) -> String {
         self.inner.event_name(i)
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.inner.release(modes, gaps);
     }
 
     fn hold(&self, i: usize, modes: &mut [i32]) {

@@ -130,13 +130,14 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
         let force = &mut work.tangent.inertia;
         self.inner.mass_times(cx, &work.q, &work.y, &mut work.x);
         let outcome = self.inner.force(cx, &work.q, &work.v, force);
+        for (k, &row) in self.rows.iter().enumerate() {
+            work.lambda[row] = lambda[k];
+        }
+        self.inner.rub(cx, &work.q, &work.v, &work.lambda, force);
         for (x, f) in work.x.iter_mut().zip(force) {
             *x -= *f;
         }
         self.inner.jacobian(cx, &work.q, &mut work.g);
-        for (k, &row) in self.rows.iter().enumerate() {
-            work.lambda[row] = lambda[k];
-        }
         for closure in &self.closures {
             for slot in closure.slots.clone() {
                 let (row, column) = self.inner.pattern.jacobian[slot];

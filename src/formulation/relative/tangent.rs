@@ -236,6 +236,11 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     ) -> Evaluated {
         if weights.stiffness != 0.0 {
             self.balance(cx, whole, a, lambda)?;
+        } else {
+            // Rows that rub damp by their own multipliers.
+            for (k, &row) in self.rows.iter().enumerate() {
+                whole.lambda[row] = lambda[k];
+            }
         }
         let Whole {
             q,

@@ -70,6 +70,22 @@ const FRAME: Key = Key::new(
     "along whose axes",
 );
 
+/// Of rigid contacts and end stops.
+pub(in crate::model) const RESTITUTION: Key = Key::new(
+    "restitution",
+    Kind::Number(Range::Part),
+    "",
+    "none: compliant",
+    "instead of stiffness, rigid: part of the speed of approach that is left after a blow, 0 to 1",
+);
+pub(in crate::model) const REST_SPEED: Key = Key::new(
+    "rest_speed",
+    NON_NEGATIVE,
+    "m/s or rad/s",
+    "1e-3 of the speed of a fall through the mechanism's size",
+    "with restitution: slower approaches do not bounce but stay",
+);
+
 /// Of contacts and joints.
 pub(in crate::model) const FRICTION: [Key; 5] = [
     Key::new(
@@ -468,10 +484,9 @@ pub(in crate::model) const FORCES: [Group; 8] = [
     ),
     Group {
         either: &[&["plane"], &["sphere"], &["curve"]],
-        later: &["restitution"],
         ..of(
             "contact",
-            "A point, ball or disc of the second body against a plane, ball or curve of the first, compliant.",
+            "A point, ball or disc of the second body against a plane, ball or curve of the first: compliant with stiffness, rigid with restitution.",
             &[
                 &HEAD,
                 &[
@@ -522,7 +537,13 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                         "\"spring_damper\"",
                         "k d + c d' or k d^n (1 + c d') of the depth d, never negative",
                     ),
-                    Key::new("stiffness", POSITIVE, "N/m, N/m^n", REQUIRED, "k"),
+                    Key::new(
+                        "stiffness",
+                        POSITIVE,
+                        "N/m, N/m^n",
+                        "this or restitution",
+                        "k",
+                    ),
                     Key::new("damping", NON_NEGATIVE, "N.s/m, s/m", "0", "c"),
                     Key::new(
                         "exponent",
@@ -531,6 +552,8 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                         "1.5",
                         "n >= 1 of hunt_crossley",
                     ),
+                    RESTITUTION,
+                    REST_SPEED,
                     Key::new(
                         "friction",
                         Kind::Table(&FRICTION),

@@ -125,7 +125,6 @@ const fn at(frames: [&'static [Key]; 2]) -> Key {
 }
 
 const EITHER: &[&[&str]] = &[&["point"], &["at"]];
-const LATER: &[&str] = &["restitution"];
 
 /// Friction and end stops of whatever moves.
 const DRAG: &[Key] = &[
@@ -140,7 +139,7 @@ const DRAG: &[Key] = &[
         "stiffness",
         Kind::Number(Range::Positive),
         "N/m or N.m/rad",
-        "required with limits",
+        "with limits this or restitution",
         "of the end stops",
     ),
     Key::new(
@@ -150,6 +149,8 @@ const DRAG: &[Key] = &[
         "0",
         "of the end stops",
     ),
+    super::RESTITUTION,
+    super::REST_SPEED,
     Key::new(
         "friction",
         Kind::PerCoordinate(&super::FRICTION),
@@ -170,7 +171,6 @@ const fn of(
         variant: Some(("type", variant)),
         exists,
         either,
-        later: LATER,
         ..Group::new("joint", meaning, parts)
     }
 }

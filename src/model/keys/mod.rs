@@ -14,7 +14,7 @@ mod solver;
 mod top;
 
 pub(super) use body::{BODY, PRESCRIBED, ROTATION, SENSOR, SHAPE};
-pub(super) use force::{FORCES, FRICTION, OUTLINE, PLANE, SPHERE};
+pub(super) use force::{FORCES, FRICTION, OUTLINE, PLANE, REST_SPEED, RESTITUTION, SPHERE};
 pub(super) use joint::{JOINTS, KINDS, keys_of_frames};
 pub(super) use motion::{CURVE, LAWS, MOTIONS, PIECE};
 pub(super) use signal::{INPUT, OUTPUT, PARAMETER};

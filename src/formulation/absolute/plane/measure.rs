@@ -10,6 +10,8 @@
 use super::Plane;
 use super::pose::{Point, Poses, Vec2, perp};
 use crate::formulation::absolute::world;
+use crate::formulation::force::contact::outline::Smooth;
+use crate::formulation::force::dual::{Dual, Number as _};
 use crate::model::BodyRef;
 
 /// Gradient over two bodies.
@@ -27,6 +29,8 @@ pub enum Measure {
     Turn(Turn),
     /// Travel of a point along a direction of the first body.
     Slide(Slide),
+    /// Height of a point above a smooth outline of the first body.
+    Height(Box<Height>),
 }
 
 impl world::Measure<6, Plane> for Measure {
@@ -36,6 +40,7 @@ impl world::Measure<6, Plane> for Measure {
             Self::Line(m) => [m.points[0].body, m.points[1].body],
             Self::Turn(m) => m.bodies,
             Self::Slide(m) => [m.body, m.point.body],
+            Self::Height(m) => [m.body, m.point.body],
         }
     }
 
@@ -45,6 +50,7 @@ impl world::Measure<6, Plane> for Measure {
             Self::Line(m) => m.value(poses),
             Self::Turn(m) => m.value(poses),
             Self::Slide(m) => m.value(poses),
+            Self::Height(m) => m.value(poses),
         }
     }
 
@@ -53,6 +59,7 @@ impl world::Measure<6, Plane> for Measure {
             Self::Line(m) => m.hessian(poses),
             Self::Turn(_) => [[0.0; 6]; 6],
             Self::Slide(m) => m.hessian(poses),
+            Self::Height(m) => m.hessian(poses),
         }
     }
 
@@ -61,19 +68,20 @@ impl world::Measure<6, Plane> for Measure {
             Self::Line(m) => world::quadratic(&m.hessian(poses), v),
             Self::Turn(_) => 0.0,
             Self::Slide(m) => m.curvature(poses, v),
+            Self::Height(m) => world::quadratic(&m.hessian(poses), v),
         }
     }
 
     fn touches(&self, k: usize) -> bool {
         match self {
-            Self::Line(_) | Self::Slide(_) => true,
+            Self::Line(_) | Self::Slide(_) | Self::Height(_) => true,
             Self::Turn(_) => k % 3 == 2,
         }
     }
 
     fn curved(&self, i: usize, j: usize) -> bool {
         match self {
-            Self::Line(_) => true,
+            Self::Line(_) | Self::Height(_) => true,
             Self::Turn(_) => false,
             Self::Slide(_) => Slide::curved(i, j),
         }
@@ -86,7 +94,7 @@ impl world::Measure<6, Plane> for Measure {
     fn coincident(&self, poses: &mut Poses) -> Option<[Gradient; 3]> {
         match self {
             Self::Line(m) => m.coincident(poses).map(|[x, y]| [x, y, [0.0; 6]]),
-            Self::Turn(_) | Self::Slide(_) => None,
+            Self::Turn(_) | Self::Slide(_) | Self::Height(_) => None,
         }
     }
 }
@@ -244,6 +252,71 @@ impl Slide {
     /// Whether H can have an entry at (i, j).
     pub fn curved(i: usize, j: usize) -> bool {
         i == 2 || j == 2 || (i == 5 && j == 5)
+    }
+}
+
+/// Height of a point of the second body above a smooth outline of the first, along the outline's normal at the nearest place:
+///
+/// ```text
+///   c = h(x),     x = R₀ᵀ(p₁ − r₀),     ∇h = n,     ∇∇h = k t tᵀ
+/// ```
+///
+/// So its gradient is that of a slide along n, and its Hessian that of this slide and what the turning of n adds.
+#[derive(Clone, Debug)]
+pub struct Height {
+    /// The first body.
+    pub body: BodyRef,
+    /// Seen from its centre of mass, in its axes.
+    pub outline: Smooth,
+    /// The point of the second body.
+    pub point: Point,
+}
+
+impl Height {
+    /// h, and n with its derivatives by x.
+    fn seen(&self, poses: &mut Poses) -> (f64, [Dual<2>; 2]) {
+        let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
+        let e = pose1.r - pose0.r + pose1.turn(self.point.s);
+        let x = pose0.turn_back(e);
+        let mut c = [Dual::<2>::constant(x.x), Dual::constant(x.y)];
+        (c[0].q[0], c[1].q[1]) = (1.0, 1.0);
+        let found = self.outline.nearest(&c);
+        (found.height.x, found.normal)
+    }
+
+    fn slide(&self, direction: Vec2) -> Slide {
+        Slide {
+            body: self.body,
+            direction,
+            point: self.point,
+            offset: 0.0,
+        }
+    }
+
+    fn value(&self, poses: &mut Poses) -> (f64, Gradient) {
+        let (height, normal) = self.seen(poses);
+        let along = self.slide(Vec2::new(normal[0].x, normal[1].x));
+        (height, along.value(poses).1)
+    }
+
+    fn hessian(&self, poses: &mut Poses) -> Hessian {
+        let (_, normal) = self.seen(poses);
+        let mut h = (self.slide(Vec2::new(normal[0].x, normal[1].x))).hessian(poses);
+        // x by q: what slides along the axes of the first body do.
+        let by_q = [Vec2::x(), Vec2::y()].map(|axis| self.slide(axis).value(poses).1);
+        for a in 0..2 {
+            for b in 0..2 {
+                let bend = normal[a].q[b];
+                // In the middle of a circle of curvature there is no nearest place: no bend is better than an infinite one.
+                let bend = if bend.is_finite() { bend } else { 0.0 };
+                for i in 0..6 {
+                    for j in 0..6 {
+                        h[i][j] += bend * by_q[a][i] * by_q[b][j];
+                    }
+                }
+            }
+        }
+        h
     }
 }
 

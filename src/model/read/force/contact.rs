@@ -7,7 +7,7 @@ use crate::model::check::Range;
 use crate::model::keys::{OUTLINE, PLANE, SPHERE};
 use crate::model::read::names::Names;
 use crate::model::reader::Table;
-use crate::model::{Contact, ContactLaw, ForcePlace, Outline, Surface};
+use crate::model::{Contact, ContactLaw, ForcePlace, Outline, Rigid, Surface};
 
 pub fn contact(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> {
     let bodies = names.two_bodies(table)?;
@@ -37,31 +37,18 @@ pub fn contact(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
             );
         }
     };
-    let laws = [("spring_damper", false), ("hunt_crossley", true)];
-    let grows = table.choice("law", &laws, &[])?.unwrap_or(false);
-    let stiffness = table.needed_number("stiffness", Range::Positive)?;
-    let damping = table.number("damping", Range::NonNegative)?.unwrap_or(0.0);
-    let exponent = table.number("exponent", Range::Positive)?;
-    let law = if grows {
-        let exponent = exponent.unwrap_or(1.5);
-        if exponent < 1.0 {
-            let message = format!(
-                "exponent must be at least 1: below it the contact would be infinitely stiff at first; found {exponent}"
-            );
-            return Err(table.refuse_value("exponent", message));
+    let law = if table.has("restitution") {
+        for key in ["law", "stiffness", "damping", "exponent"] {
+            if table.has(key) {
+                let message = format!(
+                    "a contact with restitution is rigid and takes no {key}; leave one of the two out"
+                );
+                return Err(table.refuse_key(key, message));
+            }
         }
-        ContactLaw::HuntCrossley {
-            stiffness,
-            exponent,
-            damping,
-        }
+        ContactLaw::Rigid(rigid(table)?)
     } else {
-        if exponent.is_some() {
-            return Err(
-                table.refuse_key("exponent", "an exponent belongs to law = \"hunt_crossley\"")
-            );
-        }
-        ContactLaw::SpringDamper { stiffness, damping }
+        compliant(table)?
     };
     let radius = table.number("radius", Range::NonNegative)?.unwrap_or(0.0);
     if let Surface::Sphere(other) = surface
@@ -80,6 +67,52 @@ pub fn contact(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
     });
     let points = [first, table.vector("point")?.unwrap_or_default()];
     Ok((kind, ForcePlace::Points { bodies, points }))
+}
+
+/// Blows of a contact or an end stop.
+pub fn rigid(table: &Table) -> Result<Rigid> {
+    Ok(Rigid {
+        restitution: table.needed_number("restitution", Range::Part)?,
+        rest_speed: table.number("rest_speed", Range::NonNegative)?,
+    })
+}
+
+fn compliant(table: &Table) -> Result<ContactLaw> {
+    if table.has("rest_speed") {
+        let message = "rest_speed is that of a rigid contact: it needs \"restitution\"";
+        return Err(table.refuse_key("rest_speed", message));
+    }
+    let laws = [("spring_damper", false), ("hunt_crossley", true)];
+    let grows = table.choice("law", &laws, &[])?.unwrap_or(false);
+    if !table.has("stiffness") {
+        return Err(table.refuse(
+            "\"stiffness\" is missing: a contact has stiffness, or restitution if it is rigid",
+        ));
+    }
+    let stiffness = table.needed_number("stiffness", Range::Positive)?;
+    let damping = table.number("damping", Range::NonNegative)?.unwrap_or(0.0);
+    let exponent = table.number("exponent", Range::Positive)?;
+    if grows {
+        let exponent = exponent.unwrap_or(1.5);
+        if exponent < 1.0 {
+            let message = format!(
+                "exponent must be at least 1: below it the contact would be infinitely stiff at first; found {exponent}"
+            );
+            return Err(table.refuse_value("exponent", message));
+        }
+        Ok(ContactLaw::HuntCrossley {
+            stiffness,
+            exponent,
+            damping,
+        })
+    } else {
+        if exponent.is_some() {
+            return Err(
+                table.refuse_key("exponent", "an exponent belongs to law = \"hunt_crossley\"")
+            );
+        }
+        Ok(ContactLaw::SpringDamper { stiffness, damping })
+    }
 }
 
 fn plane(table: &Table) -> Result<(Surface, [f64; 3])> {

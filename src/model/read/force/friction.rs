@@ -1,11 +1,12 @@
 //! Dry friction of joints and contacts, end stops of joints.
 
+use super::contact::rigid;
 use crate::error::Result;
 use crate::model::check::Range;
 use crate::model::document::Value;
 use crate::model::keys::FRICTION;
 use crate::model::reader::Table;
-use crate::model::{Friction, JointKind, Limits};
+use crate::model::{Friction, JointKind, Limits, StopLaw};
 
 /// Where the static level has turned into the kinetic one, unless said, in stiction velocities.
 const STRIBECK: f64 = 10.0;
@@ -72,7 +73,7 @@ pub fn frictions(table: &Table, kind: JointKind) -> Result<Vec<Option<Friction>>
 /// End stops, one pair for each coordinate of a joint.
 pub fn limits(table: &Table, kind: JointKind) -> Result<Vec<Option<Limits>>> {
     if !table.has("limits") {
-        for key in ["stiffness", "damping"] {
+        for key in ["stiffness", "damping", "restitution", "rest_speed"] {
             if table.has(key) {
                 let message = format!("{key} is that of the end stops: it needs \"limits\"");
                 return Err(table.refuse_key(key, message));
@@ -93,15 +94,13 @@ pub fn limits(table: &Table, kind: JointKind) -> Result<Vec<Option<Limits>>> {
         }
         pairs
     };
-    let stiffness = table.needed_number("stiffness", Range::Positive)?;
-    let damping = table.number("damping", Range::NonNegative)?.unwrap_or(0.0);
+    let stop = stop(table)?;
     (pairs.into_iter())
         .map(|pair| match pair[..] {
             [] if count > 1 => Ok(None),
             [low, high] if low < high => Ok(Some(Limits {
                 range: [low, high],
-                stiffness,
-                damping,
+                stop,
             })),
             [low, high] => {
                 let message =
@@ -111,4 +110,32 @@ pub fn limits(table: &Table, kind: JointKind) -> Result<Vec<Option<Limits>>> {
             _ => Err(table.refuse_value("limits", "limits are two numbers [lowest, highest]")),
         })
         .collect()
+}
+
+/// What the end stops of a joint are: compliant or rigid.
+fn stop(table: &Table) -> Result<StopLaw> {
+    if table.has("restitution") {
+        for key in ["stiffness", "damping"] {
+            if table.has(key) {
+                let message = format!(
+                    "end stops with restitution are rigid and take no {key}; leave one of the two out"
+                );
+                return Err(table.refuse_key(key, message));
+            }
+        }
+        return Ok(StopLaw::Rigid(rigid(table)?));
+    }
+    if table.has("rest_speed") {
+        let message = "rest_speed is that of rigid end stops: it needs \"restitution\"";
+        return Err(table.refuse_key("rest_speed", message));
+    }
+    if !table.has("stiffness") {
+        return Err(table.refuse(
+            "\"stiffness\" is missing: end stops have stiffness, or restitution if they are rigid",
+        ));
+    }
+    Ok(StopLaw::Compliant {
+        stiffness: table.needed_number("stiffness", Range::Positive)?,
+        damping: table.number("damping", Range::NonNegative)?.unwrap_or(0.0),
+    })
 }
