@@ -71,7 +71,7 @@ fn many_lives_leave_nothing_behind() {
     let lives = Cell::new(0u32);
     let idle = growth(counts.0, &|| {
         lives.set(lives.get() + 1);
-        let text = if lives.get() % 10 == 0 {
+        let text = if lives.get().is_multiple_of(10) {
             &model
         } else {
             &small
