@@ -1017,6 +1017,21 @@ fn a_stiff_governor_that_spins_fast_needs_far_fewer_steps_than_in_absolute_coord
             3 * counts[1] < counts[0] && 3 * counts[2] < counts[0],
             "{counts:?}"
         );
+        // Matrices of bodies leave out terms of the order h ω, here beyond one: Newton's iteration needs shorter steps. That is
+        // why systems of moderate size have matrices of joints although those of bodies would cost less.
+        let mut model = governor();
+        model.solver.tolerance = tolerance;
+        model.solver.formulation = FormulationName::Hybrid;
+        let mut instance = with_matrices_of_bodies(&model, true);
+        instance.step(0.0, 1.0).unwrap();
+        let statistics = instance.statistics();
+        println!(
+            "{tolerance:e} Hybrid, matrices of bodies: {} + {} + {}, {} iterations",
+            statistics.steps,
+            statistics.rejected,
+            statistics.newton_failures,
+            statistics.newton_iterations
+        );
     }
 }
 
@@ -1056,28 +1071,17 @@ fn a_loop_that_cannot_close_is_refused_by_the_names_of_its_joints() {
 
 #[test]
 fn a_body_without_mass_that_nothing_fixes_is_refused_by_name() {
-    // The slider is taken away: the rod swings freely on the crank.
-    let mut model = massless();
-    let slider = model
-        .bodies
-        .iter()
-        .position(|body| body.name == "slider")
-        .unwrap();
-    assert_eq!(slider + 1, model.bodies.len());
-    model
-        .joints
-        .retain(|joint| !joint.bodies.contains(&Some(slider)));
-    model.bodies.pop();
-    model.outputs.clear();
+    let mut model = text(&ARM.replace("mass = 0.5\ninertia = 0.04", "mass = 0.0\ninertia = 0.0"));
+    assert_eq!(model.bodies[1].mass, 0.0);
     for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
         model.solver.formulation = formulation;
         let mut instance = Instance::from_model(model.clone()).unwrap();
         let error = instance
             .initialize(0.0, 1.0, 0.0)
-            .expect_err("nothing holds the rod")
+            .expect_err("nothing says how the lower bar moves")
             .to_string();
         assert!(
-            error.contains("rod") || error.contains("pin"),
+            error.contains("lower") || error.contains("elbow"),
             "{formulation:?}: {error}"
         );
     }

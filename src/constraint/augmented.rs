@@ -18,6 +18,9 @@
 /// Default weight: p is this times the stiffness a row meets, 1/(G S⁻¹ Gᵀ). One iteration leaves its inverse of Φ, and the
 /// matrix of a singular position is conditioned no worse than this.
 pub const WEIGHT: f64 = 1e6;
+/// Rows above which it grows with the square of their number: the softest pattern of n loops that hang on each other is n² times
+/// softer than one of them, and iterations would become slow where its stiffness meets the penalty.
+pub const FEW: usize = 100;
 /// Largest weight that is used whatever is asked for: beyond, rows that depend on each other would be amplified rounding.
 pub const LARGEST: f64 = 1e12;
 
@@ -34,11 +37,15 @@ pub enum Handling {
 }
 
 impl Handling {
-    /// E relative to G diag(S)⁻¹ Gᵀ.
-    pub fn regularisation(self) -> f64 {
+    /// E relative to G diag(S)⁻¹ Gᵀ for so many rows.
+    pub fn regularisation(self, rows: usize) -> f64 {
+        let least = super::projection::REGULARISATION;
         match self {
-            Self::Multipliers => super::projection::REGULARISATION,
-            Self::Augmented { .. } => 1.0 / WEIGHT,
+            Self::Multipliers => least,
+            Self::Augmented { .. } => {
+                let many = rows.max(FEW) as f64 / FEW as f64;
+                (1.0 / (WEIGHT * many * many)).max(least)
+            }
         }
     }
 
@@ -116,6 +123,16 @@ mod tests {
             for (x, y) in l.iter().zip(&dl) {
                 assert!((x - y).abs() < close * dl.amax(), "{penalty}: {x} {y}");
             }
+        }
+    }
+
+    #[test]
+    fn many_rows_are_held_harder_but_never_harder_than_by_multipliers() {
+        let handling = Handling::Augmented { penalty: None };
+        let e = [1, FEW, 10 * FEW, 1_000_000].map(|rows| handling.regularisation(rows));
+        let exact = Handling::Multipliers.regularisation(1);
+        for (e, expected) in e.iter().zip([1e-6, 1e-6, 1e-8, exact]) {
+            assert!((e - expected).abs() < 1e-12 * expected, "{e} {expected}");
         }
     }
 

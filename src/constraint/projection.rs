@@ -333,7 +333,7 @@ impl Saddle {
             self.usual.copy_from_slice(self.matrix.e());
             let closes = self.lifted.as_ref().map(|lifted| &lifted.closes);
             let (usual, given) = (&self.usual, self.given);
-            let ratio = self.handling.regularisation() / eps;
+            let ratio = self.handling.regularisation(self.active.len()) / eps;
             let least = 1.0 / (eps * LARGEST);
             self.matrix.set_regularisation(|row| match given {
                 _ if closes.is_some_and(|closes| !closes[row]) => usual[row],

@@ -105,8 +105,9 @@ struct Work {
     tangent: tangent::Work,
 }
 
-/// Joint coordinates and closing rows above which matrices are written at the level of bodies: measured, see the benches.
-const LARGE: usize = 48;
+/// Joint coordinates and closing rows, in the plane and in space, above which matrices are written at the level of bodies. Full
+/// ones are exact, so that steps may be long where a mechanism spins fast; here they cost twice as much (docs/performance.md).
+const LARGE: [usize; 2] = [16, 48];
 
 impl<W: Links<N>, const N: usize> Relative<W, N> {
     const WIDTH: usize = N / 2;
@@ -156,7 +157,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             closing.push((k, from..slot, bodies));
         }
         let count: usize = (closing.iter().map(|(k, ..)| inner.rows[*k].part.rows())).sum();
-        let lifted = lifted.unwrap_or(tree.moved + count > LARGE);
+        let lifted = lifted.unwrap_or(tree.moved + count > LARGE[W::DIMENSION - 2]);
         for (k, slots, bodies) in closing {
             let Owned { part, first, .. } = &inner.rows[k];
             // Paths are needed only where G is written in joint coordinates.
