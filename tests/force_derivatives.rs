@@ -89,6 +89,19 @@ damping = { pieces = [{ below = 0, polynomial = [0, 2] }, { polynomial = [0, 5, 
 length = 0.1"#,
     ),
     (
+        "actuator between points",
+        r#"type = "actuator"
+bodies = ["a", "b"]
+points = [[0.1, 0.2], [0.0, 0.3]]
+force = 7.0"#,
+    ),
+    (
+        "actuator in a joint",
+        r#"type = "actuator"
+joint = "pin"
+torque = 3.0"#,
+    ),
+    (
         "torsion spring",
         r#"type = "torsion_spring"
 joint = "pin"
@@ -226,6 +239,13 @@ stiffness = { pieces = [{ below = 0.1, polynomial = [0, 40, 3] }, { polynomial =
 damping = { pieces = [{ below = 0, polynomial = [0, 2] }, { polynomial = [0, 5, 1] }] }
 length = 3.0
 only = "compression""#,
+    ),
+    (
+        "actuator between points",
+        r#"type = "actuator"
+bodies = ["a", "b"]
+points = [[0.1, 0.2, 0.3], [0.0, 0.3, -0.1]]
+force = 7.0"#,
     ),
     (
         "torsion spring",

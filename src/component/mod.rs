@@ -223,6 +223,25 @@ impl Instance {
         &self.life.state
     }
 
+    /// How many constraint rows hold now, and how many of these are of contacts and end stops at rest, which a pull would let
+    /// go. Nothing before the start.
+    pub fn rows(&self) -> (usize, usize) {
+        let size = self.mechanism.size();
+        if self.life.state.modes.len() != size.modes {
+            return (0, 0);
+        }
+        let mut modes = self.life.state.modes.clone();
+        let count = |modes: &[i32]| {
+            let mut rows = vec![true; size.nc];
+            self.mechanism.active(modes, &mut rows);
+            rows.iter().filter(|on| **on).count()
+        };
+        let all = count(&modes);
+        self.mechanism
+            .release(&mut modes, &mut vec![false; size.ne]);
+        (all, all - count(&modes))
+    }
+
     fn must_run(&self, call: &'static str) -> Result<()> {
         match self.life.phase {
             Phase::Running => Ok(()),

@@ -153,14 +153,18 @@ struct Freedom {
     true_count: usize,
     /// Coordinates less all constraints, as one counts on paper; negative where there are too many.
     counted: i64,
+    /// Of the constraints those of contacts and stops at rest.
+    held: usize,
 }
 
 impl Freedom {
     fn of(instance: &Instance, report: &StartReport) -> Self {
         let coordinates = instance.state().v.len();
+        let (rows, held) = instance.rows();
         Self {
             true_count: coordinates.saturating_sub(report.rank),
-            counted: coordinates as i64 - instance.state().lambda.len() as i64,
+            counted: coordinates as i64 - rows as i64,
+            held,
         }
     }
 }
@@ -202,6 +206,11 @@ fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String
             freedom.counted
         )
         .expect(FITS);
+    }
+    match freedom.held {
+        0 => {}
+        1 => words += "; a contact or stop is held at the start",
+        many => write!(words, "; {many} contacts or stops are held at the start").expect(FITS),
     }
     line(text, "freedom", &words);
     let redundant = if report.redundant.is_empty() {

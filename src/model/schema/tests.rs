@@ -263,12 +263,15 @@ fn with_rubbish(group: &Group, key: &str, dimension: usize) -> String {
             ("motion", "axis", "body" | "coordinate") => true,
             ("motion", "axis", "joint") => false,
             ("joint", "at", _) => other.required(),
+            // Rigid or compliant, not both.
+            ("force", "restitution" | "rest_speed", "stiffness" | "damping") => false,
+            ("force" | "joint", "rest_speed", "restitution") => true,
+            ("force", _, "stiffness") if other.default == "this or restitution" => true,
             ("force", _, "damping") => true,
             // Without gravity a road has no upward direction; stops are what their stiffness belongs to.
             ("force", _, "up") => true,
-            ("joint", "stiffness" | "damping", "limits") | ("joint", "damping", "stiffness") => {
-                true
-            }
+            ("joint", "stiffness" | "damping" | "restitution" | "rest_speed", "limits")
+            | ("joint", "damping", "stiffness") => true,
             ("joint", _, _) if other.default == "required with point" => true,
             _ => other.required() || alternative.is_some_and(|set| set.contains(&other.name)),
         };
