@@ -683,3 +683,34 @@ fn a_long_chain_lands_alike_in_every_formulation() {
         }
     }
 }
+
+#[test]
+fn friction_that_wedges_is_survived_or_named() {
+    // Painlevé's rod: pushed along a rough floor with its foot ahead or behind, where rigid bodies and Coulomb's law have no
+    // answer or two. Whatever becomes of it, it ends, and an error names the floor.
+    for (speed, friction) in [(1.0, 0.3), (-1.0, 0.3), (1.0, 3.0), (-1.0, 3.0)] {
+        let (s, c) = 1.0_f64.sin_cos();
+        let text = head(2, "absolute", 10.0)
+            + &format!(
+                "[[body]]\nname = \"rod\"\nmass = 1.0\ninertia = 0.08333333\nposition = [{}, {}]\nangle = 1.0\nvelocity = [{speed}, 0]\n\
+                 [[force]]\nname = \"floor\"\ntype = \"contact\"\nbodies = [\"ground\", \"rod\"]\nplane = {{ normal = [0, 1] }}\n\
+                 point = [-0.5, 0.0]\nrestitution = 0.0\nfriction = {{ kinetic = {friction}, stiction_velocity = 1e-3 }}\n",
+                0.5 * c,
+                0.5 * s
+            );
+        let mut model = Model::from_text(&text, "rod").unwrap();
+        model.solver.max_substeps = 20_000;
+        let mut instance = Instance::from_model(model).unwrap();
+        let outcome = instance
+            .initialize(0.0, 10.0, 0.0)
+            .and_then(|_| instance.step(0.0, 0.2));
+        let sentence = outcome.err().map(|e| e.to_string()).unwrap_or_default();
+        println!("{speed} {friction}: \"{sentence}\"");
+        if friction < 1.0 {
+            assert_eq!(sentence, "", "far from wedging");
+        } else {
+            let named = sentence.contains("\"floor\"") && sentence.contains("no convergence");
+            assert!(sentence.is_empty() || named, "{sentence}");
+        }
+    }
+}

@@ -116,7 +116,7 @@ impl Core {
         self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
         if self.character.rubs {
             let cx = self.inputs.at(p, t);
-            let mut settled = false;
+            let mut left = f64::INFINITY;
             for _ in 0..RUBS {
                 before.copy_from_slice(l);
                 x.copy_from_slice(force);
@@ -126,17 +126,19 @@ impl Core {
                 let largest = l.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
                 let moved =
                     (l.iter().zip(&*before)).fold(0.0_f64, |m, (l, b)| m.max((l - b).abs()));
-                // NaN is found below.
-                settled = !(moved > tol * largest);
-                if settled {
+                left = moved / (tol * largest);
+                // NaN, of nothing that presses or of what cannot be solved, is found below.
+                if !(left > 1.0) {
                     break;
                 }
             }
-            if !settled {
+            if left > 1.0 {
                 // Friction that wedges: what presses grows with what it rubs.
-                return Err(Refusal::Singular(Culprit::Constraint(largest_change(
-                    l, before,
-                ))));
+                return Err(Refusal::Newton {
+                    iterations: RUBS as u32,
+                    residual: left,
+                    culprit: Culprit::Constraint(largest_change(l, before)),
+                });
             }
         }
         match first_not_finite(x) {

@@ -47,7 +47,7 @@ pub struct Place {
     pub center: [f64; 3],
     /// Of the ball; zero is a point.
     pub radius: f64,
-    /// Along the face, and where its derivatives live.
+    /// Along the face.
     pub friction: Option<Friction>,
 }
 
@@ -120,14 +120,20 @@ impl<W: Seen<N>, const N: usize> Rigid<W, N> {
     /// How deep in they are in a pose, where it is more than `allowed` and they are not beside or behind each other.
     pub fn overlap(&self, q: &[f64], allowed: f64) -> Option<f64> {
         let poses = &mut W::poses(q);
-        let outside = self.piece().is_some_and(|place| {
-            let frames = W::at_rest(poses, self.bodies());
-            margins(place, &frames).iter().any(|m| *m < 0.0)
-        });
+        let outside = self.beside(poses);
         let depth = -self.sign * (self.measure.value(poses).0 - self.at);
         (!outside && depth > allowed && depth <= self.deepest()).then_some(depth)
     }
 
+    /// Beyond an end of a piece of an outline.
+    fn beside(&self, poses: &mut W::Poses<'_>) -> bool {
+        self.piece().is_some_and(|place| {
+            let frames = W::at_rest(poses, self.bodies());
+            margins(place, &frames).iter().any(|m| *m < 0.0)
+        })
+    }
+
+    /// Depth beyond which they are on another side.
     fn deepest(&self) -> f64 {
         (self.place.as_ref()).map_or(f64::INFINITY, |place| place.face.deepest())
     }
@@ -257,11 +263,7 @@ impl<W: Seen<N>, const N: usize> Element<W, N> for Rigid<W, N> {
     }
 
     fn start_modes(&self, _cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], modes: &mut [i32]) {
-        let outside = self.piece().is_some_and(|place| {
-            let frames = W::at_rest(poses, self.bodies());
-            margins(place, &frames).iter().any(|m| *m < 0.0)
-        });
-        modes[0] = if outside {
+        modes[0] = if self.beside(poses) {
             BESIDE
         } else {
             self.judge(poses, v)
