@@ -55,7 +55,8 @@ fn text(text: &str) -> Model {
 }
 
 /// Both ways of holding the loops reach the table: the largest error over all rows is below 1e-6 at the tolerance 1e-7 (below
-/// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and falls faster than the tolerance as the corrector's order promises, until rounding.
+/// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and falls faster than the tolerance as the corrector's order promises, until rounding (that
+/// of a singular position, amplified, is 3e-9).
 fn reaches(name: &str, model: &Model, table: &Table) {
     let full = std::env::var_os("BIELA_TEST_FULL").is_some();
     let tolerances = [(1e-5, f64::INFINITY), (1e-7, 1e-6), (1e-9, 1e-7)];
@@ -77,7 +78,7 @@ fn reaches(name: &str, model: &Model, table: &Table) {
             println!("{name}, {formulation:?}, {tolerance:e}: {worst:.1e}");
             assert!(worst < *bound, "{name}, {formulation:?}: {worst:e}");
             assert!(
-                worst < 1e-2 * before || worst < 1e-9,
+                worst < 1e-2 * before || worst < 1e-8,
                 "{name}, {formulation:?}: {worst:e} after {before:e}"
             );
             before = worst;
@@ -191,6 +192,40 @@ fn rows_of_four_bars_through_their_singular_positions() {
             ]
         });
         reaches(&format!("{n} four-bars"), &four_bars(n), &known);
+    }
+}
+
+/// The same at loose tolerances: no branch is lost, and energy and phase are those of absolute coordinates (`singular.rs`).
+#[test]
+fn nine_tolerances_stay_on_the_smooth_branch() {
+    for n in [1, 2, 4] {
+        let last = rows(&format!("n_four_bar_{n}")).pop().unwrap();
+        assert_eq!(last[0], 10.0);
+        for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+            for tolerance in [1e-3, 5e-4, 3e-4, 2e-4, 1e-4, 5e-5, 3e-5, 2e-5, 1e-5] {
+                let mut model = four_bars(n);
+                model.solver.formulation = formulation;
+                let mut sim = Sim::of(model, tolerance);
+                sim.to(10.0);
+                let theta = FRAC_PI_2 - sim.get("bar0.angle");
+                let (error, drift) = ((theta - last[1]).abs(), sim.instance.energy_drift().abs());
+                let tilt = sim.get("coupler0.angle").abs();
+                println!(
+                    "{n} {formulation:?} {tolerance:e}: {error:.1e} rad, {drift:.1e} J, tilt {tilt:.1e}, {} steps",
+                    sim.instance.statistics().steps
+                );
+                // The error norm is relative to the length of the row: the same tolerance allows a longer one more.
+                let bound = match (n, tolerance) {
+                    (..=2, ..=1e-4) => 1e-3,
+                    (..=2, _) => 0.02,
+                    _ => 0.08,
+                };
+                let what = format!("{n} {formulation:?} {tolerance:e}");
+                assert!(drift <= bound, "{what}: {drift} J");
+                assert!(tilt < 1e-9, "{what}: {tilt} rad");
+                assert!(error < 40.0 * tolerance, "{what}: {error} rad");
+            }
+        }
     }
 }
 
