@@ -13,6 +13,7 @@
 //! Three kinds of events fire without a step: φ has changed its side by a jump of the inputs; φ is at the start zero or on its
 //! far side and does not return; an event begins to be watched in a new mode when φ is there and does not return.
 
+use super::controller::NEWTON_RATIO;
 use super::core::{Core, Problem};
 use super::singular::End;
 use super::start::PROJECTED;
@@ -354,10 +355,39 @@ impl Integrator {
         // Twelve repeats leave h within rounding of the crossing for every smooth φ; what is left is not smooth. And a pair
         // of crossings that has not been seen is none: the solution only grazes, the full step stands.
         let h = if seen { hi.max(resolution) } else { full_h };
-        self.attempt(p, s, h, end(h), End::Given, stats)
-            .map_err(|r| r.error(p.system, s.t, h))?;
-        self.look_to(p);
-        Ok(seen.then(|| self.mark(p, s, event, motion)))
+        match self.attempt(p, s, h, end(h), End::Given, stats) {
+            Ok(_) => {
+                self.look_to(p);
+                Ok(seen.then(|| self.mark(p, s, event, motion)))
+            }
+            Err(refusal) => {
+                self.retreat(p, s, h, refusal, stats)?;
+                self.hit_event(p, s, stats)
+            }
+        }
+    }
+
+    /// A step that ends well before `h`, from where no step could be made.
+    fn retreat(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        mut h: f64,
+        mut refusal: Refusal,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        loop {
+            h *= NEWTON_RATIO;
+            let stop = matches!(refusal, Refusal::Fault(Fault::Stop(_)));
+            if stop || h < self.core.control.smallest(s.t) {
+                return Err(refusal.error(p.system, s.t, h));
+            }
+            stats.event_repeats += 1;
+            match self.attempt(p, s, h, s.t + h, End::Given, stats) {
+                Ok(_) => return Ok(()),
+                Err(again) => refusal = again,
+            }
+        }
     }
 
     /// Marks the event, and every other one that has been crossed by the end of the trial.
