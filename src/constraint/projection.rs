@@ -18,6 +18,10 @@ use crate::formulation::{Context, Evaluated, Lift, System, Weights};
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
 
+/// The part of it that is left for the rows of a tree. They never depend on each other, and must not give way: right-hand sides
+/// are raised by couples that grow with the square of a chain's length, and so would what they bend.
+const OF_TREE: f64 = 1e-5;
+
 /// Diagonals of S (over their squared levers) below this part of their mean belong to coordinates without mass ...
 const MASSLESS: f64 = 1e-4;
 /// ... and are measured as this part of it.
@@ -329,14 +333,14 @@ impl Saddle {
                 };
             }
         }
-        if self.handling.updates() {
+        if self.handling.updates() || self.lifted.is_some() {
             self.usual.copy_from_slice(self.matrix.e());
             let closes = self.lifted.as_ref().map(|lifted| &lifted.closes);
             let (usual, given) = (&self.usual, self.given);
             let ratio = self.handling.regularisation(self.active.len()) / eps;
             let least = 1.0 / (eps * LARGEST);
             self.matrix.set_regularisation(|row| match given {
-                _ if closes.is_some_and(|closes| !closes[row]) => usual[row],
+                _ if closes.is_some_and(|closes| !closes[row]) => OF_TREE * usual[row],
                 Some(given) => given.max(least * usual[row]),
                 None => ratio * usual[row],
             });

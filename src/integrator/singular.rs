@@ -85,23 +85,43 @@ impl Integrator {
         if self.core.size.nc == 0 || self.vsa23.is_some() || end == End::Taken {
             return self.attempt_unwatched(p, s, h, t1, stats);
         }
-        if self.core.newton.handling().updates() {
-            // Rows that depend on each other for a moment are nothing special to a penalty. One that was given may be too small
-            // to get through; and only where the chosen one fails too the step goes around the position.
-            let mut outcome = self.attempt_unwatched(p, s, h, t1, stats);
-            if matches!(outcome, Err(Refusal::Newton { .. }))
-                && self.core.settings.penalty.is_some()
-            {
-                stats.event_repeats += 1;
-                self.core.newton.use_own_penalty(true);
-                outcome = self.attempt_unwatched(p, s, h, t1, stats);
-                self.core.newton.use_own_penalty(false);
-            }
-            match outcome {
-                Err(Refusal::Newton { .. }) if self.trial.pivot < NEAR_FAILED => {}
-                outcome => return outcome,
-            }
+        if !self.core.newton.handling().updates() {
+            return self.attempt_around(p, s, h, t1, end, stats);
         }
+        // Rows that depend on each other for a moment are nothing special to a penalty: a fixed step goes through. Where steps may
+        // be chosen they end elsewhere all the same, since a multiplier that is large for a moment costs accuracy.
+        let fixed = self.core.control.fixed().is_some();
+        let attempt = |it: &mut Self, stats: &mut Statistics| match fixed {
+            true => it.attempt_unwatched(p, s, h, t1, stats),
+            false => it.attempt_around(p, s, h, t1, end, stats),
+        };
+        let mut outcome = attempt(self, stats);
+        // A penalty that was given may be too small to get through.
+        if matches!(outcome, Err(Refusal::Newton { .. })) && self.core.settings.penalty.is_some() {
+            stats.event_repeats += 1;
+            self.core.newton.use_own_penalty(true);
+            outcome = attempt(self, stats);
+            self.core.newton.use_own_penalty(false);
+        }
+        match outcome {
+            // Only where the chosen one fails too a fixed step goes around the position.
+            Err(Refusal::Newton { .. }) if fixed && self.trial.pivot < NEAR_FAILED => {
+                self.attempt_around(p, s, h, t1, end, stats)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// An attempt that is refused near a singular position if its end is free, and otherwise brought back to it.
+    fn attempt_around(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        h: f64,
+        t1: f64,
+        end: End,
+        stats: &mut Statistics,
+    ) -> Result<f64, Refusal> {
         match self.attempt_shy(p, s, h, t1, stats) {
             Err(Refusal::Near) if end == End::Given => {
                 stats.event_repeats += 1;
