@@ -106,8 +106,8 @@ struct Work {
 }
 
 /// Joint coordinates and closing rows, in the plane and in space, above which matrices are written at the level of bodies. Full
-/// ones are exact, so that steps may be long where a mechanism spins fast; here they cost twice as much (docs/performance.md).
-const LARGE: [usize; 2] = [16, 48];
+/// ones are exact, so that steps may be long where a mechanism spins fast; here they cost twice as much or more (docs/performance.md).
+const LARGE: [usize; 2] = [24, 48];
 
 impl<W: Links<N>, const N: usize> Relative<W, N> {
     const WIDTH: usize = N / 2;
