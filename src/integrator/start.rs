@@ -272,6 +272,7 @@ impl Core {
         let (mut phi, mut dq) = (vec![0.0; self.size.nc], vec![0.0; self.size.nv]);
         let mut best = f64::INFINITY;
         let mut stalled = 0;
+        let mut blame = vec![0.0; self.size.nc];
         for iteration in 0..ASSEMBLY_LIMIT {
             let cx = self.inputs.at(p, s.t);
             p.system.constraint(&cx, &s.q, &mut phi);
@@ -291,14 +292,20 @@ impl Core {
             if open <= ASSEMBLED * magnitude || (stalled > 0 && open <= OPEN * magnitude) {
                 break;
             }
+            // Where it cannot be closed the gap goes round the loop: all joints it comes to are blamed.
+            if stalled > 0 {
+                for i in (0..self.size.nc).filter(|&i| self.newton.active()[i]) {
+                    blame[i] = f64::max(blame[i], phi[i].abs() / self.closure_scale[i]);
+                }
+            }
             if stalled > 8 || iteration + 1 == ASSEMBLY_LIMIT {
+                let worst = blame.iter().fold(0.0, |m, x| f64::max(m, *x));
                 let mut rows: Vec<usize> = (0..self.size.nc)
-                    .filter(|&i| self.newton.active()[i])
+                    .filter(|&i| blame[i] > 0.01 * worst)
                     .collect();
-                let gap = |i: usize| phi[i].abs() / self.closure_scale[i];
-                rows.sort_by(|&a, &b| gap(b).total_cmp(&gap(a)));
+                rows.sort_by(|&a, &b| blame[b].total_cmp(&blame[a]));
                 let mut culprits: Vec<String> = Vec::new();
-                for i in rows.into_iter().filter(|&i| gap(i) > 0.01 * open) {
+                for i in rows {
                     let name = p.system.constraint_name(i);
                     if !culprits.contains(&name) {
                         culprits.push(name);
