@@ -288,6 +288,39 @@ fn wrong_values_types_and_references_are_refused_by_name_and_change_nothing() {
                     Status::Error
                 );
             }
+            // What is read and what is written may not lie over each other: references in the room of a number, or the seed.
+            for shared in ["unknowns", "knowns", "seed"] {
+                let mut room = match shared {
+                    "unknowns" => f64::from_bits(ACCELERATION.into()),
+                    "knowns" => f64::from_bits(PUSH.into()),
+                    _ => 1.0,
+                };
+                let before = room.to_bits();
+                let out: *mut f64 = &mut room;
+                let pick = |name, apart: *const u32| {
+                    if shared == name {
+                        out.cast_const().cast()
+                    } else {
+                        apart
+                    }
+                };
+                let unknowns = pick("unknowns", &ACCELERATION);
+                let knowns = pick("knowns", &PUSH);
+                let one = 1.0;
+                let seed: *const f64 = if shared == "seed" { out } else { &one };
+                let c = world.c;
+                let statuses = match standard {
+                    Standard::Two => vec![fmi2GetDirectionalDerivative(
+                        c, unknowns, 1, knowns, 1, seed, out,
+                    )],
+                    Standard::Three => [fmi3GetDirectionalDerivative, fmi3GetAdjointDerivative]
+                        .map(|call| call(c, unknowns, 1, knowns, 1, seed, 1, out, 1))
+                        .to_vec(),
+                };
+                let refused = statuses.iter().all(|status| *status == Status::Error);
+                assert!(refused, "{shared}: {statuses:?}");
+                assert_eq!(room.to_bits(), before, "{shared}");
+            }
             let names = [c"logNothing".as_ptr()];
             world.log.clear();
             let status = match standard {

@@ -166,12 +166,19 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::GET_DIRECTIONAL_DERIVATIVE, |unit| {
+            let out = sensitivity.cast_const();
+            for (name, read, count) in [
+                ("vUnknown_ref", unknowns, unknown_count),
+                ("vKnown_ref", knowns, known_count),
+            ] {
+                pointer::apart(name, read, count, "dvUnknown", out, unknown_count)?;
+            }
             pointer::apart(
-                "vUnknown_ref",
-                unknowns,
-                unknown_count,
+                "dvKnown",
+                seed,
+                known_count,
                 "dvUnknown",
-                sensitivity,
+                out,
                 unknown_count,
             )?;
             let unknowns = pointer::slice("vUnknown_ref", unknowns, unknown_count)?;

@@ -4,9 +4,10 @@ use std::ffi::{c_int, c_void};
 
 use super::enter;
 use crate::capi::pointer;
-use crate::error::Error;
-use crate::fmi::lifecycle::fmi3 as calls;
+use crate::error::{Error, Result};
+use crate::fmi::lifecycle::{Call, fmi3 as calls};
 use crate::fmi::types::{FMI3_DEPENDENT, Status};
+use crate::fmi::unit::Unit;
 
 /// Time derivatives of outputs; vectors element by element.
 #[unsafe(no_mangle)]
@@ -53,21 +54,15 @@ pub unsafe extern "C" fn fmi3GetDirectionalDerivative(
 ) -> Status {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::GET_DIRECTIONAL_DERIVATIVE, |unit| {
-            pointer::apart(
-                "seed",
-                seed,
-                seed_count,
-                "sensitivity",
-                sensitivity,
-                sensitivity_count,
-            )?;
-            let unknowns = pointer::slice("unknowns", unknowns, unknown_count)?;
-            let knowns = pointer::slice("knowns", knowns, known_count)?;
-            let seed = pointer::slice("seed", seed, seed_count)?;
-            let sensitivity = pointer::slice_mut("sensitivity", sensitivity, sensitivity_count)?;
-            Ok(unit.directional_derivative(unknowns, knowns, seed, sensitivity)?)
-        })
+        sensitivities(
+            instance,
+            &calls::GET_DIRECTIONAL_DERIVATIVE,
+            (unknowns, unknown_count),
+            (knowns, known_count),
+            (seed, seed_count),
+            (sensitivity, sensitivity_count),
+            Unit::directional_derivative,
+        )
     }
 }
 
@@ -86,20 +81,50 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
 ) -> Status {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::GET_ADJOINT_DERIVATIVE, |unit| {
+        sensitivities(
+            instance,
+            &calls::GET_ADJOINT_DERIVATIVE,
+            (unknowns, unknown_count),
+            (knowns, known_count),
+            (seed, seed_count),
+            (sensitivity, sensitivity_count),
+            Unit::adjoint_derivative,
+        )
+    }
+}
+
+/// Looks at the arrays of a derivative and hands them to `derive`.
+///
+/// # Safety
+/// Each array that is not NULL has the length that comes with it.
+unsafe fn sensitivities(
+    instance: *mut c_void,
+    call: &'static Call,
+    (unknowns, unknown_count): (*const u32, usize),
+    (knowns, known_count): (*const u32, usize),
+    (seed, seed_count): (*const f64, usize),
+    (sensitivity, sensitivity_count): (*mut f64, usize),
+    derive: fn(&mut Unit, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>,
+) -> Status {
+    // SAFETY: passed on.
+    unsafe {
+        enter(instance, call, |unit| {
+            let (out, written) = (sensitivity.cast_const(), sensitivity_count);
             pointer::apart(
-                "seed",
-                seed,
-                seed_count,
+                "unknowns",
+                unknowns,
+                unknown_count,
                 "sensitivity",
-                sensitivity,
-                sensitivity_count,
+                out,
+                written,
             )?;
+            pointer::apart("knowns", knowns, known_count, "sensitivity", out, written)?;
+            pointer::apart("seed", seed, seed_count, "sensitivity", out, written)?;
             let unknowns = pointer::slice("unknowns", unknowns, unknown_count)?;
             let knowns = pointer::slice("knowns", knowns, known_count)?;
             let seed = pointer::slice("seed", seed, seed_count)?;
             let sensitivity = pointer::slice_mut("sensitivity", sensitivity, sensitivity_count)?;
-            Ok(unit.adjoint_derivative(unknowns, knowns, seed, sensitivity)?)
+            Ok(derive(unit, unknowns, knowns, seed, sensitivity)?)
         })
     }
 }
