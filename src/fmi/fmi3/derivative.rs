@@ -93,6 +93,9 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
     }
 }
 
+/// Of unknowns by knowns along a seed, into sensitivities.
+type Derive = fn(&mut Unit, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>;
+
 /// Looks at the arrays of a derivative and hands them to `derive`.
 ///
 /// # Safety
@@ -104,7 +107,7 @@ unsafe fn sensitivities(
     (knowns, known_count): (*const u32, usize),
     (seed, seed_count): (*const f64, usize),
     (sensitivity, sensitivity_count): (*mut f64, usize),
-    derive: fn(&mut Unit, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>,
+    derive: Derive,
 ) -> Status {
     // SAFETY: passed on.
     unsafe {
