@@ -9,7 +9,7 @@ use super::log::{Category, Level};
 use super::state::Phase;
 use super::value::environment;
 use crate::error::{Error, Result};
-use crate::formulation::{Context, Motion};
+use crate::formulation::{Context, Motion, ReadOff, Whole};
 use crate::integrator::{Sample, StartReport, State};
 use crate::model::Target;
 use crate::model::quantity::{MotionField, Quantity};
@@ -120,6 +120,14 @@ impl Instance {
             .integrator
             .start(&*self.mechanism, &env, start, q, v, &mut state)?;
         if let Some(bodies) = bodies {
+            let size = |read_off: &dyn ReadOff| read_off.bodies().size().nv;
+            let hides = self.mechanism.whole().is_some_and(Whole::hides);
+            if let (true, Some(there)) = (hides, self.mechanism.read_off().map(size)) {
+                // Which joints follow from others is known where all of them are constraints; what can move stays the same.
+                let free = there.saturating_sub(bodies.rank);
+                report.rank = self.mechanism.size().nv.saturating_sub(free);
+                report.redundant.clone_from(&bodies.redundant);
+            }
             report.closure_before = bodies.closure_before;
             report.moved = bodies.moved;
             report.immovable = bodies.immovable;

@@ -15,6 +15,7 @@ pub mod force;
 pub mod function;
 pub mod joint;
 pub mod matrices;
+pub mod natural;
 pub mod own;
 pub mod relative;
 pub mod value;
@@ -34,7 +35,7 @@ pub fn chosen(model: &Model) -> FormulationName {
 }
 
 /// Formulations there are.
-const AVAILABLE: &str = "\"auto\", \"absolute\", \"relative\" or \"hybrid\"";
+const AVAILABLE: &str = "\"auto\", \"absolute\", \"relative\", \"global\" or \"hybrid\"";
 
 /// The equations of a model in the coordinates it asks for: the one place that chooses.
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
@@ -68,7 +69,8 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
         (FormulationName::Relative | FormulationName::Hybrid, _) => {
             Ok(Box::new(relative::Spatial::new(model)?))
         }
-        (FormulationName::Global, _) => unavailable("global", AVAILABLE),
+        (FormulationName::Global, 2) => Ok(Box::new(natural::Planar::new(model)?)),
+        (FormulationName::Global, _) => Ok(Box::new(natural::Spatial::new(model)?)),
         (FormulationName::Topological, _) => unavailable("topological", AVAILABLE),
     }
 }
@@ -527,8 +529,14 @@ pub trait Whole: Send + Sync {
     /// Coordinates and rates there of those here.
     fn place(&self, at: (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]);
 
-    /// All multipliers there of a motion here.
-    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated;
+    /// The forces of all rows there, Gᵀλ, of a motion here.
+    fn load(&self, cx: &Context, at: &Motion, load: &mut [f64]) -> Evaluated;
+
+    /// Whether some rows have no multiplier here, so that what joints carry is known by [`Whole::load`] only. Then the rank is
+    /// judged by the own rows.
+    fn hides(&self) -> bool {
+        false
+    }
 }
 
 /// A system whose coordinates are read off the poses of bodies: its start is assembled there, where the model is written.

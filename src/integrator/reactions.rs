@@ -90,7 +90,7 @@ impl Integrator {
 impl Core {
     /// Rows are left out from now on: room for reading reactions, so that a read need not make it.
     pub fn prepare_reactions(&mut self, system: &dyn System, dropped: &[bool]) {
-        if dropped.contains(&true) {
+        if dropped.contains(&true) || system.whole().is_some_and(Whole::hides) {
             self.make_all_rows(system);
         }
     }
@@ -105,7 +105,8 @@ impl Core {
     ) -> Result<()> {
         self.mass.select(p.system, p.modes, &[]);
         let rows = self.mass.active().iter().zip(dropped);
-        if !rows.into_iter().any(|(&on, &dropped)| on && dropped) {
+        let complete = !rows.into_iter().any(|(&on, &dropped)| on && dropped);
+        if complete && !p.system.whole().is_some_and(Whole::hides) {
             return Ok(());
         }
         let Some(whole) = p.system.whole() else {
@@ -145,6 +146,8 @@ impl Core {
         } = self;
         let [r, x, ..] = &mut scratch.v;
         let [dl, ..] = &mut scratch.c;
+        r.fill(0.0);
+        mass.matrix.add_jacobian_transposed(st, lambda, r);
         share_out(st, mass, closure_scale, lambda, r, x, dl)
     }
 
@@ -161,7 +164,7 @@ impl Core {
         };
         let cx = self.inputs.at(p, t);
         all.load(whole, &cx, (at.q, at.v))?;
-        whole.carried(&cx, at, &mut all.lambda)?;
+        whole.load(&cx, at, &mut all.load)?;
         let AllRows {
             st,
             saddle,
@@ -176,19 +179,17 @@ impl Core {
     }
 }
 
-/// λ := the least multipliers with the same Gᵀλ; M and G of all rows that hold are loaded.
+/// λ := the least multipliers with Gᵀλ = load; M and G of all rows that hold are loaded.
 fn share_out(
     st: &Structure,
     saddle: &mut Saddle,
     scale: &[f64],
     lambda: &mut [f64],
-    load: &mut [f64],
+    load: &[f64],
     x: &mut [f64],
     dl: &mut [f64],
 ) -> std::result::Result<(), Refusal> {
-    load.fill(0.0);
     let (matrix, factor) = (&mut saddle.matrix, &mut saddle.factor);
-    matrix.add_jacobian_transposed(st, lambda, load);
     let mut solves = 0;
     least(st, matrix, factor, scale, load, lambda, x, dl, &mut solves)
         .map(|_| ())

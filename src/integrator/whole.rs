@@ -17,7 +17,7 @@ pub(super) struct AllRows {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub lambda: Vec<f64>,
-    /// Gᵀλ, and scratch.
+    /// What the rows carry, Gᵀλ, and scratch.
     pub load: Vec<f64>,
     pub x: Vec<f64>,
     pub dl: Vec<f64>,
@@ -67,7 +67,7 @@ impl Core {
         v: &[f64],
     ) -> Result<Vec<usize>, Refusal> {
         let whole = match p.system.whole() {
-            Some(whole) if self.size.nc > 0 && p.system.lift().is_none() => whole,
+            Some(whole) if self.size.nc > 0 && p.system.lift().is_none() && !whole.hides() => whole,
             // A lifted one has all rows in its matrix already.
             _ => return Ok(self.mass.dependent_rows(&self.st)),
         };

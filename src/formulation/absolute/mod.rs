@@ -106,6 +106,13 @@ impl Counters {
     }
 }
 
+impl<W: World<N>, const N: usize> Body<W, N> {
+    /// Mass and inertia.
+    pub(in crate::formulation) fn inertia(&self) -> &W::Inertia {
+        &self.inertia
+    }
+}
+
 impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     /// Tangent coordinates of a body.
     const WIDTH: usize = N / 2;
@@ -301,6 +308,76 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
         self.bodies[b].inertia.times(cx, a, out);
     }
 
+    /// Brings the counted angles of the poses `after` next to those of the poses `before`, which are less than half a turn
+    /// away.
+    pub(in crate::formulation) fn count_turns(&self, before: &[f64], after: &mut [f64]) {
+        let first = W::STORED * self.bodies.len();
+        let (bodies, counters) = after.split_at_mut(first);
+        let poses = &mut W::poses(bodies);
+        for (k, measure) in self.counted.iter().enumerate() {
+            counters[k] = measure.near(poses, before[first + k]);
+        }
+    }
+
+    /// Gravity and the forces of elements: f without velocity-dependent inertia forces.
+    pub(in crate::formulation) fn applied(
+        &self,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        let g = self.gravity.get(cx);
+        for (b, body) in self.bodies.iter().enumerate() {
+            let m = body.inertia.mass(cx);
+            let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
+            own.fill(0.0);
+            for k in 0..W::DIMENSION {
+                own[k] = m * g[k];
+            }
+        }
+        self.forces.apply(cx, &mut W::poses(q), v, out);
+    }
+
+    /// damping C + stiffness K of [`Absolute::applied`] and of the rows, in the places of the pattern.
+    pub(in crate::formulation) fn applied_tangent(
+        &self,
+        cx: &Context,
+        at: (&[f64], &[f64]),
+        lambda: &[f64],
+        (damping, stiffness): (f64, f64),
+        out: &mut [f64],
+    ) {
+        let (q, v) = at;
+        out.fill(0.0);
+        self.add_applied_tangent(cx, &mut W::poses(q), v, lambda, (damping, stiffness), out);
+    }
+
+    fn add_applied_tangent(
+        &self,
+        cx: &Context,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        lambda: &[f64],
+        (damping, stiffness): (f64, f64),
+        out: &mut [f64],
+    ) {
+        if stiffness != 0.0 {
+            for Owned { part, first, .. } in &self.rows {
+                part.stiffness(poses, &lambda[*first..], stiffness, out);
+            }
+        }
+        self.forces.tangent(cx, poses, v, damping, stiffness, out);
+        if damping != 0.0 || stiffness != 0.0 {
+            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, stiffness, out);
+        }
+    }
+
+    /// Whether forces of elements depend on rates.
+    pub(in crate::formulation) fn damped(&self) -> bool {
+        self.forces.depends_on_rate() || self.forces.rubs()
+    }
+
     /// Body b's part of a tangent vector.
     #[inline]
     fn of<'a>(&self, b: usize, x: &'a [f64]) -> &'a [f64] {
@@ -469,18 +546,11 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
     }
 
     fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
-        let g = self.gravity.get(cx);
+        self.applied(cx, q, v, out);
         for (b, body) in self.bodies.iter().enumerate() {
-            let m = body.inertia.mass(cx);
             let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
-            own.fill(0.0);
-            for k in 0..W::DIMENSION {
-                own[k] = m * g[k];
-            }
             body.inertia.gyroscopic(cx, self.of(b, v), own);
         }
-        let poses = &mut W::poses(q);
-        self.forces.apply(cx, poses, v, out);
         Ok(())
     }
 
@@ -507,16 +577,8 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
             (self.forces).rub_tangent(cx, poses, (v, lambda), damping, 0.0, out);
             self.times_tangent_inverse(weights.theta, out);
         }
-        if stiffness != 0.0 {
-            for Owned { part, first, .. } in &self.rows {
-                part.stiffness(poses, &lambda[*first..], stiffness, out);
-            }
-        }
         let damping = if turned { 0.0 } else { damping };
-        self.forces.tangent(cx, poses, v, damping, stiffness, out);
-        if damping != 0.0 || stiffness != 0.0 {
-            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, stiffness, out);
-        }
+        self.add_applied_tangent(cx, poses, v, lambda, (damping, stiffness), out);
         Ok(())
     }
 

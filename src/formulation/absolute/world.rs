@@ -194,6 +194,9 @@ pub trait Meet<const N: usize, W: World<N>>: Clone + Debug + Send + Sync {
     /// With the slots of its geometric stiffness.
     fn new(points: [W::Point; 2], slots: &mut Slots) -> Self;
 
+    /// The two points.
+    fn points(&self) -> [W::Point; 2];
+
     /// The two bodies.
     fn bodies(&self) -> [BodyRef; 2];
 

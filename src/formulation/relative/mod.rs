@@ -20,7 +20,7 @@ mod reaction;
 mod space;
 mod tangent;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod tree;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

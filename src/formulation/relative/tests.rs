@@ -12,10 +12,10 @@ use crate::linalg::so3::{self, Vec3};
 use crate::model::quantity::{JointField, Quantity};
 use crate::model::*;
 
-type Dense = nalgebra::DMatrix<f64>;
-type Column = nalgebra::DVector<f64>;
+pub(crate) type Dense = nalgebra::DMatrix<f64>;
+pub(crate) type Column = nalgebra::DVector<f64>;
 
-const CX: Context<'static> = Context {
+pub(crate) const CX: Context<'static> = Context {
     t: 0.3,
     u: &[],
     u_dot: &[],
@@ -24,7 +24,7 @@ const CX: Context<'static> = Context {
     modes: &[],
 };
 
-fn body(dimension: usize, name: &str, noise: &mut Noise) -> Body {
+pub(crate) fn body(dimension: usize, name: &str, noise: &mut Noise) -> Body {
     let flat = dimension == 2;
     let mut three = |size: f64| -> [f64; 3] {
         let [x, y, z] = std::array::from_fn(|_| size * noise.next());
@@ -81,7 +81,7 @@ fn joint(
     }
 }
 
-fn spring(bodies: [BodyRef; 2]) -> Force {
+pub(crate) fn spring(bodies: [BodyRef; 2]) -> Force {
     Force {
         name: "spring".into(),
         kind: ForceKind::SpringDamper(Spring {
@@ -99,7 +99,12 @@ fn spring(bodies: [BodyRef; 2]) -> Force {
 }
 
 /// Ground, a, b, c with joints of one kind, two of them written the other way round, and a cut that closes c with the ground.
-fn mechanism(dimension: usize, kind: JointKind, closed: bool, noise: &mut Noise) -> Model {
+pub(crate) fn mechanism(
+    dimension: usize,
+    kind: JointKind,
+    closed: bool,
+    noise: &mut Noise,
+) -> Model {
     let bodies = ["a", "b", "c"].map(|name| body(dimension, name, noise));
     let mut joints = vec![
         joint(dimension, "first", kind, [None, Some(0)], noise),
@@ -133,7 +138,7 @@ fn mechanism(dimension: usize, kind: JointKind, closed: bool, noise: &mut Noise)
     }
 }
 
-fn dense(rows: usize, columns: usize, places: &[(u32, u32)], values: &[f64]) -> Dense {
+pub(crate) fn dense(rows: usize, columns: usize, places: &[(u32, u32)], values: &[f64]) -> Dense {
     let mut m = Dense::zeros(rows, columns);
     for (&(i, j), v) in places.iter().zip(values) {
         m[(i as usize, j as usize)] += v;
@@ -142,7 +147,7 @@ fn dense(rows: usize, columns: usize, places: &[(u32, u32)], values: &[f64]) -> 
 }
 
 /// Accelerations and multipliers of a system from a dense solve.
-fn balance(system: &dyn System, q: &[f64], v: &[f64]) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn balance(system: &dyn System, q: &[f64], v: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let size = system.size();
     let pattern = system.pattern();
     let (nv, nc) = (size.nv, size.nc);
@@ -167,7 +172,7 @@ fn balance(system: &dyn System, q: &[f64], v: &[f64]) -> (Vec<f64>, Vec<f64>) {
     (x.as_slice()[..nv].to_vec(), x.as_slice()[nv..].to_vec())
 }
 
-fn kinds(dimension: usize) -> Vec<JointKind> {
+pub(crate) fn kinds(dimension: usize) -> Vec<JointKind> {
     use JointKind::*;
     if dimension == 2 {
         vec![Fixed, Revolute, Prismatic, PointOnLine]

@@ -27,6 +27,10 @@ impl world::Meet<6, Plane> for Meet {
         Self { points, slots }
     }
 
+    fn points(&self) -> [Point; 2] {
+        self.points
+    }
+
     fn bodies(&self) -> [BodyRef; 2] {
         self.points.map(|p| p.body)
     }

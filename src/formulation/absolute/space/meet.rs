@@ -32,6 +32,10 @@ impl world::Meet<12, Space> for Meet {
         Self { points, slots }
     }
 
+    fn points(&self) -> [Point; 2] {
+        self.points
+    }
+
     fn bodies(&self) -> [BodyRef; 2] {
         self.points.map(|p| p.body)
     }

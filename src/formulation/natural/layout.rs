@@ -1,0 +1,324 @@
+//! From joints to coordinates: which points and vectors there are, which of them make up each body, and the rows that keep the
+//! bodies rigid.
+
+use std::collections::HashSet;
+
+use super::frame::{Chosen, Entry, Frames, height};
+use super::items::{Item, Sharing, Sort, Spot};
+use super::rigid::{Direction, Line, Place, Product, Rigid, Row};
+use crate::formulation::absolute::Absolute;
+use crate::formulation::absolute::rows::Part;
+use crate::formulation::absolute::world::Meet as _;
+
+/// Part of the mechanism's size below which two points are too close to make a direction.
+const CLOSE: f64 = 1e-3;
+
+/// A body over the coordinates.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its coordinates in the whole vector.
+    pub own: Vec<u32>,
+    /// L over them.
+    pub entries: Vec<Entry>,
+    /// y₀: what fixed items contribute.
+    pub constant: Vec<f64>,
+}
+
+/// An item among the coordinates, and a body that has it with the spot there.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub first: usize,
+    pub body: usize,
+    pub sort: Sort,
+    pub spot: [f64; 3],
+}
+
+/// All of it.
+#[derive(Debug)]
+pub struct Layout {
+    pub bodies: Vec<Body>,
+    pub items: Vec<Placed>,
+    pub rigid: Vec<Rigid>,
+    /// Parts of rows that hold because items are shared.
+    pub shared: Vec<bool>,
+    /// What a user calls the coordinates, and whether they are those of a vector.
+    pub names: Vec<String>,
+    pub vectors: Vec<bool>,
+}
+
+/// Shares what the joints make one. The answer says which parts hold by it.
+fn share<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> (Sharing, Vec<bool>) {
+    let mut sharing = Sharing::new(inner.length);
+    let mut shared = vec![false; inner.rows.len()];
+    for joint in &inner.joints {
+        let mut k = joint.rows.start;
+        while k < joint.rows.end {
+            let owned = &inner.rows[k];
+            if let Part::Meet(meet) = &owned.part {
+                let bodies = meet.bodies();
+                let points = meet.points().map(|p| W::local(&p));
+                let spots = [0, 1].map(|i| Spot {
+                    body: bodies[i],
+                    sort: Sort::Point,
+                    at: points[i],
+                });
+                shared[k] = sharing.share(spots, &owned.name);
+            } else if k + 1 < joint.rows.end
+                && let Some(spots) = W::axis([&owned.part, &inner.rows[k + 1].part])
+            {
+                let one = sharing.share(spots, &owned.name);
+                shared[k..k + 2].fill(one);
+                k += 1;
+            }
+            k += 1;
+        }
+    }
+    (sharing, shared)
+}
+
+/// Items being numbered.
+struct Places {
+    dimension: usize,
+    place: Vec<Place>,
+    items: Vec<Item>,
+    layout: Layout,
+}
+
+impl Places {
+    fn add(&mut self, item: Item) -> usize {
+        let place = match item.fixed {
+            Some(at) => Place::Fixed(at),
+            None => {
+                let first = self.layout.names.len();
+                let fields = &["x", "y", "z"][..self.dimension];
+                for field in fields {
+                    let name = match item.sort {
+                        Sort::Point => format!("{}.{field}", item.name),
+                        Sort::Vector => format!("{}.axis.{field}", item.name),
+                    };
+                    self.layout.names.push(name);
+                    self.layout.vectors.push(item.sort == Sort::Vector);
+                }
+                let (body, spot) = item.on[0];
+                self.layout.items.push(Placed {
+                    first,
+                    body,
+                    sort: item.sort,
+                    spot,
+                });
+                Place::At(first as u32)
+            }
+        };
+        self.place.push(place);
+        self.items.push(item);
+        self.items.len() - 1
+    }
+}
+
+/// A body's basis: items by number, with the spots they have in the body.
+type Basis = Vec<(usize, Sort, [f64; 3])>;
+
+/// The layout of a mechanism in absolute coordinates.
+pub fn layout<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> Layout {
+    let (sharing, shared) = share(inner);
+    let count = inner.bodies.len();
+    let mut places = Places {
+        dimension: W::DIMENSION,
+        place: vec![],
+        items: vec![],
+        layout: Layout {
+            bodies: Vec::with_capacity(count),
+            items: vec![],
+            rigid: vec![],
+            shared,
+            names: vec![],
+            vectors: vec![],
+        },
+    };
+    let mut had: Vec<Vec<(usize, Sort, [f64; 3])>> = vec![Vec::new(); count];
+    for item in sharing.items() {
+        let (on, sort) = (item.on.clone(), item.sort);
+        let k = places.add(item);
+        for (b, at) in on {
+            had[b].push((k, sort, at));
+        }
+    }
+    let mut known = HashSet::new();
+    for (b, had) in had.iter().enumerate() {
+        let basis = basis::<W, N>(&mut places, b, &inner.bodies[b].name, had, inner.length);
+        let body = assemble::<W, N>(&places, &basis);
+        keep_basis::<W, N>(&mut places, b, &basis, &mut known);
+        for &(item, sort, at) in had {
+            if !basis.iter().any(|(k, ..)| *k == item) {
+                keep_item::<W, N>(&mut places, b, &basis, (item, sort, at));
+            }
+        }
+        places.layout.bodies.push(body);
+    }
+    places.layout
+}
+
+fn basis<W: Frames<N>, const N: usize>(
+    places: &mut Places,
+    b: usize,
+    name: &str,
+    had: &[(usize, Sort, [f64; 3])],
+    length: f64,
+) -> Basis {
+    let spots: Vec<(Sort, [f64; 3])> = had.iter().map(|(_, sort, at)| (*sort, *at)).collect();
+    let mut chosen = W::choose(&spots, CLOSE * length);
+    let fixed = |c: &Chosen| matches!(c, Chosen::Had(k) if places.items[had[*k].0].fixed.is_some());
+    if chosen.iter().all(fixed) {
+        // Held by the ground altogether: it keeps coordinates of its own, so that there are rows to say so.
+        chosen = W::choose(&[], CLOSE * length);
+    }
+    let mut own = 0;
+    (chosen.into_iter())
+        .map(|c| match c {
+            Chosen::Had(k) => had[k],
+            Chosen::Own(sort, at) => {
+                own += 1;
+                let name = match sort {
+                    Sort::Point => name.to_owned(),
+                    Sort::Vector => format!("{name}.{own}"),
+                };
+                let item = Item {
+                    sort,
+                    name,
+                    fixed: None,
+                    on: vec![(b, at)],
+                };
+                (places.add(item), sort, at)
+            }
+        })
+        .collect()
+}
+
+/// L of a basis over the components of its items.
+fn frame<W: Frames<N>, const N: usize>(basis: &Basis) -> Vec<Entry> {
+    let chosen: Vec<(Sort, [f64; 3])> = basis.iter().map(|(_, sort, at)| (*sort, *at)).collect();
+    W::frame(&chosen)
+}
+
+fn assemble<W: Frames<N>, const N: usize>(places: &Places, basis: &Basis) -> Body {
+    let dimension = W::DIMENSION;
+    let mut body = Body {
+        own: vec![],
+        entries: vec![],
+        constant: vec![0.0; height::<W, N>()],
+    };
+    // The first own coordinate of each item of the basis.
+    let firsts: Vec<Option<usize>> = (basis.iter())
+        .map(|(k, ..)| match places.place[*k] {
+            Place::At(first) => {
+                let at = body.own.len();
+                body.own.extend(first..first + dimension as u32);
+                Some(at)
+            }
+            Place::Fixed(_) => None,
+        })
+        .collect();
+    for (m, column, value) in frame::<W, N>(basis) {
+        let (k, c) = (column as usize / dimension, column as usize % dimension);
+        match (firsts[k], places.place[basis[k].0]) {
+            (Some(first), _) => body.entries.push((m, (first + c) as u8, value)),
+            (None, Place::Fixed(at)) => body.constant[m as usize] += value * at[c],
+            (None, Place::At(_)) => {}
+        }
+    }
+    body
+}
+
+/// Lengths and angles of the directions of the basis, each once.
+fn keep_basis<W: Frames<N>, const N: usize>(
+    places: &mut Places,
+    b: usize,
+    basis: &Basis,
+    known: &mut HashSet<[(usize, Option<usize>); 2]>,
+) {
+    let origin = basis[0];
+    let direction = |(item, sort, at): (usize, Sort, [f64; 3])| {
+        let is_point = sort == Sort::Point;
+        let place = Direction {
+            to: places.place[item],
+            from: is_point.then(|| places.place[origin.0]),
+        };
+        let d: [f64; 3] = std::array::from_fn(|c| at[c] - if is_point { origin.2[c] } else { 0.0 });
+        let mut key = (item, is_point.then_some(origin.0));
+        if let (item, Some(from)) = key {
+            key = (item.max(from), Some(item.min(from)));
+        }
+        (place, d, key, is_point)
+    };
+    let directions: Vec<_> = basis[1..].iter().map(|item| direction(*item)).collect();
+    let mut rows = Vec::new();
+    for (i, (place_i, d_i, key_i, length_i)) in directions.iter().enumerate() {
+        for (place_j, d_j, key_j, length_j) in &directions[..=i] {
+            if place_i.is_fixed() && place_j.is_fixed() {
+                continue;
+            }
+            let mut key = [*key_i, *key_j];
+            key.sort_unstable();
+            if !known.insert(key) {
+                continue;
+            }
+            let dot = |x: &[f64; 3], y: &[f64; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+            let mut factor = if key_i == key_j { 0.5 } else { 1.0 };
+            if *length_i && *length_j {
+                factor /= (dot(d_i, d_i) * dot(d_j, d_j)).powf(0.25);
+            }
+            rows.push(Rigid {
+                row: Row::Product(Product {
+                    directions: [*place_i, *place_j],
+                    value: dot(d_i, d_j),
+                    factor,
+                }),
+                body: b,
+                is_length: *length_i || *length_j,
+            });
+        }
+    }
+    places.layout.rigid.extend(rows);
+}
+
+/// An item beside the basis stays where it is in the body.
+fn keep_item<W: Frames<N>, const N: usize>(
+    places: &mut Places,
+    b: usize,
+    basis: &Basis,
+    (item, sort, at): (usize, Sort, [f64; 3]),
+) {
+    let dimension = W::DIMENSION;
+    let l = frame::<W, N>(basis);
+    for c in 0..dimension {
+        let mut line = Line {
+            terms: vec![],
+            value: 0.0,
+        };
+        let mut add = |place: Place, c: usize, factor: f64| match place {
+            Place::At(first) => line.terms.push((first + c as u32, factor)),
+            Place::Fixed(at) => line.value -= factor * at[c],
+        };
+        add(places.place[item], c, 1.0);
+        // Over y, and y over the items.
+        let mut over = vec![0.0; dimension * basis.len()];
+        for (row, m, factor) in W::on_y(sort, at) {
+            if row as usize == c {
+                for (_, column, value) in l.iter().filter(|(row, ..)| *row == m) {
+                    over[*column as usize] += factor * value;
+                }
+            }
+        }
+        for (column, factor) in over.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            let (k, c) = (column / dimension, column % dimension);
+            add(places.place[basis[k].0], c, -factor);
+        }
+        if !line.terms.is_empty() {
+            places.layout.rigid.push(Rigid {
+                row: Row::Line(line),
+                body: b,
+                is_length: sort == Sort::Point,
+            });
+        }
+    }
+}

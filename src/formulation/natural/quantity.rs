@@ -1,0 +1,123 @@
+//! Quantities, start and reactions: those of the bodies.
+//!
+//! What a shared pin carries has no multiplier of its own. It follows from the balance of the bodies, Gᵀλ = f − M a over all rows
+//! of absolute coordinates, of which the least λ is taken (`integrator/reactions.rs`).
+
+use super::Natural;
+use super::frame::{Frames, MOST};
+use crate::formulation::{Context, Evaluated, Mechanism, Motion, ReadOff, System, Whole};
+use crate::model::quantity::Quantity;
+
+impl<W: Frames<N>, const N: usize> Mechanism for Natural<W, N> {
+    fn read_off(&self) -> Option<&dyn ReadOff> {
+        Some(self)
+    }
+
+    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+        let (poses, rates) = &self.inner.start;
+        self.read(poses, rates, q, v);
+    }
+
+    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+        let work = &mut *self.moving(at.q, at.v);
+        let motion = self.lifted(work, at);
+        self.inner.evaluate(cx, quantity, &motion)
+    }
+}
+
+impl<W: Frames<N>, const N: usize> Natural<W, N> {
+    /// Coordinates and rates of poses and rates of bodies.
+    fn read(&self, poses: &[f64], rates: &[f64], q: &mut [f64], v: &mut [f64]) {
+        let stored = |b: usize| W::STORED * b..W::STORED * (b + 1);
+        let moved = |b: usize| Self::WIDTH * b..Self::WIDTH * (b + 1);
+        let (mut y, mut y_dot) = ([0.0; MOST], [0.0; MOST]);
+        for item in &self.layout.items {
+            let pose = &poses[stored(item.body)];
+            W::unsettle(pose, &mut y[..Self::Y]);
+            W::rates(pose, &rates[moved(item.body)], &mut y_dot[..Self::Y]);
+            let own = item.first..item.first + W::DIMENSION;
+            q[own.clone()].fill(0.0);
+            v[own].fill(0.0);
+            for (c, m, factor) in W::on_y(item.sort, item.spot) {
+                q[item.first + c as usize] += factor * y[m as usize];
+                v[item.first + c as usize] += factor * y_dot[m as usize];
+            }
+        }
+        q[self.size.nv..].copy_from_slice(poses);
+    }
+}
+
+/// Part of the mechanism's size by which poses may differ from those they were read off.
+const SAME: f64 = 1e-6;
+
+impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
+    fn bodies(&self) -> &dyn Mechanism {
+        &self.inner
+    }
+
+    fn read_off(
+        &self,
+        poses: &[f64],
+        rates: &[f64],
+        q: &mut [f64],
+        v: &mut [f64],
+    ) -> Option<String> {
+        self.read(poses, rates, q, v);
+        // Items that two bodies have are read off one of them: the other must find its own place by them.
+        let mut y = [0.0; MOST];
+        let mut before = [0.0; MOST];
+        for (b, body) in self.inner.bodies.iter().enumerate() {
+            self.form(b, q, &mut y[..Self::Y]);
+            W::unsettle(
+                &poses[W::STORED * b..W::STORED * (b + 1)],
+                &mut before[..Self::Y],
+            );
+            for k in 0..Self::Y {
+                let scale = if k < W::DIMENSION {
+                    self.inner.length
+                } else {
+                    1.0
+                };
+                if !((y[k] - before[k]).abs() < SAME * scale) {
+                    return Some(body.name.clone());
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<W: Frames<N>, const N: usize> Whole for Natural<W, N> {
+    fn system(&self) -> &dyn System {
+        &self.inner
+    }
+
+    fn rows(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    fn place(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
+        let work = self.moving(q, v);
+        poses.copy_from_slice(self.poses(q));
+        rates.copy_from_slice(&work.v);
+    }
+
+    /// f − M a
+    fn load(&self, cx: &Context, at: &Motion, load: &mut [f64]) -> Evaluated {
+        let work = &mut *self.moving(at.q, at.v);
+        let poses = self.poses(at.q);
+        self.inner.force(cx, poses, &work.v, load)?;
+        self.inner
+            .rub(cx, poses, &work.v, &at.lambda[..self.height], load);
+        self.carry(&work.arms, at.a, &mut work.a);
+        self.inner.mass_times(cx, poses, &work.a, &mut work.f);
+        for (load, inertia) in load.iter_mut().zip(&work.f) {
+            *load -= inertia;
+        }
+        Ok(())
+    }
+
+    fn hides(&self) -> bool {
+        true
+    }
+}
