@@ -290,15 +290,28 @@ impl Saddle {
         q: &[f64],
         v: &[f64],
     ) -> Evaluated {
-        // With the weight of M alone neither accelerations nor multipliers are looked at.
+        self.load_metric(st, system, cx, q, v, &Weights::MASS)
+    }
+
+    /// Loads M, C and K of the forces alone by their weights, and G, at q: what motions are measured by in projections.
+    pub fn load_metric(
+        &mut self,
+        st: &Structure,
+        system: &dyn System,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        weights: &Weights,
+    ) -> Evaluated {
+        // Neither inertia forces nor multipliers have a part in it.
         self.step_x.fill(0.0);
         self.step_l.fill(0.0);
         let (a, lambda) = (&self.step_x, &self.step_l);
         if st.tangent_in_place() {
             let s = self.matrix.tangent_mut(st);
-            system.tangent(cx, q, v, a, lambda, &Weights::MASS, s)?;
+            system.tangent(cx, q, v, a, lambda, weights, s)?;
         } else {
-            system.tangent(cx, q, v, a, lambda, &Weights::MASS, &mut self.values)?;
+            system.tangent(cx, q, v, a, lambda, weights, &mut self.values)?;
             self.matrix.load_tangent(st, &self.values);
         }
         self.load_jacobian(st, system, cx, q);

@@ -288,6 +288,11 @@ impl Kept {
         (self.newton, self.mass) = (None, None);
     }
 
+    /// Something else is in the place of M.
+    pub fn drop_mass(&mut self) {
+        self.mass = None;
+    }
+
     /// Drops what is there if it was made with other parameters.
     fn look_at(&mut self, parameters: &[f64]) {
         if self.parameters != parameters {

@@ -19,6 +19,8 @@ use crate::formulation::Weights;
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
+/// The same for a fixed step with a penalty, which passes singular positions at a contraction of a half and worse.
+const SLOW_LIMIT: u32 = 60;
 /// A contraction better than this may be trusted without measuring it again ...
 const GOOD_RATE: f64 = 0.1;
 /// ... for this many steps.
@@ -70,7 +72,9 @@ impl Core {
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
-        for iteration in 1..=LIMIT {
+        let slow = self.control.fixed().is_some() && self.newton.handling().updates();
+        let limit = if slow { SLOW_LIMIT } else { LIMIT };
+        for iteration in 1..=limit {
             let (size, rounding, culprit) = self.iterate(p, s, y, loaded, stats)?;
             loaded = false;
             let converged =
@@ -87,7 +91,9 @@ impl Core {
                     // A second increment at rounding level only bounds the contraction.
                     (y.rate, y.rate_uses) = (size.max(rounding / here) / last, 0);
                 }
-                if rate > 2.0 || (iteration == LIMIT && !converged(size)) {
+                // Near a singular position the penalty first has to find its multipliers.
+                let diverges = rate > if slow && !regular { 1e3 } else { 2.0 };
+                if diverges || (iteration == limit && !converged(size)) {
                     return Err(Refusal::Newton {
                         iterations: iteration,
                         residual: size * wanted / self.newton_tolerance,

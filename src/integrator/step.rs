@@ -8,11 +8,14 @@
 //! ```
 
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::hht::Hht;
 use super::newton::{UPDATES, culprit};
 use super::state::{State, Statistics};
 use crate::constraint::multipliers::Pivots;
 use crate::constraint::projection::Work;
+use crate::formulation::Weights;
 use crate::linalg::norm::max_abs;
+use crate::model::Corrector;
 
 /// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
 const CLOSURE: f64 = 2e-14;
@@ -38,6 +41,9 @@ impl Core {
         if self.size.nc > 0 {
             self.close(p, y)?;
             if self.settings.projection {
+                if self.projects_by_forces() {
+                    self.load_projection(p, y)?;
+                }
                 self.project_velocity(p, y, stats)?;
             }
         }
@@ -210,9 +216,41 @@ impl Core {
         }
     }
 
+    /// Projections of the augmented Lagrangian are made in the metric of masses and forces without that of multipliers, which
+    /// grow near singular positions. Where the corrector follows, the stage is only its guess and the metric of Newton does.
+    fn projects_by_forces(&self) -> bool {
+        self.newton.handling().updates() && self.settings.corrector == Corrector::Off
+    }
+
+    /// W = M + (1−α) (γ h C + β h² K) with G at the end of the step, factorised in the place of M.
+    fn load_projection(&mut self, p: &Problem, y: &Trial) -> Result<(), Refusal> {
+        let Hht {
+            alpha, beta, gamma, ..
+        } = self.method;
+        let weights = Weights {
+            mass: 1.0,
+            damping: (1.0 - alpha) * gamma * y.h,
+            stiffness: (1.0 - alpha) * beta * y.h * y.h,
+            theta: &[],
+        };
+        self.kept.drop_mass();
+        let cx = self.inputs.at(p, y.t);
+        (self.mass).load_metric(&self.st, p.system, &cx, &y.q, &y.v, &weights)?;
+        self.work.factorizations += 1;
+        (self.mass.factorise(&self.st, &mut Work::default()))
+            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+        Ok(())
+    }
+
     /// v[0] = least motion with G v[0] = c[1], c[2] its multipliers, to be multiplied by the returned factor: the metric is
     /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's.
     fn reach(&mut self, p: &Problem, y: &Trial) -> Result<f64, Refusal> {
+        if self.projects_by_forces() {
+            let [dx, ..] = &mut self.scratch.v;
+            let [_, r, mu] = &mut self.scratch.c;
+            (self.mass).reach_here(&self.st, r, PROJECTED, dx, mu, &mut self.work);
+            return Ok(1.0);
+        }
         let [dx, ..] = &mut self.scratch.v;
         let [_, r, mu] = &mut self.scratch.c;
         let rest = self.newton.reach(
