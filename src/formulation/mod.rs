@@ -17,6 +17,7 @@ pub mod joint;
 pub mod matrices;
 pub mod own;
 pub mod relative;
+pub mod topological;
 pub mod value;
 
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub fn chosen(model: &Model) -> FormulationName {
 }
 
 /// Formulations there are.
-const AVAILABLE: &str = "\"auto\", \"absolute\", \"relative\" or \"hybrid\"";
+const AVAILABLE: &str = "\"auto\", \"absolute\", \"relative\", \"hybrid\" or \"topological\"";
 
 /// The equations of a model in the coordinates it asks for: the one place that chooses.
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
@@ -69,7 +70,7 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             Ok(Box::new(relative::Spatial::new(model)?))
         }
         (FormulationName::Global, _) => unavailable("global", AVAILABLE),
-        (FormulationName::Topological, _) => unavailable("topological", AVAILABLE),
+        (FormulationName::Topological, _) => topological::build(model),
     }
 }
 
@@ -331,6 +332,23 @@ pub trait System: Send + Sync {
     /// y := T(theta)⁻¹ y; nothing for vector coordinates.
     fn tangent_inverse(&self, _theta: &[f64], _y: &mut [f64]) {}
 
+    /// Chooses other coordinates for the same position and rates where the present ones have become bad: rewrites `q` and `v` and
+    /// answers true. Asked after every accepted step of a system that [`System::rechooses`].
+    fn rechoose(&self, _q: &mut [f64], _v: &mut [f64]) -> bool {
+        false
+    }
+
+    /// Whether [`System::rechoose`] is worth asking.
+    fn rechooses(&self) -> bool {
+        false
+    }
+
+    /// Where the last [`System::retract`] had no answer (NaN) because coordinates do not follow from others any more: one that does
+    /// not, and those from which it should.
+    fn lost(&self) -> Option<(String, Vec<String>)> {
+        None
+    }
+
     // ---- the equations -----------------------------------------------------------------------------------------
 
     /// out = M(q) a
@@ -391,6 +409,12 @@ pub trait System: Send + Sync {
     /// The error norm of a tangent displacement `e` at `q`. `scale` holds the largest |q_i| so far.
     fn norm(&self, _cx: &Context, _q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         crate::linalg::norm::weighted_rms(e, scale)
+    }
+
+    /// Between two points of a motion, a step h apart: how far what follows from the coordinates, and is not integrated, is from the
+    /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not.
+    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64) -> f64 {
+        0.0
     }
 
     /// How large the coordinates themselves are in the units of the norm, at least 1: rounding grows with it.
