@@ -110,6 +110,17 @@ pub enum Error {
         /// Worst body or joint.
         culprit: String,
     },
+    /// Coordinates do not follow from the independent ones any more.
+    Coordinates {
+        /// s
+        time: f64,
+        /// s
+        step: f64,
+        /// One that does not.
+        culprit: String,
+        /// The independent ones.
+        independent: Vec<String>,
+    },
     /// Events follow each other without time going on.
     Chattering {
         /// s
@@ -225,6 +236,17 @@ impl fmt::Display for Error {
             } => write!(
                 f,
                 "the step has shrunk to h = {step:.3e} s at t = {time} s because {reason}; worst in \"{culprit}\""
+            ),
+            Self::Coordinates {
+                time,
+                step,
+                culprit,
+                independent,
+            } => write!(
+                f,
+                "\"{culprit}\" does not follow from the independent coordinates {} any more after t = {time} s (h = {step:.3e} s): \
+                 the position is singular for them, or the loops do not close there",
+                quoted(independent)
             ),
             Self::Chattering { time, culprit } => {
                 write!(

@@ -101,6 +101,7 @@ impl From<&Error> for biela_status {
             | Error::Evaluation { .. }
             | Error::NewtonDiverged { .. }
             | Error::StepTooSmall { .. }
+            | Error::Coordinates { .. }
             | Error::Chattering { .. } => Self::ErrorNumeric,
             Error::TooManySubsteps { .. } => Self::ErrorLimit,
             Error::Cancelled { .. } => Self::Cancelled,

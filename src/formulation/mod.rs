@@ -18,6 +18,7 @@ pub mod matrices;
 pub mod natural;
 pub mod own;
 pub mod relative;
+pub mod topological;
 pub mod value;
 
 use std::sync::Arc;
@@ -34,18 +35,8 @@ pub fn chosen(model: &Model) -> FormulationName {
     }
 }
 
-/// Formulations there are.
-const AVAILABLE: &str = "\"auto\", \"absolute\", \"relative\", \"global\" or \"hybrid\"";
-
 /// The equations of a model in the coordinates it asks for: the one place that chooses.
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
-    let unavailable = |value: &str, expected: &str| {
-        Err(Error::Argument {
-            name: "solver.formulation".into(),
-            value: format!("\"{value}\""),
-            expected: format!("{expected}: \"{value}\" is not available in this version"),
-        })
-    };
     if let Some(system) = &model.system {
         return match model.solver.formulation {
             FormulationName::Auto => Ok(Box::new(matrices::Matrices::new(model, system)?)),
@@ -71,7 +62,7 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
         }
         (FormulationName::Global, 2) => Ok(Box::new(natural::Planar::new(model)?)),
         (FormulationName::Global, _) => Ok(Box::new(natural::Spatial::new(model)?)),
-        (FormulationName::Topological, _) => unavailable("topological", AVAILABLE),
+        (FormulationName::Topological, _) => topological::build(model),
     }
 }
 
@@ -333,6 +324,23 @@ pub trait System: Send + Sync {
     /// y := T(theta)⁻¹ y; nothing for vector coordinates.
     fn tangent_inverse(&self, _theta: &[f64], _y: &mut [f64]) {}
 
+    /// Chooses other coordinates for the same position and rates where the present ones have become bad: rewrites `q` and `v` and
+    /// answers true. Asked after every accepted step of a system that [`System::rechooses`].
+    fn rechoose(&self, _q: &mut [f64], _v: &mut [f64]) -> bool {
+        false
+    }
+
+    /// Whether [`System::rechoose`] is worth asking.
+    fn rechooses(&self) -> bool {
+        false
+    }
+
+    /// Where the last [`System::retract`] had no answer (NaN) because coordinates do not follow from others any more: one that does
+    /// not, and those from which it should.
+    fn lost(&self) -> Option<(String, Vec<String>)> {
+        None
+    }
+
     // ---- the equations -----------------------------------------------------------------------------------------
 
     /// out = M(q) a
@@ -393,6 +401,12 @@ pub trait System: Send + Sync {
     /// The error norm of a tangent displacement `e` at `q`. `scale` holds the largest |q_i| so far.
     fn norm(&self, _cx: &Context, _q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         crate::linalg::norm::weighted_rms(e, scale)
+    }
+
+    /// Between two points of a motion, a step h apart: how far what follows from the coordinates, and is not integrated, is from the
+    /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not.
+    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64) -> f64 {
+        0.0
     }
 
     /// How large the coordinates themselves are in the units of the norm, at least 1: rounding grows with it.
@@ -529,13 +543,22 @@ pub trait Whole: Send + Sync {
     /// Coordinates and rates there of those here.
     fn place(&self, at: (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]);
 
-    /// The forces of all rows there, Gᵀλ, of a motion here.
-    fn load(&self, cx: &Context, at: &Motion, load: &mut [f64]) -> Evaluated;
+    /// All multipliers there of a motion here. Only asked for where none is hidden.
+    fn carried(&self, _cx: &Context, _at: &Motion, lambda: &mut [f64]) -> Evaluated {
+        lambda.fill(f64::NAN);
+        Ok(())
+    }
 
-    /// Whether some rows have no multiplier here, so that what joints carry is known by [`Whole::load`] only. Then the rank is
-    /// judged by the own rows.
+    /// Whether multipliers of some rows cannot be had, so that what joints carry is known by [`Whole::load`] only. Then the
+    /// rank is judged by the own rows.
     fn hides(&self) -> bool {
         false
+    }
+
+    /// The forces of all rows there, Gᵀλ, of a motion here. Only asked for where multipliers are hidden.
+    fn load(&self, _cx: &Context, _at: &Motion, load: &mut [f64]) -> Evaluated {
+        load.fill(f64::NAN);
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@
 
 use super::core::{Core, Problem, Trial};
 use super::state::State;
+use crate::formulation::Motion;
 use crate::model::Estimate;
 
 /// Rest of the projection of an estimate, relative: three digits of an error are plenty.
@@ -84,6 +85,20 @@ impl Core {
             whole[i] -= tangent[i];
         }
         self.hidden(p, s, y)
+    }
+
+    /// What a system that moves more than its coordinates hides, where constraints drive it.
+    pub fn unseen(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        if !self.character.moving_constraints {
+            return 0.0;
+        }
+        let cx = self.inputs.at(p, y.t);
+        let [begin, end] = [
+            (&s.q, &s.v, &s.acc, &s.lambda),
+            (&y.q, &y.v, &y.acc, &y.lambda),
+        ]
+        .map(|(q, v, a, lambda)| Motion { q, v, a, lambda });
+        p.system.unseen(&cx, [&begin, &end], y.h)
     }
 
     /// The same over the tolerance, as an error of the order that the controller counts on.

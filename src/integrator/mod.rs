@@ -16,6 +16,7 @@ mod interpolate;
 mod look;
 mod newton;
 mod reactions;
+mod rechoose;
 mod redundant;
 mod singular;
 pub mod stability;
@@ -74,9 +75,12 @@ pub struct Integrator {
     events: events::Watch,
     blows: blows::Blows,
     modes: Vec<i32>,
+    modes_after: Vec<i32>,
     /// The state as it was, where an attempt has to change it before its outcome is known.
     before: State,
     changed: bool,
+    /// The system may want other coordinates after a step.
+    rechooses: bool,
 }
 
 /// Stiff steps in a row after which the corrector rests.
@@ -118,6 +122,7 @@ impl Integrator {
             events: events::Watch::new(&size),
             blows: blows::Blows::new(&size),
             modes: vec![0; size.modes],
+            modes_after: vec![0; size.modes],
             // Without events it is used only where rows are ranked again, which allocates anyway.
             before: if size.ne > 0 {
                 State::sized(&size)
@@ -125,6 +130,7 @@ impl Integrator {
                 State::default()
             },
             changed: false,
+            rechooses: system.rechooses(),
         })
     }
 
@@ -356,6 +362,7 @@ impl Integrator {
             match core.correct(p, s, y, plain, stats) {
                 Ok(Correction::Kept { error, hidden }) => {
                     (y.corrected, y.jerk_known) = (true, true);
+                    let hidden = estimate::max(hidden, core.unseen(p, s, y));
                     let hidden = core.hidden_over_tolerance(hidden);
                     return Ok(estimate::max(core.over_tolerance(error, h), hidden));
                 }
@@ -369,6 +376,7 @@ impl Integrator {
         core.finish(p, s, y)?;
         let error = core.plain_error(p, s, y);
         let hidden = core.hidden_error(p, s, y);
+        let hidden = estimate::max(hidden, core.unseen(p, s, y));
         let hidden = core.hidden_over_tolerance(hidden);
         Ok(estimate::max(core.over_tolerance(error, h), hidden))
     }
@@ -421,6 +429,9 @@ impl Integrator {
                 state.event_streak = 0;
                 self.events.note_sides(p, &state.handled, &mut state.side);
             }
+        }
+        if self.rechooses {
+            self.rechoose(p, state, stats);
         }
         Ok(Accepted {
             h,
@@ -517,9 +528,17 @@ impl Refusal {
                 residual,
                 culprit: culprit.name(system),
             },
-            Self::NotFinite(culprit) => Error::Evaluation {
-                time,
-                culprit: culprit.name(system),
+            Self::NotFinite(culprit) => match system.lost() {
+                Some((culprit, independent)) => Error::Coordinates {
+                    time,
+                    step,
+                    culprit,
+                    independent,
+                },
+                None => Error::Evaluation {
+                    time,
+                    culprit: culprit.name(system),
+                },
             },
             Self::Opened { row, by } => Error::NewtonDiverged {
                 time,

@@ -164,7 +164,14 @@ impl Core {
         };
         let cx = self.inputs.at(p, t);
         all.load(whole, &cx, (at.q, at.v))?;
-        whole.load(&cx, at, &mut all.load)?;
+        if whole.hides() {
+            whole.load(&cx, at, &mut all.load)?;
+        } else {
+            whole.carried(&cx, at, &mut all.lambda)?;
+            all.load.fill(0.0);
+            let matrix = &all.saddle.matrix;
+            matrix.add_jacobian_transposed(&all.st, &all.lambda, &mut all.load);
+        }
         let AllRows {
             st,
             saddle,

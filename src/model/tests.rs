@@ -264,7 +264,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("alpha = 0.1", "max_substeps = 0", "6:16", "max_substeps must be a whole number from 1"),
         ("alpha = 0.1", "max_substeps = 1.5", "6:16", "max_substeps must be a whole number >= 0, found 1.5"),
         ("alpha = 0.1", "projection = 1", "6:14", "projection must be true or false, found 1"),
-        ("alpha = 0.1", "formulation = \"topological\"", "6:15", "formulation \"topological\" is not available in this version; available: auto, absolute, relative, global, hybrid"),
+        ("alpha = 0.1", "formulation = \"cartesian\"", "6:15", "formulation must be one of auto, absolute, relative, global, hybrid, topological, found \"cartesian\""),
         ("alpha = 0.1", "formulation = \"absolut\"", "6:15", "did you mean \"absolute\"?"),
         ("alpha = 0.1", "integrator = \"euler\"", "6:14", "integrator must be one of hht, vsa23, found \"euler\""),
         ("alpha = 0.1", "vsa23 = true", "6:9", "vsa23 must be a table, found true (a boolean)"),

@@ -12,6 +12,7 @@
 
 pub mod columns;
 pub mod link;
+pub mod loops;
 pub mod motion;
 mod plane;
 mod quantity;

@@ -184,14 +184,10 @@ impl<W: Links<N>, const N: usize> Whole for Relative<W, N> {
         v.copy_from_slice(&work.v);
     }
 
-    fn load(&self, cx: &Context, at: &Motion, load: &mut [f64]) -> Evaluated {
+    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated {
         let work = &mut *self.moving(at.q, at.v);
         self.balance(cx, work, at.a, at.lambda)?;
-        load.fill(0.0);
-        let entries = self.inner.pattern.jacobian.iter().zip(&work.g);
-        for (&(row, column), g) in entries {
-            load[column as usize] += g * work.lambda[row as usize];
-        }
+        lambda.copy_from_slice(&work.lambda);
         Ok(())
     }
 }

@@ -6,12 +6,13 @@ use crate::model::{
     Controller, Corrector, ErrorAt, Estimate, FormulationName, IntegratorName, Vsa23Parameters,
 };
 
-pub(in crate::model) const FORMULATIONS: [(&str, FormulationName); 5] = [
+pub(in crate::model) const FORMULATIONS: [(&str, FormulationName); 6] = [
     ("auto", FormulationName::Auto),
     ("absolute", FormulationName::Absolute),
     ("relative", FormulationName::Relative),
     ("global", FormulationName::Global),
     ("hybrid", FormulationName::Hybrid),
+    ("topological", FormulationName::Topological),
 ];
 pub(in crate::model) const INTEGRATORS: [(&str, IntegratorName); 2] = [
     ("hht", IntegratorName::Hht),

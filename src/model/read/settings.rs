@@ -13,7 +13,7 @@ pub fn solver(table: &Table) -> Result<Solver> {
     let d = Solver::default();
     let solver = Solver {
         formulation: table
-            .choice("formulation", &FORMULATIONS, &["topological"])?
+            .choice("formulation", &FORMULATIONS, &[])?
             .unwrap_or(d.formulation),
         integrator: table
             .choice("integrator", &INTEGRATORS, &[])?

@@ -1,0 +1,272 @@
+//! Quantities in independent coordinates: those of the joints, with the multipliers of the loops where reactions are asked for.
+//!
+//! ```text
+//!   J_dᵀ λ = −[ Bᵀ (M z̈ − f + G_ownᵀ λ_own) ]_d          the solved rows carry all
+//! ```
+//!
+//! Where rows follow from others what they carry is shared out: the least of all multipliers of the mechanism, those of the tree
+//! included, each times the size of its row (`constraint/reactions.rs`).
+
+use super::chart::Square;
+use super::place::{Entry, Layout};
+use super::{Topological, Work};
+use crate::formulation::relative::loops::Loops;
+use crate::formulation::{Context, Evaluated, Mechanism, Motion, ReadOff, System, Whole};
+use crate::model::quantity::{JointField, Quantity};
+
+/// Room for sharing out what redundant rows carry.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Least {
+    /// Rows of the loops that are not solved.
+    spare: Vec<usize>,
+    /// All multipliers, and what each spare row changes.
+    all: Vec<f64>,
+    changed: Vec<Vec<f64>>,
+    /// The size of each row.
+    scale: Vec<f64>,
+    normal: Square,
+    share: Vec<f64>,
+    /// How a spare row is made of the solved ones.
+    made: Vec<Vec<f64>>,
+}
+
+impl Least {
+    pub fn new(inner: &dyn Loops, l: &Layout) -> Self {
+        let count = l.rows.len() - l.rank;
+        let Some(whole) = inner.whole().filter(|_| count > 0) else {
+            return Self::default();
+        };
+        let (system, nc) = (whole.system(), whole.system().size().nc);
+        Self {
+            spare: Vec::with_capacity(count),
+            all: vec![0.0; nc],
+            changed: vec![vec![0.0; nc]; count],
+            scale: (0..nc).map(|k| system.constraint_scale(k)).collect(),
+            normal: Square::new(count),
+            share: vec![0.0; count],
+            made: vec![vec![0.0; l.rank]; count],
+        }
+    }
+}
+
+impl Topological {
+    /// z̈ into `z[1]`, M z̈ − f + G_ownᵀλ_own into `z[2]`, all multipliers of the joints' rows into `lambda`. Rates are loaded.
+    pub(super) fn balance(
+        &self,
+        cx: &Context,
+        work: &mut Work,
+        a: &[f64],
+        own: &[f64],
+    ) -> Evaluated {
+        let l = &self.layout;
+        work.accelerate(l, a);
+        work.spread(l, own);
+        let [scratch, z_ddot, left, _] = &mut work.z;
+        let (z, rates) = (work.here.z(l), &work.here.rates);
+        let outcome = self.inner.force(cx, z, &rates.z_dot, scratch);
+        (self.inner).rub(cx, z, &rates.z_dot, &work.lambda, scratch);
+        self.inner.mass_times(cx, z, z_ddot, left);
+        for (left, f) in left.iter_mut().zip(&*scratch) {
+            *left -= f;
+        }
+        for (entry, g) in l.entries.iter().zip(&work.here.g) {
+            if let Entry::Own(row, column) = entry {
+                left[*column as usize] += g * own[*row as usize];
+            }
+        }
+        scratch.copy_from_slice(left);
+        work.here.from_joints(l, scratch);
+        let [lambda, _] = &mut work.rows;
+        work.here.hold(l, scratch, &mut work.column, lambda);
+        for (&row, lambda) in l.rows.iter().zip(lambda) {
+            work.lambda[row] = *lambda;
+        }
+        outcome
+    }
+
+    /// The motion of the joints with all multipliers. Rates are loaded.
+    pub(super) fn expand<'a>(&self, cx: &Context, work: &'a mut Work, at: &Motion) -> Motion<'a> {
+        // Where forces cannot be had the reactions are not known either.
+        if self.balance(cx, work, at.a, at.lambda).is_err() {
+            work.lambda.fill(f64::NAN);
+        }
+        motion(work, &self.layout)
+    }
+
+    /// The same with what redundant rows carry shared out.
+    fn shared<'a>(&self, cx: &Context, work: &'a mut Work, at: &Motion) -> Motion<'a> {
+        let l = &self.layout;
+        self.expand(cx, work, at);
+        let mut least = std::mem::take(&mut work.least);
+        if let Some(whole) = self.inner.whole().filter(|_| !least.made.is_empty()) {
+            self.share_out(cx, whole, work, &mut least);
+        }
+        work.least = least;
+        motion(work, l)
+    }
+
+    fn share_out(&self, cx: &Context, whole: &dyn Whole, work: &mut Work, least: &mut Least) {
+        let (l, n) = (&self.layout, self.layout.looped.len());
+        let Least {
+            spare,
+            all,
+            changed,
+            scale,
+            normal,
+            share,
+            made,
+        } = least;
+        let place = &work.here;
+        spare.clear();
+        spare.extend((0..l.rows.len()).filter(|k| !place.solved.contains(k)));
+        if whole.carried(cx, &motion(work, l), all).is_err() {
+            return;
+        }
+        for ((&row, changed), made) in spare.iter().zip(&mut *changed).zip(&mut *made) {
+            let place = &work.here;
+            for (x, &k) in made.iter_mut().zip(&place.dependent) {
+                *x = -place.j[row * n + k];
+            }
+            place.factor.solve_transposed(made);
+            for (x, &solved) in made.iter_mut().zip(&place.solved) {
+                *x /= l.scale[solved];
+            }
+            let turn = |work: &mut Work, sign: f64| {
+                work.lambda[l.rows[row]] += sign;
+                for (x, &solved) in made.iter().zip(&work.here.solved) {
+                    work.lambda[l.rows[solved]] += sign * x;
+                }
+            };
+            turn(work, 1.0);
+            let known = whole.carried(cx, &motion(work, l), changed).is_ok();
+            turn(work, -1.0);
+            if !known {
+                return;
+            }
+            for (x, all) in changed.iter_mut().zip(&*all) {
+                *x -= all;
+            }
+        }
+        let count = spare.len();
+        let a = normal.values();
+        let dot = |x: &[f64], y: &[f64]| -> f64 {
+            (x.iter().zip(y).zip(scale.iter()))
+                .map(|((x, y), s)| x * y * s * s)
+                .sum()
+        };
+        for i in 0..count {
+            for j in 0..count {
+                a[i * count + j] = dot(&changed[i], &changed[j]);
+            }
+            share[i] = -dot(&changed[i], all);
+        }
+        if !normal.factor() {
+            return;
+        }
+        normal.solve(share);
+        for ((&row, made), share) in spare.iter().zip(&*made).zip(&*share) {
+            work.lambda[l.rows[row]] += share;
+            for (x, &solved) in made.iter().zip(&work.here.solved) {
+                work.lambda[l.rows[solved]] += share * x;
+            }
+        }
+    }
+}
+
+/// The motion in work.
+fn motion<'a>(work: &'a Work, l: &Layout) -> Motion<'a> {
+    Motion {
+        q: work.here.z(l),
+        v: &work.here.rates.z_dot,
+        a: &work.z[1],
+        lambda: &work.lambda,
+    }
+}
+
+impl Mechanism for Topological {
+    fn read_off(&self) -> Option<&dyn ReadOff> {
+        self.inner.read_off().map(|_| self as &dyn ReadOff)
+    }
+
+    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+        let l = &self.layout;
+        let mut z_dot = vec![0.0; l.inner.nv];
+        self.inner.start(&mut q[..l.inner.nq], &mut z_dot);
+        self.settle(&self.first, &z_dot, q, v);
+    }
+
+    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+        let Some(mut guard) = self.moving(at.q, at.v) else {
+            return f64::NAN;
+        };
+        let (l, work) = (&self.layout, &mut *guard);
+        let reaction = matches!(
+            quantity,
+            Quantity::Joint(_, JointField::Force(_) | JointField::Moment(_))
+        );
+        if reaction {
+            let motion = self.shared(cx, work, at);
+            return self.inner.evaluate(cx, quantity, &motion);
+        }
+        work.accelerate(l, at.a);
+        work.spread(l, at.lambda);
+        self.inner.evaluate(cx, quantity, &motion(work, l))
+    }
+}
+
+impl ReadOff for Topological {
+    fn bodies(&self) -> &dyn Mechanism {
+        match self.inner.read_off() {
+            Some(read_off) => read_off.bodies(),
+            None => self,
+        }
+    }
+
+    fn read_off(
+        &self,
+        poses: &[f64],
+        rates: &[f64],
+        q: &mut [f64],
+        v: &mut [f64],
+    ) -> Option<String> {
+        let l = &self.layout;
+        let mut z_dot = vec![0.0; l.inner.nv];
+        let z = &mut q[..l.inner.nq];
+        let off = (self.inner.read_off()).and_then(|r| r.read_off(poses, rates, z, &mut z_dot));
+        self.settle(&self.first, &z_dot, q, v);
+        off
+    }
+}
+
+impl Whole for Topological {
+    fn system(&self) -> &dyn System {
+        self.inner.whole().map_or(self, |whole| whole.system())
+    }
+
+    fn rows(&self) -> &[usize] {
+        &self.whole_rows
+    }
+
+    fn place(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
+        match (self.inner.whole(), self.moving(q, v)) {
+            (Some(whole), Some(work)) => {
+                let at = (work.here.z(&self.layout), &work.here.rates.z_dot[..]);
+                whole.place(at, poses, rates);
+            }
+            _ => {
+                poses.fill(f64::NAN);
+                rates.fill(f64::NAN);
+            }
+        }
+    }
+
+    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated {
+        let (Some(whole), Some(mut guard)) = (self.inner.whole(), self.moving(at.q, at.v)) else {
+            lambda.fill(f64::NAN);
+            return Ok(());
+        };
+        let work = &mut *guard;
+        self.balance(cx, work, at.a, at.lambda)?;
+        whole.carried(cx, &motion(work, &self.layout), lambda)
+    }
+}

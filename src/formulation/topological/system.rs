@@ -1,0 +1,437 @@
+//! The system in independent coordinates, pulled back from that of the joints.
+
+use super::place::{Entry, Layout};
+use super::{Topological, Work};
+use crate::formulation::{
+    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
+    System, Weights, Whole,
+};
+use crate::linalg::so3::{self, Vec3};
+
+impl Work {
+    /// `z[0]` = P y at the position in work.
+    pub(super) fn carry(&mut self, l: &Layout, y: &[f64]) {
+        self.here.carry(l, y, &mut self.z[0]);
+        self.here.to_joints(l, &mut self.z[0]);
+    }
+
+    /// y = Pᵀ `z[k]`, which is lost.
+    pub(super) fn gather(&mut self, l: &Layout, k: usize, y: &mut [f64]) {
+        self.here.from_joints(l, &mut self.z[k]);
+        self.here.gather(l, &self.z[k], y);
+    }
+
+    /// `z[1]` = z̈ of own accelerations; rates are loaded.
+    pub(super) fn accelerate(&mut self, l: &Layout, a: &[f64]) {
+        self.carry(l, a);
+        let [z, out, ..] = &mut self.z;
+        for ((out, z), bias) in out.iter_mut().zip(z).zip(&self.here.rates.bias) {
+            *out = *z + bias;
+        }
+    }
+
+    /// λ of all rows of the joints from the own ones; those of the loops are zero.
+    pub(super) fn spread(&mut self, l: &Layout, own: &[f64]) {
+        self.lambda.fill(0.0);
+        for (&row, lambda) in l.own.iter().zip(own) {
+            self.lambda[row] = *lambda;
+        }
+    }
+}
+
+impl System for Topological {
+    fn size(&self) -> Size {
+        let l = &self.layout;
+        Size {
+            nq: l.stored(),
+            nv: l.moved(),
+            nc: l.own.len(),
+            ..l.inner
+        }
+    }
+
+    fn character(&self) -> Character {
+        Character {
+            rotations: !self.layout.turning.is_empty(),
+            velocity_forces: true,
+            ..self.inner.character()
+        }
+    }
+
+    fn pattern(&self) -> Pattern {
+        let (nv, nc) = (self.layout.moved() as u32, self.layout.own.len() as u32);
+        let all = |rows: u32| (0..rows).flat_map(|i| (0..nv).map(move |j| (i, j)));
+        Pattern {
+            tangent: all(nv).collect(),
+            jacobian: all(nc).collect(),
+        }
+    }
+
+    fn whole(&self) -> Option<&dyn Whole> {
+        self.inner.whole().map(|_| self as &dyn Whole)
+    }
+
+    /// Not a number where the dependent coordinates do not follow.
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        let (l, inner) = (&self.layout, &*self.inner);
+        let work = &mut *self.lock();
+        let Work {
+            from, here, way, ..
+        } = work;
+        let begins = from.load(l, inner, q);
+        if begins && way.go(l, inner, from, w, here, !self.rechoose) {
+            work.lost = None;
+            out.copy_from_slice(&work.here.q);
+        } else {
+            // The dependent coordinate that hung least on the loops at the last good position.
+            let weakest = work.from.dependent.get(work.from.factor.weakest);
+            work.lost = weakest.map(|&k| l.looped[k]);
+            out.fill(f64::NAN);
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        let (l, inner) = (&self.layout, &*self.inner);
+        let work = &mut *self.lock();
+        let begins = work.from.load(l, inner, q0);
+        if !(begins && work.here.load(l, inner, q1)) {
+            return w.fill(f64::NAN);
+        }
+        let x = &mut work.z[0];
+        work.from.apart(l, inner, &work.here, x);
+        let chosen = work.from.independent.iter().map(|&k| l.looped[k]);
+        for (w, k) in w.iter_mut().zip(l.free.iter().copied().chain(chosen)) {
+            *w = x[k];
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for &k in &self.layout.turning {
+            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
+            out[k..k + 3].copy_from_slice(x.cross(&y).as_slice());
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        for &k in &self.layout.turning {
+            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
+            let turned = so3::tangent_inverse(&theta) * own;
+            y[k..k + 3].copy_from_slice(turned.as_slice());
+        }
+    }
+
+    fn rechoose(&self, q: &mut [f64], v: &mut [f64]) -> bool {
+        self.choose_anew(q, v)
+    }
+
+    fn rechooses(&self) -> bool {
+        true
+    }
+
+    fn lost(&self) -> Option<(String, Vec<String>)> {
+        let lost = self.lock().lost?;
+        Some((self.inner.coordinate_name(lost), self.independent()))
+    }
+
+    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+        let Some(mut guard) = self.at(q) else {
+            return out.fill(f64::NAN);
+        };
+        let (l, work) = (&self.layout, &mut *guard);
+        work.carry(l, a);
+        let [z, f, ..] = &mut work.z;
+        self.inner.mass_times(cx, work.here.z(l), z, f);
+        work.gather(l, 1, out);
+    }
+
+    /// Pᵀ (f − M b)
+    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+        let Some(mut guard) = self.moving(q, v) else {
+            out.fill(f64::NAN);
+            return Ok(());
+        };
+        let (l, work) = (&self.layout, &mut *guard);
+        let [inertia, force, ..] = &mut work.z;
+        let (z, rates) = (work.here.z(l), &work.here.rates);
+        self.inner.mass_times(cx, z, &rates.bias, inertia);
+        self.inner.force(cx, z, &rates.z_dot, force)?;
+        for (f, inertia) in force.iter_mut().zip(inertia) {
+            *f -= *inertia;
+        }
+        work.gather(l, 1, out);
+        Ok(())
+    }
+
+    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+        let Some(mut guard) = self.moving(q, v) else {
+            return out.fill(f64::NAN);
+        };
+        let (l, work) = (&self.layout, &mut *guard);
+        work.spread(l, lambda);
+        let force = &mut work.z[1];
+        force.fill(0.0);
+        let (z, rates) = (work.here.z(l), &work.here.rates);
+        (self.inner).rub(cx, z, &rates.z_dot, &work.lambda, force);
+        let mut own = std::mem::take(&mut work.y);
+        work.gather(l, 1, &mut own);
+        for (out, own) in out.iter_mut().zip(&own) {
+            *out += own;
+        }
+        work.y = own;
+    }
+
+    fn tangent(
+        &self,
+        cx: &Context,
+        q: &[f64],
+        v: &[f64],
+        a: &[f64],
+        lambda: &[f64],
+        weights: &Weights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        match self.moving(q, v) {
+            Some(mut work) => self.stiffness(cx, &mut work, a, lambda, weights, out),
+            None => {
+                out.fill(f64::NAN);
+                Ok(())
+            }
+        }
+    }
+
+    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+        let l = &self.layout;
+        if l.own.is_empty() {
+            return;
+        }
+        let work = &mut *self.lock();
+        self.inner.constraint(cx, &q[..l.inner.nq], &mut work.phi);
+        for (phi, &row) in phi.iter_mut().zip(&l.own) {
+            *phi = work.phi[row];
+        }
+    }
+
+    /// G P
+    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+        let l = &self.layout;
+        if l.own.is_empty() {
+            return;
+        }
+        let Some(mut guard) = self.at(q) else {
+            return out.fill(f64::NAN);
+        };
+        let work = &mut *guard;
+        let nv = l.moved();
+        for (row, out) in out.chunks_exact_mut(nv.max(1)).enumerate() {
+            work.z[0].fill(0.0);
+            for (entry, g) in l.entries.iter().zip(&work.here.g) {
+                if let Entry::Own(own, column) = entry
+                    && *own as usize == row
+                {
+                    work.z[0][*column as usize] += g;
+                }
+            }
+            work.gather(l, 0, out);
+        }
+    }
+
+    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
+        let l = &self.layout;
+        if l.own.is_empty() {
+            return;
+        }
+        let work = &mut *self.lock();
+        (self.inner).constraint_rate(cx, &q[..l.inner.nq], &mut work.phi);
+        for (phi_t, &row) in phi_t.iter_mut().zip(&l.own) {
+            *phi_t = work.phi[row];
+        }
+    }
+
+    /// γ + G b
+    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+        let l = &self.layout;
+        if l.own.is_empty() {
+            return;
+        }
+        let Some(mut guard) = self.moving(q, v) else {
+            return gamma.fill(f64::NAN);
+        };
+        let work = &mut *guard;
+        let rates = &work.here.rates;
+        (self.inner).convective(cx, work.here.z(l), &rates.z_dot, &mut work.phi);
+        for (gamma, &row) in gamma.iter_mut().zip(&l.own) {
+            *gamma = work.phi[row];
+        }
+        for (entry, g) in l.entries.iter().zip(&work.here.g) {
+            if let Entry::Own(own, column) = entry {
+                gamma[*own as usize] += g * rates.bias[*column as usize];
+            }
+        }
+    }
+
+    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+        let work = &mut *self.lock();
+        self.inner.active(modes, &mut work.active);
+        for (out, &row) in rows.iter_mut().zip(&self.layout.own) {
+            *out = work.active[row];
+        }
+    }
+
+    fn constraint_scale(&self, row: usize) -> f64 {
+        self.inner.constraint_scale(self.layout.own[row])
+    }
+
+    /// The norm of what the error moves the bodies by.
+    fn norm(&self, cx: &Context, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+        let Some(mut guard) = self.at(q) else {
+            return f64::NAN;
+        };
+        let (l, work) = (&self.layout, &mut *guard);
+        work.carry(l, e);
+        self.inner.norm(cx, work.here.z(l), scale, &work.z[0])
+    }
+
+    fn unseen(&self, cx: &Context, [begin, end]: [&Motion; 2], h: f64) -> f64 {
+        let (l, inner) = (&self.layout, &*self.inner);
+        let Some(mut guard) = self.moving(end.q, end.v) else {
+            return f64::NAN;
+        };
+        let work = &mut *guard;
+        if !work.from.load(l, inner, begin.q) {
+            return f64::NAN;
+        }
+        work.from.moving(l, inner, begin.v);
+        let Work { from, here, z, .. } = work;
+        let [defect, a0, a1, _] = z;
+        from.apart(l, inner, here, defect);
+        from.carry(l, begin.a, a0);
+        here.carry(l, end.a, a1);
+        let [r0, r1] = [&from.rates, &here.rates];
+        let mut seen = 0;
+        for k in 0..defect.len() {
+            let dependent = here.dependent.get(seen).map(|&i| l.looped[i]) == Some(k);
+            seen += usize::from(dependent);
+            let bent = a1[k] + r1.x_bias[k] - a0[k] - r0.x_bias[k];
+            let hermite = 0.5 * h * (r0.x_dot[k] + r1.x_dot[k]) - h * h / 12.0 * bent;
+            defect[k] = if dependent { defect[k] - hermite } else { 0.0 };
+        }
+        here.to_joints(l, defect);
+        inner.norm(cx, here.z(l), &[], defect)
+    }
+
+    fn magnitude(&self, q: &[f64]) -> f64 {
+        self.inner.magnitude(&q[..self.layout.inner.nq])
+    }
+
+    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+        let Some(work) = self.moving(q, v) else {
+            return Energy {
+                kinetic: f64::NAN,
+                potential: f64::NAN,
+            };
+        };
+        let place = &work.here;
+        (self.inner).energy(cx, place.z(&self.layout), &place.rates.z_dot)
+    }
+
+    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+        let Some(work) = self.moving(q, v) else {
+            return Power {
+                dissipated: f64::NAN,
+                supplied: f64::NAN,
+            };
+        };
+        let place = &work.here;
+        (self.inner).power(cx, place.z(&self.layout), &place.rates.z_dot)
+    }
+
+    fn coordinate_name(&self, i: usize) -> String {
+        let l = &self.layout;
+        let k = match l.free.get(i) {
+            Some(&k) => k,
+            None => l.looped[self.lock().here.independent[i - l.free.len()]],
+        };
+        self.inner.coordinate_name(k)
+    }
+
+    fn constraint_name(&self, i: usize) -> String {
+        self.inner.constraint_name(self.layout.own[i])
+    }
+
+    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
+        if let Some(work) = self.moving(q, v) {
+            let place = &work.here;
+            (self.inner).start_modes(cx, place.z(&self.layout), &place.rates.z_dot, modes);
+        }
+    }
+
+    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+        if self.layout.inner.ne == 0 {
+            return;
+        }
+        let Some(mut guard) = self.moving(at.q, at.v) else {
+            phi.fill(f64::NAN);
+            return rate.fill(f64::NAN);
+        };
+        let motion = self.expand(cx, &mut guard, at);
+        self.inner.events(cx, &motion, phi, rate);
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        self.inner.crossing(modes, i)
+    }
+
+    fn fire(
+        &self,
+        cx: &Context,
+        at: &Motion,
+        i: usize,
+        modes: &mut [i32],
+        n: &mut [f64],
+    ) -> Reaction {
+        let Some(mut guard) = self.moving(at.q, at.v) else {
+            n.fill(f64::NAN);
+            return Reaction::Mode;
+        };
+        let (l, work) = (&self.layout, &mut *guard);
+        let mut gradient = std::mem::take(&mut work.z[3]);
+        let motion = self.expand(cx, work, at);
+        let reaction = self.inner.fire(cx, &motion, i, modes, &mut gradient);
+        work.z[3] = gradient;
+        work.gather(l, 3, n);
+        reaction
+    }
+
+    fn slip(
+        &self,
+        cx: &Context,
+        at: &Motion,
+        i: usize,
+        direction: usize,
+        t: &mut [f64],
+    ) -> Option<Slip> {
+        let mut guard = self.moving(at.q, at.v)?;
+        let (l, work) = (&self.layout, &mut *guard);
+        let mut gradient = std::mem::take(&mut work.z[3]);
+        let motion = self.expand(cx, work, at);
+        let slip = self.inner.slip(cx, &motion, i, direction, &mut gradient);
+        work.z[3] = gradient;
+        if slip.is_some() {
+            work.gather(l, 3, t);
+        }
+        slip
+    }
+
+    fn event_name(&self, i: usize) -> String {
+        self.inner.event_name(i)
+    }
+
+    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.inner.release(modes, gaps);
+    }
+
+    fn hold(&self, i: usize, modes: &mut [i32]) {
+        self.inner.hold(i, modes);
+    }
+}
