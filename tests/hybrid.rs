@@ -274,7 +274,11 @@ fn momentum_is_kept_with_the_order_of_the_method() {
     // Rounding of 100 steps, times the momentum of 3 kg m/s.
     let [linear, _] = lost(FormulationName::Absolute, Some(0.02), Corrector::Off);
     assert!(linear < 1e-12, "{linear:e}");
-    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+    for formulation in [
+        FormulationName::Relative,
+        FormulationName::Hybrid,
+        FormulationName::Global,
+    ] {
         for (corrector, expected) in [(Corrector::Off, 2.0), (Corrector::Auto, 4.0)] {
             let losses = steps.map(|h| lost(formulation, Some(h), corrector));
             for (what, k) in [("linear", 0), ("angular", 1)] {

@@ -54,13 +54,17 @@ fn text(text: &str) -> Model {
     Model::from_text(text, "text").unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Both ways of holding the loops reach the table: the largest error over all rows is below 1e-6 at the tolerance 1e-7 (below
+/// Joint coordinates with both ways of holding loops, and natural ones, reach the table: the largest error over all rows is below 1e-6 at the tolerance 1e-7 (below
 /// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and two decades of the tolerance are worth at least one of the error, until rounding
 /// (that of a singular position, amplified, is 3e-9).
 fn reaches(name: &str, model: &Model, table: &Table) {
     let full = std::env::var_os("BIELA_TEST_FULL").is_some();
     let tolerances = [(1e-5, f64::INFINITY), (1e-7, 1e-6), (1e-9, 1e-7)];
-    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+    for formulation in [
+        FormulationName::Relative,
+        FormulationName::Hybrid,
+        FormulationName::Global,
+    ] {
         let mut before = f64::INFINITY;
         for (tolerance, bound) in &tolerances[..if full { 3 } else { 2 }] {
             let mut model = model.clone();
@@ -201,7 +205,11 @@ fn nine_tolerances_stay_on_the_smooth_branch() {
     for n in [1, 2, 4] {
         let last = rows(&format!("n_four_bar_{n}")).pop().unwrap();
         assert_eq!(last[0], 10.0);
-        for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+        for formulation in [
+            FormulationName::Relative,
+            FormulationName::Hybrid,
+            FormulationName::Global,
+        ] {
             for tolerance in [1e-3, 5e-4, 3e-4, 2e-4, 1e-4, 5e-5, 3e-5, 2e-5, 1e-5] {
                 let mut model = four_bars(n);
                 model.solver.formulation = formulation;

@@ -593,13 +593,17 @@ fn quantities(model: &Model, formulation: FormulationName) -> Vec<(String, f64)>
 
 /// Joints that carry coordinates of a tree, joints that stay rows in it, bodies that hang on nothing.
 #[test]
-fn in_joint_coordinates_every_quantity_of_every_joint_is_the_same() {
+fn in_all_coordinates_every_quantity_of_every_joint_is_the_same() {
     for case in cases() {
         for mut model in [alone(case), hung(case)] {
             model.solver.tolerance = 1e-8;
             let expected = quantities(&model, FormulationName::Absolute);
             assert!(expected.len() > 20, "{case:?}: {}", expected.len());
-            for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+            for formulation in [
+                FormulationName::Relative,
+                FormulationName::Hybrid,
+                FormulationName::Global,
+            ] {
                 let found = quantities(&model, formulation);
                 for ((name, x), (_, y)) in expected.iter().zip(&found) {
                     // Global errors of some hundred tolerances; accelerations and loads are up to 1e3 times the positions.

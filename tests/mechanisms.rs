@@ -69,6 +69,7 @@ fn everywhere() -> Vec<(usize, FormulationName)> {
         FormulationName::Absolute,
         FormulationName::Relative,
         FormulationName::Hybrid,
+        FormulationName::Global,
     ];
     (formulations.iter())
         .flat_map(|&formulation| [(2, formulation), (3, formulation)])

@@ -203,7 +203,13 @@ mod tests {
             let det = nalgebra::DMatrix::from_row_slice(n, n, &a).determinant();
             assert!((square.size - det.abs().ln()).abs() < 1e-12, "{n}");
             for transposed in [false, true] {
-                let entry = |i: usize, j: usize| if transposed { a[j * n + i] } else { a[i * n + j] };
+                let entry = |i: usize, j: usize| {
+                    if transposed {
+                        a[j * n + i]
+                    } else {
+                        a[i * n + j]
+                    }
+                };
                 let mut b: Vec<f64> = (0..n)
                     .map(|i| (0..n).map(|j| entry(i, j) * x[j]).sum())
                     .collect();

@@ -73,7 +73,11 @@ fn everything_is_the_derivative(name: &str, model: &Model) {
         let w = noise.vector(size.nv, 0.05 * f64::from(round));
         let mut there = vec![0.0; size.nq];
         system.retract(&q, &w, &mut there);
-        assert!(there.iter().all(|x| x.is_finite()), "{name}: {:?}", system.lost());
+        assert!(
+            there.iter().all(|x| x.is_finite()),
+            "{name}: {:?}",
+            system.lost()
+        );
         let v = noise.vector(size.nv, 2.0);
         let (a, lambda) = (noise.vector(size.nv, 3.0), noise.vector(size.nc, 5.0));
         let outside = At::new(model, &system, &there, &v);
