@@ -17,9 +17,8 @@ use crate::linalg::{dense, lu};
 /// is reason to try how well refinement contracts before a symmetric factor is handed out.
 const DOUBTFUL_PIVOT: f64 = 1e-8;
 const DOUBTFUL_SKEW: f64 = 0.05;
-/// A diagonal entry below this part of the largest is the rounding of a stiffness, not a mass: it lies below whatever units make of
-/// masses and moments of inertia.
-const NO_DIAGONAL: f64 = 1e-22;
+/// A diagonal entry below this part of the largest, over squared levers, is the rest of a stiffness, not a mass.
+const NO_DIAGONAL: f64 = 1e-10;
 /// A refinement that leaves more than this of the residual is too slow.
 const SLOW_CONTRACTION: f64 = 0.5;
 

@@ -1,7 +1,7 @@
 //! Mechanisms built in code and driven without a component: what the tests of joints, motions and assembly share.
 #![allow(dead_code)] // Each test program uses its own part.
 
-use biela::formulation::{Context, Mechanism, Motion, build};
+use biela::formulation::{Context, Mechanism, Motion, Whole, build};
 use biela::integrator::{Accepted, Environment, Integrator, StartReport, State};
 use biela::linalg::so3::{self, Mat3, Vec3};
 use biela::model::quantity::{BodyField, JointField, Quantity};
@@ -20,6 +20,8 @@ pub struct Rig {
     pub state: State,
     pub report: StartReport,
     pub parameters: Vec<f64>,
+    /// What the joints carry where the state does not have all of it.
+    hidden: Option<Vec<f64>>,
     total_at_start: f64,
 }
 
@@ -51,8 +53,10 @@ impl Rig {
             state,
             report,
             parameters,
+            hidden: None,
             total_at_start: 0.0,
         };
+        rig.look_at_hidden();
         rig.total_at_start = rig.energy();
         Ok(rig)
     }
@@ -69,9 +73,26 @@ impl Rig {
             parameters: &self.parameters,
         };
         let t = self.state.t;
-        self.integrator
+        let accepted = self
+            .integrator
             .advance(&*self.mechanism, &env, &mut self.state, t_end)
-            .unwrap_or_else(|e| panic!("{} at t = {t}: {e}", self.model.name))
+            .unwrap_or_else(|e| panic!("{} at t = {t}: {e}", self.model.name));
+        self.look_at_hidden();
+        accepted
+    }
+
+    fn look_at_hidden(&mut self) {
+        if self.mechanism.whole().is_some_and(Whole::hides) {
+            let env = Environment {
+                signals: &(),
+                parameters: &self.parameters,
+            };
+            let mut lambda = vec![0.0; self.state.lambda.len()];
+            self.integrator
+                .reactions(&*self.mechanism, &env, &self.state, &mut lambda)
+                .unwrap();
+            self.hidden = Some(lambda);
+        }
     }
 
     /// Substeps up to `t_end`.
@@ -97,7 +118,7 @@ impl Rig {
             q: &self.state.q,
             v: &self.state.v,
             a: &self.state.acc,
-            lambda: &self.state.lambda,
+            lambda: self.hidden.as_ref().unwrap_or(&self.state.lambda),
         }
     }
 
