@@ -343,7 +343,7 @@ pub trait System: Send + Sync {
         false
     }
 
-    /// Where the last [`System::retract`] had no answer (NaN) because coordinates do not follow from others any more: one that does
+    /// Where the last [`System::retract`] or [`System::unseen`] had no answer (NaN) because coordinates do not follow from others any more: one that does
     /// not, and those from which it should.
     fn lost(&self) -> Option<(String, Vec<String>)> {
         None
@@ -412,7 +412,8 @@ pub trait System: Send + Sync {
     }
 
     /// Between two points of a motion, a step h apart: how far what follows from the coordinates, and is not integrated, is from the
-    /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not.
+    /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not. NaN
+    /// where it has jumped, so that this is not one motion. Asked of systems that [`System::rechooses`].
     fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64) -> f64 {
         0.0
     }

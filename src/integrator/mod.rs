@@ -346,6 +346,7 @@ impl Integrator {
             vsa23,
             trial: y,
             plain,
+            rechooses,
             ..
         } = self;
         (y.t, y.h) = (t1, h);
@@ -356,13 +357,18 @@ impl Integrator {
         if let Some(method) = vsa23 {
             return method.attempt(core, p, s, y, stats);
         }
+        let rechooses = *rechooses;
+        let unseen = |core: &mut Core, y: &Trial| match rechooses {
+            true => core.unseen(p, s, y),
+            false => Ok(0.0),
+        };
         core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);
             match core.correct(p, s, y, plain, stats) {
                 Ok(Correction::Kept { error, hidden }) => {
                     (y.corrected, y.jerk_known) = (true, true);
-                    let hidden = estimate::max(hidden, core.unseen(p, s, y));
+                    let hidden = estimate::max(hidden, unseen(core, y)?);
                     let hidden = core.hidden_over_tolerance(hidden);
                     return Ok(estimate::max(core.over_tolerance(error, h), hidden));
                 }
@@ -376,7 +382,7 @@ impl Integrator {
         core.finish(p, s, y)?;
         let error = core.plain_error(p, s, y);
         let hidden = core.hidden_error(p, s, y);
-        let hidden = estimate::max(hidden, core.unseen(p, s, y));
+        let hidden = estimate::max(hidden, unseen(core, y)?);
         let hidden = core.hidden_over_tolerance(hidden);
         Ok(estimate::max(core.over_tolerance(error, h), hidden))
     }

@@ -31,11 +31,6 @@ impl Integrator {
             s.jerk.copy_from_slice(&self.trial.jerk);
             s.lambda_dot.copy_from_slice(&self.trial.lambda_dot);
             s.begin_anew();
-            if let Some(method) = &mut self.vsa23 {
-                s.forget_history();
-                // Its matrix is the one that has just been solved with; if it fails all the same, so does the next step.
-                let _ = method.renew(&mut self.core, &after, s);
-            }
         }
         self.modes_after = modes;
     }

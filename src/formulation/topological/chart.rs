@@ -20,6 +20,8 @@ pub struct Square {
     pub size: f64,
     /// The column with the smallest pivot.
     pub weakest: usize,
+    /// The smallest pivot over the largest.
+    pub regular: f64,
 }
 
 impl Square {
@@ -31,6 +33,7 @@ impl Square {
             exchanged: vec![0; n],
             size: 0.0,
             weakest: 0,
+            regular: 1.0,
         }
     }
 
@@ -39,6 +42,7 @@ impl Square {
         self.a.copy_from_slice(&other.a);
         self.exchanged.copy_from_slice(&other.exchanged);
         (self.size, self.weakest) = (other.size, other.weakest);
+        self.regular = other.regular;
     }
 
     /// The storage by rows, to be filled before factoring.
@@ -49,8 +53,8 @@ impl Square {
     /// LU with exchanges of rows; false if a column has no pivot.
     pub fn factor(&mut self) -> bool {
         let (n, a) = (self.n, &mut self.a);
-        let mut least = f64::INFINITY;
-        self.size = 0.0;
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        (self.size, self.regular) = (0.0, 0.0);
         self.weakest = 0;
         for k in 0..n {
             let mut best = k;
@@ -73,6 +77,7 @@ impl Square {
             if pivot.abs() < least {
                 (least, self.weakest) = (pivot.abs(), k);
             }
+            most = most.max(pivot.abs());
             self.size += pivot.abs().ln();
             for i in k + 1..n {
                 let factor = a[i * n + k] / pivot;
@@ -84,6 +89,7 @@ impl Square {
                 }
             }
         }
+        self.regular = if n > 0 { least / most } else { 1.0 };
         true
     }
 

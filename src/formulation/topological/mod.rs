@@ -16,8 +16,6 @@ mod place;
 mod quantity;
 mod system;
 mod tangent;
-#[cfg(test)]
-mod tests;
 mod turn;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -201,11 +199,14 @@ impl Topological {
     fn settle(&self, but: &[usize], z_dot: &[f64], q: &mut [f64], v: &mut [f64]) {
         let (l, mut guard) = (&self.layout, self.lock());
         let work = &mut *guard;
-        self.choose(work, &q[..l.inner.nq], but);
+        self.choose(work, &q[l.joints()], but);
         l.write(&work.choice.columns, &work.choice.rows, q);
         // What cannot be closed is left as it is: whoever assembles says why.
-        if !work.way.assemble(l, &*self.inner, q, &mut work.here) {
-            work.here.load(l, &*self.inner, q);
+        work.lost = None;
+        if !work.way.assemble(l, &*self.inner, q, &mut work.here)
+            && !work.here.load(l, &*self.inner, q)
+        {
+            work.lost = work.here.weakest(l);
         }
         self.pick(&work.here, z_dot, v);
     }
@@ -228,8 +229,8 @@ impl Topological {
         let work = &mut *guard;
         let mut other = false;
         if self.rechoose && l.rank > 0 && l.independent() > 0 {
-            self.choose(work, &q[..l.inner.nq], &[]);
-            self.scale(work, &q[..l.inner.nq]);
+            self.choose(work, &q[l.joints()], &[]);
+            self.scale(work, &q[l.joints()]);
             let (r, n) = (l.rank, l.looped.len());
             let a = work.current.values();
             for (i, &row) in work.here.solved.iter().enumerate() {
