@@ -44,10 +44,11 @@ fn reference() -> Vec<Row> {
 }
 
 /// All coordinates; the link has no mass, so that relative ones have a singular mass matrix which the loop makes good.
-const FORMULATIONS: [FormulationName; 3] = [
+const FORMULATIONS: [FormulationName; 4] = [
     FormulationName::Absolute,
     FormulationName::Relative,
     FormulationName::Hybrid,
+    FormulationName::Topological,
 ];
 
 fn suspension(formulation: FormulationName) -> Sim {

@@ -343,6 +343,11 @@ pub trait System: Send + Sync {
         false
     }
 
+    /// How far the position is from one in which the coordinates say nothing: 0 there, 1 at best. Steps end elsewhere if they can.
+    fn regularity(&self, _q: &[f64]) -> f64 {
+        1.0
+    }
+
     /// Where the last [`System::retract`] or [`System::unseen`] had no answer (NaN) because coordinates do not follow from others any more: one that does
     /// not, and those from which it should.
     fn lost(&self) -> Option<(String, Vec<String>)> {

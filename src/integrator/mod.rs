@@ -296,11 +296,19 @@ impl Integrator {
                 culprit: p.system.constraint_name(row),
             },
             Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
-                Error::StepTooSmall {
-                    time: state.t,
-                    step: h,
-                    reason: "the implicit equations did not converge",
-                    culprit: culprit.name(p.system),
+                match p.system.lost() {
+                    Some((culprit, independent)) => Error::Coordinates {
+                        time: state.t,
+                        step: h,
+                        culprit,
+                        independent,
+                    },
+                    None => Error::StepTooSmall {
+                        time: state.t,
+                        step: h,
+                        reason: "the implicit equations did not converge",
+                        culprit: culprit.name(p.system),
+                    },
                 }
             }
             None | Some(Refusal::Near) => Error::StepTooSmall {
@@ -324,6 +332,9 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> std::result::Result<f64, Refusal> {
         let e = self.attempt_beside(p, s, h, t1, end, stats)?;
+        if self.rechooses && end == End::Free && self.beside_a_choice(p, s) {
+            return Err(Refusal::Near);
+        }
         let (by, row) = self.trial.opened;
         let closed = by <= LEFT_OPEN * p.system.magnitude(&self.trial.q);
         if closed || !(e <= 1.0 || self.core.control.fixed().is_some()) {

@@ -153,13 +153,12 @@ impl Choice {
         }
     }
 
-    /// Takes up to `most` pivots of the `rows` x `columns` matrix `a` (by rows, lost) as long as they are above `least` of the
-    /// first one.
+    /// Takes up to `most` pivots of the `rows` x `columns` matrix `a` (by rows, lost) as long as they are above `least`. Entries of a
+    /// scaled matrix are of size one: a row that is rounding follows from the tree.
     pub fn make(&mut self, a: &mut [f64], rows: usize, columns: usize, most: usize, least: f64) {
         self.rows.clear();
         self.columns.clear();
         self.size = 0.0;
-        let mut first = 0.0;
         for _ in 0..most.min(rows).min(columns) {
             let (mut best, mut at) = (0.0_f64, None);
             for i in (0..rows).filter(|i| !self.rows.contains(i)) {
@@ -171,10 +170,7 @@ impl Choice {
                 }
             }
             let Some((p, c)) = at else { return };
-            if self.rows.is_empty() {
-                first = best;
-            }
-            if !(best > least * first && best.is_finite()) {
+            if !(best > least && best.is_finite()) {
                 return;
             }
             self.size += best.ln();
@@ -209,7 +205,13 @@ mod tests {
             let det = nalgebra::DMatrix::from_row_slice(n, n, &a).determinant();
             assert!((square.size - det.abs().ln()).abs() < 1e-12, "{n}");
             for transposed in [false, true] {
-                let entry = |i: usize, j: usize| if transposed { a[j * n + i] } else { a[i * n + j] };
+                let entry = |i: usize, j: usize| {
+                    if transposed {
+                        a[j * n + i]
+                    } else {
+                        a[i * n + j]
+                    }
+                };
                 let mut b: Vec<f64> = (0..n)
                     .map(|i| (0..n).map(|j| entry(i, j) * x[j]).sum())
                     .collect();

@@ -176,7 +176,13 @@ impl Way {
     }
 
     /// Closes the loops at `q`, which is a position of a mechanism that may be open; false leaves it.
-    pub fn assemble(&mut self, l: &Layout, inner: &dyn Loops, q: &mut [f64], to: &mut Place) -> bool {
+    pub fn assemble(
+        &mut self,
+        l: &Layout,
+        inner: &dyn Loops,
+        q: &mut [f64],
+        to: &mut Place,
+    ) -> bool {
         self.q.copy_from_slice(q);
         let closed = self.newton(l, inner, to);
         if closed {

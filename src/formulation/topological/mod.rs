@@ -32,7 +32,7 @@ use place::{Ball, Entry, Layout, Place};
 
 /// |det| of the chosen J_d over that of the best choice below which the choice is made anew.
 const BAD: f64 = 0.3;
-/// Pivot, over the first one, below which a row follows from the others.
+/// Pivot of J̃ below which a row follows from the others.
 const FOLLOWS: f64 = 1e-8;
 
 /// A mechanism in independent coordinates.

@@ -11,8 +11,8 @@
 
 use super::chart::Square;
 use super::turn;
-use crate::formulation::relative::loops::{Loops, NOWHERE};
 use crate::formulation::Size;
+use crate::formulation::relative::loops::{Loops, NOWHERE};
 use crate::linalg::so3::{self, Mat3, Vec3};
 
 /// Numbers of a list are stored small: nobody takes them for coordinates that are large.

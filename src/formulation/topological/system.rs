@@ -8,6 +8,8 @@ use crate::formulation::{
 };
 use crate::linalg::so3::{self, Vec3};
 
+/// Smallest pivot of J_d, over the largest, below which a step that fails fails because of it.
+const CLOSE: f64 = 1e-3;
 /// Part of the rates by which they may seem to jump in a step.
 const JUMPS: f64 = 0.25;
 
@@ -139,8 +141,21 @@ impl System for Topological {
         true
     }
 
+    fn regularity(&self, q: &[f64]) -> f64 {
+        match self.rechoose {
+            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
+            // It has to come to its end.
+            false => 1.0,
+        }
+    }
+
     fn lost(&self) -> Option<(String, Vec<String>)> {
-        let lost = self.lock().lost?;
+        let lost = {
+            let work = self.lock();
+            let close = work.from.factor.regular < CLOSE;
+            work.lost
+                .or(close.then(|| work.from.weakest(&self.layout))?)?
+        };
         Some((self.inner.coordinate_name(lost), self.independent()))
     }
 

@@ -85,7 +85,15 @@ struct Bend {
 
 impl Bend {
     /// total += factor H[a, b]
-    fn add(&mut self, factor: f64, l: &Layout, inner: &dyn Loops, at: &Place, a: &[f64], b: &[f64]) {
+    fn add(
+        &mut self,
+        factor: f64,
+        l: &Layout,
+        inner: &dyn Loops,
+        at: &Place,
+        a: &[f64],
+        b: &[f64],
+    ) {
         let s = l.length(|k| a[k]) / l.length(|k| b[k]);
         // One of them rests.
         if !(s > 0.0 && s.is_finite()) {

@@ -78,7 +78,8 @@ mod tests {
             let at = |s: f64| rho + s * u + 0.5 * s * s * n;
             let rate = |s: f64| so3::tangent(&at(s)) * (u + s * n);
             let e = 1e-3;
-            let slope = (8.0 * (rate(e) - rate(-e)) - (rate(2.0 * e) - rate(-2.0 * e))) / (12.0 * e);
+            let slope =
+                (8.0 * (rate(e) - rate(-e)) - (rate(2.0 * e) - rate(-2.0 * e))) / (12.0 * e);
             let [omega, alpha] = rates(&[rho, u, n]);
             // Truncation e⁴ = 1e-12, rounding 1e-16/e.
             assert!((omega - rate(0.0)).norm() < 1e-15);

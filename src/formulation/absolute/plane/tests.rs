@@ -460,14 +460,12 @@ fn formulations_that_do_not_exist_yet_are_refused_by_name() {
         FormulationName::Absolute,
         FormulationName::Relative,
         FormulationName::Hybrid,
+        FormulationName::Topological,
     ] {
         model.solver.formulation = formulation;
         assert!(build(&model).is_ok());
     }
-    for (formulation, name) in [
-        (FormulationName::Global, "global"),
-        (FormulationName::Topological, "topological"),
-    ] {
+    for (formulation, name) in [(FormulationName::Global, "global")] {
         model.solver.formulation = formulation;
         let text = build(&model).err().unwrap().to_string();
         assert!(
