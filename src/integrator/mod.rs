@@ -295,20 +295,17 @@ impl Integrator {
                 reason: "a constraint that followed from the others contradicts them",
                 culprit: p.system.constraint_name(row),
             },
+            Some(refusal @ (Refusal::Newton { .. } | Refusal::Singular(_)))
+                if p.system.lost().is_some() =>
+            {
+                refusal.error(p.system, state.t, h)
+            }
             Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
-                match p.system.lost() {
-                    Some((culprit, independent)) => Error::Coordinates {
-                        time: state.t,
-                        step: h,
-                        culprit,
-                        independent,
-                    },
-                    None => Error::StepTooSmall {
-                        time: state.t,
-                        step: h,
-                        reason: "the implicit equations did not converge",
-                        culprit: culprit.name(p.system),
-                    },
+                Error::StepTooSmall {
+                    time: state.t,
+                    step: h,
+                    reason: "the implicit equations did not converge",
+                    culprit: culprit.name(p.system),
                 }
             }
             None | Some(Refusal::Near) => Error::StepTooSmall {
@@ -533,6 +530,16 @@ impl Trial {
 impl Refusal {
     /// The sentence for a step that may not be shortened.
     fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
+        if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
+            && let Some((culprit, independent)) = system.lost()
+        {
+            return Error::Coordinates {
+                time,
+                step,
+                culprit,
+                independent,
+            };
+        }
         match self {
             Self::Newton {
                 iterations,
@@ -545,17 +552,9 @@ impl Refusal {
                 residual,
                 culprit: culprit.name(system),
             },
-            Self::NotFinite(culprit) => match system.lost() {
-                Some((culprit, independent)) => Error::Coordinates {
-                    time,
-                    step,
-                    culprit,
-                    independent,
-                },
-                None => Error::Evaluation {
-                    time,
-                    culprit: culprit.name(system),
-                },
+            Self::NotFinite(culprit) => Error::Evaluation {
+                time,
+                culprit: culprit.name(system),
             },
             Self::Opened { row, by } => Error::NewtonDiverged {
                 time,

@@ -153,8 +153,8 @@ impl System for Topological {
         let lost = {
             let work = self.lock();
             let close = work.from.factor.regular < CLOSE;
-            work.lost
-                .or(close.then(|| work.from.weakest(&self.layout))?)?
+            let weakest = work.from.weakest(&self.layout).filter(|_| close);
+            work.lost.or(weakest)?
         };
         Some((self.inner.coordinate_name(lost), self.independent()))
     }
@@ -317,7 +317,7 @@ impl System for Topological {
         self.inner.norm(cx, work.here.z(l), scale, &work.z[0])
     }
 
-    fn unseen(&self, cx: &Context, [begin, end]: [&Motion; 2], h: f64) -> f64 {
+    fn unseen(&self, cx: &Context, [begin, end]: [&Motion; 2], h: f64, slack: f64) -> f64 {
         let (l, inner) = (&self.layout, &*self.inner);
         let Some(mut guard) = self.moving(end.q, end.v) else {
             return f64::NAN;
@@ -341,7 +341,7 @@ impl System for Topological {
         let jump = l.length(|k| r1.x_dot[k] - r0.x_dot[k] - 0.5 * h * (a0[k] + a1[k]));
         let speed = l.length(|k| r0.x_dot[k]).max(l.length(|k| r1.x_dot[k]));
         let turns = h * (l.length(|k| a0[k]) + l.length(|k| a1[k]));
-        if !(jump <= JUMPS * (speed + turns)) {
+        if !(jump <= JUMPS * (speed + turns) + slack) {
             work.lost = work.here.weakest(l);
             return f64::NAN;
         }
