@@ -60,7 +60,11 @@ fn text(text: &str) -> Model {
 fn reaches(name: &str, model: &Model, table: &Table) {
     let full = std::env::var_os("BIELA_TEST_FULL").is_some();
     let tolerances = [(1e-5, f64::INFINITY), (1e-7, 1e-6), (1e-9, 1e-7)];
-    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+    for formulation in [
+        FormulationName::Relative,
+        FormulationName::Hybrid,
+        FormulationName::Topological,
+    ] {
         let mut before = f64::INFINITY;
         for (tolerance, bound) in &tolerances[..if full { 3 } else { 2 }] {
             let mut model = model.clone();

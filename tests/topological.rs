@@ -160,8 +160,12 @@ fn every_derivative_is_that_of_differences() {
 
 #[test]
 fn every_quantity_is_that_of_absolute_coordinates_the_closer_the_smaller_the_tolerance() {
+    // Without loops it is `relative` to the bit.
+    let full = std::env::var_os("BIELA_TEST_FULL").is_some();
     for (name, model) in mechanisms() {
-        agrees(name, &model, &[TOPOLOGICAL]);
+        if full || Topological::new(&model).unwrap().is_some() {
+            agrees(name, &model, &[TOPOLOGICAL]);
+        }
     }
 }
 

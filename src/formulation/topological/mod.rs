@@ -158,10 +158,10 @@ impl Topological {
             but.iter().for_each(|&k| row[k] = 0.0);
         }
         let (m, n) = (l.rows.len(), l.looped.len());
-        work.choice.make(&mut work.scaled, m, n, l.rank, FOLLOWS);
+        work.choice.make(&mut work.scaled, l.rank, FOLLOWS);
         if work.choice.columns.len() < l.rank {
             self.scale(work, z);
-            work.choice.make(&mut work.scaled, m, n, l.rank, 0.0);
+            work.choice.make(&mut work.scaled, l.rank, 0.0);
         }
         // Where nothing is left to choose from: any.
         let Choice { rows, columns, .. } = &mut work.choice;
@@ -267,7 +267,7 @@ impl Work {
             from: Place::new(l, entries),
             way: Way::new(l, entries),
             lost: None,
-            choice: Choice::new(l.rank),
+            choice: Choice::new(m, n),
             scaled: vec![0.0; m * n],
             reach: vec![0.0; nv],
             current: Square::new(l.rank),
@@ -404,9 +404,9 @@ fn rank(inner: &dyn Loops, l: &Layout) -> usize {
         (z, false)
     };
     let found = |z: &[f64]| {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(m, n);
         let mut a = scaled(z).transpose().as_slice().to_vec();
-        choice.make(&mut a, m, n, m.min(n), FOLLOWS);
+        choice.make(&mut a, m.min(n), FOLLOWS);
         choice.rows.len()
     };
     let (start, assembled) = closed(z);

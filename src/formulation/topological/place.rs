@@ -339,7 +339,7 @@ impl Place {
     }
 
     /// f := Bᵀ f
-    pub fn from_joints(&self, l: &Layout, f: &mut [f64]) {
+    pub fn off_joints(&self, l: &Layout, f: &mut [f64]) {
         for (ball, t) in l.balls.iter().zip(&self.t) {
             let own = &mut f[ball.moved..ball.moved + 3];
             let turned = t.tr_mul(&Vec3::from_column_slice(own));

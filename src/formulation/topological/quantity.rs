@@ -75,7 +75,7 @@ impl Topological {
             }
         }
         scratch.copy_from_slice(left);
-        work.here.from_joints(l, scratch);
+        work.here.off_joints(l, scratch);
         let [lambda, _] = &mut work.rows;
         work.here.hold(l, scratch, &mut work.column, lambda);
         for (&row, lambda) in l.rows.iter().zip(lambda) {

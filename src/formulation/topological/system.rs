@@ -22,7 +22,7 @@ impl Work {
 
     /// y = Pᵀ `z[k]`, which is lost.
     pub(super) fn gather(&mut self, l: &Layout, k: usize, y: &mut [f64]) {
-        self.here.from_joints(l, &mut self.z[k]);
+        self.here.off_joints(l, &mut self.z[k]);
         self.here.gather(l, &self.z[k], y);
     }
 
