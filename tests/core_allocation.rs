@@ -10,6 +10,7 @@ use std::cell::Cell;
 
 use biela::constraint::multipliers::Backend;
 use biela::formulation::relative::{Planar, Spatial};
+use biela::formulation::topological::Topological;
 use biela::formulation::{Mechanism, System};
 use biela::integrator::Environment;
 use biela::model::{
@@ -155,6 +156,16 @@ fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
         _ => Box::new(Spatial::with(&model, &[], Some(lifted)).unwrap()),
     };
     assert_eq!(mechanism.lift().is_some(), lifted);
+    begun(mechanism, &model, settings, file)
+}
+
+/// A mechanism from its start as written.
+fn begun(
+    mechanism: Box<dyn Mechanism>,
+    model: &Model,
+    settings: &Solver,
+    file: &str,
+) -> Run<dyn System> {
     let size = mechanism.size();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
     mechanism.start(&mut q, &mut v);
@@ -170,6 +181,51 @@ fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
         signals,
     )
     .unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+#[test]
+fn steps_in_independent_coordinates_allocate_nothing_nor_do_new_choices() {
+    let mut chosen = 0;
+    for corrector in [Corrector::Off, Corrector::Auto] {
+        let settings = Solver {
+            formulation: FormulationName::Topological,
+            corrector,
+            tolerance: 1e-4,
+            ..Solver::default()
+        };
+        for file in model_files() {
+            let model = Model {
+                solver: settings,
+                ..model(&file)
+            };
+            // Systems given by their matrices, and trees, are not these.
+            let guide: &[&str] = &["guide.position"];
+            let system = match model.system {
+                Some(_) => None,
+                None => Topological::with(&model, guide).unwrap(),
+            };
+            let Some(system) = system else { continue };
+            let mut run = begun(Box::new(system), &model, &settings, &file);
+            let mut middle = sample(&run);
+            let first = run.state.clone();
+            let size = run.system.size();
+            let before = calls();
+            for k in 0..300 {
+                // Own coordinates begin with zero where they are chosen.
+                let far = run.state.q[..size.nv].iter().any(|y| y.abs() > 0.1);
+                live(&mut run, k, &mut middle);
+                chosen += u32::from(far && run.state.q[..size.nv].iter().all(|y| *y == 0.0));
+                if run.state.t > LONG {
+                    let statistics = run.state.statistics;
+                    run.state.copy_from(&first);
+                    run.state.statistics = statistics;
+                }
+            }
+            assert_eq!(calls() - before, 0, "{file}, {corrector:?}");
+        }
+    }
+    println!("chosen anew {chosen} times");
+    assert!(chosen > 2);
 }
 
 #[test]

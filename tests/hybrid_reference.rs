@@ -64,6 +64,7 @@ fn reaches(name: &str, model: &Model, table: &Table) {
         FormulationName::Relative,
         FormulationName::Hybrid,
         FormulationName::Global,
+        FormulationName::Topological,
     ] {
         let mut before = f64::INFINITY;
         for (tolerance, bound) in &tolerances[..if full { 3 } else { 2 }] {

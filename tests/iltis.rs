@@ -44,11 +44,12 @@ fn reference() -> Vec<Row> {
 }
 
 /// All coordinates; the link has no mass, so that relative ones have a singular mass matrix which the loop makes good.
-const FORMULATIONS: [FormulationName; 4] = [
+const FORMULATIONS: [FormulationName; 5] = [
     FormulationName::Absolute,
     FormulationName::Relative,
     FormulationName::Hybrid,
     FormulationName::Global,
+    FormulationName::Topological,
 ];
 
 fn suspension(formulation: FormulationName) -> Sim {

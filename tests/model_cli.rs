@@ -239,6 +239,21 @@ fn check_counts_freedom_by_rank_and_names_redundant_joints() {
 }
 
 #[test]
+fn check_names_the_independent_coordinates_that_were_chosen() {
+    let folder = scratch("independent");
+    let solver = "[solver]\nformulation = \"topological\"\n";
+    fs::write(folder.join("drawn.toml"), four_bar(false) + solver).unwrap();
+    let said = fine(&folder, &["check", "drawn.toml"]);
+    for part in ["freedom       1 degree of freedom\n", "redundant     \""] {
+        assert!(said.contains(part), "no \"{part}\" in\n{said}");
+    }
+    let chosen = said.lines().find(|line| line.contains("  independent   "));
+    let chosen = chosen.unwrap_or_else(|| panic!("no choice in\n{said}"));
+    // One of four pins.
+    assert_eq!(chosen.matches(".position\"").count(), 1, "{chosen}");
+}
+
+#[test]
 fn check_names_the_bodies_that_the_assembly_moved() {
     let folder = scratch("moved");
     fs::write(folder.join("at.toml"), four_bar(true)).unwrap();

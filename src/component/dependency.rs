@@ -260,6 +260,10 @@ impl<'a> Probe<'a> {
             .collect();
         let mut q = start.clone();
         mechanism.retract(&start, &shift, &mut q);
+        if q.iter().any(|x| !x.is_finite()) {
+            // No way from there to here.
+            q.copy_from_slice(&start);
+        }
         let mut numbers = |n: usize| (0..n).map(|_| random.signed()).collect::<Vec<f64>>();
         let at = Place {
             q,

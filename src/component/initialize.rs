@@ -132,6 +132,10 @@ impl Instance {
             report.moved = bodies.moved;
             report.immovable = bodies.immovable;
             report.velocity_changed = bodies.velocity_changed;
+            if report.redundant.is_empty() {
+                // Rows that coordinates hold may follow from others too.
+                report.redundant = bodies.redundant;
+            }
         }
 
         self.scratch.known.forget();

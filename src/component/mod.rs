@@ -217,6 +217,13 @@ impl Instance {
         self.life.drift
     }
 
+    /// What the coordinates of the equations are called, in their order: those that are independent now, where they are chosen.
+    pub fn coordinate_names(&self) -> Vec<String> {
+        (0..self.mechanism.size().nv)
+            .map(|i| self.mechanism.coordinate_name(i))
+            .collect()
+    }
+
     /// Coordinates and the like, for pictures and tests; empty before the start. A set that has not been followed by a
     /// step or a read of an output does not show here yet.
     pub fn state(&self) -> &State {

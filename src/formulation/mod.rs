@@ -335,7 +335,12 @@ pub trait System: Send + Sync {
         false
     }
 
-    /// Where the last [`System::retract`] had no answer (NaN) because coordinates do not follow from others any more: one that does
+    /// How far the position is from one in which the coordinates say nothing: 0 there, 1 at best. Steps end elsewhere if they can.
+    fn regularity(&self, _q: &[f64]) -> f64 {
+        1.0
+    }
+
+    /// Where the last [`System::retract`] or [`System::unseen`] had no answer (NaN) because coordinates do not follow from others any more: one that does
     /// not, and those from which it should.
     fn lost(&self) -> Option<(String, Vec<String>)> {
         None
@@ -404,8 +409,9 @@ pub trait System: Send + Sync {
     }
 
     /// Between two points of a motion, a step h apart: how far what follows from the coordinates, and is not integrated, is from the
-    /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not.
-    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64) -> f64 {
+    /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not. NaN
+    /// where rates have jumped by more than `slack` (error norm, 1/s), so that this is not one motion. Asked of systems that [`System::rechooses`].
+    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64, _slack: f64) -> f64 {
         0.0
     }
 

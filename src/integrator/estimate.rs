@@ -14,13 +14,17 @@
 //!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k the order the controller counts on
 //! ```
 
-use super::core::{Core, Problem, Trial};
+use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::state::State;
 use crate::formulation::Motion;
 use crate::model::Estimate;
 
 /// Rest of the projection of an estimate, relative: three digits of an error are plenty.
 const PROJECTED: f64 = 1e-3;
+/// Part of the tolerance, over the step, by which rates may jump; coarse tolerances count as this one, so that a motion turned back at a
+/// dead point is seen however short the step.
+const SLACK: f64 = 1e-2;
+const COARSE: f64 = 1e-4;
 /// Order of the Hermite defect.
 const HERMITE: f64 = 5.0;
 
@@ -87,18 +91,25 @@ impl Core {
         self.hidden(p, s, y)
     }
 
-    /// What a system that moves more than its coordinates hides, where constraints drive it.
-    pub fn unseen(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
-        if !self.character.moving_constraints {
-            return 0.0;
-        }
+    /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.
+    pub fn unseen(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, Refusal> {
         let cx = self.inputs.at(p, y.t);
         let [begin, end] = [
             (&s.q, &s.v, &s.acc, &s.lambda),
             (&y.q, &y.v, &y.acc, &y.lambda),
         ]
         .map(|(q, v, a, lambda)| Motion { q, v, a, lambda });
-        p.system.unseen(&cx, [&begin, &end], y.h)
+        // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
+        let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
+        let unseen = p.system.unseen(&cx, [&begin, &end], y.h, slack);
+        if !unseen.is_finite() {
+            return Err(Refusal::NotFinite(Culprit::Coordinate(0)));
+        }
+        Ok(if self.character.moving_constraints {
+            unseen
+        } else {
+            0.0
+        })
     }
 
     /// The same over the tolerance, as an error of the order that the controller counts on.

@@ -295,6 +295,11 @@ impl Integrator {
                 reason: "a constraint that followed from the others contradicts them",
                 culprit: p.system.constraint_name(row),
             },
+            Some(refusal @ (Refusal::Newton { .. } | Refusal::Singular(_)))
+                if p.system.lost().is_some() =>
+            {
+                refusal.error(p.system, state.t, h)
+            }
             Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
                 Error::StepTooSmall {
                     time: state.t,
@@ -324,6 +329,9 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> std::result::Result<f64, Refusal> {
         let e = self.attempt_beside(p, s, h, t1, end, stats)?;
+        if self.rechooses && end == End::Free && self.beside_a_choice(p, s) {
+            return Err(Refusal::Near);
+        }
         let (by, row) = self.trial.opened;
         let closed = by <= LEFT_OPEN * p.system.magnitude(&self.trial.q);
         if closed || !(e <= 1.0 || self.core.control.fixed().is_some()) {
@@ -346,6 +354,7 @@ impl Integrator {
             vsa23,
             trial: y,
             plain,
+            rechooses,
             ..
         } = self;
         (y.t, y.h) = (t1, h);
@@ -356,13 +365,18 @@ impl Integrator {
         if let Some(method) = vsa23 {
             return method.attempt(core, p, s, y, stats);
         }
+        let rechooses = *rechooses;
+        let unseen = |core: &mut Core, y: &Trial| match rechooses {
+            true => core.unseen(p, s, y),
+            false => Ok(0.0),
+        };
         core.stage(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);
             match core.correct(p, s, y, plain, stats) {
                 Ok(Correction::Kept { error, hidden }) => {
                     (y.corrected, y.jerk_known) = (true, true);
-                    let hidden = estimate::max(hidden, core.unseen(p, s, y));
+                    let hidden = estimate::max(hidden, unseen(core, y)?);
                     let hidden = core.hidden_over_tolerance(hidden);
                     return Ok(estimate::max(core.over_tolerance(error, h), hidden));
                 }
@@ -376,7 +390,7 @@ impl Integrator {
         core.finish(p, s, y)?;
         let error = core.plain_error(p, s, y);
         let hidden = core.hidden_error(p, s, y);
-        let hidden = estimate::max(hidden, core.unseen(p, s, y));
+        let hidden = estimate::max(hidden, unseen(core, y)?);
         let hidden = core.hidden_over_tolerance(hidden);
         Ok(estimate::max(core.over_tolerance(error, h), hidden))
     }
@@ -516,6 +530,16 @@ impl Trial {
 impl Refusal {
     /// The sentence for a step that may not be shortened.
     fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
+        if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
+            && let Some((culprit, independent)) = system.lost()
+        {
+            return Error::Coordinates {
+                time,
+                step,
+                culprit,
+                independent,
+            };
+        }
         match self {
             Self::Newton {
                 iterations,
@@ -528,17 +552,9 @@ impl Refusal {
                 residual,
                 culprit: culprit.name(system),
             },
-            Self::NotFinite(culprit) => match system.lost() {
-                Some((culprit, independent)) => Error::Coordinates {
-                    time,
-                    step,
-                    culprit,
-                    independent,
-                },
-                None => Error::Evaluation {
-                    time,
-                    culprit: culprit.name(system),
-                },
+            Self::NotFinite(culprit) => Error::Evaluation {
+                time,
+                culprit: culprit.name(system),
             },
             Self::Opened { row, by } => Error::NewtonDiverged {
                 time,

@@ -7,7 +7,23 @@ use super::Integrator;
 use super::core::{Problem, Refusal, Trial};
 use super::state::{State, Statistics};
 
+/// Regularity below which a step does not end if it can be helped ...
+const NEAR: f64 = 3e-3;
+/// ... unless this part of it is there at its start too.
+const UNUSUAL: f64 = 0.25;
+
 impl Integrator {
+    /// The trial ends near a position in which its coordinates say nothing, and did not begin there: what follows from them is
+    /// magnified rounding. One a little longer or shorter would not.
+    pub(super) fn beside_a_choice(&mut self, p: &Problem, s: &State) -> bool {
+        let regular = p.system.regularity(&self.trial.q);
+        let near = regular < NEAR && regular < UNUSUAL * p.system.regularity(&s.q);
+        if near {
+            self.trial.pivot = regular;
+        }
+        near
+    }
+
     /// Asks the system at the state. Worked out on the trial: if the equations cannot be solved there the old coordinates stay, and
     /// the next step tells what is wrong.
     pub(super) fn rechoose(&mut self, p: &Problem, s: &mut State, stats: &mut Statistics) {
@@ -31,11 +47,6 @@ impl Integrator {
             s.jerk.copy_from_slice(&self.trial.jerk);
             s.lambda_dot.copy_from_slice(&self.trial.lambda_dot);
             s.begin_anew();
-            if let Some(method) = &mut self.vsa23 {
-                s.forget_history();
-                // Its matrix is the one that has just been solved with; if it fails all the same, so does the next step.
-                let _ = method.renew(&mut self.core, &after, s);
-            }
         }
         self.modes_after = modes;
     }

@@ -149,7 +149,7 @@ impl Vsa23 {
         };
         let size = core.size;
         if core.character.rotations || size.nq != size.nv {
-            return refuse("\"hht\": VSA23 needs vector coordinates, this system has rotations");
+            return refuse("\"hht\": VSA23 needs vector coordinates, this system has others");
         }
         if size.ne > 0 {
             let name = system.event_name(0);

@@ -1,7 +1,7 @@
 //! What is legal but seldom meant, judged from the text alone: no equations are needed to see it.
 
 use super::check::{Inertia, judge_inertia};
-use super::{Characteristic, ForceKind, Model, MotionLaw, Moved, Target};
+use super::{Characteristic, ForceKind, FormulationName, Model, MotionLaw, Moved, Target};
 
 impl Model {
     /// Sentences about what looks odd; the model is valid all the same.
@@ -10,6 +10,12 @@ impl Model {
         self.warn_of_bodies(&mut warnings);
         self.warn_of_motions(&mut warnings);
         self.warn_of_parameters(&mut warnings);
+        if !self.solver.rechoose && self.solver.formulation != FormulationName::Topological {
+            warnings.push(
+                "rechoose = false changes nothing: only formulation = \"topological\" chooses coordinates"
+                    .to_owned(),
+            );
+        }
         if self.outputs.is_empty() {
             warnings.push("there are no outputs: a run shows only its counters".to_owned());
         }
@@ -172,6 +178,21 @@ target = "damper.length"
             assert_eq!(found, count, "{fragment}: {said:#?}");
         }
         assert_eq!(said.len(), 9, "{said:#?}");
+    }
+
+    #[test]
+    fn a_choice_of_coordinates_is_kept_only_where_there_is_one() {
+        for (formulation, count) in [("topological", 0), ("hybrid", 1)] {
+            let text = format!(
+                "format = 1\n[solver]\nformulation = \"{formulation}\"\nrechoose = false\n"
+            );
+            let said = warnings(&text);
+            let found = said
+                .iter()
+                .filter(|s| s.contains("rechoose = false"))
+                .count();
+            assert_eq!(found, count, "{said:#?}");
+        }
     }
 
     #[test]

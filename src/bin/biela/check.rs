@@ -45,6 +45,14 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
         moved(instance.model(), most, &mut text);
     }
     settings(instance.model(), &mut text);
+    if instance.model().solver.formulation == FormulationName::Topological {
+        let names = instance.coordinate_names();
+        let words = match &names[..] {
+            [] => "none: the loops leave nothing free".to_owned(),
+            _ => counted(&names, most),
+        };
+        line(&mut text, "independent", &words);
+    }
     variables(instance.variables(), most, &mut text);
     let warnings = warnings(instance.model(), &freedom, report, most);
     items(&warnings, most, &mut text, |text, warning| {
@@ -215,6 +223,9 @@ fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String
     line(text, "freedom", &words);
     let redundant = if report.redundant.is_empty() {
         "none".to_owned()
+    } else if dependent == 0 {
+        // Rows that are eliminated are not counted.
+        counted(&report.redundant, most)
     } else {
         format!("{dependent}: {}", counted(&report.redundant, most))
     };
@@ -314,7 +325,9 @@ fn settings(model: &Model, text: &mut String) {
         FormulationName::Auto => "absolute coordinates, multipliers (chosen by auto)",
         FormulationName::Absolute => "absolute coordinates, multipliers",
         FormulationName::Global => "natural coordinates, augmented Lagrangian",
-        FormulationName::Topological => "relative coordinates, elimination",
+        FormulationName::Topological => {
+            "independent ones of the relative coordinates, loops eliminated"
+        }
         FormulationName::Hybrid => "relative coordinates, augmented Lagrangian",
         FormulationName::Relative => "relative coordinates, multipliers",
     };

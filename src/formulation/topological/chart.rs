@@ -20,6 +20,8 @@ pub struct Square {
     pub size: f64,
     /// The column with the smallest pivot.
     pub weakest: usize,
+    /// The smallest pivot over the largest.
+    pub regular: f64,
 }
 
 impl Square {
@@ -31,6 +33,7 @@ impl Square {
             exchanged: vec![0; n],
             size: 0.0,
             weakest: 0,
+            regular: 1.0,
         }
     }
 
@@ -39,6 +42,7 @@ impl Square {
         self.a.copy_from_slice(&other.a);
         self.exchanged.copy_from_slice(&other.exchanged);
         (self.size, self.weakest) = (other.size, other.weakest);
+        self.regular = other.regular;
     }
 
     /// The storage by rows, to be filled before factoring.
@@ -49,8 +53,8 @@ impl Square {
     /// LU with exchanges of rows; false if a column has no pivot.
     pub fn factor(&mut self) -> bool {
         let (n, a) = (self.n, &mut self.a);
-        let mut least = f64::INFINITY;
-        self.size = 0.0;
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        (self.size, self.regular) = (0.0, 0.0);
         self.weakest = 0;
         for k in 0..n {
             let mut best = k;
@@ -73,6 +77,7 @@ impl Square {
             if pivot.abs() < least {
                 (least, self.weakest) = (pivot.abs(), k);
             }
+            most = most.max(pivot.abs());
             self.size += pivot.abs().ln();
             for i in k + 1..n {
                 let factor = a[i * n + k] / pivot;
@@ -84,6 +89,7 @@ impl Square {
                 }
             }
         }
+        self.regular = if n > 0 { least / most } else { 1.0 };
         true
     }
 
@@ -135,46 +141,52 @@ pub struct Choice {
     pub columns: Vec<usize>,
     /// ln |det J̃_d|
     pub size: f64,
+    /// Rows and columns that have been taken.
+    taken: [Vec<bool>; 2],
 }
 
 impl Choice {
-    /// Room for this many dependent coordinates.
-    pub fn new(rank: usize) -> Self {
+    /// Room for the pivots of a matrix of this many rows and columns.
+    pub fn new(rows: usize, columns: usize) -> Self {
+        let most = rows.min(columns);
         Self {
-            rows: Vec::with_capacity(rank),
-            columns: Vec::with_capacity(rank),
-            ..Self::default()
+            rows: Vec::with_capacity(most),
+            columns: Vec::with_capacity(most),
+            size: 0.0,
+            taken: [vec![false; rows], vec![false; columns]],
         }
     }
 
-    /// Takes up to `most` pivots of the `rows` x `columns` matrix `a` (by rows, lost) as long as they are above `least` of the
-    /// first one.
-    pub fn make(&mut self, a: &mut [f64], rows: usize, columns: usize, most: usize, least: f64) {
+    /// Takes up to `most` pivots of the matrix `a` (by rows, lost) as long as they are above `least`. Entries of a
+    /// scaled matrix are of size one: a row that is rounding follows from the tree.
+    pub fn make(&mut self, a: &mut [f64], most: usize, least: f64) {
         self.rows.clear();
         self.columns.clear();
         self.size = 0.0;
-        let mut first = 0.0;
+        let [of_rows, of_columns] = &mut self.taken;
+        of_rows.fill(false);
+        of_columns.fill(false);
+        let (rows, columns) = (of_rows.len(), of_columns.len());
         for _ in 0..most.min(rows).min(columns) {
             let (mut best, mut at) = (0.0_f64, None);
-            for i in (0..rows).filter(|i| !self.rows.contains(i)) {
-                for j in (0..columns).filter(|j| !self.columns.contains(j)) {
-                    let size = a[i * columns + j].abs();
+            for i in (0..rows).filter(|&i| !of_rows[i]) {
+                let row = &a[i * columns..(i + 1) * columns];
+                for j in (0..columns).filter(|&j| !of_columns[j]) {
+                    let size = row[j].abs();
                     if size > (1.0 + CLEARLY) * best {
                         (best, at) = (size, Some((i, j)));
                     }
                 }
             }
             let Some((p, c)) = at else { return };
-            if self.rows.is_empty() {
-                first = best;
-            }
-            if !(best > least * first && best.is_finite()) {
+            if !(best > least && best.is_finite()) {
                 return;
             }
             self.size += best.ln();
             self.rows.push(p);
             self.columns.push(c);
-            for i in (0..rows).filter(|i| !self.rows.contains(i)) {
+            (of_rows[p], of_columns[c]) = (true, true);
+            for i in (0..rows).filter(|&i| !of_rows[i]) {
                 let factor = a[i * columns + c] / a[p * columns + c];
                 if factor != 0.0 {
                     for j in 0..columns {
@@ -233,16 +245,16 @@ mod tests {
     fn dependent_rows_and_small_columns_are_left() {
         // The third row is the sum of the others; the second column is small.
         let mut a = vec![1.0, 1e-3, 0.5, 0.2, 1e-3, 2.0, 1.2, 2e-3, 2.5];
-        let mut choice = Choice::new(3);
-        choice.make(&mut a, 3, 3, 3, 1e-10);
+        let mut choice = Choice::new(3, 3);
+        choice.make(&mut a, 3, 1e-10);
         assert_eq!((choice.rows.len(), choice.columns), (2, vec![2, 0]));
     }
 
     #[test]
     fn of_equals_the_first_is_taken() {
         let mut a = vec![1.0, 1.0 + 1e-9, -1.0];
-        let mut choice = Choice::new(1);
-        choice.make(&mut a, 1, 3, 1, 1e-10);
+        let mut choice = Choice::new(1, 3);
+        choice.make(&mut a, 1, 1e-10);
         assert_eq!(choice.columns, [0]);
     }
 }

@@ -198,7 +198,7 @@ impl Way {
         let (column, next) = rest.split_at_mut(r);
         for (c, &k) in to.dependent.iter().enumerate() {
             for (x, &row) in column.iter_mut().zip(&to.solved) {
-                *x = to.j[row * n + k] / l.scale[row];
+                *x = to.j[row * n + k] / (l.scale[row] * l.weight[l.looped[k]]);
             }
             from.factor.solve(column);
             column[c] -= 1.0;

@@ -16,8 +16,6 @@ mod place;
 mod quantity;
 mod system;
 mod tangent;
-#[cfg(test)]
-mod tests;
 mod turn;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,7 +32,7 @@ use place::{Ball, Entry, Layout, Place};
 
 /// |det| of the chosen J_d over that of the best choice below which the choice is made anew.
 const BAD: f64 = 0.3;
-/// Pivot, over the first one, below which a row follows from the others.
+/// Pivot of J̃ below which a row follows from the others.
 const FOLLOWS: f64 = 1e-8;
 
 /// A mechanism in independent coordinates.
@@ -160,10 +158,10 @@ impl Topological {
             but.iter().for_each(|&k| row[k] = 0.0);
         }
         let (m, n) = (l.rows.len(), l.looped.len());
-        work.choice.make(&mut work.scaled, m, n, l.rank, FOLLOWS);
+        work.choice.make(&mut work.scaled, l.rank, FOLLOWS);
         if work.choice.columns.len() < l.rank {
             self.scale(work, z);
-            work.choice.make(&mut work.scaled, m, n, l.rank, 0.0);
+            work.choice.make(&mut work.scaled, l.rank, 0.0);
         }
         // Where nothing is left to choose from: any.
         let Choice { rows, columns, .. } = &mut work.choice;
@@ -201,11 +199,14 @@ impl Topological {
     fn settle(&self, but: &[usize], z_dot: &[f64], q: &mut [f64], v: &mut [f64]) {
         let (l, mut guard) = (&self.layout, self.lock());
         let work = &mut *guard;
-        self.choose(work, &q[..l.inner.nq], but);
+        self.choose(work, &q[l.joints()], but);
         l.write(&work.choice.columns, &work.choice.rows, q);
         // What cannot be closed is left as it is: whoever assembles says why.
-        if !work.way.assemble(l, &*self.inner, q, &mut work.here) {
-            work.here.load(l, &*self.inner, q);
+        work.lost = None;
+        if !work.way.assemble(l, &*self.inner, q, &mut work.here)
+            && !work.here.load(l, &*self.inner, q)
+        {
+            work.lost = work.here.weakest(l);
         }
         self.pick(&work.here, z_dot, v);
     }
@@ -228,8 +229,8 @@ impl Topological {
         let work = &mut *guard;
         let mut other = false;
         if self.rechoose && l.rank > 0 && l.independent() > 0 {
-            self.choose(work, &q[..l.inner.nq], &[]);
-            self.scale(work, &q[..l.inner.nq]);
+            self.choose(work, &q[l.joints()], &[]);
+            self.scale(work, &q[l.joints()]);
             let (r, n) = (l.rank, l.looped.len());
             let a = work.current.values();
             for (i, &row) in work.here.solved.iter().enumerate() {
@@ -266,7 +267,7 @@ impl Work {
             from: Place::new(l, entries),
             way: Way::new(l, entries),
             lost: None,
-            choice: Choice::new(l.rank),
+            choice: Choice::new(m, n),
             scaled: vec![0.0; m * n],
             reach: vec![0.0; nv],
             current: Square::new(l.rank),
@@ -403,9 +404,9 @@ fn rank(inner: &dyn Loops, l: &Layout) -> usize {
         (z, false)
     };
     let found = |z: &[f64]| {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(m, n);
         let mut a = scaled(z).transpose().as_slice().to_vec();
-        choice.make(&mut a, m, n, m.min(n), FOLLOWS);
+        choice.make(&mut a, m.min(n), FOLLOWS);
         choice.rows.len()
     };
     let (start, assembled) = closed(z);

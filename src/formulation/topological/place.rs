@@ -2,10 +2,12 @@
 //! independent coordinates.
 //!
 //! ```text
-//!   stored    z (joints) | independent coordinates | rows that are solved | base of each rotation in a loop
+//!   stored    y | z (joints) | independent coordinates | rows that are solved | base of each rotation in a loop
 //!   x         joint coordinates with rotation vectors for these: ż = B ẋ,   J = G B
 //!   R         x_d' = −J_d⁻¹ J_i x_i',      P = B [R; 1]
 //! ```
+//!
+//! y begins with zero where a choice is made; those of rotations on the group stay zero.
 
 use super::chart::Square;
 use super::turn;
@@ -76,13 +78,24 @@ impl Layout {
 
     /// Own stored coordinates.
     pub fn stored(&self) -> usize {
-        self.inner.nq + self.looped.len() + 4 * self.balls.len()
+        self.chart() + self.looped.len() + 4 * self.balls.len()
+    }
+
+    /// Where the joint coordinates are among the stored ones.
+    pub fn joints(&self) -> std::ops::Range<usize> {
+        self.moved()..self.chart()
+    }
+
+    /// Where the choice begins.
+    fn chart(&self) -> usize {
+        self.moved() + self.inner.nq
     }
 
     /// Writes the chart behind the joint coordinates of `q`: dependent coordinates and solved rows, and rotations from where
     /// they are now.
     pub fn write(&self, dependent: &[usize], rows: &[usize], q: &mut [f64]) {
-        let mut at = self.inner.nq;
+        q[..self.moved()].fill(0.0);
+        let (joints, mut at) = (self.moved(), self.chart());
         for k in (0..self.looped.len()).filter(|k| !dependent.contains(k)) {
             q[at] = k as f64 * UNIT;
             at += 1;
@@ -94,7 +107,7 @@ impl Layout {
         }
         for ball in &self.balls {
             for k in 0..4 {
-                q[at + k] = q[ball.stored + k];
+                q[at + k] = q[joints + ball.stored + k];
             }
             at += 4;
         }
@@ -119,7 +132,7 @@ pub struct Place {
     /// G and J of the loops, rows x looped.
     gz: Vec<f64>,
     pub j: Vec<f64>,
-    /// J_d of the solved rows, over their sizes.
+    /// J_d of the solved rows, over their sizes and over how far the coordinates move things.
     pub factor: Square,
     /// −J_d⁻¹ J_i, dependent x independent.
     pub r: Vec<f64>,
@@ -198,7 +211,7 @@ impl Place {
 
     /// The joint coordinates.
     pub fn z(&self, l: &Layout) -> &[f64] {
-        &self.q[..l.inner.nq]
+        &self.q[l.joints()]
     }
 
     /// The chart, from the stored numbers.
@@ -206,7 +219,7 @@ impl Place {
         if self.q.iter().any(|x| !x.is_finite()) {
             return false;
         }
-        let chart = &self.q[l.inner.nq..];
+        let chart = &self.q[l.chart()..];
         let number = |x: f64| (x / UNIT).round() as usize;
         let most = [self.independent.len(), self.solved.len()];
         for (k, x) in chart[..most[0]].iter().enumerate() {
@@ -225,17 +238,17 @@ impl Place {
                 count += 1;
             }
         }
-        let bases = &self.q[l.inner.nq + l.looped.len()..];
+        let bases = &self.q[l.chart() + l.looped.len()..];
         for (k, ball) in l.balls.iter().enumerate() {
             let base = so3::conjugate(&quaternion(bases, 4 * k));
-            self.rho[k] = so3::log(&so3::product(&base, &quaternion(&self.q, ball.stored)));
+            self.rho[k] = so3::log(&so3::product(&base, &quaternion(self.z(l), ball.stored)));
             self.t[k] = so3::tangent(&self.rho[k]);
         }
         count == self.dependent.len()
     }
 
     fn prepare(&mut self, l: &Layout, inner: &dyn Loops) -> bool {
-        inner.jacobian(&NOWHERE, &self.q[..l.inner.nq], &mut self.g);
+        inner.jacobian(&NOWHERE, &self.q[l.joints()], &mut self.g);
         let (n, r) = (l.looped.len(), l.rank);
         self.gz.fill(0.0);
         for (entry, g) in l.entries.iter().zip(&self.g) {
@@ -254,10 +267,11 @@ impl Place {
         let a = self.factor.values();
         for (i, &row) in self.solved.iter().enumerate() {
             for (k, &column) in self.dependent.iter().enumerate() {
-                a[i * r + k] = self.j[row * n + column] / l.scale[row];
+                let weight = l.scale[row] * l.weight[l.looped[column]];
+                a[i * r + k] = self.j[row * n + column] / weight;
             }
         }
-        if !self.factor.factor() {
+        if !(self.factor.factor() && self.factor.regular > SINGULAR) {
             return false;
         }
         let count = self.independent.len();
@@ -268,7 +282,8 @@ impl Place {
             }
             self.factor.solve(column);
             for i in 0..r {
-                self.r[i * count + c] = self.rates.column[i];
+                let weight = l.weight[l.looped[self.dependent[i]]];
+                self.r[i * count + c] = self.rates.column[i] / weight;
             }
         }
         self.r.iter().all(|x| x.is_finite())
@@ -324,7 +339,7 @@ impl Place {
     }
 
     /// f := Bᵀ f
-    pub fn from_joints(&self, l: &Layout, f: &mut [f64]) {
+    pub fn off_joints(&self, l: &Layout, f: &mut [f64]) {
         for (ball, t) in l.balls.iter().zip(&self.t) {
             let own = &mut f[ball.moved..ball.moved + 3];
             let turned = t.tr_mul(&Vec3::from_column_slice(own));
@@ -382,7 +397,7 @@ impl Place {
         }
         self.factor.solve(column);
         for (&k, c) in self.dependent.iter().zip(&*column) {
-            x[l.looped[k]] = *c;
+            x[l.looped[k]] = *c / l.weight[l.looped[k]];
         }
     }
 
@@ -392,7 +407,7 @@ impl Place {
         lambda.fill(0.0);
         let column = &mut column[..l.rank];
         for (c, &k) in column.iter_mut().zip(&self.dependent) {
-            *c = -f[l.looped[k]];
+            *c = -f[l.looped[k]] / l.weight[l.looped[k]];
         }
         self.factor.solve_transposed(column);
         for (&row, c) in self.solved.iter().zip(&*column) {
@@ -413,21 +428,20 @@ impl Place {
 
     /// The stored coordinates at x + dx, not closed; dx is lost. The chart stays.
     pub fn shift(&self, l: &Layout, inner: &dyn Loops, dx: &mut [f64], out: &mut [f64]) {
-        let bases = &self.q[l.inner.nq + l.looped.len()..];
+        let bases = &self.q[l.chart() + l.looped.len()..];
         for (k, ball) in l.balls.iter().enumerate() {
             let own = &mut dx[ball.moved..ball.moved + 3];
             let rho = self.rho[k] + Vec3::from_column_slice(own);
             let there = so3::product(&quaternion(bases, 4 * k), &so3::exp(&rho));
-            let back = so3::conjugate(&quaternion(&self.q, ball.stored));
+            let back = so3::conjugate(&quaternion(self.z(l), ball.stored));
             let mut turned = so3::log(&so3::product(&back, &there));
             if !(rho.norm() < FURTHEST) {
                 turned.fill(f64::NAN);
             }
             own.copy_from_slice(turned.as_slice());
         }
-        let joints = l.inner.nq;
-        inner.retract(self.z(l), dx, &mut out[..joints]);
-        out[joints..].copy_from_slice(&self.q[joints..]);
+        out.copy_from_slice(&self.q);
+        inner.retract(self.z(l), dx, &mut out[l.joints()]);
     }
 
     /// x of another position of the same chart, less x here: the coordinates in loops.
@@ -439,12 +453,21 @@ impl Place {
         }
     }
 
+    /// The dependent coordinate that hangs least on the loops.
+    pub fn weakest(&self, l: &Layout) -> Option<usize> {
+        let weakest = self.dependent.get(self.factor.weakest);
+        weakest.map(|&k| l.looped[k])
+    }
+
     /// A rotation vector has grown so large that its base should be chosen anew.
     pub fn turned(&self) -> bool {
         self.rho.iter().any(|rho| rho.norm() > FAR)
     }
 }
 
+/// Smallest pivot of J_d, over the largest, with which a position can be told: closure to 1e-16 says where dependent coordinates are to
+/// 1e-10 then, and which way they go to 1e-4.
+const SINGULAR: f64 = 1e-6;
 /// Length of a rotation vector beyond which its base is chosen anew, and the longest one there may be: at 2π none would move the
 /// rotation along its axis, and beyond π it could not be read off the quaternion.
 const FAR: f64 = 1.2;

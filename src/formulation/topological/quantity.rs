@@ -75,7 +75,7 @@ impl Topological {
             }
         }
         scratch.copy_from_slice(left);
-        work.here.from_joints(l, scratch);
+        work.here.off_joints(l, scratch);
         let [lambda, _] = &mut work.rows;
         work.here.hold(l, scratch, &mut work.column, lambda);
         for (&row, lambda) in l.rows.iter().zip(lambda) {
@@ -125,7 +125,7 @@ impl Topological {
         for ((&row, changed), made) in spare.iter().zip(&mut *changed).zip(&mut *made) {
             let place = &work.here;
             for (x, &k) in made.iter_mut().zip(&place.dependent) {
-                *x = -place.j[row * n + k];
+                *x = -place.j[row * n + k] / l.weight[l.looped[k]];
             }
             place.factor.solve_transposed(made);
             for (x, &solved) in made.iter_mut().zip(&place.solved) {
@@ -191,7 +191,7 @@ impl Mechanism for Topological {
     fn start(&self, q: &mut [f64], v: &mut [f64]) {
         let l = &self.layout;
         let mut z_dot = vec![0.0; l.inner.nv];
-        self.inner.start(&mut q[..l.inner.nq], &mut z_dot);
+        self.inner.start(&mut q[l.joints()], &mut z_dot);
         self.settle(&self.first, &z_dot, q, v);
     }
 
@@ -231,7 +231,7 @@ impl ReadOff for Topological {
     ) -> Option<String> {
         let l = &self.layout;
         let mut z_dot = vec![0.0; l.inner.nv];
-        let z = &mut q[..l.inner.nq];
+        let z = &mut q[l.joints()];
         let off = (self.inner.read_off()).and_then(|r| r.read_off(poses, rates, z, &mut z_dot));
         self.settle(&self.first, &z_dot, q, v);
         off

@@ -8,6 +8,11 @@ use crate::formulation::{
 };
 use crate::linalg::so3::{self, Vec3};
 
+/// Smallest pivot of J_d, over the largest, below which a step that fails fails because of it.
+const CLOSE: f64 = 1e-3;
+/// Part of the rates by which they may seem to jump in a step.
+const JUMPS: f64 = 0.25;
+
 impl Work {
     /// `z[0]` = P y at the position in work.
     pub(super) fn carry(&mut self, l: &Layout, y: &[f64]) {
@@ -17,7 +22,7 @@ impl Work {
 
     /// y = Pᵀ `z[k]`, which is lost.
     pub(super) fn gather(&mut self, l: &Layout, k: usize, y: &mut [f64]) {
-        self.here.from_joints(l, &mut self.z[k]);
+        self.here.off_joints(l, &mut self.z[k]);
         self.here.gather(l, &self.z[k], y);
     }
 
@@ -81,27 +86,34 @@ impl System for Topological {
         let begins = from.load(l, inner, q);
         if begins && way.go(l, inner, from, w, here, !self.rechoose) {
             work.lost = None;
-            out.copy_from_slice(&work.here.q);
+            for (own, (q, w)) in here.q.iter_mut().zip(q.iter().zip(w)) {
+                *own = q + w;
+            }
+            for &k in &l.turning {
+                here.q[k..k + 3].fill(0.0);
+            }
+            out.copy_from_slice(&here.q);
         } else {
-            // The dependent coordinate that hung least on the loops at the last good position.
-            let weakest = work.from.dependent.get(work.from.factor.weakest);
-            work.lost = weakest.map(|&k| l.looped[k]);
+            // At the last good position.
+            work.lost = work.from.weakest(l);
             out.fill(f64::NAN);
         }
     }
 
     fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        let (l, inner) = (&self.layout, &*self.inner);
-        let work = &mut *self.lock();
-        let begins = work.from.load(l, inner, q0);
-        if !(begins && work.here.load(l, inner, q1)) {
-            return w.fill(f64::NAN);
+        let l = &self.layout;
+        for (k, w) in w.iter_mut().enumerate() {
+            *w = q1[k] - q0[k];
         }
-        let x = &mut work.z[0];
-        work.from.apart(l, inner, &work.here, x);
-        let chosen = work.from.independent.iter().map(|&k| l.looped[k]);
-        for (w, k) in w.iter_mut().zip(l.free.iter().copied().chain(chosen)) {
-            *w = x[k];
+        if l.turning.is_empty() {
+            return;
+        }
+        let x = &mut self.lock().z[0];
+        (self.inner).difference(&q0[l.joints()], &q1[l.joints()], x);
+        for &k in &l.turning {
+            for i in k..k + 3 {
+                w[i] = x[l.free[i]];
+            }
         }
     }
 
@@ -129,8 +141,21 @@ impl System for Topological {
         true
     }
 
+    fn regularity(&self, q: &[f64]) -> f64 {
+        match self.rechoose {
+            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
+            // It has to come to its end.
+            false => 1.0,
+        }
+    }
+
     fn lost(&self) -> Option<(String, Vec<String>)> {
-        let lost = self.lock().lost?;
+        let lost = {
+            let work = self.lock();
+            let close = work.from.factor.regular < CLOSE;
+            let weakest = work.from.weakest(&self.layout).filter(|_| close);
+            work.lost.or(weakest)?
+        };
         Some((self.inner.coordinate_name(lost), self.independent()))
     }
 
@@ -206,7 +231,7 @@ impl System for Topological {
             return;
         }
         let work = &mut *self.lock();
-        self.inner.constraint(cx, &q[..l.inner.nq], &mut work.phi);
+        self.inner.constraint(cx, &q[l.joints()], &mut work.phi);
         for (phi, &row) in phi.iter_mut().zip(&l.own) {
             *phi = work.phi[row];
         }
@@ -242,7 +267,7 @@ impl System for Topological {
             return;
         }
         let work = &mut *self.lock();
-        (self.inner).constraint_rate(cx, &q[..l.inner.nq], &mut work.phi);
+        (self.inner).constraint_rate(cx, &q[l.joints()], &mut work.phi);
         for (phi_t, &row) in phi_t.iter_mut().zip(&l.own) {
             *phi_t = work.phi[row];
         }
@@ -292,7 +317,7 @@ impl System for Topological {
         self.inner.norm(cx, work.here.z(l), scale, &work.z[0])
     }
 
-    fn unseen(&self, cx: &Context, [begin, end]: [&Motion; 2], h: f64) -> f64 {
+    fn unseen(&self, cx: &Context, [begin, end]: [&Motion; 2], h: f64, slack: f64) -> f64 {
         let (l, inner) = (&self.layout, &*self.inner);
         let Some(mut guard) = self.moving(end.q, end.v) else {
             return f64::NAN;
@@ -302,18 +327,29 @@ impl System for Topological {
             return f64::NAN;
         }
         work.from.moving(l, inner, begin.v);
-        let Work { from, here, z, .. } = work;
+        let Work { from, here, z, .. } = &mut *work;
         let [defect, a0, a1, _] = z;
         from.apart(l, inner, here, defect);
         from.carry(l, begin.a, a0);
         here.carry(l, end.a, a1);
         let [r0, r1] = [&from.rates, &here.rates];
+        for k in 0..defect.len() {
+            a0[k] += r0.x_bias[k];
+            a1[k] += r1.x_bias[k];
+        }
+        // A coordinate that turns back where its choice ends, while the mechanism would go on, turns all the others back at once.
+        let jump = l.length(|k| r1.x_dot[k] - r0.x_dot[k] - 0.5 * h * (a0[k] + a1[k]));
+        let speed = l.length(|k| r0.x_dot[k]).max(l.length(|k| r1.x_dot[k]));
+        let turns = h * (l.length(|k| a0[k]) + l.length(|k| a1[k]));
+        if !(jump <= JUMPS * (speed + turns) + slack) {
+            work.lost = work.here.weakest(l);
+            return f64::NAN;
+        }
         let mut seen = 0;
         for k in 0..defect.len() {
             let dependent = here.dependent.get(seen).map(|&i| l.looped[i]) == Some(k);
             seen += usize::from(dependent);
-            let bent = a1[k] + r1.x_bias[k] - a0[k] - r0.x_bias[k];
-            let hermite = 0.5 * h * (r0.x_dot[k] + r1.x_dot[k]) - h * h / 12.0 * bent;
+            let hermite = 0.5 * h * (r0.x_dot[k] + r1.x_dot[k]) - h * h / 12.0 * (a1[k] - a0[k]);
             defect[k] = if dependent { defect[k] - hermite } else { 0.0 };
         }
         here.to_joints(l, defect);
@@ -321,7 +357,7 @@ impl System for Topological {
     }
 
     fn magnitude(&self, q: &[f64]) -> f64 {
-        self.inner.magnitude(&q[..self.layout.inner.nq])
+        self.inner.magnitude(&q[self.layout.joints()])
     }
 
     fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {

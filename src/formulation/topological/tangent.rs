@@ -247,7 +247,7 @@ impl Topological {
         if c != 0.0 {
             add_times(c, &work.damping, &work.z[1], image);
         }
-        at.from_joints(l, image);
+        at.off_joints(l, image);
         at.gather(l, image, &mut work.own);
         for i in 0..nv {
             work.rates[i * nv + j] = work.own[i];
@@ -270,7 +270,7 @@ impl Topological {
         inner.mass_times(cx, at.z(l), &work.z[2], image);
         add_times(1.0, &work.damping, &work.z[1], image);
         add_times(1.0, &work.stiffness, &work.z[0], image);
-        at.from_joints(l, image);
+        at.off_joints(l, image);
         for (image, turned) in image.iter_mut().zip(&work.turned) {
             *image += turned;
         }
