@@ -17,7 +17,7 @@ use biela::model::{Corrector, Expose, FormulationName, Model};
 use cpu_time::ProcessTime;
 
 /// Runs of which the fastest counts.
-const REPEATS: usize = 5;
+const REPEATS: usize = 3;
 
 fn main() {
     let folder = std::env::args().nth(1).map_or_else(
@@ -55,7 +55,7 @@ use Published::{Value, Words};
 impl std::fmt::Display for Published {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Value(error, seconds) => f.pad(&format!("{error:.4} ({seconds:.2} s)")),
+            Value(error, seconds) => f.pad(&format!("{error} ({seconds} s)")),
             Words(words) => f.pad(words),
         }
     }

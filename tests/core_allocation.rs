@@ -11,7 +11,7 @@ use std::cell::Cell;
 use biela::constraint::multipliers::Backend;
 use biela::formulation::relative::{Planar, Spatial};
 use biela::formulation::topological::Topological;
-use biela::formulation::{Mechanism, System};
+use biela::formulation::{Mechanism, System, build};
 use biela::integrator::Environment;
 use biela::model::{
     Corrector, ErrorAt, FormulationName, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters,
@@ -272,9 +272,49 @@ fn steps_in_relative_coordinates_allocate_nothing() {
     assert!(rejected > 100 && failed > 10 && events > 10 && corrected > 1000);
 }
 
+/// All models in natural coordinates.
+#[test]
+fn steps_in_natural_coordinates_allocate_nothing() {
+    let (mut events, mut corrected) = (0, 0);
+    for corrector in [Corrector::Off, Corrector::Auto] {
+        let settings = Solver {
+            formulation: FormulationName::Global,
+            corrector,
+            tolerance: 1e-4,
+            ..Solver::default()
+        };
+        let files = model_files()
+            .into_iter()
+            .filter(|file| file != "double_oscillator.toml");
+        for file in files {
+            let model = Model {
+                solver: settings,
+                ..model(&file)
+            };
+            let mut run = begun(build(&model).unwrap(), &model, &settings, &file);
+            let mut middle = sample(&run);
+            let first = run.state.clone();
+            let before = calls();
+            for k in 0..200 {
+                live(&mut run, k, &mut middle);
+                if run.state.t > LONG {
+                    let statistics = run.state.statistics;
+                    run.state.copy_from(&first);
+                    run.state.statistics = statistics;
+                }
+            }
+            assert_eq!(calls() - before, 0, "{file}, {corrector:?}");
+            events += run.state.statistics.events;
+            corrected += run.state.statistics.corrected;
+        }
+    }
+    println!("events {events}, corrected {corrected}");
+    assert!(events > 10 && corrected > 1000);
+}
+
 /// A door on two hinges: what they carry is shared out on demand.
 #[test]
-fn reactions_of_redundant_joints_in_relative_coordinates_allocate_nothing() {
+fn reactions_of_redundant_joints_allocate_nothing_when_they_are_read() {
     let mut text = String::from(
         "format = 1\nname = \"door\"\ngravity = [0.0, 1.0, -9.81]\n[[body]]\nname = \"door\"\nmass = 10.0\n\
          inertia = [1.0, 2.0, 1.5]\nposition = [0.5, 0.0, 0.0]\n",
@@ -286,7 +326,11 @@ fn reactions_of_redundant_joints_in_relative_coordinates_allocate_nothing() {
              point = [0.0, 0.0, {z:?}]\naxis = [0.0, 0.0, 1.0]\n"
         );
     }
-    for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
+    for formulation in [
+        FormulationName::Relative,
+        FormulationName::Hybrid,
+        FormulationName::Global,
+    ] {
         let mut model = Model::from_text(&text, "door").unwrap();
         model.solver.formulation = formulation;
         let mut run = Run::model(&model, Backend::Auto).unwrap();

@@ -19,7 +19,8 @@ use crate::formulation::Weights;
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
-/// The same for a fixed step with a penalty, which passes singular positions at a contraction of a half and worse.
+/// The same for a fixed step with a penalty, which passes singular positions at a contraction of a half and worse, or without
+/// constraints: there is no shorter one to go back to, and no other branch to be led to.
 const SLOW_LIMIT: u32 = 60;
 /// A contraction better than this may be trusted without measuring it again ...
 const GOOD_RATE: f64 = 0.1;
@@ -72,7 +73,8 @@ impl Core {
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
-        let slow = self.control.fixed().is_some() && self.newton.handling().updates();
+        let patient = self.size.nc == 0 || self.newton.handling().updates();
+        let slow = patient && self.control.fixed().is_some();
         let limit = if slow { SLOW_LIMIT } else { LIMIT };
         for iteration in 1..=limit {
             let (size, rounding, culprit) = self.iterate(p, s, y, loaded, stats)?;
@@ -91,8 +93,9 @@ impl Core {
                     // A second increment at rounding level only bounds the contraction.
                     (y.rate, y.rate_uses) = (size.max(rounding / here) / last, 0);
                 }
-                // Near a singular position the penalty first has to find its multipliers.
-                let diverges = rate > if slow && !regular { 1e3 } else { 2.0 };
+                // Near a singular position the penalty first has to find its multipliers, and behind the kink of a law the
+                // way leads over the kink again.
+                let diverges = rate > if slow { 1e3 } else { 2.0 };
                 if diverges || (iteration == limit && !converged(size)) {
                     return Err(Refusal::Newton {
                         iterations: iteration,
