@@ -23,6 +23,8 @@ const VSA23_SAFETY: f64 = 0.9;
 const VSA23_RATIO: (f64, f64) = (0.1, 2.0);
 /// Newton did not converge: far shorter.
 pub const NEWTON_RATIO: f64 = 0.25;
+/// Part of a fixed step that is not cut any more on the way to an event.
+pub const CUT: f64 = 1.0 / 256.0;
 /// A step may be stretched by this much to land.
 const STRETCH: f64 = 1.1;
 /// A fixed step may differ by rounding to land.

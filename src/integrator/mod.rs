@@ -29,7 +29,7 @@ mod whole;
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
-use self::controller::{NEWTON_RATIO, Plan, StepControl};
+use self::controller::{CUT, NEWTON_RATIO, Plan, StepControl};
 use self::core::{Core, Problem, Refusal, Trial};
 use self::corrector::Correction;
 use self::interpolate::Segment;
@@ -256,9 +256,14 @@ impl Integrator {
             stats.newton_failures += 1;
             may_grow = false;
             state.rate = f64::INFINITY;
-            if self.core.control.fixed().is_some()
-                || matches!(refusal, Refusal::Fault(Fault::Stop(_)))
-            {
+            // The law in force at its start may have no solution at the end of a fixed step, or none before an event: where
+            // there are events they cut steps, and so may the way to one.
+            let least = match self.core.control.fixed() {
+                Some(h) if self.core.size.ne > 0 => CUT * h,
+                Some(_) => f64::INFINITY,
+                None => 0.0,
+            };
+            if plan.h <= least || matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
                 return Err(refusal.error(p.system, state.t, plan.h));
             }
             plan = self.shorter(plan.h * NEWTON_RATIO, Some(refusal), p, state)?;
