@@ -687,3 +687,16 @@ fn the_suspension_before_the_drop_is_of_second_order() {
     println!("order {order:.2}, {errors:?}");
     assert!((order - 2.0).abs() < 0.1, "{order} {errors:?}");
 }
+
+#[test]
+fn the_other_method_is_refused_by_name() {
+    let mut model = file("four_bar.toml");
+    model.solver.formulation = TOPOLOGICAL;
+    model.solver.integrator = biela::model::IntegratorName::Vsa23;
+    let error = Instance::from_model(model).err().expect("refused");
+    let text = error.to_string();
+    assert!(
+        text.contains("vsa23") && text.contains("follow from them"),
+        "{text}"
+    );
+}
