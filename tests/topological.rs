@@ -490,6 +490,53 @@ fn the_double_four_bar_steps_over_its_singular_positions_on_the_smooth_branch() 
 }
 
 #[test]
+fn whatever_the_step_no_other_branch_is_taken_for_the_right_one() {
+    // Steps that end at all distances from the ten singular positions: through on the smooth branch, or an error.
+    let full = std::env::var_os("BIELA_TEST_FULL").is_some();
+    let (mut passed, mut ended) = (0, 0);
+    for k in 0..if full { 400 } else { 40 } {
+        let step = 0.02 * (6.0_f64).powf(f64::from(k) / if full { 400.0 } else { 40.0 });
+        let mut model = file("double_four_bar.toml");
+        model.solver.alpha = 0.0;
+        model.solver.step = Some(step);
+        model.solver.corrector = Corrector::Off;
+        let mut instance = started(&model, TOPOLOGICAL);
+        let mut tilt = 0.0_f64;
+        let outcome = (1..)
+            .map(|k| f64::from(k) * step)
+            .take_while(|t| *t < 10.0)
+            .try_for_each(|t| {
+                let now = instance.time();
+                instance.step(now, t - now)?;
+                for name in ["coupler0.angle", "coupler1.angle"] {
+                    tilt = tilt.max(value(&mut instance, name).abs());
+                }
+                Ok(())
+            });
+        // Closure to 1e-16, magnified by at most 1e6 where a position is still told.
+        assert!(tilt < 1e-9, "h = {step}: {tilt}");
+        match outcome {
+            Ok(()) => {
+                passed += 1;
+                // -1.343 J at h = 0.1, of second order and rising somewhat faster.
+                let drift = instance.energy_drift();
+                assert!(
+                    drift.abs() < 1.6 * (step / 0.1).powi(2),
+                    "h = {step}: {drift}"
+                );
+            }
+            Err(error) => {
+                ended += 1;
+                println!("h = {step}: {error}");
+                let _: Error = error;
+            }
+        }
+    }
+    println!("{passed} passed, {ended} ended");
+    assert!(passed > 10 * ended, "{passed} {ended}");
+}
+
+#[test]
 fn a_start_in_a_singular_position_is_refused_by_name_or_goes_on() {
     // Bars in line from the start: no choice says how to go on.
     let mut model = file("double_four_bar.toml");
@@ -519,7 +566,8 @@ fn a_start_in_a_singular_position_is_refused_by_name_or_goes_on() {
     let outcome =
         (instance.initialize(0.0, f64::INFINITY, 0.0)).and_then(|_| instance.step(0.0, 0.5));
     match outcome {
-        Err(error) => println!("{error}"),
+        Err(error @ Error::Coordinates { .. }) => println!("{error}"),
+        Err(error) => panic!("{error:?}"),
         Ok(()) => {
             for name in ["coupler0.angle", "coupler1.angle"] {
                 assert!(value(&mut instance, name).abs() < 1e-6, "another branch");
@@ -638,4 +686,17 @@ fn the_suspension_before_the_drop_is_of_second_order() {
     let order = slope(&steps, &errors);
     println!("order {order:.2}, {errors:?}");
     assert!((order - 2.0).abs() < 0.1, "{order} {errors:?}");
+}
+
+#[test]
+fn the_other_method_is_refused_by_name() {
+    let mut model = file("four_bar.toml");
+    model.solver.formulation = TOPOLOGICAL;
+    model.solver.integrator = biela::model::IntegratorName::Vsa23;
+    let error = Instance::from_model(model).err().expect("refused");
+    let text = error.to_string();
+    assert!(
+        text.contains("vsa23") && text.contains("follow from them"),
+        "{text}"
+    );
 }

@@ -148,8 +148,13 @@ impl Vsa23 {
             })
         };
         let size = core.size;
-        if core.character.rotations || size.nq != size.nv {
-            return refuse("\"hht\": VSA23 needs vector coordinates, this system has others");
+        if core.character.rotations {
+            return refuse("\"hht\": VSA23 needs vector coordinates, this system has rotations");
+        }
+        if size.nq != size.nv {
+            return refuse(
+                "\"hht\": VSA23 needs coordinates that stand alone, here others follow from them",
+            );
         }
         if size.ne > 0 {
             let name = system.event_name(0);
