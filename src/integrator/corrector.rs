@@ -255,7 +255,7 @@ impl Core {
             *r = -*r;
         }
         self.mass
-            .reach_here(&self.st, r, TANGENT, de, mu, &mut self.work);
+            .reach_here(&self.st, r, &[], TANGENT, de, mu, &mut self.work);
         for i in 0..e.len() {
             e[i] += de[i];
         }

@@ -374,7 +374,7 @@ impl Core {
             self.mass.jacobian_times(&self.st, probe, r);
             r.iter_mut().for_each(|r| *r = -*r);
             self.mass
-                .reach_here(&self.st, r, PROJECTED, left, mu, &mut self.work);
+                .reach_here(&self.st, r, &[], PROJECTED, left, mu, &mut self.work);
             for i in 0..fast.len() {
                 fast[i] &= (probe[i] + left[i]).abs() * p.system.lever(i) < HELD;
             }
@@ -407,7 +407,7 @@ impl Core {
             r[i] = -(r[i] + gv[i]);
         }
         self.mass
-            .reach_here(&self.st, r, tol, dv, mu, &mut self.work);
+            .reach_here(&self.st, r, v, tol, dv, mu, &mut self.work);
         for i in 0..dv.len() {
             v[i] += dv[i];
         }
