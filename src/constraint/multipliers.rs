@@ -461,13 +461,49 @@ impl Factor {
         x: &mut [f64],
         l: &mut [f64],
     ) -> Refined {
+        self.set_right_side(st, m, x, l);
+        self.refine(st, m, with_e, tol, limit, false, x, l)
+    }
+
+    /// The same for a right-hand side (b, c) with E = 0, from what `x` and `l` hold. If that is no better than nothing it is as if
+    /// nothing had been known.
+    pub fn solve_from(
+        &mut self,
+        st: &Structure,
+        m: &Matrix,
+        tol: f64,
+        limit: usize,
+        (b, c): (&[f64], &[f64]),
+        x: &mut [f64],
+        l: &mut [f64],
+    ) -> Refined {
+        self.set_right_side(st, m, b, c);
+        self.refine(st, m, false, tol, limit, true, x, l)
+    }
+
+    fn set_right_side(&mut self, st: &Structure, m: &Matrix, b: &[f64], c: &[f64]) {
         let nv = st.nv();
-        let mut rhs = std::mem::take(&mut self.rhs);
-        let mut r = std::mem::take(&mut self.r);
-        rhs[..nv].copy_from_slice(x);
-        for k in 0..l.len() {
-            rhs[nv + k] = if m.active()[k] { l[k] } else { 0.0 };
+        self.rhs[..nv].copy_from_slice(b);
+        for k in 0..c.len() {
+            self.rhs[nv + k] = if m.active()[k] { c[k] } else { 0.0 };
         }
+    }
+
+    /// Refines what is `known`, or the first solution, for the right-hand side that is set.
+    fn refine(
+        &mut self,
+        st: &Structure,
+        m: &Matrix,
+        with_e: bool,
+        tol: f64,
+        limit: usize,
+        known: bool,
+        x: &mut [f64],
+        l: &mut [f64],
+    ) -> Refined {
+        let nv = st.nv();
+        let rhs = std::mem::take(&mut self.rhs);
+        let mut r = std::mem::take(&mut self.r);
         let size = self.norm(&rhs);
         let mut refined = Refined {
             solves: 0,
@@ -478,12 +514,20 @@ impl Factor {
             x.fill(0.0);
             l.fill(0.0);
         } else {
-            l.copy_from_slice(&rhs[nv..]);
-            self.solve(st, x, l);
-            refined.solves = 1;
-            residual(st, m, with_e, &rhs, x, l, &mut r);
-            refined.residual = self.norm(&r) / size;
-            refined.contraction = refined.residual;
+            if known {
+                residual(st, m, with_e, &rhs, x, l, &mut r);
+                refined.residual = self.norm(&r) / size;
+            }
+            // Not `>=`: what is not a number is not known.
+            if !known || !(refined.residual < 1.0) {
+                x.copy_from_slice(&rhs[..nv]);
+                l.copy_from_slice(&rhs[nv..]);
+                self.solve(st, x, l);
+                refined.solves = 1;
+                residual(st, m, with_e, &rhs, x, l, &mut r);
+                refined.residual = self.norm(&r) / size;
+                refined.contraction = refined.residual;
+            }
             let mut rounding = None;
             while refined.residual > tol && refined.solves <= limit {
                 if refined.solves > 1 && refined.residual < NEAR * tol {

@@ -32,6 +32,9 @@ const SMALL_MASS: f64 = 1e-3;
 /// Part of a tolerance that is met without looking.
 const SURELY: f64 = 0.1;
 
+/// Refinements of an exact solution, at most.
+const LIMIT: usize = 8;
+
 /// A saddle-point matrix at a point with its factorisation.
 pub struct Saddle {
     /// Values.
@@ -378,7 +381,29 @@ impl Saddle {
         work: &mut Work,
     ) -> f64 {
         self.mask(l);
-        self.refine(st, false, tol, 8, x, l, work)
+        self.refine(st, false, tol, LIMIT, x, l, work)
+    }
+
+    /// [x; l] := A⁻¹ [b; c] in the same way; what `x` and `l` hold is near it.
+    pub fn solve_exact_from(
+        &mut self,
+        st: &Structure,
+        tol: f64,
+        (b, c): (&[f64], &[f64]),
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) {
+        if self.lifted.is_some() {
+            // Nothing is known of the multipliers of the tree.
+            x.copy_from_slice(b);
+            l.copy_from_slice(c);
+            self.solve_exact(st, tol, x, l, work);
+            return;
+        }
+        self.mask(l);
+        let done = (self.factor).solve_from(st, &self.matrix, tol, LIMIT, (b, c), x, l);
+        work.solves += done.solves as u64;
     }
 
     /// [x; l] := A⁻¹ [x; l] with E = 0: multipliers are brought up to date, at most `limit` times, until a part `tol` of the

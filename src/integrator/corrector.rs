@@ -13,6 +13,7 @@
 //! time 1/ω.) The passes contract like (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT
 //! result is kept.
 
+use super::balance::{EXACT, EXACT_JERK, Known};
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::state::{State, Statistics};
 use super::step::{LEFT_OPEN, OPEN, remember};
@@ -72,12 +73,13 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        self.end_jerk(p, y, stats)?;
+        let known = Known::Nothing(self.in_between());
+        self.accelerations_from(p, *t, (q, v), known, (acc, lambda), stats)?;
+        self.end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
-        let first = self.pass(p, s, y, stats)?;
-        let second = self.pass(p, s, y, stats)?;
+        let first = self.pass(p, s, y, self.in_between(), stats)?;
+        let second = self.pass(p, s, y, EXACT, stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
         let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
@@ -96,6 +98,11 @@ impl Core {
             error: dq.hypot(dv / omega),
             hidden: first.hidden,
         })
+    }
+
+    /// Residual of accelerations that only the next pass looks at: what it leaves in the velocity is a millionth of the tolerance.
+    fn in_between(&self) -> f64 {
+        (1e-6 * self.settings.tolerance).clamp(EXACT, 1e3 * EXACT)
     }
 
     /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
@@ -138,11 +145,12 @@ impl Core {
         )
     }
 
-    /// j₁ and dλ/dt at the end of the trial.
+    /// j₁ and dλ/dt at the end of the trial, from what is known of them.
     pub fn end_jerk(
         &mut self,
         p: &Problem,
         y: &mut Trial,
+        known: Known,
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let Trial {
@@ -156,15 +164,17 @@ impl Core {
             lambda_dot,
             ..
         } = y;
-        self.jerk(p, *t, *h, (q, v, acc, lambda), jerk, lambda_dot, stats)
+        let there = (&**q, &**v, &**acc, &**lambda);
+        self.jerk(p, *t, *h, there, known, jerk, lambda_dot, stats)
     }
 
-    /// One pass.
+    /// One pass; the accelerations it ends with leave the residual `tol`.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
+        tol: f64,
         stats: &mut Statistics,
     ) -> Result<Pass, Refusal> {
         let h = y.h;
@@ -206,8 +216,8 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        self.end_jerk(p, y, stats)?;
+        self.accelerations_from(p, *t, (q, v), Known::Nearly(tol), (acc, lambda), stats)?;
+        self.end_jerk(p, y, Known::Nearly(EXACT_JERK), stats)?;
         Ok(Pass {
             dq,
             dv,
