@@ -27,6 +27,8 @@ const TANGENT: f64 = 1e-3;
 /// Corrections below this part of what was projected may be the rest of the projection, which does not contract: where constraints
 /// and drives leave nothing free they say nothing about stiffness.
 const LEFT_OVER: f64 = 2.0 * TANGENT;
+/// Largest residual of accelerations between the passes, relative.
+const IN_BETWEEN: f64 = 1e-7;
 /// Rest of the projection of the velocity, relative.
 const PROJECTED: f64 = 1e-6;
 /// Closure aimed at, relative to the scale of the row.
@@ -73,13 +75,20 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        let known = Known::Nothing(self.in_between());
-        self.accelerations_from(p, *t, (q, v), known, (acc, lambda), stats)?;
-        self.end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)?;
+        let rough = self.in_between();
+        self.accelerations_from(
+            p,
+            *t,
+            (q, v),
+            Known::Nothing(rough[0]),
+            (acc, lambda),
+            stats,
+        )?;
+        self.end_jerk(p, y, Known::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
-        let first = self.pass(p, s, y, self.in_between(), stats)?;
-        let second = self.pass(p, s, y, EXACT, stats)?;
+        let first = self.pass(p, s, y, rough, stats)?;
+        let second = self.pass(p, s, y, [EXACT, EXACT_JERK], stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
         let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
@@ -100,9 +109,11 @@ impl Core {
         })
     }
 
-    /// Residual of accelerations that only the next pass looks at: what it leaves in the velocity is a millionth of the tolerance.
-    fn in_between(&self) -> f64 {
-        (1e-6 * self.settings.tolerance).clamp(EXACT, 1e3 * EXACT)
+    /// Residuals of accelerations and jerks that only the next pass looks at, which makes of them what it makes of its other errors,
+    /// a small part. (The jerk enters with h/6 of the weight.)
+    fn in_between(&self) -> [f64; 2] {
+        let tol = (1e-4 * self.settings.tolerance).clamp(EXACT, IN_BETWEEN);
+        [tol, (10.0 * tol).max(EXACT_JERK)]
     }
 
     /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
@@ -168,13 +179,13 @@ impl Core {
         self.jerk(p, *t, *h, there, known, jerk, lambda_dot, stats)
     }
 
-    /// One pass; the accelerations it ends with leave the residual `tol`.
+    /// One pass; the accelerations and jerks it ends with leave the residuals `tol`.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
-        tol: f64,
+        tol: [f64; 2],
         stats: &mut Statistics,
     ) -> Result<Pass, Refusal> {
         let h = y.h;
@@ -216,8 +227,8 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations_from(p, *t, (q, v), Known::Nearly(tol), (acc, lambda), stats)?;
-        self.end_jerk(p, y, Known::Nearly(EXACT_JERK), stats)?;
+        self.accelerations_from(p, *t, (q, v), Known::Nearly(tol[0]), (acc, lambda), stats)?;
+        self.end_jerk(p, y, Known::Nearly(tol[1]), stats)?;
         Ok(Pass {
             dq,
             dv,
