@@ -61,7 +61,7 @@ impl Core {
         let cx = self.inputs.at(p, t);
         stats.evaluations += 1;
         let [.., force] = &mut self.scratch.v;
-        let [.., row] = &mut self.scratch.c;
+        let row = &mut self.scratch.row;
         p.system.force(&cx, q, v, force)?;
         p.system.convective(&cx, q, v, row);
         for l in row.iter_mut() {
@@ -85,11 +85,12 @@ impl Core {
         // Wide enough to be seen in t, never wider than the step.
         let e = (WIDTH * h).max(1e3 * f64::EPSILON * t.abs()).min(h);
         self.scratch.v[4].fill(0.0);
-        self.scratch.c[2].fill(0.0);
+        self.scratch.row.fill(0.0);
         for sign in [1.0, -1.0] {
             let cx = self.nearby.at(p, t + sign * e);
             let [w, ve, force, inertia, change] = &mut self.scratch.v;
-            let [gamma, ga, row] = &mut self.scratch.c;
+            let [gamma, ga, _] = &mut self.scratch.c;
+            let row = &mut self.scratch.row;
             let qe = &mut self.scratch.q;
             for i in 0..v.len() {
                 w[i] = e * (sign * v[i] + 0.5 * e * acc[i]);
@@ -119,7 +120,7 @@ impl Core {
         self.solve_checked(p, t, (q, v), known, jerk, lambda_dot)
     }
 
-    /// A [x; l] = [b + D l; c], D that of the rows that rub at (t, q, v); b and c are the last of the scratch vectors.
+    /// A [x; l] = [b + D l; c], D that of the rows that rub at (t, q, v); b is the last of the scratch vectors, c the scratch row.
     fn solve_checked(
         &mut self,
         p: &Problem,
@@ -130,7 +131,7 @@ impl Core {
         l: &mut [f64],
     ) -> Result<(), Refusal> {
         let [.., b] = &self.scratch.v;
-        let [.., c] = &self.scratch.c;
+        let c = &self.scratch.row;
         if let Some(i) = first_not_finite(b) {
             return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
         }
