@@ -109,8 +109,8 @@ impl Core {
         })
     }
 
-    /// Residuals of accelerations and jerks that only the next pass looks at, which makes of them what it makes of its other errors,
-    /// a small part. (The jerk enters with h/6 of the weight.)
+    /// Residuals of accelerations and jerks that only the next pass looks at: what it takes over of them, h/2 and h²/12 times as
+    /// much, is far below the tolerance.
     fn in_between(&self) -> [f64; 2] {
         let tol = (1e-4 * self.settings.tolerance).clamp(EXACT, IN_BETWEEN);
         [tol, (10.0 * tol).max(EXACT_JERK)]
