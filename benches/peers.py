@@ -458,7 +458,7 @@ def p4(repeats):
 
 def p6(repeats):
     print("P6  chain of 100 rods on balls, 1 s")
-    fixed("P6", "P6", 100, lambda: Chain(100), SPARSE, 0.001, (1e-6, 1e-7, 1e-8, 1e-9), repeats,
+    fixed("P6", "P6", 100, lambda: Chain(100), SPARSE, 0.001, (1e-6, 3e-7, 2e-7, 1e-7, 1e-8), repeats,
           ["auto", "absolute", "relative"])
 
 
