@@ -7,7 +7,7 @@
 //! ```
 //!
 //! For each the time to set up (equations, elimination order, assembly, rank) and the time of one step, corrector on, over the
-//! number of bodies; the smallest of a few repeats of the same steps. `-- --one CASE N STEPS` only makes so many steps, for counting
+//! number of bodies, the smallest of a few repeats of the same steps, and the back-substitutions of a step. `-- --one CASE N STEPS` only makes so many steps, for counting
 //! instructions (`benches/scale.sh`).
 
 use biela::formulation::{Mechanism, build};
@@ -184,8 +184,8 @@ fn main() {
     }
     let largest: usize = words.first().and_then(|n| n.parse().ok()).unwrap_or(10_000);
     println!(
-        "{:<8}{:>8} |{:>10}{:>10}{:>10} s |{:>12}{:>16}",
-        "case", "bodies", "build", "order", "start", "us/step", "ns/step/body"
+        "{:<8}{:>8} |{:>10}{:>10}{:>10} s |{:>12}{:>16}{:>16}",
+        "case", "bodies", "build", "order", "start", "us/step", "ns/step/body", "solves/step"
     );
     for name in ["balls", "loops", "space"] {
         for n in [10, 100, 1000, 10_000]
@@ -197,6 +197,7 @@ fn main() {
             let (mut run, [built, ordered, started]) = Run::new(&model);
             run.steps(3);
             let saved = run.state.clone();
+            let solves = |s: &State| s.statistics.solves;
             let count = (2_000 / bodies).clamp(3, 100);
             let mut best = f64::INFINITY;
             for _ in 0..5 {
@@ -207,9 +208,10 @@ fn main() {
                 best = best.min(begin.elapsed().as_secs_f64() / count as f64);
             }
             println!(
-                "{name:<8}{bodies:>8} |{built:>10.4}{ordered:>10.4}{started:>10.4}   |{:>12.1}{:>16.0}",
+                "{name:<8}{bodies:>8} |{built:>10.4}{ordered:>10.4}{started:>10.4}   |{:>12.1}{:>16.0}{:>16.1}",
                 1e6 * best,
-                1e9 * best / bodies as f64
+                1e9 * best / bodies as f64,
+                (solves(&run.state) - solves(&saved)) as f64 / count as f64
             );
         }
     }

@@ -464,7 +464,7 @@ fn check_says_what_the_model_is() {
         "1 degree of freedom",
         "redundant     none",
         "gravity       [0, -9.81] m/s2",
-        "absolute coordinates, multipliers (chosen by auto)",
+        "absolute coordinates, multipliers (chosen by auto: cheaper in the plane)",
         "consistent as written",
         "tolerance 1e-6",
         "tau",

@@ -88,6 +88,53 @@ fn the_model_goes_in_with_auto_resolved_and_otherwise_as_it_was_written() {
     );
 }
 
+/// Two bars on pins about axes at right angles.
+const PINS: &str = r#"format = 1
+name = "pins"
+gravity = [0.0, -9.81, 0.0]
+[[body]]
+name = "upper"
+mass = 1.0
+inertia = [0.001, 0.1, 0.1]
+position = [0.5, 0.0, 0.0]
+[[body]]
+name = "lower"
+mass = 1.0
+inertia = [0.001, 0.1, 0.1]
+position = [1.5, 0.0, 0.0]
+[[joint]]
+name = "A"
+type = "revolute"
+bodies = ["ground", "upper"]
+point = [0.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "B"
+type = "revolute"
+bodies = ["upper", "lower"]
+point = [1.0, 0.0, 0.0]
+axis = [0.0, 1.0, 0.0]
+[[output]]
+name = "height"
+source = "lower.y"
+"#;
+
+#[test]
+fn a_tree_of_pins_in_space_is_packed_in_relative_coordinates() {
+    let path = std::env::temp_dir().join(format!("biela_pins_{}.toml", std::process::id()));
+    fs::write(&path, PINS).unwrap();
+    let contents = package::contents(&path, Standard::Three);
+    fs::remove_file(&path).unwrap();
+    let packed = String::from_utf8(contents.unwrap().files[3].1.clone()).unwrap();
+    assert!(packed.contains("formulation = \"relative\""), "{packed}");
+    // A model that asks for coordinates of its own goes in as it is.
+    let asked = format!("{PINS}[solver]\nformulation = \"absolute\"\n");
+    fs::write(&path, &asked).unwrap();
+    let contents = package::contents(&path, Standard::Three);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(contents.unwrap().files[3].1, asked.as_bytes());
+}
+
 const MATRICES: &str = "format = 1\nname = \"matrices\"\n[system]\nmass = \"sub/mass.mtx\"\nstiffness = [[4.0]]\n\
                         position = [1.0]\nvelocity = [0.0]\n[[output]]\nname = \"q\"\nsource = \"q1\"\n";
 const MASS: &str = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n";

@@ -134,6 +134,20 @@ impl Lifted {
         self.gather(out);
     }
 
+    /// out = Σ|G_ij x_j| with the bodies' G_c and J x.
+    pub fn jacobian_sizes(
+        &mut self,
+        st: &Structure,
+        m: &Matrix,
+        geometry: &[f64],
+        x: &[f64],
+        out: &mut [f64],
+    ) {
+        self.lift.carry(geometry, x, &mut self.x);
+        m.jacobian_sizes(st, &self.x, &mut self.l);
+        self.gather(out);
+    }
+
     /// out += Gᵀ λ at the loaded point.
     pub fn add_jacobian_transposed(
         &mut self,

@@ -467,6 +467,15 @@ impl Matrix {
         rows_times(st, &st.g_start, &self.values, x, out);
     }
 
+    /// out_i = Σ|G_ij x_j|
+    pub fn jacobian_sizes(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let range = st.g_row(i);
+            let terms = st.column[range.clone()].iter().zip(&self.values[range]);
+            *out = terms.map(|(&j, g)| (g * x[j as usize]).abs()).sum();
+        }
+    }
+
     /// out += Gᵀ λ
     pub fn add_jacobian_transposed(&self, st: &Structure, lambda: &[f64], out: &mut [f64]) {
         for (i, &l) in lambda.iter().enumerate() {

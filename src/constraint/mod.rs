@@ -12,6 +12,7 @@ pub mod lifted;
 mod matrix;
 pub mod multipliers;
 pub mod projection;
+pub mod reach;
 pub mod reactions;
 pub mod redundancy;
 

@@ -22,6 +22,9 @@ const NO_DIAGONAL: f64 = 1e-10;
 /// A refinement that leaves more than this of the residual is too slow.
 const SLOW_CONTRACTION: f64 = 0.5;
 
+/// A residual larger than this many tolerances is refined again without asking whether it is rounding.
+const NEAR: f64 = 1e3;
+
 /// What the last factorisation found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pivots {
@@ -444,7 +447,9 @@ impl Factor {
 
     /// Solves the system of `m`, whose values may be newer than those factored, with this factor as preconditioner:
     /// at most `limit` refinements, until the residual is below `tol` times the right-hand side. A refinement that
-    /// makes the residual larger is taken back. With `with_e` false the system solved has E = 0.
+    /// makes the residual larger is taken back, and none is made in vain: below ε (|b| + |S||x| + |Gᵀ||λ|, |c| + |G||x|), which
+    /// in a long chain is far above ε of the right-hand side, a residual is rounding. With `with_e` false the system solved has
+    /// E = 0.
     pub fn solve_refined(
         &mut self,
         st: &Structure,
@@ -455,13 +460,49 @@ impl Factor {
         x: &mut [f64],
         l: &mut [f64],
     ) -> Refined {
+        self.set_right_side(st, m, x, l);
+        self.refine(st, m, with_e, tol, limit, false, x, l)
+    }
+
+    /// The same for a right-hand side (b, c) with E = 0, from what `x` and `l` hold. If that is no better than nothing it is as if
+    /// nothing had been known.
+    pub fn solve_from(
+        &mut self,
+        st: &Structure,
+        m: &Matrix,
+        tol: f64,
+        limit: usize,
+        (b, c): (&[f64], &[f64]),
+        x: &mut [f64],
+        l: &mut [f64],
+    ) -> Refined {
+        self.set_right_side(st, m, b, c);
+        self.refine(st, m, false, tol, limit, true, x, l)
+    }
+
+    fn set_right_side(&mut self, st: &Structure, m: &Matrix, b: &[f64], c: &[f64]) {
         let nv = st.nv();
-        let mut rhs = std::mem::take(&mut self.rhs);
-        let mut r = std::mem::take(&mut self.r);
-        rhs[..nv].copy_from_slice(x);
-        for k in 0..l.len() {
-            rhs[nv + k] = if m.active()[k] { l[k] } else { 0.0 };
+        self.rhs[..nv].copy_from_slice(b);
+        for k in 0..c.len() {
+            self.rhs[nv + k] = if m.active()[k] { c[k] } else { 0.0 };
         }
+    }
+
+    /// Refines what is `known`, or the first solution, for the right-hand side that is set.
+    fn refine(
+        &mut self,
+        st: &Structure,
+        m: &Matrix,
+        with_e: bool,
+        tol: f64,
+        limit: usize,
+        known: bool,
+        x: &mut [f64],
+        l: &mut [f64],
+    ) -> Refined {
+        let nv = st.nv();
+        let rhs = std::mem::take(&mut self.rhs);
+        let mut r = std::mem::take(&mut self.r);
         let size = self.norm(&rhs);
         let mut refined = Refined {
             solves: 0,
@@ -472,13 +513,31 @@ impl Factor {
             x.fill(0.0);
             l.fill(0.0);
         } else {
-            l.copy_from_slice(&rhs[nv..]);
-            self.solve(st, x, l);
-            refined.solves = 1;
-            residual(st, m, with_e, &rhs, x, l, &mut r);
-            refined.residual = self.norm(&r) / size;
-            refined.contraction = refined.residual;
+            if known {
+                residual(st, m, with_e, &rhs, x, l, &mut r);
+                refined.residual = self.norm(&r) / size;
+            }
+            // Not `>=`: what is not a number is not known.
+            if !known || !(refined.residual < 1.0) {
+                x.copy_from_slice(&rhs[..nv]);
+                l.copy_from_slice(&rhs[nv..]);
+                self.solve(st, x, l);
+                refined.solves = 1;
+                residual(st, m, with_e, &rhs, x, l, &mut r);
+                refined.residual = self.norm(&r) / size;
+                refined.contraction = refined.residual;
+            }
+            let mut rounding = None;
             while refined.residual > tol && refined.solves <= limit {
+                if refined.solves > 1 && refined.residual < NEAR * tol {
+                    let rounding = *rounding.get_or_insert_with(|| {
+                        sizes(st, m, &rhs, x, l, &mut self.y);
+                        f64::EPSILON * self.norm(&self.y) / size
+                    });
+                    if refined.residual <= rounding {
+                        break;
+                    }
+                }
                 let (dx, dl) = r.split_at_mut(nv);
                 self.solve(st, dx, dl);
                 refined.solves += 1;
@@ -545,6 +604,28 @@ fn residual(
             sum += m.e()[k] * l[k];
         }
         r[nv + k] = sum;
+    }
+}
+
+/// out = (|b| + |S||x| + |Gᵀ||λ|, |c| + |G||x|), zero in rows that are not active.
+fn sizes(st: &Structure, m: &Matrix, rhs: &[f64], x: &[f64], l: &[f64], out: &mut [f64]) {
+    let nv = st.nv();
+    for i in 0..nv {
+        let range = st.s_row(i);
+        let terms = st.column[range.clone()].iter().zip(&m.values[range]);
+        out[i] = rhs[i].abs() + terms.map(|(&j, s)| (s * x[j as usize]).abs()).sum::<f64>();
+    }
+    for k in 0..l.len() {
+        let mut sum = 0.0;
+        if m.active()[k] {
+            sum = rhs[nv + k].abs();
+            let range = st.g_row(k);
+            for (&j, g) in st.column[range.clone()].iter().zip(&m.values[range]) {
+                sum += (g * x[j as usize]).abs();
+                out[j as usize] += (g * l[k]).abs();
+            }
+        }
+        out[nv + k] = sum;
     }
 }
 

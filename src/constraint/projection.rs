@@ -12,6 +12,8 @@ use std::sync::Arc;
 use super::augmented::{Handling, LARGEST};
 use super::lifted::Lifted;
 use super::multipliers::{Factor, Matrix, Pivots, Singular, Structure};
+pub use super::reach::There;
+use super::reach::{PASSES, Solver, largest, reach};
 use super::redundancy;
 use crate::formulation::{Context, Evaluated, Lift, System, Weights};
 
@@ -26,6 +28,12 @@ const OF_TREE: f64 = 1e-5;
 const MASSLESS: f64 = 1e-4;
 /// ... and are measured as this part of it.
 const SMALL_MASS: f64 = 1e-3;
+
+/// Part of a tolerance that is met without looking.
+const SURELY: f64 = 0.1;
+
+/// Refinements of an exact solution, at most.
+const LIMIT: usize = 8;
 
 /// A saddle-point matrix at a point with its factorisation.
 pub struct Saddle {
@@ -55,36 +63,6 @@ pub struct Saddle {
     diagonal: Vec<f64>,
     /// The matrix is that of a larger space.
     lifted: Option<Lifted>,
-}
-
-/// G at a point, with J where it is that of a larger space.
-#[derive(Clone, Copy)]
-pub struct There<'a> {
-    matrix: &'a Matrix,
-    active: &'a [bool],
-    geometry: &'a [f64],
-}
-
-/// What solves with a factor.
-struct Solver<'a> {
-    factor: &'a mut Factor,
-    lifted: Option<&'a mut Lifted>,
-}
-
-impl Solver<'_> {
-    fn respond(&mut self, st: &Structure, x: &mut [f64], l: &mut [f64]) {
-        match &mut self.lifted {
-            None => self.factor.respond(st, x, l),
-            Some(lifted) => lifted.respond(st, self.factor, x, l),
-        }
-    }
-
-    fn jacobian_times(&mut self, st: &Structure, there: There, x: &[f64], out: &mut [f64]) {
-        match &mut self.lifted {
-            None => there.matrix.jacobian_times(st, x, out),
-            Some(lifted) => lifted.jacobian_times(st, there.matrix, there.geometry, x, out),
-        }
-    }
 }
 
 /// Work counters of this layer.
@@ -416,7 +394,29 @@ impl Saddle {
         work: &mut Work,
     ) -> f64 {
         self.mask(l);
-        self.refine(st, false, tol, 8, x, l, work)
+        self.refine(st, false, tol, LIMIT, x, l, work)
+    }
+
+    /// [x; l] := A⁻¹ [b; c] in the same way; what `x` and `l` hold is near it.
+    pub fn solve_exact_from(
+        &mut self,
+        st: &Structure,
+        tol: f64,
+        (b, c): (&[f64], &[f64]),
+        x: &mut [f64],
+        l: &mut [f64],
+        work: &mut Work,
+    ) {
+        if self.lifted.is_some() {
+            // Nothing is known of the multipliers of the tree.
+            x.copy_from_slice(b);
+            l.copy_from_slice(c);
+            self.solve_exact(st, tol, x, l, work);
+            return;
+        }
+        self.mask(l);
+        let done = (self.factor).solve_from(st, &self.matrix, tol, LIMIT, (b, c), x, l);
+        work.solves += done.solves as u64;
     }
 
     /// [x; l] := A⁻¹ [x; l] with E = 0: multipliers are brought up to date, at most `limit` times, until a part `tol` of the
@@ -498,12 +498,13 @@ impl Saddle {
 
     /// The smallest motion `dx` (in the metric of the factored S) with `G dx = r`, G being that of `here`; adds the
     /// multipliers to `mu`. The factor may be older than G: it is a preconditioner, repeated until the rest is below
-    /// `tol` of `r`. Returns that rest, relative.
+    /// `tol` of `r`, or below what rounding leaves open where r = −(G v + …) with v = `of`. Returns that rest, relative.
     pub fn reach(
         &mut self,
         st: &Structure,
         here: There,
         r: &[f64],
+        of: &[f64],
         tol: f64,
         dx: &mut [f64],
         mu: &mut [f64],
@@ -517,6 +518,7 @@ impl Saddle {
             st,
             here,
             r,
+            of,
             tol,
             dx,
             mu,
@@ -602,6 +604,7 @@ impl Saddle {
         &mut self,
         st: &Structure,
         r: &[f64],
+        of: &[f64],
         tol: f64,
         dx: &mut [f64],
         mu: &mut [f64],
@@ -633,6 +636,7 @@ impl Saddle {
             st,
             here,
             r,
+            of,
             tol,
             dx,
             mu,
@@ -644,69 +648,4 @@ impl Saddle {
         }
         left
     }
-}
-
-/// Part of a tolerance that is met without looking.
-const SURELY: f64 = 0.1;
-/// Refinements allowed in a projection; each gains three to five digits when G has not turned much.
-const PASSES: usize = 6;
-
-/// Largest entry of the rows that hold.
-fn largest(x: &[f64], active: &[bool]) -> f64 {
-    x.iter()
-        .zip(active)
-        .fold(0.0_f64, |m, (x, &on)| if on { m.max(x.abs()) } else { m })
-}
-
-/// The rest left, and the one left by the first pass (none if there was nothing to do).
-fn reach(
-    solver: &mut Solver,
-    st: &Structure,
-    here: There,
-    r: &[f64],
-    tol: f64,
-    dx: &mut [f64],
-    mu: &mut [f64],
-    (step_x, step_l, rest): (&mut [f64], &mut [f64], &mut [f64]),
-    work: &mut Work,
-) -> (f64, Option<f64>) {
-    let active = here.active;
-    let size = |x: &[f64]| largest(x, active);
-    let target = size(r);
-    if target == 0.0 {
-        dx.fill(0.0);
-        mu.fill(0.0);
-        return (0.0, None);
-    }
-    // The first pass goes straight to the result: it is the only one in most steps.
-    mu.copy_from_slice(r);
-    solver.respond(st, dx, mu);
-    work.solves += 1;
-    let mut left = f64::INFINITY;
-    let mut first = None;
-    for pass in 1..=PASSES {
-        solver.jacobian_times(st, here, dx, rest);
-        for i in 0..rest.len() {
-            rest[i] = r[i] - rest[i];
-        }
-        let now = size(rest) / target;
-        let first = *first.get_or_insert(now);
-        if now <= tol || !(now < 0.5 * left) {
-            return (now, Some(first));
-        }
-        left = now;
-        if pass == PASSES {
-            break;
-        }
-        step_l.copy_from_slice(rest);
-        solver.respond(st, step_x, step_l);
-        work.solves += 1;
-        for i in 0..dx.len() {
-            dx[i] += step_x[i];
-        }
-        for i in 0..mu.len() {
-            mu[i] += step_l[i];
-        }
-    }
-    (left, first)
 }

@@ -10,6 +10,7 @@
 pub mod absolute;
 #[doc(hidden)]
 pub mod check;
+pub mod choice;
 pub mod course;
 pub mod force;
 pub mod function;
@@ -30,7 +31,7 @@ use crate::model::{FormulationName, Model};
 /// coordinates and stays `auto`.
 pub fn chosen(model: &Model) -> FormulationName {
     match model.solver.formulation {
-        FormulationName::Auto if model.system.is_none() => FormulationName::Absolute,
+        FormulationName::Auto if model.system.is_none() => choice::by_topology(model).formulation,
         other => other,
     }
 }

@@ -8,19 +8,30 @@
 //! Where rows rub, f has D λ in it (and the second line D λ'): then both are solved again with the multipliers found, until
 //! these stay.
 //!
+//! In the passes of the corrector both are known from the pass before: what is solved for then is the change, with the same
+//! residual in the end.
+//!
 //! The derivative along the flow is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
 
 use super::core::{Core, Culprit, Problem, Refusal, Rubbing, first_not_finite};
 use super::state::Statistics;
 
 /// Residual of the accelerations, relative: they feed a fourth-order formula.
-const EXACT: f64 = 1e-12;
+pub(super) const EXACT: f64 = 1e-12;
 /// Residual of the jerk, relative: it enters that formula with h²/12, so its error stays far below the tolerance.
-const EXACT_JERK: f64 = 1e-8;
+pub(super) const EXACT_JERK: f64 = 1e-8;
 /// Rounds of multipliers and what they rub: each leaves a part of about μ times a ratio of levers.
 const RUBS: usize = 60;
 /// Half width of the difference for the jerk, in steps.
 const WIDTH: f64 = 1e-4;
+
+/// What is known of a solution beforehand, and the residual it is to leave, relative.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    Nothing(f64),
+    /// The vectors hold that of a point nearby.
+    Nearly(f64),
+}
 
 impl Core {
     /// q̈ and λ at (t, q, v) with the factor in `mass`, whose values must be those of q.
@@ -34,35 +45,52 @@ impl Core {
         lambda: &mut [f64],
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
-        let cx = self.inputs.at(p, t);
-        stats.evaluations += 1;
-        p.system.force(&cx, q, v, acc)?;
-        p.system.convective(&cx, q, v, lambda);
-        for l in lambda.iter_mut() {
-            *l = -*l;
-        }
-        self.solve_checked(p, t, (q, v), EXACT, acc, lambda)
+        self.accelerations_from(p, t, (q, v), Known::Nothing(EXACT), (acc, lambda), stats)
     }
 
-    /// Jerk j and dλ/dt at a point of the flow; `h` sets the width of the difference.
+    /// The same with what is known of them.
+    pub fn accelerations_from(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        (q, v): (&[f64], &[f64]),
+        known: Known,
+        (acc, lambda): (&mut [f64], &mut [f64]),
+        stats: &mut Statistics,
+    ) -> Result<(), Refusal> {
+        let cx = self.inputs.at(p, t);
+        stats.evaluations += 1;
+        let [.., force] = &mut self.scratch.v;
+        let row = &mut self.scratch.row;
+        p.system.force(&cx, q, v, force)?;
+        p.system.convective(&cx, q, v, row);
+        for l in row.iter_mut() {
+            *l = -*l;
+        }
+        self.solve_checked(p, t, (q, v), known, acc, lambda)
+    }
+
+    /// Jerk j and dλ/dt at a point of the flow, from what is known of them; `h` sets the width of the difference.
     pub fn jerk(
         &mut self,
         p: &Problem,
         t: f64,
         h: f64,
         (q, v, acc, lambda): (&[f64], &[f64], &[f64], &[f64]),
+        known: Known,
         jerk: &mut [f64],
         lambda_dot: &mut [f64],
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         // Wide enough to be seen in t, never wider than the step.
         let e = (WIDTH * h).max(1e3 * f64::EPSILON * t.abs()).min(h);
-        jerk.fill(0.0);
-        lambda_dot.fill(0.0);
+        self.scratch.v[4].fill(0.0);
+        self.scratch.row.fill(0.0);
         for sign in [1.0, -1.0] {
             let cx = self.nearby.at(p, t + sign * e);
-            let [w, ve, force, inertia, _] = &mut self.scratch.v;
+            let [w, ve, force, inertia, change] = &mut self.scratch.v;
             let [gamma, ga, _] = &mut self.scratch.c;
+            let row = &mut self.scratch.row;
             let qe = &mut self.scratch.q;
             for i in 0..v.len() {
                 w[i] = e * (sign * v[i] + 0.5 * e * acc[i]);
@@ -82,38 +110,51 @@ impl Core {
             p.system.convective(&cx, qe, ve, gamma);
             self.newton.jacobian_times(&self.st, acc, ga);
             let c = 0.5 * sign / e;
-            for i in 0..jerk.len() {
-                jerk[i] += c * (force[i] - inertia[i]);
+            for i in 0..change.len() {
+                change[i] += c * (force[i] - inertia[i]);
             }
-            for i in 0..lambda_dot.len() {
-                lambda_dot[i] -= c * (ga[i] + gamma[i]);
+            for i in 0..row.len() {
+                row[i] -= c * (ga[i] + gamma[i]);
             }
         }
-        self.solve_checked(p, t, (q, v), EXACT_JERK, jerk, lambda_dot)
+        self.solve_checked(p, t, (q, v), known, jerk, lambda_dot)
     }
 
-    /// A [x; l] = [x + D l; l], D that of the rows that rub at (t, q, v).
+    /// A [x; l] = [b + D l; c], D that of the rows that rub at (t, q, v); b is the last of the scratch vectors, c the scratch row.
     fn solve_checked(
         &mut self,
         p: &Problem,
         t: f64,
         (q, v): (&[f64], &[f64]),
-        tol: f64,
+        known: Known,
         x: &mut [f64],
         l: &mut [f64],
     ) -> Result<(), Refusal> {
-        if let Some(i) = first_not_finite(x) {
+        let [.., b] = &self.scratch.v;
+        let c = &self.scratch.row;
+        if let Some(i) = first_not_finite(b) {
             return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
         }
-        if let Some(i) = first_not_finite(l) {
+        if let Some(i) = first_not_finite(c) {
             return Err(Refusal::NotFinite(Culprit::Constraint(i)));
         }
         let Rubbing { force, row, before } = &mut self.rubbing;
+        let tol = match known {
+            Known::Nothing(tol) => {
+                x.copy_from_slice(b);
+                l.copy_from_slice(c);
+                self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
+                tol
+            }
+            Known::Nearly(tol) => {
+                (self.mass).solve_exact_from(&self.st, tol, (b, c), x, l, &mut self.work);
+                tol
+            }
+        };
         if self.character.rubs {
-            force.copy_from_slice(x);
-            row.copy_from_slice(l);
+            force.copy_from_slice(b);
+            row.copy_from_slice(c);
         }
-        self.mass.solve_exact(&self.st, tol, x, l, &mut self.work);
         if self.character.rubs {
             let cx = self.inputs.at(p, t);
             let mut left = f64::INFINITY;

@@ -161,6 +161,8 @@ pub(super) struct Scratch {
     pub q: Vec<f64>,
     pub v: [Vec<f64>; 5],
     pub c: [Vec<f64>; 3],
+    /// Constraint rows of a right-hand side; its coordinates are the last of `v`.
+    pub row: Vec<f64>,
 }
 
 /// A point of the motion beside a singular position.
@@ -380,6 +382,7 @@ impl Core {
                 q: vec![0.0; size.nq],
                 v: std::array::from_fn(|_| vec![0.0; size.nv]),
                 c: std::array::from_fn(|_| vec![0.0; size.nc]),
+                row: vec![0.0; size.nc],
             },
             work: Work::default(),
             kept: Kept::new(system),

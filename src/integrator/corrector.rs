@@ -13,6 +13,7 @@
 //! time 1/ω.) The passes contract like (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT
 //! result is kept.
 
+use super::balance::{EXACT, EXACT_JERK, Known};
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::state::{State, Statistics};
 use super::step::{LEFT_OPEN, OPEN, remember};
@@ -26,6 +27,8 @@ const TANGENT: f64 = 1e-3;
 /// Corrections below this part of what was projected may be the rest of the projection, which does not contract: where constraints
 /// and drives leave nothing free they say nothing about stiffness.
 const LEFT_OVER: f64 = 2.0 * TANGENT;
+/// Largest residual of accelerations between the passes, relative.
+const IN_BETWEEN: f64 = 1e-7;
 /// Rest of the projection of the velocity, relative.
 const PROJECTED: f64 = 1e-6;
 /// Closure aimed at, relative to the scale of the row.
@@ -72,12 +75,20 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        self.end_jerk(p, y, stats)?;
+        let rough = self.in_between();
+        self.accelerations_from(
+            p,
+            *t,
+            (q, v),
+            Known::Nothing(rough[0]),
+            (acc, lambda),
+            stats,
+        )?;
+        self.end_jerk(p, y, Known::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
-        let first = self.pass(p, s, y, stats)?;
-        let second = self.pass(p, s, y, stats)?;
+        let first = self.pass(p, s, y, rough, stats)?;
+        let second = self.pass(p, s, y, [EXACT, EXACT_JERK], stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
         let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
@@ -96,6 +107,13 @@ impl Core {
             error: dq.hypot(dv / omega),
             hidden: first.hidden,
         })
+    }
+
+    /// Residuals of accelerations and jerks that only the next pass looks at: what it takes over of them, h/2 and h²/12 times as
+    /// much, is far below the tolerance.
+    fn in_between(&self) -> [f64; 2] {
+        let tol = (1e-4 * self.settings.tolerance).clamp(EXACT, IN_BETWEEN);
+        [tol, (10.0 * tol).max(EXACT_JERK)]
     }
 
     /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
@@ -138,11 +156,12 @@ impl Core {
         )
     }
 
-    /// j₁ and dλ/dt at the end of the trial.
+    /// j₁ and dλ/dt at the end of the trial, from what is known of them.
     pub fn end_jerk(
         &mut self,
         p: &Problem,
         y: &mut Trial,
+        known: Known,
         stats: &mut Statistics,
     ) -> Result<(), Refusal> {
         let Trial {
@@ -156,15 +175,17 @@ impl Core {
             lambda_dot,
             ..
         } = y;
-        self.jerk(p, *t, *h, (q, v, acc, lambda), jerk, lambda_dot, stats)
+        let there = (&**q, &**v, &**acc, &**lambda);
+        self.jerk(p, *t, *h, there, known, jerk, lambda_dot, stats)
     }
 
-    /// One pass.
+    /// One pass; the accelerations and jerks it ends with leave the residuals `tol`.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
+        tol: [f64; 2],
         stats: &mut Statistics,
     ) -> Result<Pass, Refusal> {
         let h = y.h;
@@ -206,8 +227,8 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        self.end_jerk(p, y, stats)?;
+        self.accelerations_from(p, *t, (q, v), Known::Nearly(tol[0]), (acc, lambda), stats)?;
+        self.end_jerk(p, y, Known::Nearly(tol[1]), stats)?;
         Ok(Pass {
             dq,
             dv,
@@ -255,7 +276,7 @@ impl Core {
             *r = -*r;
         }
         self.mass
-            .reach_here(&self.st, r, TANGENT, de, mu, &mut self.work);
+            .reach_here(&self.st, r, &[], TANGENT, de, mu, &mut self.work);
         for i in 0..e.len() {
             e[i] += de[i];
         }

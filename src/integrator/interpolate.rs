@@ -144,6 +144,7 @@ impl Segment {
             q,
             v: [w, rate, v, acc, _],
             c: [phi_t, lambda, _],
+            ..
         } = scratch;
         let (mut dissipated, mut supplied) = (0.0, 0.0);
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {

@@ -4,6 +4,7 @@
 //! same order, and its estimate uses the exact jerk.
 
 use super::Integrator;
+use super::balance::{EXACT_JERK, Known};
 use super::core::{Problem, Refusal, Trial};
 use super::state::{State, Statistics};
 
@@ -72,7 +73,7 @@ impl Integrator {
         } = &mut *y;
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         y.h = (s.next_h).min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
-        core.end_jerk(p, y, stats)?;
+        core.end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)?;
         Ok(())
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 use super::Integrator;
+use super::balance::{EXACT_JERK, Known};
 use super::core::{Core, Problem, Refusal, Trial};
 use super::start::PROJECTED;
 use super::state::{StartReport, State, Statistics};
@@ -92,7 +93,7 @@ impl Integrator {
             ..
         } = &mut *y;
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        core.end_jerk(p, y, stats)?;
+        core.end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)?;
         s.q.copy_from_slice(&y.q);
         s.v.copy_from_slice(&y.v);
         s.acc.copy_from_slice(&y.acc);

@@ -477,7 +477,7 @@ impl Core {
             r[i] = -(r[i] + ga[i]);
         }
         self.mass
-            .reach_here(&self.st, r, PROJECTED, da, mu, &mut self.work);
+            .reach_here(&self.st, r, acc, PROJECTED, da, mu, &mut self.work);
         for i in 0..acc.len() {
             acc[i] += da[i];
         }

@@ -7,6 +7,7 @@
 //!   jump       a += q̈ new − q̈ old; δ and the step history stay
 //! ```
 
+use super::balance::{EXACT_JERK, Known};
 use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::state::{Sample, StartReport, State, Statistics};
 use super::{Environment, Integrator};
@@ -217,7 +218,7 @@ impl Integrator {
             y.h = state
                 .next_h
                 .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
-            core.end_jerk(p, y, stats)?;
+            core.end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)?;
         }
         for i in 0..state.a.len() {
             state.a[i] += y.acc[i] - state.acc[i];
@@ -374,7 +375,7 @@ impl Core {
             self.mass.jacobian_times(&self.st, probe, r);
             r.iter_mut().for_each(|r| *r = -*r);
             self.mass
-                .reach_here(&self.st, r, PROJECTED, left, mu, &mut self.work);
+                .reach_here(&self.st, r, &[], PROJECTED, left, mu, &mut self.work);
             for i in 0..fast.len() {
                 fast[i] &= (probe[i] + left[i]).abs() * p.system.lever(i) < HELD;
             }
@@ -407,7 +408,7 @@ impl Core {
             r[i] = -(r[i] + gv[i]);
         }
         self.mass
-            .reach_here(&self.st, r, tol, dv, mu, &mut self.work);
+            .reach_here(&self.st, r, v, tol, dv, mu, &mut self.work);
         for i in 0..dv.len() {
             v[i] += dv[i];
         }
@@ -535,7 +536,16 @@ impl Core {
             lambda_dot,
             ..
         } = &mut *s;
-        self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+        self.jerk(
+            p,
+            *t,
+            h,
+            (q, v, acc, lambda),
+            Known::Nothing(EXACT_JERK),
+            jerk,
+            lambda_dot,
+            stats,
+        )?;
         s.begin_anew();
         Ok(())
     }
@@ -571,7 +581,16 @@ impl Core {
             ..
         } = &mut *s;
         if !jerk_known {
-            self.jerk(p, *t, h, (q, v, acc, lambda), jerk, lambda_dot, stats)?;
+            self.jerk(
+                p,
+                *t,
+                h,
+                (q, v, acc, lambda),
+                Known::Nothing(EXACT_JERK),
+                jerk,
+                lambda_dot,
+                stats,
+            )?;
         }
         let cx = self.inputs.at(p, s.t);
         let jerk = p.system.norm(&cx, &s.q, &s.scale, &s.jerk);
@@ -654,8 +673,10 @@ impl Core {
         // dλ/dt stays the difference of the step: the exact one of a stiff system is no prediction.
         let mut lambda_dot = std::mem::take(&mut self.scratch.c[2]);
         lambda_dot.copy_from_slice(&y.lambda_dot);
-        y.jerk_known =
-            self.factorise_mass(p, y.t, &y.q, &y.v).is_ok() && self.end_jerk(p, y, stats).is_ok();
+        y.jerk_known = self.factorise_mass(p, y.t, &y.q, &y.v).is_ok()
+            && self
+                .end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)
+                .is_ok();
         y.lambda_dot.copy_from_slice(&lambda_dot);
         self.scratch.c[2] = lambda_dot;
     }

@@ -147,7 +147,7 @@ impl Core {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
         self.scratch.v[1].copy_from_slice(&y.v);
         self.velocity_gap(p, y);
-        self.reach(p, y)?;
+        self.reach(p, y, &y.v)?;
         for i in 0..y.v.len() {
             y.v[i] += self.scratch.v[0][i];
         }
@@ -176,7 +176,7 @@ impl Core {
                 y.lambda[i] += mu[i];
             }
             self.velocity_gap(p, y);
-            self.reach(p, y)?;
+            self.reach(p, y, &y.v)?;
             for i in 0..y.v.len() {
                 y.v[i] += self.scratch.v[0][i];
             }
@@ -195,7 +195,7 @@ impl Core {
                 r[i] = -(r[i] + ga[i]);
             }
         }
-        let metric = self.reach(p, y)?;
+        let metric = self.reach(p, y, &y.acc)?;
         for i in 0..y.acc.len() {
             y.acc[i] += self.scratch.v[0][i];
         }
@@ -243,12 +243,12 @@ impl Core {
     }
 
     /// v[0] = least motion with G v[0] = c[1], c[2] its multipliers, to be multiplied by the returned factor: the metric is
-    /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's.
-    fn reach(&mut self, p: &Problem, y: &Trial) -> Result<f64, Refusal> {
+    /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's. c[1] was made with G `of`.
+    fn reach(&mut self, p: &Problem, y: &Trial, of: &[f64]) -> Result<f64, Refusal> {
         if self.projects_by_forces() {
             let [dx, ..] = &mut self.scratch.v;
             let [_, r, mu] = &mut self.scratch.c;
-            (self.mass).reach_here(&self.st, r, PROJECTED, dx, mu, &mut self.work);
+            (self.mass).reach_here(&self.st, r, of, PROJECTED, dx, mu, &mut self.work);
             return Ok(1.0);
         }
         let [dx, ..] = &mut self.scratch.v;
@@ -257,6 +257,7 @@ impl Core {
             &self.st,
             self.mass.there(),
             r,
+            of,
             PROJECTED,
             dx,
             mu,
@@ -269,7 +270,7 @@ impl Core {
         let [dx, ..] = &mut self.scratch.v;
         let [_, r, mu] = &mut self.scratch.c;
         self.mass
-            .reach_here(&self.st, r, PROJECTED, dx, mu, &mut self.work);
+            .reach_here(&self.st, r, of, PROJECTED, dx, mu, &mut self.work);
         Ok(1.0)
     }
 

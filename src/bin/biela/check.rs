@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use biela::component::{Causality, Instance, Variable};
+use biela::formulation::choice::by_topology;
+use biela::formulation::chosen;
 use biela::integrator::StartReport;
 use biela::model::{
     BodyRef, ForcePlace, FormulationName, JointCoordinate, Matrices, Model, MotionLaw, Moved,
@@ -319,11 +321,9 @@ fn moved(model: &Model, most: usize, text: &mut String) {
 
 fn settings(model: &Model, text: &mut String) {
     let solver: &Solver = &model.solver;
-    let formulation = match solver.formulation {
+    let words = match chosen(model) {
         _ if model.system.is_some() => "the coordinates of the matrices, multipliers",
-        // The only one so far, so auto has nothing to weigh.
-        FormulationName::Auto => "absolute coordinates, multipliers (chosen by auto)",
-        FormulationName::Absolute => "absolute coordinates, multipliers",
+        FormulationName::Auto | FormulationName::Absolute => "absolute coordinates, multipliers",
         FormulationName::Global => "natural coordinates, augmented Lagrangian",
         FormulationName::Topological => {
             "independent ones of the relative coordinates, loops eliminated"
@@ -331,7 +331,11 @@ fn settings(model: &Model, text: &mut String) {
         FormulationName::Hybrid => "relative coordinates, augmented Lagrangian",
         FormulationName::Relative => "relative coordinates, multipliers",
     };
-    line(text, "formulation", formulation);
+    let mut formulation = words.to_owned();
+    if solver.formulation == FormulationName::Auto && model.system.is_none() {
+        formulation += &format!(" (chosen by auto: {})", by_topology(model).why);
+    }
+    line(text, "formulation", &formulation);
     let integrator = format!("{:?}", solver.integrator).to_lowercase();
     let corrector = format!("{:?}", solver.corrector).to_lowercase();
     let step = match solver.step {
