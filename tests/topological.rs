@@ -659,36 +659,6 @@ fn model_stored(model: &Model) -> usize {
 }
 
 #[test]
-fn the_suspension_before_the_drop_is_of_second_order() {
-    // z of chassis and wheel at 3 s, a reference of high order (two runs of it differ by 2.8e-6 of millimetres at most).
-    let text = include_str!("reference/iltis_quarter.csv");
-    let rows: Vec<Vec<f64>> = (text.lines().filter(|line| !line.starts_with('#')).skip(1))
-        .map(|line| line.split(',').map(|x| x.parse().unwrap()).collect())
-        .filter(|row: &Vec<f64>| row[0] > 0.0 && row[0] <= 1.0)
-        .collect();
-    assert!(rows.len() >= 3);
-    let steps = [0.01, 0.005, 0.0025];
-    let errors = steps.map(|h| {
-        let mut model = file("iltis.toml");
-        model.solver.step = Some(h);
-        model.solver.corrector = Corrector::Off;
-        let mut instance = started(&model, TOPOLOGICAL);
-        let mut worst = 0.0_f64;
-        for row in &rows {
-            let t = instance.time();
-            instance.step(t, row[0] - t).unwrap();
-            for (name, expected) in [("chassis.z", row[1]), ("carrier.z", row[5])] {
-                worst = worst.max((value(&mut instance, name) - expected).abs());
-            }
-        }
-        worst
-    });
-    let order = slope(&steps, &errors);
-    println!("order {order:.2}, {errors:?}");
-    assert!((order - 2.0).abs() < 0.1, "{order} {errors:?}");
-}
-
-#[test]
 fn the_other_method_is_refused_by_name() {
     let mut model = file("four_bar.toml");
     model.solver.formulation = TOPOLOGICAL;
