@@ -125,6 +125,29 @@ fn large_chains_are_solved_to_rounding() {
 }
 
 #[test]
+fn what_is_known_saves_back_substitutions_and_what_is_no_number_does_no_harm() {
+    let sample = samples::planar_chain(50);
+    let mut c = case(&sample, Backend::Auto);
+    c.factor.factor(&c.st, &c.m).unwrap();
+    let rhs = right_side(sample.nv + sample.nc, 3);
+    let (b, row) = rhs.split_at(sample.nv);
+    let mut cold = rhs.clone();
+    let (x, l) = cold.split_at_mut(sample.nv);
+    let nothing = c.factor.solve_refined(&c.st, &c.m, false, 1e-12, 8, x, l);
+    for (known, most) in [
+        (1.0, 0),
+        (1.0 + 1e-6, nothing.solves),
+        (f64::NAN, nothing.solves),
+    ] {
+        let mut y: Vec<f64> = cold.iter().map(|y| known * y).collect();
+        let (x, l) = y.split_at_mut(sample.nv);
+        let done = c.factor.solve_from(&c.st, &c.m, 1e-12, 8, (b, row), x, l);
+        assert!(done.residual <= 1e-12, "{known}: {done:?}");
+        assert!(done.solves <= most, "{known}: {done:?}");
+    }
+}
+
+#[test]
 fn a_strongly_unsymmetric_tangent_is_factored_by_lu() {
     let sample = samples::random(60, 20, 1.5, 4);
     let pivots = agrees_with_nalgebra(&sample, Backend::Sparse, "gyroscopic");
