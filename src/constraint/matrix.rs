@@ -12,6 +12,10 @@ use crate::linalg::lu::Columns;
 use crate::linalg::order::{self, Graph};
 use crate::linalg::sparse::{Entry, Symbolic, fill};
 
+/// A diagonal entry below this part of the largest is the rounding of a stiffness, not a mass: it lies below whatever units make of
+/// masses and moments of inertia.
+const NO_DIAGONAL: f64 = 1e-22;
+
 /// How the matrix is factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
@@ -77,6 +81,7 @@ pub struct Structure {
     pub(super) diagonal: Vec<u32>,
     /// Squared [`System::lever`](crate::formulation::System::lever) of each coordinate; empty where all are one.
     levers: Vec<f64>,
+    no_diagonal: f64,
     pub(super) sparse: Option<Sparse>,
 }
 
@@ -151,6 +156,7 @@ impl Structure {
             column: [s.column, g.column].concat(),
             diagonal,
             levers: Vec::new(),
+            no_diagonal: NO_DIAGONAL,
             sparse: None,
         };
         let n = nv + nc;
@@ -177,6 +183,17 @@ impl Structure {
         let squares = (0..self.nv).map(|i| lever(i) * lever(i));
         self.levers = squares.collect();
         self
+    }
+
+    /// Diagonals of S that small, as part of the largest, are the rest of a stiffness and not a mass: for systems in which
+    /// rows of bodies without mass leave such.
+    pub fn without(mut self, diagonal: f64) -> Self {
+        self.no_diagonal = diagonal;
+        self
+    }
+
+    pub(super) fn no_diagonal(&self) -> f64 {
+        self.no_diagonal
     }
 
     /// Squared lever of coordinate `i`: S_ii over it is a mass.

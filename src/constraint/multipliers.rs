@@ -17,11 +17,12 @@ use crate::linalg::{dense, lu};
 /// is reason to try how well refinement contracts before a symmetric factor is handed out.
 const DOUBTFUL_PIVOT: f64 = 1e-8;
 const DOUBTFUL_SKEW: f64 = 0.05;
-/// A diagonal entry below this part of the largest, over squared levers, is the rest of a stiffness, not a mass.
-const NO_DIAGONAL: f64 = 1e-10;
 /// A refinement that leaves more than this of the residual is too slow.
 const SLOW_CONTRACTION: f64 = 0.5;
 
+/// Unknowns above which a residual is asked whether it is rounding. Small systems near a singular position gain by a refinement
+/// too many.
+pub(super) const LONG: usize = 500;
 /// A residual larger than this many tolerances is refined again without asking whether it is rounding.
 const NEAR: f64 = 1e3;
 
@@ -269,10 +270,11 @@ impl Factor {
         }
         let mass = |i: usize| tangent[st.diagonal[i] as usize].abs() / st.lever(i);
         let largest = (0..nv).fold(0.0_f64, |m, i| m.max(mass(i)));
+        let least = st.no_diagonal() * largest;
         for i in 0..nv {
             let size = mass(i);
             self.weight[i] = 0.0;
-            if size > NO_DIAGONAL * largest {
+            if size > least {
                 self.weight[i] = 1.0 / (size * st.lever(i));
                 sum += size;
                 count += 1;
@@ -447,7 +449,7 @@ impl Factor {
 
     /// Solves the system of `m`, whose values may be newer than those factored, with this factor as preconditioner:
     /// at most `limit` refinements, until the residual is below `tol` times the right-hand side. A refinement that
-    /// makes the residual larger is taken back, and none is made in vain: below ε (|b| + |S||x| + |Gᵀ||λ|, |c| + |G||x|), which
+    /// makes the residual larger is taken back, and in long chains none is made in vain: below ε (|b| + |S||x| + |Gᵀ||λ|, |c| + |G||x|), which
     /// in a long chain is far above ε of the right-hand side, a residual is rounding. With `with_e` false the system solved has
     /// E = 0.
     pub fn solve_refined(
@@ -529,7 +531,7 @@ impl Factor {
             }
             let mut rounding = None;
             while refined.residual > tol && refined.solves <= limit {
-                if refined.solves > 1 && refined.residual < NEAR * tol {
+                if rhs.len() > LONG && refined.solves > 1 && refined.residual < NEAR * tol {
                     let rounding = *rounding.get_or_insert_with(|| {
                         sizes(st, m, &rhs, x, l, &mut self.y);
                         f64::EPSILON * self.norm(&self.y) / size

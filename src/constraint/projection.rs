@@ -19,6 +19,9 @@ use crate::formulation::{Context, Evaluated, Lift, System, Weights};
 
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
+/// Rows above which it falls with the square of their number: the softest pattern of a chain of n rows is n² times softer than one
+/// row, and refinement would become slow where that meets E.
+const MANY: usize = 3000;
 
 /// The part of it that is left for the rows of a tree. They never depend on each other, and must not give way: right-hand sides
 /// are raised by couples that grow with the square of a chain's length, and so would what they bend.
@@ -335,6 +338,13 @@ impl Saddle {
                 Some(given) => given.max(least * usual[row]),
                 None => ratio * usual[row],
             });
+        }
+        let rows = self.active.len();
+        if !self.handling.updates() && self.lifted.is_none() && rows > MANY {
+            let less = (MANY as f64 / rows as f64).powi(2);
+            self.usual.copy_from_slice(self.matrix.e());
+            let usual = &self.usual;
+            self.matrix.set_regularisation(|row| less * usual[row]);
         }
         if let Some(lifted) = &mut self.lifted {
             lifted.remember();

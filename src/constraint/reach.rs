@@ -3,7 +3,7 @@
 //! What r is made of has been rounded: r = −(G v + …) is known to ε Σ|G_ij v_j| in each row, and a rest below that is no rest.
 
 use super::lifted::Lifted;
-use super::multipliers::{Factor, Matrix, Structure};
+use super::multipliers::{Factor, LONG, Matrix, Structure};
 use super::projection::Work;
 
 /// G at a point, with J where it is that of a larger space.
@@ -92,7 +92,7 @@ pub(super) fn reach(
         if now <= tol || !(now < 0.5 * left) {
             return (now, Some(first));
         }
-        if !of.is_empty() {
+        if !of.is_empty() && dx.len() + rest.len() > LONG {
             solver.jacobian_sizes(st, here, of, step_l);
             let known = |i: usize| f64::EPSILON * step_l[i];
             if (0..rest.len()).all(|i| !active[i] || rest[i].abs() <= known(i).max(tol * target)) {

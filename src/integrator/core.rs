@@ -8,8 +8,11 @@ use super::{Environment, Signals};
 use crate::constraint::augmented::Handling;
 use crate::constraint::multipliers::{Backend, Pivots, Structure};
 use crate::constraint::projection::{Saddle, Work};
-use crate::formulation::{Character, Context, Fault, Size, System};
+use crate::formulation::{Character, Context, Fault, Size, System, Whole};
 use crate::model::{FormulationName, Solver};
+
+/// Diagonals, as part of the largest, that bodies without mass have where their rigidity is a matter of rows.
+const NEARLY_NONE: f64 = 1e-10;
 
 /// The system with everything that stays fixed during a step.
 #[derive(Clone, Copy)]
@@ -349,6 +352,9 @@ impl Core {
         let mut st = Structure::new(nv, nc, &pattern, backend);
         if nc > 0 {
             st = st.with_levers(|i| system.lever(i));
+            if system.whole().is_some_and(Whole::hides) {
+                st = st.without(NEARLY_NONE);
+            }
         }
         let handling = match settings.formulation {
             FormulationName::Hybrid | FormulationName::Global => Handling::Augmented {

@@ -27,6 +27,9 @@ const TANGENT: f64 = 1e-3;
 /// Corrections below this part of what was projected may be the rest of the projection, which does not contract: where constraints
 /// and drives leave nothing free they say nothing about stiffness.
 const LEFT_OVER: f64 = 2.0 * TANGENT;
+/// Unknowns above which a pass begins with what the one before has found and leaves what the next one finds. Small systems are solved
+/// exactly in every pass: where steps end close to a singular position the rest would show.
+const LONG: usize = 1000;
 /// Largest residual of accelerations between the passes, relative.
 const IN_BETWEEN: f64 = 1e-7;
 /// Rest of the projection of the velocity, relative.
@@ -75,7 +78,11 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        let rough = self.in_between();
+        let exact = [EXACT, EXACT_JERK];
+        let (rough, from): (_, fn(f64) -> Known) = match self.size.nv + self.size.nc > LONG {
+            true => (self.in_between(), Known::Nearly),
+            false => (exact, Known::Nothing),
+        };
         self.accelerations_from(
             p,
             *t,
@@ -87,8 +94,8 @@ impl Core {
         self.end_jerk(p, y, Known::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
-        let first = self.pass(p, s, y, rough, stats)?;
-        let second = self.pass(p, s, y, [EXACT, EXACT_JERK], stats)?;
+        let first = self.pass(p, s, y, rough.map(from), stats)?;
+        let second = self.pass(p, s, y, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
         let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
@@ -185,7 +192,7 @@ impl Core {
         p: &Problem,
         s: &State,
         y: &mut Trial,
-        tol: [f64; 2],
+        known: [Known; 2],
         stats: &mut Statistics,
     ) -> Result<Pass, Refusal> {
         let h = y.h;
@@ -227,8 +234,8 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations_from(p, *t, (q, v), Known::Nearly(tol[0]), (acc, lambda), stats)?;
-        self.end_jerk(p, y, Known::Nearly(tol[1]), stats)?;
+        self.accelerations_from(p, *t, (q, v), known[0], (acc, lambda), stats)?;
+        self.end_jerk(p, y, known[1], stats)?;
         Ok(Pass {
             dq,
             dv,

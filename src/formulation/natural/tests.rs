@@ -184,7 +184,11 @@ fn every_derivative_is_that_of_the_equations() {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut noise);
+                if closed && kind != JointKind::Spherical {
+                    // Room for the three rows of the ball: where nothing moves energies are rounding.
+                    model.joints[2].kind = JointKind::Universal;
+                }
                 derivatives::<Space, 12>(&model, &mut noise, &format!("space {}", kind.name()));
             }
         }
