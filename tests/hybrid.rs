@@ -274,9 +274,6 @@ fn momentum_is_kept_with_the_order_of_the_method() {
     // Rounding of 100 steps, times the momentum of 3 kg m/s.
     let [linear, _] = lost(FormulationName::Absolute, Some(0.02), Corrector::Off);
     assert!(linear < 1e-12, "{linear:e}");
-    // Points are coordinates too.
-    let [linear, _] = lost(FormulationName::Global, Some(0.02), Corrector::Off);
-    assert!(linear < 1e-12, "{linear:e}");
     for formulation in [
         FormulationName::Relative,
         FormulationName::Hybrid,
@@ -285,10 +282,12 @@ fn momentum_is_kept_with_the_order_of_the_method() {
         for (corrector, expected) in [(Corrector::Off, 2.0), (Corrector::Auto, 4.0)] {
             let losses = steps.map(|h| lost(formulation, Some(h), corrector));
             for (what, k) in [("linear", 0), ("angular", 1)] {
-                if formulation == FormulationName::Global && k == 0 && corrector == Corrector::Off {
+                let errors = losses.map(|x| x[k]);
+                if formulation == FormulationName::Global && what == "linear" {
+                    // Linear in points, which are the coordinates: rounding of up to 400 steps.
+                    assert!(errors.iter().all(|x| *x < 1e-12), "{errors:?}");
                     continue;
                 }
-                let errors = losses.map(|x| x[k]);
                 let order = slope(&steps, &errors);
                 println!("{formulation:?} {corrector:?} {what}: order {order:.2}, {errors:?}");
                 assert!(
