@@ -147,7 +147,7 @@ pub fn layout<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> Layout {
     for (b, had) in had.iter().enumerate() {
         let basis = basis::<W, N>(&mut places, b, &inner.bodies[b].name, had, inner.length);
         let body = assemble::<W, N>(&places, &basis);
-        keep_basis::<W, N>(&mut places, b, &basis, &mut known);
+        keep_basis(&mut places, b, &basis, &mut known);
         for &(item, sort, at) in had {
             if !basis.iter().any(|(k, ..)| *k == item) {
                 keep_item::<W, N>(&mut places, b, &basis, (item, sort, at));
@@ -230,7 +230,7 @@ fn assemble<W: Frames<N>, const N: usize>(places: &Places, basis: &Basis) -> Bod
 }
 
 /// Lengths and angles of the directions of the basis, each once.
-fn keep_basis<W: Frames<N>, const N: usize>(
+fn keep_basis(
     places: &mut Places,
     b: usize,
     basis: &Basis,
