@@ -67,7 +67,11 @@ fn reaches(name: &str, model: &Model, table: &Table) {
         FormulationName::Topological,
     ] {
         let mut before = f64::INFINITY;
-        for (tolerance, bound) in &tolerances[..if full { 3 } else { 2 }] {
+        // Close to singular positions rounding grows with the inverse square of the distance in independent coordinates, and in
+        // natural ones steps at 1e-9 need not converge (docs/theory.md, sections 19 and 20): there 1e-7 has to do.
+        let limited = [FormulationName::Global, FormulationName::Topological];
+        let tightest = !(name.contains("four-bars") && limited.contains(&formulation));
+        for (tolerance, bound) in &tolerances[..if full && tightest { 3 } else { 2 }] {
             let mut model = model.clone();
             model.solver.formulation = formulation;
             let mut sim = Sim::of(model, *tolerance);
