@@ -264,7 +264,16 @@ impl Integrator {
                 None => 0.0,
             };
             if plan.h <= least || matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
-                return Err(refusal.error(p.system, state.t, plan.h));
+                return Err(match refusal {
+                    // Cut as far as may be, it is no matter of masses that no constraint fixes.
+                    Refusal::Singular(culprit) if least.is_finite() => Error::StepTooSmall {
+                        time: state.t,
+                        step: plan.h,
+                        reason: "the implicit equations did not converge",
+                        culprit: culprit.name(p.system),
+                    },
+                    refusal => refusal.error(p.system, state.t, plan.h),
+                });
             }
             plan = self.shorter(plan.h * NEWTON_RATIO, Some(refusal), p, state)?;
             (detours, direct) = (0, plan.h);
