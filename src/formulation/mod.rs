@@ -341,8 +341,8 @@ pub trait System: Send + Sync {
         1.0
     }
 
-    /// Where the last [`System::retract`] or [`System::unseen`] had no answer (NaN) because coordinates do not follow from others any more: one that does
-    /// not, and those from which it should.
+    /// Where the last [`System::retract`] or [`System::unseen`] had no answer (NaN) because coordinates do not follow from others any
+    /// more: one that does not, and those from which it should.
     fn lost(&self) -> Option<(String, Vec<String>)> {
         None
     }

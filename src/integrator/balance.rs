@@ -8,8 +8,8 @@
 //! Where rows rub, f has D λ in it (and the second line D λ'): then both are solved again with the multipliers found, until
 //! these stay.
 //!
-//! In the passes of the corrector both are known from the pass before: what is solved for then is the change, with the same
-//! residual in the end.
+//! In the passes of the corrector of long systems both are known from the pass before: what is solved for then is the change, with
+//! the same residual in the end.
 //!
 //! The derivative along the flow is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
 

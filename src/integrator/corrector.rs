@@ -186,7 +186,7 @@ impl Core {
         self.jerk(p, *t, *h, there, known, jerk, lambda_dot, stats)
     }
 
-    /// One pass; the accelerations and jerks it ends with leave the residuals `tol`.
+    /// One pass; `known` is what the accelerations and jerks it ends with begin from, and the residuals they leave.
     fn pass(
         &mut self,
         p: &Problem,

@@ -330,13 +330,8 @@ impl<'a> Table<'a> {
         Ok((name, offset))
     }
 
-    /// One of several words; those of `later` are legal in the format but not in this version.
-    pub fn choice<T: Copy>(
-        &self,
-        key: &str,
-        choices: &[(&str, T)],
-        later: &[&str],
-    ) -> Result<Option<T>> {
+    /// One of several words.
+    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
         let Some(word) = self.text(key)? else {
             return Ok(None);
         };
@@ -347,27 +342,18 @@ impl<'a> Table<'a> {
         let here = names.join(", ");
         Err(self.refuse_value(
             key,
-            if later.contains(&word) {
-                format!("{key} \"{word}\" is not available in this version; available: {here}")
-            } else {
-                match nearest(word, names.iter().chain(later)) {
-                    Some(near) => format!(
-                        "{key} \"{}\" is unknown; did you mean \"{near}\"?",
-                        shorten(word)
-                    ),
-                    None => format!("{key} must be one of {here}, found \"{}\"", shorten(word)),
-                }
+            match nearest(word, names.iter()) {
+                Some(near) => format!(
+                    "{key} \"{}\" is unknown; did you mean \"{near}\"?",
+                    shorten(word)
+                ),
+                None => format!("{key} must be one of {here}, found \"{}\"", shorten(word)),
             },
         ))
     }
 
-    pub fn needed_choice<T: Copy>(
-        &self,
-        key: &str,
-        choices: &[(&str, T)],
-        later: &[&str],
-    ) -> Result<T> {
-        match self.choice(key, choices, later)? {
+    pub fn needed_choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T> {
+        match self.choice(key, choices)? {
             Some(choice) => Ok(choice),
             None => {
                 let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();

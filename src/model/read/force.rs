@@ -39,7 +39,6 @@ fn force_type(table: &Table) -> Result<ForceType> {
             ("tyre", ForceType::Tyre),
             ("contact", ForceType::Contact),
         ],
-        &[],
     )
 }
 

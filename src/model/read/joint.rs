@@ -30,7 +30,7 @@ fn group_of(kind: JointKind) -> &'static Group {
 }
 
 fn kind_of(table: &Table) -> Result<JointKind> {
-    let kind = table.needed_choice("type", &KINDS, &[])?;
+    let kind = table.needed_choice("type", &KINDS)?;
     if !group_of(kind).exists.has(table.dimension()) {
         let instead = INSTEAD.iter().find(|(other, _)| *other == kind);
         let message = format!(

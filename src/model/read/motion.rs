@@ -15,7 +15,7 @@ pub fn motion_keys(table: &Table) -> Result<()> {
         table.keys_of_any(&MOTIONS)?;
     }
     let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
-    let law = table.needed_choice("law", &choices, &[])?;
+    let law = table.needed_choice("law", &choices)?;
     table.keys_of(&MOTIONS[law])
 }
 
@@ -90,7 +90,7 @@ fn of_body(table: &Table, names: &Names, model: &Model, name: &str) -> Result<(M
     } else {
         &COORDINATES[..]
     };
-    let coordinate = table.needed_choice("coordinate", known, &[])?;
+    let coordinate = table.needed_choice("coordinate", known)?;
     let axis = match (coordinate, plane) {
         (BodyCoordinate::Angle, true) => [0.0, 0.0, 1.0],
         (BodyCoordinate::Angle, false) => table.needed_direction("axis")?,
@@ -138,7 +138,7 @@ fn law(table: &Table, at_start: f64) -> Result<MotionLaw> {
         }
         _ => {
             const OF: [(&str, usize); 3] = [("position", 0), ("speed", 1), ("acceleration", 2)];
-            let order = table.choice("of", &OF, &[])?.unwrap_or(0);
+            let order = table.choice("of", &OF)?.unwrap_or(0);
             let default = if order == 0 { at_start } else { 0.0 };
             MotionLaw::Input {
                 order,

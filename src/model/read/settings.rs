@@ -13,10 +13,10 @@ pub fn solver(table: &Table) -> Result<Solver> {
     let d = Solver::default();
     let solver = Solver {
         formulation: table
-            .choice("formulation", &FORMULATIONS, &[])?
+            .choice("formulation", &FORMULATIONS)?
             .unwrap_or(d.formulation),
         integrator: table
-            .choice("integrator", &INTEGRATORS, &[])?
+            .choice("integrator", &INTEGRATORS)?
             .unwrap_or(d.integrator),
         vsa23: match table.table("vsa23")? {
             Some(table) => vsa23(&table)?,
@@ -24,14 +24,12 @@ pub fn solver(table: &Table) -> Result<Solver> {
         },
         alpha: table.any_number("alpha")?.unwrap_or(d.alpha),
         tolerance: table.any_number("tolerance")?.unwrap_or(d.tolerance),
-        estimate: table
-            .choice("estimate", &ESTIMATES, &[])?
-            .unwrap_or(d.estimate),
+        estimate: table.choice("estimate", &ESTIMATES)?.unwrap_or(d.estimate),
         controller: table
-            .choice("controller", &CONTROLLERS, &[])?
+            .choice("controller", &CONTROLLERS)?
             .unwrap_or(d.controller),
         corrector: table
-            .choice("corrector", &CORRECTORS, &[])?
+            .choice("corrector", &CORRECTORS)?
             .unwrap_or(d.corrector),
         per_unit_step: table.flag("per_unit_step")?.unwrap_or(d.per_unit_step),
         step: table.any_number("step")?,
@@ -54,9 +52,9 @@ pub fn solver(table: &Table) -> Result<Solver> {
 fn vsa23(table: &Table) -> Result<Vsa23> {
     table.keys_among(&VSA23)?;
     let parameters = table
-        .choice("parameters", &VSA23_PARAMETERS, &[])?
+        .choice("parameters", &VSA23_PARAMETERS)?
         .unwrap_or_default();
-    let error_at = table.choice("error_at", &ERROR_AT, &[])?;
+    let error_at = table.choice("error_at", &ERROR_AT)?;
     Ok(Vsa23 {
         parameters,
         error_at: error_at.unwrap_or(match parameters {

@@ -83,7 +83,7 @@ fn compliant(table: &Table) -> Result<ContactLaw> {
         return Err(table.refuse_key("rest_speed", message));
     }
     let laws = [("spring_damper", false), ("hunt_crossley", true)];
-    let grows = table.choice("law", &laws, &[])?.unwrap_or(false);
+    let grows = table.choice("law", &laws)?.unwrap_or(false);
     if !table.has("stiffness") {
         return Err(table.refuse(
             "\"stiffness\" is missing: a contact has stiffness, or restitution if it is rigid",

@@ -23,7 +23,7 @@ pub fn force(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> {
     let kind = ForceKind::Load {
         load: Load::Force,
         components: table.vector("force")?.unwrap_or_default(),
-        frame: table.choice("frame", &FRAMES, &[])?.unwrap_or_default(),
+        frame: table.choice("frame", &FRAMES)?.unwrap_or_default(),
     };
     let point = table.vector("point")?.unwrap_or_default();
     Ok((
@@ -47,7 +47,7 @@ pub fn torque(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> {
     let kind = ForceKind::Load {
         load: Load::Torque,
         components,
-        frame: table.choice("frame", &FRAMES, &[])?.unwrap_or_default(),
+        frame: table.choice("frame", &FRAMES)?.unwrap_or_default(),
     };
     Ok((
         kind,

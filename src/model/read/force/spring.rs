@@ -38,7 +38,7 @@ fn laws(table: &Table, unloaded: &str) -> Result<Spring> {
         damping: damping.unwrap_or_else(nothing),
         length: table.number(unloaded, Range::Finite)?.unwrap_or(0.0),
         preload: table.number("preload", Range::Finite)?.unwrap_or(0.0),
-        only: table.choice("only", &only, &[])?,
+        only: table.choice("only", &only)?,
     })
 }
 
