@@ -5,7 +5,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use biela::component::{Causality, Observer, Probe};
+use biela::component::{Causality, Observer, StepProbe};
 use common::{Random, references, slider_crank};
 
 struct Counting;
@@ -50,7 +50,7 @@ struct Middle {
 }
 
 impl Observer for Middle {
-    fn accepted(&mut self, probe: &mut Probe) -> biela::Result<()> {
+    fn accepted(&mut self, probe: &mut StepProbe) -> biela::Result<()> {
         let t = 0.5 * (probe.start() + probe.end());
         probe.values(t, &self.references, &mut self.values)
     }

@@ -12,9 +12,9 @@ use biela::capi::instance::biela_instance_reset;
 use biela::capi::state::{biela_state_free, biela_state_restore, biela_state_save};
 use biela::capi::statistics::{biela_counters, biela_counters_default, biela_statistics};
 use biela::capi::status::biela_status;
-use biela::constraint::multipliers::Backend;
-use biela::formulation::{Fault, System};
-use biela::model::Solver;
+use biela::constraint::factorization::Backend;
+use biela::formulation::{EvaluationFailure, System};
+use biela::model::SolverSettings;
 use common::drive::{self, Run, Sine};
 use common::systems::bounce::Bounce;
 use common::systems::chain::Chain;
@@ -27,7 +27,7 @@ use host::{Compiler, Linked, Scratch, expect_success, library, skip, tool};
 
 /// The state a case of `common::drive` starts from, and its system.
 fn case(name: &str) -> (Box<dyn System>, Vec<f64>, Vec<f64>) {
-    let run = drive::start(name, &Solver::default(), Backend::Auto);
+    let run = drive::start(name, &SolverSettings::default(), Backend::Auto);
     (run.system, run.state.q, run.state.v)
 }
 
@@ -50,7 +50,7 @@ type Through = (Given, biela_counters, Vec<f64>);
 /// Steps and q at the end, in Rust without C and through C with each amount of derivatives.
 fn compare(name: &str, end: f64) -> (u64, Vec<f64>, Vec<Through>) {
     let (system, q, v) = case(name);
-    let settings = Solver::default();
+    let settings = SolverSettings::default();
     let mut run = Run::begin(
         system,
         &settings,
@@ -179,7 +179,7 @@ fn a_positive_answer_shortens_the_step_and_nothing_more() {
     // The force exists near the circle only, and long predictions leave it.
     let off = |_: f64, q: &[f64], _: &[f64]| (q[0].hypot(q[1]) - 1.0).abs() > 1e-4;
     let run = |place: fn(f64, &[f64], &[f64]) -> bool| {
-        let how = Break::Fault(Fault::NotHere(3));
+        let how = Break::Fault(EvaluationFailure::Recoverable(3));
         let system = Box::new(Fragile::new(Pendulum::default(), place, how));
         let start: (&[f64], &[f64]) = (&[1.0, 0.0], &[0.0; 2]);
         let driven = Driven::new(system, start, "tolerance = 1e-3", Given::Nothing).unwrap();
@@ -198,7 +198,10 @@ fn a_positive_answer_shortens_the_step_and_nothing_more() {
 
 #[test]
 fn a_place_that_no_step_is_short_enough_to_avoid_is_reported_with_the_answer() {
-    let driven = fragile(|t, _, _| t > 0.7, Break::Fault(Fault::NotHere(3)));
+    let driven = fragile(
+        |t, _, _| t > 0.7,
+        Break::Fault(EvaluationFailure::Recoverable(3)),
+    );
     driven.initialize().unwrap();
     let (status, sentence) = driven.to(2.0).unwrap_err();
     assert_eq!(status, biela_status::ErrorCallback);
@@ -214,7 +217,10 @@ fn a_place_that_no_step_is_short_enough_to_avoid_is_reported_with_the_answer() {
 #[test]
 fn a_negative_answer_stops_with_its_code_at_the_last_accepted_step() {
     for how in [-1, -77, i32::MIN] {
-        let driven = fragile(|t, _, _| t > 0.7, Break::Fault(Fault::Stop(how)));
+        let driven = fragile(
+            |t, _, _| t > 0.7,
+            Break::Fault(EvaluationFailure::Fatal(how)),
+        );
         driven.initialize().unwrap();
         let (status, sentence) = driven.to(2.0).unwrap_err();
         assert_eq!(status, biela_status::ErrorCallback);
@@ -226,7 +232,7 @@ fn a_negative_answer_stops_with_its_code_at_the_last_accepted_step() {
         // Where it stands it can be read, and it is what a run to that time gives.
         let (t, q) = (driven.time(), driven.q());
         assert!(t < 0.7, "{t}");
-        let plain = fragile(|_, _, _| false, Break::Fault(Fault::Stop(how)));
+        let plain = fragile(|_, _, _| false, Break::Fault(EvaluationFailure::Fatal(how)));
         plain.initialize().unwrap();
         plain.to(t).unwrap();
         assert!(far(&q, &plain.q()) < 1e-5);
@@ -267,7 +273,7 @@ fn numbers_that_are_not_finite_are_named_by_function_and_index() {
 
 #[test]
 fn a_start_that_is_refused_says_by_whom() {
-    let driven = fragile(|_, _, _| true, Break::Fault(Fault::Stop(-5)));
+    let driven = fragile(|_, _, _| true, Break::Fault(EvaluationFailure::Fatal(-5)));
     let (status, sentence) = driven.initialize().unwrap_err();
     assert_eq!(status, biela_status::ErrorCallback);
     assert!(

@@ -8,13 +8,14 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
-use biela::constraint::multipliers::Backend;
-use biela::formulation::relative::{Planar, Spatial};
+use biela::constraint::factorization::Backend;
+use biela::formulation::relative::{PlanarRelative, SpatialRelative};
 use biela::formulation::topological::Topological;
 use biela::formulation::{Mechanism, System, build};
 use biela::integrator::Environment;
 use biela::model::{
-    Corrector, ErrorAt, FormulationName, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters,
+    Corrector, ErrorAt, FormulationName, IntegratorName, Model, SolverSettings, Vsa23Parameters,
+    Vsa23Settings,
 };
 use common::drive::{Run, Sine, cases, live, model, model_files, sample, start};
 use common::systems::contacts::{Contact, Contacts};
@@ -65,10 +66,10 @@ fn the_counter_counts() {
 
 /// Ten thousand steps of every case; what happened in them, over all cases.
 fn nothing_is_allocated(backend: Backend, corrector: Corrector) {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-4,
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let (mut rejected, mut failed, mut events, mut corrected) = (0, 0, 0, 0);
     let mut bad = Vec::new();
@@ -122,15 +123,15 @@ fn ten_thousand_sparse_steps_allocate_nothing() {
 fn a_thousand_steps_of_the_other_method_allocate_nothing() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for parameters in [Vsa23Parameters::Common, Vsa23Parameters::Original] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 integrator: IntegratorName::Vsa23,
-                vsa23: Vsa23 {
+                vsa23: Vsa23Settings {
                     parameters,
                     error_at: ErrorAt::End,
                 },
                 tolerance: 1e-3,
                 max_step: Some(0.02),
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             for case in ["oscillator", "pendulum", "chain", "double pendulum"] {
                 let mut run = start(case, &settings, backend);
@@ -146,16 +147,16 @@ fn a_thousand_steps_of_the_other_method_allocate_nothing() {
 }
 
 /// A model in relative coordinates, with matrices in joint coordinates or at the level of bodies.
-fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
+fn relative(file: &str, settings: &SolverSettings, lifted: bool) -> Run<dyn System> {
     let model = Model {
         solver: *settings,
         ..model(file)
     };
     let mechanism: Box<dyn Mechanism> = match model.dimension {
-        2 => Box::new(Planar::with(&model, &[], Some(lifted)).unwrap()),
-        _ => Box::new(Spatial::with(&model, &[], Some(lifted)).unwrap()),
+        2 => Box::new(PlanarRelative::with(&model, &[], Some(lifted)).unwrap()),
+        _ => Box::new(SpatialRelative::with(&model, &[], Some(lifted)).unwrap()),
     };
-    assert_eq!(mechanism.lift().is_some(), lifted);
+    assert_eq!(mechanism.descriptor_form().is_some(), lifted);
     begun(mechanism, &model, settings, file)
 }
 
@@ -163,12 +164,12 @@ fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
 fn begun(
     mechanism: Box<dyn Mechanism>,
     model: &Model,
-    settings: &Solver,
+    settings: &SolverSettings,
     file: &str,
 ) -> Run<dyn System> {
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut q, &mut v);
+    mechanism.initial_state(&mut q, &mut v);
     let parameters = model.parameters.iter().map(|p| p.start).collect();
     let system: Box<dyn System> = mechanism;
     let signals = Sine::default();
@@ -187,11 +188,11 @@ fn begun(
 fn steps_in_independent_coordinates_allocate_nothing_nor_do_new_choices() {
     let mut chosen = 0;
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let settings = Solver {
+        let settings = SolverSettings {
             formulation: FormulationName::Topological,
             corrector,
             tolerance: 1e-4,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         for file in model_files() {
             let model = Model {
@@ -208,7 +209,7 @@ fn steps_in_independent_coordinates_allocate_nothing_nor_do_new_choices() {
             let mut run = begun(Box::new(system), &model, &settings, &file);
             let mut middle = sample(&run);
             let first = run.state.clone();
-            let size = run.system.size();
+            let size = run.system.dimensions();
             let before = calls();
             for k in 0..300 {
                 // Own coordinates begin with zero where they are chosen.
@@ -233,11 +234,11 @@ fn steps_in_relative_coordinates_allocate_nothing() {
     let (mut rejected, mut failed, mut events, mut corrected) = (0, 0, 0, 0);
     for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
         for corrector in [Corrector::Off, Corrector::Auto] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 formulation,
                 corrector,
                 tolerance: 1e-4,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             // A system given by its matrices has its own coordinates.
             let files = model_files()
@@ -277,11 +278,11 @@ fn steps_in_relative_coordinates_allocate_nothing() {
 fn steps_in_natural_coordinates_allocate_nothing() {
     let (mut events, mut corrected) = (0, 0);
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let settings = Solver {
+        let settings = SolverSettings {
             formulation: FormulationName::Global,
             corrector,
             tolerance: 1e-4,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let files = model_files()
             .into_iter()
@@ -364,10 +365,10 @@ fn landings_on_singular_positions_and_blows_that_meet_allocate_nothing() {
     ];
     for backend in [Backend::Dense, Backend::Sparse] {
         for corrector in [Corrector::Off, Corrector::Auto] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 tolerance: 1e-4,
                 corrector,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let mut run = start("double_four_bar.toml", &settings, backend);
             let mut lambda = vec![0.0; run.state.lambda.len()];
@@ -400,7 +401,7 @@ fn landings_on_singular_positions_and_blows_that_meet_allocate_nothing() {
             .collect(),
     };
     let q = [-0.5, 1.0, 2.0, 3.0, 4.0];
-    let mut run = Run::new(balls, &Solver::default(), &q, &[0.0; 5]).unwrap();
+    let mut run = Run::new(balls, &SolverSettings::default(), &q, &[0.0; 5]).unwrap();
     let before = calls();
     run.to(10.0).unwrap();
     assert_eq!(calls() - before, 0);

@@ -8,7 +8,7 @@ mod sim;
 use std::f64::consts::PI;
 
 use biela::component::Instance;
-use biela::constraint::multipliers::Backend;
+use biela::constraint::factorization::Backend;
 use biela::model::Model;
 use common::drive::Run;
 use sim::{Sim, rk4};

@@ -1,7 +1,7 @@
 //! Factoring and solving allocate nothing once the factor exists.
 
-use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
-use biela::formulation::Pattern;
+use biela::constraint::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
+use biela::formulation::Sparsity;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -46,13 +46,13 @@ fn calls() -> usize {
 /// Loads, regularises, factors and solves `rounds` times; returns the allocations of the rounds after the first
 /// `warm` ones.
 fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: usize) -> usize {
-    let pattern = Pattern {
+    let pattern = Sparsity {
         tangent: sample.tangent.clone(),
         jacobian: sample.jacobian.clone(),
     };
-    let st = Structure::new(sample.nv, sample.nc, &pattern, backend);
-    let mut m = Matrix::new(&st);
-    let mut factor = Factor::new(&st);
+    let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend);
+    let mut m = SaddleMatrix::new(&st);
+    let mut factor = Factorization::new(&st);
     let mut mass = vec![1.0; sample.nv];
     let (mut x, mut l) = (vec![0.0; sample.nv], vec![0.0; sample.nc]);
     let active = vec![true; sample.nc];

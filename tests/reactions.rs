@@ -2,7 +2,7 @@
 
 mod common;
 
-use biela::constraint::multipliers::Backend;
+use biela::constraint::factorization::Backend;
 use biela::formulation::System;
 use biela::integrator::Environment;
 use biela::model::Model;

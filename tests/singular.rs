@@ -4,10 +4,10 @@
 
 mod common;
 
-use biela::constraint::multipliers::Backend;
-use biela::formulation::{Context, System};
+use biela::constraint::factorization::Backend;
+use biela::formulation::{EvaluationContext, System};
 use biela::integrator::{Sample, State};
-use biela::model::{Corrector, Model, Solver};
+use biela::model::{Corrector, Model, SolverSettings};
 use common::drive::{Run, attempts, bare, model, sample};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Write;
@@ -103,7 +103,7 @@ fn k(n: usize) -> f64 {
 }
 
 fn energy(run: &Run<dyn System>) -> f64 {
-    let cx = Context {
+    let cx = EvaluationContext {
         t: run.state.t,
         u: &[],
         u_dot: &[],
@@ -137,11 +137,11 @@ struct Row {
 }
 
 impl Row {
-    fn new(n: usize, settings: &Solver) -> Self {
+    fn new(n: usize, settings: &SolverSettings) -> Self {
         Self::at(n, settings, 0.0, 1.0)
     }
 
-    fn at(n: usize, settings: &Solver, theta: f64, rate: f64) -> Self {
+    fn at(n: usize, settings: &SolverSettings, theta: f64, rate: f64) -> Self {
         let mut model = four_bars(n, theta, rate);
         model.solver = *settings;
         let run = Run::model(&model, Backend::Auto).unwrap_or_else(|e| panic!("{e}"));
@@ -195,10 +195,10 @@ impl Row {
     }
 }
 
-fn settings(tolerance: f64) -> Solver {
-    Solver {
+fn settings(tolerance: f64) -> SolverSettings {
+    SolverSettings {
         tolerance,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -257,7 +257,7 @@ fn communication_points_may_lie_on_singular_instants() {
                 };
                 let mut row = Row::new(
                     n,
-                    &Solver {
+                    &SolverSettings {
                         corrector,
                         alpha,
                         ..settings(tolerance)
@@ -276,7 +276,7 @@ fn communication_points_may_lie_on_singular_instants() {
                     // Plain HHT loses energy by itself at this tolerance: as much without the landings.
                     let mut plain = Row::new(
                         n,
-                        &Solver {
+                        &SolverSettings {
                             corrector,
                             alpha,
                             ..settings(tolerance)
@@ -323,7 +323,7 @@ fn fixed_steps_may_end_on_singular_positions() {
             let what = format!("{parts} {corrector:?} {alpha}");
             let mut row = Row::new(
                 2,
-                &Solver {
+                &SolverSettings {
                     corrector,
                     alpha,
                     step,
@@ -335,7 +335,7 @@ fn fixed_steps_may_end_on_singular_positions() {
             let step = step.map(|h| 1.0007 * h);
             let mut other = Row::new(
                 2,
-                &Solver {
+                &SolverSettings {
                     corrector,
                     alpha,
                     step,
@@ -422,7 +422,7 @@ fn a_mechanism_drawn_in_a_singular_position_goes_on_along_the_smooth_branch() {
             let rate = (1.0 + 4.0 * k(n) * (theta / 2.0).sin().powi(2)).sqrt();
             let mut row = Row::at(
                 n,
-                &Solver {
+                &SolverSettings {
                     corrector,
                     ..settings(1e-5)
                 },
@@ -451,7 +451,7 @@ fn a_state_saved_in_a_singular_position_goes_on_to_the_bit() {
     for corrector in [Corrector::Auto, Corrector::Off] {
         let mut row = Row::new(
             2,
-            &Solver {
+            &SolverSettings {
                 corrector,
                 ..settings(1e-4)
             },
@@ -463,7 +463,7 @@ fn a_state_saved_in_a_singular_position_goes_on_to_the_bit() {
         let first = row.run.state.clone();
         let mut other = Row::new(
             2,
-            &Solver {
+            &SolverSettings {
                 corrector,
                 ..settings(1e-4)
             },
@@ -510,7 +510,7 @@ fn equal_slider_crank(theta: f64, rate: f64) -> Model {
 
 #[test]
 fn the_slider_crank_with_equal_lengths_goes_through_its_singular_positions() {
-    let run = |settings: &Solver, theta: f64, stops: &[f64]| {
+    let run = |settings: &SolverSettings, theta: f64, stops: &[f64]| {
         let mut model = equal_slider_crank(theta, 9.0);
         model.solver = *settings;
         let mut run = Run::model(&model, Backend::Auto).unwrap();
