@@ -1,9 +1,15 @@
 //! VSA23: order of its two schemes, thresholds of its error with open constraints, its counts, and its place beside HHT.
 
-mod common;
-
 use std::path::Path;
 
+use crate::common::drive::{Run, attempts};
+use crate::common::measure::slope;
+use crate::common::systems::bounce::Bounce;
+use crate::common::systems::chain::Chain;
+use crate::common::systems::first_paper::{Spring, TwoOscillators};
+use crate::common::systems::heavy_top::HeavyTop;
+use crate::common::systems::oscillator::Oscillator;
+use crate::common::systems::{STILL, accelerations};
 use biela::Error;
 use biela::component::Instance;
 use biela::constraint::multipliers::Backend;
@@ -11,14 +17,6 @@ use biela::formulation::System;
 use biela::integrator::vsa23::{Parameters, Single, single_step};
 use biela::integrator::{Environment, Integrator, Sample, State};
 use biela::model::{Corrector, ErrorAt, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters};
-use common::drive::{Run, attempts};
-use common::measure::slope;
-use common::systems::bounce::Bounce;
-use common::systems::chain::Chain;
-use common::systems::first_paper::{Spring, TwoOscillators};
-use common::systems::heavy_top::HeavyTop;
-use common::systems::oscillator::Oscillator;
-use common::systems::{STILL, accelerations};
 
 const SETS: [Vsa23Parameters; 2] = [Vsa23Parameters::Common, Vsa23Parameters::Original];
 const NOTHING: Environment = Environment {
@@ -417,7 +415,7 @@ fn an_input_that_jumps_is_followed_at_once() {
     let mut run = Run::model(
         &Model {
             solver: settings,
-            ..common::slider_crank_model()
+            ..crate::common::slider_crank_model()
         },
         Backend::Auto,
     )
@@ -515,7 +513,7 @@ fn the_error_at_the_common_point_controls_a_run() {
 
 #[test]
 fn a_component_steps_and_goes_back_with_it() {
-    let mut model = common::slider_crank_model();
+    let mut model = crate::common::slider_crank_model();
     model.solver = Solver {
         tolerance: 1e-4,
         vsa23: Vsa23::default(),
@@ -527,11 +525,11 @@ fn a_component_steps_and_goes_back_with_it() {
     let saved = instance.save().unwrap();
     let t = instance.time();
     instance.step(t, 0.02).unwrap();
-    let first = common::bits(&mut instance);
+    let first = crate::common::bits(&mut instance);
     instance.restore(&saved).unwrap();
     let t = instance.time();
     instance.step(t, 0.02).unwrap();
-    assert_eq!(first, common::bits(&mut instance));
+    assert_eq!(first, crate::common::bits(&mut instance));
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! The price of a step: about 1.1 residuals and one factorisation an attempt without the corrector (theory, Newton economy).
 
-mod common;
-
+use crate::common::drive::{Run, attempts};
+use crate::common::systems::andrews::{self, Andrews};
+use crate::common::systems::chain::Chain;
 use biela::formulation::System;
 use biela::model::{Corrector, Solver};
-use common::drive::{Run, attempts};
-use common::systems::andrews::{self, Andrews};
-use common::systems::chain::Chain;
 
 /// Runs and judges; the bounds leave the theory's numbers (1.05 .. 1.13) a tenth.
 fn cheap<S: System>(name: &str, make: impl Fn() -> S, q: &[f64], t_end: f64) {

@@ -3,17 +3,15 @@
 //! Error: largest difference to an independent solution over the whole run, for q, v and λ. Slopes are fitted over four
 //! step sizes, halved each time; random steps take the median of five patterns for each slope.
 
-mod common;
-
+use crate::common::measure::{Reference, Run, Steps, distance, median, prescribed, slope};
+use crate::common::systems::chain::Chain;
+use crate::common::systems::driven_pendulum::DrivenPendulum;
+use crate::common::systems::heavy_top::HeavyTop;
+use crate::common::systems::oscillator::Oscillator;
+use crate::common::systems::pendulum::Pendulum;
+use crate::common::systems::relative::DoublePendulum;
 use biela::formulation::System;
 use biela::model::Corrector;
-use common::measure::{Reference, Run, Steps, distance, median, prescribed, slope};
-use common::systems::chain::Chain;
-use common::systems::driven_pendulum::DrivenPendulum;
-use common::systems::heavy_top::HeavyTop;
-use common::systems::oscillator::Oscillator;
-use common::systems::pendulum::Pendulum;
-use common::systems::relative::DoublePendulum;
 
 /// A case: the system, its start, how long, and how many steps the coarsest run takes.
 struct Case {

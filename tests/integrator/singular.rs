@@ -2,13 +2,11 @@
 //! in many ways. On the smooth branch all couplers stay parallel to the ground and θ'' = k sin θ. The slider-crank with
 //! equal lengths passes them where the rod lies on the crank.
 
-mod common;
-
+use crate::common::drive::{Run, attempts, bare, model, sample};
 use biela::constraint::multipliers::Backend;
 use biela::formulation::{Context, System};
 use biela::integrator::{Sample, State};
 use biela::model::{Corrector, Model, Solver};
-use common::drive::{Run, attempts, bare, model, sample};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Write;
 use std::path::Path;

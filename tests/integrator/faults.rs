@@ -1,10 +1,16 @@
 //! What can go wrong is said in a sentence that names the culprit, and leaves the state as it was: masses that are missing,
 //! loops that do not close, forces that are not numbers, settings out of range, rows that follow from others or stop to.
 
-mod common;
-
 use std::sync::atomic::Ordering;
 
+use crate::common::drive::{AsSystem, Run, Sine, bare, model};
+use crate::common::systems::bounce::Bounce;
+use crate::common::systems::chain::Chain;
+use crate::common::systems::fragile::{Break, Fragile, Place};
+use crate::common::systems::impact::Impact;
+use crate::common::systems::oscillator::Oscillator;
+use crate::common::systems::parting::Parting;
+use crate::common::systems::pendulum::Pendulum;
 use biela::Error;
 use biela::component::Instance;
 use biela::constraint::multipliers::Backend;
@@ -14,14 +20,6 @@ use biela::formulation::{
 };
 use biela::integrator::{Environment, Integrator, State};
 use biela::model::{Corrector, Model, Solver};
-use common::drive::{AsSystem, Run, Sine, bare, model};
-use common::systems::bounce::Bounce;
-use common::systems::chain::Chain;
-use common::systems::fragile::{Break, Fragile, Place};
-use common::systems::impact::Impact;
-use common::systems::oscillator::Oscillator;
-use common::systems::parting::Parting;
-use common::systems::pendulum::Pendulum;
 
 fn read(text: &str) -> Model {
     Model::from_text(text, "test.toml").unwrap_or_else(|e| panic!("{e}"))

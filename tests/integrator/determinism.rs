@@ -1,13 +1,11 @@
 //! The integrator gives the same bits for the same calls: again, with work space that has seen another run, and in threads at the
 //! same time; dense and sparse; rejected and failed steps, events and input jumps included.
 
-mod common;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::common::drive::{Run, cases, live, sample, start};
 use biela::constraint::multipliers::Backend;
 use biela::model::{Corrector, Solver};
-use common::drive::{Run, cases, live, sample, start};
 
 const STEPS: usize = 400;
 

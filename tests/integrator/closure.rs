@@ -1,15 +1,13 @@
 //! No anomaly as h → 0: the scaled matrix stays well conditioned, the estimated error falls with its order down to
 //! rounding, the loops stay closed; from consistent starts and from starts that had to be assembled.
 
-mod common;
-
+use crate::common::drive::{Run, model, model_files};
+use crate::common::systems::STILL;
+use crate::common::systems::chain::Chain;
 use biela::constraint::multipliers::Backend;
 use biela::formulation::{System, Weights};
 use biela::integrator::{Hht, State};
 use biela::model::{Corrector, Solver};
-use common::drive::{Run, model, model_files};
-use common::systems::STILL;
-use common::systems::chain::Chain;
 use nalgebra::DMatrix;
 
 /// 1e-1 .. 1e-8 s.

@@ -1,24 +1,22 @@
 //! The hand-written systems are what they claim to be: every derivative against differences, and known answers.
 
-mod common;
-
+use crate::common::mutant::{Mutant, Part};
+use crate::common::systems::andrews::{self, Andrews};
+use crate::common::systems::bounce::Bounce;
+use crate::common::systems::chain::Chain;
+use crate::common::systems::driven_oscillator::DrivenOscillator;
+use crate::common::systems::driven_pendulum::DrivenPendulum;
+use crate::common::systems::heavy_top::{HeavyTop, rotation, vector};
+use crate::common::systems::impact::Impact;
+use crate::common::systems::natural_double_pendulum::NaturalDoublePendulum;
+use crate::common::systems::oscillator::Oscillator;
+use crate::common::systems::parting::Parting;
+use crate::common::systems::pendulum::Pendulum;
+use crate::common::systems::relative::{DoublePendulum, Loop};
+use crate::common::systems::wall_pendulum::WallPendulum;
+use crate::common::systems::{STILL, accelerations, motion};
 use biela::formulation::check::{Noise, Options, check};
 use biela::formulation::{Context, Crossing, Reaction, System};
-use common::mutant::{Mutant, Part};
-use common::systems::andrews::{self, Andrews};
-use common::systems::bounce::Bounce;
-use common::systems::chain::Chain;
-use common::systems::driven_oscillator::DrivenOscillator;
-use common::systems::driven_pendulum::DrivenPendulum;
-use common::systems::heavy_top::{HeavyTop, rotation, vector};
-use common::systems::impact::Impact;
-use common::systems::natural_double_pendulum::NaturalDoublePendulum;
-use common::systems::oscillator::Oscillator;
-use common::systems::parting::Parting;
-use common::systems::pendulum::Pendulum;
-use common::systems::relative::{DoublePendulum, Loop};
-use common::systems::wall_pendulum::WallPendulum;
-use common::systems::{STILL, accelerations, motion};
 use nalgebra::{Matrix3, Vector3};
 
 fn close(what: &str, given: f64, expected: f64, tolerance: f64) {

@@ -1,42 +1,15 @@
 //! Events in the integrator: found, hit, fired, and the motion that goes on; closed forms throughout.
 
-mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::cell::Cell;
-
+use crate::allocator::calls;
+use crate::common::Random;
+use crate::common::systems::bounce::Bounce;
+use crate::common::systems::impact::Impact;
+use crate::common::systems::wall_pendulum::WallPendulum;
+use crate::common::systems::watched::{Event, HELD, Watched, of_time};
 use biela::Error;
 use biela::formulation::{Context, Crossing, System};
 use biela::integrator::{Environment, Integrator, Signals, State};
 use biela::model::{Corrector, Solver};
-use common::Random;
-use common::systems::bounce::Bounce;
-use common::systems::impact::Impact;
-use common::systems::wall_pendulum::WallPendulum;
-use common::systems::watched::{Event, HELD, Watched, of_time};
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is passed on to the system's allocator; counting touches only a thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { Heap.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Closure a step aims at on rows of size 1: twice the rounding of a hundred operations.
 const NOTHING: f64 = 2e-14;
@@ -151,7 +124,7 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 
 /// Crossing times, and (t, q, v), of `reference/impact.csv`.
 fn impact_reference() -> (Vec<f64>, Vec<Vec<f64>>) {
-    let rows: Vec<Vec<f64>> = include_str!("reference/impact.csv")
+    let rows: Vec<Vec<f64>> = include_str!("../reference/impact.csv")
         .lines()
         .filter(|line| !line.starts_with('#'))
         .map(|line| line.split(',').map(|x| x.parse().unwrap()).collect())
@@ -660,7 +633,7 @@ fn a_step_with_events_allocates_nothing() {
     let system = Bounce::default();
     let mut run = Run::new(&system, &Solver::default(), &[0.0, 1.0], &[0.3, 0.0]);
     run.advance(10.0).unwrap();
-    let before = COUNT.with(Cell::get);
+    let before = calls();
     while run.state.t < 5.0 {
         run.advance(5.0).unwrap();
     }
@@ -668,7 +641,7 @@ fn a_step_with_events_allocates_nothing() {
     while run.state.t < 6.0 {
         run.advance(6.0).unwrap();
     }
-    assert_eq!(COUNT.with(Cell::get), before, "allocations");
+    assert_eq!(calls(), before, "allocations");
     assert_eq!(run.state.modes, [0]);
     assert!(run.state.statistics.events > 30);
 }

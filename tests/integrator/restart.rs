@@ -1,12 +1,10 @@
 //! What may not cost accuracy or steps: inputs that jump at communication points, and communication points themselves, from a
 //! tenth of the natural step to ten of them.
 
-mod common;
-
+use crate::common::systems::driven_oscillator::DrivenOscillator;
+use crate::common::systems::natural_double_pendulum::NaturalDoublePendulum;
 use biela::integrator::{Environment, Integrator, Signals, State, Statistics};
 use biela::model::{Corrector, Solver};
-use common::systems::driven_oscillator::DrivenOscillator;
-use common::systems::natural_double_pendulum::NaturalDoublePendulum;
 
 /// alpha = 0.1, TOL = 1e-4: what the first paper's notes (theory/seed1, sections 6 and 7) were measured with.
 fn settings(corrector: Corrector) -> Solver {
@@ -161,7 +159,7 @@ fn pendulum(interval: f64, corrector: Corrector) -> (Statistics, f64) {
             &mut state,
         )
         .unwrap();
-    let reference = include_str!("reference/double_pendulum.csv");
+    let reference = include_str!("../reference/double_pendulum.csv");
     let rows: Vec<Vec<f64>> = reference
         .lines()
         .filter(|line| !line.starts_with('#'))

@@ -1,13 +1,11 @@
 //! Between two steps: on the constraints, as accurate as the steps, and without any influence on them.
 
-mod common;
-
+use crate::common::measure::{ALONE, Reference, Run, distance, prescribed, slope};
+use crate::common::systems::STILL;
+use crate::common::systems::chain::Chain;
 use biela::formulation::System;
 use biela::integrator::Sample;
 use biela::model::{Corrector, Solver};
-use common::measure::{ALONE, Reference, Run, distance, prescribed, slope};
-use common::systems::STILL;
-use common::systems::chain::Chain;
 
 fn start() -> (Vec<f64>, Vec<f64>) {
     Chain::from_angles(&[1.2, 0.4], &[0.5, -1.0])

@@ -3,14 +3,12 @@
 //! The true error of a step is the difference to the exact motion from the point where the step began, found by an
 //! independent integration in minimal coordinates. The first five steps are left out.
 
-mod common;
-
+use crate::common::measure::{Run, Steps};
+use crate::common::systems::STILL;
+use crate::common::systems::chain::Chain;
+use crate::common::systems::oscillator::Oscillator;
 use biela::formulation::{Context, System};
 use biela::model::{Controller, Corrector, Estimate, Solver};
-use common::measure::{Run, Steps};
-use common::systems::STILL;
-use common::systems::chain::Chain;
-use common::systems::oscillator::Oscillator;
 
 /// The exact motion from (q, v) over h.
 type Flow = fn(&[f64], &[f64], f64) -> (Vec<f64>, Vec<f64>);
