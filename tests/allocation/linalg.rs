@@ -1,51 +1,13 @@
 //! Factoring and solving allocate nothing once the factor exists.
 
+use crate::allocator::calls;
+use crate::samples;
 use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
 use biela::formulation::Pattern;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-#[allow(dead_code)]
-#[path = "../src/constraint/samples.rs"]
-mod samples;
-
-thread_local! {
-    static CALLS: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending has no counter any more, and is not one of ours.
-        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn calls() -> usize {
-    CALLS.with(Cell::get)
-}
 
 /// Loads, regularises, factors and solves `rounds` times; returns the allocations of the rounds after the first
 /// `warm` ones.
-fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: usize) -> usize {
+fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: usize) -> u64 {
     let pattern = Pattern {
         tangent: sample.tangent.clone(),
         jacobian: sample.jacobian.clone(),

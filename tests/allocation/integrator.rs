@@ -1,13 +1,11 @@
 //! The integrator allocates nothing after its start: steps, rejected and failed ones, events, input jumps, interpolation;
 //! dense and sparse, with and without the corrector. There is no warm-up. (The sparse LU, taken where LDLᵀ cannot be
-//! used, may grow its storage when it meets a new pivot order: `linalg_allocation.rs`. No case here needs that. A row that
-//! stops being redundant allocates too: `faults.rs`.)
+//! used, may grow its storage when it meets a new pivot order: `linalg.rs`. No case here needs that. A row that
+//! stops being redundant allocates too: `integrator/faults.rs`.)
 
-mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::cell::Cell;
-
+use crate::allocator::calls;
+use crate::common::drive::{Run, Sine, cases, live, model, model_files, sample, start};
+use crate::common::systems::contacts::{Contact, Contacts};
 use biela::constraint::multipliers::Backend;
 use biela::formulation::relative::{Planar, Spatial};
 use biela::formulation::topological::Topological;
@@ -16,41 +14,6 @@ use biela::integrator::Environment;
 use biela::model::{
     Corrector, ErrorAt, FormulationName, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters,
 };
-use common::drive::{Run, Sine, cases, live, model, model_files, sample, start};
-use common::systems::contacts::{Contact, Contacts};
-
-thread_local! {
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator unchanged; counting touches only a thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { Heap.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { Heap.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { Heap.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn calls() -> u64 {
-    CALLS.with(Cell::get)
-}
 
 const STEPS: usize = 10_000;
 /// A motion that lasts longer begins anew (s).
