@@ -1,11 +1,8 @@
 //! The Iltis quarter suspension: nominal forces, the state before the drop and the energies after it against a reference of
 //! high order, at the default tolerance.
 
-#[path = "common/sim.rs"]
-mod sim;
-
+use crate::sim::Sim;
 use biela::model::{Corrector, FormulationName, Model};
-use sim::Sim;
 
 /// t, zc, zc_dot, wheel_z, wheel_vz, strut_length, tyre, leaf, strut, dissipated, road work of `tests/reference/iltis_quarter.csv`.
 struct Row {
@@ -22,7 +19,7 @@ struct Row {
 }
 
 fn reference() -> Vec<Row> {
-    let text = include_str!("reference/iltis_quarter.csv");
+    let text = include_str!("../reference/iltis_quarter.csv");
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     lines
         .map(|line| {

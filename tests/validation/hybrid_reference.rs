@@ -1,15 +1,12 @@
 //! The solutions of known origin (`tests/reference/*.csv`) in relative coordinates, with multipliers and with the augmented
 //! Lagrangian: reached, and the closer the smaller the tolerance. The suspension is in `iltis.rs`.
 
-#[path = "common/sim.rs"]
-mod sim;
-
 use std::f64::consts::FRAC_PI_2;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::sim::Sim;
 use biela::model::{FormulationName, Model};
-use sim::Sim;
 
 /// A table: times with the quantities that are known there.
 type Table = Vec<(f64, Vec<(String, f64)>)>;
@@ -204,7 +201,7 @@ fn rows_of_four_bars_through_their_singular_positions() {
     }
 }
 
-/// The same at loose tolerances: no branch is lost, and energy and phase are those of absolute coordinates (`singular.rs`).
+/// The same at loose tolerances: no branch is lost, and energy and phase are those of absolute coordinates (`integrator/singular.rs`).
 #[test]
 fn nine_tolerances_stay_on_the_smooth_branch() {
     for n in [1, 2, 4] {

@@ -1,21 +1,19 @@
 //! The numbers: solutions of known origin (`tests/reference/*.csv`, whose first lines say how good they are), reached as the
 //! tolerance is tightened.
 
-mod common;
-
 use std::path::Path;
 
+use crate::common::measure::{Run, distance, slope};
+use crate::common::systems::STILL;
+use crate::common::systems::andrews::{self, Andrews};
+use crate::common::systems::chain::Chain;
+use crate::common::systems::oscillator::Oscillator;
+use crate::common::systems::pendulum::Pendulum;
 use biela::component::Instance;
 use biela::formulation::absolute::Planar;
 use biela::formulation::{Context, System};
 use biela::integrator::State;
 use biela::model::{Corrector, Model, Solver};
-use common::measure::{Run, distance, slope};
-use common::systems::STILL;
-use common::systems::andrews::{self, Andrews};
-use common::systems::chain::Chain;
-use common::systems::oscillator::Oscillator;
-use common::systems::pendulum::Pendulum;
 
 /// The row of a table at a time.
 fn reference(name: &str, time: f64) -> Vec<f64> {
@@ -244,7 +242,7 @@ fn the_references_are_reached() {
 }
 
 /// The double pendulum whose lower rod is a spring of 1e6 N/m (1.4e3 rad/s) with a damper beside it.
-const STIFF: &str = include_str!("common/stiff_pendulum.toml");
+const STIFF: &str = include_str!("../common/stiff_pendulum.toml");
 
 /// Where the system is stiff the corrector switches itself off: what is left is plain HHT.
 #[test]

@@ -1,10 +1,7 @@
 //! Models of the gallery, each against its expected result: a closed form, an equilibrium found by itself, or an independent
 //! integration in other coordinates.
 
-#[path = "common/sim.rs"]
-mod sim;
-
-use sim::{Sim, rk4};
+use crate::sim::{Sim, rk4};
 
 /// Errors and the energy balance of a file at some times.
 fn holds(file: &str, tolerance: f64, times: &[f64], mut look: impl FnMut(&mut Sim, f64)) {
@@ -312,14 +309,14 @@ fn pendulums_and_cranks_follow_their_tables() {
     // Some hundred steps of 1e-8 and what they are amplified by: a little in one pendulum, much in two.
     follows(
         "pendulum.toml",
-        &table(include_str!("reference/simple_pendulum.csv")),
+        &table(include_str!("../reference/simple_pendulum.csv")),
         &[(3, "bob.x"), (4, "bob.y"), (5, "bob.vx"), (6, "bob.vy")],
         10.0,
         1e-6,
     );
     follows(
         "double_pendulum.toml",
-        &table(include_str!("reference/double_pendulum.csv")),
+        &table(include_str!("../reference/double_pendulum.csv")),
         &[
             (1, "upper.x"),
             (2, "upper.y"),
@@ -331,7 +328,7 @@ fn pendulums_and_cranks_follow_their_tables() {
     );
     follows(
         "slider_crank.toml",
-        &table(include_str!("reference/slider_crank.csv")),
+        &table(include_str!("../reference/slider_crank.csv")),
         &[
             (3, "crank.angle"),
             (6, "rod.angle"),
@@ -342,7 +339,7 @@ fn pendulums_and_cranks_follow_their_tables() {
         1e-5,
     );
     // The table counts clockwise.
-    let mut clockwise = table(include_str!("reference/n_four_bar_2.csv"));
+    let mut clockwise = table(include_str!("../reference/n_four_bar_2.csv"));
     for row in &mut clockwise {
         (row[1], row[2]) = (-row[1], -row[2]);
     }
@@ -429,7 +426,7 @@ fn the_four_bar_turns_as_one_coordinate_with_a_changing_inertia() {
 
 #[test]
 fn the_squeezer_closes_as_the_test_set_says() {
-    let rows = table(include_str!("reference/andrews.csv"));
+    let rows = table(include_str!("../reference/andrews.csv"));
     let last = rows.last().unwrap();
     let mut sim = Sim::file("andrews.toml", 1e-8);
     sim.to(last[0]);
@@ -447,7 +444,7 @@ fn the_squeezer_closes_as_the_test_set_says() {
 
 #[test]
 fn the_quarter_suspension_settles_where_its_table_says() {
-    // tests/iltis.rs looks closer.
+    // tests/validation/iltis.rs looks closer.
     let mut sim = Sim::file("iltis.toml", 0.0);
     close("tyre", 0.0, sim.get("tyre.force"), 3829.5, 1e-6);
     sim.to(3.0);
