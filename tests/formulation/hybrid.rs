@@ -1,22 +1,16 @@
 //! Relative coordinates, with multipliers (`relative`) and with the augmented Lagrangian (`hybrid`): the second paper's
 //! Table 1, the same motion and quantities as in absolute coordinates, order, energy, roll-back, refusals.
 
-mod common;
-#[path = "hybrid/compare.rs"]
-mod compare;
-#[path = "hybrid/mechanisms.rs"]
-mod mechanisms;
-
 use std::fmt::Write;
 
+use crate::common::measure::slope;
+use crate::compare::*;
+use crate::compared::*;
 use biela::component::Instance;
 use biela::formulation::Mechanism;
 use biela::formulation::relative::{Planar, Spatial};
 use biela::linalg::so3::{self, Mat3, Vec3};
 use biela::model::{Corrector, FormulationName, Model};
-use common::measure::slope;
-use compare::*;
-use mechanisms::*;
 
 const FULL: &str = "BIELA_TEST_FULL";
 
@@ -481,10 +475,14 @@ fn a_restored_state_goes_on_with_the_same_bits() {
             instance.step(0.0, 0.2).unwrap();
             let saved = instance.save().unwrap();
             instance.step(0.2, 0.3).unwrap();
-            let bits = common::bits(&mut instance);
+            let bits = crate::common::bits(&mut instance);
             instance.restore(&saved).unwrap();
             instance.step(0.2, 0.3).unwrap();
-            assert_eq!(bits, common::bits(&mut instance), "{name}, {formulation:?}");
+            assert_eq!(
+                bits,
+                crate::common::bits(&mut instance),
+                "{name}, {formulation:?}"
+            );
         }
     }
 }

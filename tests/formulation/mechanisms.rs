@@ -1,16 +1,13 @@
 //! Prescribed motions and bodies, couplings, and whole linkages of model files: against closed forms and tables.
 
-#[path = "common/rig.rs"]
-mod rig;
-
 use std::f64::consts::TAU;
 use std::path::Path;
 
+use crate::rig::{Rig, drawn, rod, world};
 use biela::component::Instance;
 use biela::linalg::so3::Vec3;
 use biela::model::quantity::{BodyField, JointField, MotionField, Quantity};
 use biela::model::*;
-use rig::{Rig, drawn, rod, world};
 
 const Z: [f64; 3] = [0.0, 0.0, 1.0];
 const R: f64 = 0.2;

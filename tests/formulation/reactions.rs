@@ -1,12 +1,10 @@
 //! Reactions of joints that hold more than they need to: the least ones, on demand.
 
-mod common;
-
+use crate::common::drive::{Run, sample};
 use biela::constraint::multipliers::Backend;
 use biela::formulation::System;
 use biela::integrator::Environment;
 use biela::model::Model;
-use common::drive::{Run, sample};
 
 /// A pendulum on `pins` hinges in one place.
 fn pendulum(pins: usize) -> Model {

@@ -1,11 +1,9 @@
 //! One suite over all joints and both dimensions: derivatives, degrees of freedom removed, reactions against Newton and Euler,
 //! energy, both ways of writing a joint, order, coordinates, turns.
 
-#[path = "common/rig.rs"]
-mod rig;
-
 use std::f64::consts::TAU;
 
+use crate::rig::{Rig, drawn, fixed, given, seen, sensor, slope, world};
 use biela::component::Instance;
 use biela::formulation::check::{Noise, Options, check};
 use biela::formulation::{Motion, build};
@@ -13,7 +11,6 @@ use biela::linalg::so3::{self, Mat3, Vec3};
 use biela::model::quantity::{BodyField, JointField, Quantity};
 use biela::model::*;
 use nalgebra::DMatrix;
-use rig::{Rig, drawn, fixed, given, seen, sensor, slope, world};
 
 /// A joint in a dimension, and the degrees of freedom it takes.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,11 @@
 //! Start poses that do not quite fit, loops that cannot be closed, bodies without mass.
 
-#[path = "common/rig.rs"]
-mod rig;
-
+use crate::rig::{Rig, drawn, given, rod, sensor, world};
 use biela::Error;
 use biela::formulation::check::Noise;
 use biela::linalg::so3::{self, Vec3};
 use biela::model::quantity::BodyField;
 use biela::model::*;
-use rig::{Rig, drawn, given, rod, sensor, world};
 
 const Z: [f64; 3] = [0.0, 0.0, 1.0];
 
@@ -161,7 +158,7 @@ fn poses_off_by_five_percent_are_assembled() {
         ("loop of space", spatial_loop()),
         ("Bricard", bricard()),
     ];
-    let rounds = if rig::full() { 50 } else { 8 };
+    let rounds = if crate::rig::full() { 50 } else { 8 };
     for (name, model) in loops {
         let exact = Rig::new(&model);
         assert!(
@@ -283,7 +280,7 @@ fn joined(dimension: usize, mass: f64, by: &[JointKind]) -> Model {
             [0.0; 3],
         );
         let frames = [0, 1].map(|k| Frame {
-            point: rig::seen(&model, Some(k), [a, b][k]),
+            point: crate::rig::seen(&model, Some(k), [a, b][k]),
             ..Frame::default()
         });
         link.frame = JointPlace::Bodies(frames);

@@ -1,13 +1,10 @@
 //! What `formulation = "auto"` chooses, why, and that it changes the coordinates only.
 
-#[path = "common/rig.rs"]
-mod rig;
-
+use crate::rig::{Rig, drawn, rod, world};
 use biela::formulation::choice::by_topology;
 use biela::formulation::{build, chosen};
 use biela::model::quantity::BodyField;
 use biela::model::{FormulationName, IntegratorName, JointKind, Limits, Model, StopLaw};
-use rig::{Rig, drawn, rod, world};
 
 const RELATIVE: FormulationName = FormulationName::Relative;
 const ABSOLUTE: FormulationName = FormulationName::Absolute;

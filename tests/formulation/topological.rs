@@ -1,21 +1,15 @@
 //! Independent coordinates (`topological`): every derivative, the motion and quantities of absolute coordinates, order, choices
 //! made anew on the way, honest ends where a choice is kept, saved states, the second paper's Table 1.
 
-mod common;
-#[path = "hybrid/compare.rs"]
-mod compare;
-#[path = "hybrid/mechanisms.rs"]
-mod mechanisms;
-
+use crate::common::measure::slope;
+use crate::compare::*;
+use crate::compared::*;
 use biela::component::Instance;
 use biela::error::Error;
 use biela::formulation::check::{Noise, Options, check};
 use biela::formulation::topological::Topological;
 use biela::formulation::{Context, Mechanism, Motion, System, Weights};
 use biela::model::{Corrector, FormulationName, Model};
-use common::measure::slope;
-use compare::*;
-use mechanisms::*;
 
 const TOPOLOGICAL: FormulationName = FormulationName::Topological;
 

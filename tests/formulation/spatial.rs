@@ -1,15 +1,12 @@
 //! Physics of space against closed forms: a body that flips, tops, screws, shafts, gears, and loops whose rows depend on each
 //! other.
 
-#[path = "common/rig.rs"]
-mod rig;
-
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
+use crate::rig::{Rig, drawn, rod, sensor, slope, world};
 use biela::linalg::so3::Vec3;
 use biela::model::quantity::{BodyField, JointField};
 use biela::model::*;
-use rig::{Rig, drawn, rod, sensor, slope, world};
 
 /// Complete elliptic integral of the first kind by its complementary modulus k', k'² given: π / 2 agm(1, k').
 fn complete(complement_squared: f64) -> f64 {
@@ -279,7 +276,7 @@ fn the_orders_of_the_method_hold_on_the_rotations_of_tops_and_chains() {
             let mut model = model.clone();
             model.solver = Solver {
                 length: model.solver.length,
-                ..rig::fixed(h, corrector)
+                ..crate::rig::fixed(h, corrector)
             };
             let mut rig = Rig::new(&model);
             rig.to(end);
@@ -596,7 +593,7 @@ fn rows_of_four_bars_in_space_stay_on_the_smooth_branch_through_all_singular_pos
         model.solver.tolerance = 1e-5;
         let mut rig = Rig::new(&model);
         let energy = rig.energy();
-        let end = if rig::full() { 10.0 } else { 3.0 };
+        let end = if crate::rig::full() { 10.0 } else { 3.0 };
         let (mut lost, mut tilt, mut open) = (0.0_f64, 0.0_f64, 0.0_f64);
         while rig.state.t < end {
             rig.advance(end);

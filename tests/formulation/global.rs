@@ -1,16 +1,10 @@
 //! Natural coordinates (`global`): the second paper's Table 1 as it converges, the same motion and quantities as in absolute
 //! coordinates, order, conservation, redundant loops, roll-back, no allocation of its own.
 
-mod common;
-#[path = "hybrid/compare.rs"]
-mod compare;
-#[path = "hybrid/mechanisms.rs"]
-mod mechanisms;
-
+use crate::common::measure::slope;
+use crate::compare::*;
+use crate::compared::*;
 use biela::model::{Corrector, FormulationName, Model};
-use common::measure::slope;
-use compare::*;
-use mechanisms::*;
 
 const GLOBAL: FormulationName = FormulationName::Global;
 
@@ -156,7 +150,7 @@ fn a_restored_state_goes_on_with_the_same_bits() {
         let saved = instance.save().unwrap();
         let run = |instance: &mut biela::component::Instance| {
             instance.step(0.3, 0.2).unwrap();
-            common::bits(instance)
+            crate::common::bits(instance)
         };
         let first = run(&mut instance);
         instance.restore(&saved).unwrap();
