@@ -1,15 +1,12 @@
 //! Every force element against a closed form or an independent integration; the error follows the tolerance and the energy
 //! balance closes with it. No hang: a very stiff spring, laws with jumps.
 
-#[path = "common/sim.rs"]
-mod sim;
-
 use std::f64::consts::PI;
 
+use crate::sim::{Sim, rk4};
 use biela::Error;
 use biela::component::Instance;
 use biela::model::Model;
-use sim::{Sim, rk4};
 
 /// A block on a slide along x.
 fn block(velocity: f64, rest: &str) -> String {

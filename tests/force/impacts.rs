@@ -1,17 +1,13 @@
 //! Rigid contacts, end stops and jumps of laws as whole models, against closed forms: blows in time, momentum and energy, rest
 //! and lift-off, friction; the error follows the tolerance, and nothing hangs.
 
-mod common;
-#[path = "common/sim.rs"]
-mod sim;
-
 use std::f64::consts::PI;
 
+use crate::common::drive::Run;
+use crate::sim::{Sim, rk4};
 use biela::component::Instance;
 use biela::constraint::multipliers::Backend;
 use biela::model::Model;
-use common::drive::Run;
-use sim::{Sim, rk4};
 
 const FORMULATIONS: [&str; 3] = ["absolute", "relative", "hybrid"];
 
@@ -565,7 +561,7 @@ fn a_box_dropped_on_its_four_corners_comes_to_rest_and_is_carried() {
 #[test]
 fn the_impact_case_of_the_paper_is_a_mechanism_whose_error_follows_the_tolerance() {
     // q'' = −100 q below q = 0.25, −2000 above, from q = −1; tests/reference/impact.csv.
-    let rows: Vec<Vec<f64>> = include_str!("reference/impact.csv")
+    let rows: Vec<Vec<f64>> = include_str!("../reference/impact.csv")
         .lines()
         .filter(|line| !line.starts_with('#'))
         .map(|line| line.split(',').map(|x| x.parse().unwrap()).collect())

@@ -1,12 +1,10 @@
 //! Contacts: blows that meet at one instant, walls that move, rest and lift-off, stick and slip, against closed forms.
 
-mod common;
-
+use crate::common::drive::Run;
+use crate::common::systems::contacts::{Contact, Contacts};
+use crate::common::systems::stick_slip::StickSlip;
 use biela::formulation::{Character, Context, Evaluated, Pattern, Size, System, Weights};
 use biela::model::{Corrector, Solver};
-use common::drive::Run;
-use common::systems::contacts::{Contact, Contacts};
-use common::systems::stick_slip::StickSlip;
 use std::f64::consts::PI;
 
 fn settings(tolerance: f64) -> Solver {
