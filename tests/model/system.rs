@@ -1,13 +1,11 @@
 //! Models given by their matrices, from the text to the motion.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
+use crate::common::{Random, bits, now};
 use biela::Error;
 use biela::component::Instance;
 use biela::model::Model;
-use common::{Random, bits, now};
 
 fn model(text: &str) -> Model {
     Model::from_text(text, "test.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
@@ -250,22 +248,22 @@ fn a_restored_linear_system_repeats_its_bits_and_its_counters() {
         for _ in 0..40 {
             let saved = instance.save().unwrap();
             let mut first = random.clone();
-            common::act(&mut instance, &mut first);
-            common::act(&mut instance, &mut first);
+            crate::common::act(&mut instance, &mut first);
+            crate::common::act(&mut instance, &mut first);
             let once = now(&instance);
             instance.restore(&saved).unwrap();
-            common::act(&mut instance, &mut random);
-            common::act(&mut instance, &mut random);
+            crate::common::act(&mut instance, &mut random);
+            crate::common::act(&mut instance, &mut random);
             assert_eq!(once, now(&instance), "{settings}");
             // An instance with another past.
             other.restore(&saved).unwrap();
             let mut same = random.clone();
-            common::act(&mut other, &mut same);
+            crate::common::act(&mut other, &mut same);
             other.restore(&instance.save().unwrap()).unwrap();
             let mut next = random.clone();
-            common::act(&mut other, &mut next);
+            crate::common::act(&mut other, &mut next);
             let there = now(&other);
-            common::act(&mut instance, &mut random);
+            crate::common::act(&mut instance, &mut random);
             assert_eq!(there, now(&instance), "{settings}");
         }
     }
@@ -526,7 +524,7 @@ fn a_system_spoilt_by_hand_is_refused() {
     }
 }
 
-/// The first paper's own way on the first paper's own system, from the model file: accepted steps as in tests/vsa23.rs, and the
+/// The first paper's own way on the first paper's own system, from the model file: accepted steps as in tests/integrator/vsa23.rs, and the
 /// accuracy of a first-order method at this tolerance.
 #[test]
 fn a_system_from_a_file_runs_with_vsa23_too() {
