@@ -2,16 +2,14 @@
 //! with a status, exact roll-back, no panic across the boundary, nothing leaked.
 #![cfg(unix)]
 
-mod host;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use biela::component::{Causality, Instance};
-use host::{
+use crate::host::{
     Compiler, Linked, Scratch, expect_success, library, library_with_faults, parse_hex_float, root,
     skip, slider_crank, tool,
 };
+use biela::component::{Causality, Instance};
 
 /// A program that finds its library by its own run path: cargo's search path would come first.
 fn command(program: &Path) -> Command {
@@ -307,7 +305,7 @@ fn every_test_program_is_used() {
         "dlopen.c",
         "every.c",
         "fault.c",
-        "fmi2.c", // these three by tests/fmi_masters.rs
+        "fmi2.c", // these three by tests/fmi/masters.rs
         "fmi3.c",
         "layout.c",
         "linked.c",

@@ -1,15 +1,13 @@
 //! What a master is told about the interface is true: derivatives in time, derivatives by inputs and parameters, and the
 //! list of dependencies, on every model that comes with the library and for every quantity it has.
 
-mod common;
-
+use crate::common::{Random, act, now};
 use biela::component::{Causality, Instance, Variability};
 use biela::model::{Expose, Model};
-use common::{Random, act, now};
 
 /// Every model of `models`, showing all of its quantities.
 fn models() -> Vec<Instance> {
-    common::all_models()
+    crate::common::all_models()
         .into_iter()
         .map(|mut model| {
             model.expose = Expose::All;
@@ -35,8 +33,8 @@ fn read(instance: &mut Instance, references: &[u32]) -> Vec<f64> {
 }
 
 fn knowns(instance: &Instance) -> Vec<u32> {
-    let mut knowns = common::references(instance, Causality::Input);
-    knowns.extend(common::references(instance, Causality::Parameter));
+    let mut knowns = crate::common::references(instance, Causality::Input);
+    knowns.extend(crate::common::references(instance, Causality::Parameter));
     knowns
 }
 

@@ -1,9 +1,7 @@
 //! Same calls, same bits: again, in other threads, beside other instances, after other lives.
 
-mod common;
-
+use crate::common::{Random, act, bits, now, slider_crank};
 use biela::component::Instance;
-use common::{Random, act, bits, now, slider_crank};
 
 const STEPS: usize = 200;
 

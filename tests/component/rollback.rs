@@ -1,17 +1,15 @@
 //! Is roll-back exact? Save, run, restore, run: the same bits, at many random points of every model that comes with the
 //! library, also through bytes and in a process that never ran the model.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::systems::{bounce::Bounce, impact::Impact};
+use crate::common::{Random, act, all_models, bits, now, slider_crank, text};
 use biela::component::{Extrapolation, Instance};
 use biela::formulation::{Context, Mechanism, Motion};
 use biela::model::quantity::Quantity;
 use biela::model::{Model, Own, Solver};
-use common::systems::{bounce::Bounce, impact::Impact};
-use common::{Random, act, all_models, bits, now, slider_crank, text};
 
 /// Ten times more with BIELA_TEST_FULL=1.
 fn points() -> usize {
@@ -192,7 +190,7 @@ fn a_process_that_never_ran_the_model_goes_on_from_bytes() {
     let child = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "a_process_that_never_ran_the_model_goes_on_from_bytes",
+            "rollback::a_process_that_never_ran_the_model_goes_on_from_bytes",
         ])
         .env(CHILD, &directory)
         .output()
@@ -208,7 +206,7 @@ fn a_process_that_never_ran_the_model_goes_on_from_bytes() {
 fn a_set_between_save_and_step_is_rolled_back_too() {
     let mut random = Random(2);
     let mut instance = slider_crank();
-    let tau = common::references(&instance, biela::component::Causality::Input)[0];
+    let tau = crate::common::references(&instance, biela::component::Causality::Input)[0];
     instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
     for _ in 0..50 {
         act(&mut instance, &mut random);

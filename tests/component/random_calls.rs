@@ -1,12 +1,11 @@
 //! A host that has lost its mind: calls of the C interface in any order with any arguments, legal and not. Nothing crashes, no
 //! panic is answered, and never is a number that is none handed out with an OK.
 
-mod common;
-
 use std::ffi::CStr;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
+use crate::common::Random;
 use biela::capi::derivative::{biela_directional_derivative, biela_get_output_derivatives};
 use biela::capi::instance::{
     biela_instance, biela_instance_free, biela_instance_new_from_string, biela_instance_reset,
@@ -22,7 +21,6 @@ use biela::capi::value::{
     biela_get_real, biela_set_extrapolation, biela_set_input_derivatives, biela_set_real,
 };
 use biela::capi::variable::{biela_variable_count, biela_variable_find};
-use common::Random;
 
 fn calls() -> u64 {
     match std::env::var("BIELA_TEST_FULL").as_deref() {

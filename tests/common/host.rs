@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The repository.
 pub fn root() -> &'static Path {
@@ -70,7 +71,7 @@ pub struct Library {
 pub fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let mut options = vec!["test", "--no-run", "--test", "loading"];
+        let mut options = vec!["test", "--no-run", "--test", "capi"];
         if profile_dir().ends_with("release") {
             options.push("--release");
         }
@@ -251,7 +252,10 @@ impl Compiler {
     pub fn with_sanitizers(mut self) -> Option<Self> {
         self.flags
             .extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
-        let scratch = Scratch::new("sanitizer-probe");
+        // Tests that run side by side ask at the same time.
+        static PROBES: AtomicUsize = AtomicUsize::new(0);
+        let number = PROBES.fetch_add(1, Ordering::Relaxed);
+        let scratch = Scratch::new(&format!("sanitizer-probe-{number}"));
         let source = scratch.path().join("probe.c");
         fs::write(&source, "int main(void) { return 0; }\n").unwrap();
         let program = scratch.path().join("probe");

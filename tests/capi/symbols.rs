@@ -1,12 +1,13 @@
 //! The binary interface is what it was: exported names, enum numbers, struct layouts, each against a committed list.
-//! After an intended change: `BIELA_BLESS=1 cargo test --test symbols` rewrites the lists.
-
-mod host;
+//! After an intended change: `BIELA_BLESS=1 cargo test --test capi symbols::` rewrites the lists.
 
 use std::fmt::Write;
 use std::mem::offset_of;
 use std::process::Command;
 
+use crate::host::{
+    Compiler, Library, Linked, Scratch, expect_committed, expect_success, root, skip, tool,
+};
 use biela::capi::derivative::BIELA_HIGHEST_OUTPUT_DERIVATIVE;
 use biela::capi::instance::BIELA_ABI_VERSION;
 use biela::capi::logger::biela_log_level;
@@ -15,9 +16,6 @@ use biela::capi::status::{biela_status, biela_status_name};
 use biela::capi::system::*;
 use biela::capi::value::BIELA_HIGHEST_INPUT_DERIVATIVE;
 use biela::capi::variable::{biela_causality, biela_initial, biela_variability, biela_variable};
-use host::{
-    Compiler, Library, Linked, Scratch, expect_committed, expect_success, root, skip, tool,
-};
 
 /// Names that the shared library defines for the outside; `None` without `nm`.
 #[cfg(target_os = "linux")]
@@ -43,7 +41,7 @@ fn exported(library: &Library) -> Option<String> {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_shared_library_exports_the_committed_names_and_no_other() {
-    if let Some(names) = exported(host::library()) {
+    if let Some(names) = exported(crate::host::library()) {
         expect_committed(&root().join("tests/abi/symbols.txt"), &names);
         assert!(!names.contains("inject"));
     }
@@ -52,8 +50,8 @@ fn the_shared_library_exports_the_committed_names_and_no_other() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_test_only_feature_adds_its_two_names() {
-    let with_faults = exported(host::library_with_faults());
-    if let (Some(plain), Some(with_faults)) = (exported(host::library()), with_faults) {
+    let with_faults = exported(crate::host::library_with_faults());
+    if let (Some(plain), Some(with_faults)) = (exported(crate::host::library()), with_faults) {
         let added: Vec<&str> = with_faults
             .lines()
             .filter(|name| !plain.lines().any(|known| known == *name))
@@ -66,7 +64,7 @@ fn the_test_only_feature_adds_its_two_names() {
 fn every_exported_name_is_declared_in_the_header() {
     let header = std::fs::read_to_string(root().join("include/biela.h")).unwrap();
     let names = std::fs::read_to_string(root().join("tests/abi/symbols.txt")).unwrap();
-    // FMI has headers of its own, see tests/fmi_masters.rs.
+    // FMI has headers of its own, see tests/fmi/masters.rs.
     for name in names.lines().filter(|name| !name.starts_with("fmi")) {
         assert!(
             header.contains(&format!("{name}(")),

@@ -2,14 +2,12 @@
 //! and static, in a prefix of its own. A tool that is missing is a SKIP line.
 #![cfg(target_os = "linux")]
 
-mod host;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use host::{Scratch, expect_success, root, skip, slider_crank, tool};
+use crate::host::{Scratch, expect_success, root, skip, slider_crank, tool};
 
 /// The prefix, made once; `None` and a SKIP line without cargo-c.
 fn prefix() -> Option<&'static Path> {

@@ -1,17 +1,15 @@
 //! Rust hosts: one that opens the shared library at run time, as a co-simulation master would, and gets the bits of the Rust
 //! API; one that has the library linked in and keeps its own panic hook.
 
-mod host;
-
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{catch_unwind, set_hook, take_hook};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::host::{library, slider_crank};
 use biela::capi::instance::biela_instance_new_from_file;
 use biela::capi::status::biela_status;
 use biela::component::Instance;
-use host::{library, slider_crank};
 use libloading::{Library, Symbol};
 
 type Handle = *mut c_void;

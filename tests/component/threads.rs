@@ -1,8 +1,6 @@
 //! Instances travel between threads and never influence each other; one instance used from two threads at once answers
 //! with a status.
 
-mod common;
-
 use std::collections::VecDeque;
 use std::ffi::CString;
 use std::path::Path;
@@ -10,12 +8,12 @@ use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::common::{Random, act, bits, slider_crank};
 use biela::capi::instance::{biela_instance, biela_instance_free, biela_instance_new_from_file};
 use biela::capi::status::biela_status;
 use biela::capi::step::{biela_initialize, biela_step, biela_time};
 use biela::capi::value::{biela_get_real, biela_set_real};
 use biela::component::Instance;
-use common::{Random, act, bits, slider_crank};
 
 const THREADS: usize = 8;
 const LEGS: usize = 3;

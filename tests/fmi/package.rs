@@ -1,8 +1,4 @@
 //! The archive: the same bytes for the same model, all that the model needs, and nothing that does not fit together.
-#![cfg(unix)]
-
-mod fmi_host;
-mod host;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +7,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::ptr::null;
 
+use crate::fmi_host::world::{World, instantiate};
+use crate::fmi_host::{BOTH, Unpacked, model, models};
+use crate::host::{Scratch, expect_success, library, root, skip, tool};
 use biela::component::{Causality, Instance};
 use biela::fmi::{Standard, package};
-use fmi_host::world::{World, instantiate};
-use fmi_host::{BOTH, Unpacked, model, models};
-use host::{Scratch, expect_success, library, root, skip, tool};
 
 #[test]
 fn the_same_model_gives_the_same_bytes_and_a_plain_zip() {
@@ -171,7 +167,7 @@ fn files_that_the_model_names_go_along() {
 fn a_changed_or_incomplete_unit_is_refused_with_a_sentence() {
     for standard in BOTH {
         let scratch = Scratch::new(&format!("fmi-damage-{}", standard.version()));
-        let unit = fmi_host::world::block(standard, &scratch);
+        let unit = crate::fmi_host::world::block(standard, &scratch);
         let folder = unit.resources();
         let token = std::ffi::CString::new(unit.contents.token.as_str()).unwrap();
         let place = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();

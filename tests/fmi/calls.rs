@@ -1,25 +1,20 @@
 //! Every function in every phase of a unit's life, legal and illegal; random calls; misuse. Called directly, as a host that
 //! has the library linked in would.
-#![cfg(unix)]
-
-mod common;
-mod fmi_host;
-mod host;
 
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
+use crate::common::Random;
+use crate::fmi_host::world::{
+    ACCELERATION, COUNT, GOOD, Handle, K, PUSH, TOO_LONG, World, X, block, instantiate,
+};
+use crate::fmi_host::{BOTH, full};
+use crate::host::Scratch;
 use biela::fmi::Standard;
 use biela::fmi::fmi2::*;
 use biela::fmi::fmi3::*;
 use biela::fmi::lifecycle::{self, Call, Phase};
 use biela::fmi::types::Status;
-use common::Random;
-use fmi_host::world::{
-    ACCELERATION, COUNT, GOOD, Handle, K, PUSH, TOO_LONG, World, X, block, instantiate,
-};
-use fmi_host::{BOTH, full};
-use host::Scratch;
 
 fn table(standard: Standard) -> &'static [Call] {
     match standard {
@@ -439,12 +434,12 @@ fn bytes_that_are_no_state_are_refused_and_those_of_another_unit_too() {
         let mut room = [0_u64; 8];
         assert_eq!(world.restore(room.as_mut_ptr().cast()), Status::Error);
 
-        let text = fmi_host::world::MODEL
+        let text = crate::fmi_host::world::MODEL
             .replace("mass = 1.0", "mass = 1.5")
             .replace("\"block\"\ndim", "\"other\"\ndim");
         let path = scratch.path().join("other.toml");
         std::fs::write(&path, text).unwrap();
-        let other = fmi_host::Unpacked::new(&path, standard, &scratch);
+        let other = crate::fmi_host::Unpacked::new(&path, standard, &scratch);
         let mut stranger = World::new(&other, standard);
         assert_eq!(stranger.deserialize(&good, &mut state), Status::Error);
         assert_eq!(stranger.restore(world.state), Status::Error);
@@ -745,7 +740,7 @@ fn a_panic_becomes_an_error_and_a_reset_mends_it() {
     let resources = CString::new(unit.resources().to_str().unwrap()).unwrap();
     // SAFETY: the library is ours; the types are those of the standard.
     unsafe {
-        let library = libloading::Library::new(&host::library_with_faults().shared).unwrap();
+        let library = libloading::Library::new(&crate::host::library_with_faults().shared).unwrap();
         let inject = library.get::<Inject>("biela_fmi_inject_panic").unwrap();
         let plain = |name: &str| *library.get::<Plain>(name).unwrap();
         let get = library.get::<Get>("fmi2GetReal").unwrap();
@@ -795,9 +790,10 @@ fn a_running_step_can_be_cancelled_from_another_thread_and_everything_else_must_
     unsafe impl Send for Shared {}
     let scratch = Scratch::new("fmi-cancel");
     let path = scratch.path().join("block.toml");
-    let text = fmi_host::world::MODEL.replace("max_substeps = 40", "max_substeps = 1000000000");
+    let text =
+        crate::fmi_host::world::MODEL.replace("max_substeps = 40", "max_substeps = 1000000000");
     std::fs::write(&path, text).unwrap();
-    let unit = fmi_host::Unpacked::new(&path, Standard::Two, &scratch);
+    let unit = crate::fmi_host::Unpacked::new(&path, Standard::Two, &scratch);
     let mut world = World::new(&unit, Standard::Two);
     world.start_up();
     let shared = Shared(world.c);

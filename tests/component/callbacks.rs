@@ -1,13 +1,18 @@
 //! `biela_system_*`: the hand-written systems as C functions give what they give as Rust, whether their derivatives are
 //! given or differenced; refusals shorten steps or stop with their code; events, roll-back and ownership work.
 
-mod common;
-mod dressed;
-mod host;
-
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::common::drive::{self, Run, Sine};
+use crate::common::systems::bounce::Bounce;
+use crate::common::systems::chain::Chain;
+use crate::common::systems::driven_pendulum::DrivenPendulum;
+use crate::common::systems::fragile::{Break, Fragile};
+use crate::common::systems::oscillator::Oscillator;
+use crate::common::systems::pendulum::Pendulum;
+use crate::dressed::{Driven, Given, Told};
+use crate::host::{Compiler, Linked, Scratch, expect_success, library, skip, tool};
 use biela::capi::instance::biela_instance_reset;
 use biela::capi::state::{biela_state_free, biela_state_restore, biela_state_save};
 use biela::capi::statistics::{biela_counters, biela_counters_default, biela_statistics};
@@ -15,15 +20,6 @@ use biela::capi::status::biela_status;
 use biela::constraint::multipliers::Backend;
 use biela::formulation::{Fault, System};
 use biela::model::Solver;
-use common::drive::{self, Run, Sine};
-use common::systems::bounce::Bounce;
-use common::systems::chain::Chain;
-use common::systems::driven_pendulum::DrivenPendulum;
-use common::systems::fragile::{Break, Fragile};
-use common::systems::oscillator::Oscillator;
-use common::systems::pendulum::Pendulum;
-use dressed::{Driven, Given, Told};
-use host::{Compiler, Linked, Scratch, expect_success, library, skip, tool};
 
 /// The state a case of `common::drive` starts from, and its system.
 fn case(name: &str) -> (Box<dyn System>, Vec<f64>, Vec<f64>) {
@@ -411,7 +407,7 @@ fn the_users_object_is_released_once_and_only_with_the_instance() {
             settings,
             Given::All,
             |definition| unsafe {
-                (*definition.user.cast::<dressed::Dressed>()).released = &raw const released;
+                (*definition.user.cast::<crate::dressed::Dressed>()).released = &raw const released;
             },
         )
     };

@@ -1,10 +1,8 @@
 //! Every illegal call in every phase of life: an error that names the culprit, and nothing changed.
 
-mod common;
-
+use crate::common::{bits, now, references, slider_crank, slider_crank_model};
 use biela::Error;
 use biela::component::{Causality, Instance};
-use common::{bits, now, references, slider_crank, slider_crank_model};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;

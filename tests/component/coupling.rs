@@ -1,11 +1,9 @@
 //! The component inside a co-simulation: how the communication step matters, and two halves of a mechanism that a host
 //! couples converge to the whole.
 
-mod common;
-
+use crate::common::slider_crank_model;
 use biela::component::{Extrapolation, Instance};
 use biela::model::Model;
-use common::slider_crank_model;
 
 /// Values of some variables.
 fn read<const N: usize>(instance: &mut Instance, references: [u32; N]) -> [f64; N] {

@@ -1,13 +1,11 @@
 //! `include/biela.h` is what cbindgen makes of `src/capi`, and every C and C++ that hosts use can read it.
-//! After a change of the interface: `BIELA_BLESS=1 cargo test --test header` rewrites the file.
-
-mod host;
+//! After a change of the interface: `BIELA_BLESS=1 cargo test --test capi header::` rewrites the file.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use host::{Scratch, compilers, root};
+use crate::host::{Scratch, compilers, root};
 
 /// In the order in which the header is best read.
 const SOURCES: [&str; 10] = [
@@ -55,7 +53,7 @@ fn the_committed_header_is_the_generated_one() {
     assert!(
         committed == fresh,
         "include/biela.h is stale: {differing:?} (committed {} bytes, generated {}); \
-         run BIELA_BLESS=1 cargo test --test header and review the difference",
+         run BIELA_BLESS=1 cargo test --test capi header:: and review the difference",
         committed.len(),
         fresh.len()
     );

@@ -1,18 +1,16 @@
 //! Units in the hands of real importers and masters: FMPy, Ecos, libcosim, HELICS, and C programs written against the
 //! standards' own headers. Python and its packages are fetched once; without them these tests say SKIP.
-#![cfg(unix)]
-
-mod fmi_host;
-mod host;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::fmi_host::{
+    BOTH, Unpacked, full, model, models, official_headers, pack, python, script,
+};
+use crate::host::{Scratch, expect_success, library, root, skip, tool};
 use biela::component::{Causality, Instance};
 use biela::fmi::Standard;
-use fmi_host::{BOTH, Unpacked, full, model, models, official_headers, pack, python, script};
-use host::{Scratch, expect_success, library, root, skip, tool};
 use serde_json::json;
 
 /// Their motion magnifies a rounding a thousandfold within two seconds, or passes a position where it may go two ways:

@@ -1,12 +1,12 @@
 //! The examples of every language run and end well; the C++ wrapper does all it says. What has no tool here is a SKIP line.
 #![cfg(unix)]
 
-mod host;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use host::{Compiler, Linked, Scratch, expect_success, library, root, skip, slider_crank, tool};
+use crate::host::{
+    Compiler, Linked, Scratch, expect_success, library, root, skip, slider_crank, tool,
+};
 
 /// A program that finds its library by its own run path: cargo's search path would come first.
 fn command(program: &Path) -> Command {
