@@ -82,7 +82,7 @@ fn ten_thousand_sparse_steps_allocate_nothing() {
 }
 
 #[test]
-fn a_thousand_steps_of_the_other_method_allocate_nothing() {
+fn a_thousand_steps_of_vsa23_allocate_nothing() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for parameters in [Vsa23Parameters::Common, Vsa23Parameters::Original] {
             let settings = Solver {
@@ -147,7 +147,7 @@ fn begun(
 }
 
 #[test]
-fn steps_in_independent_coordinates_allocate_nothing_nor_do_new_choices() {
+fn steps_in_independent_coordinates_and_repartitions_allocate_nothing() {
     let mut chosen = 0;
     for corrector in [Corrector::Off, Corrector::Auto] {
         let settings = Solver {
@@ -317,7 +317,7 @@ fn reactions_of_redundant_joints_allocate_nothing_when_they_are_read() {
 }
 
 #[test]
-fn landings_on_singular_positions_and_blows_that_meet_allocate_nothing() {
+fn landings_on_singular_positions_and_simultaneous_impacts_allocate_nothing() {
     // The bars of the double four-bar are in line (closed form, tests/reference/n_four_bar_2.csv).
     let singular = [
         0.7143555292929604,

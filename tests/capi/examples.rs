@@ -108,7 +108,7 @@ fn the_cpp_wrapper_does_all_it_says_under_every_compiler_and_leaks_nothing() {
 }
 
 #[test]
-fn the_python_module_drives_a_model_and_a_system_of_ones_own() {
+fn the_python_module_drives_a_model_and_a_user_defined_system() {
     let Some(python) = tool("python3") else {
         skip("python3 is not installed: examples/python is not run");
         return;

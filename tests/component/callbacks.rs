@@ -171,7 +171,7 @@ fn fragile(place: fn(f64, &[f64], &[f64]) -> bool, how: Break) -> Driven {
 }
 
 #[test]
-fn a_positive_answer_shortens_the_step_and_nothing_more() {
+fn a_recoverable_callback_failure_shortens_the_step_and_nothing_more() {
     // The force exists near the circle only, and long predictions leave it.
     let off = |_: f64, q: &[f64], _: &[f64]| (q[0].hypot(q[1]) - 1.0).abs() > 1e-4;
     let run = |place: fn(f64, &[f64], &[f64]) -> bool| {
@@ -193,7 +193,7 @@ fn a_positive_answer_shortens_the_step_and_nothing_more() {
 }
 
 #[test]
-fn a_place_that_no_step_is_short_enough_to_avoid_is_reported_with_the_answer() {
+fn a_recoverable_callback_failure_at_every_step_size_is_reported_with_its_code() {
     let driven = fragile(|t, _, _| t > 0.7, Break::Fault(Fault::NotHere(3)));
     driven.initialize().unwrap();
     let (status, sentence) = driven.to(2.0).unwrap_err();
@@ -208,7 +208,7 @@ fn a_place_that_no_step_is_short_enough_to_avoid_is_reported_with_the_answer() {
 }
 
 #[test]
-fn a_negative_answer_stops_with_its_code_at_the_last_accepted_step() {
+fn a_fatal_callback_failure_stops_with_its_code_at_the_last_accepted_step() {
     for how in [-1, -77, i32::MIN] {
         let driven = fragile(|t, _, _| t > 0.7, Break::Fault(Fault::Stop(how)));
         driven.initialize().unwrap();
@@ -262,7 +262,7 @@ fn numbers_that_are_not_finite_are_named_by_function_and_index() {
 }
 
 #[test]
-fn a_start_that_is_refused_says_by_whom() {
+fn a_start_that_fails_names_the_callback() {
     let driven = fragile(|_, _, _| true, Break::Fault(Fault::Stop(-5)));
     let (status, sentence) = driven.initialize().unwrap_err();
     assert_eq!(status, biela_status::ErrorCallback);
@@ -479,7 +479,7 @@ fn definitions_that_cannot_be_meant_are_refused_by_name() {
 
 #[test]
 #[cfg(unix)]
-fn c_functions_are_asked_and_believed_in_a_real_c_program() {
+fn callbacks_are_called_and_used_in_a_real_c_program() {
     let Some(c) = Compiler::c() else { return };
     let scratch = Scratch::new("system-callbacks");
     let source = "c_tests/system_callbacks.c";

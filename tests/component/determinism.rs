@@ -29,7 +29,7 @@ fn other_calls_give_other_bits() {
 }
 
 #[test]
-fn a_life_after_reset_repeats_the_first() {
+fn a_run_after_reset_repeats_the_first() {
     let mut instance = slider_crank();
     let first = life(&mut instance, 7);
     instance.reset();

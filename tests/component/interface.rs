@@ -241,7 +241,7 @@ fn an_output_reacts_to_what_it_is_said_to_depend_on_and_to_nothing_else() {
 }
 
 #[test]
-fn bodies_that_nothing_ties_together_do_not_depend_on_each_others_inputs() {
+fn bodies_without_common_constraints_do_not_depend_on_each_others_inputs() {
     let body = |name: &str| {
         format!(
             "[[body]]\nname = \"{name}\"\nmass = 1.0\ninertia = 1.0\n\

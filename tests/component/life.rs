@@ -212,7 +212,7 @@ fn a_state_of_another_model_is_refused_in_every_phase() {
 }
 
 #[test]
-fn every_phase_can_be_left_for_a_new_life() {
+fn every_phase_can_be_reset() {
     let mut fresh = slider_crank();
     fresh.initialize(0.0, 2.0, 0.0).unwrap();
     fresh.step(0.0, 0.002).unwrap();

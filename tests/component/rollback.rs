@@ -136,7 +136,7 @@ fn by_hand(name: &str, mechanism: Box<dyn Mechanism>) -> Instance {
 }
 
 #[test]
-fn contacts_and_blows_are_rolled_back_too() {
+fn contacts_and_impacts_are_rolled_back_too() {
     let bounce = || by_hand("bounce", Box::new(Bounce::default()));
     let impact = || by_hand("impact", Box::new(Impact::default()));
     for create in [&bounce as &dyn Fn() -> Instance, &impact] {
@@ -226,7 +226,7 @@ fn a_set_between_save_and_step_is_rolled_back_too() {
 }
 
 #[test]
-fn going_back_after_a_failed_step_is_as_if_it_had_not_been() {
+fn restoring_after_a_failed_step_undoes_it() {
     use std::sync::atomic::Ordering;
     let mut random = Random(3);
     let mut instance = slider_crank();

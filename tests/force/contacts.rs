@@ -98,7 +98,7 @@ impl System for Follower {
 }
 
 #[test]
-fn an_input_that_jumps_moves_what_it_holds_and_counts_as_an_event() {
+fn an_input_jump_moves_the_constrained_coordinate_and_counts_as_an_event() {
     for corrector in [Corrector::Auto, Corrector::Off] {
         let settings = Solver {
             corrector,
@@ -229,7 +229,7 @@ fn a_ball_in_a_corner_comes_back_the_way_it_came() {
 }
 
 #[test]
-fn friction_in_a_blow_takes_from_the_slip_what_it_can() {
+fn friction_in_an_impact_reduces_the_slip_up_to_the_coulomb_limit() {
     // A ball thrown on the floor: dv_t = μ (1 + e) v_n, or all of it.
     for (mu, after) in [(0.1, 5.0 - 0.1 * 1.5 * 4.0), (2.0, 0.0)] {
         let mut floor = Contact::new(&[0.0, 1.0], 0.0, 0.5, 0.0);
@@ -365,7 +365,7 @@ fn a_ball_on_a_shaken_table_leaves_it_when_it_falls_faster_than_free() {
 }
 
 #[test]
-fn a_ball_chatters_on_a_shaken_table_and_the_books_balance() {
+fn a_ball_chatters_on_a_shaken_table_and_the_energy_balance_closes() {
     let (amplitude, omega) = (0.02, 15.0);
     let mut table = Contact::new(&[1.0], 0.0, 0.6, 1e-3);
     table.wall = Some(Box::new(move |t: f64| {
@@ -396,7 +396,7 @@ fn a_ball_chatters_on_a_shaken_table_and_the_books_balance() {
 }
 
 #[test]
-fn bounces_without_end_end_in_finite_time() {
+fn infinitely_many_bounces_end_in_finite_time() {
     for slowest in [0.0, 1e-6, 1e-3] {
         let system = Contacts {
             mass: vec![1.0],
@@ -419,7 +419,7 @@ fn bounces_without_end_end_in_finite_time() {
 }
 
 #[test]
-fn a_block_on_a_belt_sticks_and_slips_in_time() {
+fn a_block_on_a_belt_sticks_and_slips_at_the_right_times() {
     let system = || StickSlip {
         mass: 1.0,
         stiffness: 40.0,

@@ -444,7 +444,7 @@ fn every_force_of_space_has_the_derivatives_and_the_energy_it_says() {
 
 /// Rigid contacts: their rows, gaps and what they rub with while they are held.
 #[test]
-fn rigid_contacts_and_stops_have_the_derivatives_they_say() {
+fn rigid_contacts_and_joint_limits_have_the_derivatives_they_say() {
     let rest = "restitution = 0.5\nfriction = { kinetic = 0.3, static = 0.4, stiction_velocity = 0.5, viscous = 0.1 }";
     let circle: Vec<String> = (0..12)
         .map(|k| (0.52 * f64::from(k)).sin_cos())
@@ -487,7 +487,7 @@ fn rigid_contacts_and_stops_have_the_derivatives_they_say() {
 }
 
 #[test]
-fn friction_and_stops_in_joints_have_the_derivatives_and_the_energy_they_say() {
+fn friction_and_limits_in_joints_have_the_derivatives_and_the_energy_they_say() {
     let of_one = r#"limits = [-0.2, 0.1]
 stiffness = 50
 damping = 2

@@ -161,7 +161,7 @@ only = "tension"
 }
 
 #[test]
-fn a_buffer_with_a_damper_lets_go_before_it_would_pull() {
+fn a_buffer_with_a_damper_separates_before_its_force_becomes_tensile() {
     // Against the buffer at x = 0.2 with 1.5 m/s; k = 800, d = 24, m = 2: ω0 = 20, ζ = 0.3.
     let text = block(
         1.5,
@@ -536,7 +536,7 @@ fn a_sliding_ball_ends_rolling_with_its_share_of_the_speed() {
 }
 
 #[test]
-fn a_disc_in_a_hollow_circle_presses_as_a_pendulum_pulls() {
+fn the_normal_force_of_a_disc_in_a_hollow_circle_is_that_of_a_pendulum() {
     // Without friction the disc's centre swings on a circle of radius 1 − 0.1: N = m (3 g cos θ − 2 g cos θ0), softened by the
     // depth N/k = 1e-4 m.
     let n = 64;
@@ -728,7 +728,7 @@ fn a_spring_of_1e12_newtons_per_metre_ends_in_time() {
 }
 
 #[test]
-fn stick_slip_regularised_agrees_with_the_closed_form_up_to_its_creep() {
+fn regularised_stick_slip_agrees_with_the_closed_form_up_to_its_slip_in_stiction() {
     // A block on a belt-like drive: pulled by a spring whose end moves at 0.1 m/s, k = 50, m = 2, friction 8 static, 5 kinetic.
     // Closed form: sticks until the spring carries 8, slips by 2 (8 − 5)/k = 0.12 m (without damping) in about π/ω.
     let text = r#"format = 1

@@ -81,7 +81,7 @@ fn times(model: &Model, end: f64) -> Vec<f64> {
 }
 
 #[test]
-fn a_ball_bounces_ten_times_in_time() {
+fn a_ball_bounces_ten_times_at_the_right_times() {
     // From 0.8 m: down after 0.4 s, then hops of 0.8 eᵏ s.
     let e: f64 = 0.8;
     let exact = |k: i32| 0.4 + (1..=k).map(|j| 0.8 * e.powi(j)).sum::<f64>();
@@ -107,7 +107,7 @@ fn a_ball_bounces_ten_times_in_time() {
 }
 
 #[test]
-fn a_bounce_without_end_ends_at_rest_and_the_books_balance() {
+fn infinitely_many_bounces_end_at_rest_and_the_energy_balance_closes() {
     for dimension in [2, 3] {
         let height = ["ball.y", "ball.z"][dimension - 2];
         for (formulation, rest) in [
@@ -181,7 +181,7 @@ fn rod_exactly(e: f64, end: f64) -> (f64, f64) {
 }
 
 #[test]
-fn a_rod_against_its_stop_loses_what_restitution_says_and_the_error_follows_the_tolerance() {
+fn a_rod_against_its_joint_limit_loses_what_restitution_says_and_the_error_follows_the_tolerance() {
     let e = 0.7;
     let (angle, lost) = rod_exactly(e, 2.5);
     for (dimension, formulation) in [
@@ -211,7 +211,7 @@ fn a_rod_against_its_stop_loses_what_restitution_says_and_the_error_follows_the_
 }
 
 #[test]
-fn a_rod_comes_to_rest_on_its_stop_and_is_lifted_off_when_it_is_pulled() {
+fn a_rod_comes_to_rest_on_its_joint_limit_and_separates_when_it_is_pulled() {
     for (dimension, formulation) in [
         (2, "absolute"),
         (2, "hybrid"),
@@ -349,7 +349,7 @@ fn a_point_leaves_a_slippery_ball_where_the_book_says() {
 }
 
 #[test]
-fn a_bead_in_a_hollow_curve_swings_as_a_pendulum_and_presses_as_one_pulls() {
+fn a_bead_in_a_hollow_curve_has_the_motion_and_normal_force_of_a_pendulum() {
     let points: Vec<String> = (0..80)
         .map(|k| (2.0 * PI * f64::from(k) / 80.0).sin_cos())
         .map(|(s, c)| format!("[{c:.15}, {s:.15}]"))
@@ -462,7 +462,7 @@ fn a_rigid_floor_with_friction_brakes_a_box_and_makes_a_ball_roll() {
 }
 
 #[test]
-fn friction_of_a_blow_turns_a_ball() {
+fn friction_in_an_impact_spins_a_ball() {
     // Thrown on the floor with 1 m/s along it, 2 m/s down, μ = 0.1, e = 0.5: dv = μ (1 + e) v_n.
     let rest = "restitution = 0.5\nfriction = { kinetic = 0.1, stiction_velocity = 1e-4 }";
     for dimension in [2, 3] {
@@ -526,7 +526,7 @@ fn chattering_on_a_shaken_table_goes_on_in_finite_steps() {
 }
 
 #[test]
-fn a_box_dropped_on_its_four_corners_comes_to_rest_and_is_carried() {
+fn a_box_dropped_on_its_four_corners_comes_to_rest_with_its_weight_on_the_contacts() {
     for (turned, rest) in [
         (0.0, "restitution = 0.3"),
         (0.2, "restitution = 0.3"),
@@ -585,7 +585,7 @@ fn the_impact_case_of_the_paper_is_a_mechanism_whose_error_follows_the_tolerance
 }
 
 #[test]
-fn what_cannot_go_on_ends_with_a_sentence_within_the_substeps() {
+fn impacts_without_end_stay_within_the_substep_limit_and_are_reported() {
     // A ball that bounces in a gap narrower than rounding of its place: blows without end.
     let text = ball(2, "absolute", 0.0, "restitution = 1.0\nrest_speed = 0.0")
         + "[[force]]\nname = \"ceiling\"\ntype = \"contact\"\nbodies = [\"ground\", \"ball\"]\n\
@@ -681,7 +681,7 @@ fn a_long_chain_lands_alike_in_every_formulation() {
 }
 
 #[test]
-fn friction_that_wedges_is_survived_or_named() {
+fn wedging_friction_is_solved_or_reported_by_name() {
     // Painlevé's rod: pushed along a rough floor with its foot ahead or behind, where rigid bodies and Coulomb's law have no
     // answer or two. Whatever becomes of it, it ends, and an error names the floor.
     for (speed, friction) in [(1.0, 0.3), (-1.0, 0.3), (1.0, 3.0), (-1.0, 3.0)] {

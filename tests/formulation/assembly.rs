@@ -354,7 +354,7 @@ fn a_rod_between_two_balls_needs_inertia_to_spin() {
 }
 
 #[test]
-fn a_body_without_mass_that_nothing_holds_is_refused_by_name() {
+fn a_massless_body_without_constraints_is_refused_by_name() {
     for dimension in [2, 3] {
         for inertia in [0.0, 0.1] {
             let mut model = four_bar(dimension, 0.73f64.hypot(0.283));

@@ -250,7 +250,7 @@ fn momentum(instance: &mut Instance) -> [f64; 6] {
 /// What the method promises: it conserves what is linear in its own rates (in absolute coordinates the linear momentum), and all
 /// else as well as it integrates.
 #[test]
-fn momentum_is_kept_with_the_order_of_the_method() {
+fn momentum_is_conserved_with_the_order_of_the_method() {
     let steps = [0.02, 0.01, 0.005];
     let lost = |formulation, step: Option<f64>, corrector| {
         let mut model = text(FLOATING);
@@ -300,7 +300,7 @@ fn momentum_is_kept_with_the_order_of_the_method() {
 /// A weight that swings on a light ladder of four-bars, drawn with all bars in line: there the rows depend on each other for a
 /// moment, whichever joints are cut.
 #[test]
-fn a_loop_drawn_in_a_singular_position_starts_and_goes_on_whatever_is_cut() {
+fn a_loop_in_a_singular_initial_pose_starts_and_goes_on_whatever_joint_is_cut() {
     let bars = |theta: f64| {
         let (s, c) = theta.sin_cos();
         let mut t =

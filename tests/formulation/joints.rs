@@ -216,7 +216,7 @@ fn jacobian(rig: &Rig) -> DMatrix<f64> {
 }
 
 #[test]
-fn derivatives_are_the_differences_of_what_they_derive() {
+fn derivatives_agree_with_finite_differences() {
     let mut noise = Noise::new(1);
     for case in cases() {
         for model in [alone(case), hung(case)] {
@@ -237,7 +237,7 @@ fn derivatives_are_the_differences_of_what_they_derive() {
 }
 
 #[test]
-fn a_joint_takes_the_degrees_of_freedom_it_should() {
+fn a_joint_removes_the_degrees_of_freedom_it_should() {
     let mut noise = Noise::new(2);
     for case in cases() {
         let model = alone(case);
@@ -372,7 +372,7 @@ fn energy_is_conserved_and_loops_stay_closed() {
 }
 
 #[test]
-fn a_joint_drawn_and_one_given_in_its_bodies_move_alike() {
+fn a_joint_given_in_the_ground_frame_and_one_given_in_its_bodies_move_alike() {
     for case in cases() {
         let model = hung(case);
         let mut other = model.clone();

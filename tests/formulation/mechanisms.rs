@@ -220,7 +220,7 @@ fn a_driven_slider_crank_has_the_closed_form_motion_and_drive_effort() {
 /// The work of a drive is an integral over what happens between the ends of the steps: it follows the tolerance although
 /// nothing is left free and the ends themselves are exact.
 #[test]
-fn what_a_drive_brings_in_is_what_is_there() {
+fn the_energy_supplied_by_a_drive_is_the_energy_gained() {
     for dimension in [2, 3] {
         for (law, _) in laws() {
             let mut off = Vec::new();
@@ -244,7 +244,7 @@ fn what_a_drive_brings_in_is_what_is_there() {
 }
 
 #[test]
-fn a_table_is_followed_through_its_points_and_held_at_its_ends() {
+fn a_table_is_followed_through_its_points_and_constant_beyond_its_ends() {
     let points = vec![[0.1, 0.3], [0.5, 1.2], [0.8, 0.9], [1.3, 2.0]];
     for (dimension, formulation) in everywhere() {
         let law = MotionLaw::Table {
@@ -395,7 +395,7 @@ fn an_input_drives_a_motion_by_position_speed_or_acceleration() {
 }
 
 #[test]
-fn a_held_speed_turns_on_from_where_the_last_one_ended() {
+fn a_constant_speed_continues_from_the_last_position() {
     let mut instance = Instance::from_text(&turntable(3, "speed"), None).unwrap();
     let u = instance.find("u").unwrap();
     instance.initialize(1.0, 10.0, 0.0).unwrap();

@@ -33,7 +33,7 @@ fn reactions(run: &mut Run<dyn System>) -> Vec<f64> {
 }
 
 #[test]
-fn hinges_in_one_place_share_the_load_equally_also_between_steps() {
+fn coincident_hinges_share_the_reaction_equally_also_between_steps() {
     let mut one = Run::model(&pendulum(1), Backend::Auto).unwrap();
     let mut three = Run::model(&pendulum(3), Backend::Auto).unwrap();
     let (mut a, mut b) = (sample(&one), sample(&three));

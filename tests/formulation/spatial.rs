@@ -458,7 +458,7 @@ fn bricard() -> Model {
 }
 
 #[test]
-fn bricards_mechanism_moves_although_its_rows_say_it_cannot() {
+fn bricards_mechanism_moves_although_its_constraint_count_says_it_cannot() {
     let run = |tolerance: f64| {
         let mut model = bricard();
         model.solver.tolerance = tolerance;
@@ -544,7 +544,7 @@ fn four_bars(n: usize, dimension: usize) -> Model {
 }
 
 #[test]
-fn planar_loops_drawn_in_space_move_as_in_the_plane() {
+fn planar_loops_modelled_in_space_move_as_in_the_plane() {
     for n in [1, 2] {
         let [mut flat, mut deep] = [2, 3].map(|d| {
             let mut model = four_bars(n, d);
@@ -587,7 +587,7 @@ fn planar_loops_drawn_in_space_move_as_in_the_plane() {
 }
 
 #[test]
-fn rows_of_four_bars_in_space_stay_on_the_smooth_branch_through_all_singular_positions() {
+fn spatial_chains_of_four_bars_stay_on_the_smooth_branch_through_all_singular_positions() {
     for n in [1, 2, 4] {
         let mut model = four_bars(n, 3);
         model.solver.tolerance = 1e-5;

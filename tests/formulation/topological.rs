@@ -84,7 +84,7 @@ fn accelerations(
 }
 
 #[test]
-fn every_derivative_is_that_of_differences() {
+fn every_derivative_agrees_with_finite_differences() {
     let all = loops();
     assert!(all.len() >= 12, "{}", all.len());
     for (name, model) in all {
@@ -164,7 +164,7 @@ fn every_quantity_is_that_of_absolute_coordinates_the_closer_the_smaller_the_tol
 }
 
 #[test]
-fn without_loops_it_is_the_system_of_the_joints_to_the_bit() {
+fn without_loops_it_equals_the_relative_formulation_to_the_bit() {
     for (name, model) in [
         ("chain", text(&chain(&["revolute", "spherical"], 4))),
         ("branches", text(BRANCHES)),
@@ -263,7 +263,7 @@ fn order_two_and_four_with_the_corrector() {
 }
 
 #[test]
-fn a_choice_that_becomes_bad_is_made_anew_and_the_motion_goes_on() {
+fn an_ill_conditioned_partition_is_repartitioned_and_the_motion_goes_on() {
     // The slider stands still at both dead points: there nothing follows from it.
     let mut model = file("slider_crank.toml");
     model.solver.tolerance = 1e-8;
@@ -298,7 +298,7 @@ fn a_choice_that_becomes_bad_is_made_anew_and_the_motion_goes_on() {
 }
 
 #[test]
-fn choosing_anew_keeps_the_order() {
+fn repartitioning_keeps_the_order() {
     for (corrector, expected) in [(Corrector::Off, 2.0), (Corrector::Auto, 4.0)] {
         let mut model = file("slider_crank.toml");
         model.solver.tolerance = 1e-11;
@@ -345,7 +345,7 @@ fn until_error(instance: &mut Instance, stop: f64) -> (Option<Error>, f64) {
 }
 
 #[test]
-fn a_choice_that_is_kept_ends_with_time_and_coordinate() {
+fn a_fixed_partition_that_becomes_singular_fails_with_time_and_coordinate() {
     // When the crank is first in line with the rod, from absolute coordinates at 1e-9.
     let dead = {
         let mut model = file("slider_crank.toml");
@@ -392,7 +392,7 @@ fn a_choice_that_is_kept_ends_with_time_and_coordinate() {
 const IN_LINE: f64 = 0.7143555292929604;
 
 #[test]
-fn the_double_four_bar_ends_at_its_singular_position_where_a_choice_is_kept() {
+fn the_double_four_bar_fails_at_its_singular_position_with_a_fixed_partition() {
     for step in [None, Some(0.01), Some(0.03), Some(0.05), Some(0.1)] {
         for first in ["A0.position", "A1.position", "A2.position"] {
             let mut model = file("double_four_bar.toml");
@@ -590,7 +590,7 @@ fn in_units(model: &Model, unit: f64) -> Model {
 }
 
 #[test]
-fn the_choice_does_not_depend_on_units() {
+fn the_partition_does_not_depend_on_units() {
     for (name, model) in [
         ("four-bar", file("four_bar.toml")),
         ("slider-crank", file("slider_crank.toml")),
@@ -607,7 +607,7 @@ fn the_choice_does_not_depend_on_units() {
 }
 
 #[test]
-fn a_restored_state_goes_on_with_the_same_bits_across_a_new_choice() {
+fn a_restored_state_goes_on_with_the_same_bits_across_a_repartition() {
     let mut model = file("slider_crank.toml");
     model.solver.tolerance = 1e-6;
     for (model, first) in [
@@ -653,7 +653,7 @@ fn model_stored(model: &Model) -> usize {
 }
 
 #[test]
-fn the_other_method_is_refused_by_name() {
+fn vsa23_is_refused_by_name() {
     let mut model = file("four_bar.toml");
     model.solver.formulation = TOPOLOGICAL;
     model.solver.integrator = biela::model::IntegratorName::Vsa23;

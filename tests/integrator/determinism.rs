@@ -61,7 +61,7 @@ fn a_second_run_repeats_the_first() {
 }
 
 #[test]
-fn work_space_that_has_seen_another_run_gives_the_same_bits() {
+fn a_workspace_used_by_another_run_gives_the_same_bits() {
     everywhere(|case, backend, corrector| {
         let settings = Solver {
             tolerance: 1e-5,

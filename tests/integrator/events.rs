@@ -212,7 +212,7 @@ fn wall_times(count: usize) -> Vec<f64> {
 }
 
 #[test]
-fn a_pendulum_against_a_wall_is_thrown_back_in_time() {
+fn a_pendulum_rebounds_from_a_wall_at_the_right_time() {
     let system = WallPendulum {
         wall: -0.3,
         restitution: 0.7,
@@ -326,7 +326,7 @@ fn balls_that_land_at_once_bounce_at_once() {
 }
 
 #[test]
-fn a_ball_in_a_narrow_groove_is_struck_by_both_walls_and_leaves_the_way_it_came() {
+fn a_ball_in_a_narrow_groove_hits_both_walls_and_leaves_the_way_it_came() {
     // Walls ten degrees from the vertical, met at the same instant at the bottom of the groove.
     let (s, c) = 10f64.to_radians().sin_cos();
     let wall = |side: f64| Event {
@@ -382,7 +382,7 @@ fn an_event_on_a_communication_point_fires_once() {
 }
 
 #[test]
-fn what_is_on_the_floor_at_the_start_bounces_rests_or_leaves() {
+fn a_contact_closed_at_the_start_rebounds_rests_or_separates() {
     let system = Bounce::default();
     for corrector in [Corrector::Off, Corrector::Auto] {
         let solver = settings(1e-6, corrector);
@@ -419,7 +419,7 @@ fn what_is_on_the_floor_at_the_start_bounces_rests_or_leaves() {
 }
 
 #[test]
-fn a_ball_bounces_in_time_comes_to_rest_and_is_lifted_off() {
+fn a_ball_bounces_at_the_right_times_comes_to_rest_and_is_lifted_off() {
     let system = Bounce::default();
     let (g, e) = (system.gravity, system.restitution);
     let fall = (2.0f64 / g).sqrt();
@@ -524,7 +524,7 @@ fn a_ball_bounces_in_time_comes_to_rest_and_is_lifted_off() {
 }
 
 #[test]
-fn a_ball_that_hardly_slows_down_is_not_held_too_early() {
+fn a_ball_with_restitution_near_one_does_not_come_to_rest_too_early() {
     let system = Bounce {
         restitution: 0.97,
         ..Bounce::default()
@@ -576,7 +576,7 @@ fn chattering_ends_in_an_error_that_names_the_event() {
 }
 
 #[test]
-fn chattering_ends_in_a_hold_where_the_system_has_one() {
+fn chattering_ends_in_a_sticking_mode_where_the_system_has_one() {
     for corrector in [Corrector::Off, Corrector::Auto] {
         let system = relay(true);
         let mut run = Run::new(&system, &settings(1e-4, corrector), &[0.0], &[0.5]);

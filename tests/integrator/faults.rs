@@ -353,14 +353,14 @@ fn a_force_that_becomes_nan_or_infinite_names_its_coordinate() {
 }
 
 #[test]
-fn a_wall_beyond_which_the_system_does_not_answer_ends_the_run_at_the_wall() {
+fn a_recoverable_callback_failure_beyond_a_wall_ends_the_run_at_the_wall() {
     breaks_in_mid_run(Break::Fault(Fault::NotHere(7)), |e| {
         matches!(e, Error::Callback { code: 7, .. })
     });
 }
 
 #[test]
-fn a_stop_is_obeyed_at_once() {
+fn a_fatal_callback_failure_stops_at_once() {
     breaks_in_mid_run(Break::Fault(Fault::Stop(-3)), |e| {
         matches!(e, Error::Callback { code: -3, .. })
     });
@@ -374,7 +374,7 @@ fn a_stop_is_obeyed_at_once() {
 }
 
 #[test]
-fn the_same_at_the_start() {
+fn evaluation_failures_at_the_start_name_their_culprit() {
     let everywhere: Place = |_, _, _| true;
     let broken = |how| Fragile::new(Chain(2), everywhere, how);
     let start = |how| start_error(broken(how), &[1.0, 0.0, 2.0, 0.0], &[0.0; 4]);
@@ -417,7 +417,7 @@ fn a_constraint_that_becomes_nan_names_its_joint() {
 }
 
 #[test]
-fn an_event_whose_other_side_has_no_force_leaves_the_state_before_it() {
+fn an_event_after_which_the_force_fails_leaves_the_state_before_it() {
     // The force breaks in the mode that the event enters.
     let place: Place = |_, q, v| q[0] >= 0.2499999 && v[0].is_finite();
     for how in [
@@ -726,7 +726,7 @@ fn three_bars(speed: f64) -> Model {
 }
 
 #[test]
-fn a_third_bar_of_a_parallelogram_is_survived_and_named() {
+fn the_redundant_third_bar_of_a_parallelogram_is_detected_and_named() {
     // One angle from upright: (3/3 + 2) θ'' = (3/2 + 2) g sin θ. Its energy gives the speed at any angle.
     let speed_at = |theta: f64| (1.0 + 2.0 * 3.5 / 3.0 * 9.81 * (1.0 - theta.cos())).sqrt();
     for backend in [Backend::Dense, Backend::Sparse] {
@@ -781,7 +781,7 @@ fn a_parallelogram_with_a_third_bar_passes_its_flat_positions() {
 }
 
 #[test]
-fn a_row_that_stops_following_from_the_others_is_held_again() {
+fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for (corrector, step) in [
             (Corrector::Off, None),
@@ -910,7 +910,7 @@ impl System for TwoFloors {
 }
 
 #[test]
-fn a_row_that_an_event_brings_in_twice_is_held_once() {
+fn a_constraint_that_an_event_activates_twice_is_enforced_once() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for corrector in [Corrector::Off, Corrector::Auto] {
             let settings = Solver {
@@ -959,7 +959,7 @@ fn a_row_that_an_event_brings_in_twice_is_held_once() {
 }
 
 #[test]
-fn a_row_that_begins_to_contradict_the_others_is_an_error_by_its_name() {
+fn a_redundant_constraint_that_becomes_inconsistent_is_an_error_by_its_name() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for (corrector, step) in [
             (Corrector::Off, None),

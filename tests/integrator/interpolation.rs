@@ -88,7 +88,7 @@ fn points_between_steps_are_as_accurate_as_the_steps() {
 }
 
 #[test]
-fn looking_between_the_steps_changes_nothing() {
+fn interpolating_between_the_steps_changes_nothing() {
     let system = Chain(2);
     let (q, v) = start();
     let mut looked = Run::new(&system, &Solver::default(), &q, &v);

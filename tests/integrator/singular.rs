@@ -224,7 +224,7 @@ fn nine_tolerances_stay_on_the_smooth_branch() {
 }
 
 #[test]
-fn the_model_file_is_the_row_of_two() {
+fn the_model_file_is_the_chain_of_two_four_bars() {
     let mut file = model("double_four_bar.toml");
     file.solver = settings(1e-4);
     let mut run = Run::model(&file, Backend::Auto).unwrap();
@@ -358,7 +358,7 @@ fn fixed_steps_may_end_on_singular_positions() {
 }
 
 #[test]
-fn a_look_and_a_jump_in_a_singular_position_keep_to_the_branch() {
+fn interpolation_and_an_input_jump_in_a_singular_position_keep_to_the_branch() {
     let (_, singular) = reference(2);
     let mut row = Row::new(2, &settings(1e-4));
     let mut seen = sample(&row.run);
@@ -405,7 +405,7 @@ fn on_branch(seen: &Sample, t: f64, n: usize) {
 }
 
 #[test]
-fn a_mechanism_drawn_in_a_singular_position_goes_on_along_the_smooth_branch() {
+fn a_mechanism_with_a_singular_initial_pose_goes_on_along_the_smooth_branch() {
     for n in [1, 2, 4] {
         for (theta, corrector) in [
             (FRAC_PI_2, Corrector::Auto),
@@ -507,7 +507,7 @@ fn equal_slider_crank(theta: f64, rate: f64) -> Model {
 }
 
 #[test]
-fn the_slider_crank_with_equal_lengths_goes_through_its_singular_positions() {
+fn the_slider_crank_with_equal_lengths_passes_its_singular_positions() {
     let run = |settings: &Solver, theta: f64, stops: &[f64]| {
         let mut model = equal_slider_crank(theta, 9.0);
         model.solver = *settings;

@@ -167,7 +167,7 @@ fn the_double_pendulum_starts_as_two_bars_falling_freely() {
 }
 
 #[test]
-fn the_tip_of_a_closed_loop_hangs_on_the_closing_rod() {
+fn the_closing_rod_of_a_loop_carries_the_weight_of_its_tip() {
     // Both bars horizontal and in line, at rest, the rod vertical above the tip: bars carry point masses along their axes
     // only, so the middle mass falls freely while the tip stays.
     let right = std::f64::consts::FRAC_PI_2;
@@ -382,7 +382,7 @@ fn the_impact_oscillator_changes_its_law_at_the_border_only() {
 }
 
 #[test]
-fn a_mass_at_rest_is_held_by_the_floor_until_it_is_lifted() {
+fn a_mass_at_rest_stays_in_contact_with_the_floor_until_it_is_lifted() {
     let system = Bounce::default();
     let (mut modes, mut n) = ([0], [f64::NAN; 2]);
     let at = motion(&[0.0, 0.0], &[1.0, -2.0], &[0.0; 2], &[0.0]);

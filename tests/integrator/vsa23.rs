@@ -151,7 +151,7 @@ fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> Single {
 }
 
 #[test]
-fn the_error_at_the_end_of_a_step_has_a_threshold_as_large_as_the_opening() {
+fn the_error_at_the_end_of_a_step_has_a_threshold_as_large_as_the_constraint_violation() {
     for (set, floor) in [
         (Vsa23Parameters::Original, 1.41),
         (Vsa23Parameters::Common, 0.412),
@@ -187,7 +187,7 @@ fn the_error_at_the_common_point_has_no_threshold() {
 }
 
 #[test]
-fn the_threshold_stops_a_run_that_looks_at_the_end_of_its_steps_and_not_one_at_the_common_point() {
+fn the_threshold_stops_a_run_with_the_error_at_the_end_of_steps_and_not_at_the_common_point() {
     // The first step, from rest, is long and opens the constraints by more than the tolerance; the next one cannot be
     // accepted, however short.
     let run = |parameters, error_at| {
@@ -210,7 +210,7 @@ fn the_threshold_stops_a_run_that_looks_at_the_end_of_its_steps_and_not_one_at_t
 }
 
 #[test]
-fn constraints_hold_at_the_equilibrium_points_and_open_in_the_extrapolation() {
+fn constraints_are_satisfied_at_the_equilibrium_points_and_violated_in_the_extrapolation() {
     // theory: section 3 of the notes: 2.8e-7 after extrapolation at h = 0.02 (the paper: of the order of 1e-6).
     let q = Chain(2).horizontal();
     let v = [0.0; 4];
@@ -263,7 +263,7 @@ fn example_1_takes_as_many_steps_as_published() {
 }
 
 #[test]
-fn an_attempt_with_one_iteration_for_each_scheme_costs_four_residuals_and_two_factorisations() {
+fn a_trial_step_with_one_iteration_for_each_scheme_costs_four_residuals_and_two_factorisations() {
     for (power, name) in [(3, "example2_cubic"), (2, "example2_quadratic")] {
         let settings = Solver {
             tolerance: 1e-4,
@@ -374,7 +374,7 @@ fn hht_is_more_accurate_with_fewer_steps_on_the_double_pendulum() {
 }
 
 #[test]
-fn the_double_pendulum_takes_as_many_attempts_as_published() {
+fn the_double_pendulum_takes_as_many_trial_steps_as_published() {
     // theory: 486 steps published for [0, 10]; the tolerance is chosen for it, the agreement shows that the error at the
     // common point neither stalls nor races. 5 % for what else is not told.
     let settings = Solver {

@@ -309,7 +309,7 @@ fn broken_forces_are_refused_by_name_and_place() {
 }
 
 #[test]
-fn broken_friction_and_stops_are_refused_by_name_and_place() {
+fn broken_friction_and_joint_limits_are_refused_by_name_and_place() {
     for (body, expected) in JOINTS {
         refused(&format!("{HEAD}{body}\n"), expected);
     }

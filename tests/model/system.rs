@@ -103,7 +103,7 @@ fn tied_oscillators_move_as_one_and_the_multiplier_is_the_force_between_them() {
 }
 
 #[test]
-fn a_start_off_the_constraints_is_put_onto_them_by_least_motion_in_the_mass_metric() {
+fn inconsistent_initial_positions_are_projected_onto_the_constraints_in_the_mass_metric() {
     // B q = 0 with q1 = q2: the centre of mass (1·1 + 3·0)/4 is where both end.
     let text = "format = 1\n[system]\nmass = [[1, 0], [0, 3]]\nconstraint = [[1, -1]]\nposition = [1, 0]\nvelocity = [0, 2]\n";
     let mut instance = Instance::from_model(model(text)).unwrap();

@@ -180,7 +180,7 @@ fn four_bars(n: usize) -> Model {
 }
 
 #[test]
-fn rows_of_four_bars_through_their_singular_positions() {
+fn chains_of_four_bars_through_their_singular_positions() {
     for n in [1, 2, 4] {
         // Bars of the ground turn clockwise by θ; couplers stay level. Ten singular positions in 10 s.
         let last = format!("bar{n}");
