@@ -8,10 +8,10 @@
 //! largest distance of a body at eight times from the mean of both programs' finest runs (tolerance 1e-9), and the time at an error
 //! is interpolated on logarithmic scales. `steps` are those at 1e-6.
 
-use biela::formulation::{Context, Mechanism, Motion, build};
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, build};
 use biela::integrator::{Environment, Integrator, State};
 use biela::model::quantity::{BodyField, Quantity};
-use biela::model::{Body, FormulationName, Frame, Joint, JointKind, JointPlace, Model};
+use biela::model::{Body, FormulationName, Joint, JointFrame, JointKind, JointPlacement, Model};
 use cpu_time::ThreadTime;
 
 const TOLERANCES: [f64; 5] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
@@ -38,16 +38,16 @@ fn joint(
     point: [f64; 3],
     axis: [f64; 3],
 ) {
-    let frame = Frame {
+    let frame = JointFrame {
         point,
         axis,
-        across: [0.0; 3],
+        reference_direction: [0.0; 3],
     };
     model.joints.push(Joint {
         name: format!("joint{}", model.joints.len()),
         kind,
         bodies,
-        frame: JointPlace::Ground(frame),
+        frame: JointPlacement::InitialPose(frame),
         ..Joint::default()
     });
 }
@@ -172,7 +172,7 @@ struct Outcome {
 }
 
 fn places(mechanism: &dyn Mechanism, parameters: &[f64], bodies: usize, s: &State) -> Vec<f64> {
-    let cx = Context {
+    let cx = EvaluationContext {
         t: s.t,
         u: &[],
         u_dot: &[],
@@ -180,7 +180,7 @@ fn places(mechanism: &dyn Mechanism, parameters: &[f64], bodies: usize, s: &Stat
         p: parameters,
         modes: &s.modes,
     };
-    let motion = Motion {
+    let motion = MotionPoint {
         q: &s.q,
         v: &s.v,
         a: &s.acc,
@@ -202,9 +202,9 @@ fn run(model: &Model, formulation: FormulationName, tolerance: f64) -> Result<Ou
         parameters: &parameters,
     };
     let mechanism = build(&model).map_err(said)?;
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut q, &mut v);
+    mechanism.initial_state(&mut q, &mut v);
     let mut state = State::default();
     let mut cpu = 0.0;
     let mut seen = Vec::new();

@@ -14,11 +14,13 @@
 //! nothing is timed; the energy is looked at after every step: DRIFT is the largest |E − E0| (J). ERROR is the largest relative error of
 //! the seven angles in P3, and the distance of the first tip from where it should be in P1 and P2 (m).
 
-use biela::formulation::{Context, Mechanism, build};
+use biela::formulation::{EvaluationContext, Mechanism, build};
 use biela::integrator::{Environment, Integrator, State};
-use biela::linalg::so3::{Mat3, Vec3};
+use biela::linalg::rotation::{Mat3, Vec3};
 use biela::model::quantity::{BodyField, Quantity};
-use biela::model::{Body, Corrector, FormulationName, Frame, Joint, JointKind, JointPlace, Model};
+use biela::model::{
+    Body, Corrector, FormulationName, Joint, JointFrame, JointKind, JointPlacement, Model,
+};
 use cpu_time::ThreadTime;
 use std::io::{BufRead, Write};
 
@@ -61,10 +63,10 @@ fn joint(
         name,
         kind,
         bodies,
-        frame: JointPlace::Ground(Frame {
+        frame: JointPlacement::InitialPose(JointFrame {
             point,
             axis,
-            across: [0.0; 3],
+            reference_direction: [0.0; 3],
         }),
         ..Joint::default()
     }
@@ -201,8 +203,8 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn context<'s>(&self, state: &'s State, parameters: &'s [f64]) -> Context<'s> {
-        Context {
+    fn context<'s>(&self, state: &'s State, parameters: &'s [f64]) -> EvaluationContext<'s> {
+        EvaluationContext {
             t: state.t,
             u: &[],
             u_dot: &[],
@@ -221,7 +223,7 @@ impl Watch<'_> {
 
     fn body(&self, state: &State, parameters: &[f64], body: usize, field: BodyField) -> f64 {
         let cx = self.context(state, parameters);
-        let motion = biela::formulation::Motion {
+        let motion = biela::formulation::MotionPoint {
             q: &state.q,
             v: &state.v,
             a: &state.acc,
@@ -260,9 +262,9 @@ fn run(words: &[&str]) -> Result<String, String> {
     };
     let said = |e: biela::Error| e.to_string();
     let mechanism = build(&model).map_err(said)?;
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut q, &mut v);
+    mechanism.initial_state(&mut q, &mut v);
     let watch = (*how == "watch").then_some(Watch {
         mechanism: &*mechanism,
     });

@@ -24,11 +24,11 @@ pub const BIELA_ABI_VERSION: i32 = 1;
 /// returns `BIELA_STATUS_BUSY` and changes nothing. Only `biela_cancel` is allowed while a call runs.
 /// Different instances never influence each other.
 #[allow(non_camel_case_types)]
-pub struct biela_instance(pub(super) Handle);
+pub struct biela_instance(pub(super) InstanceHandle);
 
 /// What is behind it. The order of the fields is the one written here: left to the compiler it depends on their sizes.
 #[repr(C)]
-pub(super) struct Handle {
+pub(super) struct InstanceHandle {
     /// [`MAGIC`] while alive; first, so that a handle of another kind is found out.
     magic: u64,
     /// Name of the call inside; NULL: nobody.
@@ -147,7 +147,7 @@ impl biela_instance {
             fault: false,
             component,
         };
-        Box::new(Self(Handle {
+        Box::new(Self(InstanceHandle {
             magic: MAGIC,
             running: AtomicPtr::new(null_mut()),
             cancel: AtomicPtr::new(content.cancel_flag()),

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use super::gate::gate;
 use super::instance::biela_instance;
 use super::status::biela_status;
-use crate::component::{Category, Level, Logger, Message};
+use crate::component::{LogCategory, LogLevel, LogMessage, Logger};
 use crate::error::Error;
 
 /// How serious a message is. A logger hears everything up to its own level.
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn biela_set_logger(
                 content.component.set_logger(None);
                 return Ok(());
             };
-            let known = Level::ALL.into_iter().find(|l| *l as c_int == level);
+            let known = LogLevel::ALL.into_iter().find(|l| *l as c_int == level);
             let level = known.ok_or_else(|| Error::Argument {
                 name: "level".to_owned(),
                 value: level.to_string(),
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn biela_set_logger(
             })?;
             let user = User(user);
             let mut text = Vec::new();
-            let sink = move |message: &Message| {
+            let sink = move |message: &LogMessage| {
                 text.clear();
                 text.extend(message.text.bytes().filter(|byte| *byte != 0));
                 text.push(0);
@@ -102,22 +102,22 @@ pub unsafe extern "C" fn biela_set_logger(
     }
 }
 
-fn of_level(level: Level) -> biela_log_level {
+fn of_level(level: LogLevel) -> biela_log_level {
     match level {
-        Level::Error => biela_log_level::Error,
-        Level::Warning => biela_log_level::Warning,
-        Level::Info => biela_log_level::Info,
-        Level::Debug => biela_log_level::Debug,
+        LogLevel::Error => biela_log_level::Error,
+        LogLevel::Warning => biela_log_level::Warning,
+        LogLevel::Info => biela_log_level::Info,
+        LogLevel::Debug => biela_log_level::Debug,
     }
 }
 
-fn of_category(category: Category) -> &'static CStr {
+fn of_category(category: LogCategory) -> &'static CStr {
     match category {
-        Category::Start => c"start",
-        Category::Step => c"step",
-        Category::Event => c"event",
-        Category::Input => c"input",
-        Category::State => c"state",
+        LogCategory::Start => c"start",
+        LogCategory::Step => c"step",
+        LogCategory::Event => c"event",
+        LogCategory::Input => c"input",
+        LogCategory::State => c"state",
     }
 }
 
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_those_of_the_component() {
-        for level in Level::ALL {
+        for level in LogLevel::ALL {
             assert_eq!(of_level(level) as c_int, level as c_int);
         }
-        for category in Category::ALL {
+        for category in LogCategory::ALL {
             assert_eq!(of_category(category).to_str(), Ok(category.name()));
         }
     }

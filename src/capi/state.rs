@@ -18,11 +18,11 @@ use crate::error::{Error, Result};
 /// It holds all that the future depends on: a run continued from a restored state gives the same bits. It may
 /// outlive its instance and be restored into any instance of the same model, one call at a time.
 #[allow(non_camel_case_types)]
-pub struct biela_state(Handle);
+pub struct biela_state(SavedStateHandle);
 
 /// What is behind it, in this order.
 #[repr(C)]
-struct Handle {
+struct SavedStateHandle {
     /// [`MAGIC`] while alive; first, so that a handle of another kind is found out.
     magic: u64,
     /// Name of the call that uses it; NULL: nobody.
@@ -39,7 +39,7 @@ const MAGIC: u64 = u64::from_be_bytes(*b"biela-st");
 impl biela_state {
     /// A handle around a state.
     fn new(saved: SavedState) -> *mut Self {
-        Box::into_raw(Box::new(Self(Handle {
+        Box::into_raw(Box::new(Self(SavedStateHandle {
             magic: MAGIC,
             running: AtomicPtr::new(null_mut()),
             saved: UnsafeCell::new(saved),

@@ -21,7 +21,9 @@ use super::pointer::{self, Growing};
 use super::status::biela_status;
 use crate::component::Instance;
 use crate::error::Result;
-use crate::formulation::own::{Own, Shape, Trouble, Troubles, What};
+use crate::formulation::user_system::{
+    CallbackFailure, CallbackFailures, FailureKind, UserSystem, UserSystemShape,
+};
 use crate::model::Model;
 
 use functions::Functions;
@@ -385,9 +387,9 @@ pub unsafe extern "C" fn biela_system_answer(
 /// What an instance keeps of its user's functions.
 pub(super) struct Callbacks {
     functions: Functions,
-    shape: Shape,
+    shape: UserSystemShape,
     /// Of the system in use.
-    troubles: Arc<Troubles>,
+    troubles: Arc<CallbackFailures>,
     /// The last answer that made a call fail.
     answer: i32,
 }
@@ -395,7 +397,7 @@ pub(super) struct Callbacks {
 impl Callbacks {
     /// A new instance of the same equations.
     pub(super) fn component(&mut self, model: &Model) -> Result<Instance> {
-        let system = Own::new(self.functions.clone(), self.shape.clone())?;
+        let system = UserSystem::new(self.functions.clone(), self.shape.clone())?;
         self.troubles = system.troubles();
         Instance::from_mechanism(model.clone(), Box::new(system))
     }
@@ -426,13 +428,13 @@ impl Callbacks {
         if !concerns {
             return outcome;
         }
-        if let What::Answered(answer) = trouble.what {
+        if let FailureKind::Answered(answer) = trouble.what {
             self.answer = answer;
         }
         Err(Failure {
             status: match trouble.what {
-                What::Answered(_) => biela_status::ErrorCallback,
-                What::NotFinite(..) => biela_status::ErrorNumeric,
+                FailureKind::Answered(_) => biela_status::ErrorCallback,
+                FailureKind::NotFinite(..) => biela_status::ErrorNumeric,
             },
             sentence: c_text(&sentence(&trouble)),
         })
@@ -442,20 +444,20 @@ impl Callbacks {
 /// Differences look back by no more than this (s).
 const DIFFERENCED: f64 = 4e-3;
 
-fn sentence(trouble: &Trouble) -> String {
+fn sentence(trouble: &CallbackFailure) -> String {
     let part = trouble.part.name();
     let when = match trouble.time.is_nan() {
         true => String::new(),
         false => format!(" at t = {} s", trouble.time),
     };
     match trouble.what {
-        What::Answered(answer) if trouble.ends => {
+        FailureKind::Answered(answer) if trouble.ends => {
             format!("the function \"{part}\" answered {answer}{when}: stop")
         }
-        What::Answered(answer) => format!(
+        FailureKind::Answered(answer) => format!(
             "the function \"{part}\" answered {answer}{when}: not here, and no step was short enough to avoid it"
         ),
-        What::NotFinite(i, value) => {
+        FailureKind::NotFinite(i, value) => {
             format!("the function \"{part}\" wrote {value} at [{i}]{when}")
         }
     }

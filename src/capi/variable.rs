@@ -7,7 +7,7 @@ use super::gate::{create, gate};
 use super::instance::{Content, biela_instance};
 use super::pointer::{self, Growing};
 use super::status::biela_status;
-use crate::component::{Causality, Initial, Variability};
+use crate::component::{Causality, InitialKind, Variability};
 use crate::error::Error;
 
 /// Who sets a variable.
@@ -187,8 +187,8 @@ pub unsafe extern "C" fn biela_variable_info(
                 },
                 initial: match known.initial {
                     None => biela_initial::None,
-                    Some(Initial::Exact) => biela_initial::Exact,
-                    Some(Initial::Calculated) => biela_initial::Calculated,
+                    Some(InitialKind::Exact) => biela_initial::Exact,
+                    Some(InitialKind::Calculated) => biela_initial::Calculated,
                 },
                 has_min: i32::from(known.min.is_some()),
                 has_max: i32::from(known.max.is_some()),

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::Instance;
-use super::input::Drive;
-use super::log::{Category, Level};
-use super::state::Phase;
-use super::value::environment;
+use super::input::InputState;
+use super::instance_state::InstancePhase;
+use super::log::{LogCategory, LogLevel};
+use super::values::environment;
 use crate::error::{Error, Result};
-use crate::formulation::{Context, Motion, ReadOff, Whole};
+use crate::formulation::{BodyAssembly, EvaluationContext, FullConstraintSet, MotionPoint};
 use crate::integrator::{Sample, StartReport, State};
 use crate::model::Target;
 use crate::model::quantity::{MotionField, Quantity};
@@ -22,7 +22,7 @@ impl Instance {
     /// `tolerance` <= 0 means the model's. On failure the instance is as before.
     pub fn initialize(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
         let outcome = self.begin(start, stop, tolerance);
-        self.tell(Category::Start, &outcome);
+        self.tell(LogCategory::Start, &outcome);
         outcome?;
         self.tell_start();
         Ok(())
@@ -33,7 +33,7 @@ impl Instance {
         let Some(report) = self.life.report.clone() else {
             return;
         };
-        if !self.hears(Level::Warning, Category::Start) {
+        if !self.hears(LogLevel::Warning, LogCategory::Start) {
             return;
         }
         let StartReport {
@@ -46,8 +46,8 @@ impl Instance {
         } = *report;
         let first = self.life.state.next_h;
         self.log(
-            Level::Info,
-            Category::Start,
+            LogLevel::Info,
+            LogCategory::Start,
             format_args!(
                 "started: closure as written {closure_before:.1e}, assembly moved {moved:.1e} and changed velocities by \
                  {velocity_changed:.1e} 1/s (error norm); first substep {first:.3e} s"
@@ -56,8 +56,8 @@ impl Instance {
         // A start pose off by more than the drawing's own digits is worth a look.
         if moved > WORTH_A_LOOK || velocity_changed > WORTH_A_LOOK {
             self.log(
-                Level::Warning,
-                Category::Start,
+                LogLevel::Warning,
+                LogCategory::Start,
                 format_args!(
                     "the start as written does not fit the joints: positions moved by {moved:.1e}, velocities by \
                      {velocity_changed:.1e} 1/s (error norm)"
@@ -67,23 +67,23 @@ impl Instance {
         if !redundant.is_empty() {
             let names = redundant.join(", ");
             self.log(
-                Level::Info,
-                Category::Start,
+                LogLevel::Info,
+                LogCategory::Start,
                 format_args!("constraints that follow from the others: {names}"),
             );
         }
         if !redundant.is_empty() && !immovable.is_empty() {
             let names = immovable.join(", ");
             self.log(
-                Level::Warning,
-                Category::Start,
+                LogLevel::Warning,
+                LogCategory::Start,
                 format_args!("cannot move, held by more constraints than that takes: {names}"),
             );
         }
     }
 
     fn begin(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
-        if self.life.phase == Phase::Running {
+        if self.life.phase == InstancePhase::Running {
             return Err(Error::CallOrder {
                 call: "initialize",
                 reason: "it has been done; reset first",
@@ -110,7 +110,7 @@ impl Instance {
         let mut drive = self.life.wanted.clone();
         drive.begin(start);
         let Sample { q, v, .. } = &mut self.scratch.sample;
-        self.mechanism.start(q, v);
+        self.mechanism.initial_state(q, v);
         self.begin_motions(start, &mut drive);
         let mut state = State::default();
         let env = environment(&drive);
@@ -120,12 +120,15 @@ impl Instance {
             .integrator
             .start(&*self.mechanism, &env, start, q, v, &mut state)?;
         if let Some(bodies) = bodies {
-            let size = |read_off: &dyn ReadOff| read_off.bodies().size().nv;
-            let hides = self.mechanism.whole().is_some_and(Whole::hides);
-            if let (true, Some(there)) = (hides, self.mechanism.read_off().map(size)) {
+            let size = |read_off: &dyn BodyAssembly| read_off.bodies().dimensions().nv;
+            let hides = self
+                .mechanism
+                .full_constraints()
+                .is_some_and(FullConstraintSet::multipliers_hidden);
+            if let (true, Some(there)) = (hides, self.mechanism.body_assembly().map(size)) {
                 // Which joints follow from others is known where all of them are constraints; what can move stays the same.
                 let free = there.saturating_sub(bodies.rank);
-                report.rank = self.mechanism.size().nv.saturating_sub(free);
+                report.rank = self.mechanism.dimensions().nv.saturating_sub(free);
                 report.redundant.clone_from(&bodies.redundant);
             }
             report.closure_before = bodies.closure_before;
@@ -140,7 +143,7 @@ impl Instance {
 
         self.scratch.known.forget();
         let life = &mut self.life;
-        life.phase = Phase::Running;
+        life.phase = InstancePhase::Running;
         life.start = start;
         life.stop = stop;
         life.tolerance = tolerance;
@@ -159,18 +162,18 @@ impl Instance {
 impl Instance {
     /// Motions whose speed or acceleration is an input begin where the pose and the rates as written have them.
     /// The pose is in the scratch; accelerations and multipliers are not known yet and do not count.
-    fn begin_motions(&mut self, start: f64, drive: &mut Drive) {
+    fn begin_motions(&mut self, start: f64, drive: &mut InputState) {
         let sample = &mut self.scratch.sample;
         sample.acc.fill(0.0);
         sample.lambda.fill(0.0);
-        let at = Motion {
+        let at = MotionPoint {
             q: &sample.q,
             v: &sample.v,
             a: &sample.acc,
             lambda: &sample.lambda,
         };
         let none = vec![0.0; self.model.inputs.len()];
-        let cx = Context {
+        let cx = EvaluationContext {
             t: start,
             u: &none,
             u_dot: &none,

@@ -7,10 +7,10 @@
 
 use std::sync::OnceLock;
 
-use crate::formulation::Pattern;
-use crate::linalg::lu::Columns;
-use crate::linalg::order::{self, Graph};
-use crate::linalg::sparse::{Entry, Symbolic, fill};
+use crate::formulation::Sparsity;
+use crate::linalg::ordering::{self, AdjacencyGraph};
+use crate::linalg::sparse_ldl::{SymbolicLdl, SymmetricEntry, fill};
+use crate::linalg::sparse_lu::CompressedColumns;
 
 /// A diagonal entry below this part of the largest is the rounding of a stiffness, not a mass: it lies below whatever units make of
 /// masses and moments of inertia.
@@ -29,12 +29,12 @@ pub enum Backend {
 }
 
 /// Compressed rows: entries of row i are `start[i]..start[i + 1]`, columns rising.
-struct Rows {
+struct RowPattern {
     start: Vec<u32>,
     column: Vec<u32>,
 }
 
-impl Rows {
+impl RowPattern {
     /// Merges coordinate entries (equal places once).
     fn merged(rows: usize, mut places: Vec<(u32, u32)>) -> Self {
         places.sort_unstable();
@@ -65,7 +65,7 @@ impl Rows {
 
 /// Where the entries are; made once for a system and shared by all matrices and factors.
 #[derive(Clone, Debug)]
-pub struct Structure {
+pub struct SaddleSparsity {
     nv: usize,
     nc: usize,
     /// Slots of the rows of S, then of G, in one row of values. S has its diagonal and with (i, j) also (j, i).
@@ -82,21 +82,21 @@ pub struct Structure {
     /// Squared [`System::lever`](crate::formulation::System::lever) of each coordinate; empty where all are one.
     levers: Vec<f64>,
     no_diagonal: f64,
-    pub(super) sparse: Option<Sparse>,
+    pub(super) sparse: Option<SparseLayout>,
 }
 
 /// What the sparse backend prepares.
 #[derive(Clone, Debug)]
-pub(super) struct Sparse {
-    pub symbolic: Symbolic,
+pub(super) struct SparseLayout {
+    pub symbolic: SymbolicLdl,
     /// Made beforehand up to [`ROOM_BEFOREHAND`] unknowns.
-    whole: OnceLock<Whole>,
+    whole: OnceLock<DenseLayout>,
 }
 
 /// The whole matrix by columns for LU, and the slot of each entry (`NO_SLOT` for the diagonal of −E).
 #[derive(Clone, Debug)]
-pub(super) struct Whole {
-    pub columns: Columns,
+pub(super) struct DenseLayout {
+    pub columns: CompressedColumns,
     pub slot: Vec<u32>,
 }
 
@@ -113,12 +113,12 @@ const ALWAYS_DENSE: usize = 12;
 const SOMETIMES_DENSE: usize = 200;
 const NEARLY_FULL: f64 = 0.6;
 
-impl Structure {
+impl SaddleSparsity {
     /// Merges the pattern and, for the sparse backend, finds an order and the places of the factor.
     ///
     /// # Panics
     /// If an entry of the pattern lies outside `nv` x `nv` or `nc` x `nv`.
-    pub fn new(nv: usize, nc: usize, pattern: &Pattern, backend: Backend) -> Self {
+    pub fn new(nv: usize, nc: usize, pattern: &Sparsity, backend: Backend) -> Self {
         for &(i, j) in &pattern.tangent {
             assert!(
                 (i as usize) < nv && (j as usize) < nv,
@@ -137,8 +137,8 @@ impl Structure {
             places.push((j, i));
         }
         places.extend((0..nv as u32).map(|i| (i, i)));
-        let s = Rows::merged(nv, places);
-        let g = Rows::merged(nc, pattern.jacobian.clone());
+        let s = RowPattern::merged(nv, places);
+        let g = RowPattern::merged(nc, pattern.jacobian.clone());
         let diagonal = (0..nv as u32).map(|i| s.slot((i, i))).collect();
         let offset = s.column.len() as u32;
         let mut s_place: Vec<u32> = pattern.tangent.iter().map(|&at| s.slot(at)).collect();
@@ -168,11 +168,11 @@ impl Structure {
                 }
             }
             let graph = st.graph();
-            let order = order::saddle(&graph, nv, &light);
+            let order = ordering::saddle(&graph, nv, &light);
             let full = n as f64 * (n as f64 - 1.0) / 2.0;
             let nearly_full = fill(&graph, &order) as f64 > NEARLY_FULL * full;
             if backend == Backend::Sparse || n > SOMETIMES_DENSE || !nearly_full {
-                st.sparse = Some(Sparse::new(&st, &graph, order));
+                st.sparse = Some(SparseLayout::new(&st, &graph, order));
             }
         }
         st
@@ -202,11 +202,11 @@ impl Structure {
     }
 
     /// Couplings of all unknowns.
-    pub(super) fn graph(&self) -> Graph {
+    pub(super) fn graph(&self) -> AdjacencyGraph {
         let s = (0..self.nv).flat_map(|i| self.s_row(i).map(move |slot| (i, slot)));
         let g = (0..self.nc).flat_map(|k| self.g_row(k).map(move |slot| (self.nv + k, slot)));
         let couplings = s.chain(g).map(|(i, slot)| (i as u32, self.column[slot]));
-        Graph::new(self.nv + self.nc, couplings)
+        AdjacencyGraph::new(self.nv + self.nc, couplings)
     }
 
     /// Slots of row i of S.
@@ -261,15 +261,15 @@ impl Structure {
     }
 }
 
-impl Sparse {
-    pub fn new(st: &Structure, graph: &Graph, order: Vec<u32>) -> Self {
+impl SparseLayout {
+    pub fn new(st: &SaddleSparsity, graph: &AdjacencyGraph, order: Vec<u32>) -> Self {
         let nv = st.nv;
         let mut entries = Vec::with_capacity((st.s_len() - nv) / 2 + st.column.len() - st.s_len());
         for i in 0..nv {
             for slot in st.s_row(i) {
                 let j = st.column[slot];
                 if j < i as u32 {
-                    entries.push(Entry {
+                    entries.push(SymmetricEntry {
                         i: i as u32,
                         j,
                         first: slot as u32,
@@ -280,7 +280,7 @@ impl Sparse {
         }
         for k in 0..st.nc {
             for slot in st.g_row(k) {
-                entries.push(Entry {
+                entries.push(SymmetricEntry {
                     i: (nv + k) as u32,
                     j: st.column[slot],
                     first: slot as u32,
@@ -289,7 +289,7 @@ impl Sparse {
             }
         }
         let sparse = Self {
-            symbolic: Symbolic::new(graph, order, nv, &entries),
+            symbolic: SymbolicLdl::new(graph, order, nv, &entries),
             whole: OnceLock::new(),
         };
         if nv + st.nc <= ROOM_BEFOREHAND {
@@ -299,13 +299,13 @@ impl Sparse {
     }
 
     /// The matrix by columns.
-    pub fn whole(&self, st: &Structure) -> &Whole {
-        self.whole.get_or_init(|| Whole::new(st))
+    pub fn whole(&self, st: &SaddleSparsity) -> &DenseLayout {
+        self.whole.get_or_init(|| DenseLayout::new(st))
     }
 }
 
-impl Whole {
-    fn new(st: &Structure) -> Self {
+impl DenseLayout {
+    fn new(st: &SaddleSparsity) -> Self {
         let (nv, n) = (st.nv, st.nv + st.nc);
         let mut count = vec![0u32; n + 1];
         for i in 0..nv {
@@ -344,7 +344,7 @@ impl Whole {
             put(nv + k, nv + k, NO_SLOT);
         }
         Self {
-            columns: Columns { start: count, row },
+            columns: CompressedColumns { start: count, row },
             slot: slots,
         }
     }
@@ -352,7 +352,7 @@ impl Whole {
 
 /// The values of one saddle-point matrix.
 #[derive(Clone, Debug)]
-pub struct Matrix {
+pub struct SaddleMatrix {
     /// Entries of S, then of G, by slot.
     pub(super) values: Vec<f64>,
     g_start: Vec<u32>,
@@ -362,9 +362,9 @@ pub struct Matrix {
     inverse: Vec<f64>,
 }
 
-impl Matrix {
+impl SaddleMatrix {
     /// All zero, all rows active.
-    pub fn new(st: &Structure) -> Self {
+    pub fn new(st: &SaddleSparsity) -> Self {
         Self {
             values: vec![0.0; st.column.len()],
             g_start: st.g_start.clone(),
@@ -375,7 +375,7 @@ impl Matrix {
     }
 
     /// S from values in the order of `Pattern::tangent`; equal places are added.
-    pub fn load_tangent(&mut self, st: &Structure, values: &[f64]) {
+    pub fn load_tangent(&mut self, st: &SaddleSparsity, values: &[f64]) {
         if st.tangent_in_place() {
             self.tangent_mut(st).copy_from_slice(values);
             return;
@@ -387,12 +387,12 @@ impl Matrix {
     }
 
     /// The entries of S, to be written in the order of the pattern where [`Structure::tangent_in_place`] says so.
-    pub fn tangent_mut(&mut self, st: &Structure) -> &mut [f64] {
+    pub fn tangent_mut(&mut self, st: &SaddleSparsity) -> &mut [f64] {
         &mut self.values[..st.s_len()]
     }
 
     /// G from values in the order of `Pattern::jacobian`; equal places are added. Rows that are not active stay zero.
-    pub fn load_jacobian(&mut self, st: &Structure, values: &[f64]) {
+    pub fn load_jacobian(&mut self, st: &SaddleSparsity, values: &[f64]) {
         self.values[st.s_len()..].fill(0.0);
         for (&slot, v) in st.g_place.iter().zip(values) {
             self.values[slot as usize] += v;
@@ -421,7 +421,7 @@ impl Matrix {
     /// Coordinates with (almost) no mass are left out of the sum: their share would be without bound, while in truth
     /// the other constraints on them hold it down. If nothing is left the metric of the coordinates themselves is used; rows
     /// that are zero, all of them, get `eps` itself.
-    pub fn regularise(&mut self, st: &Structure, mass_diagonal: &[f64], eps: f64) {
+    pub fn regularise(&mut self, st: &SaddleSparsity, mass_diagonal: &[f64], eps: f64) {
         let smallest = 1e-15 * mass_diagonal.iter().fold(0.0, |m: f64, &x| m.max(x.abs()));
         for (inverse, m) in self.inverse.iter_mut().zip(mass_diagonal) {
             let m = m.abs();
@@ -450,7 +450,7 @@ impl Matrix {
     }
 
     /// e_i := (G diag(`inverse`) Gᵀ)_ii; returns their sum.
-    fn row_sizes(&mut self, st: &Structure) -> f64 {
+    fn row_sizes(&mut self, st: &SaddleSparsity) -> f64 {
         let mut sum = 0.0;
         for i in 0..st.nc {
             let mut size = 0.0;
@@ -468,24 +468,24 @@ impl Matrix {
     }
 
     /// out = S x
-    pub fn tangent_times(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
+    pub fn tangent_times(&self, st: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
         rows_times(st, &st.s_start, &self.values, x, out);
     }
 
     /// The diagonal of S.
-    pub fn tangent_diagonal(&self, st: &Structure, out: &mut [f64]) {
+    pub fn tangent_diagonal(&self, st: &SaddleSparsity, out: &mut [f64]) {
         for (out, &slot) in out.iter_mut().zip(&st.diagonal) {
             *out = self.values[slot as usize];
         }
     }
 
     /// out = G x
-    pub fn jacobian_times(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
+    pub fn jacobian_times(&self, st: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
         rows_times(st, &st.g_start, &self.values, x, out);
     }
 
     /// out_i = Σ|G_ij x_j|
-    pub fn jacobian_sizes(&self, st: &Structure, x: &[f64], out: &mut [f64]) {
+    pub fn jacobian_sizes(&self, st: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             let range = st.g_row(i);
             let terms = st.column[range.clone()].iter().zip(&self.values[range]);
@@ -494,7 +494,7 @@ impl Matrix {
     }
 
     /// out += Gᵀ λ
-    pub fn add_jacobian_transposed(&self, st: &Structure, lambda: &[f64], out: &mut [f64]) {
+    pub fn add_jacobian_transposed(&self, st: &SaddleSparsity, lambda: &[f64], out: &mut [f64]) {
         for (i, &l) in lambda.iter().enumerate() {
             let range = st.g_row(i);
             for (&j, g) in st.column[range.clone()].iter().zip(&self.values[range]) {
@@ -514,7 +514,7 @@ impl Matrix {
     }
 }
 
-fn rows_times(st: &Structure, start: &[u32], values: &[f64], x: &[f64], out: &mut [f64]) {
+fn rows_times(st: &SaddleSparsity, start: &[u32], values: &[f64], x: &[f64], out: &mut [f64]) {
     let (Some(&first), Some(&last)) = (start.first(), start.last()) else {
         return;
     };
@@ -539,13 +539,13 @@ mod tests {
     use super::*;
 
     /// S = [[2 + 1, 4], [0, 5]] with a repeated place, G = [[1, 2], [3 - 1, 0]].
-    fn small() -> (Structure, Matrix) {
-        let pattern = Pattern {
+    fn small() -> (SaddleSparsity, SaddleMatrix) {
+        let pattern = Sparsity {
             tangent: vec![(0, 0), (0, 1), (1, 1), (0, 0)],
             jacobian: vec![(1, 0), (0, 1), (0, 0), (1, 0)],
         };
-        let st = Structure::new(2, 2, &pattern, Backend::Dense);
-        let mut m = Matrix::new(&st);
+        let st = SaddleSparsity::new(2, 2, &pattern, Backend::Dense);
+        let mut m = SaddleMatrix::new(&st);
         m.load_tangent(&st, &[2.0, 4.0, 5.0, 1.0]);
         m.load_jacobian(&st, &[3.0, 2.0, 1.0, -1.0]);
         (st, m)
@@ -555,11 +555,11 @@ mod tests {
     fn small_and_full_matrices_are_dense_and_long_chains_sparse() {
         use super::super::samples::{Sample, full, planar_chain};
         let sparse = |sample: Sample, backend| {
-            let pattern = Pattern {
+            let pattern = Sparsity {
                 tangent: sample.tangent,
                 jacobian: sample.jacobian,
             };
-            Structure::new(sample.nv, sample.nc, &pattern, backend).is_sparse()
+            SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend).is_sparse()
         };
         assert!(!sparse(planar_chain(2), Backend::Auto));
         assert!(sparse(planar_chain(3), Backend::Auto));

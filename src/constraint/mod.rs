@@ -7,14 +7,14 @@
 //!
 //! and what its constraint rows tell about each other.
 
-pub mod augmented;
-pub mod lifted;
+pub mod augmented_lagrangian;
+pub mod descriptor_form;
+pub mod factorization;
 mod matrix;
-pub mod multipliers;
-pub mod projection;
-pub mod reach;
+pub mod minimum_norm;
 pub mod reactions;
 pub mod redundancy;
+pub mod saddle_point;
 
 #[cfg(test)]
 mod samples;

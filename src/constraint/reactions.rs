@@ -14,7 +14,7 @@
 //!   [ G  −E  ] [ dλ ] = [    0    ],     λ += dλ,      E_i = ε c s_i²,   c = mean of (G diag(M)⁻¹ Gᵀ)_ii / s_i²
 //! ```
 
-use super::multipliers::{Factor, Matrix, Singular, Structure};
+use super::factorization::{Factorization, SaddleMatrix, SaddleSparsity, SingularPivot};
 
 /// Large enough that rounding in the undetermined directions is 1e-16/ε, small enough that an iteration gains four digits
 /// where the rows are as independent as in usual mechanisms (pivots of 1e-3).
@@ -27,16 +27,16 @@ const BALANCED: f64 = 1e-12;
 /// `x` and `dl` are scratch. Returns the part of `r` that is left, relative: far from zero only if `r` is not of the form
 /// Gᵀλ. The back-substitutions done are added to `solves`.
 pub fn least(
-    st: &Structure,
-    m: &mut Matrix,
-    factor: &mut Factor,
+    st: &SaddleSparsity,
+    m: &mut SaddleMatrix,
+    factor: &mut Factorization,
     scale: &[f64],
     r: &[f64],
     lambda: &mut [f64],
     x: &mut [f64],
     dl: &mut [f64],
     solves: &mut u64,
-) -> Result<f64, Singular> {
+) -> Result<f64, SingularPivot> {
     m.tangent_diagonal(st, x);
     m.regularise(st, x, 1.0);
     let mut sum = 0.0;
@@ -86,22 +86,22 @@ fn square(x: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::multipliers::Backend;
+    use super::super::factorization::Backend;
     use super::super::samples::{self, Sample};
     use super::*;
-    use crate::formulation::Pattern;
+    use crate::formulation::Sparsity;
     use nalgebra::{DMatrix, DVector};
 
     fn found(sample: &Sample, backend: Backend, scale: &[f64], lambda: &[f64]) -> (Vec<f64>, f64) {
-        let pattern = Pattern {
+        let pattern = Sparsity {
             tangent: sample.tangent.clone(),
             jacobian: sample.jacobian.clone(),
         };
-        let st = Structure::new(sample.nv, sample.nc, &pattern, backend);
-        let mut m = Matrix::new(&st);
+        let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend);
+        let mut m = SaddleMatrix::new(&st);
         m.load_tangent(&st, &sample.s);
         m.load_jacobian(&st, &sample.g);
-        let mut factor = Factor::new(&st);
+        let mut factor = Factorization::new(&st);
         let mut r = vec![0.0; sample.nv];
         m.add_jacobian_transposed(&st, lambda, &mut r);
         let mut out = vec![f64::NAN; sample.nc];

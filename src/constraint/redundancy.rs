@@ -8,8 +8,8 @@
 //! pivot is the squared sine of the angle between the row and their span. The rank of G does not depend on the
 //! weights, so the diagonal of M is enough, and a coordinate without mass may be given the average one.
 
-use super::multipliers::{Backend, Factor, Matrix, Structure};
-use crate::formulation::Pattern;
+use super::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
+use crate::formulation::Sparsity;
 
 /// Pivots below this count as zero. Mechanisms leave a gap of many decades here: the last good pivot is seldom below
 /// 1e-3, the first bad one is rounding.
@@ -24,7 +24,7 @@ const AROUND: [usize; 2] = [60, DENSE];
 /// One possible set of active rows that follow from the other active rows, rising. `m` holds M and G.
 /// Up to 300 rows those named are the later ones of rows that imply each other. Allocates: for the start and for
 /// changes of the joint set. Rows that are not made of numbers are not judged: factoring reports them.
-pub fn dependent_rows(st: &Structure, m: &Matrix) -> Vec<usize> {
+pub fn dependent_rows(st: &SaddleSparsity, m: &SaddleMatrix) -> Vec<usize> {
     let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
     let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
     if !rows.iter().all(finite) {
@@ -43,7 +43,7 @@ pub fn dependent_rows(st: &Structure, m: &Matrix) -> Vec<usize> {
 }
 
 /// The same where only the rows of `among` may be named: the others are known to be independent of each other.
-pub fn dependent_rows_among(st: &Structure, m: &Matrix, among: &[bool]) -> Vec<usize> {
+pub fn dependent_rows_among(st: &SaddleSparsity, m: &SaddleMatrix, among: &[bool]) -> Vec<usize> {
     let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
     let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
     if !rows.iter().all(finite) {
@@ -84,15 +84,15 @@ pub fn dependent_rows_among(st: &Structure, m: &Matrix, among: &[bool]) -> Vec<u
 
 /// Makes W of chosen rows.
 struct Gram<'a> {
-    st: &'a Structure,
-    m: &'a Matrix,
+    st: &'a SaddleSparsity,
+    m: &'a SaddleMatrix,
     /// 1 / M_ii
     weight: Vec<f64>,
     spread: Vec<f64>,
 }
 
 impl<'a> Gram<'a> {
-    fn new(st: &'a Structure, m: &'a Matrix) -> Self {
+    fn new(st: &'a SaddleSparsity, m: &'a SaddleMatrix) -> Self {
         let mut mass = vec![0.0; st.nv()];
         m.tangent_diagonal(st, &mut mass);
         for (i, x) in mass.iter_mut().enumerate() {
@@ -216,7 +216,7 @@ fn large(gram: &mut Gram, rows: &[usize]) -> Vec<usize> {
 /// far below the threshold.
 fn sparse_pivots(gram: &Gram, rows: &[usize]) -> Option<Vec<f64>> {
     let (st, m) = (gram.st, gram.m);
-    let mut pattern = Pattern::default();
+    let mut pattern = Sparsity::default();
     let mut g = Vec::new();
     for &k in rows {
         for slot in st.g_row(k) {
@@ -226,8 +226,8 @@ fn sparse_pivots(gram: &Gram, rows: &[usize]) -> Option<Vec<f64>> {
     }
     pattern.tangent = (0..st.nv() as u32).map(|i| (i, i)).collect();
     let mass: Vec<f64> = gram.weight.iter().map(|w| 1.0 / w).collect();
-    let diagonal = Structure::new(st.nv(), st.nc(), &pattern, Backend::Sparse);
-    let mut matrix = Matrix::new(&diagonal);
+    let diagonal = SaddleSparsity::new(st.nv(), st.nc(), &pattern, Backend::Sparse);
+    let mut matrix = SaddleMatrix::new(&diagonal);
     let mut active = vec![false; st.nc()];
     for &k in rows {
         active[k] = true;
@@ -236,7 +236,7 @@ fn sparse_pivots(gram: &Gram, rows: &[usize]) -> Option<Vec<f64>> {
     matrix.load_tangent(&diagonal, &mass);
     matrix.load_jacobian(&diagonal, &g);
     matrix.regularise(&diagonal, &mass, 1e-15);
-    let mut factor = Factor::new(&diagonal);
+    let mut factor = Factorization::new(&diagonal);
     factor.factor(&diagonal, &matrix).ok()?;
     Some(factor.constraint_pivots().to_vec())
 }
@@ -247,7 +247,7 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn new(st: &Structure, m: &Matrix) -> Self {
+    fn new(st: &SaddleSparsity, m: &SaddleMatrix) -> Self {
         let mut rows = vec![Vec::new(); st.nv()];
         for k in (0..st.nc()).filter(|&k| m.active()[k]) {
             for slot in st.g_row(k) {
@@ -258,7 +258,7 @@ impl Neighbours {
     }
 
     /// `count` rows nearest to `k`, itself first, those already gone left out.
-    fn around(&self, st: &Structure, k: usize, count: usize, gone: &[bool]) -> Vec<usize> {
+    fn around(&self, st: &SaddleSparsity, k: usize, count: usize, gone: &[bool]) -> Vec<usize> {
         let mut ball = vec![k];
         let mut known = std::collections::HashSet::from([k]);
         let mut at = 0;
@@ -286,12 +286,12 @@ mod tests {
     use super::*;
 
     fn found(sample: &Sample, active: Option<&[bool]>) -> Vec<usize> {
-        let pattern = Pattern {
+        let pattern = Sparsity {
             tangent: sample.tangent.clone(),
             jacobian: sample.jacobian.clone(),
         };
-        let st = Structure::new(sample.nv, sample.nc, &pattern, Backend::Auto);
-        let mut m = Matrix::new(&st);
+        let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, Backend::Auto);
+        let mut m = SaddleMatrix::new(&st);
         if let Some(rows) = active {
             m.set_active(rows);
         }

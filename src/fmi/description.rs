@@ -1,19 +1,19 @@
 //! `modelDescription.xml`, in both dialects: what a unit has, can do and depends on. Everything comes from the component;
 //! here it is only written down.
 
-use super::layout::{Layout, Vector};
-use super::logger::Category;
-use super::measure;
-use super::unit::Standard;
+use super::fmu_instance::FmiStandard;
+use super::logger::FmiLogCategory;
+use super::physical_unit;
+use super::value_reference::{ArrayVariable, ValueReferences};
 use super::xml::{Xml, number};
-use crate::component::{Causality, Initial, Instance, Variability, Variable};
+use crate::component::{Causality, InitialKind, Instance, Variability, Variable};
 
 /// Orders of output derivatives that can be asked for.
 pub const OUTPUT_DERIVATIVES: u32 = 2;
 
 /// Writes the description.
-pub fn description(instance: &Instance, standard: Standard, token: &str) -> String {
-    let layout = Layout::new(instance, standard == Standard::Three);
+pub fn description(instance: &Instance, standard: FmiStandard, token: &str) -> String {
+    let layout = ValueReferences::new(instance, standard == FmiStandard::Three);
     Description {
         instance,
         layout,
@@ -25,8 +25,8 @@ pub fn description(instance: &Instance, standard: Standard, token: &str) -> Stri
 
 struct Description<'a> {
     instance: &'a Instance,
-    layout: Layout,
-    standard: Standard,
+    layout: ValueReferences,
+    standard: FmiStandard,
     token: &'a str,
 }
 
@@ -38,15 +38,15 @@ fn yes() -> String {
 
 impl Description<'_> {
     fn three(&self) -> bool {
-        self.standard == Standard::Three
+        self.standard == FmiStandard::Three
     }
 
     fn write(&self) -> String {
         let mut xml = Xml::new();
         let model = self.instance.model();
         let token = match self.standard {
-            Standard::Two => "guid",
-            Standard::Three => "instantiationToken",
+            FmiStandard::Two => "guid",
+            FmiStandard::Three => "instantiationToken",
         };
         let mut attributes = vec![
             ("fmiVersion", self.standard.version().to_owned()),
@@ -78,7 +78,7 @@ impl Description<'_> {
         let order = OUTPUT_DERIVATIVES.to_string();
         let identifier = self.instance.model().name.clone();
         let attributes: Attributes = match self.standard {
-            Standard::Two => vec![
+            FmiStandard::Two => vec![
                 ("modelIdentifier", identifier),
                 ("canHandleVariableCommunicationStepSize", yes()),
                 ("canInterpolateInputs", yes()),
@@ -88,7 +88,7 @@ impl Description<'_> {
                 ("canSerializeFMUstate", yes()),
                 ("providesDirectionalDerivative", yes()),
             ],
-            Standard::Three => vec![
+            FmiStandard::Three => vec![
                 ("modelIdentifier", identifier),
                 ("canGetAndSetFMUState", yes()),
                 ("canSerializeFMUState", yes()),
@@ -125,8 +125,8 @@ impl Description<'_> {
         xml.element("UnitDefinitions", &[], |xml| {
             for unit in units {
                 xml.element("Unit", &[("name", unit.to_owned())], |xml| {
-                    if let Some(measure) = measure::parse(unit) {
-                        let mut attributes: Vec<(&str, String)> = measure::BASE
+                    if let Some(measure) = physical_unit::parse(unit) {
+                        let mut attributes: Vec<(&str, String)> = physical_unit::BASE
                             .into_iter()
                             .zip(measure.exponents)
                             .filter(|(_, exponent)| *exponent != 0)
@@ -137,7 +137,8 @@ impl Description<'_> {
                         }
                         xml.leaf("BaseUnit", &attributes);
                     }
-                    for (name, factor) in measure::kind_of(unit).map_or(&[][..], |k| k.shown) {
+                    for (name, factor) in physical_unit::kind_of(unit).map_or(&[][..], |k| k.shown)
+                    {
                         let attributes =
                             [("name", (*name).to_owned()), ("factor", number(*factor))];
                         xml.leaf("DisplayUnit", &attributes);
@@ -148,10 +149,10 @@ impl Description<'_> {
     }
 
     fn types(&self, xml: &mut Xml) {
-        let kinds: Vec<&measure::Kind> = self
+        let kinds: Vec<&physical_unit::VariableType> = self
             .units_in_use()
             .into_iter()
-            .filter_map(measure::kind_of)
+            .filter_map(physical_unit::kind_of)
             .collect();
         if kinds.is_empty() {
             return;
@@ -169,10 +170,10 @@ impl Description<'_> {
                 }
                 let name = ("name", type_name(kind));
                 match self.standard {
-                    Standard::Two => {
+                    FmiStandard::Two => {
                         xml.element("SimpleType", &[name], |xml| xml.leaf("Real", &attributes));
                     }
-                    Standard::Three => {
+                    FmiStandard::Three => {
                         attributes.insert(0, name);
                         xml.leaf("Float64Type", &attributes);
                     }
@@ -183,11 +184,11 @@ impl Description<'_> {
 
     fn log_categories(&self, xml: &mut Xml) {
         xml.element("LogCategories", &[], |xml| {
-            let named = Category::EACH.map(|category| {
+            let named = FmiLogCategory::EACH.map(|category| {
                 let name = category.name().to_str().unwrap_or("");
                 (name, category.description())
             });
-            for (name, description) in named.into_iter().chain([Category::all()]) {
+            for (name, description) in named.into_iter().chain([FmiLogCategory::all()]) {
                 let attributes = [
                     ("name", name.to_owned()),
                     ("description", description.to_owned()),
@@ -226,10 +227,10 @@ impl Description<'_> {
             }
             let value = value(variable);
             match self.standard {
-                Standard::Two => {
+                FmiStandard::Two => {
                     xml.element("ScalarVariable", &head, |xml| xml.leaf("Real", &value));
                 }
-                Standard::Three => {
+                FmiStandard::Three => {
                     if computed(variable) {
                         head.push(("intermediateUpdate", yes()));
                     }
@@ -249,7 +250,9 @@ impl Description<'_> {
             ("variability", "continuous".to_owned()),
             (
                 "declaredType",
-                measure::kind_of("s").map(type_name).unwrap_or_default(),
+                physical_unit::kind_of("s")
+                    .map(type_name)
+                    .unwrap_or_default(),
             ),
             ("unit", "s".to_owned()),
         ];
@@ -259,7 +262,7 @@ impl Description<'_> {
         }
     }
 
-    fn vector(&self, xml: &mut Xml, reference: u32, vector: &Vector) {
+    fn vector(&self, xml: &mut Xml, reference: u32, vector: &ArrayVariable) {
         let variables = self.instance.variables();
         let first = &variables[vector.elements[0] as usize];
         let names: Vec<&str> = vector
@@ -283,7 +286,7 @@ impl Description<'_> {
     }
 
     /// An output only if all its elements are.
-    fn vector_causality(&self, vector: &Vector) -> &'static str {
+    fn vector_causality(&self, vector: &ArrayVariable) -> &'static str {
         let variables = self.instance.variables();
         let is_output = |element: &u32| variables[*element as usize].causality == Causality::Output;
         match vector.elements.iter().all(is_output) {
@@ -310,7 +313,7 @@ impl Description<'_> {
         let during = |reference| self.instance.dependencies(reference);
         let initially = |reference| self.instance.initial_dependencies(reference);
         match self.standard {
-            Standard::Two => {
+            FmiStandard::Two => {
                 if outputs.is_empty() {
                     return;
                 }
@@ -321,7 +324,7 @@ impl Description<'_> {
                     self.unknowns(xml, "Unknown", &outputs, initially);
                 });
             }
-            Standard::Three => {
+            FmiStandard::Three => {
                 self.unknowns(xml, "Output", &outputs, during);
                 self.unknowns(xml, "InitialUnknown", &outputs, initially);
             }
@@ -367,7 +370,7 @@ impl Description<'_> {
 }
 
 /// Type names have a point, so that no variable has the same.
-fn type_name(kind: &measure::Kind) -> String {
+fn type_name(kind: &physical_unit::VariableType) -> String {
     format!("SI.{}", kind.name)
 }
 
@@ -396,15 +399,15 @@ fn variability(variable: &Variable) -> &'static str {
 
 fn initial(variable: &Variable) -> Option<&'static str> {
     variable.initial.map(|initial| match initial {
-        Initial::Exact => "exact",
-        Initial::Calculated => "calculated",
+        InitialKind::Exact => "exact",
+        InitialKind::Calculated => "calculated",
     })
 }
 
 /// Type, unit, range, start value.
 fn value(variable: &Variable) -> Attributes {
     let mut attributes: Attributes = Vec::new();
-    if let Some(kind) = measure::kind_of(&variable.unit) {
+    if let Some(kind) = physical_unit::kind_of(&variable.unit) {
         attributes.push(("declaredType", type_name(kind)));
     }
     if !variable.unit.is_empty() {

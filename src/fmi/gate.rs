@@ -14,17 +14,17 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::intermediate::Shared;
-use super::lifecycle::{Call, Phase};
-use super::logger::Category;
-use super::types::Status;
-use super::unit::{Outcome, Standard, Trouble, Unit};
+use super::fmu_instance::{FmiStandard, FmuFailure, FmuInstance, Outcome};
+use super::intermediate_update::SharedUpdates;
+use super::lifecycle::{LifecycleCall, LifecyclePhase};
+use super::logger::FmiLogCategory;
+use super::types::FmiStatus;
 use crate::capi::gate::{Turn, quietly};
 use crate::error::Error;
 
 /// What importers hold a pointer to.
 #[repr(C)]
-pub(super) struct Handle {
+pub(super) struct FmuHandle {
     /// Says of which standard it is, while alive; first, so that a foreign handle is found out.
     magic: u64,
     /// Name of the call inside; NULL: nobody.
@@ -32,21 +32,21 @@ pub(super) struct Handle {
     /// Stops a step that runs.
     cancel: Mutex<Arc<AtomicBool>>,
     /// What an intermediate update may read.
-    pub(super) shared: Shared,
+    pub(super) shared: SharedUpdates,
     /// Touched only by whoever has the turn.
-    unit: UnsafeCell<Unit>,
+    unit: UnsafeCell<FmuInstance>,
 }
 
-const fn magic(standard: Standard) -> u64 {
+const fn magic(standard: FmiStandard) -> u64 {
     match standard {
-        Standard::Two => u64::from_be_bytes(*b"biela-f2"),
-        Standard::Three => u64::from_be_bytes(*b"biela-f3"),
+        FmiStandard::Two => u64::from_be_bytes(*b"biela-f2"),
+        FmiStandard::Three => u64::from_be_bytes(*b"biela-f3"),
     }
 }
 
-impl Handle {
+impl FmuHandle {
     /// A handle for an importer to keep.
-    pub fn make(unit: Unit, shared: Shared) -> *mut c_void {
+    pub fn make(unit: FmuInstance, shared: SharedUpdates) -> *mut c_void {
         Box::into_raw(Box::new(Self {
             magic: magic(unit.standard),
             running: AtomicPtr::new(null_mut()),
@@ -61,7 +61,7 @@ impl Handle {
     ///
     /// # Safety
     /// `instance` is NULL or points to memory that can be read; if it says it is an instance, it is one.
-    pub unsafe fn open<'a>(instance: *mut c_void, standard: Standard) -> Option<&'a Self> {
+    pub unsafe fn open<'a>(instance: *mut c_void, standard: FmiStandard) -> Option<&'a Self> {
         let handle = instance.cast::<Self>();
         if handle.is_null() || !handle.is_aligned() {
             return None;
@@ -85,10 +85,10 @@ impl Handle {
 /// `instance` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
 pub(super) unsafe fn gate(
     instance: *mut c_void,
-    standard: Standard,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> Outcome,
+) -> FmiStatus {
     // Nobody can be told of a busy unit but by the status: its logger belongs to the call inside.
     // SAFETY: passed on.
     unsafe {
@@ -98,7 +98,7 @@ pub(super) unsafe fn gate(
             call,
             |_| false,
             action,
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
@@ -111,15 +111,15 @@ pub(super) unsafe fn gate(
 #[inline]
 pub(super) unsafe fn gate_or(
     instance: *mut c_void,
-    standard: Standard,
-    call: &'static Call,
-    quick: impl FnOnce(&mut Unit) -> bool,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-    busy: impl FnOnce(&Handle, &CStr) -> Status,
-) -> Status {
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    quick: impl FnOnce(&mut FmuInstance) -> bool,
+    action: impl FnOnce(&mut FmuInstance) -> Outcome,
+    busy: impl FnOnce(&FmuHandle, &CStr) -> FmiStatus,
+) -> FmiStatus {
     // SAFETY: the caller's promise.
-    let Some(handle) = (unsafe { Handle::open(instance, standard) }) else {
-        return Status::Error;
+    let Some(handle) = (unsafe { FmuHandle::open(instance, standard) }) else {
+        return FmiStatus::Error;
     };
     let _turn = match Turn::take(&handle.running, call.name) {
         Ok(turn) => turn,
@@ -135,13 +135,17 @@ pub(super) unsafe fn gate_or(
     #[cfg(not(feature = "fault-injection"))]
     let may_be_quick = true;
     if may_be_quick && quick(unit) {
-        return Status::Ok;
+        return FmiStatus::Ok;
     }
     guarded(handle, unit, action)
 }
 
 /// The long way: what waits is told to the component first; panics are caught.
-fn guarded(handle: &Handle, unit: &mut Unit, action: impl FnOnce(&mut Unit) -> Outcome) -> Status {
+fn guarded(
+    handle: &FmuHandle,
+    unit: &mut FmuInstance,
+    action: impl FnOnce(&mut FmuInstance) -> Outcome,
+) -> FmiStatus {
     let outcome = quietly(|| {
         #[cfg(feature = "fault-injection")]
         if std::mem::take(&mut unit.fault) {
@@ -151,53 +155,55 @@ fn guarded(handle: &Handle, unit: &mut Unit, action: impl FnOnce(&mut Unit) -> O
         action(unit)
     });
     match outcome {
-        Ok(()) => Status::Ok,
+        Ok(()) => FmiStatus::Ok,
         Err(trouble) => settle(handle, unit, trouble),
     }
 }
 
 #[cold]
-fn settle(handle: &Handle, unit: &mut Unit, trouble: Trouble) -> Status {
+fn settle(handle: &FmuHandle, unit: &mut FmuInstance, trouble: FmuFailure) -> FmiStatus {
     match trouble {
-        Trouble::Refused(error) => {
+        FmuFailure::Refused(error) => {
             if matches!(error, Error::Internal { .. }) {
                 unit.broken = true;
-                unit.phase = Phase::Error;
+                unit.phase = LifecyclePhase::Error;
                 handle.shared.lock().close();
             }
             refuse(unit, error)
         }
-        Trouble::Discarded(error) => {
+        FmuFailure::Discarded(error) => {
             let sentence = error.to_string();
             unit.logger
-                .say(Status::Discard, Category::Discard, &sentence);
-            Status::Discard
+                .say(FmiStatus::Discard, FmiLogCategory::Discard, &sentence);
+            FmiStatus::Discard
         }
     }
 }
 
 #[cold]
-fn refuse(unit: &Unit, error: Error) -> Status {
+fn refuse(unit: &FmuInstance, error: Error) -> FmiStatus {
     unit.logger
-        .say(Status::Error, Category::Error, &error.to_string());
-    Status::Error
+        .say(FmiStatus::Error, FmiLogCategory::Error, &error.to_string());
+    FmiStatus::Error
 }
 
 #[cold]
-fn illegal(call: &'static Call, phase: Phase) -> Error {
-    let never = !Phase::ALL.into_iter().any(|phase| call.legal_in(phase));
+fn illegal(call: &'static LifecycleCall, phase: LifecyclePhase) -> Error {
+    let never = !LifecyclePhase::ALL
+        .into_iter()
+        .any(|phase| call.legal_in(phase));
     Error::CallOrder {
         call: call.text(),
         reason: match phase {
             _ if never => {
                 "this is a co-simulation unit without event mode, clocks and structural parameters"
             }
-            Phase::Instantiated => "the unit has only been instantiated",
-            Phase::Initialization => "the unit is in initialization mode",
-            Phase::Step => "the unit is in step mode",
-            Phase::StepFailed => "the last step failed; set a state, reset or terminate",
-            Phase::Terminated => "the unit has been terminated",
-            Phase::Error => "the library has failed; reset the unit",
+            LifecyclePhase::Instantiated => "the unit has only been instantiated",
+            LifecyclePhase::Initialization => "the unit is in initialization mode",
+            LifecyclePhase::Step => "the unit is in step mode",
+            LifecyclePhase::StepFailed => "the last step failed; set a state, reset or terminate",
+            LifecyclePhase::Terminated => "the unit has been terminated",
+            LifecyclePhase::Error => "the library has failed; reset the unit",
         },
     }
 }
@@ -208,15 +214,15 @@ fn illegal(call: &'static Call, phase: Phase) -> Error {
 /// As [`gate`].
 pub(super) unsafe fn gate_that_mends(
     instance: *mut c_void,
-    standard: Standard,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> Outcome,
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
         gate(instance, standard, call, |unit| {
             action(unit)?;
-            if let Some(handle) = Handle::open(instance, standard) {
+            if let Some(handle) = FmuHandle::open(instance, standard) {
                 let mut flag = handle.cancel.lock().unwrap_or_else(|e| e.into_inner());
                 *flag = unit.component.cancel_flag();
             }
@@ -229,9 +235,9 @@ pub(super) unsafe fn gate_that_mends(
 ///
 /// # Safety
 /// `instance` is NULL or a live handle that is not used any more.
-pub(super) unsafe fn free(instance: *mut c_void, standard: Standard) {
+pub(super) unsafe fn free(instance: *mut c_void, standard: FmiStandard) {
     // SAFETY: the caller's promise.
-    let Some(handle) = (unsafe { Handle::open(instance, standard) }) else {
+    let Some(handle) = (unsafe { FmuHandle::open(instance, standard) }) else {
         return;
     };
     match Turn::take(&handle.running, c"FreeInstance") {
@@ -240,7 +246,7 @@ pub(super) unsafe fn free(instance: *mut c_void, standard: Standard) {
     }
     let _ = quietly(|| -> Outcome {
         // SAFETY: made by Box::into_raw; nobody is inside, and by the caller's promise nobody comes any more.
-        let mut handle = unsafe { Box::from_raw(instance.cast::<Handle>()) };
+        let mut handle = unsafe { Box::from_raw(instance.cast::<FmuHandle>()) };
         // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
         unsafe { (&raw mut handle.magic).write_volatile(0) };
         drop(handle);

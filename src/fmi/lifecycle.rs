@@ -17,7 +17,7 @@ use std::ffi::CStr;
 /// Where in its life a unit stands.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum LifecyclePhase {
     /// Made or reset: start values may be set.
     Instantiated = 1 << 0,
     /// Start values and inputs may be set, outputs read.
@@ -32,7 +32,7 @@ pub enum Phase {
     Error = 1 << 5,
 }
 
-impl Phase {
+impl LifecyclePhase {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Instantiated,
@@ -63,16 +63,16 @@ impl Phase {
 
 /// An exported function and the phases it is legal in.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct LifecycleCall {
     /// Its C name.
     pub name: &'static CStr,
     /// Sum of the phases.
     legal: u8,
 }
 
-impl Call {
+impl LifecycleCall {
     /// May it be called in `phase`?
-    pub fn legal_in(&self, phase: Phase) -> bool {
+    pub fn legal_in(&self, phase: LifecyclePhase) -> bool {
         self.legal & phase as u8 != 0
     }
 
@@ -82,12 +82,12 @@ impl Call {
     }
 }
 
-const INSTANTIATED: u8 = Phase::Instantiated as u8;
-const INITIALIZATION: u8 = Phase::Initialization as u8;
-const STEP: u8 = Phase::Step as u8;
-const FAILED: u8 = Phase::StepFailed as u8;
-const TERMINATED: u8 = Phase::Terminated as u8;
-const ERROR: u8 = Phase::Error as u8;
+const INSTANTIATED: u8 = LifecyclePhase::Instantiated as u8;
+const INITIALIZATION: u8 = LifecyclePhase::Initialization as u8;
+const STEP: u8 = LifecyclePhase::Step as u8;
+const FAILED: u8 = LifecyclePhase::StepFailed as u8;
+const TERMINATED: u8 = LifecyclePhase::Terminated as u8;
+const ERROR: u8 = LifecyclePhase::Error as u8;
 /// What needs no sound motion.
 const ANY: u8 = INSTANTIATED | INITIALIZATION | STEP | FAILED | TERMINATED | ERROR;
 /// All but after a fault of the library.
@@ -101,7 +101,7 @@ macro_rules! table {
     ($(#[$doc:meta])* $table:ident: $($constant:ident $name:literal $legal:expr;)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub const $constant: Call = Call {
+            pub const $constant: LifecycleCall = LifecycleCall {
                 // The macro adds the NUL that a C string ends with.
                 name: match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
                     Ok(name) => name,
@@ -111,7 +111,7 @@ macro_rules! table {
             };
         )*
         $(#[$doc])*
-        pub const $table: &[Call] = &[$($constant),*];
+        pub const $table: &[LifecycleCall] = &[$($constant),*];
     };
 }
 
@@ -242,20 +242,20 @@ mod tests {
     #[test]
     fn phases_are_bits_of_their_own_and_known_by_their_number() {
         let mut sum = 0;
-        for phase in Phase::ALL {
+        for phase in LifecyclePhase::ALL {
             assert_eq!(sum & phase as u8, 0);
             sum |= phase as u8;
-            assert_eq!(Phase::from_number(phase as u8), Some(phase));
+            assert_eq!(LifecyclePhase::from_number(phase as u8), Some(phase));
         }
         assert_eq!(sum, ANY);
-        assert_eq!(Phase::from_number(0), None);
-        assert_eq!(Phase::from_number(3), None);
+        assert_eq!(LifecyclePhase::from_number(0), None);
+        assert_eq!(LifecyclePhase::from_number(3), None);
     }
 
     #[test]
     fn names_are_those_of_the_standard_and_each_stands_once() {
         for (table, prefix) in [(fmi2::ALL, "fmi2"), (fmi3::ALL, "fmi3")] {
-            let mut names: Vec<&str> = table.iter().map(Call::text).collect();
+            let mut names: Vec<&str> = table.iter().map(LifecycleCall::text).collect();
             assert!(names.iter().all(|name| name.starts_with(prefix)));
             names.sort_unstable();
             let count = names.len();
@@ -266,11 +266,11 @@ mod tests {
 
     #[test]
     fn every_phase_can_be_left_and_reset_works_in_all_of_them() {
-        for phase in Phase::ALL {
+        for phase in LifecyclePhase::ALL {
             assert!(fmi2::RESET.legal_in(phase) && fmi3::RESET.legal_in(phase));
         }
-        assert!(fmi2::DO_STEP.legal_in(Phase::Step));
-        assert!(!fmi2::DO_STEP.legal_in(Phase::Initialization));
-        assert!(!fmi3::ENTER_EVENT_MODE.legal_in(Phase::Step));
+        assert!(fmi2::DO_STEP.legal_in(LifecyclePhase::Step));
+        assert!(!fmi2::DO_STEP.legal_in(LifecyclePhase::Initialization));
+        assert!(!fmi3::ENTER_EVENT_MODE.legal_in(LifecyclePhase::Step));
     }
 }

@@ -4,15 +4,15 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::types::{Status, fmi2CallbackLogger, fmi3LogMessageCallback};
+use super::types::{FmiStatus, fmi2CallbackLogger, fmi3LogMessageCallback};
 use crate::capi::gate::c_text;
 use crate::capi::pointer;
-use crate::component::{Category as Topic, Level, Logger as ComponentLogger};
+use crate::component::{LogCategory as Topic, LogLevel, Logger as ComponentLogger};
 use crate::error::{Error, Result};
 
 /// What messages are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Category {
+pub enum FmiLogCategory {
     /// Calls that were refused or failed.
     Error,
     /// Steps that went only part of the way.
@@ -28,7 +28,7 @@ pub enum Category {
 /// Everything at once.
 const ALL: &str = "logAll";
 
-impl Category {
+impl FmiLogCategory {
     /// In the order of the model description.
     pub const EACH: [Self; 5] = [
         Self::Error,
@@ -102,10 +102,10 @@ pub(super) enum Sink {
 
 /// The importer's logger and what it wants to hear. Clones share both: one speaks for the unit, one for its component.
 #[derive(Clone, Debug)]
-pub(super) struct Logger(Arc<Shared>);
+pub(super) struct FmiLogger(Arc<SharedLogger>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedLogger {
     sink: Sink,
     name: CString,
     /// Bits of the categories that are on.
@@ -113,14 +113,14 @@ struct Shared {
 }
 
 // SAFETY: the environment is the importer's and only handed back to its own function, on the thread that calls us.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedLogger {}
 // SAFETY: as above; the rest is atomic or never changes.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedLogger {}
 
-impl Logger {
+impl FmiLogger {
     /// For the unit called `name`.
     pub fn new(sink: Sink, name: &CStr, on: bool) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedLogger {
             sink,
             name: name.to_owned(),
             wanted: AtomicU8::new(if on { u8::MAX } else { 0 }),
@@ -128,7 +128,7 @@ impl Logger {
     }
 
     /// Whether a message of this category would be passed on.
-    pub fn wants(&self, category: Category) -> bool {
+    pub fn wants(&self, category: FmiLogCategory) -> bool {
         category.always() || self.0.wanted.load(Ordering::Relaxed) & category.bit() != 0
     }
 
@@ -136,7 +136,7 @@ impl Logger {
     pub fn switch(&self, on: bool, categories: &[&str]) -> Result<()> {
         let mut mask = if categories.is_empty() { u8::MAX } else { 0 };
         for name in categories {
-            let known = Category::EACH
+            let known = FmiLogCategory::EACH
                 .into_iter()
                 .find(|c| c.name().to_bytes() == name.as_bytes());
             mask |= match known {
@@ -159,22 +159,24 @@ impl Logger {
 
     /// For the component, if anything of what it tells is wanted. Its errors are told by the gate.
     pub fn for_component(&self) -> Option<ComponentLogger> {
-        let level = if self.wants(Category::Debug) {
-            Level::Debug
-        } else if self.wants(Category::Events) {
-            Level::Info
-        } else if self.wants(Category::Warning) {
-            Level::Warning
+        let level = if self.wants(FmiLogCategory::Debug) {
+            LogLevel::Debug
+        } else if self.wants(FmiLogCategory::Events) {
+            LogLevel::Info
+        } else if self.wants(FmiLogCategory::Warning) {
+            LogLevel::Warning
         } else {
             return None;
         };
         let logger = self.clone();
         Some(ComponentLogger::new(level, move |message| {
             let (status, category) = match (message.level, message.category) {
-                (Level::Error, _) => return,
-                (Level::Warning, _) => (Status::Warning, Category::Warning),
-                (Level::Info, _) | (Level::Debug, Topic::Event) => (Status::Ok, Category::Events),
-                (Level::Debug, _) => (Status::Ok, Category::Debug),
+                (LogLevel::Error, _) => return,
+                (LogLevel::Warning, _) => (FmiStatus::Warning, FmiLogCategory::Warning),
+                (LogLevel::Info, _) | (LogLevel::Debug, Topic::Event) => {
+                    (FmiStatus::Ok, FmiLogCategory::Events)
+                }
+                (LogLevel::Debug, _) => (FmiStatus::Ok, FmiLogCategory::Debug),
             };
             if logger.wants(category) {
                 let sentence = format!("t = {} s: {}", message.time, message.text);
@@ -184,7 +186,7 @@ impl Logger {
     }
 
     /// Says `sentence`. The importer's code runs inside this call.
-    pub fn say(&self, status: Status, category: Category, sentence: &str) {
+    pub fn say(&self, status: FmiStatus, category: FmiLogCategory, sentence: &str) {
         if !self.wants(category) {
             return;
         }
@@ -221,19 +223,22 @@ mod tests {
 
     #[test]
     fn errors_are_always_wanted_and_the_rest_by_category() {
-        let logger = Logger::new(Sink::Three(None, null_mut()), c"one", false);
-        assert!(logger.wants(Category::Error) && logger.wants(Category::Discard));
-        assert!(!logger.wants(Category::Events));
+        let logger = FmiLogger::new(Sink::Three(None, null_mut()), c"one", false);
+        assert!(logger.wants(FmiLogCategory::Error) && logger.wants(FmiLogCategory::Discard));
+        assert!(!logger.wants(FmiLogCategory::Events));
         logger.switch(true, &["logEvents"]).unwrap();
-        assert!(logger.wants(Category::Events) && !logger.wants(Category::Debug));
+        assert!(logger.wants(FmiLogCategory::Events) && !logger.wants(FmiLogCategory::Debug));
         logger.switch(true, &[]).unwrap();
-        assert!(logger.wants(Category::Debug));
+        assert!(logger.wants(FmiLogCategory::Debug));
         logger.switch(true, &["logAll"]).unwrap();
-        assert!(logger.wants(Category::Warning));
+        assert!(logger.wants(FmiLogCategory::Warning));
         let refusal = logger.switch(true, &["logNothing"]).unwrap_err();
         assert!(refusal.to_string().contains("logNothing"));
-        assert!(logger.wants(Category::Warning), "a refusal changes nothing");
+        assert!(
+            logger.wants(FmiLogCategory::Warning),
+            "a refusal changes nothing"
+        );
         logger.switch(false, &[]).unwrap();
-        assert!(!logger.wants(Category::Warning) && logger.wants(Category::Error));
+        assert!(!logger.wants(FmiLogCategory::Warning) && logger.wants(FmiLogCategory::Error));
     }
 }

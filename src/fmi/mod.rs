@@ -7,38 +7,38 @@
 //! ```
 
 pub mod description;
+mod documentation;
 pub mod fmi2;
 pub mod fmi3;
+mod fmu_instance;
 mod gate;
-mod intermediate;
-pub mod layout;
+mod intermediate_update;
 pub mod library;
 pub mod lifecycle;
 pub mod logger;
-pub mod measure;
 pub mod package;
-mod page;
-mod quick;
+pub mod physical_unit;
 pub mod resource;
 mod state;
 pub mod token;
 pub mod types;
-mod unit;
+mod value_cache;
+pub mod value_reference;
 mod xml;
 
-pub use unit::Standard;
+pub use fmu_instance::FmiStandard;
 
 /// Makes the next call on an instance that goes past the table of legal calls panic.
 ///
 /// # Safety
 /// `instance` is NULL or a live handle.
 #[cfg(feature = "fault-injection")]
-pub unsafe fn inject_panic(instance: *mut std::ffi::c_void) -> types::Status {
+pub unsafe fn inject_panic(instance: *mut std::ffi::c_void) -> types::FmiStatus {
     // SAFETY: the caller's promise.
     unsafe {
         let two = gate::gate(
             instance,
-            Standard::Two,
+            FmiStandard::Two,
             &lifecycle::fmi2::SET_DEBUG_LOGGING,
             |unit| {
                 unit.fault = true;
@@ -46,10 +46,10 @@ pub unsafe fn inject_panic(instance: *mut std::ffi::c_void) -> types::Status {
             },
         );
         match two {
-            types::Status::Ok => two,
+            types::FmiStatus::Ok => two,
             _ => gate::gate(
                 instance,
-                Standard::Three,
+                FmiStandard::Three,
                 &lifecycle::fmi3::SET_DEBUG_LOGGING,
                 |unit| {
                     unit.fault = true;

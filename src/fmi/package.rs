@@ -16,10 +16,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::description;
-use super::page;
+use super::documentation;
+use super::fmu_instance::FmiStandard;
 use super::resource::{MANIFEST, MANIFEST_HEAD};
 use super::token;
-use super::unit::Standard;
 use crate::component::Instance;
 use crate::error::{Error, Result};
 use crate::formulation;
@@ -27,7 +27,7 @@ use crate::model::{FormulationName, Model, portable};
 
 /// What is in an archive besides the library.
 #[derive(Clone, Debug)]
-pub struct Contents {
+pub struct PackageContents {
     /// Name of the model and of the library in the archive.
     pub identifier: String,
     /// Of the contents.
@@ -37,7 +37,7 @@ pub struct Contents {
 }
 
 /// Reads a model and makes all but the library.
-pub fn contents(model: &Path, standard: Standard) -> Result<Contents> {
+pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> {
     let original = Model::from_file(model)?;
     let bytes = read(model)?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(model, e.to_string()))?;
@@ -86,13 +86,13 @@ pub fn contents(model: &Path, standard: Standard) -> Result<Contents> {
         ("modelDescription.xml".to_owned(), described.into_bytes()),
         (
             "documentation/index.html".to_owned(),
-            page::page(&instance, standard).into_bytes(),
+            documentation::page(&instance, standard).into_bytes(),
         ),
     ];
     for (name, bytes) in resources {
         files.push((format!("resources/{name}"), bytes));
     }
-    Ok(Contents {
+    Ok(PackageContents {
         identifier,
         token,
         files,
@@ -101,7 +101,7 @@ pub fn contents(model: &Path, standard: Standard) -> Result<Contents> {
 
 /// The text with the formulation that `auto` means; otherwise the model is the same.
 fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) -> Result<String> {
-    let chosen = formulation::chosen(original);
+    let chosen = formulation::resolved_formulation(original);
     if chosen == original.solver.formulation {
         return Ok(text.to_owned());
     }
@@ -153,7 +153,11 @@ fn named_file(name: &str, folder: Option<&Path>) -> Result<Option<(String, Vec<u
 }
 
 /// Puts an archive together.
-pub fn archive(contents: &Contents, standard: Standard, library: &[u8]) -> Result<Vec<u8>> {
+pub fn archive(
+    contents: &PackageContents,
+    standard: FmiStandard,
+    library: &[u8],
+) -> Result<Vec<u8>> {
     let failure = |e: zip::result::ZipError| Error::File {
         path: format!("{}.fmu", contents.identifier),
         reason: e.to_string(),
@@ -182,15 +186,15 @@ pub fn archive(contents: &Contents, standard: Standard, library: &[u8]) -> Resul
 }
 
 /// The folder of binaries for the machine this program runs on.
-pub fn platform(standard: Standard) -> Result<String> {
+pub fn platform(standard: FmiStandard) -> Result<String> {
     use std::env::consts::{ARCH, OS};
     let system = match OS {
         "macos" => "darwin",
         other => other,
     };
     let known = match standard {
-        Standard::Three => Some(format!("{ARCH}-{system}")),
-        Standard::Two => match (system, ARCH) {
+        FmiStandard::Three => Some(format!("{ARCH}-{system}")),
+        FmiStandard::Two => match (system, ARCH) {
             ("linux", "x86_64") => Some("linux64".to_owned()),
             ("linux", "x86") => Some("linux32".to_owned()),
             ("windows", "x86_64") => Some("win64".to_owned()),

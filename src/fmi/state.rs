@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicPtr;
 
-use super::lifecycle::Phase;
-use super::unit::{Experiment, Saved, Unit};
+use super::fmu_instance::{FmuExperiment, FmuInstance, FmuSavedState};
+use super::lifecycle::LifecyclePhase;
 use crate::capi::gate::Turn;
 use crate::capi::pointer;
 use crate::error::{Error, Result};
@@ -19,14 +19,14 @@ struct StateHandle {
     /// Name of the call that uses it; NULL: nobody.
     running: AtomicPtr<c_char>,
     /// Touched only by whoever has the turn.
-    saved: UnsafeCell<Saved>,
+    saved: UnsafeCell<FmuSavedState>,
 }
 
 /// "biela-fs" as a number.
 const MAGIC: u64 = u64::from_be_bytes(*b"biela-fs");
 
 impl StateHandle {
-    fn make(saved: Saved) -> *mut c_void {
+    fn make(saved: FmuSavedState) -> *mut c_void {
         Box::into_raw(Box::new(Self {
             magic: MAGIC,
             running: AtomicPtr::new(null_mut()),
@@ -71,7 +71,11 @@ unsafe fn claim<'a>(
 ///
 /// # Safety
 /// `state` is NULL or points to NULL or to a live state.
-pub(super) unsafe fn get(unit: &Unit, state: *mut *mut c_void, call: &'static CStr) -> Result<()> {
+pub(super) unsafe fn get(
+    unit: &FmuInstance,
+    state: *mut *mut c_void,
+    call: &'static CStr,
+) -> Result<()> {
     // SAFETY: the caller's promise; it points to something set.
     let place = unsafe { pointer::place("FMU state", state)?.assume_init_mut() };
     if place.is_null() {
@@ -88,7 +92,11 @@ pub(super) unsafe fn get(unit: &Unit, state: *mut *mut c_void, call: &'static CS
 ///
 /// # Safety
 /// `state` is NULL or a live state.
-pub(super) unsafe fn set(unit: &mut Unit, state: *mut c_void, call: &'static CStr) -> Result<()> {
+pub(super) unsafe fn set(
+    unit: &mut FmuInstance,
+    state: *mut c_void,
+    call: &'static CStr,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     let (handle, _turn) = unsafe { claim(state, call)? };
     // SAFETY: the turn is ours.
@@ -163,7 +171,7 @@ pub(super) unsafe fn write(
     let (head, rest) = bytes.split_at_mut(HEAD_SIZE);
     head[..8].copy_from_slice(&HEAD);
     head[8..16].copy_from_slice(&u64::from(saved.phase as u8).to_le_bytes());
-    let Experiment {
+    let FmuExperiment {
         start,
         stop,
         tolerance,
@@ -190,7 +198,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 /// # Safety
 /// `state` is NULL or points to NULL or to a live state.
 pub(super) unsafe fn read(
-    unit: &Unit,
+    unit: &FmuInstance,
     bytes: &[u8],
     state: *mut *mut c_void,
     call: &'static CStr,
@@ -209,7 +217,7 @@ pub(super) unsafe fn read(
     Ok(())
 }
 
-fn parse(unit: &Unit, bytes: &[u8]) -> Result<Saved> {
+fn parse(unit: &FmuInstance, bytes: &[u8]) -> Result<FmuSavedState> {
     let damaged = || Error::ForeignState {
         reason: "its bytes are not those of a state of this library".to_owned(),
     };
@@ -221,16 +229,16 @@ fn parse(unit: &Unit, bytes: &[u8]) -> Result<Saved> {
     };
     let phase = u8::try_from(u64::from_le_bytes(word(1)))
         .ok()
-        .and_then(Phase::from_number);
+        .and_then(LifecyclePhase::from_number);
     let sum = u64::from_le_bytes(word(5));
     let (HEAD, Some(phase), true) = (word(0), phase, sum == checksum(&head[..40])) else {
         return Err(damaged());
     };
     let [start, stop, tolerance] = [2, 3, 4].map(|i| f64::from_le_bytes(word(i)));
     let component = unit.component.deserialize(rest)?;
-    Ok(Saved {
+    Ok(FmuSavedState {
         phase,
-        experiment: Experiment {
+        experiment: FmuExperiment {
             start,
             stop,
             tolerance,

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_void};
 /// What a call answers. The numbers are those of `fmi2Status` and `fmi3Status` alike; only FMI 2 knows `Pending`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum FmiStatus {
     /// Done.
     Ok = 0,
     /// Done, with a remark in the log.
@@ -31,7 +31,7 @@ pub type fmi2Byte = c_char;
 pub type fmi2CallbackLogger = unsafe extern "C" fn(
     environment: *mut c_void,
     name: *const c_char,
-    status: Status,
+    status: FmiStatus,
     category: *const c_char,
     message: *const c_char,
     ...
@@ -48,7 +48,7 @@ pub struct fmi2CallbackFunctions {
     /// Not used.
     pub free_memory: Option<unsafe extern "C" fn(*mut c_void)>,
     /// Not used: steps are finished when they return.
-    pub step_finished: Option<unsafe extern "C" fn(*mut c_void, Status)>,
+    pub step_finished: Option<unsafe extern "C" fn(*mut c_void, FmiStatus)>,
     /// Handed back to the logger.
     pub component_environment: *mut c_void,
 }
@@ -68,7 +68,7 @@ pub const FMI2_TERMINATED: c_int = 3;
 /// Logger of FMI 3.
 pub type fmi3LogMessageCallback = unsafe extern "C" fn(
     environment: *mut c_void,
-    status: Status,
+    status: FmiStatus,
     category: *const c_char,
     message: *const c_char,
 );

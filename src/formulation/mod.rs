@@ -9,18 +9,18 @@
 
 pub mod absolute;
 #[doc(hidden)]
-pub mod check;
-pub mod choice;
-pub mod course;
+pub mod derivative_check;
+pub mod driven_value;
 pub mod force;
 pub mod function;
 pub mod joint;
-pub mod matrices;
+pub mod linear_system;
 pub mod natural;
-pub mod own;
+pub mod prescribed_motion;
 pub mod relative;
+pub mod selection;
 pub mod topological;
-pub mod value;
+pub mod user_system;
 
 use std::sync::Arc;
 
@@ -29,9 +29,11 @@ use crate::model::{FormulationName, Model};
 
 /// The formulation a model is solved in: its own, or what `auto` means for it. A system given by its matrices has its own
 /// coordinates and stays `auto`.
-pub fn chosen(model: &Model) -> FormulationName {
+pub fn resolved_formulation(model: &Model) -> FormulationName {
     match model.solver.formulation {
-        FormulationName::Auto if model.system.is_none() => choice::by_topology(model).formulation,
+        FormulationName::Auto if model.system.is_none() => {
+            selection::by_topology(model).formulation
+        }
         other => other,
     }
 }
@@ -40,7 +42,7 @@ pub fn chosen(model: &Model) -> FormulationName {
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
     if let Some(system) = &model.system {
         return match model.solver.formulation {
-            FormulationName::Auto => Ok(Box::new(matrices::Matrices::new(model, system)?)),
+            FormulationName::Auto => Ok(Box::new(linear_system::LinearSystem::new(model, system)?)),
             other => Err(Error::Argument {
                 name: "solver.formulation".into(),
                 value: format!("\"{}\"", format!("{other:?}").to_lowercase()),
@@ -48,28 +50,28 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             }),
         };
     }
-    match (chosen(model), model.dimension) {
+    match (resolved_formulation(model), model.dimension) {
         (FormulationName::Auto | FormulationName::Absolute, 2) => {
-            Ok(Box::new(absolute::Planar::new(model)?))
+            Ok(Box::new(absolute::PlanarAbsolute::new(model)?))
         }
         (FormulationName::Auto | FormulationName::Absolute, _) => {
-            Ok(Box::new(absolute::Spatial::new(model)?))
+            Ok(Box::new(absolute::SpatialAbsolute::new(model)?))
         }
         (FormulationName::Relative | FormulationName::Hybrid, 2) => {
-            Ok(Box::new(relative::Planar::new(model)?))
+            Ok(Box::new(relative::PlanarRelative::new(model)?))
         }
         (FormulationName::Relative | FormulationName::Hybrid, _) => {
-            Ok(Box::new(relative::Spatial::new(model)?))
+            Ok(Box::new(relative::SpatialRelative::new(model)?))
         }
-        (FormulationName::Global, 2) => Ok(Box::new(natural::Planar::new(model)?)),
-        (FormulationName::Global, _) => Ok(Box::new(natural::Spatial::new(model)?)),
+        (FormulationName::Global, 2) => Ok(Box::new(natural::PlanarNatural::new(model)?)),
+        (FormulationName::Global, _) => Ok(Box::new(natural::SpatialNatural::new(model)?)),
         (FormulationName::Topological, _) => topological::build(model),
     }
 }
 
 /// What the equations may depend on besides `q` and `v`.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub struct EvaluationContext<'a> {
     /// Time (s).
     pub t: f64,
     /// Inputs u(t).
@@ -86,7 +88,7 @@ pub struct Context<'a> {
 
 /// The dimensions of a system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct Dimensions {
     /// Stored coordinates (a quaternion counts four).
     pub nq: usize,
     /// Tangent coordinates (a rotation counts three).
@@ -105,7 +107,7 @@ pub struct Size {
 
 /// What the integrator may leave out for this system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Character {
+pub struct Properties {
     /// Some coordinates live on a group: `retract` is not addition.
     pub rotations: bool,
     /// f depends on v.
@@ -113,17 +115,17 @@ pub struct Character {
     /// Φ depends on t (or on inputs).
     pub moving_constraints: bool,
     /// Dampers or drives do work: `power` is not always zero.
-    pub works: bool,
+    pub does_work: bool,
     /// M, C, K and G do not depend on q, v, t or λ: equal step sizes share one factorisation.
     pub linear: bool,
     /// Rows that press also rub: [`System::rub`] is not always zero.
-    pub rubs: bool,
+    pub has_constraint_friction: bool,
 }
 
 /// Where the blocks of the saddle-point matrix may have entries, as (row, column). Fixed for the life of a system.
 /// The same place may occur more than once: values at equal places are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pattern {
+pub struct Sparsity {
     /// Union of M, ∂f/∂v, ∂f/∂q, ∂(Gᵀλ)/∂q, ∂(M a)/∂q: `nv` x `nv`, both triangles.
     pub tangent: Vec<(u32, u32)>,
     /// G: `nc` x `nv`.
@@ -135,7 +137,7 @@ pub struct Pattern {
 ///
 /// `T` is the tangent of the exponential, the identity for vector coordinates; `theta` is the displacement Θ of the step.
 #[derive(Clone, Copy, Debug)]
-pub struct Weights<'a> {
+pub struct TangentWeights<'a> {
     /// Factor of M.
     pub mass: f64,
     /// Factor of C.
@@ -146,9 +148,9 @@ pub struct Weights<'a> {
     pub theta: &'a [f64],
 }
 
-impl Weights<'_> {
+impl TangentWeights<'_> {
     /// The mass matrix alone.
-    pub const MASS: Weights<'static> = Weights {
+    pub const MASS: TangentWeights<'static> = TangentWeights {
         mass: 1.0,
         damping: 0.0,
         stiffness: 0.0,
@@ -158,7 +160,7 @@ impl Weights<'_> {
 
 /// A point of a motion: everything quantities are made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Motion<'a> {
+pub struct MotionPoint<'a> {
     /// Stored coordinates.
     pub q: &'a [f64],
     /// Rates.
@@ -171,15 +173,15 @@ pub struct Motion<'a> {
 
 /// Why an evaluation could not be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum EvaluationFailure {
     /// Not here: a shorter step may stay where the equations exist. Carries the callback's answer.
-    NotHere(i32),
+    Recoverable(i32),
     /// Stop the simulation. Carries the callback's answer.
-    Stop(i32),
+    Fatal(i32),
 }
 
 /// Result of an evaluation.
-pub type Evaluated = std::result::Result<(), Fault>;
+pub type Evaluated = std::result::Result<(), EvaluationFailure>;
 
 /// Mechanical energy (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -214,7 +216,7 @@ pub enum Crossing {
 
 /// What happens when an event fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reaction {
+pub enum EventEffect {
     /// Only the modes changed.
     Mode,
     /// A blow along the gradient `n` of φ that `System::fire` wrote: dφ/dt after = −restitution x dφ/dt before, with the
@@ -231,7 +233,7 @@ pub enum Reaction {
 
 /// Friction of a blow in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slip {
+pub struct TangentialFriction {
     /// Coefficient μ: the tangential impulse is at most this part of the normal one, and as much as stops the slip.
     pub friction: f64,
     /// What the motion of the wall itself adds to the slip, t·v + drift (m/s).
@@ -283,21 +285,21 @@ pub mod latch {
 /// Slices have the lengths of [`Size`]; outputs are overwritten completely.
 pub trait System: Send + Sync {
     /// Dimensions, fixed for life.
-    fn size(&self) -> Size;
+    fn dimensions(&self) -> Dimensions;
 
     /// What the integrator may leave out.
-    fn character(&self) -> Character;
+    fn properties(&self) -> Properties;
 
     /// Where the matrices may have entries.
-    fn pattern(&self) -> Pattern;
+    fn sparsity(&self) -> Sparsity;
 
     /// The larger space in which the matrices are written, if they are. Then [`System::pattern`] is that of the lift.
-    fn lift(&self) -> Option<Arc<dyn Lift>> {
+    fn descriptor_form(&self) -> Option<Arc<dyn DescriptorForm>> {
         None
     }
 
     /// Another system with the same motion in which all rows are constraints, if some are held by coordinates here.
-    fn whole(&self) -> Option<&dyn Whole> {
+    fn full_constraints(&self) -> Option<&dyn FullConstraintSet> {
         None
     }
 
@@ -327,73 +329,94 @@ pub trait System: Send + Sync {
 
     /// Chooses other coordinates for the same position and rates where the present ones have become bad: rewrites `q` and `v` and
     /// answers true. Asked after every accepted step of a system that [`System::rechooses`].
-    fn rechoose(&self, _q: &mut [f64], _v: &mut [f64]) -> bool {
+    fn repartition(&self, _q: &mut [f64], _v: &mut [f64]) -> bool {
         false
     }
 
     /// Whether [`System::rechoose`] is worth asking.
-    fn rechooses(&self) -> bool {
+    fn repartitions(&self) -> bool {
         false
     }
 
     /// How far the position is from one in which the coordinates say nothing: 0 there, 1 at best. Steps end elsewhere if they can.
-    fn regularity(&self, _q: &[f64]) -> f64 {
+    fn conditioning(&self, _q: &[f64]) -> f64 {
         1.0
     }
 
     /// Where the last [`System::retract`] or [`System::unseen`] had no answer (NaN) because coordinates do not follow from others any
     /// more: one that does not, and those from which it should.
-    fn lost(&self) -> Option<(String, Vec<String>)> {
+    fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
         None
     }
 
     // ---- the equations -----------------------------------------------------------------------------------------
 
     /// out = M(q) a
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]);
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]);
 
     /// out = f(q, v, t, u, p), velocity-dependent inertia forces included.
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated;
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated;
 
     /// Adds the forces that rows cause besides Gᵀλ, friction in proportion to what they press with: out += D(q, v) λ. They
     /// belong to f; C and K of [`System::tangent`] have them in. Only asked for where [`Character::rubs`].
-    fn rub(&self, _cx: &Context, _q: &[f64], _v: &[f64], _lambda: &[f64], _out: &mut [f64]) {}
+    fn constraint_friction(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        _lambda: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
 
     /// Values of S = (mass M + damping C) T⁻¹ + stiffness K in the order of `Pattern::tangent`. Blocks of weight zero
     /// cost nothing.
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated;
 
     /// phi = Φ(q, t)
-    fn constraint(&self, _cx: &Context, _q: &[f64], _phi: &mut [f64]) {}
+    fn constraint(&self, _cx: &EvaluationContext, _q: &[f64], _phi: &mut [f64]) {}
 
     /// Values of G = ∂Φ/∂q in the order of `Pattern::jacobian`.
-    fn jacobian(&self, _cx: &Context, _q: &[f64], _out: &mut [f64]) {}
+    fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], _out: &mut [f64]) {}
 
     /// [`System::constraint`] and [`System::jacobian`] at one point, for systems where they share work.
-    fn constraint_and_jacobian(&self, cx: &Context, q: &[f64], phi: &mut [f64], out: &mut [f64]) {
+    fn constraint_and_jacobian(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        phi: &mut [f64],
+        out: &mut [f64],
+    ) {
         self.constraint(cx, q, phi);
         self.jacobian(cx, q, out);
     }
 
     /// phi_t = ∂Φ/∂t, so that G v + Φ_t = 0 along a motion.
-    fn constraint_rate(&self, _cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, _cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         phi_t.fill(0.0);
     }
 
     /// gamma = (G v)_q v + 2 G_t v + Φ_tt, so that G a + gamma = 0 along a motion.
-    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], _gamma: &mut [f64]) {}
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        _gamma: &mut [f64],
+    ) {
+    }
 
     /// Which constraint rows hold in these modes.
-    fn active(&self, _modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, _modes: &[i32], rows: &mut [bool]) {
         rows.fill(true);
     }
 
@@ -405,19 +428,25 @@ pub trait System: Send + Sync {
     // ---- error, energy, names ----------------------------------------------------------------------------------
 
     /// The error norm of a tangent displacement `e` at `q`. `scale` holds the largest |q_i| so far.
-    fn norm(&self, _cx: &Context, _q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, _cx: &EvaluationContext, _q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         crate::linalg::norm::weighted_rms(e, scale)
     }
 
     /// Between two points of a motion, a step h apart: how far what follows from the coordinates, and is not integrated, is from the
     /// Hermite formula on its ends, in the error norm. Outputs between steps are exact there, work that is summed up is not. NaN
     /// where rates have jumped by more than `slack` (error norm, 1/s), so that this is not one motion. Asked of systems that [`System::rechooses`].
-    fn unseen(&self, _cx: &Context, _ends: [&Motion; 2], _h: f64, _slack: f64) -> f64 {
+    fn dependent_defect(
+        &self,
+        _cx: &EvaluationContext,
+        _ends: [&MotionPoint; 2],
+        _h: f64,
+        _slack: f64,
+    ) -> f64 {
         0.0
     }
 
     /// How large the coordinates themselves are in the units of the norm, at least 1: rounding grows with it.
-    fn magnitude(&self, _q: &[f64]) -> f64 {
+    fn coordinate_magnitude(&self, _q: &[f64]) -> f64 {
         1.0
     }
 
@@ -428,17 +457,17 @@ pub trait System: Send + Sync {
 
     /// How far a unit of coordinate `i` of the matrices moves things: with an angle it is a length, and masses and inertias
     /// can be compared.
-    fn lever(&self, _i: usize) -> f64 {
+    fn characteristic_length(&self, _i: usize) -> f64 {
         1.0
     }
 
     /// Kinetic and potential energy.
-    fn energy(&self, _cx: &Context, _q: &[f64], _v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64]) -> Energy {
         Energy::default()
     }
 
     /// Power of dampers and drives.
-    fn power(&self, _cx: &Context, _q: &[f64], _v: &[f64]) -> Power {
+    fn power(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64]) -> Power {
         Power::default()
     }
 
@@ -455,12 +484,19 @@ pub trait System: Send + Sync {
     // ---- events ------------------------------------------------------------------------------------------------
 
     /// The modes at the start.
-    fn start_modes(&self, _cx: &Context, _q: &[f64], _v: &[f64], modes: &mut [i32]) {
+    fn initial_modes(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64], modes: &mut [i32]) {
         modes.fill(0);
     }
 
     /// Event functions φ and their rates dφ/dt along the motion; a rate that is not known is NaN.
-    fn events(&self, _cx: &Context, _at: &Motion, _phi: &mut [f64], _rate: &mut [f64]) {}
+    fn event_functions(
+        &self,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        _phi: &mut [f64],
+        _rate: &mut [f64],
+    ) {
+    }
 
     /// Which crossings of event `i` count in these modes.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
@@ -468,33 +504,33 @@ pub trait System: Send + Sync {
     }
 
     /// Event `i` has been hit: change `modes`; for an impulse write the gradient of φ into `n`.
-    fn fire(
+    fn handle_event(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         _i: usize,
         _modes: &mut [i32],
         _n: &mut [f64],
-    ) -> Reaction {
-        Reaction::Mode
+    ) -> EventEffect {
+        EventEffect::Mode
     }
 
     /// Friction of the blow of event `i`: its tangential `direction` (0, then 1 in space) as a gradient `t` of the slip, or
     /// none.
-    fn slip(
+    fn tangential_direction(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         _i: usize,
         _direction: usize,
         _t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         None
     }
 
     /// Lets go of what is held one-sidedly, because a blow decides anew about it; sets `gaps` at the event of each. What is then
     /// still together is held again by [`System::hold`].
-    fn release(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
+    fn deactivate_unilateral(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
 
     /// What a user calls event `i`.
     fn event_name(&self, i: usize) -> String {
@@ -502,81 +538,91 @@ pub trait System: Send + Sync {
     }
 
     /// Event `i` bounces too slowly to go on bouncing: enter the mode that holds φ = 0 (usually a constraint row).
-    fn hold(&self, _i: usize, _modes: &mut [i32]) {}
+    fn activate_unilateral(&self, _i: usize, _modes: &mut [i32]) {}
 }
 
 /// The larger space in which a system's matrices are written: with J from its own tangent space there, S = Jᵀ S_b J, and its
 /// rows are some of the rows there, the others being G_t with G_t J = 0. What J is at a point is a list of numbers, its
 /// geometry. The values of [`System::tangent`] and [`System::jacobian`] of a lifted system are those of S_b and of all rows.
-pub trait Lift: Send + Sync {
+pub trait DescriptorForm: Send + Sync {
     /// Tangent coordinates and rows there.
-    fn size(&self) -> (usize, usize);
+    fn dimensions(&self) -> (usize, usize);
 
     /// Where S_b and all rows have entries.
-    fn pattern(&self) -> Pattern;
+    fn sparsity(&self) -> Sparsity;
 
     /// The row there of each own row, rising.
-    fn rows(&self) -> &[u32];
+    fn constraint_rows(&self) -> &[u32];
 
     /// Numbers of a geometry.
-    fn geometry(&self) -> usize;
+    fn transformation_len(&self) -> usize;
 
     /// The geometry at q.
-    fn load(&self, q: &[f64], geometry: &mut [f64]);
+    fn transformation_at(&self, q: &[f64], geometry: &mut [f64]);
 
     /// y = J x
-    fn carry(&self, geometry: &[f64], x: &[f64], y: &mut [f64]);
+    fn velocity(&self, geometry: &[f64], x: &[f64], y: &mut [f64]);
 
     /// x = Jᵀ f; `f` is lost.
-    fn collect(&self, geometry: &[f64], f: &mut [f64], x: &mut [f64]);
+    fn generalised_force(&self, geometry: &[f64], f: &mut [f64], x: &mut [f64]);
 
     /// f with Jᵀ f = x.
-    fn raise(&self, geometry: &[f64], x: &[f64], f: &mut [f64]);
+    fn lift_force(&self, geometry: &[f64], x: &[f64], f: &mut [f64]);
 
     /// x with J x = y.
-    fn lower(&self, geometry: &[f64], y: &[f64], x: &mut [f64]);
+    fn reduce_velocity(&self, geometry: &[f64], y: &[f64], x: &mut [f64]);
 }
 
 /// The same motion in a system that has all rows as constraints, those that coordinates hold here too. Whether a row follows from
 /// others is judged there, where rows are of the size of their joints (here one that follows from the tree alone is rounding);
 /// and what joints carry is shared out among all of them.
-pub trait Whole: Send + Sync {
+pub trait FullConstraintSet: Send + Sync {
     /// That system, with the same inputs, parameters and modes.
     fn system(&self) -> &dyn System;
 
     /// The row there of each own row, rising.
-    fn rows(&self) -> &[usize];
+    fn constraint_rows(&self) -> &[usize];
 
     /// Coordinates and rates there of those here.
-    fn place(&self, at: (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]);
+    fn configuration(&self, at: (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]);
 
     /// All multipliers there of a motion here. Only asked for where none is hidden.
-    fn carried(&self, _cx: &Context, _at: &Motion, lambda: &mut [f64]) -> Evaluated {
+    fn multipliers(
+        &self,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        lambda: &mut [f64],
+    ) -> Evaluated {
         lambda.fill(f64::NAN);
         Ok(())
     }
 
     /// Whether multipliers of some rows cannot be had, so that what joints carry is known by [`Whole::load`] only. Then the
     /// rank is judged by the own rows.
-    fn hides(&self) -> bool {
+    fn multipliers_hidden(&self) -> bool {
         false
     }
 
     /// The forces of all rows there, Gᵀλ, of a motion here. Only asked for where multipliers are hidden.
-    fn load(&self, _cx: &Context, _at: &Motion, load: &mut [f64]) -> Evaluated {
+    fn constraint_forces(
+        &self,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        load: &mut [f64],
+    ) -> Evaluated {
         load.fill(f64::NAN);
         Ok(())
     }
 }
 
 /// A system whose coordinates are read off the poses of bodies: its start is assembled there, where the model is written.
-pub trait ReadOff: Send + Sync {
+pub trait BodyAssembly: Send + Sync {
     /// The bodies in absolute coordinates.
     fn bodies(&self) -> &dyn Mechanism;
 
     /// Coordinates and rates of poses and rates of the bodies. The answer is the name of a joint that cannot be read off, if
     /// there is one.
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -588,18 +634,18 @@ pub trait ReadOff: Send + Sync {
 /// A system whose motion can be asked for by name.
 pub trait Mechanism: System {
     /// Where the start is assembled, if not in the system's own coordinates.
-    fn read_off(&self) -> Option<&dyn ReadOff> {
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
         None
     }
 
     /// The start pose as written, not yet assembled.
-    fn start(&self, q: &mut [f64], v: &mut [f64]);
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]);
 
     /// Value of a quantity of a body, sensor, joint or force (NaN for those the component evaluates).
     fn evaluate(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         quantity: crate::model::quantity::Quantity,
-        at: &Motion,
+        at: &MotionPoint,
     ) -> f64;
 }

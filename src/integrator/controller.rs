@@ -8,7 +8,7 @@
 //!
 //! with e the estimated error over the tolerance.
 
-use crate::model::{Controller, Estimate, IntegratorName, Solver};
+use crate::model::{ControllerName, EstimateName, IntegratorName, SolverSettings};
 
 /// theory: section 6 of the first paper's notes; an elementary controller with 0.8 rejects no more than a PI one.
 const SAFETY: f64 = 0.8;
@@ -33,7 +33,7 @@ const FIXED_STRETCH: f64 = 1.0 + 1e-6;
 /// The rule with its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct StepControl {
-    rule: Controller,
+    rule: ControllerName,
     vsa23: bool,
     exponent: f64,
     max_step: f64,
@@ -43,7 +43,7 @@ pub struct StepControl {
 
 /// A step as planned: its size, and whether it was cut short to land (then it teaches nothing about growth).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct StepPlan {
     /// s
     pub h: f64,
     /// Ends exactly on the landing point.
@@ -54,11 +54,11 @@ pub struct Plan {
 
 impl StepControl {
     /// From checked settings.
-    pub fn new(settings: &Solver) -> Self {
+    pub fn new(settings: &SolverSettings) -> Self {
         let exponent = match (settings.per_unit_step, settings.estimate) {
             (true, _) => 1.0 / 2.0,
-            (false, Estimate::Calibrated) => 1.0 / 3.0,
-            (false, Estimate::Seed) => 1.0 / 4.0,
+            (false, EstimateName::Calibrated) => 1.0 / 3.0,
+            (false, EstimateName::Seed) => 1.0 / 4.0,
         };
         Self {
             rule: settings.controller,
@@ -93,29 +93,29 @@ impl StepControl {
     }
 
     /// Stretch rule: a remainder up to 1.1 h is one step, up to 2 h two equal ones.
-    pub fn plan(&self, proposal: f64, remaining: f64) -> Plan {
+    pub fn plan(&self, proposal: f64, remaining: f64) -> StepPlan {
         if let Some(h) = self.fixed {
             let lands = remaining <= h * FIXED_STRETCH;
-            return Plan {
+            return StepPlan {
                 h: if lands { remaining } else { h },
                 lands,
                 cut: false,
             };
         }
         if remaining <= STRETCH * proposal {
-            Plan {
+            StepPlan {
                 h: remaining,
                 lands: true,
                 cut: remaining < proposal,
             }
         } else if remaining < 2.0 * proposal {
-            Plan {
+            StepPlan {
                 h: 0.5 * remaining,
                 lands: false,
                 cut: true,
             }
         } else {
-            Plan {
+            StepPlan {
                 h: proposal,
                 lands: false,
                 cut: false,
@@ -126,9 +126,9 @@ impl StepControl {
     /// Step size at which the estimate would have been the tolerance, with safety.
     fn wanted(&self, h: f64, e: f64) -> f64 {
         match self.rule {
-            Controller::Standard if self.vsa23 => h * VSA23_SAFETY * e.powf(-0.5),
-            Controller::Standard => h * SAFETY * e.powf(-self.exponent),
-            Controller::Seed => h * e.powf(-0.5),
+            ControllerName::Standard if self.vsa23 => h * VSA23_SAFETY * e.powf(-0.5),
+            ControllerName::Standard => h * SAFETY * e.powf(-self.exponent),
+            ControllerName::Seed => h * e.powf(-0.5),
         }
     }
 
@@ -144,7 +144,7 @@ impl StepControl {
     }
 
     /// Proposal after an accepted step of size `plan.h` with error `e` (over the tolerance), growing at most by `growth`.
-    pub fn after_accepted(&self, plan: Plan, proposal: f64, e: f64, growth: f64) -> f64 {
+    pub fn after_accepted(&self, plan: StepPlan, proposal: f64, e: f64, growth: f64) -> f64 {
         if let Some(h) = self.fixed {
             return h;
         }
@@ -153,7 +153,7 @@ impl StepControl {
             // The proposal survives the cut unless the short step itself asks for less. It may still grow like after any
             // other step: or a proposal just too short for the interval would be halved for ever.
             wanted.min(proposal.max(growth * plan.h))
-        } else if self.rule == Controller::Seed {
+        } else if self.rule == ControllerName::Seed {
             wanted.min(FIRST_RATIO * plan.h)
         } else if self.vsa23 {
             wanted.clamp(VSA23_RATIO.0 * plan.h, VSA23_RATIO.1 * plan.h)
@@ -166,14 +166,14 @@ impl StepControl {
     /// Next attempt after one that the estimate refused.
     pub fn after_rejected(&self, h: f64, e: f64) -> f64 {
         match self.rule {
-            Controller::Standard if self.vsa23 => self
+            ControllerName::Standard if self.vsa23 => self
                 .wanted(h, e)
                 .clamp(VSA23_RATIO.0 * h, REJECTED_RATIO.1 * h),
-            Controller::Standard => self
+            ControllerName::Standard => self
                 .wanted(h, e)
                 .clamp(REJECTED_RATIO.0 * h, REJECTED_RATIO.1 * h),
             // (12) as printed; far below one only the first digit of e is to be trusted.
-            Controller::Seed => self.wanted(h, e).clamp(0.1 * h, 0.999 * h),
+            ControllerName::Seed => self.wanted(h, e).clamp(0.1 * h, 0.999 * h),
         }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     fn control() -> StepControl {
-        StepControl::new(&Solver::default())
+        StepControl::new(&SolverSettings::default())
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
         let c = control();
         assert_eq!(
             c.plan(1.0, 1.05),
-            Plan {
+            StepPlan {
                 h: 1.05,
                 lands: true,
                 cut: false
@@ -199,7 +199,7 @@ mod tests {
         );
         assert_eq!(
             c.plan(1.0, 0.4),
-            Plan {
+            StepPlan {
                 h: 0.4,
                 lands: true,
                 cut: true
@@ -207,7 +207,7 @@ mod tests {
         );
         assert_eq!(
             c.plan(1.0, 1.5),
-            Plan {
+            StepPlan {
                 h: 0.75,
                 lands: false,
                 cut: true
@@ -215,7 +215,7 @@ mod tests {
         );
         assert_eq!(
             c.plan(1.0, 5.0),
-            Plan {
+            StepPlan {
                 h: 1.0,
                 lands: false,
                 cut: false
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_cut_step_does_not_shorten_the_proposal_unless_it_was_inaccurate() {
         let c = control();
-        let plan = Plan {
+        let plan = StepPlan {
             h: 0.1,
             lands: true,
             cut: true,
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn an_error_at_the_tolerance_shortens_by_the_safety_factor() {
         let c = control();
-        let plan = Plan {
+        let plan = StepPlan {
             h: 1.0,
             lands: false,
             cut: false,
@@ -264,9 +264,9 @@ mod tests {
 
     #[test]
     fn a_fixed_step_never_changes_except_by_rounding_to_land() {
-        let c = StepControl::new(&Solver {
+        let c = StepControl::new(&SolverSettings {
             step: Some(0.01),
-            ..Solver::default()
+            ..SolverSettings::default()
         });
         assert_eq!(c.plan(0.01, 1.0).h, 0.01);
         assert!(c.plan(0.01, 0.01 * (1.0 + 1e-9)).lands);

@@ -13,10 +13,10 @@
 //! time 1/ω.) The passes contract like (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT
 //! result is kept.
 
-use super::balance::{EXACT, EXACT_JERK, Known};
-use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::accelerations::{EXACT, EXACT_JERK, InitialGuess};
 use super::state::{State, Statistics};
 use super::step::{LEFT_OPEN, OPEN, remember};
+use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
@@ -58,7 +58,7 @@ pub(super) enum Correction {
     Stiff,
 }
 
-impl Core {
+impl Workspace {
     /// Corrects the trial; `plain` holds a copy of it and learns the jerk. `mass` is factorised here, at the HHT point.
     pub fn correct(
         &mut self,
@@ -67,7 +67,7 @@ impl Core {
         y: &mut Trial,
         plain: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<Correction, Refusal> {
+    ) -> Result<Correction, StepFailure> {
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
         // Of the equations at (q₁, v₁): the stage's own accelerations carry an O(h²) error of the index-3 form.
         let Trial {
@@ -79,25 +79,25 @@ impl Core {
             ..
         } = &mut *y;
         let exact = [EXACT, EXACT_JERK];
-        let (rough, from): (_, fn(f64) -> Known) = match self.size.nv + self.size.nc > LONG {
-            true => (self.in_between(), Known::Nearly),
-            false => (exact, Known::Nothing),
+        let (rough, from): (_, fn(f64) -> InitialGuess) = match self.size.nv + self.size.nc > LONG {
+            true => (self.in_between(), InitialGuess::Nearly),
+            false => (exact, InitialGuess::Nothing),
         };
         self.accelerations_from(
             p,
             *t,
             (q, v),
-            Known::Nothing(rough[0]),
+            InitialGuess::Nothing(rough[0]),
             (acc, lambda),
             stats,
         )?;
-        self.end_jerk(p, y, Known::Nothing(rough[1]), stats)?;
+        self.end_jerk(p, y, InitialGuess::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
         let first = self.pass(p, s, y, rough.map(from), stats)?;
         let second = self.pass(p, s, y, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
-        let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
+        let unknown = (ROUNDING * p.system.coordinate_magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
             return Ok(Correction::Stiff);
         }
@@ -168,9 +168,9 @@ impl Core {
         &mut self,
         p: &Problem,
         y: &mut Trial,
-        known: Known,
+        known: InitialGuess,
         stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StepFailure> {
         let Trial {
             t,
             h,
@@ -192,9 +192,9 @@ impl Core {
         p: &Problem,
         s: &State,
         y: &mut Trial,
-        known: [Known; 2],
+        known: [InitialGuess; 2],
         stats: &mut Statistics,
-    ) -> Result<Pass, Refusal> {
+    ) -> Result<Pass, StepFailure> {
         let h = y.h;
         let h12 = h * h / 12.0;
         // Velocity first: with the position first the passes amplify every oscillation.
@@ -221,7 +221,8 @@ impl Core {
         }
         {
             let cx = self.inputs.at(p, y.t);
-            self.mass.load_mass(&self.st, p.system, &cx, &y.q, &y.v)?;
+            self.mass_matrix
+                .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
         if self.size.nc > 0 {
             self.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
@@ -278,48 +279,56 @@ impl Core {
         }
         let [e, de, ..] = &mut self.scratch.v;
         let [r, mu, _] = &mut self.scratch.c;
-        self.mass.jacobian_times(&self.st, e, r);
+        self.mass_matrix.jacobian_times(&self.sparsity, e, r);
         for r in r.iter_mut() {
             *r = -*r;
         }
-        self.mass
-            .reach_here(&self.st, r, &[], TANGENT, de, mu, &mut self.work);
+        self.mass_matrix.minimum_norm_correction_here(
+            &self.sparsity,
+            r,
+            &[],
+            TANGENT,
+            de,
+            mu,
+            &mut self.counts,
+        );
         for i in 0..e.len() {
             e[i] += de[i];
         }
     }
 
     /// Norm of v[0]; an infinite or undefined one refuses the step.
-    fn norm_of_first(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, Refusal> {
+    fn norm_of_first(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
         let cx = self.inputs.at(p, y.t);
         let e = &self.scratch.v[0];
         let norm = p.system.norm(&cx, &y.q, &s.scale, e);
         if norm.is_finite() {
             Ok(norm)
         } else {
-            Err(Refusal::NotFinite(Culprit::Coordinate(
+            Err(StepFailure::NotFinite(Culprit::Coordinate(
                 super::newton::largest(e),
             )))
         }
     }
 
     /// q₁ closed by least motion, in the metric of M.
-    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
+    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
         let mut before = f64::INFINITY;
         for closing in 0..=CLOSINGS {
             let cx = self.inputs.at(p, y.t);
             p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
             let (open, row) = self.closure(&self.scratch.c[0]);
-            y.opened = self.left_open(&self.scratch.c[0]);
-            let magnitude = p.system.magnitude(&y.q);
-            let closed = open <= CLOSURE * magnitude && y.opened.0 <= LEFT_OPEN * magnitude;
+            y.redundant_residual = self.redundant_closure(&self.scratch.c[0]);
+            let magnitude = p.system.coordinate_magnitude(&y.q);
+            let closed =
+                open <= CLOSURE * magnitude && y.redundant_residual.0 <= LEFT_OPEN * magnitude;
             let stalled = closing == CLOSINGS || !(open < 0.5 * before);
             if closed || (stalled && open <= OPEN * magnitude) {
                 return Ok(());
             }
             before = open;
             if stalled {
-                return Err(Refusal::Newton {
+                return Err(StepFailure::Newton {
                     iterations: CLOSINGS as u32,
                     residual: open / OPEN,
                     culprit: Culprit::Constraint(row),
@@ -331,7 +340,8 @@ impl Core {
                 *x = -*x;
             }
             dq.fill(0.0);
-            self.mass.solve(&self.st, dq, phi, &mut self.work);
+            self.mass_matrix
+                .solve(&self.sparsity, dq, phi, &mut self.counts);
             p.system.retract(&y.q, dq, &mut self.scratch.q);
             y.q.copy_from_slice(&self.scratch.q);
         }

@@ -14,13 +14,13 @@
 //! far side and does not return; an event begins to be watched in a new mode when φ is there and does not return.
 
 use super::controller::NEWTON_RATIO;
-use super::core::{Core, Problem};
-use super::singular::End;
+use super::singularity::StepEnd;
 use super::start::PROJECTED;
 use super::state::{State, Statistics};
-use super::{Integrator, Refusal};
+use super::workspace::{Problem, Workspace};
+use super::{Integrator, StepFailure};
 use crate::error::{Error, Result};
-use crate::formulation::{Crossing, Fault, Motion, Size};
+use crate::formulation::{Crossing, Dimensions, EvaluationFailure, MotionPoint};
 
 /// Repetitions of a step to hit an event.
 const REPEATS: usize = 12;
@@ -53,7 +53,7 @@ pub(super) const BLOW: u8 = 2;
 const DUE: i8 = 2;
 
 /// Event functions at both ends of a step.
-pub(super) struct Watch {
+pub(super) struct EventDetector {
     pub phi: [Vec<f64>; 2],
     pub rate: [Vec<f64>; 2],
     pub firing: Vec<bool>,
@@ -62,14 +62,14 @@ pub(super) struct Watch {
 
 /// The event that cuts a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct LocatedEvent {
     /// The motion since the start of the step is below the accuracy of the hit.
     pub chatters: bool,
 }
 
 /// A crossing foreseen by the cubic.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Foreseen {
+struct PredictedCrossing {
     event: usize,
     /// Part of the step.
     root: f64,
@@ -78,8 +78,8 @@ struct Foreseen {
     pair: bool,
 }
 
-impl Watch {
-    pub fn new(size: &Size) -> Self {
+impl EventDetector {
+    pub fn new(size: &Dimensions) -> Self {
         let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
         Self {
             phi: two(size.ne),
@@ -90,20 +90,20 @@ impl Watch {
     }
 
     /// φ at the start of a step.
-    pub fn look_from(&mut self, core: &mut Core, p: &Problem, s: &State) {
+    pub fn look_from(&mut self, core: &mut Workspace, p: &Problem, s: &State) {
         let cx = core.inputs.at(p, s.t);
-        let at = Motion {
+        let at = MotionPoint {
             q: &s.q,
             v: &s.v,
             a: &s.acc,
             lambda: &s.lambda,
         };
         p.system
-            .events(&cx, &at, &mut self.phi[0], &mut self.rate[0]);
+            .event_functions(&cx, &at, &mut self.phi[0], &mut self.rate[0]);
     }
 
     /// φ a little later, by Taylor's formula.
-    fn look_ahead(&mut self, core: &mut Core, p: &Problem, s: &State) {
+    fn look_ahead(&mut self, core: &mut Workspace, p: &Problem, s: &State) {
         let e = AHEAD * s.next_h;
         let [w, v, a, ..] = &mut core.scratch.v;
         for i in 0..w.len() {
@@ -114,14 +114,14 @@ impl Watch {
         }
         p.system.retract(&s.q, w, &mut core.scratch.q);
         let cx = core.nearby.at(p, s.t + e);
-        let at = Motion {
+        let at = MotionPoint {
             q: &core.scratch.q,
             v,
             a,
             lambda: &s.lambda,
         };
         p.system
-            .events(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
+            .event_functions(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
     }
 
     /// The sides on which a step without events ends. What was struck, has not got off and approaches again is due.
@@ -157,8 +157,8 @@ impl Watch {
     }
 
     /// Earliest crossing of a step of size h.
-    fn earliest(&self, p: &Problem, h: f64, handled: &[u8]) -> Option<Foreseen> {
-        let mut found: Option<Foreseen> = None;
+    fn earliest(&self, p: &Problem, h: f64, handled: &[u8]) -> Option<PredictedCrossing> {
+        let mut found: Option<PredictedCrossing> = None;
         for event in 0..self.phi[0].len() {
             let crossing = p.system.crossing(p.modes, event);
             let [x0, x1] = self.ends(crossing, event, handled[event]);
@@ -169,7 +169,7 @@ impl Watch {
             };
             if found.is_none_or(|f| root < f.root) {
                 let pair = sign(x0) * sign(x1) > 0;
-                found = Some(Foreseen {
+                found = Some(PredictedCrossing {
                     event,
                     root,
                     rising,
@@ -279,13 +279,13 @@ impl Integrator {
         p: &Problem,
         s: &State,
         stats: &mut Statistics,
-    ) -> Result<Option<Hit>> {
+    ) -> Result<Option<LocatedEvent>> {
         self.look_to(p);
         let (full_t, full_h) = (self.trial.t, self.trial.h);
         let Some(foreseen) = self.events.earliest(p, full_h, &s.handled) else {
             return Ok(None);
         };
-        let Foreseen {
+        let PredictedCrossing {
             event,
             root,
             rising,
@@ -293,7 +293,7 @@ impl Integrator {
         } = foreseen;
         let crossing = p.system.crossing(p.modes, event);
         let speed = {
-            let cx = self.core.inputs.at(p, s.t);
+            let cx = self.work.inputs.at(p, s.t);
             let norm = |v: &[f64]| p.system.norm(&cx, &s.q, &s.scale, v);
             norm(&self.trial.v).max(norm(&s.v))
         };
@@ -304,7 +304,7 @@ impl Integrator {
         };
         let resolution = 4.0 * f64::EPSILON * s.t.abs().max(full_h);
         let motion = if speed > 0.0 {
-            part * self.core.settings.tolerance / speed
+            part * self.work.settings.tolerance / speed
         } else {
             full_h
         };
@@ -316,8 +316,11 @@ impl Integrator {
         let mut h = (root * full_h + lead).min(full_h);
         for repeat in 1..=REPEATS {
             stats.event_repeats += 1;
-            if let Err(refusal) = self.attempt(p, s, h, end(h), End::Given, stats) {
-                if matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
+            if let Err(refusal) = self.try_step(p, s, h, end(h), StepEnd::Fixed, stats) {
+                if matches!(
+                    refusal,
+                    StepFailure::Evaluation(EvaluationFailure::Fatal(_))
+                ) {
                     return Err(refusal.error(p.system, s.t, h));
                 }
                 // Not from here: closer to the start.
@@ -355,7 +358,7 @@ impl Integrator {
         // Twelve repeats leave h within rounding of the crossing for every smooth φ; what is left is not smooth. And a pair
         // of crossings that has not been seen is none: the solution only grazes, the full step stands.
         let h = if seen { hi.max(resolution) } else { full_h };
-        match self.attempt(p, s, h, end(h), End::Given, stats) {
+        match self.try_step(p, s, h, end(h), StepEnd::Fixed, stats) {
             Ok(_) => {
                 self.look_to(p);
                 Ok(seen.then(|| self.mark(p, s, event, motion)))
@@ -373,17 +376,20 @@ impl Integrator {
         p: &Problem,
         s: &State,
         mut h: f64,
-        mut refusal: Refusal,
+        mut refusal: StepFailure,
         stats: &mut Statistics,
     ) -> Result<()> {
         loop {
             h *= NEWTON_RATIO;
-            let stop = matches!(refusal, Refusal::Fault(Fault::Stop(_)));
-            if stop || h < self.core.control.smallest(s.t) {
+            let stop = matches!(
+                refusal,
+                StepFailure::Evaluation(EvaluationFailure::Fatal(_))
+            );
+            if stop || h < self.work.control.smallest(s.t) {
                 return Err(refusal.error(p.system, s.t, h));
             }
             stats.event_repeats += 1;
-            match self.attempt(p, s, h, s.t + h, End::Given, stats) {
+            match self.try_step(p, s, h, s.t + h, StepEnd::Fixed, stats) {
                 Ok(_) => return Ok(()),
                 Err(again) => refusal = again,
             }
@@ -391,9 +397,9 @@ impl Integrator {
     }
 
     /// Marks the event, and every other one that has been crossed by the end of the trial.
-    fn mark(&mut self, p: &Problem, s: &State, event: usize, motion: f64) -> Hit {
+    fn mark(&mut self, p: &Problem, s: &State, event: usize, motion: f64) -> LocatedEvent {
         let fastest = self.events.rate[1][event].abs();
-        for i in 0..self.core.size.ne {
+        for i in 0..self.work.size.ne {
             let crossing = p.system.crossing(p.modes, i);
             let [x0, x1] = self.events.ends(crossing, i, s.handled[i]);
             // A hop begins at zero, on the side to which it sets off: contacts that hop together land together. Those that
@@ -405,7 +411,7 @@ impl Integrator {
                 || crosses(crossing, from, sign(x1))
                 || (x1 == 0.0 && crosses(crossing, sign(x0), sign(self.events.rate[1][i])));
         }
-        Hit {
+        LocatedEvent {
             chatters: self.trial.h <= motion,
         }
     }
@@ -413,20 +419,20 @@ impl Integrator {
     /// φ at the end of the trial.
     fn look_to(&mut self, p: &Problem) {
         let Self {
-            core,
+            work: core,
             trial: y,
             events,
             ..
         } = self;
         let cx = core.inputs.at(p, y.t);
-        let at = Motion {
+        let at = MotionPoint {
             q: &y.q,
             v: &y.v,
             a: &y.acc,
             lambda: &y.lambda,
         };
         p.system
-            .events(&cx, &at, &mut events.phi[1], &mut events.rate[1]);
+            .event_functions(&cx, &at, &mut events.phi[1], &mut events.rate[1]);
     }
 
     /// Fires what has to fire before the next step, and looks at φ there. True if something has fired: then the modes may
@@ -437,7 +443,9 @@ impl Integrator {
         s: &mut State,
         stats: &mut Statistics,
     ) -> Result<bool> {
-        let Self { core, events, .. } = self;
+        let Self {
+            work: core, events, ..
+        } = self;
         if core.size.ne == 0 {
             return Ok(false);
         }
@@ -461,7 +469,9 @@ impl Integrator {
     /// Notes on which side of the events the state is, and which of them are due at once: those that are zero and leave to
     /// the far side, or are there and stay, at the start or because `before` did not watch them.
     pub(super) fn look_around(&mut self, p: &Problem, s: &mut State, before: Option<&[i32]>) {
-        let Self { core, events, .. } = self;
+        let Self {
+            work: core, events, ..
+        } = self;
         events.look_from(core, p, s);
         let mut ahead = false;
         for i in 0..s.side.len() {
@@ -497,7 +507,7 @@ impl Integrator {
         s: &mut State,
         stats: &mut Statistics,
     ) -> Result<()> {
-        let refused = |r: Refusal, t: f64| r.error(p.system, t, 0.0);
+        let refused = |r: StepFailure, t: f64| r.error(p.system, t, 0.0);
         self.fire_marked(p, s, stats)?;
         if s.event_streak > GIVE_UP_AFTER {
             let culprit = self.events.firing.iter().position(|&on| on).unwrap_or(0);
@@ -513,14 +523,14 @@ impl Integrator {
             modes: &modes,
             ..*p
         };
-        let core = &mut self.core;
+        let core = &mut self.work;
         // What a change of mode does to the energy stored (a road that steps below a tyre) is supplied at once.
         for (problem, sign) in [(&after, 1.0), (p, -1.0)] {
             let cx = core.inputs.at(problem, s.t);
             s.supplied += sign * p.system.energy(&cx, &s.q, &s.v).potential;
         }
         core.select(p.system, s);
-        core.kept.drop_all();
+        core.factor_cache.drop_all();
         let outcome = go_on(core, &after, s, stats).map_err(|r| refused(r, s.t));
         if outcome.is_ok() {
             self.look_around(&after, s, Some(p.modes));
@@ -532,17 +542,17 @@ impl Integrator {
 
 /// Accelerations, multipliers and jerk in the modes after an event.
 fn go_on(
-    core: &mut Core,
+    core: &mut Workspace,
     p: &Problem,
     s: &mut State,
     stats: &mut Statistics,
-) -> std::result::Result<(), Refusal> {
+) -> std::result::Result<(), StepFailure> {
     let pivots = core.factorise_mass(p, s.t, &s.q, &s.v)?;
     // Other rows may hold now: one of them may follow from the rest, or one that did may not any more.
-    if pivots.smallest_constraint < DEPENDENT || s.dropped.contains(&true) {
+    if pivots.smallest_constraint < DEPENDENT || s.redundant.contains(&true) {
         core.rank_again(p, s)?;
     }
-    s.usual_pivot = pivots.smallest_constraint;
+    s.typical_pivot = pivots.smallest_constraint;
     if core.size.nc > 0 {
         // A row that begins to hold was met to the accuracy of the hit only.
         core.close_positions(p, s.t, &mut s.q, &s.v)?;

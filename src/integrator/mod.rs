@@ -4,41 +4,41 @@
 //! equations), `step` (closure and projections), `corrector` (fourth order), `estimate` and `controller` (how good, how
 //! long), `events`, `start`, `interpolate`. `vsa23` is the other method: it has an attempt of its own and shares the rest.
 
-mod balance;
-mod blows;
+mod accelerations;
 mod controller;
-mod core;
 mod corrector;
-mod estimate;
+mod error_estimate;
+mod evaluate;
 mod events;
+mod full_constraints;
 mod hht;
-mod interpolate;
-mod look;
+mod impact;
+mod interpolation;
 mod newton;
 mod reactions;
-mod rechoose;
-mod redundant;
-mod singular;
+mod redundancy;
+mod repartition;
+mod singularity;
 pub mod stability;
 mod start;
 mod state;
 mod step;
 pub mod vsa23;
-mod whole;
+mod workspace;
 
 pub use hht::Hht;
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
-use self::controller::{CUT, NEWTON_RATIO, Plan, StepControl};
-use self::core::{Core, Problem, Refusal, Trial};
+use self::controller::{CUT, NEWTON_RATIO, StepControl, StepPlan};
 use self::corrector::Correction;
-use self::interpolate::Segment;
-use self::singular::{DETOURS, End, SHORT_OF};
+use self::interpolation::Segment;
+use self::singularity::{DETOURS, SHORT_OF, StepEnd};
 use self::step::LEFT_OPEN;
-use crate::constraint::multipliers::Backend;
+use self::workspace::{Problem, StepFailure, Trial, Workspace};
+use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{Fault, System};
-use crate::model::{Corrector, IntegratorName, Solver};
+use crate::formulation::{EvaluationFailure, System};
+use crate::model::{Corrector, IntegratorName, SolverSettings};
 
 /// The inputs as functions of time, known up to the next communication point and continued smoothly beyond it.
 pub trait Signals {
@@ -66,21 +66,21 @@ pub struct Environment<'a> {
 
 /// The method with its settings and work space. Holds nothing the future depends on: that is [`State`].
 pub struct Integrator {
-    core: Core,
+    work: Workspace,
     /// The other method, where it is asked for.
     vsa23: Option<Box<vsa23::Vsa23>>,
     trial: Trial,
     plain: Trial,
     segment: Segment,
-    events: events::Watch,
-    blows: blows::Blows,
+    events: events::EventDetector,
+    impacts: impact::ImpactSolver,
     modes: Vec<i32>,
     modes_after: Vec<i32>,
     /// The state as it was, where an attempt has to change it before its outcome is known.
     before: State,
     changed: bool,
     /// The system may want other coordinates after a step.
-    rechooses: bool,
+    repartitions: bool,
 }
 
 /// Stiff steps in a row after which the corrector rests.
@@ -90,18 +90,22 @@ const REST: u32 = 8;
 
 impl Integrator {
     /// Checks the settings and sizes the work space.
-    pub fn new(system: &dyn System, settings: &Solver) -> Result<Self> {
+    pub fn new(system: &dyn System, settings: &SolverSettings) -> Result<Self> {
         Self::with_backend(system, settings, Backend::Auto)
     }
 
     /// The same with a chosen linear algebra (for tests and benches).
-    pub fn with_backend(system: &dyn System, settings: &Solver, backend: Backend) -> Result<Self> {
+    pub fn with_backend(
+        system: &dyn System,
+        settings: &SolverSettings,
+        backend: Backend,
+    ) -> Result<Self> {
         settings.validate()?;
         let mut settings = *settings;
         if settings.integrator == IntegratorName::Vsa23 {
             settings.corrector = Corrector::Off; // it belongs to HHT
         }
-        let core = Core::new(system, &settings, backend);
+        let core = Workspace::new(system, &settings, backend);
         let vsa23 = match settings.integrator {
             IntegratorName::Hht => None,
             IntegratorName::Vsa23 => {
@@ -109,9 +113,9 @@ impl Integrator {
                 Some(Box::new(method))
             }
         };
-        let size = system.size();
+        let size = system.dimensions();
         Ok(Self {
-            core,
+            work: core,
             vsa23,
             trial: Trial::new(&size),
             plain: match settings.corrector {
@@ -119,8 +123,8 @@ impl Integrator {
                 Corrector::Off => Trial::default(),
             },
             segment: Segment::new(&size),
-            events: events::Watch::new(&size),
-            blows: blows::Blows::new(&size),
+            events: events::EventDetector::new(&size),
+            impacts: impact::ImpactSolver::new(&size),
             modes: vec![0; size.modes],
             modes_after: vec![0; size.modes],
             // Without events it is used only where rows are ranked again, which allocates anyway.
@@ -130,7 +134,7 @@ impl Integrator {
                 State::default()
             },
             changed: false,
-            rechooses: system.rechooses(),
+            repartitions: system.repartitions(),
         })
     }
 
@@ -145,9 +149,9 @@ impl Integrator {
     ) -> Result<Accepted> {
         let mut modes = std::mem::take(&mut self.modes);
         let mut stats = state.statistics;
-        self.core.kept.counted_step = state.factored_step;
-        self.core.kept.counted_mass = state.factored_mass;
-        let rate = state.rate;
+        self.work.factor_cache.counted_step = state.factored_step;
+        self.work.factor_cache.counted_mass = state.factored_mass;
+        let rate = state.newton_contraction;
         self.changed = false;
         let outcome = loop {
             modes.copy_from_slice(&state.modes);
@@ -156,7 +160,7 @@ impl Integrator {
                 env: *env,
                 modes: &modes,
             };
-            self.core.select(system, state);
+            self.work.select(system, state);
             // First what an input's jump or the last event has brought about; it may change the modes.
             match self.fire_due(&p, state, &mut stats) {
                 Ok(true) => {}
@@ -165,15 +169,15 @@ impl Integrator {
             }
         };
         if outcome.is_err() {
-            state.rate = rate;
+            state.newton_contraction = rate;
             if self.changed {
                 state.copy_from(&self.before);
                 self.segment.forget();
             }
         }
-        self.core.collect(&mut stats);
+        self.work.collect(&mut stats);
         if outcome.is_ok() {
-            (state.factored_step, state.factored_mass) = self.core.counted();
+            (state.factored_step, state.factored_mass) = self.work.counted();
         }
         state.statistics = stats;
         self.modes = modes;
@@ -188,25 +192,25 @@ impl Integrator {
         t_end: f64,
         stats: &mut Statistics,
     ) -> Result<Accepted> {
-        let mut plan = self.core.control.plan(state.next_h, t_end - state.t);
+        let mut plan = self.work.control.plan(state.next_h, t_end - state.t);
         let mut may_grow = state.may_grow;
         let mut reconsidered = 0;
         let (mut detours, mut direct) = (0, plan.h);
         let mut clearest = (0.0, plan.h);
         loop {
             let t1 = if plan.lands { t_end } else { state.t + plan.h };
-            let end = if plan.lands || self.core.control.fixed().is_some() {
-                End::Given
+            let end = if plan.lands || self.work.control.fixed().is_some() {
+                StepEnd::Fixed
             } else if detours <= DETOURS.len() {
-                End::Free
+                StepEnd::Movable
             } else {
-                End::Taken
+                StepEnd::Forced
             };
-            let refusal = match self.attempt(p, state, plan.h, t1, end, stats) {
-                Ok(e) if e <= 1.0 || self.core.control.fixed().is_some() => {
+            let refusal = match self.try_step(p, state, plan.h, t1, end, stats) {
+                Ok(e) if e <= 1.0 || self.work.control.fixed().is_some() => {
                     let growth = StepControl::growth(state.first, may_grow).min(self.trial.growth);
                     let next = self
-                        .core
+                        .work
                         .control
                         .after_accepted(plan, state.next_h, e, growth);
                     return self.accept(p, state, e, next, stats);
@@ -216,7 +220,7 @@ impl Integrator {
                     may_grow = false;
                     // NaN and infinity are refused like a failed iteration.
                     let mut h = if e.is_finite() {
-                        self.core.control.after_rejected(plan.h, e)
+                        self.work.control.after_rejected(plan.h, e)
                     } else {
                         plan.h * NEWTON_RATIO
                     };
@@ -226,25 +230,25 @@ impl Integrator {
                     }
                     plan = self.shorter(h, None, p, state)?;
                     (detours, direct) = (0, plan.h);
-                    state.rate = f64::INFINITY;
+                    state.newton_contraction = f64::INFINITY;
                     continue;
                 }
-                Err(Refusal::Near) => {
+                Err(StepFailure::NearSingular) => {
                     // A little further, or not quite as far; if nothing helps, the best of them.
                     if detours == 0 || self.trial.pivot > clearest.0 {
                         clearest = (self.trial.pivot, plan.h);
                     }
                     plan.h = match DETOURS.get(detours) {
-                        Some(ratio) => self.core.control.limit(ratio * direct),
+                        Some(ratio) => self.work.control.limit(ratio * direct),
                         None => clearest.1,
                     };
                     detours += 1;
                     stats.event_repeats += 1;
                     continue;
                 }
-                Err(Refusal::Opened { .. })
+                Err(StepFailure::RedundancyLost { .. })
                     if self.vsa23.is_none()
-                        && reconsidered <= self.core.size.nc
+                        && reconsidered <= self.work.size.nc
                         && self.reconsider(p, state, stats) =>
                 {
                     reconsidered += 1;
@@ -255,18 +259,23 @@ impl Integrator {
             };
             stats.newton_failures += 1;
             may_grow = false;
-            state.rate = f64::INFINITY;
+            state.newton_contraction = f64::INFINITY;
             // The law in force at its start may have no solution at the end of a fixed step, or none before an event: where
             // there are events they cut steps, and so may the way to one.
-            let least = match self.core.control.fixed() {
-                Some(h) if self.core.size.ne > 0 => CUT * h,
+            let least = match self.work.control.fixed() {
+                Some(h) if self.work.size.ne > 0 => CUT * h,
                 Some(_) => f64::INFINITY,
                 None => 0.0,
             };
-            if plan.h <= least || matches!(refusal, Refusal::Fault(Fault::Stop(_))) {
+            if plan.h <= least
+                || matches!(
+                    refusal,
+                    StepFailure::Evaluation(EvaluationFailure::Fatal(_))
+                )
+            {
                 return Err(match refusal {
                     // Cut as far as may be, it is no matter of masses that no constraint fixes.
-                    Refusal::Singular(culprit) if least.is_finite() => Error::StepTooSmall {
+                    StepFailure::Singular(culprit) if least.is_finite() => Error::StepTooSmall {
                         time: state.t,
                         step: plan.h,
                         reason: "the implicit equations did not converge",
@@ -284,12 +293,12 @@ impl Integrator {
     fn shorter(
         &self,
         h: f64,
-        refusal: Option<Refusal>,
+        refusal: Option<StepFailure>,
         p: &Problem,
         state: &State,
-    ) -> Result<Plan> {
-        if h >= self.core.control.smallest(state.t) {
-            return Ok(Plan {
+    ) -> Result<StepPlan> {
+        if h >= self.work.control.smallest(state.t) {
+            return Ok(StepPlan {
                 h,
                 lands: false,
                 cut: false,
@@ -300,21 +309,21 @@ impl Integrator {
             Some(_) => &self.trial.x,
         });
         Err(match refusal {
-            Some(refusal @ (Refusal::NotFinite(_) | Refusal::Fault(_))) => {
+            Some(refusal @ (StepFailure::NotFinite(_) | StepFailure::Evaluation(_))) => {
                 refusal.error(p.system, state.t, h)
             }
-            Some(Refusal::Opened { row, .. }) => Error::StepTooSmall {
+            Some(StepFailure::RedundancyLost { row, .. }) => Error::StepTooSmall {
                 time: state.t,
                 step: h,
                 reason: "a constraint that followed from the others contradicts them",
                 culprit: p.system.constraint_name(row),
             },
-            Some(refusal @ (Refusal::Newton { .. } | Refusal::Singular(_)))
-                if p.system.lost().is_some() =>
+            Some(refusal @ (StepFailure::Newton { .. } | StepFailure::Singular(_)))
+                if p.system.dependent_failure().is_some() =>
             {
                 refusal.error(p.system, state.t, h)
             }
-            Some(Refusal::Newton { culprit, .. } | Refusal::Singular(culprit)) => {
+            Some(StepFailure::Newton { culprit, .. } | StepFailure::Singular(culprit)) => {
                 Error::StepTooSmall {
                     time: state.t,
                     step: h,
@@ -322,7 +331,7 @@ impl Integrator {
                     culprit: culprit.name(p.system),
                 }
             }
-            None | Some(Refusal::Near) => Error::StepTooSmall {
+            None | Some(StepFailure::NearSingular) => Error::StepTooSmall {
                 time: state.t,
                 step: h,
                 reason: "the estimated error stayed above the tolerance",
@@ -333,80 +342,82 @@ impl Integrator {
 
     /// One attempt of size h; returns the estimated error over the tolerance. The trial holds the result. A good step that
     /// opens a row which is left out is refused.
-    fn attempt(
+    fn try_step(
         &mut self,
         p: &Problem,
         s: &State,
         h: f64,
         t1: f64,
-        end: End,
+        end: StepEnd,
         stats: &mut Statistics,
-    ) -> std::result::Result<f64, Refusal> {
-        let e = self.attempt_beside(p, s, h, t1, end, stats)?;
-        if self.rechooses && end == End::Free && self.beside_a_choice(p, s) {
-            return Err(Refusal::Near);
+    ) -> std::result::Result<f64, StepFailure> {
+        let e = self.try_step_avoiding_singularity(p, s, h, t1, end, stats)?;
+        if self.repartitions && end == StepEnd::Movable && self.beside_a_choice(p, s) {
+            return Err(StepFailure::NearSingular);
         }
-        let (by, row) = self.trial.opened;
-        let closed = by <= LEFT_OPEN * p.system.magnitude(&self.trial.q);
-        if closed || !(e <= 1.0 || self.core.control.fixed().is_some()) {
+        let (by, row) = self.trial.redundant_residual;
+        let closed = by <= LEFT_OPEN * p.system.coordinate_magnitude(&self.trial.q);
+        if closed || !(e <= 1.0 || self.work.control.fixed().is_some()) {
             Ok(e)
         } else {
-            Err(Refusal::Opened { row, by })
+            Err(StepFailure::RedundancyLost { row, by })
         }
     }
 
-    fn attempt_unwatched(
+    fn trial_step(
         &mut self,
         p: &Problem,
         s: &State,
         h: f64,
         t1: f64,
         stats: &mut Statistics,
-    ) -> std::result::Result<f64, Refusal> {
+    ) -> std::result::Result<f64, StepFailure> {
         let Self {
-            core,
+            work: core,
             vsa23,
             trial: y,
             plain,
-            rechooses,
+            repartitions: rechooses,
             ..
         } = self;
         (y.t, y.h) = (t1, h);
         (y.corrected, y.jerk_known) = (false, false);
         y.growth = f64::INFINITY;
-        y.opened = (0.0, 0);
-        (y.pivot, y.anew) = (s.usual_pivot, false);
+        y.redundant_residual = (0.0, 0);
+        (y.pivot, y.restarts_history) = (s.typical_pivot, false);
         if let Some(method) = vsa23 {
             return method.attempt(core, p, s, y, stats);
         }
         let rechooses = *rechooses;
-        let unseen = |core: &mut Core, y: &Trial| match rechooses {
+        let unseen = |core: &mut Workspace, y: &Trial| match rechooses {
             true => core.unseen(p, s, y),
             false => Ok(0.0),
         };
-        core.stage(p, s, y, stats)?;
+        core.hht_step(p, s, y, stats)?;
         if core.settings.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             plain.keep(y);
             match core.correct(p, s, y, plain, stats) {
                 Ok(Correction::Kept { error, hidden }) => {
                     (y.corrected, y.jerk_known) = (true, true);
-                    let hidden = estimate::max(hidden, unseen(core, y)?);
+                    let hidden = error_estimate::max(hidden, unseen(core, y)?);
                     let hidden = core.hidden_over_tolerance(hidden);
-                    return Ok(estimate::max(core.over_tolerance(error, h), hidden));
+                    return Ok(error_estimate::max(core.over_tolerance(error, h), hidden));
                 }
-                Err(stop @ Refusal::Fault(Fault::Stop(_))) => return Err(stop),
+                Err(stop @ StepFailure::Evaluation(EvaluationFailure::Fatal(_))) => {
+                    return Err(stop);
+                }
                 Ok(Correction::Stiff) | Err(_) => {
                     y.keep(plain);
                     core.reload_jacobian(p, y);
                 }
             }
         }
-        core.finish(p, s, y)?;
+        core.complete_hht_step(p, s, y)?;
         let error = core.plain_error(p, s, y);
         let hidden = core.hidden_error(p, s, y);
-        let hidden = estimate::max(hidden, unseen(core, y)?);
+        let hidden = error_estimate::max(hidden, unseen(core, y)?);
         let hidden = core.hidden_over_tolerance(hidden);
-        Ok(estimate::max(core.over_tolerance(error, h), hidden))
+        Ok(error_estimate::max(core.over_tolerance(error, h), hidden))
     }
 
     /// The trial becomes the state, unless an event cuts it short.
@@ -418,16 +429,16 @@ impl Integrator {
         next: f64,
         stats: &mut Statistics,
     ) -> Result<Accepted> {
-        let fired = if self.core.size.ne > 0 {
+        let fired = if self.work.size.ne > 0 {
             self.hit_event(p, state, stats)?
         } else {
             None
         };
-        if self.core.settings.corrector == Corrector::Auto
+        if self.work.settings.corrector == Corrector::Auto
             && !self.trial.jerk_known
             && state.corrector_rest <= 1
         {
-            self.core.jerk_at_end(p, &mut self.trial, stats);
+            self.work.jerk_at_end(p, &mut self.trial, stats);
         }
         let h = self.trial.h;
         if fired.is_some() {
@@ -458,8 +469,8 @@ impl Integrator {
                 self.events.note_sides(p, &state.handled, &mut state.side);
             }
         }
-        if self.rechooses {
-            self.rechoose(p, state, stats);
+        if self.repartitions {
+            self.repartition(p, state, stats);
         }
         Ok(Accepted {
             h,
@@ -478,7 +489,7 @@ impl Integrator {
     /// Swaps the trial into the state and keeps the step for interpolation.
     fn take(&mut self, p: &Problem, s: &mut State) {
         let Self {
-            core,
+            work: core,
             trial: y,
             segment,
             ..
@@ -500,10 +511,10 @@ impl Integrator {
         segment.begin(y);
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
-        (s.rate, s.rate_uses) = (y.rate, y.rate_uses);
-        s.usual_pivot = singular::usual(s, y);
-        if y.anew {
-            (s.h, s.rate) = (0.0, f64::INFINITY);
+        (s.newton_contraction, s.rate_uses) = (y.newton_contraction, y.contraction_uses);
+        s.typical_pivot = singularity::usual(s, y);
+        if y.restarts_history {
+            (s.h, s.newton_contraction) = (0.0, f64::INFINITY);
         }
         if s.corrector_rest > 0 {
             s.corrector_rest -= 1;
@@ -519,7 +530,7 @@ impl Integrator {
             s.scale[i] = s.scale[i].max(s.q[i].abs());
         }
         segment.end(s);
-        if core.character.works || core.character.moving_constraints {
+        if core.character.does_work || core.character.moving_constraints {
             let (dissipated, supplied) = segment.work(core, p, 1.0);
             s.dissipated += dissipated;
             s.supplied += supplied;
@@ -537,15 +548,15 @@ impl Trial {
         self.lambda.copy_from_slice(&other.lambda);
         self.jerk.copy_from_slice(&other.jerk);
         self.jerk_known = other.jerk_known;
-        self.opened = other.opened;
+        self.redundant_residual = other.redundant_residual;
     }
 }
 
-impl Refusal {
+impl StepFailure {
     /// The sentence for a step that may not be shortened.
     fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
         if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
-            && let Some((culprit, independent)) = system.lost()
+            && let Some((culprit, independent)) = system.dependent_failure()
         {
             return Error::Coordinates {
                 time,
@@ -570,7 +581,7 @@ impl Refusal {
                 time,
                 culprit: culprit.name(system),
             },
-            Self::Opened { row, by } => Error::NewtonDiverged {
+            Self::RedundancyLost { row, by } => Error::NewtonDiverged {
                 time,
                 step,
                 iterations: 0,
@@ -578,7 +589,7 @@ impl Refusal {
                 culprit: system.constraint_name(row),
             },
             // Only a step whose end may be moved is refused for this, and it is then moved.
-            Self::Near => Error::NewtonDiverged {
+            Self::NearSingular => Error::NewtonDiverged {
                 time,
                 step,
                 iterations: 0,
@@ -588,7 +599,9 @@ impl Refusal {
             Self::Singular(culprit) => Error::SingularMass {
                 culprit: culprit.name(system),
             },
-            Self::Fault(Fault::NotHere(code) | Fault::Stop(code)) => Error::Callback { time, code },
+            Self::Evaluation(
+                EvaluationFailure::Recoverable(code) | EvaluationFailure::Fatal(code),
+            ) => Error::Callback { time, code },
         }
     }
 }

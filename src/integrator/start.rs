@@ -7,14 +7,14 @@
 //!   jump       a += q̈ new − q̈ old; δ and the step history stay
 //! ```
 
-use super::balance::{EXACT_JERK, Known};
-use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::accelerations::{EXACT_JERK, InitialGuess};
 use super::state::{Sample, StartReport, State, Statistics};
+use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 use super::{Environment, Integrator};
-use crate::constraint::multipliers::Backend;
+use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::{Mechanism, System};
-use crate::model::{Corrector, FormulationName, Solver};
+use crate::model::{Corrector, FormulationName, SolverSettings};
 
 /// Newton iterations of the assembly.
 const ASSEMBLY_LIMIT: usize = 60;
@@ -38,12 +38,12 @@ impl Integrator {
         v: &[f64],
         state: &mut State,
     ) -> Result<StartReport> {
-        let size = self.core.size;
+        let size = self.work.size;
         let mut fresh = State {
             t,
             first: true,
             may_grow: true,
-            rate: f64::INFINITY,
+            newton_contraction: f64::INFINITY,
             statistics: Statistics {
                 smallest_step: f64::INFINITY,
                 ..Statistics::default()
@@ -56,7 +56,7 @@ impl Integrator {
             *scale = system.weight(i).max(q.get(i).map_or(0.0, |q| q.abs()));
         }
         self.segment.forget();
-        self.core.kept.drop_all();
+        self.work.factor_cache.drop_all();
         let mut modes = vec![0; size.modes];
         {
             let p = Problem {
@@ -64,8 +64,8 @@ impl Integrator {
                 env: *env,
                 modes: &modes,
             };
-            let cx = self.core.inputs.at(&p, t);
-            system.start_modes(&cx, q, v, &mut fresh.modes);
+            let cx = self.work.inputs.at(&p, t);
+            system.initial_modes(&cx, q, v, &mut fresh.modes);
         }
         modes.copy_from_slice(&fresh.modes);
         let p = Problem {
@@ -74,26 +74,26 @@ impl Integrator {
             modes: &modes,
         };
         let mut stats = fresh.statistics;
-        let mut report = self.core.assemble(&p, &mut fresh)?;
-        let refused = |r: Refusal| r.error(system, t, 0.0);
-        self.core
+        let mut report = self.work.assemble(&p, &mut fresh)?;
+        let refused = |r: StepFailure| r.error(system, t, 0.0);
+        self.work
             .set_off(&p, &mut fresh, &mut report, &mut stats)
             .map_err(refused)?;
         if let Some(method) = &mut self.vsa23 {
             fresh.forget_history();
-            method.renew(&mut self.core, &p, &fresh).map_err(refused)?;
+            method.renew(&mut self.work, &p, &fresh).map_err(refused)?;
         }
         if size.ne > 0 {
             self.look_around(&p, &mut fresh, None);
         }
-        self.core.collect(&mut stats);
+        self.work.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
         fresh.statistics = Statistics {
             smallest_step: f64::INFINITY,
             ..Statistics::default()
         };
-        (fresh.factored_step, fresh.factored_mass) = self.core.counted();
-        self.core.prepare_reactions(system, &fresh.dropped);
+        (fresh.factored_step, fresh.factored_mass) = self.work.counted();
+        self.work.prepare_reactions(system, &fresh.redundant);
         *state = fresh;
         Ok(report)
     }
@@ -108,21 +108,21 @@ impl Integrator {
         q: &mut [f64],
         v: &mut [f64],
     ) -> Result<Option<StartReport>> {
-        let Some(read_off) = mechanism.read_off() else {
+        let Some(read_off) = mechanism.body_assembly() else {
             return Ok(None);
         };
         let bodies = read_off.bodies();
-        let settings = Solver {
+        let settings = SolverSettings {
             formulation: FormulationName::Absolute,
-            ..self.core.settings
+            ..self.work.settings
         };
-        let mut core = Core::new(bodies, &settings, Backend::Auto);
-        let size = bodies.size();
+        let mut core = Workspace::new(bodies, &settings, Backend::Auto);
+        let size = bodies.dimensions();
         let mut state = State {
             t,
             ..State::sized(&size)
         };
-        bodies.start(&mut state.q, &mut state.v);
+        bodies.initial_state(&mut state.q, &mut state.v);
         let mut modes = vec![0; size.modes];
         let p = Problem {
             system: bodies,
@@ -130,7 +130,7 @@ impl Integrator {
             modes: &modes,
         };
         let cx = core.inputs.at(&p, t);
-        bodies.start_modes(&cx, &state.q, &state.v, &mut state.modes);
+        bodies.initial_modes(&cx, &state.q, &state.v, &mut state.modes);
         modes.copy_from_slice(&state.modes);
         let p = Problem {
             system: bodies,
@@ -138,7 +138,7 @@ impl Integrator {
             modes: &modes,
         };
         let report = core.assemble(&p, &mut state)?;
-        match read_off.read_off(&state.q, &state.v, q, v) {
+        match read_off.coordinates_from_bodies(&state.q, &state.v, q, v) {
             None => Ok(Some(report)),
             Some(joint) => Err(Error::Assembly {
                 closure: report.closure_before,
@@ -149,7 +149,7 @@ impl Integrator {
 
     /// Inputs or parameters have changed at the present time: accelerations and multipliers follow at once, the step
     /// history stays. A position that an input moved by a jump is assembled again; then true is returned.
-    pub fn jump(
+    pub fn apply_input_jump(
         &mut self,
         system: &dyn System,
         env: &Environment,
@@ -164,9 +164,9 @@ impl Integrator {
             modes: &modes,
         };
         let outcome = self.rebalance(&p, state, &mut stats);
-        self.core.collect(&mut stats);
+        self.work.collect(&mut stats);
         if outcome.is_ok() {
-            (state.factored_step, state.factored_mass) = self.core.counted();
+            (state.factored_step, state.factored_mass) = self.work.counted();
         }
         state.statistics = stats;
         self.modes = modes;
@@ -178,9 +178,13 @@ impl Integrator {
         p: &Problem,
         state: &mut State,
         stats: &mut Statistics,
-    ) -> std::result::Result<bool, Refusal> {
-        let Self { core, trial: y, .. } = self;
-        core.kept.drop_all();
+    ) -> std::result::Result<bool, StepFailure> {
+        let Self {
+            work: core,
+            trial: y,
+            ..
+        } = self;
+        core.factor_cache.drop_all();
         core.select(p.system, state);
         let moved = if core.character.moving_constraints {
             core.jumped_closure(p, state) > OPEN
@@ -209,7 +213,7 @@ impl Integrator {
         } = &mut *y;
         acc.copy_from_slice(&state.acc);
         let at = (&q[..], &v[..], &state.scale[..]);
-        let singular = core.limit_of_both_sides(p, *t, at, pivots, acc, lambda, jerk, stats)?;
+        let singular = core.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)?;
         if !singular {
             core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         }
@@ -218,7 +222,7 @@ impl Integrator {
             y.h = state
                 .next_h
                 .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
-            core.end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)?;
+            core.end_jerk(p, y, InitialGuess::Nothing(EXACT_JERK), stats)?;
         }
         for i in 0..state.a.len() {
             state.a[i] += y.acc[i] - state.acc[i];
@@ -238,11 +242,11 @@ impl Integrator {
                 state.begin_anew();
             }
         }
-        state.rate = f64::INFINITY;
+        state.newton_contraction = f64::INFINITY;
         self.segment.forget();
         if let Some(method) = &mut self.vsa23 {
             state.forget_history();
-            method.renew(&mut self.core, p, state)?;
+            method.renew(&mut self.work, p, state)?;
         }
         Ok(moved)
     }
@@ -256,14 +260,14 @@ fn owner(mut coordinate: String) -> String {
     coordinate
 }
 
-impl Core {
+impl Workspace {
     /// Closes the loops by least motion, finds the rows that follow from others, fits the velocities.
     fn assemble(&mut self, p: &Problem, s: &mut State) -> Result<StartReport> {
         let mut report = StartReport {
             rank: self.size.nc,
             ..StartReport::default()
         };
-        let refused = |r: Refusal| r.error(p.system, s.t, 0.0);
+        let refused = |r: StepFailure| r.error(p.system, s.t, 0.0);
         self.select(p.system, s);
         if self.size.nc == 0 {
             self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
@@ -287,7 +291,7 @@ impl Core {
             if iteration == 0 {
                 report.closure_before = open;
             }
-            let magnitude = p.system.magnitude(&s.q);
+            let magnitude = p.system.coordinate_magnitude(&s.q);
             stalled = if open < 0.9 * best { 0 } else { stalled + 1 };
             best = best.min(open);
             if open <= ASSEMBLED * magnitude || (stalled > 0 && open <= OPEN * magnitude) {
@@ -295,7 +299,7 @@ impl Core {
             }
             // Where it cannot be closed the gap goes round the loop: all joints it comes to are blamed.
             if stalled > 0 {
-                for i in (0..self.size.nc).filter(|&i| self.newton.active()[i]) {
+                for i in (0..self.size.nc).filter(|&i| self.step_matrix.active()[i]) {
                     blame[i] = f64::max(blame[i], phi[i].abs() / self.closure_scale[i]);
                 }
             }
@@ -322,7 +326,8 @@ impl Core {
             for x in phi.iter_mut() {
                 *x = -*x;
             }
-            self.mass.solve(&self.st, &mut dq, &mut phi, &mut self.work);
+            self.mass_matrix
+                .solve(&self.sparsity, &mut dq, &mut phi, &mut self.counts);
             p.system.retract(&s.q, &dq, &mut self.scratch.q);
             s.q.copy_from_slice(&self.scratch.q);
         }
@@ -332,9 +337,9 @@ impl Core {
 
         let mut pivots = self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
         let dependent = self.dependent_rows(p, s.t, &s.q, &s.v).map_err(refused)?;
-        report.rank = self.mass.active().iter().filter(|&&on| on).count() - dependent.len();
+        report.rank = self.mass_matrix.active().iter().filter(|&&on| on).count() - dependent.len();
         for &row in &dependent {
-            s.dropped[row] = true;
+            s.redundant[row] = true;
             let name = p.system.constraint_name(row);
             // The rows of a joint stand together.
             if report.redundant.last() != Some(&name) {
@@ -345,7 +350,7 @@ impl Core {
             self.select(p.system, s);
             pivots = self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
         }
-        s.usual_pivot = pivots.smallest_constraint;
+        s.typical_pivot = pivots.smallest_constraint;
         let before = s.v.clone();
         self.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
         for i in 0..before.len() {
@@ -360,7 +365,7 @@ impl Core {
     /// Bodies that cannot move, by the factor and the G of `mass`: no coordinate of it is left of velocities taken at random
     /// once they are put onto G v = 0. Constraints that move may move anything.
     fn immovable(&mut self, p: &Problem) -> Vec<String> {
-        if self.character.moving_constraints || self.st.nv() != self.size.nv {
+        if self.character.moving_constraints || self.sparsity.nv() != self.size.nv {
             return Vec::new();
         }
         let mut fast = vec![true; self.size.nv];
@@ -369,15 +374,23 @@ impl Core {
             let [probe, left, ..] = &mut self.scratch.v;
             for i in 0..probe.len() {
                 bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                probe[i] = (1.0 + (bits >> 40) as f64 / (1 << 24) as f64) / p.system.lever(i);
+                probe[i] = (1.0 + (bits >> 40) as f64 / (1 << 24) as f64)
+                    / p.system.characteristic_length(i);
             }
             let [r, mu, _] = &mut self.scratch.c;
-            self.mass.jacobian_times(&self.st, probe, r);
+            self.mass_matrix.jacobian_times(&self.sparsity, probe, r);
             r.iter_mut().for_each(|r| *r = -*r);
-            self.mass
-                .reach_here(&self.st, r, &[], PROJECTED, left, mu, &mut self.work);
+            self.mass_matrix.minimum_norm_correction_here(
+                &self.sparsity,
+                r,
+                &[],
+                PROJECTED,
+                left,
+                mu,
+                &mut self.counts,
+            );
             for i in 0..fast.len() {
-                fast[i] &= (probe[i] + left[i]).abs() * p.system.lever(i) < HELD;
+                fast[i] &= (probe[i] + left[i]).abs() * p.system.characteristic_length(i) < HELD;
             }
         }
         let mut names: Vec<String> = Vec::new();
@@ -403,12 +416,19 @@ impl Core {
         let [dv, ..] = &mut self.scratch.v;
         let [r, mu, gv] = &mut self.scratch.c;
         p.system.constraint_rate(&cx, q, r);
-        self.mass.jacobian_times(&self.st, v, gv);
+        self.mass_matrix.jacobian_times(&self.sparsity, v, gv);
         for i in 0..r.len() {
             r[i] = -(r[i] + gv[i]);
         }
-        self.mass
-            .reach_here(&self.st, r, v, tol, dv, mu, &mut self.work);
+        self.mass_matrix.minimum_norm_correction_here(
+            &self.sparsity,
+            r,
+            v,
+            tol,
+            dv,
+            mu,
+            &mut self.counts,
+        );
         for i in 0..dv.len() {
             v[i] += dv[i];
         }
@@ -429,22 +449,22 @@ impl Core {
         t: f64,
         q: &mut [f64],
         v: &[f64],
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         let mut before = f64::INFINITY;
         for iterations in 0..ASSEMBLY_LIMIT {
             let cx = self.inputs.at(p, t);
             p.system.constraint(&cx, q, &mut self.scratch.c[1]);
             let (open, row) = self.closure(&self.scratch.c[1]);
             if !open.is_finite() {
-                return Err(Refusal::NotFinite(Culprit::Constraint(row)));
+                return Err(StepFailure::NotFinite(Culprit::Constraint(row)));
             }
-            let magnitude = p.system.magnitude(q);
+            let magnitude = p.system.coordinate_magnitude(q);
             let stalled = !(open < 0.9 * before) || iterations + 1 == ASSEMBLY_LIMIT;
             if open <= ASSEMBLED * magnitude || (stalled && open <= OPEN * magnitude) {
                 return Ok(());
             }
             if stalled {
-                return Err(Refusal::Newton {
+                return Err(StepFailure::Newton {
                     iterations: iterations as u32,
                     residual: open / OPEN,
                     culprit: Culprit::Constraint(row),
@@ -458,7 +478,8 @@ impl Core {
             for x in phi.iter_mut() {
                 *x = -*x;
             }
-            self.mass.solve(&self.st, dq, phi, &mut self.work);
+            self.mass_matrix
+                .solve(&self.sparsity, dq, phi, &mut self.counts);
             p.system.retract(q, dq, &mut self.scratch.q);
             q.copy_from_slice(&self.scratch.q);
         }
@@ -473,7 +494,7 @@ impl Core {
         s: &mut State,
         report: &mut StartReport,
         stats: &mut Statistics,
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         let singular = self.singular_start(p, s, report, stats)?;
         if !singular {
             self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)?;
@@ -494,7 +515,7 @@ impl Core {
         p: &Problem,
         s: &mut State,
         stats: &mut Statistics,
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
         let State {
             t,
@@ -507,7 +528,7 @@ impl Core {
             ..
         } = &mut *s;
         let at = (&q[..], &v[..], &scale[..]);
-        if self.limit_of_both_sides(p, *t, at, pivots, acc, lambda, jerk, stats)? {
+        if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
             s.lambda_dot.fill(0.0);
             s.begin_anew();
             return Ok(());
@@ -522,7 +543,7 @@ impl Core {
         p: &Problem,
         s: &mut State,
         stats: &mut Statistics,
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         // A fixed or proposed step may be longer than the motion allows for a difference.
         let turn = self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         let h = s.next_h.min(turn);
@@ -541,7 +562,7 @@ impl Core {
             *t,
             h,
             (q, v, acc, lambda),
-            Known::Nothing(EXACT_JERK),
+            InitialGuess::Nothing(EXACT_JERK),
             jerk,
             lambda_dot,
             stats,
@@ -558,7 +579,7 @@ impl Core {
         s: &mut State,
         jerk_known: bool,
         stats: &mut Statistics,
-    ) -> std::result::Result<f64, Refusal> {
+    ) -> std::result::Result<f64, StepFailure> {
         if let Some(h) = self.control.fixed() {
             return Ok(h);
         }
@@ -586,7 +607,7 @@ impl Core {
                 *t,
                 h,
                 (q, v, acc, lambda),
-                Known::Nothing(EXACT_JERK),
+                InitialGuess::Nothing(EXACT_JERK),
                 jerk,
                 lambda_dot,
                 stats,
@@ -624,14 +645,15 @@ impl Core {
         out: &mut Sample,
         closings: usize,
         closure: f64,
-    ) -> std::result::Result<(), Refusal> {
-        let frozen = self.freeze(p, t, &out.q, &out.v)?;
+    ) -> std::result::Result<(), StepFailure> {
+        let frozen = self.deactivate_singular_constraints(p, t, &out.q, &out.v)?;
         if self.size.nc > 0 {
             for _ in 0..closings {
                 let cx = self.inputs.at(p, t);
                 p.system.constraint(&cx, &out.q, &mut self.scratch.c[1]);
-                let (open, _) = self.widest(&self.scratch.c[1], self.mass.active());
-                if open <= closure * p.system.magnitude(&out.q) {
+                let (open, _) =
+                    self.largest_residual(&self.scratch.c[1], self.mass_matrix.active());
+                if open <= closure * p.system.coordinate_magnitude(&out.q) {
                     break;
                 }
                 let [dq, ..] = &mut self.scratch.v;
@@ -640,13 +662,14 @@ impl Core {
                 for x in phi.iter_mut() {
                     *x = -*x;
                 }
-                self.mass.solve(&self.st, dq, phi, &mut self.work);
+                self.mass_matrix
+                    .solve(&self.sparsity, dq, phi, &mut self.counts);
                 p.system.retract(&out.q, dq, &mut self.scratch.q);
                 out.q.copy_from_slice(&self.scratch.q);
             }
             let cx = self.inputs.at(p, t);
-            self.mass
-                .load_mass(&self.st, p.system, &cx, &out.q, &out.v)?;
+            self.mass_matrix
+                .load_mass(&self.sparsity, p.system, &cx, &out.q, &out.v)?;
             self.fit(p, t, &out.q, &mut out.v, PROJECTED);
         }
         let mut unused = Statistics::default();
@@ -657,14 +680,15 @@ impl Core {
             self.accelerations(p, t, q, v, acc, lambda, &mut unused)
         };
         // Looking at a motion is not part of its cost.
-        self.work = Default::default();
+        self.counts = Default::default();
         outcome
     }
 
     /// G of the trial's end in `mass`, after the corrector has been taken back.
     pub fn reload_jacobian(&mut self, p: &Problem, y: &Trial) {
         let cx = self.inputs.at(p, y.t);
-        self.mass.load_jacobian(&self.st, p.system, &cx, &y.q);
+        self.mass_matrix
+            .load_jacobian(&self.sparsity, p.system, &cx, &y.q);
     }
 
     /// The jerk at the end of an accepted plain step, for the corrector of the next one; if it cannot be had, the next
@@ -675,7 +699,7 @@ impl Core {
         lambda_dot.copy_from_slice(&y.lambda_dot);
         y.jerk_known = self.factorise_mass(p, y.t, &y.q, &y.v).is_ok()
             && self
-                .end_jerk(p, y, Known::Nothing(EXACT_JERK), stats)
+                .end_jerk(p, y, InitialGuess::Nothing(EXACT_JERK), stats)
                 .is_ok();
         y.lambda_dot.copy_from_slice(&lambda_dot);
         self.scratch.c[2] = lambda_dot;

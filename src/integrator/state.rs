@@ -1,6 +1,6 @@
 //! What the future of a run depends on, and what is counted on the way.
 
-use crate::formulation::Size;
+use crate::formulation::Dimensions;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +44,7 @@ pub struct State {
     /// The next accepted step may propose growth (not right after a rejection).
     pub may_grow: bool,
     /// Measured contraction of Newton's iteration, infinite if unknown.
-    pub rate: f64,
+    pub newton_contraction: f64,
     /// Steps accepted on the strength of `rate` since it was measured.
     pub rate_uses: u32,
     /// Steps for which the corrector rests because the system was found stiff.
@@ -54,14 +54,14 @@ pub struct State {
     /// Largest |q_i| so far, not below the weight.
     pub scale: Vec<f64>,
     /// Constraint rows that follow from the others and are left out.
-    pub dropped: Vec<bool>,
+    pub redundant: Vec<bool>,
     /// Linear systems: step size of the factorisation in use, zero if there is none; equal steps share it.
     pub factored_step: f64,
     /// Linear systems: M has been factorised, which is done once.
     pub factored_mass: bool,
     /// Smallest pivot of the scaled constraints where the motion has been of late: a place where it is far smaller is near a
     /// singular position.
-    pub usual_pivot: f64,
+    pub typical_pivot: f64,
     /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
     pub handled: Vec<u8>,
     /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
@@ -73,7 +73,7 @@ pub struct State {
 
 impl State {
     /// All zero, with the lengths of a system, so that [`State::copy_from`] finds its space.
-    pub(crate) fn sized(size: &Size) -> Self {
+    pub(crate) fn sized(size: &Dimensions) -> Self {
         let v = || vec![0.0; size.nv];
         Self {
             q: vec![0.0; size.nq],
@@ -87,7 +87,7 @@ impl State {
             lambda_dot: vec![0.0; size.nc],
             jerk: v(),
             scale: v(),
-            dropped: vec![false; size.nc],
+            redundant: vec![false; size.nc],
             handled: vec![0; size.ne],
             side: vec![0; size.ne],
             ..Self::default()
@@ -111,7 +111,7 @@ impl State {
         self.delta_dot.fill(0.0);
         self.a.copy_from_slice(&self.acc);
         self.h = 0.0;
-        self.rate = f64::INFINITY;
+        self.newton_contraction = f64::INFINITY;
         self.rate_uses = 0;
     }
 
@@ -137,15 +137,15 @@ impl State {
             next_h,
             first,
             may_grow,
-            rate,
+            newton_contraction: rate,
             rate_uses,
             corrector_rest,
             corrector_strikes,
             scale,
-            dropped,
+            redundant: dropped,
             factored_step,
             factored_mass,
-            usual_pivot,
+            typical_pivot: usual_pivot,
             handled,
             side,
             event_streak,
@@ -169,15 +169,15 @@ impl State {
         *next_h = other.next_h;
         *first = other.first;
         *may_grow = other.may_grow;
-        *rate = other.rate;
+        *rate = other.newton_contraction;
         *rate_uses = other.rate_uses;
         *corrector_rest = other.corrector_rest;
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
-        dropped.clone_from(&other.dropped);
+        dropped.clone_from(&other.redundant);
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
-        *usual_pivot = other.usual_pivot;
+        *usual_pivot = other.typical_pivot;
         handled.clone_from(&other.handled);
         side.clone_from(&other.side);
         *event_streak = other.event_streak;

@@ -7,13 +7,13 @@
 //!   memory           a = (1−α) q̈₁ + α q̈₀,   δ = (a − ã)/h,   δ' = (δ − δ₀)/((h₀ + h)/2)
 //! ```
 
-use super::core::{Core, Culprit, Problem, Refusal, Trial};
 use super::hht::Hht;
 use super::newton::{UPDATES, culprit};
 use super::state::{State, Statistics};
-use crate::constraint::multipliers::Pivots;
-use crate::constraint::projection::Work;
-use crate::formulation::Weights;
+use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
+use crate::constraint::factorization::Pivots;
+use crate::constraint::saddle_point::LinearAlgebraCounts;
+use crate::formulation::TangentWeights;
 use crate::linalg::norm::max_abs;
 use crate::model::Corrector;
 
@@ -28,15 +28,15 @@ pub(super) const PROJECTED: f64 = 1e-6;
 /// Rest above which the factorisation of the step is too old for a projection.
 const STALE: f64 = 1e-2;
 
-impl Core {
+impl Workspace {
     /// The HHT step up to its velocities: q₁ closed, v₁ on the constraints' rates.
-    pub fn stage(
+    pub fn hht_step(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StepFailure> {
         self.newton(p, s, y, stats)?;
         if self.size.nc > 0 {
             self.close(p, y)?;
@@ -51,7 +51,12 @@ impl Core {
     }
 
     /// The rest of the plain HHT step: its accelerations and its memory.
-    pub fn finish(&mut self, p: &Problem, s: &State, y: &mut Trial) -> Result<(), Refusal> {
+    pub fn complete_hht_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+    ) -> Result<(), StepFailure> {
         if self.size.nc > 0 && self.settings.projection {
             self.project_acceleration(p, y)?;
             let alpha = self.method.alpha;
@@ -72,15 +77,15 @@ impl Core {
 
     /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
     pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
-        self.widest(phi, self.newton.active())
+        self.largest_residual(phi, self.step_matrix.active())
     }
 
     /// The same of the rows that are left out: they follow from the others, so they should close with them.
-    pub fn left_open(&self, phi: &[f64]) -> (f64, usize) {
-        self.widest(phi, &self.left_out)
+    pub fn redundant_closure(&self, phi: &[f64]) -> (f64, usize) {
+        self.largest_residual(phi, &self.redundant)
     }
 
-    pub fn widest(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
+    pub fn largest_residual(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
         let mut worst = (0.0, 0);
         for (i, &on) in rows.iter().enumerate() {
             let open = phi[i].abs() / self.closure_scale[i];
@@ -93,26 +98,26 @@ impl Core {
     }
 
     /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
-    fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
-        let magnitude = p.system.magnitude(&y.q);
+    fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
+        let magnitude = p.system.coordinate_magnitude(&y.q);
         let target = CLOSURE * magnitude;
         let mut before = f64::INFINITY;
         loop {
             let cx = self.inputs.at(p, y.t);
             let phi = &mut self.scratch.c[1];
-            self.mass
-                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
+            self.mass_matrix
+                .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
             let (open, row) = self.closure(&self.scratch.c[1]);
-            y.opened = self.left_open(&self.scratch.c[1]);
+            y.redundant_residual = self.redundant_closure(&self.scratch.c[1]);
             // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
-            if open <= target && y.opened.0 <= LEFT_OPEN * magnitude {
+            if open <= target && y.redundant_residual.0 <= LEFT_OPEN * magnitude {
                 return Ok(());
             }
             if !(open < 0.5 * before) {
                 return if open <= OPEN * magnitude {
                     Ok(())
                 } else {
-                    Err(Refusal::Newton {
+                    Err(StepFailure::Newton {
                         iterations: 0,
                         residual: open / OPEN,
                         culprit: Culprit::Constraint(row),
@@ -126,11 +131,18 @@ impl Core {
             for x in phi.iter_mut() {
                 *x = -*x;
             }
-            if self.newton.handling().updates() {
-                self.newton
-                    .solve_updated(&self.st, 1e-3, UPDATES, dq, phi, &mut self.work);
+            if self.step_matrix.handling().updates() {
+                self.step_matrix.solve_updated(
+                    &self.sparsity,
+                    1e-3,
+                    UPDATES,
+                    dq,
+                    phi,
+                    &mut self.counts,
+                );
             } else {
-                self.newton.solve(&self.st, dq, phi, &mut self.work);
+                self.step_matrix
+                    .solve(&self.sparsity, dq, phi, &mut self.counts);
             }
             p.system.retract(&y.q, dq, &mut self.scratch.q);
             y.q.copy_from_slice(&self.scratch.q);
@@ -143,11 +155,11 @@ impl Core {
         p: &Problem,
         y: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StepFailure> {
         let (alpha, gamma) = (self.method.alpha, self.method.gamma);
         self.scratch.v[1].copy_from_slice(&y.v);
-        self.velocity_gap(p, y);
-        self.reach(p, y, &y.v)?;
+        self.velocity_residual(p, y);
+        self.minimum_norm_correction(p, y, &y.v)?;
         for i in 0..y.v.len() {
             y.v[i] += self.scratch.v[0][i];
         }
@@ -157,17 +169,18 @@ impl Core {
             stats.evaluations += 2;
             p.system.force(&cx, &y.q, before, f0)?;
             p.system.force(&cx, &y.q, &y.v, f1)?;
-            if self.character.rubs {
-                p.system.rub(&cx, &y.q, before, &y.lambda, f0);
-                p.system.rub(&cx, &y.q, &y.v, &y.lambda, f1);
+            if self.character.has_constraint_friction {
+                p.system
+                    .constraint_friction(&cx, &y.q, before, &y.lambda, f0);
+                p.system.constraint_friction(&cx, &y.q, &y.v, &y.lambda, f1);
             }
             for i in 0..dx.len() {
                 dx[i] = f1[i] - f0[i];
             }
             let mu = &mut self.scratch.c[2];
             mu.fill(0.0);
-            self.newton
-                .solve_refined(&self.st, 1e-3, 3, dx, mu, &mut self.work);
+            self.step_matrix
+                .solve_refined(&self.sparsity, 1e-3, 3, dx, mu, &mut self.counts);
             for i in 0..dx.len() {
                 y.v[i] += gamma * y.h * dx[i];
                 y.acc[i] += dx[i] / (1.0 - alpha);
@@ -175,8 +188,8 @@ impl Core {
             for i in 0..mu.len() {
                 y.lambda[i] += mu[i];
             }
-            self.velocity_gap(p, y);
-            self.reach(p, y, &y.v)?;
+            self.velocity_residual(p, y);
+            self.minimum_norm_correction(p, y, &y.v)?;
             for i in 0..y.v.len() {
                 y.v[i] += self.scratch.v[0][i];
             }
@@ -185,17 +198,17 @@ impl Core {
     }
 
     /// Accelerations back onto the constraints; λ moves with them.
-    fn project_acceleration(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
+    fn project_acceleration(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
         {
             let cx = self.inputs.at(p, y.t);
             let [_, r, ga] = &mut self.scratch.c;
-            p.system.convective(&cx, &y.q, &y.v, r);
-            self.mass.jacobian_times(&self.st, &y.acc, ga);
+            p.system.constraint_acceleration_bias(&cx, &y.q, &y.v, r);
+            self.mass_matrix.jacobian_times(&self.sparsity, &y.acc, ga);
             for i in 0..r.len() {
                 r[i] = -(r[i] + ga[i]);
             }
         }
-        let metric = self.reach(p, y, &y.acc)?;
+        let metric = self.minimum_norm_correction(p, y, &y.acc)?;
         for i in 0..y.acc.len() {
             y.acc[i] += self.scratch.v[0][i];
         }
@@ -206,11 +219,11 @@ impl Core {
     }
 
     /// c[1] = −(G v + Φ_t)
-    fn velocity_gap(&mut self, p: &Problem, y: &Trial) {
+    fn velocity_residual(&mut self, p: &Problem, y: &Trial) {
         let cx = self.inputs.at(p, y.t);
         let [_, r, gv] = &mut self.scratch.c;
         p.system.constraint_rate(&cx, &y.q, r);
-        self.mass.jacobian_times(&self.st, &y.v, gv);
+        self.mass_matrix.jacobian_times(&self.sparsity, &y.v, gv);
         for i in 0..r.len() {
             r[i] = -(r[i] + gv[i]);
         }
@@ -219,49 +232,64 @@ impl Core {
     /// Projections of the augmented Lagrangian are made in the metric of masses and forces without that of multipliers, which
     /// grow near singular positions. Where the corrector follows, the stage is only its guess and the metric of Newton does.
     fn projects_by_forces(&self) -> bool {
-        self.newton.handling().updates() && self.settings.corrector == Corrector::Off
+        self.step_matrix.handling().updates() && self.settings.corrector == Corrector::Off
     }
 
     /// W = M + (1−α) (γ h C + β h² K) with G at the end of the step, factorised in the place of M.
-    fn load_projection(&mut self, p: &Problem, y: &Trial) -> Result<(), Refusal> {
+    fn load_projection(&mut self, p: &Problem, y: &Trial) -> Result<(), StepFailure> {
         let Hht {
             alpha, beta, gamma, ..
         } = self.method;
-        let weights = Weights {
+        let weights = TangentWeights {
             mass: 1.0,
             damping: (1.0 - alpha) * gamma * y.h,
             stiffness: (1.0 - alpha) * beta * y.h * y.h,
             theta: &[],
         };
-        self.kept.drop_mass();
+        self.factor_cache.drop_mass();
         let cx = self.inputs.at(p, y.t);
-        (self.mass).load_metric(&self.st, p.system, &cx, &y.q, &y.v, &weights)?;
-        self.work.factorizations += 1;
-        (self.mass.factorise(&self.st, &mut Work::default()))
-            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+        (self.mass_matrix).load_metric(&self.sparsity, p.system, &cx, &y.q, &y.v, &weights)?;
+        self.counts.factorizations += 1;
+        (self
+            .mass_matrix
+            .factorise(&self.sparsity, &mut LinearAlgebraCounts::default()))
+        .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?;
         Ok(())
     }
 
     /// v[0] = least motion with G v[0] = c[1], c[2] its multipliers, to be multiplied by the returned factor: the metric is
     /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's. c[1] was made with G `of`.
-    fn reach(&mut self, p: &Problem, y: &Trial, of: &[f64]) -> Result<f64, Refusal> {
+    fn minimum_norm_correction(
+        &mut self,
+        p: &Problem,
+        y: &Trial,
+        of: &[f64],
+    ) -> Result<f64, StepFailure> {
         if self.projects_by_forces() {
             let [dx, ..] = &mut self.scratch.v;
             let [_, r, mu] = &mut self.scratch.c;
-            (self.mass).reach_here(&self.st, r, of, PROJECTED, dx, mu, &mut self.work);
+            (self.mass_matrix).minimum_norm_correction_here(
+                &self.sparsity,
+                r,
+                of,
+                PROJECTED,
+                dx,
+                mu,
+                &mut self.counts,
+            );
             return Ok(1.0);
         }
         let [dx, ..] = &mut self.scratch.v;
         let [_, r, mu] = &mut self.scratch.c;
-        let rest = self.newton.reach(
-            &self.st,
-            self.mass.there(),
+        let rest = self.step_matrix.minimum_norm_correction(
+            &self.sparsity,
+            self.mass_matrix.jacobian_at(),
             r,
             of,
             PROJECTED,
             dx,
             mu,
-            &mut self.work,
+            &mut self.counts,
         );
         if rest <= STALE || max_abs(r) * rest < 1e-13 {
             return Ok(1.0 - self.method.alpha);
@@ -269,8 +297,15 @@ impl Core {
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
         let [dx, ..] = &mut self.scratch.v;
         let [_, r, mu] = &mut self.scratch.c;
-        self.mass
-            .reach_here(&self.st, r, of, PROJECTED, dx, mu, &mut self.work);
+        self.mass_matrix.minimum_norm_correction_here(
+            &self.sparsity,
+            r,
+            of,
+            PROJECTED,
+            dx,
+            mu,
+            &mut self.counts,
+        );
         Ok(1.0)
     }
 
@@ -281,24 +316,25 @@ impl Core {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<Pivots, Refusal> {
-        let (there, count) = self.kept.mass(p.env.parameters);
+    ) -> Result<Pivots, StepFailure> {
+        let (there, count) = self.factor_cache.mass(p.env.parameters);
         let count = u64::from(count);
-        let pivots = match there.filter(|_| self.mass.fits()) {
+        let pivots = match there.filter(|_| self.mass_matrix.fits()) {
             Some(pivots) => {
-                self.work.factorizations += count;
+                self.counts.factorizations += count;
                 pivots
             }
             None => {
                 let cx = self.inputs.at(p, t);
-                self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
-                self.work.factorizations += count;
-                self.mass
-                    .factorise(&self.st, &mut Work::default())
-                    .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?
+                self.mass_matrix
+                    .load_mass(&self.sparsity, p.system, &cx, q, v)?;
+                self.counts.factorizations += count;
+                self.mass_matrix
+                    .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
+                    .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?
             }
         };
-        self.kept.keep_mass(pivots);
+        self.factor_cache.keep_mass(pivots);
         Ok(pivots)
     }
 }

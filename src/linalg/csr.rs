@@ -7,7 +7,7 @@
 use std::fmt;
 
 /// One entry as it was given: row, column, value.
-pub type Entry = (u32, u32, f64);
+pub type Triplet = (u32, u32, f64);
 
 /// Most entries a matrix can have; places are counted in 32 bits, with room for a few such matrices together.
 pub const MOST_ENTRIES: usize = 1 << 29;
@@ -31,7 +31,7 @@ impl Csr {
     ///
     /// # Panics
     /// If an entry lies outside, or there are more than [`MOST_ENTRIES`].
-    pub fn new(rows: usize, columns: usize, entries: Vec<Entry>) -> Self {
+    pub fn new(rows: usize, columns: usize, entries: Vec<Triplet>) -> Self {
         assert!(entries.len() <= MOST_ENTRIES, "{} entries", entries.len());
         let mut next = vec![0u32; rows + 1];
         for &(i, j, _) in &entries {

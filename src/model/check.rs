@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use nalgebra::Matrix3;
 
 use super::{
-    Body, BodyCoordinate, BodyRef, CouplingLaw, Curve, Frame, Joint, JointCoordinate, JointKind,
-    JointNumber, JointPlace, Model, Motion, MotionLaw, Moved, Shape, StopLaw, Target,
+    Body, BodyCoordinate, BodyRef, BodyShape, CouplingLaw, Curve, Joint, JointCoordinate,
+    JointFrame, JointKind, JointNumber, JointPlacement, LimitLaw, Model, Motion, MotionLaw,
+    PrescribedCoordinate, Target,
 };
 use crate::error::{Error, Result};
 
@@ -101,7 +102,7 @@ pub(super) fn closes(points: &[[f64; 2]]) -> bool {
 
 /// What is to be said of an inertia tensor.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Inertia {
+pub(super) enum InertiaDefect {
     Sound,
     /// The largest principal moment exceeds the sum of the others, but no more than rounding to few digits would explain.
     Rounded,
@@ -110,7 +111,7 @@ pub(super) enum Inertia {
 
 /// Judges a tensor Ixx, Iyy, Izz, Ixy, Ixz, Iyz: principal moments are not negative, and none exceeds the sum of the others
 /// (each is an integral of the squares of two distances).
-pub(super) fn judge_inertia(inertia: &[f64; 6]) -> Inertia {
+pub(super) fn judge_inertia(inertia: &[f64; 6]) -> InertiaDefect {
     /// Rounding of the eigenvalues.
     const ROUNDING: f64 = 1e-12;
     /// Digits lost in a text: three significant ones are left.
@@ -118,7 +119,7 @@ pub(super) fn judge_inertia(inertia: &[f64; 6]) -> Inertia {
     let [xx, yy, zz, xy, xz, yz] = *inertia;
     let size = inertia.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     if size == 0.0 {
-        return Inertia::Sound;
+        return InertiaDefect::Sound;
     }
     let tensor = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) / size;
     let moments = tensor.symmetric_eigenvalues();
@@ -127,18 +128,18 @@ pub(super) fn judge_inertia(inertia: &[f64; 6]) -> Inertia {
     let [a, b, c] = moments;
     if !(a >= -ROUNDING) {
         let least = a * size;
-        return Inertia::Impossible(format!(
+        return InertiaDefect::Impossible(format!(
             "its smallest principal moment is {least:.6e} kg.m2, which is negative"
         ));
     }
     let excess = (c - (a + b)) / c;
     if excess <= ROUNDING {
-        Inertia::Sound
+        InertiaDefect::Sound
     } else if excess <= DIGITS {
-        Inertia::Rounded
+        InertiaDefect::Rounded
     } else {
         let [a, b, c] = moments.map(|m| m * size);
-        Inertia::Impossible(format!(
+        InertiaDefect::Impossible(format!(
             "the principal moments {a:.6e}, {b:.6e}, {c:.6e} kg.m2 break the triangle inequality: \
              none may exceed the sum of the others"
         ))
@@ -250,11 +251,11 @@ impl Model {
                 ));
             }
             match limits.stop {
-                StopLaw::Compliant { stiffness, damping } => {
+                LimitLaw::Compliant { stiffness, damping } => {
                     Range::Positive.check(|| format!("{}.stiffness", joint.name), stiffness)?;
                     Range::NonNegative.check(|| format!("{}.damping", joint.name), damping)?;
                 }
-                StopLaw::Rigid(rigid) => rigid.validate(&joint.name)?,
+                LimitLaw::Rigid(rigid) => rigid.validate(&joint.name)?,
             }
         }
         Ok(())
@@ -279,7 +280,7 @@ impl Model {
         if self.dimension == 2 {
             Range::NonNegative.check(name("inertia"), body.inertia[2])?;
         } else {
-            if let Inertia::Impossible(why) = judge_inertia(&body.inertia) {
+            if let InertiaDefect::Impossible(why) = judge_inertia(&body.inertia) {
                 return Err(refused(&name("inertia")(), &list(&body.inertia), &why));
             }
             if (norm(&body.orientation) - 1.0).abs() > UNIT {
@@ -296,13 +297,13 @@ impl Model {
         }
         match &body.shape {
             None => {}
-            Some(Shape::Circle(radius)) => Range::Positive.check(name("shape"), *radius)?,
-            Some(Shape::Box(edges)) => {
+            Some(BodyShape::Circle(radius)) => Range::Positive.check(name("shape"), *radius)?,
+            Some(BodyShape::Box(edges)) => {
                 for edge in edges {
                     Range::NonNegative.check(name("shape"), *edge)?;
                 }
             }
-            Some(Shape::Line(points)) => {
+            Some(BodyShape::Line(points)) => {
                 for value in points.iter().flatten() {
                     Range::Finite.check(name("shape"), *value)?;
                 }
@@ -363,9 +364,9 @@ impl Model {
             Range::Positive.check(|| format!("{}.length", joint.name), length)?;
         }
         let frames = match &joint.frame {
-            JointPlace::Ground(frame) => std::slice::from_ref(frame),
-            JointPlace::Bodies(frames) => &frames[..],
-            JointPlace::Nowhere => {
+            JointPlacement::InitialPose(frame) => std::slice::from_ref(frame),
+            JointPlacement::BodyFrames(frames) => &frames[..],
+            JointPlacement::None => {
                 return refuse(
                     "point",
                     "nowhere".to_owned(),
@@ -375,10 +376,10 @@ impl Model {
         };
         for (
             k,
-            Frame {
+            JointFrame {
                 point,
                 axis,
-                across,
+                reference_direction: across,
             },
         ) in frames.iter().enumerate()
         {
@@ -429,8 +430,10 @@ impl Model {
 
     fn validate_motion(&self, motion: &Motion) -> Result<()> {
         match motion.on {
-            Moved::Joint(coordinate) => self.validate_coordinate(&motion.name, coordinate)?,
-            Moved::Body(body, coordinate) => {
+            PrescribedCoordinate::Joint(coordinate) => {
+                self.validate_coordinate(&motion.name, coordinate)?
+            }
+            PrescribedCoordinate::Body(body, coordinate) => {
                 let prescribed = (self.bodies.get(body)).is_some_and(|b| b.prescribed);
                 let exists = match coordinate {
                     BodyCoordinate::Position(k) => k < self.dimension,
@@ -649,7 +652,7 @@ mod tests {
             ("pivot", |m| m.joints[0].bodies = [Some(99), None]),
             ("pivot", |m| m.joints[0].bodies = [None, None]),
             ("motor", |m| {
-                m.forces[0].on = super::super::ForcePlace::Joint(JointCoordinate {
+                m.forces[0].on = super::super::ForceApplication::Joint(JointCoordinate {
                     joint: 99,
                     index: 0,
                 })

@@ -2,7 +2,8 @@
 
 use super::check::{Range, refused};
 use super::{
-    Characteristic, ContactLaw, Force, ForceKind, ForcePlace, JointPlace, Model, Surface, Target,
+    Characteristic, ContactLaw, Force, ForceApplication, ForceKind, JointPlacement, Model, Surface,
+    Target,
 };
 use crate::error::Result;
 
@@ -43,26 +44,30 @@ impl Model {
                 law("damping", &spring.damping)?;
                 matches!(
                     on,
-                    ForcePlace::Points { .. } | ForcePlace::Axis { .. } | ForcePlace::Joint(_)
+                    ForceApplication::Points { .. }
+                        | ForceApplication::Axis { .. }
+                        | ForceApplication::Joint(_)
                 )
             }
             (ForceKind::Actuator { .. }, on) => {
                 matches!(
                     on,
-                    ForcePlace::Points { .. } | ForcePlace::Axis { .. } | ForcePlace::Joint(_)
+                    ForceApplication::Points { .. }
+                        | ForceApplication::Axis { .. }
+                        | ForceApplication::Joint(_)
                 )
             }
             (ForceKind::Load { components, .. }, on) => {
                 for x in components {
                     Range::Finite.check(|| name("components"), *x)?;
                 }
-                matches!(on, ForcePlace::Point { body: Some(_), .. })
+                matches!(on, ForceApplication::Point { body: Some(_), .. })
             }
             (ForceKind::Bushing { stiffness, damping }, on) => {
                 for x in stiffness.iter().chain(damping) {
                     Range::NonNegative.check(|| name("stiffness"), *x)?;
                 }
-                matches!(on, ForcePlace::Frames { .. })
+                matches!(on, ForceApplication::Frames { .. })
             }
             (ForceKind::Tyre(tyre), on) => {
                 law("stiffness", &tyre.stiffness)?;
@@ -75,7 +80,7 @@ impl Model {
                 for (field, x) in [("speed", tyre.speed), ("offset", tyre.offset)] {
                     Range::Finite.check(|| name(field), x)?;
                 }
-                matches!(on, ForcePlace::Points { .. })
+                matches!(on, ForceApplication::Points { .. })
             }
             (ForceKind::Contact(contact), on) => {
                 Range::NonNegative.check(|| name("radius"), contact.radius)?;
@@ -111,7 +116,7 @@ impl Model {
                         }
                     }
                 }
-                matches!(on, ForcePlace::Points { .. })
+                matches!(on, ForceApplication::Points { .. })
             }
         };
         if fits {
@@ -133,7 +138,7 @@ impl Model {
             Ok(())
         };
         match &force.on {
-            ForcePlace::Joint(of) => {
+            ForceApplication::Joint(of) => {
                 let there = (self.joints.get(of.joint))
                     .is_some_and(|joint| of.index < joint.kind.coordinates(self.dimension));
                 if !there {
@@ -145,11 +150,11 @@ impl Model {
                 }
                 Ok(())
             }
-            ForcePlace::Points { bodies, points } => {
+            ForceApplication::Points { bodies, points } => {
                 self.validate_pair(&force.name, *bodies)?;
                 finite(&mut points.iter().flatten().copied())
             }
-            ForcePlace::Axis {
+            ForceApplication::Axis {
                 bodies,
                 points,
                 direction,
@@ -158,23 +163,23 @@ impl Model {
                 unit(&format!("{}.direction", force.name), direction)?;
                 finite(&mut points.iter().flatten().copied())
             }
-            ForcePlace::Point { body, point } => {
+            ForceApplication::Point { body, point } => {
                 self.validate_body(&force.name, *body)?;
                 finite(&mut point.iter().copied())
             }
-            ForcePlace::Frames { bodies, at } => {
+            ForceApplication::Frames { bodies, at } => {
                 self.validate_pair(&force.name, *bodies)?;
                 let frames = match at {
-                    JointPlace::Ground(frame) => std::slice::from_ref(frame),
-                    JointPlace::Bodies(frames) => &frames[..],
-                    JointPlace::Nowhere => {
+                    JointPlacement::InitialPose(frame) => std::slice::from_ref(frame),
+                    JointPlacement::BodyFrames(frames) => &frames[..],
+                    JointPlacement::None => {
                         return Err(refused(&force.name, &"nowhere", "two frames"));
                     }
                 };
                 finite(
                     &mut frames
                         .iter()
-                        .flat_map(|f| [f.point, f.axis, f.across])
+                        .flat_map(|f| [f.point, f.axis, f.reference_direction])
                         .flatten(),
                 )
             }

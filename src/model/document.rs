@@ -10,7 +10,7 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use toml::de::{DeTable, DeValue};
 
-use super::Place;
+use super::TextPosition;
 use crate::error::{Error, Result};
 
 /// Largest text that is read (bytes).
@@ -20,12 +20,12 @@ pub const DEEPEST: usize = 64;
 
 /// What stands at a place.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum NodeValue {
     Text(String),
     Number(f64),
     Bool(bool),
     Array(Vec<Node>),
-    Table(Vec<Entry>),
+    Table(Vec<NodeEntry>),
     /// Something with no use in a model file: a date, `null`.
     Other(&'static str),
 }
@@ -34,12 +34,12 @@ pub(super) enum Value {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub span: Range<usize>,
-    pub value: Value,
+    pub value: NodeValue,
 }
 
 /// A key with its value; the entries of a table are in the order of the text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct NodeEntry {
     pub key: String,
     /// Of the key (byte).
     pub offset: usize,
@@ -49,7 +49,7 @@ pub(super) struct Entry {
 /// A parsed text.
 pub(super) struct Document<'t> {
     pub text: &'t str,
-    pub lines: Lines<'t>,
+    pub lines: LineIndex<'t>,
     pub root: Node,
 }
 
@@ -68,7 +68,7 @@ impl<'t> Document<'t> {
                 ),
             });
         }
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let root = match too_deep(text, json) {
             Some(offset) => Err((
                 offset,
@@ -104,7 +104,7 @@ pub(super) fn shorten(text: &str) -> String {
 }
 
 /// Lines and columns of byte offsets, each found in bounded time however long the lines are.
-pub(super) struct Lines<'t> {
+pub(super) struct LineIndex<'t> {
     text: &'t str,
     /// Byte at which each line starts.
     starts: Vec<usize>,
@@ -114,7 +114,7 @@ pub(super) struct Lines<'t> {
 
 const STRIDE: usize = 1024;
 
-impl<'t> Lines<'t> {
+impl<'t> LineIndex<'t> {
     fn new(text: &'t str) -> Self {
         let mut starts = vec![0];
         let mut characters = Vec::with_capacity(text.len() / STRIDE + 1);
@@ -142,18 +142,18 @@ impl<'t> Lines<'t> {
         counted + rest.iter().filter(|b| starts_character(**b)).count()
     }
 
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> TextPosition {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts[line - 1];
-        Place {
+        TextPosition {
             line,
             column: self.characters_before(offset) - self.characters_before(start) + 1,
         }
     }
 
     pub fn error(&self, origin: &str, offset: usize, message: String) -> Error {
-        let Place { line, column } = self.place(offset);
+        let TextPosition { line, column } = self.place(offset);
         Error::Model {
             origin: origin.to_owned(),
             line,
@@ -225,10 +225,10 @@ fn parse_toml(text: &str) -> Parsed {
     })
 }
 
-fn from_toml_table(table: &DeTable) -> Value {
-    let mut entries: Vec<Entry> = table
+fn from_toml_table(table: &DeTable) -> NodeValue {
+    let mut entries: Vec<NodeEntry> = table
         .iter()
-        .map(|(key, value)| Entry {
+        .map(|(key, value)| NodeEntry {
             key: key.get_ref().to_string(),
             offset: key.span().start,
             node: Node {
@@ -239,17 +239,17 @@ fn from_toml_table(table: &DeTable) -> Value {
         .collect();
     // The parser sorts by key; messages and names should follow the text.
     entries.sort_by_key(|entry| entry.offset);
-    Value::Table(entries)
+    NodeValue::Table(entries)
 }
 
-fn from_toml(value: &DeValue) -> Value {
+fn from_toml(value: &DeValue) -> NodeValue {
     match value {
-        DeValue::String(text) => Value::Text(text.to_string()),
-        DeValue::Integer(integer) => Value::Number(real(integer.as_str(), integer.radix())),
-        DeValue::Float(float) => Value::Number(float.as_str().parse().unwrap_or(f64::NAN)),
-        DeValue::Boolean(flag) => Value::Bool(*flag),
-        DeValue::Datetime(_) => Value::Other("a date"),
-        DeValue::Array(array) => Value::Array(
+        DeValue::String(text) => NodeValue::Text(text.to_string()),
+        DeValue::Integer(integer) => NodeValue::Number(real(integer.as_str(), integer.radix())),
+        DeValue::Float(float) => NodeValue::Number(float.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(flag) => NodeValue::Bool(*flag),
+        DeValue::Datetime(_) => NodeValue::Other("a date"),
+        DeValue::Array(array) => NodeValue::Array(
             array
                 .iter()
                 .map(|item| Node {
@@ -272,7 +272,7 @@ fn real(digits: &str, radix: u32) -> f64 {
     })
 }
 
-fn parse_json(text: &str, lines: &Lines) -> Parsed {
+fn parse_json(text: &str, lines: &LineIndex) -> Parsed {
     let strict = jsonc_parser::ParseOptions {
         allow_comments: false,
         allow_loose_object_property_names: false,
@@ -296,17 +296,19 @@ fn parse_json(text: &str, lines: &Lines) -> Parsed {
     }
 }
 
-fn from_json(value: ast::Value, lines: &Lines) -> Parsed {
+fn from_json(value: ast::Value, lines: &LineIndex) -> Parsed {
     let range = value.range();
     let span = range.start..range.end;
     let value = match value {
-        ast::Value::StringLit(text) => Value::Text(text.value.into_owned()),
-        ast::Value::NumberLit(number) => Value::Number(number.value.parse().unwrap_or(f64::NAN)),
-        ast::Value::BooleanLit(flag) => Value::Bool(flag.value),
-        ast::Value::NullKeyword(_) => Value::Other("null"),
+        ast::Value::StringLit(text) => NodeValue::Text(text.value.into_owned()),
+        ast::Value::NumberLit(number) => {
+            NodeValue::Number(number.value.parse().unwrap_or(f64::NAN))
+        }
+        ast::Value::BooleanLit(flag) => NodeValue::Bool(flag.value),
+        ast::Value::NullKeyword(_) => NodeValue::Other("null"),
         ast::Value::Array(array) => {
             let items = array.elements.into_iter();
-            Value::Array(
+            NodeValue::Array(
                 items
                     .map(|item| from_json(item, lines))
                     .collect::<std::result::Result<_, _>>()?,
@@ -319,7 +321,7 @@ fn from_json(value: ast::Value, lines: &Lines) -> Parsed {
                 let offset = property.range.start;
                 let key = property.name.into_string();
                 if let Some(first) = seen.insert(key.clone(), offset) {
-                    let Place { line, column } = lines.place(first);
+                    let TextPosition { line, column } = lines.place(first);
                     return Err((
                         offset,
                         format!(
@@ -328,13 +330,13 @@ fn from_json(value: ast::Value, lines: &Lines) -> Parsed {
                         ),
                     ));
                 }
-                entries.push(Entry {
+                entries.push(NodeEntry {
                     key,
                     offset,
                     node: from_json(property.value, lines)?,
                 });
             }
-            Value::Table(entries)
+            NodeValue::Table(entries)
         }
     };
     Ok(Node { span, value })
@@ -344,9 +346,9 @@ fn from_json(value: ast::Value, lines: &Lines) -> Parsed {
 mod tests {
     use super::*;
 
-    fn entry<'a>(node: &'a Node, key: &str) -> &'a Entry {
+    fn entry<'a>(node: &'a Node, key: &str) -> &'a NodeEntry {
         match &node.value {
-            Value::Table(entries) => entries.iter().find(|e| e.key == key).unwrap(),
+            NodeValue::Table(entries) => entries.iter().find(|e| e.key == key).unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -357,7 +359,7 @@ mod tests {
         let document = Document::parse(text, "t", false).unwrap();
         let c = entry(&document.root, "c");
         let at = |offset| {
-            let Place { line, column } = document.lines.place(offset);
+            let TextPosition { line, column } = document.lines.place(offset);
             (line, column)
         };
         assert_eq!(at(entry(&document.root, "a").offset), (1, 1));
@@ -369,7 +371,7 @@ mod tests {
     #[test]
     fn columns_are_right_far_into_a_long_line() {
         let text = format!("[\"{}\", 7]", "é".repeat(5000));
-        let lines = Lines::new(&text);
+        let lines = LineIndex::new(&text);
         let offset = text.find('7').unwrap();
         let place = lines.place(offset);
         assert_eq!((place.line, place.column), (1, 5000 + 6));
@@ -380,8 +382,10 @@ mod tests {
     fn toml_and_json_give_the_same_values() {
         fn bare(node: &Node) -> String {
             match &node.value {
-                Value::Array(items) => format!("{:?}", items.iter().map(bare).collect::<Vec<_>>()),
-                Value::Table(entries) => format!(
+                NodeValue::Array(items) => {
+                    format!("{:?}", items.iter().map(bare).collect::<Vec<_>>())
+                }
+                NodeValue::Table(entries) => format!(
                     "{:?}",
                     entries
                         .iter()
@@ -410,7 +414,7 @@ mod tests {
         ] {
             assert_eq!(
                 entry(&document.root, key).node.value,
-                Value::Number(value),
+                NodeValue::Number(value),
                 "{key}"
             );
         }

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::keys::{Group, Key, Kind, groups};
-use super::nearest::did_you_mean;
+use super::keys::{Key, KeyGroup, KeyKind, groups};
+use super::suggest::did_you_mean;
 
 /// Quantities of one kind of element.
 pub(super) struct Explained {
@@ -282,7 +282,7 @@ pub fn explain(word: &str) -> Result<String, String> {
         Some((table, key)) => (Some(table), key),
         None => (None, word),
     };
-    let ours = |group: &Group| table.is_none_or(|table| group.table == table);
+    let ours = |group: &KeyGroup| table.is_none_or(|table| group.table == table);
     if table.is_none() {
         for group in groups().filter(|g| g.table == word && !word.is_empty()) {
             describe_group(&mut text, group);
@@ -350,7 +350,7 @@ fn numbered(field: &str, key: &str) -> bool {
     })
 }
 
-fn called(group: &Group) -> String {
+fn called(group: &KeyGroup) -> String {
     let single = matches!(group.table, "solver" | "experiment" | "system");
     let table = match group.table {
         "" => "top of the file".to_owned(),
@@ -364,7 +364,7 @@ fn called(group: &Group) -> String {
     }
 }
 
-fn describe_group(text: &mut String, group: &Group) {
+fn describe_group(text: &mut String, group: &KeyGroup) {
     writeln!(text, "{}", called(group)).expect(FITS);
     writeln!(text, "  {}", group.meaning).expect(FITS);
     let mut names: Vec<&str> = vec![];
@@ -400,13 +400,13 @@ fn describe_keys(text: &mut String, table: Option<&str>, name: &str) {
             writeln!(text, "  unit: {}", key.unit).expect(FITS);
         }
         writeln!(text, "  default: {}", key.default).expect(FITS);
-        if let Kind::Choice(words) = key.kind {
+        if let KeyKind::Choice(words) = key.kind {
             writeln!(text, "  one of: {}", words.join(", ")).expect(FITS);
         }
-        if let Kind::Table(keys)
-        | Kind::OneKeyOf(keys)
-        | Kind::Tables(keys)
-        | Kind::PerCoordinate(keys) = key.kind
+        if let KeyKind::Table(keys)
+        | KeyKind::OneKeyOf(keys)
+        | KeyKind::Tables(keys)
+        | KeyKind::PerCoordinate(keys) = key.kind
         {
             for inner in keys {
                 writeln!(text, "  {}: {}", inner.name, inner.meaning).expect(FITS);

@@ -2,7 +2,7 @@
 //! from outside.
 
 use super::check::Range;
-use super::{BodyRef, Curve, Joint, JointCoordinate, JointPlace};
+use super::{BodyRef, Curve, Joint, JointCoordinate, JointPlacement};
 use crate::error::Result;
 
 /// A force as a function of one number: proportional to it, or along a curve.
@@ -22,7 +22,7 @@ impl From<f64> for Characteristic {
 
 /// `only` of a spring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub enum OneSided {
     /// A rope: it pulls, and is slack where it would push.
     Tension,
     /// A buffer: it pushes, and lets go where it would pull.
@@ -31,7 +31,7 @@ pub enum Only {
 
 /// A spring with a damper: F = preload + stiffness(c − length) + damping(ċ), positive pulls together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spring {
+pub struct SpringDefinition {
     /// N/m (N m/rad), or F(c − length).
     pub stiffness: Characteristic,
     /// N s/m (N m s/rad), or F(ċ).
@@ -41,10 +41,10 @@ pub struct Spring {
     /// F at the unloaded length (N or N m).
     pub preload: f64,
     /// Acts one way only.
-    pub only: Option<Only>,
+    pub only: Option<OneSided>,
 }
 
-impl Default for Spring {
+impl Default for SpringDefinition {
     /// Nothing.
     fn default() -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Default for Spring {
 
 /// What acts on one body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
+pub enum LoadDefinition {
     /// At a point.
     Force,
     /// Anywhere.
@@ -82,7 +82,7 @@ pub enum LoadFrame {
 ///   level(u) = (kinetic + (static − kinetic) exp(−(u/stribeck_velocity)²)) tanh(u/stiction_velocity) + viscous u
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Friction {
+pub struct FrictionDefinition {
     /// Far from rest.
     pub kinetic: f64,
     /// Where it breaks loose, at least `kinetic`.
@@ -97,14 +97,14 @@ pub struct Friction {
 
 /// A contact or stop that does not give way: it is met by a blow, then left or held.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rigid {
+pub struct RigidImpact {
     /// Part of the speed of approach with which they part, 0 .. 1.
     pub restitution: f64,
     /// Approaches slower than this do not bounce (m/s or rad/s); `None`: as the size of the mechanism and gravity say.
     pub rest_speed: Option<f64>,
 }
 
-impl Rigid {
+impl RigidImpact {
     /// Refuses numbers out of range, by the name of whoever has them.
     pub(super) fn validate(&self, name: &str) -> Result<()> {
         Range::Part.check(|| format!("{name}.restitution"), self.restitution)?;
@@ -117,7 +117,7 @@ impl Rigid {
 
 /// How an end stop acts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum StopLaw {
+pub enum LimitLaw {
     /// A spring with a damper.
     Compliant {
         /// N/m or N m/rad
@@ -126,25 +126,25 @@ pub enum StopLaw {
         damping: f64,
     },
     /// A blow.
-    Rigid(Rigid),
+    Rigid(RigidImpact),
 }
 
 /// `limits` of a joint: end stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct JointLimits {
     /// Lowest and highest value of the coordinate (rad or m); infinite where there is no stop.
     pub range: [f64; 2],
     /// What happens there.
-    pub stop: StopLaw,
+    pub stop: LimitLaw,
 }
 
-impl Limits {
+impl JointLimits {
     /// One of the numbers of its stops; `None` where they have none such.
     pub(super) fn number_mut(&mut self, number: JointNumber) -> Option<&mut f64> {
         match (&mut self.stop, number) {
-            (StopLaw::Compliant { stiffness, .. }, JointNumber::Stiffness) => Some(stiffness),
-            (StopLaw::Compliant { damping, .. }, JointNumber::Damping) => Some(damping),
-            (StopLaw::Rigid(rigid), JointNumber::Restitution) => Some(&mut rigid.restitution),
+            (LimitLaw::Compliant { stiffness, .. }, JointNumber::Stiffness) => Some(stiffness),
+            (LimitLaw::Compliant { damping, .. }, JointNumber::Damping) => Some(damping),
+            (LimitLaw::Rigid(rigid), JointNumber::Restitution) => Some(&mut rigid.restitution),
             _ => None,
         }
     }
@@ -152,7 +152,7 @@ impl Limits {
 
 /// A tyre on a road: a force along `up` at the wheel's centre while the tyre is pressed together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tyre {
+pub struct TyreDefinition {
     /// Unloaded (m).
     pub radius: f64,
     /// N/m, or F of the deflection.
@@ -181,12 +181,12 @@ pub enum Surface {
     /// A ball (a disc in the plane) about `points[0]`, its radius (m); zero is a point.
     Sphere(f64),
     /// A curve of the plane, fixed in the body.
-    Curve(Outline),
+    Curve(SurfaceOutline),
 }
 
 /// A curve of the plane.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outline {
+pub struct SurfaceOutline {
     /// In the body frame (m).
     pub points: Vec<[f64; 2]>,
     /// The last point is joined to the first and the material lies inside; else it lies to the right of the direction of
@@ -220,12 +220,12 @@ pub enum ContactLaw {
         damping: f64,
     },
     /// No depth at all: blows, and a force that holds.
-    Rigid(Rigid),
+    Rigid(RigidImpact),
 }
 
 /// A contact of a point, ball or disc of `bodies[1]` with a surface of `bodies[0]`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contact {
+pub struct ContactDefinition {
     /// Of `bodies[0]`.
     pub surface: Surface,
     /// Of the ball or disc about `points[1]` of `bodies[1]` (m); zero is a point.
@@ -233,14 +233,14 @@ pub struct Contact {
     /// Normal force.
     pub law: ContactLaw,
     /// Along the surface.
-    pub friction: Option<Friction>,
+    pub friction: Option<FrictionDefinition>,
 }
 
 /// `type` of `[[force]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForceKind {
     /// `spring_damper` between points, along a direction or in a joint that slides; `torsion_spring` in one that turns.
-    SpringDamper(Spring),
+    SpringDamper(SpringDefinition),
     /// A driven force (or torque) between two points or in a joint; positive increases the length or the coordinate.
     Actuator {
         /// N or N m at start; driveable.
@@ -249,7 +249,7 @@ pub enum ForceKind {
     /// `force` and `torque` on one body.
     Load {
         /// Which of the two.
-        load: Load,
+        load: LoadDefinition,
         /// N or N m; driveable.
         components: [f64; 3],
         /// Whose axes.
@@ -263,14 +263,14 @@ pub enum ForceKind {
         damping: [f64; 6],
     },
     /// A wheel on a road.
-    Tyre(Tyre),
+    Tyre(TyreDefinition),
     /// Contact, compliant or rigid.
-    Contact(Contact),
+    Contact(ContactDefinition),
 }
 
 /// Where a force acts.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ForcePlace {
+pub enum ForceApplication {
     /// Between a point of each body, each in its own body's frame (m).
     Points {
         /// The bodies.
@@ -301,11 +301,11 @@ pub enum ForcePlace {
         /// The bodies.
         bodies: [BodyRef; 2],
         /// Drawn in the ground frame at start, or given in each body: `axis` is the frame's x, `across` its y.
-        at: JointPlace,
+        at: JointPlacement,
     },
 }
 
-impl ForcePlace {
+impl ForceApplication {
     /// The bodies it acts between.
     pub fn bodies(&self) -> Option<[BodyRef; 2]> {
         match self {
@@ -411,9 +411,9 @@ impl ForceKind {
             Self::Actuator { .. } => vec![],
             Self::Load { load, .. } => {
                 let (unit, axes) = match load {
-                    Load::Force => ("N", 0..dimension),
-                    Load::Torque if plane => ("N.m", 2..3),
-                    Load::Torque => ("N.m", 0..3),
+                    LoadDefinition::Force => ("N", 0..dimension),
+                    LoadDefinition::Torque if plane => ("N.m", 2..3),
+                    LoadDefinition::Torque => ("N.m", 0..3),
                 };
                 axes.map(|k| (AXES[k], N::Component(k), unit)).collect()
             }
@@ -459,21 +459,21 @@ impl ForceKind {
             (Self::Tyre(tyre), N::Radius) => Some(&mut tyre.radius),
             (Self::Tyre(tyre), N::Height) => Some(&mut tyre.height),
             (
-                Self::Contact(Contact {
+                Self::Contact(ContactDefinition {
                     law: ContactLaw::Rigid(rigid),
                     ..
                 }),
                 N::Restitution,
             ) => Some(&mut rigid.restitution),
             (
-                Self::Contact(Contact {
+                Self::Contact(ContactDefinition {
                     friction: Some(friction),
                     ..
                 }),
                 N::Kinetic,
             ) => Some(&mut friction.kinetic),
             (
-                Self::Contact(Contact {
+                Self::Contact(ContactDefinition {
                     friction: Some(friction),
                     ..
                 }),
@@ -486,15 +486,15 @@ impl ForceKind {
     /// Its stiffness where that is a number.
     pub(super) fn stiffness_mut(&mut self) -> Option<&mut f64> {
         match self {
-            Self::SpringDamper(Spring {
+            Self::SpringDamper(SpringDefinition {
                 stiffness: Characteristic::Linear(x),
                 ..
             })
-            | Self::Tyre(Tyre {
+            | Self::Tyre(TyreDefinition {
                 stiffness: Characteristic::Linear(x),
                 ..
             })
-            | Self::Contact(Contact {
+            | Self::Contact(ContactDefinition {
                 law:
                     ContactLaw::SpringDamper { stiffness: x, .. }
                     | ContactLaw::HuntCrossley { stiffness: x, .. },
@@ -507,15 +507,15 @@ impl ForceKind {
     /// Its damping where that is a number.
     pub(super) fn damping_mut(&mut self) -> Option<&mut f64> {
         match self {
-            Self::SpringDamper(Spring {
+            Self::SpringDamper(SpringDefinition {
                 damping: Characteristic::Linear(x),
                 ..
             })
-            | Self::Tyre(Tyre {
+            | Self::Tyre(TyreDefinition {
                 damping: Characteristic::Linear(x),
                 ..
             })
-            | Self::Contact(Contact {
+            | Self::Contact(ContactDefinition {
                 law:
                     ContactLaw::SpringDamper { damping: x, .. }
                     | ContactLaw::HuntCrossley { damping: x, .. },
@@ -542,7 +542,7 @@ impl ForceKind {
     }
 }
 
-impl Friction {
+impl FrictionDefinition {
     /// What is wrong with it, by key.
     pub(super) fn complaint(&self) -> Option<(&'static str, &'static str)> {
         if !Range::NonNegative.accepts(self.kinetic) {

@@ -7,16 +7,16 @@ mod document;
 mod explain;
 mod force;
 mod keys;
-pub mod nearest;
-mod own;
+mod linear_system;
 pub mod portable;
 pub mod quantity;
 mod read;
 mod reader;
 mod schema;
 mod settings;
-mod system;
+pub mod suggest;
 mod target;
+mod user_system;
 mod warnings;
 
 #[cfg(test)]
@@ -24,16 +24,17 @@ mod tests;
 
 pub use explain::explain;
 pub use force::{
-    Characteristic, Contact, ContactLaw, ForceKind, ForceNumber, ForcePlace, Friction, JointNumber,
-    Limits, Load, LoadFrame, Only, Outline, Rigid, Spring, StopLaw, Surface, Tyre,
+    Characteristic, ContactDefinition, ContactLaw, ForceApplication, ForceKind, ForceNumber,
+    FrictionDefinition, JointLimits, JointNumber, LimitLaw, LoadDefinition, LoadFrame, OneSided,
+    RigidImpact, SpringDefinition, Surface, SurfaceOutline, TyreDefinition,
 };
-pub use own::Own;
+pub use linear_system::LinearSystemMatrices;
 pub use schema::schema;
-pub use system::Matrices;
+pub use user_system::UserSystemNames;
 
 /// Place of something in the model text, for messages. Line and column from 1; zero where there is no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// Line.
     pub line: usize,
     /// Column, in characters.
@@ -55,13 +56,13 @@ pub struct Model {
     /// m/s²; the third component is zero in two dimensions.
     pub gravity: [f64; 3],
     /// Solver settings.
-    pub solver: Solver,
+    pub solver: SolverSettings,
     /// Defaults for runs.
     pub experiment: Experiment,
     /// The matrices of a model that is not made of bodies; then there are no bodies, joints, forces and sensors.
-    pub system: Option<Matrices>,
+    pub system: Option<LinearSystemMatrices>,
     /// The unknowns of a model whose equations are code; then there are neither matrices nor bodies.
-    pub own: Option<Own>,
+    pub own: Option<UserSystemNames>,
     /// Bodies.
     pub bodies: Vec<Body>,
     /// Joints.
@@ -100,7 +101,7 @@ impl Default for Model {
             name: String::new(),
             dimension: 3,
             gravity: [0.0; 3],
-            solver: Solver::default(),
+            solver: SolverSettings::default(),
             experiment: Experiment::default(),
             system: None,
             own: None,
@@ -158,7 +159,7 @@ pub enum IntegratorName {
 
 /// `vsa23` of `[solver]`: how VSA23 is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Vsa23 {
+pub struct Vsa23Settings {
     /// Weights of the two schemes.
     pub parameters: Vsa23Parameters,
     /// Where they are compared.
@@ -188,7 +189,7 @@ pub enum ErrorAt {
 
 /// `estimate` of `[solver]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Estimate {
+pub enum EstimateName {
     /// With the method's true error constants.
     #[default]
     Calibrated,
@@ -198,7 +199,7 @@ pub enum Estimate {
 
 /// `controller` of `[solver]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Controller {
+pub enum ControllerName {
     /// Exponent of the estimate's order.
     #[default]
     Standard,
@@ -218,21 +219,21 @@ pub enum Corrector {
 
 /// `[solver]`: every key has a default; ranges are checked in one place, `Solver::validate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Solver {
+pub struct SolverSettings {
     /// Coordinates and constraint handling.
     pub formulation: FormulationName,
     /// Method.
     pub integrator: IntegratorName,
     /// Settings of VSA23.
-    pub vsa23: Vsa23,
+    pub vsa23: Vsa23Settings,
     /// HHT dissipation, 0 .. 1/3.
     pub alpha: f64,
     /// Local error per step (per second with `per_unit_step`).
     pub tolerance: f64,
     /// Error estimate.
-    pub estimate: Estimate,
+    pub estimate: EstimateName,
     /// Step-size rule.
-    pub controller: Controller,
+    pub controller: ControllerName,
     /// Fourth-order corrector.
     pub corrector: Corrector,
     /// Tolerance per second instead of per step.
@@ -259,16 +260,16 @@ pub struct Solver {
     pub max_substeps: u64,
 }
 
-impl Default for Solver {
+impl Default for SolverSettings {
     fn default() -> Self {
         Self {
             formulation: FormulationName::default(),
             integrator: IntegratorName::default(),
-            vsa23: Vsa23::default(),
+            vsa23: Vsa23Settings::default(),
             alpha: 0.05,
             tolerance: 1e-6,
-            estimate: Estimate::default(),
-            controller: Controller::default(),
+            estimate: EstimateName::default(),
+            controller: ControllerName::default(),
             corrector: Corrector::default(),
             per_unit_step: false,
             step: None,
@@ -309,9 +310,9 @@ pub struct Body {
     /// No mass of its own: every coordinate follows a [`Motion`] or stays where it starts.
     pub prescribed: bool,
     /// For pictures only.
-    pub shape: Option<Shape>,
+    pub shape: Option<BodyShape>,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 impl Default for Body {
@@ -329,14 +330,14 @@ impl Default for Body {
             center_of_mass: [0.0; 3],
             prescribed: false,
             shape: None,
-            place: Place::default(),
+            place: TextPosition::default(),
         }
     }
 }
 
 /// What a body looks like in pictures.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum BodyShape {
     /// Full edge lengths (m) about the frame's origin.
     Box([f64; 3]),
     /// Radius (m).
@@ -374,7 +375,7 @@ pub enum JointKind {
 
 /// A joint frame fixed in a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Frame {
+pub struct JointFrame {
     /// m
     pub point: [f64; 3],
     /// Unit vector; zero where the joint has none.
@@ -382,18 +383,18 @@ pub struct Frame {
     /// Across the axis, a unit vector: where angles are counted from; of a universal joint the axis fixed in `bodies[1]` (in
     /// the frame of `bodies[1]` `across` is that axis and `axis` the direction it is counted from).
     /// Zero: not given, then the x axis made perpendicular (the y axis where x is along the axis).
-    pub across: [f64; 3],
+    pub reference_direction: [f64; 3],
 }
 
 /// Where a joint sits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum JointPlace {
+pub enum JointPlacement {
     /// In the ground frame at start: the drawing is the geometry.
-    Ground(Frame),
+    InitialPose(JointFrame),
     /// In each body's own frame: the start pose is only a guess.
-    Bodies([Frame; 2]),
+    BodyFrames([JointFrame; 2]),
     /// Of a coupling: nowhere of its own.
-    Nowhere,
+    None,
 }
 
 /// `[[joint]]`
@@ -406,7 +407,7 @@ pub struct Joint {
     /// `bodies[1]` moves relative to `bodies[0]`.
     pub bodies: [BodyRef; 2],
     /// Where.
-    pub frame: JointPlace,
+    pub frame: JointPlacement,
     /// Start values of the coordinates (rad or m), as many as [`JointKind::coordinates`] says; the rest is zero.
     pub position: [f64; 3],
     /// Of a screw: travel for a whole turn (m).
@@ -416,11 +417,11 @@ pub struct Joint {
     /// Of a coupling.
     pub coupling: Option<Coupling>,
     /// Dry friction in each of its coordinates; empty or shorter: none in the rest.
-    pub friction: Vec<Option<Friction>>,
+    pub friction: Vec<Option<FrictionDefinition>>,
     /// End stops of each of its coordinates; empty or shorter: none in the rest.
-    pub limits: Vec<Option<Limits>>,
+    pub limits: Vec<Option<JointLimits>>,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 impl Default for Joint {
@@ -430,14 +431,14 @@ impl Default for Joint {
             name: String::new(),
             kind: JointKind::Revolute,
             bodies: [None, None],
-            frame: JointPlace::Ground(Frame::default()),
+            frame: JointPlacement::InitialPose(JointFrame::default()),
             position: [0.0; 3],
             pitch: 0.0,
             length: None,
             coupling: None,
             friction: vec![],
             limits: vec![],
-            place: Place::default(),
+            place: TextPosition::default(),
         }
     }
 }
@@ -542,12 +543,12 @@ pub enum Curve {
     /// Through the points (x, y), x rising; how they are joined belongs to the user of the curve.
     Table(Vec<[f64; 2]>),
     /// Polynomials, each up to its bound.
-    Pieces(Vec<Piece>),
+    Pieces(Vec<CurvePiece>),
 }
 
 /// A piece of a [`Curve`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct CurvePiece {
     /// It holds for x below this; infinite for the last.
     pub below: f64,
     /// Coefficients.
@@ -556,7 +557,7 @@ pub struct Piece {
 
 /// What a motion prescribes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Moved {
+pub enum PrescribedCoordinate {
     /// A coordinate of a joint.
     Joint(JointCoordinate),
     /// A coordinate of a prescribed body.
@@ -579,13 +580,13 @@ pub struct Motion {
     /// Its name.
     pub name: String,
     /// What moves.
-    pub on: Moved,
+    pub on: PrescribedCoordinate,
     /// Axis of a body's rotation in space, unit vector, ground axes.
     pub axis: [f64; 3],
     /// How.
     pub law: MotionLaw,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `law` of `[[motion]]`; s is the coordinate, t the time.
@@ -633,9 +634,9 @@ pub struct Force {
     /// Its law.
     pub kind: ForceKind,
     /// Where it acts.
-    pub on: ForcePlace,
+    pub on: ForceApplication,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `[[sensor]]`
@@ -648,7 +649,7 @@ pub struct Sensor {
     /// In the body frame (m).
     pub point: [f64; 3],
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// A number of the model that can be set from outside, by element index.
@@ -693,7 +694,7 @@ pub struct Input {
     /// Value until set.
     pub start: f64,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `[[output]]`
@@ -706,7 +707,7 @@ pub struct Output {
     /// As written; `None`: that of the quantity.
     pub unit: Option<String>,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `[[parameter]]`
@@ -721,5 +722,5 @@ pub struct Parameter {
     /// Value until set: the one written in the element, unless the parameter gives its own.
     pub start: f64,
     /// In the text.
-    pub place: Place,
+    pub place: TextPosition,
 }

@@ -1,7 +1,7 @@
 //! A model text that leaves its folder: which files it names, and a setting written into it without touching the rest.
 
-use super::document::{Document, Node, Value};
-use super::{Model, Place};
+use super::document::{Document, Node, NodeValue};
+use super::{Model, TextPosition};
 use crate::error::Result;
 
 /// Keys whose texts are words or names, never files.
@@ -46,12 +46,12 @@ pub fn files(text: &str, origin: &str) -> Result<Vec<String>> {
 
 fn collect(node: &Node, words: bool, found: &mut Vec<String>) {
     match &node.value {
-        Value::Text(text) if !words && text.contains('.') => found.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, words, found)),
-        Value::Table(entries) => {
+        NodeValue::Text(text) if !words && text.contains('.') => found.push(text.clone()),
+        NodeValue::Array(items) => items.iter().for_each(|item| collect(item, words, found)),
+        NodeValue::Table(entries) => {
             for entry in entries {
                 // A table of that name holds keys of its own.
-                let is_table = matches!(entry.node.value, Value::Table(_));
+                let is_table = matches!(entry.node.value, NodeValue::Table(_));
                 let words = !is_table && WORDS.contains(&entry.key.as_str());
                 collect(&entry.node, words && !holds_tables(&entry.node), found);
             }
@@ -62,7 +62,7 @@ fn collect(node: &Node, words: bool, found: &mut Vec<String>) {
 
 fn holds_tables(node: &Node) -> bool {
     match &node.value {
-        Value::Array(items) => items.iter().any(|i| matches!(i.value, Value::Table(_))),
+        NodeValue::Array(items) => items.iter().any(|i| matches!(i.value, NodeValue::Table(_))),
         _ => false,
     }
 }
@@ -73,7 +73,7 @@ pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> 
     let document = Document::parse(text, origin, json)?;
     let text = document.text;
     let insert = |at: usize, what: &str| format!("{}{what}{}", &text[..at], &text[at..]);
-    let Value::Table(root) = &document.root.value else {
+    let NodeValue::Table(root) = &document.root.value else {
         return Ok(text.to_owned());
     };
     let key = if json {
@@ -92,7 +92,7 @@ pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> 
             ),
         });
     };
-    let Value::Table(entries) = &solver.node.value else {
+    let NodeValue::Table(entries) = &solver.node.value else {
         return Ok(text.to_owned());
     };
     if let Some(entry) = entries.iter().find(|entry| entry.key == "formulation") {
@@ -130,7 +130,7 @@ pub fn same_meaning(a: &Model, b: &Model) -> bool {
         let text = format!("{model:?}");
         let mut kept = String::with_capacity(text.len());
         let mut rest = text.as_str();
-        let marker = format!("{:?}", Place::default());
+        let marker = format!("{:?}", TextPosition::default());
         let head = marker.split('{').next().unwrap_or("Place ");
         while let Some(at) = rest.find(&format!("{head}{{")) {
             kept.push_str(&rest[..at]);

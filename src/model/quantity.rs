@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::document::shorten;
 use super::force::has;
-use super::nearest::{did_you_mean, nearest};
-use super::system::numbered;
+use super::linear_system::numbered;
+use super::suggest::{did_you_mean, nearest};
 use super::{
-    BodyCoordinate, Force, ForceKind, ForcePlace, JointCoordinate, JointKind, Load, Model, Moved,
+    BodyCoordinate, Force, ForceApplication, ForceKind, JointCoordinate, JointKind, LoadDefinition,
+    Model, PrescribedCoordinate,
 };
 use crate::error::{Error, Result};
 
@@ -341,7 +342,7 @@ fn counts(model: &Model) -> Option<[usize; 4]> {
 
 /// A named element of the mechanism by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Element {
+pub(super) enum NamedElement {
     Body(usize),
     Joint(usize),
     Motion(usize),
@@ -349,7 +350,7 @@ pub(super) enum Element {
     Sensor(usize),
 }
 
-impl Element {
+impl NamedElement {
     pub fn kind(self) -> &'static str {
         match self {
             Self::Body(_) => "body",
@@ -369,26 +370,26 @@ pub(super) fn element_and_field(dotted: &str) -> Option<(&str, &str)> {
 }
 
 impl Model {
-    pub(super) fn elements(&self) -> impl Iterator<Item = Element> {
-        ((0..self.bodies.len()).map(Element::Body))
-            .chain((0..self.joints.len()).map(Element::Joint))
-            .chain((0..self.motions.len()).map(Element::Motion))
-            .chain((0..self.forces.len()).map(Element::Force))
-            .chain((0..self.sensors.len()).map(Element::Sensor))
+    pub(super) fn elements(&self) -> impl Iterator<Item = NamedElement> {
+        ((0..self.bodies.len()).map(NamedElement::Body))
+            .chain((0..self.joints.len()).map(NamedElement::Joint))
+            .chain((0..self.motions.len()).map(NamedElement::Motion))
+            .chain((0..self.forces.len()).map(NamedElement::Force))
+            .chain((0..self.sensors.len()).map(NamedElement::Sensor))
     }
 
-    pub(super) fn element(&self, name: &str) -> Option<Element> {
+    pub(super) fn element(&self, name: &str) -> Option<NamedElement> {
         self.elements()
             .find(|element| self.name_of(*element) == name)
     }
 
-    pub(super) fn name_of(&self, element: Element) -> &str {
+    pub(super) fn name_of(&self, element: NamedElement) -> &str {
         match element {
-            Element::Body(i) => &self.bodies[i].name,
-            Element::Joint(i) => &self.joints[i].name,
-            Element::Motion(i) => &self.motions[i].name,
-            Element::Force(i) => &self.forces[i].name,
-            Element::Sensor(i) => &self.sensors[i].name,
+            NamedElement::Body(i) => &self.bodies[i].name,
+            NamedElement::Joint(i) => &self.joints[i].name,
+            NamedElement::Motion(i) => &self.motions[i].name,
+            NamedElement::Force(i) => &self.forces[i].name,
+            NamedElement::Sensor(i) => &self.sensors[i].name,
         }
     }
 
@@ -401,9 +402,9 @@ impl Model {
         self.along_angle(&self.forces[force].on)
     }
 
-    fn along_angle(&self, on: &ForcePlace) -> bool {
+    fn along_angle(&self, on: &ForceApplication) -> bool {
         match *on {
-            ForcePlace::Joint(JointCoordinate { joint, index }) => {
+            ForceApplication::Joint(JointCoordinate { joint, index }) => {
                 (self.joints.get(joint)).is_some_and(|j| j.kind.is_angle(index))
             }
             _ => false,
@@ -417,10 +418,12 @@ impl Model {
             ForceKind::SpringDamper(_) => "spring_damper",
             ForceKind::Actuator { .. } => "actuator",
             ForceKind::Load {
-                load: Load::Force, ..
+                load: LoadDefinition::Force,
+                ..
             } => "force",
             ForceKind::Load {
-                load: Load::Torque, ..
+                load: LoadDefinition::Torque,
+                ..
             } => "torque",
             ForceKind::Bushing { .. } => "bushing",
             ForceKind::Tyre(_) => "tyre",
@@ -431,10 +434,10 @@ impl Model {
     /// Whether a motion prescribes an angle and not a length.
     pub fn motion_turns(&self, motion: usize) -> bool {
         match self.motions[motion].on {
-            Moved::Joint(JointCoordinate { joint, index }) => {
+            PrescribedCoordinate::Joint(JointCoordinate { joint, index }) => {
                 (self.joints.get(joint)).is_some_and(|j| j.kind.is_angle(index))
             }
-            Moved::Body(_, coordinate) => coordinate == BodyCoordinate::Angle,
+            PrescribedCoordinate::Body(_, coordinate) => coordinate == BodyCoordinate::Angle,
         }
     }
 
@@ -457,20 +460,26 @@ impl Model {
         };
         let turns = self.turns(force);
         match (&self.forces[force].kind, &self.forces[force].on) {
-            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) if turns => {
+            (ForceKind::Actuator { .. }, ForceApplication::Joint(_)) if turns => {
                 TURNING_FORCE_FIELDS.to_vec()
             }
-            (ForceKind::Actuator { .. }, ForcePlace::Joint(_)) => SLIDING_FORCE_FIELDS.to_vec(),
-            (ForceKind::SpringDamper(_), ForcePlace::Joint(_)) if turns => TORSION_FIELDS.to_vec(),
+            (ForceKind::Actuator { .. }, ForceApplication::Joint(_)) => {
+                SLIDING_FORCE_FIELDS.to_vec()
+            }
+            (ForceKind::SpringDamper(_), ForceApplication::Joint(_)) if turns => {
+                TORSION_FIELDS.to_vec()
+            }
             (
                 ForceKind::Load {
-                    load: Load::Force, ..
+                    load: LoadDefinition::Force,
+                    ..
                 },
                 _,
             ) => loads(false, true),
             (
                 ForceKind::Load {
-                    load: Load::Torque, ..
+                    load: LoadDefinition::Torque,
+                    ..
                 },
                 _,
             ) => loads(true, false),
@@ -506,22 +515,22 @@ impl Model {
     }
 
     /// The fields of an element, each field once or, where it has two names, one after the other.
-    fn fields(&self, element: Element) -> Vec<(&'static str, Quantity)> {
+    fn fields(&self, element: NamedElement) -> Vec<(&'static str, Quantity)> {
         match element {
-            Element::Body(i) => (body_fields(self.dimension).iter())
+            NamedElement::Body(i) => (body_fields(self.dimension).iter())
                 .map(|(name, field)| (*name, Quantity::Body(i, *field)))
                 .collect(),
-            Element::Sensor(i) => (body_fields(self.dimension).iter())
+            NamedElement::Sensor(i) => (body_fields(self.dimension).iter())
                 .map(|(name, field)| (*name, Quantity::Sensor(i, *field)))
                 .collect(),
-            Element::Joint(i) => joint_fields(self.joints[i].kind, self.dimension)
+            NamedElement::Joint(i) => joint_fields(self.joints[i].kind, self.dimension)
                 .chain(self.drag_fields(i))
                 .map(|(name, field)| (name, Quantity::Joint(i, field)))
                 .collect(),
-            Element::Motion(i) => (MOTION_FIELDS.iter())
+            NamedElement::Motion(i) => (MOTION_FIELDS.iter())
                 .map(|(name, field)| (*name, Quantity::Motion(i, *field)))
                 .collect(),
-            Element::Force(i) => (self.force_fields(i).into_iter())
+            NamedElement::Force(i) => (self.force_fields(i).into_iter())
                 .map(|(name, field)| (name, Quantity::Force(i, field)))
                 .collect(),
         }
@@ -538,7 +547,7 @@ impl Model {
 
     /// The quantity of each declared output, in their order.
     pub fn output_quantities(&self) -> Result<Vec<Quantity>> {
-        let names: HashMap<&str, Element> = (self
+        let names: HashMap<&str, NamedElement> = (self
             .elements()
             .map(|element| (self.name_of(element), element)))
         .collect();
@@ -554,7 +563,7 @@ impl Model {
     pub(super) fn resolve_quantity(
         &self,
         dotted: &str,
-        find: impl Fn(&str) -> Option<Element>,
+        find: impl Fn(&str) -> Option<NamedElement>,
     ) -> std::result::Result<Quantity, String> {
         if dotted == "time" {
             return Ok(Quantity::Time);

@@ -1,51 +1,51 @@
 //! A typed view of a table of the document: each value is asked for by key and type, each refusal says where, what was
 //! expected and what was found.
 
-use super::Place;
+use super::TextPosition;
 use super::check::{Range, is_identifier};
-use super::document::{Document, Entry, Node, Value, shorten};
-use super::keys::{Group, In, Key, TOP, groups};
-use super::nearest::nearest;
+use super::document::{Document, Node, NodeEntry, NodeValue, shorten};
+use super::keys::{Key, KeyDimension, KeyGroup, TOP, groups};
 use super::settings::whole;
+use super::suggest::nearest;
 use crate::error::{Error, Result};
 
 /// What every message needs.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct ModelText<'a> {
     pub document: &'a Document<'a>,
     pub origin: &'a str,
     /// 2 or 3: how long vectors are.
     pub dimension: usize,
 }
 
-impl Source<'_> {
+impl ModelText<'_> {
     pub fn error(&self, offset: usize, message: String) -> Error {
         self.document.lines.error(self.origin, offset, message)
     }
 
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> TextPosition {
         self.document.lines.place(offset)
     }
 
     /// A value as messages show it.
     fn found(&self, node: &Node) -> String {
         match &node.value {
-            Value::Text(text) => format!("\"{}\" (a string)", shorten(text)),
-            Value::Number(_) => self.document.raw(node),
-            Value::Bool(flag) => format!("{flag} (a boolean)"),
-            Value::Array(items) => match items.len() {
+            NodeValue::Text(text) => format!("\"{}\" (a string)", shorten(text)),
+            NodeValue::Number(_) => self.document.raw(node),
+            NodeValue::Bool(flag) => format!("{flag} (a boolean)"),
+            NodeValue::Array(items) => match items.len() {
                 0 => "an empty array".to_owned(),
                 1 => "an array of 1 value".to_owned(),
                 n => format!("an array of {n} values"),
             },
-            Value::Table(_) => "a table".to_owned(),
-            Value::Other(what) => (*what).to_owned(),
+            NodeValue::Table(_) => "a table".to_owned(),
+            NodeValue::Other(what) => (*what).to_owned(),
         }
     }
 }
 
 /// A matrix or vector as written.
-pub(super) enum Written<'a> {
+pub(super) enum WrittenValue<'a> {
     /// The name of a file.
     File(&'a str),
     /// Numbers; a vector is a column. Zeros are left out.
@@ -58,19 +58,19 @@ pub(super) enum Written<'a> {
 
 /// A table and how messages call it.
 #[derive(Clone)]
-pub(super) struct Table<'a> {
-    source: Source<'a>,
+pub(super) struct TableReader<'a> {
+    source: ModelText<'a>,
     /// `body "rod"`; empty for the whole file.
     label: String,
     offset: usize,
-    entries: &'a [Entry],
+    entries: &'a [NodeEntry],
 }
 
-impl<'a> Table<'a> {
+impl<'a> TableReader<'a> {
     /// The whole file.
-    pub fn root(source: Source<'a>) -> Result<Self> {
+    pub fn root(source: ModelText<'a>) -> Result<Self> {
         match &source.document.root.value {
-            Value::Table(entries) => Ok(Self {
+            NodeValue::Table(entries) => Ok(Self {
                 source,
                 label: String::new(),
                 offset: source.document.root.span.start,
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TextPosition {
         self.source.place(self.offset)
     }
 
@@ -140,7 +140,7 @@ impl<'a> Table<'a> {
         )
     }
 
-    pub fn get(&self, key: &str) -> Option<&'a Entry> {
+    pub fn get(&self, key: &str) -> Option<&'a NodeEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
@@ -159,15 +159,16 @@ impl<'a> Table<'a> {
     }
 
     /// Every key must be one of the group's; what is wrong with another is said as precisely as possible.
-    pub fn keys_of(&self, group: &Group) -> Result<()> {
+    pub fn keys_of(&self, group: &KeyGroup) -> Result<()> {
         let known = || group.keys(self.dimension());
         for entry in self.entries {
             let key = entry.key.as_str();
             if known().any(|k| k.name == key) {
                 continue;
             }
-            let elsewhere =
-                |other: &&Group| other.table == group.table && other.keys(0).any(|k| k.name == key);
+            let elsewhere = |other: &&KeyGroup| {
+                other.table == group.table && other.keys(0).any(|k| k.name == key)
+            };
             let message = if group.later.contains(&key) {
                 format!("\"{key}\" is not available in this version")
             } else if let Some(other) = group.keys(0).find(|k| k.name == key) {
@@ -192,7 +193,7 @@ impl<'a> Table<'a> {
     }
 
     /// Every key must be one of some variant's: for a table that does not say which it is.
-    pub fn keys_of_any(&self, variants: &'static [Group]) -> Result<()> {
+    pub fn keys_of_any(&self, variants: &'static [KeyGroup]) -> Result<()> {
         let mut names: Vec<&str> = vec![];
         for key in variants.iter().flat_map(|group| group.keys(0)) {
             if !names.contains(&key.name) {
@@ -251,7 +252,7 @@ impl<'a> Table<'a> {
 
     fn number_of(&self, key: &str, node: &Node, range: Range) -> Result<f64> {
         match node.value {
-            Value::Number(value) if range.accepts(value) => Ok(value),
+            NodeValue::Number(value) if range.accepts(value) => Ok(value),
             _ => Err(self.wrong(key, range.words(), node)),
         }
     }
@@ -267,7 +268,7 @@ impl<'a> Table<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(entry) => match entry.node.value {
-                Value::Number(value) => Ok(Some(value)),
+                NodeValue::Number(value) => Ok(Some(value)),
                 _ => Err(self.wrong(key, "a number", &entry.node)),
             },
         }
@@ -282,7 +283,7 @@ impl<'a> Table<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(entry) => match entry.node.value {
-                Value::Number(value) if whole(value).is_some() => Ok(whole(value)),
+                NodeValue::Number(value) if whole(value).is_some() => Ok(whole(value)),
                 _ => Err(self.wrong(key, "a whole number >= 0", &entry.node)),
             },
         }
@@ -292,7 +293,7 @@ impl<'a> Table<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(entry) => match entry.node.value {
-                Value::Bool(flag) => Ok(Some(flag)),
+                NodeValue::Bool(flag) => Ok(Some(flag)),
                 _ => Err(self.wrong(key, "true or false", &entry.node)),
             },
         }
@@ -302,7 +303,7 @@ impl<'a> Table<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(entry) => match &entry.node.value {
-                Value::Text(text) => Ok(Some(text)),
+                NodeValue::Text(text) => Ok(Some(text)),
                 _ => Err(self.wrong(key, "a string", &entry.node)),
             },
         }
@@ -365,12 +366,12 @@ impl<'a> Table<'a> {
     fn vector_of(&self, key: &str, node: &Node) -> Result<[f64; 3]> {
         let n = self.dimension();
         match &node.value {
-            Value::Array(items) if items.len() == n => {
+            NodeValue::Array(items) if items.len() == n => {
                 let mut vector = [0.0; 3];
                 for (i, item) in items.iter().enumerate() {
                     // The name is made only where it is needed: there are many vectors.
                     vector[i] = match item.value {
-                        Value::Number(x) if Range::Finite.accepts(x) => x,
+                        NodeValue::Number(x) if Range::Finite.accepts(x) => x,
                         _ => self.number_of(&format!("{key}[{i}]"), item, Range::Finite)?,
                     };
                 }
@@ -426,7 +427,7 @@ impl<'a> Table<'a> {
         let Some(entry) = self.get(key) else {
             return Ok(None);
         };
-        let Value::Array(items) = &entry.node.value else {
+        let NodeValue::Array(items) = &entry.node.value else {
             let expected = format!("an array of points {}", self.vector_words());
             return Err(self.wrong(key, &expected, &entry.node));
         };
@@ -459,7 +460,7 @@ impl<'a> Table<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(entry) => match &entry.node.value {
-                Value::Array(items) if items.len() >= least => Ok(Some(items)),
+                NodeValue::Array(items) if items.len() >= least => Ok(Some(items)),
                 _ => Err(self.wrong(key, expected, &entry.node)),
             },
         }
@@ -486,7 +487,7 @@ impl<'a> Table<'a> {
         let items = self.items(key, expected, 0)?.unwrap_or_default();
         (items.iter().enumerate())
             .map(|(i, item)| match &item.value {
-                Value::Array(numbers) => (numbers.iter().enumerate())
+                NodeValue::Array(numbers) => (numbers.iter().enumerate())
                     .map(|(j, number)| {
                         self.number_of(&format!("{key}[{i}][{j}]"), number, Range::Finite)
                     })
@@ -505,7 +506,7 @@ impl<'a> Table<'a> {
         let mut pairs: Vec<[f64; 2]> = Vec::with_capacity(items.len());
         for (i, item) in items.iter().enumerate() {
             let pair = match &item.value {
-                Value::Array(pair) if pair.len() == 2 => pair,
+                NodeValue::Array(pair) if pair.len() == 2 => pair,
                 _ => return Err(self.wrong(&format!("{key}[{i}]"), "a pair [x, y]", item)),
             };
             let number =
@@ -532,11 +533,11 @@ impl<'a> Table<'a> {
     /// Two strings with the byte at which each stands.
     pub fn two_texts(&self, key: &str, expected: &str) -> Result<[(&'a str, usize); 2]> {
         let entry = self.get(key).ok_or_else(|| self.missing(key, expected))?;
-        if let Value::Array(items) = &entry.node.value
+        if let NodeValue::Array(items) = &entry.node.value
             && let [a, b] = &items[..]
         {
             let text = |node: &'a Node| match &node.value {
-                Value::Text(text) => Ok((text.as_str(), node.span.start)),
+                NodeValue::Text(text) => Ok((text.as_str(), node.span.start)),
                 _ => Err(self.wrong(key, expected, node)),
             };
             return Ok([text(a)?, text(b)?]);
@@ -545,7 +546,7 @@ impl<'a> Table<'a> {
     }
 
     /// `[[a, b], ..]`, for a vector `[a, b, ..]`, or the name of a file.
-    pub fn matrix_or_file(&self, key: &str, vector: bool) -> Result<Option<Written<'a>>> {
+    pub fn matrix_or_file(&self, key: &str, vector: bool) -> Result<Option<WrittenValue<'a>>> {
         let Some(entry) = self.get(key) else {
             return Ok(None);
         };
@@ -555,8 +556,8 @@ impl<'a> Table<'a> {
             "rows of numbers [[..], ..] or the name of a Matrix Market file"
         };
         let items = match &entry.node.value {
-            Value::Text(name) => return Ok(Some(Written::File(name))),
-            Value::Array(items) if !items.is_empty() => items,
+            NodeValue::Text(name) => return Ok(Some(WrittenValue::File(name))),
+            NodeValue::Array(items) if !items.is_empty() => items,
             _ => return Err(self.wrong(key, expected, &entry.node)),
         };
         let mut entries = Vec::new();
@@ -567,7 +568,7 @@ impl<'a> Table<'a> {
                     entries.push((i as u32, 0, x));
                 }
             }
-            return Ok(Some(Written::Matrix {
+            return Ok(Some(WrittenValue::Matrix {
                 rows: items.len(),
                 columns: 1,
                 entries,
@@ -575,7 +576,7 @@ impl<'a> Table<'a> {
         }
         let mut columns = None;
         for (i, item) in items.iter().enumerate() {
-            let Value::Array(row) = &item.value else {
+            let NodeValue::Array(row) = &item.value else {
                 return Err(self.wrong(&format!("{key}[{i}]"), "a row of numbers [..]", item));
             };
             let length = *columns.get_or_insert(row.len());
@@ -589,7 +590,7 @@ impl<'a> Table<'a> {
             for (j, item) in row.iter().enumerate() {
                 // The name is made only where it is needed: a matrix may be large.
                 let x = match item.value {
-                    Value::Number(x) if Range::Finite.accepts(x) => x,
+                    NodeValue::Number(x) if Range::Finite.accepts(x) => x,
                     _ => self.number_of(&format!("{key}[{i}][{j}]"), item, Range::Finite)?,
                 };
                 if x != 0.0 {
@@ -597,7 +598,7 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        Ok(Some(Written::Matrix {
+        Ok(Some(WrittenValue::Matrix {
             rows: items.len(),
             columns: columns.unwrap_or(0),
             entries,
@@ -610,7 +611,7 @@ impl<'a> Table<'a> {
     }
 
     /// A table under a key.
-    pub fn table(&self, key: &str) -> Result<Option<Table<'a>>> {
+    pub fn table(&self, key: &str) -> Result<Option<TableReader<'a>>> {
         let Some(entry) = self.get(key) else {
             return Ok(None);
         };
@@ -619,7 +620,7 @@ impl<'a> Table<'a> {
             label => format!("{label}: {key}"),
         };
         match &entry.node.value {
-            Value::Table(entries) => Ok(Some(Self {
+            NodeValue::Table(entries) => Ok(Some(Self {
                 source: self.source,
                 label,
                 offset: entry.node.span.start,
@@ -630,13 +631,13 @@ impl<'a> Table<'a> {
     }
 
     /// The tables of `[[key]]`, each called by its name where it has one, else by its number.
-    pub fn tables(&self, key: &str) -> Result<Vec<Table<'a>>> {
+    pub fn tables(&self, key: &str) -> Result<Vec<TableReader<'a>>> {
         let Some(entry) = self.get(key) else {
             return Ok(vec![]);
         };
         let items = match &entry.node.value {
-            Value::Array(items) => items,
-            Value::Table(_) => {
+            NodeValue::Array(items) => items,
+            NodeValue::Table(_) => {
                 let message = format!("{key} must be an array of tables: write [[{key}]]");
                 return Err(self.error(entry.offset, message));
             }
@@ -646,7 +647,7 @@ impl<'a> Table<'a> {
             .iter()
             .enumerate()
             .map(|(i, node)| {
-                let Value::Table(entries) = &node.value else {
+                let NodeValue::Table(entries) = &node.value else {
                     return Err(self.wrong(&format!("{key}[{i}]"), "a table", node));
                 };
                 let mut table = Self {
@@ -659,7 +660,7 @@ impl<'a> Table<'a> {
                     entries,
                 };
                 if let Some(entry) = table.get("name")
-                    && let Value::Text(name) = &entry.node.value
+                    && let NodeValue::Text(name) = &entry.node.value
                 {
                     table.label = format!("{key} \"{}\"", shorten(name));
                 }
@@ -668,14 +669,14 @@ impl<'a> Table<'a> {
             .collect()
     }
 
-    pub fn source(&self) -> Source<'a> {
+    pub fn source(&self) -> ModelText<'a> {
         self.source
     }
 }
 
-fn other_dimension(exists: In) -> &'static str {
+fn other_dimension(exists: KeyDimension) -> &'static str {
     match exists {
-        In::Space => "in two dimensions",
+        KeyDimension::Space => "in two dimensions",
         _ => "in three dimensions",
     }
 }

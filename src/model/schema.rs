@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::check::Range;
 use super::keys::{
-    BODY, CURVE, EXPERIMENT, FORCES, Group, INPUT, JOINTS, Key, Kind, MOTIONS, OUTPUT, PARAMETER,
-    PRESCRIBED, SENSOR, SOLVER, SYSTEM, TOP,
+    BODY, CURVE, EXPERIMENT, FORCES, INPUT, JOINTS, Key, KeyGroup, KeyKind, MOTIONS, OUTPUT,
+    PARAMETER, PRESCRIBED, SENSOR, SOLVER, SYSTEM, TOP,
 };
 
 /// The schema of format 1.
@@ -69,7 +69,7 @@ fn root(dimension: usize, matrices: bool) -> Value {
 
 /// The tables that depend on the dimension.
 fn tables(dimension: usize) -> [(&'static str, Value); 5] {
-    let variants = |groups: &[Group]| {
+    let variants = |groups: &[KeyGroup]| {
         let all: Vec<Value> = (groups.iter())
             .filter(|group| group.exists.has(dimension))
             .map(|group| object(group, dimension))
@@ -97,7 +97,7 @@ fn merge(into: &mut Value, more: Value) {
 }
 
 /// A table with the keys of a group.
-fn object(group: &Group, dimension: usize) -> Value {
+fn object(group: &KeyGroup, dimension: usize) -> Value {
     let mut schema = of_keys(group.keys(dimension), dimension);
     merge(&mut schema, json!({ "description": group.meaning }));
     if let Some((key, variant)) = group.variant {
@@ -184,54 +184,54 @@ fn number(range: Range) -> Value {
     }
 }
 
-fn kind(kind: Kind, dimension: usize) -> Value {
+fn kind(kind: KeyKind, dimension: usize) -> Value {
     let finite = || number(Range::Finite);
     let vector = || list(finite(), dimension, Some(dimension));
     match kind {
-        Kind::OneOf(values) => json!({ "enum": values }),
-        Kind::Count => json!({ "type": "integer", "minimum": 1, "maximum": 1u64 << 53 }),
-        Kind::Number(range) => number(range),
-        Kind::Alpha => json!({ "type": "number", "minimum": 0, "maximum": 1.0 / 3.0 }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
+        KeyKind::OneOf(values) => json!({ "enum": values }),
+        KeyKind::Count => json!({ "type": "integer", "minimum": 1, "maximum": 1u64 << 53 }),
+        KeyKind::Number(range) => number(range),
+        KeyKind::Alpha => json!({ "type": "number", "minimum": 0, "maximum": 1.0 / 3.0 }),
+        KeyKind::Flag => json!({ "type": "boolean" }),
+        KeyKind::Text => json!({ "type": "string" }),
+        KeyKind::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
         // In the plane a body has no z.
-        Kind::Choice(words) if dimension == 2 && words.contains(&"z") => {
+        KeyKind::Choice(words) if dimension == 2 && words.contains(&"z") => {
             let words: Vec<&str> = words.iter().copied().filter(|w| *w != "z").collect();
             json!({ "enum": words })
         }
-        Kind::Choice(words) => json!({ "enum": words }),
-        Kind::Vector => vector(),
-        Kind::Vectors(count) => list(vector(), count.unwrap_or(2), count),
-        Kind::Spin if dimension == 2 => finite(),
-        Kind::Spin => vector(),
-        Kind::Inertia if dimension == 2 => number(Range::NonNegative),
-        Kind::Inertia => json!({
+        KeyKind::Choice(words) => json!({ "enum": words }),
+        KeyKind::Vector => vector(),
+        KeyKind::Vectors(count) => list(vector(), count.unwrap_or(2), count),
+        KeyKind::Spin if dimension == 2 => finite(),
+        KeyKind::Spin => vector(),
+        KeyKind::Inertia if dimension == 2 => number(Range::NonNegative),
+        KeyKind::Inertia => json!({
             "anyOf": [list(finite(), 3, Some(3)), list(finite(), 6, Some(6))]
         }),
-        Kind::Numbers(least, most) => list(finite(), least, Some(most)),
-        Kind::Coordinates(1) => finite(),
-        Kind::Coordinates(count) => list(finite(), count, Some(count)),
-        Kind::Pairs => list(list(finite(), 2, Some(2)), 2, None),
-        Kind::TwoTexts => list(json!({ "type": "string" }), 2, Some(2)),
-        Kind::Curve => json!({ "$ref": "#/$defs/curve" }),
-        Kind::Law(range) => json!({ "anyOf": [number(range), { "$ref": "#/$defs/curve" }] }),
-        Kind::Limits => json!({
+        KeyKind::Numbers(least, most) => list(finite(), least, Some(most)),
+        KeyKind::Coordinates(1) => finite(),
+        KeyKind::Coordinates(count) => list(finite(), count, Some(count)),
+        KeyKind::Pairs => list(list(finite(), 2, Some(2)), 2, None),
+        KeyKind::TwoTexts => list(json!({ "type": "string" }), 2, Some(2)),
+        KeyKind::Curve => json!({ "$ref": "#/$defs/curve" }),
+        KeyKind::Law(range) => json!({ "anyOf": [number(range), { "$ref": "#/$defs/curve" }] }),
+        KeyKind::Limits => json!({
             "anyOf": [list(finite(), 2, Some(2)), list(list(finite(), 0, Some(2)), 2, Some(3))]
         }),
-        Kind::PerCoordinate(keys) => {
+        KeyKind::PerCoordinate(keys) => {
             let own = of_keys(keys_in(keys, dimension), dimension);
             let none = json!({ "type": "object", "maxProperties": 0 });
             json!({ "anyOf": [own, list(json!({ "anyOf": [own, none] }), 2, Some(3))] })
         }
-        Kind::Matrix => json!({
+        KeyKind::Matrix => json!({
             "anyOf": [{ "type": "string" }, list(list(finite(), 1, None), 1, None)]
         }),
-        Kind::Column => json!({ "anyOf": [{ "type": "string" }, list(finite(), 1, None)] }),
-        Kind::Table(keys) => of_keys(keys_in(keys, dimension), dimension),
-        Kind::OneKeyOf(keys) => one_key_of(keys, dimension),
-        Kind::Tables(keys) => list(of_keys(keys_in(keys, dimension), dimension), 1, None),
-        Kind::Frames(frames) => {
+        KeyKind::Column => json!({ "anyOf": [{ "type": "string" }, list(finite(), 1, None)] }),
+        KeyKind::Table(keys) => of_keys(keys_in(keys, dimension), dimension),
+        KeyKind::OneKeyOf(keys) => one_key_of(keys, dimension),
+        KeyKind::Tables(keys) => list(of_keys(keys_in(keys, dimension), dimension), 1, None),
+        KeyKind::Frames(frames) => {
             let [first, second] = frames.map(|keys| of_keys(keys_in(keys, dimension), dimension));
             json!({
                 "type": "array",
@@ -240,7 +240,7 @@ fn kind(kind: Kind, dimension: usize) -> Value {
                 "maxItems": 2,
             })
         }
-        Kind::Group => json!({}),
+        KeyKind::Group => json!({}),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ranges of the solver's and the experiment's settings: judged here and nowhere else, refused and never clamped.
 
 use super::check::Range;
-use super::{ErrorAt, Experiment, Solver, Vsa23Parameters};
+use super::{ErrorAt, Experiment, SolverSettings, Vsa23Parameters};
 use crate::error::{Error, Result};
 
 /// `max_substeps` counts in a 64-bit integer, and is exact as a real number up to here.
@@ -21,7 +21,7 @@ pub const NUMERIC_KEYS: [&str; 10] = [
     "max_substeps",
 ];
 
-impl Solver {
+impl SolverSettings {
     /// Checks every setting. The error is [`Error::Argument`] with the name `solver.<key>`.
     pub fn validate(&self) -> Result<()> {
         if !(0.0..=1.0 / 3.0).contains(&self.alpha) {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_accepted() {
-        Solver::default().validate().unwrap();
+        SolverSettings::default().validate().unwrap();
         Experiment::default().validate().unwrap();
     }
 
@@ -192,14 +192,14 @@ mod tests {
             ("max_substeps", 1e17),
             ("max_substeps", f64::NAN),
         ] {
-            let mut solver = Solver::default();
+            let mut solver = SolverSettings::default();
             match solver.set(key, bad) {
                 Some(Err(Error::Argument { name, .. })) => {
                     assert_eq!(name, format!("solver.{key}"))
                 }
                 other => panic!("{key} = {bad}: {other:?}"),
             }
-            assert_eq!(solver, Solver::default());
+            assert_eq!(solver, SolverSettings::default());
         }
     }
 
@@ -212,19 +212,19 @@ mod tests {
             ("max_substeps", 1.0),
             ("max_substeps", 9007199254740992.0),
         ] {
-            Solver::default().set(key, good).unwrap().unwrap();
+            SolverSettings::default().set(key, good).unwrap().unwrap();
         }
-        assert!(Solver::default().set("formulation", 1.0).is_none());
+        assert!(SolverSettings::default().set("formulation", 1.0).is_none());
         for key in NUMERIC_KEYS {
-            assert!(Solver::default().set(key, 0.25).is_some(), "{key}");
+            assert!(SolverSettings::default().set(key, 0.25).is_some(), "{key}");
         }
     }
 
     #[test]
     fn step_limits_must_agree() {
-        let mut solver = Solver {
+        let mut solver = SolverSettings {
             min_step: Some(1e-3),
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         assert!(solver.set("max_step", 1e-4).unwrap().is_err());
         assert!(solver.set("initial_step", 1e-4).unwrap().is_err());

@@ -2,11 +2,13 @@
 
 use super::document::shorten;
 use super::force::Settable;
-use super::nearest::{did_you_mean, nearest};
-use super::quantity::{Element, element_and_field};
+use super::linear_system::numbered;
+use super::quantity::{NamedElement, element_and_field};
 use super::settings::NUMERIC_KEYS;
-use super::system::numbered;
-use super::{Contact, ContactLaw, ForceKind, ForceNumber, JointNumber, Model, MotionLaw, Target};
+use super::suggest::{did_you_mean, nearest};
+use super::{
+    ContactDefinition, ContactLaw, ForceKind, ForceNumber, JointNumber, Model, MotionLaw, Target,
+};
 use crate::error::{Error, Result};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -45,7 +47,7 @@ impl Model {
     pub(super) fn resolve_target(
         &self,
         dotted: &str,
-        find: impl Fn(&str) -> Option<Element>,
+        find: impl Fn(&str) -> Option<NamedElement>,
     ) -> std::result::Result<Target, String> {
         if let Some(system) = &self.system {
             let n = system.coordinates();
@@ -103,22 +105,22 @@ impl Model {
     }
 
     /// What can be set in an element. Two names for one target: the first is its own, the other is accepted.
-    fn target_fields(&self, element: Element) -> Vec<(&'static str, Target)> {
+    fn target_fields(&self, element: NamedElement) -> Vec<(&'static str, Target)> {
         match element {
-            Element::Body(i) if self.bodies[i].prescribed => vec![],
-            Element::Body(i) if self.dimension == 2 => vec![
+            NamedElement::Body(i) if self.bodies[i].prescribed => vec![],
+            NamedElement::Body(i) if self.dimension == 2 => vec![
                 ("mass", Target::BodyMass(i)),
                 ("inertia", Target::BodyInertia(i)),
             ],
-            Element::Body(i) => vec![("mass", Target::BodyMass(i))],
-            Element::Motion(i) => match self.motions[i].law {
+            NamedElement::Body(i) => vec![("mass", Target::BodyMass(i))],
+            NamedElement::Motion(i) => match self.motions[i].law {
                 MotionLaw::Input { order, .. } => vec![(ORDERS[order.min(2)], Target::Motion(i))],
                 MotionLaw::ConstantSpeed { .. } => vec![("speed", Target::MotionSpeed(i))],
                 MotionLaw::Polynomial(_) | MotionLaw::Harmonic { .. } | MotionLaw::Table { .. } => {
                     vec![]
                 }
             },
-            Element::Force(i) => {
+            NamedElement::Force(i) => {
                 let force = &self.forces[i];
                 let mut all = Vec::new();
                 for (name, target) in [
@@ -144,10 +146,10 @@ impl Model {
                 );
                 all
             }
-            Element::Joint(i) => (self.joints[i].settables(self.dimension).into_iter())
+            NamedElement::Joint(i) => (self.joints[i].settables(self.dimension).into_iter())
                 .map(|(k, (name, number, _))| (name, Target::Joint(i, k, number)))
                 .collect(),
-            Element::Sensor(_) => vec![],
+            NamedElement::Sensor(_) => vec![],
         }
     }
 
@@ -213,7 +215,7 @@ impl Model {
             Target::BodyInertia(_) => "kg.m2",
             Target::ForceStiffness(i) => match &self.forces[i].kind {
                 // N over a power of m that need not be whole.
-                ForceKind::Contact(Contact {
+                ForceKind::Contact(ContactDefinition {
                     law: ContactLaw::HuntCrossley { .. },
                     ..
                 }) => "",
@@ -221,7 +223,7 @@ impl Model {
                 _ => "N/m",
             },
             Target::ForceDamping(i) => match &self.forces[i].kind {
-                ForceKind::Contact(Contact {
+                ForceKind::Contact(ContactDefinition {
                     law: ContactLaw::HuntCrossley { .. },
                     ..
                 }) => "s/m",

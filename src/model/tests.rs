@@ -22,7 +22,7 @@ pub(super) fn model(file: &str) -> Model {
 
 /// The same without what depends on the text's layout.
 fn without_places(mut model: Model) -> Model {
-    let nowhere = Place::default();
+    let nowhere = TextPosition::default();
     model.origin.clear();
     model.bodies.iter_mut().for_each(|b| b.place = nowhere);
     model.joints.iter_mut().for_each(|j| j.place = nowhere);
@@ -68,20 +68,23 @@ fn the_slider_crank_is_read_as_written() {
     assert_eq!(model.bodies[1].mass, 1.5);
     assert_eq!(model.bodies[1].inertia, [0.0, 0.0, 0.03125, 0.0, 0.0, 0.0]);
     assert_eq!(model.bodies[0].angular_velocity, [0.0, 0.0, 10.0]);
-    assert_eq!(model.bodies[2].shape, Some(Shape::Box([0.1, 0.06, 0.0])));
+    assert_eq!(
+        model.bodies[2].shape,
+        Some(BodyShape::Box([0.1, 0.06, 0.0]))
+    );
     assert_eq!(model.joints[1].bodies, [Some(0), Some(1)]);
     assert_eq!(model.joints[3].kind, JointKind::Prismatic);
     assert_eq!(
         model.joints[3].frame,
-        JointPlace::Ground(Frame {
+        JointPlacement::InitialPose(JointFrame {
             point: [0.6210045085685815, 0.0, 0.0],
             axis: [1.0, 0.0, 0.0],
-            across: [0.0; 3],
+            reference_direction: [0.0; 3],
         })
     );
     assert_eq!(
         model.forces[0].on,
-        ForcePlace::Joint(JointCoordinate { joint: 0, index: 0 })
+        ForceApplication::Joint(JointCoordinate { joint: 0, index: 0 })
     );
     assert_eq!(model.inputs[0].target, Target::ForceEffort(0));
     assert_eq!(model.inputs[0].unit.as_deref(), Some("N.m"));
@@ -99,7 +102,7 @@ fn the_start_of_the_slider_crank_is_consistent() {
         .iter()
         .filter(|j| j.kind == JointKind::Revolute)
     {
-        let JointPlace::Ground(frame) = joint.frame else {
+        let JointPlacement::InitialPose(frame) = joint.frame else {
             panic!("drawn in the ground frame");
         };
         let velocity = |body: BodyRef| {
@@ -124,14 +127,14 @@ fn the_start_of_the_slider_crank_is_consistent() {
 fn frames_in_the_bodies_and_moved_centres_are_read() {
     let model = model("four_bar.toml");
     assert_eq!(model.bodies[2].center_of_mass, [0.35, 0.0, 0.0]);
-    let JointPlace::Bodies([a, b]) = model.joints[0].frame else {
+    let JointPlacement::BodyFrames([a, b]) = model.joints[0].frame else {
         panic!("given by `at`");
     };
     assert_eq!((a.point, b.point), ([0.0; 3], [-0.15, 0.0, 0.0]));
     assert_eq!(a.axis, [0.0, 0.0, 1.0]);
-    let damper = ForceKind::SpringDamper(Spring {
+    let damper = ForceKind::SpringDamper(SpringDefinition {
         damping: 4.0.into(),
-        ..Spring::default()
+        ..SpringDefinition::default()
     });
     assert_eq!(model.forces[0].kind, damper);
 }
@@ -198,9 +201,9 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
     model.validate().unwrap();
     assert_eq!(
         model.solver,
-        Solver {
+        SolverSettings {
             alpha: 0.1,
-            ..Solver::default()
+            ..SolverSettings::default()
         }
     );
     assert_eq!(
@@ -212,7 +215,7 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
         }
     );
     assert_eq!(model.bodies[0].position, [0.0; 3]);
-    let JointPlace::Ground(frame) = model.joints[1].frame else {
+    let JointPlacement::InitialPose(frame) = model.joints[1].frame else {
         panic!()
     };
     assert_eq!(frame.axis, [0.6, 0.8, 0.0]);
@@ -221,7 +224,7 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
     assert_eq!(model.value_of_target(model.inputs[0].target), 3.0);
     assert_eq!(
         model.bodies[1].place,
-        Place {
+        TextPosition {
             line: 13,
             column: 1
         }

@@ -1,7 +1,9 @@
 //! What is legal but seldom meant, judged from the text alone: no equations are needed to see it.
 
-use super::check::{Inertia, judge_inertia};
-use super::{Characteristic, ForceKind, FormulationName, Model, MotionLaw, Moved, Target};
+use super::check::{InertiaDefect, judge_inertia};
+use super::{
+    Characteristic, ForceKind, FormulationName, Model, MotionLaw, PrescribedCoordinate, Target,
+};
 
 impl Model {
     /// Sentences about what looks odd; the model is valid all the same.
@@ -47,7 +49,7 @@ impl Model {
             if body.mass == 0.0 && !body.prescribed {
                 warnings.push(format!("body \"{name}\" has no mass"));
             }
-            if self.dimension == 3 && judge_inertia(&body.inertia) == Inertia::Rounded {
+            if self.dimension == 3 && judge_inertia(&body.inertia) == InertiaDefect::Rounded {
                 warnings.push(format!(
                     "body \"{name}\": one principal moment of inertia slightly exceeds the sum of the others, as no real \
                      body's does; rounded digits?"
@@ -59,7 +61,7 @@ impl Model {
     fn warn_of_motions(&self, warnings: &mut Vec<String>) {
         let mut moved = vec![false; self.bodies.len()];
         for (i, motion) in self.motions.iter().enumerate() {
-            if let Moved::Body(body, _) = motion.on {
+            if let PrescribedCoordinate::Body(body, _) = motion.on {
                 moved[body] = true;
             }
             let waits = matches!(motion.law, MotionLaw::Input { .. })

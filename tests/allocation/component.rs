@@ -17,7 +17,7 @@ struct Middle {
 }
 
 impl Observer for Middle {
-    fn accepted(&mut self, probe: &mut Probe) -> biela::Result<()> {
+    fn accepted(&mut self, probe: &mut StepProbe) -> biela::Result<()> {
         let t = 0.5 * (probe.start() + probe.end());
         probe.values(t, &self.references, &mut self.values)
     }

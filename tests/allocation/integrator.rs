@@ -12,7 +12,8 @@ use biela::formulation::topological::Topological;
 use biela::formulation::{Mechanism, System, build};
 use biela::integrator::Environment;
 use biela::model::{
-    Corrector, ErrorAt, FormulationName, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters,
+    Corrector, ErrorAt, FormulationName, IntegratorName, Model, SolverSettings, Vsa23Parameters,
+    Vsa23Settings,
 };
 
 const STEPS: usize = 10_000;
@@ -28,10 +29,10 @@ fn the_counter_counts() {
 
 /// Ten thousand steps of every case; what happened in them, over all cases.
 fn nothing_is_allocated(backend: Backend, corrector: Corrector) {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-4,
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let (mut rejected, mut failed, mut events, mut corrected) = (0, 0, 0, 0);
     let mut bad = Vec::new();
@@ -85,15 +86,15 @@ fn ten_thousand_sparse_steps_allocate_nothing() {
 fn a_thousand_steps_of_vsa23_allocate_nothing() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for parameters in [Vsa23Parameters::Common, Vsa23Parameters::Original] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 integrator: IntegratorName::Vsa23,
-                vsa23: Vsa23 {
+                vsa23: Vsa23Settings {
                     parameters,
                     error_at: ErrorAt::End,
                 },
                 tolerance: 1e-3,
                 max_step: Some(0.02),
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             for case in ["oscillator", "pendulum", "chain", "double pendulum"] {
                 let mut run = start(case, &settings, backend);
@@ -109,16 +110,16 @@ fn a_thousand_steps_of_vsa23_allocate_nothing() {
 }
 
 /// A model in relative coordinates, with matrices in joint coordinates or at the level of bodies.
-fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
+fn relative(file: &str, settings: &SolverSettings, lifted: bool) -> Run<dyn System> {
     let model = Model {
         solver: *settings,
         ..model(file)
     };
     let mechanism: Box<dyn Mechanism> = match model.dimension {
-        2 => Box::new(Planar::with(&model, &[], Some(lifted)).unwrap()),
-        _ => Box::new(Spatial::with(&model, &[], Some(lifted)).unwrap()),
+        2 => Box::new(PlanarRelative::with(&model, &[], Some(lifted)).unwrap()),
+        _ => Box::new(SpatialRelative::with(&model, &[], Some(lifted)).unwrap()),
     };
-    assert_eq!(mechanism.lift().is_some(), lifted);
+    assert_eq!(mechanism.descriptor_form().is_some(), lifted);
     begun(mechanism, &model, settings, file)
 }
 
@@ -126,12 +127,12 @@ fn relative(file: &str, settings: &Solver, lifted: bool) -> Run<dyn System> {
 fn begun(
     mechanism: Box<dyn Mechanism>,
     model: &Model,
-    settings: &Solver,
+    settings: &SolverSettings,
     file: &str,
 ) -> Run<dyn System> {
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut q, &mut v);
+    mechanism.initial_state(&mut q, &mut v);
     let parameters = model.parameters.iter().map(|p| p.start).collect();
     let system: Box<dyn System> = mechanism;
     let signals = Sine::default();
@@ -150,11 +151,11 @@ fn begun(
 fn steps_in_independent_coordinates_and_repartitions_allocate_nothing() {
     let mut chosen = 0;
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let settings = Solver {
+        let settings = SolverSettings {
             formulation: FormulationName::Topological,
             corrector,
             tolerance: 1e-4,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         for file in model_files() {
             let model = Model {
@@ -171,7 +172,7 @@ fn steps_in_independent_coordinates_and_repartitions_allocate_nothing() {
             let mut run = begun(Box::new(system), &model, &settings, &file);
             let mut middle = sample(&run);
             let first = run.state.clone();
-            let size = run.system.size();
+            let size = run.system.dimensions();
             let before = calls();
             for k in 0..300 {
                 // Own coordinates begin with zero where they are chosen.
@@ -196,11 +197,11 @@ fn steps_in_relative_coordinates_allocate_nothing() {
     let (mut rejected, mut failed, mut events, mut corrected) = (0, 0, 0, 0);
     for formulation in [FormulationName::Relative, FormulationName::Hybrid] {
         for corrector in [Corrector::Off, Corrector::Auto] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 formulation,
                 corrector,
                 tolerance: 1e-4,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             // A system given by its matrices has its own coordinates.
             let files = model_files()
@@ -240,11 +241,11 @@ fn steps_in_relative_coordinates_allocate_nothing() {
 fn steps_in_natural_coordinates_allocate_nothing() {
     let (mut events, mut corrected) = (0, 0);
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let settings = Solver {
+        let settings = SolverSettings {
             formulation: FormulationName::Global,
             corrector,
             tolerance: 1e-4,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let files = model_files()
             .into_iter()
@@ -327,10 +328,10 @@ fn landings_on_singular_positions_and_simultaneous_impacts_allocate_nothing() {
     ];
     for backend in [Backend::Dense, Backend::Sparse] {
         for corrector in [Corrector::Off, Corrector::Auto] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 tolerance: 1e-4,
                 corrector,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let mut run = start("double_four_bar.toml", &settings, backend);
             let mut lambda = vec![0.0; run.state.lambda.len()];
@@ -363,7 +364,7 @@ fn landings_on_singular_positions_and_simultaneous_impacts_allocate_nothing() {
             .collect(),
     };
     let q = [-0.5, 1.0, 2.0, 3.0, 4.0];
-    let mut run = Run::new(balls, &Solver::default(), &q, &[0.0; 5]).unwrap();
+    let mut run = Run::new(balls, &SolverSettings::default(), &q, &[0.0; 5]).unwrap();
     let before = calls();
     run.to(10.0).unwrap();
     assert_eq!(calls() - before, 0);

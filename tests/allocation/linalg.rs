@@ -12,9 +12,9 @@ fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: 
         tangent: sample.tangent.clone(),
         jacobian: sample.jacobian.clone(),
     };
-    let st = Structure::new(sample.nv, sample.nc, &pattern, backend);
-    let mut m = Matrix::new(&st);
-    let mut factor = Factor::new(&st);
+    let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend);
+    let mut m = SaddleMatrix::new(&st);
+    let mut factor = Factorization::new(&st);
     let mut mass = vec![1.0; sample.nv];
     let (mut x, mut l) = (vec![0.0; sample.nv], vec![0.0; sample.nc]);
     let active = vec![true; sample.nc];

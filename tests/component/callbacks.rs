@@ -23,7 +23,7 @@ use biela::model::Solver;
 
 /// The state a case of `common::drive` starts from, and its system.
 fn case(name: &str) -> (Box<dyn System>, Vec<f64>, Vec<f64>) {
-    let run = drive::start(name, &Solver::default(), Backend::Auto);
+    let run = drive::start(name, &SolverSettings::default(), Backend::Auto);
     (run.system, run.state.q, run.state.v)
 }
 
@@ -46,7 +46,7 @@ type Through = (Given, biela_counters, Vec<f64>);
 /// Steps and q at the end, in Rust without C and through C with each amount of derivatives.
 fn compare(name: &str, end: f64) -> (u64, Vec<f64>, Vec<Through>) {
     let (system, q, v) = case(name);
-    let settings = Solver::default();
+    let settings = SolverSettings::default();
     let mut run = Run::begin(
         system,
         &settings,
@@ -175,7 +175,7 @@ fn a_recoverable_callback_failure_shortens_the_step_and_nothing_more() {
     // The force exists near the circle only, and long predictions leave it.
     let off = |_: f64, q: &[f64], _: &[f64]| (q[0].hypot(q[1]) - 1.0).abs() > 1e-4;
     let run = |place: fn(f64, &[f64], &[f64]) -> bool| {
-        let how = Break::Fault(Fault::NotHere(3));
+        let how = Break::Fault(EvaluationFailure::Recoverable(3));
         let system = Box::new(Fragile::new(Pendulum::default(), place, how));
         let start: (&[f64], &[f64]) = (&[1.0, 0.0], &[0.0; 2]);
         let driven = Driven::new(system, start, "tolerance = 1e-3", Given::Nothing).unwrap();
@@ -210,7 +210,10 @@ fn a_recoverable_callback_failure_at_every_step_size_is_reported_with_its_code()
 #[test]
 fn a_fatal_callback_failure_stops_with_its_code_at_the_last_accepted_step() {
     for how in [-1, -77, i32::MIN] {
-        let driven = fragile(|t, _, _| t > 0.7, Break::Fault(Fault::Stop(how)));
+        let driven = fragile(
+            |t, _, _| t > 0.7,
+            Break::Fault(EvaluationFailure::Fatal(how)),
+        );
         driven.initialize().unwrap();
         let (status, sentence) = driven.to(2.0).unwrap_err();
         assert_eq!(status, biela_status::ErrorCallback);
@@ -222,7 +225,7 @@ fn a_fatal_callback_failure_stops_with_its_code_at_the_last_accepted_step() {
         // Where it stands it can be read, and it is what a run to that time gives.
         let (t, q) = (driven.time(), driven.q());
         assert!(t < 0.7, "{t}");
-        let plain = fragile(|_, _, _| false, Break::Fault(Fault::Stop(how)));
+        let plain = fragile(|_, _, _| false, Break::Fault(EvaluationFailure::Fatal(how)));
         plain.initialize().unwrap();
         plain.to(t).unwrap();
         assert!(far(&q, &plain.q()) < 1e-5);

@@ -11,7 +11,10 @@ use biela::capi::step::{biela_initialize, biela_step, biela_time};
 use biela::capi::system::*;
 use biela::capi::value::{biela_get_real, biela_set_real};
 use biela::capi::variable::biela_variable_find;
-use biela::formulation::{Context, Crossing, Fault, Motion, Reaction, System, Weights};
+use biela::formulation::{
+    Crossing, EvaluationContext, EvaluationFailure, EventEffect, MotionPoint, System,
+    TangentWeights,
+};
 
 /// How much of a system's derivatives C gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,10 +52,10 @@ unsafe fn array<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
 }
 
 impl Dressed {
-    fn answer(outcome: Result<(), Fault>) -> i32 {
+    fn answer(outcome: Result<(), EvaluationFailure>) -> i32 {
         match outcome {
             Ok(()) => 0,
-            Err(Fault::NotHere(code) | Fault::Stop(code)) => code,
+            Err(EvaluationFailure::Recoverable(code) | EvaluationFailure::Fatal(code)) => code,
         }
     }
 
@@ -72,16 +75,16 @@ impl Dressed {
 
     fn tangent(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         weights: [f64; 3],
         sign: f64,
         out: &mut [f64],
     ) -> i32 {
-        let places = self.system.pattern().tangent;
+        let places = self.system.sparsity().tangent;
         let mut values = vec![0.0; places.len()];
         let [mass, damping, stiffness] = weights;
-        let weights = Weights {
+        let weights = TangentWeights {
             mass,
             damping,
             stiffness,
@@ -100,15 +103,15 @@ impl Dressed {
 unsafe fn with(
     user: *mut c_void,
     at: *const biela_system_point,
-    action: impl FnOnce(&Dressed, &Context, &Motion) -> i32,
+    action: impl FnOnce(&Dressed, &EvaluationContext, &MotionPoint) -> i32,
 ) -> i32 {
     let (me, at) = unsafe { (&*user.cast::<Dressed>(), &*at) };
     assert_eq!(at.struct_size, size_of::<biela_system_point>());
     me.calls.fetch_add(1, Ordering::Relaxed);
-    let size = me.system.size();
+    let size = me.system.dimensions();
     let zero = (vec![0.0; size.nv], vec![0.0; size.nc]);
     unsafe {
-        let cx = Context {
+        let cx = EvaluationContext {
             t: at.time,
             u: array(at.u, size.inputs),
             u_dot: array(at.u_dot, size.inputs),
@@ -122,7 +125,7 @@ unsafe fn with(
                 false => given,
             }
         }
-        let motion = Motion {
+        let motion = MotionPoint {
             q: array(at.q, size.nq),
             v: or(array(at.v, size.nv), &zero.0),
             a: or(array(at.a, size.nv), &zero.0),
@@ -147,10 +150,10 @@ macro_rules! functions {
 }
 
 fn nv(me: &Dressed) -> usize {
-    me.system.size().nv
+    me.system.dimensions().nv
 }
 fn nc(me: &Dressed) -> usize {
-    me.system.size().nc
+    me.system.dimensions().nc
 }
 fn places(me: &Dressed) -> usize {
     me.places.len()
@@ -166,9 +169,9 @@ functions! {
     reaction_by_q(me, cx, at, out: places) { difference_of_terms(me, cx, at, false, out) }
     constraint(me, cx, at, out: nc) { me.system.constraint(cx, at.q, out); 0 }
     constraint_rate(me, cx, at, out: nc) { me.system.constraint_rate(cx, at.q, out); 0 }
-    convective(me, cx, at, out: nc) { me.system.convective(cx, at.q, at.v, out); 0 }
-    jacobian(me, cx, at, out: |me: &Dressed| unique(&me.system.pattern().jacobian).len()) {
-        let places = me.system.pattern().jacobian;
+    convective(me, cx, at, out: nc) { me.system.constraint_acceleration_bias(cx, at.q, at.v, out); 0 }
+    jacobian(me, cx, at, out: |me: &Dressed| unique(&me.system.sparsity().jacobian).len()) {
+        let places = me.system.sparsity().jacobian;
         let mut values = vec![0.0; places.len()];
         me.system.jacobian(cx, at.q, &mut values);
         me.matrix(&places, &values, &unique(&places), out);
@@ -189,18 +192,18 @@ functions! {
 /// ∂(M a)/∂q or ∂(Gᵀλ)/∂q: K with it less K without it.
 fn difference_of_terms(
     me: &Dressed,
-    cx: &Context,
-    at: &Motion,
+    cx: &EvaluationContext,
+    at: &MotionPoint,
     inertia: bool,
     out: &mut [f64],
 ) -> i32 {
     let none = (vec![0.0; at.a.len()], vec![0.0; at.lambda.len()]);
-    let with = Motion {
+    let with = MotionPoint {
         a: if inertia { at.a } else { &none.0 },
         lambda: if inertia { &none.1 } else { at.lambda },
         ..*at
     };
-    let without = Motion {
+    let without = MotionPoint {
         a: &none.0,
         lambda: &none.1,
         ..*at
@@ -214,7 +217,7 @@ macro_rules! on_group {
         unsafe extern "C" fn $name(user: *mut c_void, x: *const f64, y: *const f64, out: *mut f64) -> i32 {
             unsafe {
                 let $me = &*user.cast::<Dressed>();
-                let size = $me.system.size();
+                let size = $me.system.dimensions();
                 let $a = array(x, size.$x);
                 let $b = array(y, size.$y);
                 let $out = std::slice::from_raw_parts_mut(out, size.$z);
@@ -243,10 +246,10 @@ unsafe extern "C" fn events(
 ) -> i32 {
     unsafe {
         with(user, at, |me, cx, at| {
-            let ne = me.system.size().ne;
+            let ne = me.system.dimensions().ne;
             let phi = std::slice::from_raw_parts_mut(phi, ne);
             let rate = std::slice::from_raw_parts_mut(rate, ne);
-            me.system.events(cx, at, phi, rate);
+            me.system.event_functions(cx, at, phi, rate);
             0
         })
     }
@@ -254,7 +257,7 @@ unsafe extern "C" fn events(
 
 unsafe extern "C" fn crossing(user: *mut c_void, modes: *const i32, event: usize) -> i32 {
     let me = unsafe { &*user.cast::<Dressed>() };
-    let modes = unsafe { array(modes, me.system.size().modes) };
+    let modes = unsafe { array(modes, me.system.dimensions().modes) };
     match me.system.crossing(modes, event) {
         Crossing::Off => BIELA_CROSSING_OFF,
         Crossing::Rising => BIELA_CROSSING_RISING,
@@ -272,17 +275,17 @@ unsafe extern "C" fn fire(
 ) -> i32 {
     unsafe {
         with(user, at, |me, cx, at| {
-            let size = me.system.size();
+            let size = me.system.dimensions();
             let reaction = &mut *reaction;
             let n = std::slice::from_raw_parts_mut(reaction.gradient, size.nv);
             let modes = match size.modes {
                 0 => &mut [],
                 count => std::slice::from_raw_parts_mut(modes, count),
             };
-            if let Reaction::Impulse {
+            if let EventEffect::Impulse {
                 restitution,
                 slowest,
-            } = me.system.fire(cx, at, event, modes, n)
+            } = me.system.handle_event(cx, at, event, modes, n)
             {
                 reaction.kind = BIELA_REACTION_IMPULSE;
                 reaction.restitution = restitution;
@@ -295,8 +298,8 @@ unsafe extern "C" fn fire(
 
 unsafe extern "C" fn hold(user: *mut c_void, event: usize, modes: *mut i32) -> i32 {
     let me = unsafe { &*user.cast::<Dressed>() };
-    let count = me.system.size().modes;
-    me.system.hold(event, unsafe {
+    let count = me.system.dimensions().modes;
+    me.system.activate_unilateral(event, unsafe {
         std::slice::from_raw_parts_mut(modes, count)
     });
     0
@@ -304,10 +307,10 @@ unsafe extern "C" fn hold(user: *mut c_void, event: usize, modes: *mut i32) -> i
 
 unsafe extern "C" fn active(user: *mut c_void, modes: *const i32, rows: *mut u8) -> i32 {
     let me = unsafe { &*user.cast::<Dressed>() };
-    let size = me.system.size();
+    let size = me.system.dimensions();
     let mut on = vec![true; size.nc];
     me.system
-        .active(unsafe { array(modes, size.modes) }, &mut on);
+        .active_constraints(unsafe { array(modes, size.modes) }, &mut on);
     for (i, on) in on.iter().enumerate() {
         // Any number but 0 is "yes".
         unsafe { *rows.add(i) = if *on { 7 } else { 0 } };
@@ -322,9 +325,9 @@ unsafe extern "C" fn start_modes(
 ) -> i32 {
     unsafe {
         with(user, at, |me, cx, at| {
-            let count = me.system.size().modes;
+            let count = me.system.dimensions().modes;
             let modes = std::slice::from_raw_parts_mut(modes, count);
-            me.system.start_modes(cx, at.q, at.v, modes);
+            me.system.initial_modes(cx, at.q, at.v, modes);
             0
         })
     }
@@ -372,9 +375,9 @@ impl Driven {
         given: Given,
         change: impl FnOnce(&mut biela_system_definition),
     ) -> Result<Self, Told> {
-        let size = system.size();
-        let character = system.character();
-        let pattern = system.pattern();
+        let size = system.dimensions();
+        let character = system.properties();
+        let pattern = system.sparsity();
         let tangent = unique(&pattern.tangent);
         let columns = unique(&pattern.jacobian);
         let weights: Vec<f64> = (0..size.nv).map(|i| system.weight(i)).collect();
@@ -415,7 +418,7 @@ impl Driven {
         definition.mass_times = Some(mass_times);
         definition.force = Some(force);
         definition.energy = Some(energy);
-        definition.power = character.works.then_some(power as _);
+        definition.power = character.does_work.then_some(power as _);
         definition.mass = all.then_some(mass as _);
         definition.force_by_q = all.then_some(force_by_q as _);
         definition.force_by_v = all.then_some(force_by_v as _);
@@ -510,7 +513,7 @@ impl Driven {
 
     /// q1 q2 ..
     pub fn q(&self) -> Vec<f64> {
-        (1..=self.dressed().system.size().nq)
+        (1..=self.dressed().system.dimensions().nq)
             .map(|i| self.get(&format!("q{i}")))
             .collect()
     }

@@ -281,7 +281,7 @@ struct Canceller {
 }
 
 impl biela::component::Observer for Canceller {
-    fn accepted(&mut self, _probe: &mut biela::component::Probe) -> biela::Result<()> {
+    fn accepted(&mut self, _probe: &mut biela::component::StepProbe) -> biela::Result<()> {
         self.left -= 1;
         if self.left == 0 {
             self.flag.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::common::systems::{bounce::Bounce, impact::Impact};
 use crate::common::{Random, act, all_models, bits, now, slider_crank, text};
 use biela::component::{Extrapolation, Instance};
-use biela::formulation::{Context, Mechanism, Motion};
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use biela::model::quantity::Quantity;
 use biela::model::{Model, Own, Solver};
 
@@ -87,7 +87,7 @@ fn restoring_at_random_points_gives_the_same_bits_again() {
 }
 
 /// Coordinates, rates and the like of a system written by hand.
-fn unknown(quantity: Quantity, at: &Motion) -> f64 {
+fn unknown(quantity: Quantity, at: &MotionPoint) -> f64 {
     match quantity {
         Quantity::Coordinate(i) => at.q[i],
         Quantity::Rate(i) => at.v[i],
@@ -99,30 +99,30 @@ fn unknown(quantity: Quantity, at: &Motion) -> f64 {
 
 /// Thrown along the floor from a height of 0.2 m.
 impl Mechanism for Bounce {
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         q.copy_from_slice(&[0.0, 0.2]);
         v.copy_from_slice(&[1.0, 0.0]);
     }
 
-    fn evaluate(&self, _cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, _cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         unknown(quantity, at)
     }
 }
 
 /// Fast enough to run into the constant force.
 impl Mechanism for Impact {
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         (q[0], v[0]) = (0.0, 10.0);
     }
 
-    fn evaluate(&self, _cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, _cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         unknown(quantity, at)
     }
 }
 
 fn by_hand(name: &str, mechanism: Box<dyn Mechanism>) -> Instance {
-    let size = mechanism.size();
-    let own = Own {
+    let size = mechanism.dimensions();
+    let own = UserSystemNames {
         nq: size.nq,
         nv: size.nv,
         nc: size.nc,
@@ -131,7 +131,7 @@ fn by_hand(name: &str, mechanism: Box<dyn Mechanism>) -> Instance {
         0 => &[],
         _ => &[("lift".to_string(), 0.0)],
     };
-    let model = Model::from_code(name, own, Solver::default(), lift, &[], false).unwrap();
+    let model = Model::from_code(name, own, SolverSettings::default(), lift, &[], false).unwrap();
     Instance::from_mechanism(model, mechanism).unwrap()
 }
 

@@ -16,18 +16,18 @@ use biela::fmi::fmi3::*;
 use biela::fmi::lifecycle::{self, Call, Phase};
 use biela::fmi::types::Status;
 
-fn table(standard: Standard) -> &'static [Call] {
+fn table(standard: FmiStandard) -> &'static [LifecycleCall] {
     match standard {
-        Standard::Two => lifecycle::fmi2::ALL,
-        Standard::Three => lifecycle::fmi3::ALL,
+        FmiStandard::Two => lifecycle::fmi2::ALL,
+        FmiStandard::Three => lifecycle::fmi3::ALL,
     }
 }
 
 /// Phases that can be reached without a fault of the library.
-fn phases() -> impl Iterator<Item = Phase> {
-    Phase::ALL
+fn phases() -> impl Iterator<Item = LifecyclePhase> {
+    LifecyclePhase::ALL
         .into_iter()
-        .filter(|phase| *phase != Phase::Error)
+        .filter(|phase| *phase != LifecyclePhase::Error)
 }
 
 #[test]
@@ -48,10 +48,14 @@ fn every_function_in_every_phase_does_what_the_table_says_and_an_illegal_one_cha
                     // Questions without an answer are discarded, never refused.
                     let asks =
                         matches!(call.text(), "fmi2GetIntegerStatus" | "fmi2GetStringStatus");
-                    let expected = if asks { Status::Discard } else { Status::Ok };
+                    let expected = if asks {
+                        FmiStatus::Discard
+                    } else {
+                        FmiStatus::Ok
+                    };
                     assert_eq!(status, expected, "{what}");
                 } else {
-                    assert_eq!(status, Status::Error, "{what}");
+                    assert_eq!(status, FmiStatus::Error, "{what}");
                     assert_eq!(world.log.len(), 1, "{what}");
                     assert!(world.log[0].contains(call.text()), "{what}");
                     assert!(world.everything() == before, "{what}");
@@ -72,8 +76,8 @@ fn calls_without_a_unit_are_errors() {
         let own = world.c;
         // A handle of the other standard is none of this one.
         let other = match standard {
-            Standard::Two => Standard::Three,
-            Standard::Three => Standard::Two,
+            FmiStandard::Two => FmiStandard::Three,
+            FmiStandard::Three => FmiStandard::Two,
         };
         let unit = block(other, &scratch);
         let stranger = World::new(&unit, other);
@@ -81,7 +85,7 @@ fn calls_without_a_unit_are_errors() {
         for handle in [null_mut(), stranger.c, room.as_mut_ptr().cast()] {
             world.c = handle;
             for call in table(standard) {
-                assert_eq!(world.call(call.text()), Status::Error, "{}", call.text());
+                assert_eq!(world.call(call.text()), FmiStatus::Error, "{}", call.text());
             }
         }
         world.c = own;
@@ -96,8 +100,8 @@ fn parameters_and_inputs_set_before_or_in_initialization_mode_act_and_outputs_re
         let scratch = Scratch::new(&format!("fmi-init-{}", standard.version()));
         let unit = block(standard, &scratch);
         let mut world = World::new(&unit, standard);
-        assert_eq!(world.set(&[K], &[50.0]), Status::Ok);
-        assert_eq!(world.enter(3.0), Status::Ok);
+        assert_eq!(world.set(&[K], &[50.0]), FmiStatus::Ok);
+        assert_eq!(world.enter(3.0), FmiStatus::Ok);
         let near = |world: &mut World, push: f64, k: f64| {
             let a = world.value(ACCELERATION);
             assert!(
@@ -106,31 +110,31 @@ fn parameters_and_inputs_set_before_or_in_initialization_mode_act_and_outputs_re
             );
         };
         near(&mut world, 0.5, 50.0);
-        assert_eq!(world.set(&[PUSH, K], &[2.0, 20.0]), Status::Ok);
+        assert_eq!(world.set(&[PUSH, K], &[2.0, 20.0]), FmiStatus::Ok);
         near(&mut world, 2.0, 20.0);
         assert_eq!(world.value(PUSH), 2.0);
-        assert_eq!(world.set(&[PUSH], &[1.0]), Status::Ok);
+        assert_eq!(world.set(&[PUSH], &[1.0]), FmiStatus::Ok);
         // A state of initialization mode goes on there.
         let state = world.save();
         near(&mut world, 1.0, 20.0);
-        assert_eq!(world.set(&[K], &[10.0]), Status::Ok);
+        assert_eq!(world.set(&[K], &[10.0]), FmiStatus::Ok);
         near(&mut world, 1.0, 10.0);
-        assert_eq!(world.restore(state), Status::Ok);
+        assert_eq!(world.restore(state), FmiStatus::Ok);
         near(&mut world, 1.0, 20.0);
         world.free_state(state);
-        assert_eq!(world.exit(), Status::Ok);
+        assert_eq!(world.exit(), FmiStatus::Ok);
         near(&mut world, 1.0, 20.0);
-        if standard == Standard::Three {
+        if standard == FmiStandard::Three {
             assert_eq!(world.value(COUNT), 3.0, "time");
         }
-        assert_eq!(world.step(3.0, GOOD).0, Status::Ok);
+        assert_eq!(world.step(3.0, GOOD).0, FmiStatus::Ok);
 
         // The same as a unit that was set once and never looked at.
         let mut plain = World::new(&unit, standard);
-        assert_eq!(plain.set(&[PUSH, K], &[1.0, 20.0]), Status::Ok);
-        assert_eq!(plain.enter(3.0), Status::Ok);
-        assert_eq!(plain.exit(), Status::Ok);
-        assert_eq!(plain.step(3.0, GOOD).0, Status::Ok);
+        assert_eq!(plain.set(&[PUSH, K], &[1.0, 20.0]), FmiStatus::Ok);
+        assert_eq!(plain.enter(3.0), FmiStatus::Ok);
+        assert_eq!(plain.exit(), FmiStatus::Ok);
+        assert_eq!(plain.step(3.0, GOOD).0, FmiStatus::Ok);
         assert!(plain.everything() == world.everything());
     }
 }
@@ -143,7 +147,7 @@ fn inputs_set_at_communication_points_act_at_once_on_what_they_feed_through_to()
         let mut world = World::new(&unit, standard);
         world.start_up();
         let (x, a) = (world.value(X), world.value(ACCELERATION));
-        assert_eq!(world.set(&[PUSH], &[1.5]), Status::Ok);
+        assert_eq!(world.set(&[PUSH], &[1.5]), FmiStatus::Ok);
         assert_eq!(world.value(PUSH), 1.5);
         assert!((world.value(ACCELERATION) - (a + 1.0)).abs() < 1e-12);
         assert_eq!(world.value(X), x);
@@ -151,10 +155,10 @@ fn inputs_set_at_communication_points_act_at_once_on_what_they_feed_through_to()
         let mut other = World::new(&unit, standard);
         other.start_up();
         for push in [7.0, -3.0, 1.5] {
-            assert_eq!(other.set(&[PUSH], &[push]), Status::Ok);
+            assert_eq!(other.set(&[PUSH], &[push]), FmiStatus::Ok);
         }
         for world in [&mut world, &mut other] {
-            assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
+            assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
         }
         assert_eq!(world.value(X).to_bits(), other.value(X).to_bits());
     }
@@ -169,27 +173,34 @@ fn a_step_that_fails_is_discarded_and_the_unit_goes_on_from_a_state_or_a_reset()
         world.start_up();
         world.log.clear();
         let (status, reached) = world.step(0.0, TOO_LONG);
-        assert_eq!(status, Status::Discard);
+        assert_eq!(status, FmiStatus::Discard);
         assert!(world.log[0].contains("max_substeps"), "{:?}", world.log);
         let mut last = reached;
-        if standard == Standard::Two {
+        if standard == FmiStandard::Two {
             // SAFETY: a live handle and a pointer to a local.
             let status = unsafe { fmi2GetRealStatus(world.c, 2, &mut last) };
-            assert_eq!(status, Status::Ok);
-            let mut said = Status::Ok;
+            assert_eq!(status, FmiStatus::Ok);
+            let mut said = FmiStatus::Ok;
             // SAFETY: as above.
-            assert_eq!(unsafe { fmi2GetStatus(world.c, 0, &mut said) }, Status::Ok);
-            assert_eq!(said, Status::Discard);
+            assert_eq!(
+                unsafe { fmi2GetStatus(world.c, 0, &mut said) },
+                FmiStatus::Ok
+            );
+            assert_eq!(said, FmiStatus::Discard);
         }
         assert!(last > 0.0 && last < TOO_LONG);
         assert!(world.value(X).is_finite());
-        assert_eq!(world.step(last, GOOD).0, Status::Error, "not in this phase");
-        assert_eq!(world.restore(world.state), Status::Ok);
-        assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
-        assert_eq!(world.step(GOOD, TOO_LONG).0, Status::Discard);
+        assert_eq!(
+            world.step(last, GOOD).0,
+            FmiStatus::Error,
+            "not in this phase"
+        );
+        assert_eq!(world.restore(world.state), FmiStatus::Ok);
+        assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
+        assert_eq!(world.step(GOOD, TOO_LONG).0, FmiStatus::Discard);
         world.reset();
         world.start_up();
-        assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
+        assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
         // A step to another time than the unit's is refused and harms nothing.
         let before = world.everything();
         for (t, h) in [
@@ -200,30 +211,30 @@ fn a_step_that_fails_is_discarded_and_the_unit_goes_on_from_a_state_or_a_reset()
             (GOOD, f64::INFINITY),
         ] {
             let (status, reached) = world.step(t, h);
-            assert_eq!(status, Status::Error, "{t} {h}");
-            if standard == Standard::Three {
+            assert_eq!(status, FmiStatus::Error, "{t} {h}");
+            if standard == FmiStandard::Three {
                 assert_eq!(reached, GOOD, "lastSuccessfulTime is written in any case");
             }
         }
         assert!(world.everything() == before);
         // Times come from arithmetic: the last bits are forgiven.
-        assert_eq!(world.step(0.1 - 0.09 - 1e-18, GOOD).0, Status::Ok);
+        assert_eq!(world.step(0.1 - 0.09 - 1e-18, GOOD).0, FmiStatus::Ok);
     }
 }
 
 #[test]
 fn steps_past_the_stop_time_are_refused() {
     let scratch = Scratch::new("fmi-stop");
-    let unit = block(Standard::Three, &scratch);
-    let mut world = World::new(&unit, Standard::Three);
+    let unit = block(FmiStandard::Three, &scratch);
+    let mut world = World::new(&unit, FmiStandard::Three);
     // SAFETY: a live handle.
     let status = unsafe { fmi3EnterInitializationMode(world.c, 1, 1e-5, 0.0, 1, 0.015) };
-    assert_eq!(status, Status::Ok);
-    assert_eq!(world.exit(), Status::Ok);
-    assert_eq!(world.step(0.0, 0.01).0, Status::Ok);
-    assert_eq!(world.step(0.01, 0.01).0, Status::Error);
+    assert_eq!(status, FmiStatus::Ok);
+    assert_eq!(world.exit(), FmiStatus::Ok);
+    assert_eq!(world.step(0.0, 0.01).0, FmiStatus::Ok);
+    assert_eq!(world.step(0.01, 0.01).0, FmiStatus::Error);
     assert!(world.log[0].contains("stop time"), "{:?}", world.log);
-    assert_eq!(world.step(0.01, 0.005).0, Status::Ok);
+    assert_eq!(world.step(0.01, 0.005).0, FmiStatus::Ok);
 }
 
 #[test]
@@ -233,7 +244,7 @@ fn wrong_values_types_and_references_are_refused_by_name_and_change_nothing() {
         let unit = block(standard, &scratch);
         let mut world = World::new(&unit, standard);
         world.start_up();
-        assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
+        assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
         let before = world.everything();
         let refusals: [(&[u32], &[f64], &str); 6] = [
             (&[PUSH, X], &[1.0, 1.0], "\"x\""),
@@ -245,42 +256,42 @@ fn wrong_values_types_and_references_are_refused_by_name_and_change_nothing() {
         ];
         for (references, values, named) in refusals {
             world.log.clear();
-            assert_eq!(world.set(references, values), Status::Error, "{named}");
+            assert_eq!(world.set(references, values), FmiStatus::Error, "{named}");
             assert!(world.log[0].contains(named), "{named}: {:?}", world.log);
         }
         let mut values = [-7.0; 2];
         world.log.clear();
-        assert_eq!(world.get(&[X, 99], &mut values), Status::Error);
+        assert_eq!(world.get(&[X, 99], &mut values), FmiStatus::Error);
         assert!(world.log[0].contains("99") && values == [-7.0; 2]);
         // SAFETY: live handles and pointers to locals throughout.
         unsafe {
             let (mut number, mut short) = (0, 0_i8);
             world.log.clear();
             let status = match standard {
-                Standard::Two => fmi2GetInteger(world.c, &X, 1, &mut number),
-                Standard::Three => fmi3GetInt8(world.c, &X, 1, &mut short, 1),
+                FmiStandard::Two => fmi2GetInteger(world.c, &X, 1, &mut number),
+                FmiStandard::Three => fmi3GetInt8(world.c, &X, 1, &mut short, 1),
             };
-            assert_eq!(status, Status::Error);
+            assert_eq!(status, FmiStatus::Error);
             assert!(world.log[0].contains("\"x\""), "{:?}", world.log);
             let status = match standard {
-                Standard::Two => fmi2GetReal(world.c, null(), 1, values.as_mut_ptr()),
-                Standard::Three => fmi3GetFloat64(world.c, null(), 1, values.as_mut_ptr(), 1),
+                FmiStandard::Two => fmi2GetReal(world.c, null(), 1, values.as_mut_ptr()),
+                FmiStandard::Three => fmi3GetFloat64(world.c, null(), 1, values.as_mut_ptr(), 1),
             };
-            assert_eq!(status, Status::Error);
+            assert_eq!(status, FmiStatus::Error);
             let status = match standard {
-                Standard::Two => fmi2GetReal(world.c, &X, 1, null_mut()),
-                Standard::Three => fmi3GetFloat64(world.c, &X, 1, null_mut(), 1),
+                FmiStandard::Two => fmi2GetReal(world.c, &X, 1, null_mut()),
+                FmiStandard::Three => fmi3GetFloat64(world.c, &X, 1, null_mut(), 1),
             };
-            assert_eq!(status, Status::Error);
-            if standard == Standard::Three {
+            assert_eq!(status, FmiStatus::Error);
+            if standard == FmiStandard::Three {
                 // More or fewer values than the variables have.
                 assert_eq!(
                     fmi3GetFloat64(world.c, &X, 1, values.as_mut_ptr(), 2),
-                    Status::Error
+                    FmiStatus::Error
                 );
                 assert_eq!(
                     fmi3SetFloat64(world.c, &PUSH, 1, [1.0, 2.0].as_ptr(), 2),
-                    Status::Error
+                    FmiStatus::Error
                 );
             }
             // What is read and what is written may not lie over each other: references in the room of a number, or the seed.
@@ -305,24 +316,24 @@ fn wrong_values_types_and_references_are_refused_by_name_and_change_nothing() {
                 let seed: *const f64 = if shared == "seed" { out } else { &one };
                 let c = world.c;
                 let statuses = match standard {
-                    Standard::Two => vec![fmi2GetDirectionalDerivative(
+                    FmiStandard::Two => vec![fmi2GetDirectionalDerivative(
                         c, unknowns, 1, knowns, 1, seed, out,
                     )],
-                    Standard::Three => [fmi3GetDirectionalDerivative, fmi3GetAdjointDerivative]
+                    FmiStandard::Three => [fmi3GetDirectionalDerivative, fmi3GetAdjointDerivative]
                         .map(|call| call(c, unknowns, 1, knowns, 1, seed, 1, out, 1))
                         .to_vec(),
                 };
-                let refused = statuses.iter().all(|status| *status == Status::Error);
+                let refused = statuses.iter().all(|status| *status == FmiStatus::Error);
                 assert!(refused, "{shared}: {statuses:?}");
                 assert_eq!(room.to_bits(), before, "{shared}");
             }
             let names = [c"logNothing".as_ptr()];
             world.log.clear();
             let status = match standard {
-                Standard::Two => fmi2SetDebugLogging(world.c, 1, 1, names.as_ptr()),
-                Standard::Three => fmi3SetDebugLogging(world.c, 1, 1, names.as_ptr()),
+                FmiStandard::Two => fmi2SetDebugLogging(world.c, 1, 1, names.as_ptr()),
+                FmiStandard::Three => fmi3SetDebugLogging(world.c, 1, 1, names.as_ptr()),
             };
-            assert_eq!(status, Status::Error);
+            assert_eq!(status, FmiStatus::Error);
             assert!(world.log[0].contains("logNothing"));
         }
         assert_eq!(values, [-7.0; 2]);
@@ -333,20 +344,20 @@ fn wrong_values_types_and_references_are_refused_by_name_and_change_nothing() {
 #[test]
 fn vectors_and_time_are_read_beside_the_scalars() {
     let scratch = Scratch::new("fmi-vectors");
-    let unit = block(Standard::Three, &scratch);
+    let unit = block(FmiStandard::Three, &scratch);
     assert!(
         unit.description().contains("name=\"block.position\""),
         "{}",
         unit.description()
     );
-    let mut world = World::new(&unit, Standard::Three);
+    let mut world = World::new(&unit, FmiStandard::Three);
     world.start_up();
-    assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
+    assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
     let (time, position) = (COUNT, COUNT + 1);
     let mut all = [0.0; 5];
     assert_eq!(
         world.get(&[time, position, X, time], &mut all),
-        Status::Ok,
+        FmiStatus::Ok,
         "{:?}",
         world.log
     );
@@ -357,7 +368,7 @@ fn vectors_and_time_are_read_beside_the_scalars() {
     // SAFETY: a live handle and arrays of their lengths.
     let status =
         unsafe { fmi3GetOutputDerivatives(world.c, &position, 1, &2, rates.as_mut_ptr(), 2) };
-    assert_eq!(status, Status::Ok, "{:?}", world.log);
+    assert_eq!(status, FmiStatus::Ok, "{:?}", world.log);
     let a = world.value(ACCELERATION);
     assert!(
         (rates[0] - a).abs() <= 1e-12 * a.abs() && rates[1].abs() < 1e-12,
@@ -367,19 +378,19 @@ fn vectors_and_time_are_read_beside_the_scalars() {
     let mut rate = 7.0;
     // SAFETY: as above.
     let status = unsafe { fmi3GetOutputDerivatives(world.c, &5, 1, &1, &mut rate, 1) };
-    assert_eq!((status, rate), (Status::Ok, 0.0));
+    assert_eq!((status, rate), (FmiStatus::Ok, 0.0));
     // On what each element depends: accelerations do on forces, positions do not.
     let mut count = 9;
     // SAFETY: as above.
     unsafe {
         assert_eq!(
             fmi3GetNumberOfVariableDependencies(world.c, position, &mut count),
-            Status::Ok
+            FmiStatus::Ok
         );
         assert_eq!(count, 0);
         assert_eq!(
             fmi3GetNumberOfVariableDependencies(world.c, ACCELERATION, &mut count),
-            Status::Ok
+            FmiStatus::Ok
         );
         assert_eq!(count, 1);
         let (mut element, mut independent, mut within, mut kind) = (9, 9, 9, 9);
@@ -394,7 +405,7 @@ fn vectors_and_time_are_read_beside_the_scalars() {
         );
         assert_eq!(
             (status, element, independent, within, kind),
-            (Status::Ok, 0, PUSH, 0, 5)
+            (FmiStatus::Ok, 0, PUSH, 0, 5)
         );
     }
 }
@@ -414,7 +425,7 @@ fn bytes_that_are_no_state_are_refused_and_those_of_another_unit_too() {
             bytes[i] ^= 1 << (i % 8);
             assert_eq!(
                 world.deserialize(&bytes, &mut state),
-                Status::Error,
+                FmiStatus::Error,
                 "byte {i}"
             );
             assert!(state.is_null());
@@ -422,17 +433,17 @@ fn bytes_that_are_no_state_are_refused_and_those_of_another_unit_too() {
         for length in [0, 1, 47, 48, good.len() - 1] {
             assert_eq!(
                 world.deserialize(&good[..length], &mut state),
-                Status::Error,
+                FmiStatus::Error,
                 "{length} bytes"
             );
         }
         assert!(world.everything() == before);
-        assert_eq!(world.deserialize(&good, &mut state), Status::Ok);
-        assert_eq!(world.restore(state), Status::Ok);
+        assert_eq!(world.deserialize(&good, &mut state), FmiStatus::Ok);
+        assert_eq!(world.restore(state), FmiStatus::Ok);
         world.free_state(state);
-        assert_eq!(world.restore(null_mut()), Status::Error);
+        assert_eq!(world.restore(null_mut()), FmiStatus::Error);
         let mut room = [0_u64; 8];
-        assert_eq!(world.restore(room.as_mut_ptr().cast()), Status::Error);
+        assert_eq!(world.restore(room.as_mut_ptr().cast()), FmiStatus::Error);
 
         let text = crate::fmi_host::world::MODEL
             .replace("mass = 1.0", "mass = 1.5")
@@ -441,8 +452,8 @@ fn bytes_that_are_no_state_are_refused_and_those_of_another_unit_too() {
         std::fs::write(&path, text).unwrap();
         let other = crate::fmi_host::Unpacked::new(&path, standard, &scratch);
         let mut stranger = World::new(&other, standard);
-        assert_eq!(stranger.deserialize(&good, &mut state), Status::Error);
-        assert_eq!(stranger.restore(world.state), Status::Error);
+        assert_eq!(stranger.deserialize(&good, &mut state), FmiStatus::Error);
+        assert_eq!(stranger.restore(world.state), FmiStatus::Error);
         assert!(
             stranger.log.iter().any(|line| line.contains("state")),
             "{:?}",
@@ -478,8 +489,8 @@ fn resources_are_found_however_the_importer_says_it_and_not_needed_afterwards() 
             // SAFETY: a live handle that is not used any more.
             unsafe {
                 match standard {
-                    Standard::Two => fmi2FreeInstance(handle),
-                    Standard::Three => fmi3FreeInstance(handle),
+                    FmiStandard::Two => fmi2FreeInstance(handle),
+                    FmiStandard::Three => fmi3FreeInstance(handle),
                 }
             }
         };
@@ -508,7 +519,7 @@ fn resources_are_found_however_the_importer_says_it_and_not_needed_afterwards() 
         let untouched = World::new(&unit, standard);
         std::fs::remove_dir_all(&unit.folder).unwrap();
         world.start_up();
-        assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
+        assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
         world.reset();
         world.start_up();
         drop(untouched);
@@ -543,7 +554,7 @@ impl Monkey {
         }
     }
 
-    fn play(&mut self, table: &'static [Call]) {
+    fn play(&mut self, table: &'static [LifecycleCall]) {
         match self.random.below(10) {
             0..=1 => {
                 let call = &table[self.random.below(table.len() as u64) as usize];
@@ -563,7 +574,7 @@ impl Monkey {
                     0 => self.world.terminate(),
                     1..=6 => {
                         self.world.reset();
-                        Status::Ok
+                        FmiStatus::Ok
                     }
                     7..=22 => self.world.enter_quietly(),
                     _ => self.world.exit(),
@@ -578,7 +589,7 @@ impl Monkey {
         let count = self.random.below(4) as usize;
         let references: Vec<u32> = (0..count).map(|_| self.reference()).collect();
         let room = count + usize::from(self.random.below(20) == 0);
-        let room = if self.world.standard == Standard::Two {
+        let room = if self.world.standard == FmiStandard::Two {
             count
         } else {
             room
@@ -586,7 +597,7 @@ impl Monkey {
         let mut values = vec![f64::NAN; room];
         let status = self.world.get(&references, &mut values);
         match status {
-            Status::Ok => {
+            FmiStatus::Ok => {
                 assert!(
                     values.iter().all(|v| v.is_finite()),
                     "{references:?} {values:?}"
@@ -610,7 +621,7 @@ impl Monkey {
             })
             .collect();
         let values: Vec<f64> = (0..count).map(|_| self.number()).collect();
-        if self.world.set(&references, &values) == Status::Ok {
+        if self.world.set(&references, &values) == FmiStatus::Ok {
             assert!(
                 values.iter().all(|v| v.is_finite()),
                 "{references:?} {values:?}"
@@ -618,7 +629,7 @@ impl Monkey {
             let settable = |r: &u32| *r == PUSH || (K..COUNT).contains(r);
             assert!(references.iter().all(settable), "{references:?}");
             let mut found = vec![f64::NAN; count];
-            if self.world.get(&references, &mut found) == Status::Ok {
+            if self.world.get(&references, &mut found) == FmiStatus::Ok {
                 for (i, reference) in references.iter().enumerate() {
                     let last = references.iter().rposition(|r| r == reference).unwrap();
                     assert_eq!(
@@ -643,10 +654,10 @@ impl Monkey {
             _ => self.random.between(1e-4, 2e-2),
         };
         let (status, reached) = self.world.step(time, h);
-        if self.world.standard == Standard::Three && status != Status::Error {
+        if self.world.standard == FmiStandard::Three && status != FmiStatus::Error {
             assert!(reached.is_finite());
         }
-        if status == Status::Ok {
+        if status == FmiStatus::Ok {
             assert!(time.is_finite() && h >= 0.0 && h.is_finite());
             self.known_time = time + h;
             self.stepped += 1;
@@ -671,7 +682,7 @@ impl Monkey {
                 let mut copy = null_mut();
                 assert_eq!(
                     self.world.deserialize(&bytes, &mut copy),
-                    Status::Ok,
+                    FmiStatus::Ok,
                     "{:?}",
                     self.world.log
                 );
@@ -681,7 +692,7 @@ impl Monkey {
             _ => {
                 assert_eq!(
                     self.world.restore(state),
-                    Status::Ok,
+                    FmiStatus::Ok,
                     "{:?}",
                     self.world.log
                 );
@@ -735,7 +746,7 @@ fn a_panic_becomes_an_error_and_a_reset_mends_it() {
         i32,
     ) -> *mut c_void;
     let scratch = Scratch::new("fmi-panic");
-    let unit = block(Standard::Two, &scratch);
+    let unit = block(FmiStandard::Two, &scratch);
     let token = CString::new(unit.contents.token.as_str()).unwrap();
     let resources = CString::new(unit.resources().to_str().unwrap()).unwrap();
     // SAFETY: the library is ours; the types are those of the standard.
@@ -803,7 +814,7 @@ fn a_running_step_can_be_cancelled_from_another_thread_and_everything_else_must_
             // SAFETY: a live handle.
             match unsafe { fmi2DoStep(shared.0, 0.0, 1e7, 1) } {
                 // The other thread's look may have been first.
-                Status::Error => std::thread::yield_now(),
+                FmiStatus::Error => std::thread::yield_now(),
                 other => return other,
             }
         }
@@ -811,15 +822,15 @@ fn a_running_step_can_be_cancelled_from_another_thread_and_everything_else_must_
     let mut value = 0.0;
     // SAFETY: a live handle and a pointer to a local.
     unsafe {
-        while fmi2CancelStep(world.c) != Status::Ok {
+        while fmi2CancelStep(world.c) != FmiStatus::Ok {
             assert!(!stepping.is_finished(), "ten million seconds take longer");
-            if fmi2GetReal(world.c, &X, 1, &mut value) == Status::Ok {
+            if fmi2GetReal(world.c, &X, 1, &mut value) == FmiStatus::Ok {
                 continue; // not begun yet
             }
             std::thread::yield_now();
         }
     }
-    assert_eq!(stepping.join().unwrap(), Status::Discard);
+    assert_eq!(stepping.join().unwrap(), FmiStatus::Discard);
     assert!(
         world.log.iter().any(|line| line.contains("cancelled")),
         "{:?}",
@@ -829,5 +840,5 @@ fn a_running_step_can_be_cancelled_from_another_thread_and_everything_else_must_
     assert!(reached < 1e7 && world.value(X).is_finite());
     world.reset();
     world.start_up();
-    assert_eq!(world.step(0.0, GOOD).0, Status::Ok);
+    assert_eq!(world.step(0.0, GOOD).0, FmiStatus::Ok);
 }

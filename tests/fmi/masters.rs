@@ -51,7 +51,7 @@ fn fmpy_finds_nothing_to_complain_about_in_any_model() {
 /// One C host against the official header of its standard, with an input driven; the path of what it printed.
 fn c_host(
     unit: &Unpacked,
-    standard: Standard,
+    standard: FmiStandard,
     scratch: &Scratch,
     steps: u32,
     h: f64,
@@ -145,7 +145,7 @@ fn every_master_gets_the_same_trajectory() {
         let mut task = json!({
             "name": name, "steps": steps, "h": h, "constant": constant, "csv": csv, "output": "slider_x",
             "strict": STEADY.contains(&name),
-            "fmi2": pack(&path, Standard::Two, &scratch), "fmi3": pack(&path, Standard::Three, &scratch),
+            "fmi2": pack(&path, FmiStandard::Two, &scratch), "fmi3": pack(&path, FmiStandard::Three, &scratch),
         });
         if name == "slider_crank" {
             for standard in BOTH {
@@ -189,8 +189,8 @@ fn a_mechanism_cut_in_two_approaches_the_whole_as_the_step_shrinks() {
     script(
         "coupled.py",
         &json!({
-            "crank2": archive("coupled_crank", Standard::Two), "crank3": archive("coupled_crank", Standard::Three),
-            "cart2": archive("coupled_cart", Standard::Two), "cart3": archive("coupled_cart", Standard::Three),
+            "crank2": archive("coupled_crank", FmiStandard::Two), "crank3": archive("coupled_crank", FmiStandard::Three),
+            "cart2": archive("coupled_cart", FmiStandard::Two), "cart3": archive("coupled_cart", FmiStandard::Three),
             "whole": values, "stop": stop, "steps": [0.01, 0.005, 0.0025, 0.00125],
         }),
     );
@@ -223,7 +223,7 @@ fn what_follows_a_saved_state_has_the_same_bits_also_in_a_fresh_process() {
 fn the_examples_in_python_run() {
     let Some(python) = python() else { return };
     let scratch = Scratch::new("fmi-examples");
-    let archive = |name: &str| pack(&model(name), Standard::Two, &scratch);
+    let archive = |name: &str| pack(&model(name), FmiStandard::Two, &scratch);
     let example = |name: &str, units: &[PathBuf]| {
         let output = Command::new(&python)
             .arg(root().join("examples/python").join(name))
@@ -301,7 +301,7 @@ fn the_overhead_in_ecos_is_that_of_a_unit_written_by_hand() {
         alone = alone.min(began.elapsed().as_secs_f64() / f64::from(steps));
     }
     let task = json!({
-        "trivial": trivial, "unit": pack(&small, Standard::Two, &scratch),
+        "trivial": trivial, "unit": pack(&small, FmiStandard::Two, &scratch),
         "alone_ns": alone * 1e9, "steps": steps, "rounds": rounds, "h": h,
     });
     let Some(printed) = script("overhead.py", &task) else {
@@ -324,7 +324,7 @@ fn the_overhead_in_ecos_is_that_of_a_unit_written_by_hand() {
 
 /// The smallest archive for `c_tests/trivial_unit.c`.
 fn write_trivial(path: &Path, library: &[u8]) {
-    use biela::fmi::package::{Contents, archive};
+    use biela::fmi::package::{PackageContents, archive};
     let description = r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="trivial" guid="trivial">
   <CoSimulation modelIdentifier="trivial" canHandleVariableCommunicationStepSize="true"/>
@@ -339,7 +339,7 @@ fn write_trivial(path: &Path, library: &[u8]) {
   </ModelStructure>
 </fmiModelDescription>
 "#;
-    let contents = Contents {
+    let contents = PackageContents {
         identifier: "trivial".to_owned(),
         token: "trivial".to_owned(),
         files: vec![(
@@ -347,5 +347,5 @@ fn write_trivial(path: &Path, library: &[u8]) {
             description.as_bytes().to_vec(),
         )],
     };
-    fs::write(path, archive(&contents, Standard::Two, library).unwrap()).unwrap();
+    fs::write(path, archive(&contents, FmiStandard::Two, library).unwrap()).unwrap();
 }

@@ -26,8 +26,8 @@ fn the_same_model_gives_the_same_bytes_and_a_plain_zip() {
             .map(|i| zip.by_index(i).unwrap().name().unwrap().into_owned())
             .collect();
         let folder = match standard {
-            Standard::Two => "linux64",
-            Standard::Three => "x86_64-linux",
+            FmiStandard::Two => "linux64",
+            FmiStandard::Three => "x86_64-linux",
         };
         let library = format!("binaries/{folder}/slider_crank.so");
         if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
@@ -60,7 +60,7 @@ fn the_same_model_gives_the_same_bytes_and_a_plain_zip() {
 
 #[test]
 fn the_model_goes_in_with_auto_resolved_and_otherwise_as_it_was_written() {
-    let contents = package::contents(&model("slider_crank"), Standard::Two).unwrap();
+    let contents = package::contents(&model("slider_crank"), FmiStandard::Two).unwrap();
     let packed = String::from_utf8(contents.files[3].1.clone()).unwrap();
     assert!(packed.contains("formulation = \"absolute\""));
     let original = fs::read_to_string(model("slider_crank")).unwrap();
@@ -73,11 +73,12 @@ fn the_model_goes_in_with_auto_resolved_and_otherwise_as_it_was_written() {
         assert!(page.contains(&format!("<td>{}</td>", variable.name)));
     }
     // The twin in JSON is resolved in its own syntax.
-    let twin = package::contents(&root().join("models/slider_crank.json"), Standard::Two).unwrap();
+    let twin =
+        package::contents(&root().join("models/slider_crank.json"), FmiStandard::Two).unwrap();
     assert_eq!(twin.files[3].0, "resources/slider_crank.json");
     assert_ne!(twin.token, contents.token);
     // A system given by its matrices has its own coordinates.
-    let system = package::contents(&model("double_oscillator"), Standard::Two).unwrap();
+    let system = package::contents(&model("double_oscillator"), FmiStandard::Two).unwrap();
     assert_eq!(
         system.files[3].1,
         fs::read(model("double_oscillator")).unwrap()
@@ -119,14 +120,14 @@ source = "lower.y"
 fn a_tree_of_pins_in_space_is_packed_in_relative_coordinates() {
     let path = std::env::temp_dir().join(format!("biela_pins_{}.toml", std::process::id()));
     fs::write(&path, PINS).unwrap();
-    let contents = package::contents(&path, Standard::Three);
+    let contents = package::contents(&path, FmiStandard::Three);
     fs::remove_file(&path).unwrap();
     let packed = String::from_utf8(contents.unwrap().files[3].1.clone()).unwrap();
     assert!(packed.contains("formulation = \"relative\""), "{packed}");
     // A model that asks for coordinates of its own goes in as it is.
     let asked = format!("{PINS}[solver]\nformulation = \"absolute\"\n");
     fs::write(&path, &asked).unwrap();
-    let contents = package::contents(&path, Standard::Three);
+    let contents = package::contents(&path, FmiStandard::Three);
     fs::remove_file(&path).unwrap();
     assert_eq!(contents.unwrap().files[3].1, asked.as_bytes());
 }
@@ -159,7 +160,7 @@ fn files_that_the_model_names_go_along() {
     fs::create_dir_all(&home).unwrap();
     fs::write(scratch.path().join("mass.mtx"), MASS).unwrap();
     fs::write(home.join("m.toml"), MATRICES.replace("sub/mass", "../mass")).unwrap();
-    let refusal = package::contents(&home.join("m.toml"), Standard::Two).unwrap_err();
+    let refusal = package::contents(&home.join("m.toml"), FmiStandard::Two).unwrap_err();
     assert!(refusal.to_string().contains("mass.mtx"), "{refusal}");
 }
 
@@ -241,7 +242,7 @@ fn declared(description: &str) -> [BTreeMap<String, Vec<String>>; 2] {
 fn declared_dependencies_are_those_of_the_numbers() {
     let mut found_any = [0; 2];
     for path in models() {
-        let contents = package::contents(&path, Standard::Two).unwrap();
+        let contents = package::contents(&path, FmiStandard::Two).unwrap();
         let text = String::from_utf8(contents.files[0].1.clone()).unwrap();
         if !text.contains("<Outputs>") {
             continue;

@@ -7,15 +7,15 @@ use biela::formulation::{Character, Context, Evaluated, Pattern, Size, System, W
 use biela::model::{Corrector, Solver};
 use std::f64::consts::PI;
 
-fn settings(tolerance: f64) -> Solver {
-    Solver {
+fn settings(tolerance: f64) -> SolverSettings {
+    SolverSettings {
         tolerance,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
 fn energy(run: &Run<Contacts>) -> f64 {
-    let cx = Context {
+    let cx = EvaluationContext {
         t: run.state.t,
         u: &[],
         u_dot: &[],
@@ -31,35 +31,35 @@ fn energy(run: &Run<Contacts>) -> f64 {
 struct Follower;
 
 impl System for Follower {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 2,
             nv: 2,
             nc: 1,
             inputs: 1,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             moving_constraints: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0), (0, 1), (1, 0), (1, 1)],
             jacobian: vec![(0, 0)],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(a);
     }
 
-    fn force(&self, _cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out[0] = 9.0 * (q[1] - q[0]);
         out[1] = -out[0];
         Ok(())
@@ -67,12 +67,12 @@ impl System for Follower {
 
     fn tangent(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _q: &[f64],
         _v: &[f64],
         _a: &[f64],
         _lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let (m, k) = (weights.mass, 9.0 * weights.stiffness);
@@ -80,19 +80,25 @@ impl System for Follower {
         Ok(())
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         phi[0] = q[0] - cx.u[0];
     }
 
-    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         out[0] = 1.0;
     }
 
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         phi_t[0] = -cx.u_dot[0];
     }
 
-    fn convective(&self, cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        gamma: &mut [f64],
+    ) {
         gamma[0] = -cx.u_ddot[0];
     }
 }
@@ -100,7 +106,7 @@ impl System for Follower {
 #[test]
 fn an_input_jump_moves_the_constrained_coordinate_and_counts_as_an_event() {
     for corrector in [Corrector::Auto, Corrector::Off] {
-        let settings = Solver {
+        let settings = SolverSettings {
             corrector,
             ..settings(1e-8)
         };
@@ -339,7 +345,7 @@ fn a_ball_on_a_shaken_table_leaves_it_when_it_falls_faster_than_free() {
     // It begins on the table with its speed: touching and at rest there. A flight is a parabola, for which one step would do:
     // the table goes to and fro in it unseen unless steps are limited. The ride has no error either, but its work is a
     // sum over the steps.
-    let settings = Solver {
+    let settings = SolverSettings {
         max_step: Some(0.005),
         ..settings(1e-8)
     };
@@ -439,7 +445,7 @@ fn a_block_on_a_belt_sticks_and_slips_at_the_right_times() {
         (1e-7, Corrector::Auto),
         (1e-7, Corrector::Off),
     ] {
-        let settings = Solver {
+        let settings = SolverSettings {
             corrector,
             ..settings(tolerance)
         };

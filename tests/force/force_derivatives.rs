@@ -1,9 +1,9 @@
 //! Every force element against differences, in the plane and in space: forces, their derivatives by q and v, the rates of
 //! event functions, and the power against the rate of the energy.
 
-use biela::formulation::absolute::{Planar, Spatial};
-use biela::formulation::check::{Noise, Options, check};
-use biela::formulation::{Context, Mechanism, Motion};
+use biela::formulation::absolute::{PlanarAbsolute, SpatialAbsolute};
+use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use biela::model::Model;
 
 const PLANE: &str = r#"format = 1
@@ -380,16 +380,16 @@ fn look_held<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64) {
 }
 
 fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held: bool) {
-    let size = system.size();
+    let size = system.dimensions();
     let mut noise = Noise::new(seed);
     let (mut start, mut v0) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    system.start(&mut start, &mut v0);
+    system.initial_state(&mut start, &mut v0);
     for round in 0..rounds {
         let mut q = start.clone();
         system.retract(&start, &noise.vector(size.nv, 0.3), &mut q);
         let v = noise.vector(size.nv, 1.0);
         let mut modes = vec![0; size.modes];
-        let still = Context {
+        let still = EvaluationContext {
             t: 0.3,
             u: &[],
             u_dot: &[],
@@ -400,20 +400,20 @@ fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held:
         if held {
             modes.fill(1);
         } else {
-            system.start_modes(&still, &q, &v, &mut modes);
+            system.initial_modes(&still, &q, &v, &mut modes);
         }
-        let cx = Context {
+        let cx = EvaluationContext {
             modes: &modes,
             ..still
         };
         let (a, lambda) = (noise.vector(size.nv, 3.0), noise.vector(size.nc, 3.0));
-        let at = Motion {
+        let at = MotionPoint {
             q: &q,
             v: &v,
             a: &a,
             lambda: &lambda,
         };
-        if let Err(text) = check(system, &cx, &at, &Options::default()) {
+        if let Err(text) = check(system, &cx, &at, &DerivativeCheck::default()) {
             panic!("{name}, round {round}, modes {modes:?}:\n{text}");
         }
     }
@@ -429,7 +429,7 @@ fn every_force_of_the_plane_has_the_derivatives_and_the_energy_it_says() {
     for (k, (name, element)) in IN_PLANE.iter().enumerate() {
         let model = model(PLANE, element);
         model.validate().unwrap();
-        look(name, &Planar::new(&model).unwrap(), 4, 3 + k as u64);
+        look(name, &PlanarAbsolute::new(&model).unwrap(), 4, 3 + k as u64);
     }
 }
 
@@ -438,7 +438,12 @@ fn every_force_of_space_has_the_derivatives_and_the_energy_it_says() {
     for (k, (name, element)) in IN_SPACE.iter().enumerate() {
         let model = model(SPACE, element);
         model.validate().unwrap();
-        look(name, &Spatial::new(&model).unwrap(), 4, 5 + k as u64);
+        look(
+            name,
+            &SpatialAbsolute::new(&model).unwrap(),
+            4,
+            5 + k as u64,
+        );
     }
 }
 
@@ -466,21 +471,36 @@ fn rigid_contacts_and_joint_limits_have_the_derivatives_they_say() {
     for (k, surface) in plane.iter().enumerate() {
         let element = format!("type = \"contact\"\nbodies = [\"a\", \"b\"]\n{surface}\n{rest}");
         let model = model(PLANE, &element);
-        look_held(surface, &Planar::new(&model).unwrap(), 4, 31 + k as u64);
+        look_held(
+            surface,
+            &PlanarAbsolute::new(&model).unwrap(),
+            4,
+            31 + k as u64,
+        );
     }
     for (k, surface) in space.iter().enumerate() {
         let element = format!("type = \"contact\"\nbodies = [\"a\", \"b\"]\n{surface}\n{rest}");
         let model = model(SPACE, &element);
-        look_held(surface, &Spatial::new(&model).unwrap(), 4, 41 + k as u64);
+        look_held(
+            surface,
+            &SpatialAbsolute::new(&model).unwrap(),
+            4,
+            41 + k as u64,
+        );
     }
     let text = PLANE.to_owned() + "limits = [-2, 3]\nrestitution = 0.5\n";
     let plane = Model::from_text(&text, "plane").unwrap_or_else(|e| panic!("{e}"));
-    look_held("rigid stops of a pin", &Planar::new(&plane).unwrap(), 4, 51);
+    look_held(
+        "rigid stops of a pin",
+        &PlanarAbsolute::new(&plane).unwrap(),
+        4,
+        51,
+    );
     let text = SPACE.to_owned() + "limits = [[], [-2, 3]]\nrestitution = 0.5\n";
     let space = Model::from_text(&text, "space").unwrap_or_else(|e| panic!("{e}"));
     look_held(
         "rigid stops of a cylinder",
-        &Spatial::new(&space).unwrap(),
+        &SpatialAbsolute::new(&space).unwrap(),
         4,
         52,
     );
@@ -500,8 +520,18 @@ friction = [{ kinetic = 2, static = 3, stiction_velocity = 0.5, viscous = 0.2 },
 "#;
     let text = PLANE.to_owned() + of_one;
     let plane = Model::from_text(&text, "plane").unwrap_or_else(|e| panic!("{e}"));
-    look("a pin of the plane", &Planar::new(&plane).unwrap(), 8, 7);
+    look(
+        "a pin of the plane",
+        &PlanarAbsolute::new(&plane).unwrap(),
+        8,
+        7,
+    );
     let text = SPACE.to_owned() + of_two;
     let space = Model::from_text(&text, "space").unwrap_or_else(|e| panic!("{e}"));
-    look("a cylindrical joint", &Spatial::new(&space).unwrap(), 8, 9);
+    look(
+        "a cylindrical joint",
+        &SpatialAbsolute::new(&space).unwrap(),
+        8,
+        9,
+    );
 }

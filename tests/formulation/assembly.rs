@@ -2,8 +2,8 @@
 
 use crate::rig::{Rig, drawn, given, rod, sensor, world};
 use biela::Error;
-use biela::formulation::check::Noise;
-use biela::linalg::so3::{self, Vec3};
+use biela::formulation::derivative_check::Noise;
+use biela::linalg::rotation::{self, Vec3};
 use biela::model::quantity::BodyField;
 use biela::model::*;
 
@@ -23,15 +23,15 @@ fn four_bar(dimension: usize, coupler: f64) -> Model {
         let ends = [([0.0; 3], a), (a, b), ([1.0, 0.0, 0.0], b)][k];
         0.5 * (Vec3::from(ends.1) - Vec3::from(ends.0)).norm()
     };
-    let frame = |x: f64| Frame {
+    let frame = |x: f64| JointFrame {
         point: [x, 0.0, 0.0],
         axis: if dimension == 3 { Z } else { [0.0; 3] },
-        across: [0.0; 3],
+        reference_direction: [0.0; 3],
     };
     let joint = |name: &str, bodies, frames| Joint {
         name: name.into(),
         bodies,
-        frame: JointPlace::Bodies(frames),
+        frame: JointPlacement::BodyFrames(frames),
         ..Joint::default()
     };
     let h = 0.5 * coupler;
@@ -64,7 +64,7 @@ fn shaken(model: &Model, noise: &mut Noise) -> Model {
             0.05 * noise.next(),
             0.05 * noise.next(),
         );
-        body.orientation = so3::product(&body.orientation, &so3::exp(&turn));
+        body.orientation = rotation::product(&body.orientation, &rotation::exp(&turn));
     }
     model
 }
@@ -85,8 +85,8 @@ fn spatial_loop() -> Model {
         b,
         [0.0, 1.0, 0.0],
     );
-    if let JointPlace::Ground(frame) = &mut cross.frame {
-        frame.across = Z;
+    if let JointPlacement::InitialPose(frame) = &mut cross.frame {
+        frame.reference_direction = Z;
     }
     model.joints = vec![
         drawn(
@@ -199,7 +199,7 @@ fn a_loop_whose_bars_are_too_short_is_refused_by_its_joints() {
             let mut model = four_bar(dimension, coupler);
             if coupler < 0.1 {
                 // Crank and rocker end 0.6 m apart at least when the ground is 1.8 m.
-                if let JointPlace::Bodies(frames) = &mut model.joints[3].frame {
+                if let JointPlacement::BodyFrames(frames) = &mut model.joints[3].frame {
                     frames[0].point = [1.8, 0.0, 0.0];
                 }
             }
@@ -266,8 +266,8 @@ fn joined(dimension: usize, mass: f64, by: &[JointKind]) -> Model {
     };
     for (k, point) in [[0.0; 3], [1.0, 0.0, 0.0]].into_iter().enumerate() {
         let mut joint = drawn(["A", "D"][k], hook, [None, Some(k)], point, Z);
-        if let JointPlace::Ground(frame) = &mut joint.frame {
-            frame.across = [1.0, 0.0, 0.0];
+        if let JointPlacement::InitialPose(frame) = &mut joint.frame {
+            frame.reference_direction = [1.0, 0.0, 0.0];
         }
         model.joints.push(joint);
     }
@@ -283,7 +283,7 @@ fn joined(dimension: usize, mass: f64, by: &[JointKind]) -> Model {
             point: crate::rig::seen(&model, Some(k), [a, b][k]),
             ..Frame::default()
         });
-        link.frame = JointPlace::Bodies(frames);
+        link.frame = JointPlacement::BodyFrames(frames);
         model.joints.push(link);
     } else {
         let mut link = rod("link", a, b, mass);
@@ -294,8 +294,8 @@ fn joined(dimension: usize, mass: f64, by: &[JointKind]) -> Model {
         for (k, &kind) in by.iter().enumerate() {
             let bodies = [Some(k), Some(2)];
             let mut joint = drawn(["B", "C"][k], kind, bodies, [a, b][k], Z);
-            if let JointPlace::Ground(frame) = &mut joint.frame {
-                frame.across = Vec3::new(0.3, 1.0, 0.0).normalize().into();
+            if let JointPlacement::InitialPose(frame) = &mut joint.frame {
+                frame.reference_direction = Vec3::new(0.3, 1.0, 0.0).normalize().into();
             }
             model.joints.push(joint);
         }

@@ -93,9 +93,9 @@ fn relative_coordinates_are_chosen_for_trees_of_pins_in_space_and_nowhere_else()
         ),
         (
             with(pins(3, 4), |m| {
-                m.joints[0].limits = vec![Some(Limits {
+                m.joints[0].limits = vec![Some(JointLimits {
                     range: [-1.0, 1.0],
-                    stop: StopLaw::Compliant {
+                    stop: LimitLaw::Compliant {
                         stiffness: 1e3,
                         damping: 1.0,
                     },
@@ -125,7 +125,7 @@ fn relative_coordinates_are_chosen_for_trees_of_pins_in_space_and_nowhere_else()
         let name = format!("{} with {} bodies", model.name, model.bodies.len());
         let choice = by_topology(&model);
         assert_eq!((choice.formulation, choice.why), (expected, why), "{name}");
-        assert_eq!(chosen(&model), expected, "{name}");
+        assert_eq!(resolved_formulation(&model), expected, "{name}");
     }
 }
 
@@ -134,7 +134,7 @@ fn what_is_asked_for_is_not_overruled() {
     let mut model = pins(3, 4);
     for formulation in [ABSOLUTE, FormulationName::Hybrid] {
         model.solver.formulation = formulation;
-        assert_eq!(chosen(&model), formulation);
+        assert_eq!(resolved_formulation(&model), formulation);
     }
 }
 
@@ -145,8 +145,8 @@ fn auto_moves_as_absolute_coordinates_do() {
     let mut absolute = auto.clone();
     absolute.solver.formulation = ABSOLUTE;
     // Four pins: four coordinates instead of twenty-four.
-    assert_eq!(build(&auto).unwrap().size().nv, 4);
-    assert_eq!(build(&absolute).unwrap().size().nv, 24);
+    assert_eq!(build(&auto).unwrap().dimensions().nv, 4);
+    assert_eq!(build(&absolute).unwrap().dimensions().nv, 24);
     let [mut a, mut b] = [&auto, &absolute].map(Rig::new);
     a.to(1.0);
     b.to(1.0);

@@ -8,8 +8,8 @@ use crate::compare::*;
 use crate::compared::*;
 use biela::component::Instance;
 use biela::formulation::Mechanism;
-use biela::formulation::relative::{Planar, Spatial};
-use biela::linalg::so3::{self, Mat3, Vec3};
+use biela::formulation::relative::{PlanarRelative, SpatialRelative};
+use biela::linalg::rotation::{self, Mat3, Vec3};
 use biela::model::{Corrector, FormulationName, Model};
 
 const FULL: &str = "BIELA_TEST_FULL";
@@ -22,7 +22,7 @@ fn table(step: f64, penalty: Option<f64>, cuts: &[&str]) -> (f64, f64) {
     model.solver.step = Some(step);
     model.solver.corrector = Corrector::Off;
     model.solver.penalty = penalty;
-    let mechanism = Planar::with_cuts(&model, cuts).unwrap();
+    let mechanism = PlanarRelative::with_cuts(&model, cuts).unwrap();
     for cut in cuts {
         assert!(
             mechanism.cut().contains(&cut.to_string()),
@@ -93,10 +93,10 @@ fn every_quantity_is_that_of_absolute_coordinates_the_closer_the_smaller_the_tol
 
 fn with_matrices_of_bodies(model: &Model, lifted: bool) -> Instance {
     let mechanism: Box<dyn Mechanism> = match model.dimension {
-        2 => Box::new(Planar::with(model, &[], Some(lifted)).unwrap()),
-        _ => Box::new(Spatial::with(model, &[], Some(lifted)).unwrap()),
+        2 => Box::new(PlanarRelative::with(model, &[], Some(lifted)).unwrap()),
+        _ => Box::new(SpatialRelative::with(model, &[], Some(lifted)).unwrap()),
     };
-    assert_eq!(mechanism.lift().is_some(), lifted);
+    assert_eq!(mechanism.descriptor_form().is_some(), lifted);
     let mut instance = Instance::from_mechanism(model.clone(), mechanism).unwrap();
     instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
     instance
@@ -234,7 +234,7 @@ fn momentum(instance: &mut Instance) -> [f64; 6] {
         let w = get(["wx", "wy", "wz"]);
         let turned =
             ["qw", "qx", "qy", "qz"].map(|f| value(instance, &format!("{}.{f}", body.name)));
-        let axes = so3::matrix(&turned);
+        let axes = rotation::matrix(&turned);
         let [x, y, z, ..] = body.inertia;
         let inertia = axes * Mat3::from_diagonal(&Vec3::new(x, y, z)) * axes.transpose();
         let p = body.mass * v;
@@ -349,7 +349,7 @@ fn a_loop_in_a_singular_initial_pose_starts_and_goes_on_whatever_joint_is_cut() 
         for cut in ["A", "B", "C", "D"] {
             let mut model = model.clone();
             model.solver.formulation = formulation;
-            let mechanism = Planar::with_cuts(&model, &[cut]).unwrap();
+            let mechanism = PlanarRelative::with_cuts(&model, &[cut]).unwrap();
             assert_eq!(mechanism.cut(), [cut]);
             let mut instance = Instance::from_mechanism(model, Box::new(mechanism)).unwrap();
             instance

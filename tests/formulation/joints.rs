@@ -5,9 +5,9 @@ use std::f64::consts::TAU;
 
 use crate::rig::{Rig, drawn, fixed, given, seen, sensor, slope, world};
 use biela::component::Instance;
-use biela::formulation::check::{Noise, Options, check};
-use biela::formulation::{Motion, build};
-use biela::linalg::so3::{self, Mat3, Vec3};
+use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use biela::formulation::{MotionPoint, build};
+use biela::linalg::rotation::{self, Mat3, Vec3};
 use biela::model::quantity::{BodyField, JointField, Quantity};
 use biela::model::*;
 use nalgebra::DMatrix;
@@ -67,7 +67,7 @@ fn solid(name: &str, dimension: usize, position: [f64; 3], noise: &mut Noise) ->
         inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.01],
         position,
         angle: turned[2],
-        orientation: so3::exp(&Vec3::from(turned)),
+        orientation: rotation::exp(&Vec3::from(turned)),
         velocity,
         angular_velocity: spin,
         center_of_mass: center,
@@ -97,10 +97,10 @@ fn general(kind: JointKind, dimension: usize, bodies: [BodyRef; 2], noise: &mut 
         name: format!("{}{}", kind.name(), bodies[1].unwrap_or(9)),
         kind,
         bodies,
-        frame: JointPlace::Ground(Frame {
+        frame: JointPlacement::InitialPose(JointFrame {
             point: [0.9, -0.3, if dimension == 2 { 0.0 } else { 0.2 }],
             axis: axis.into(),
-            across: across.into(),
+            reference_direction: across.into(),
         }),
         position: [0.3, -0.2, 0.1],
         pitch: 0.7,
@@ -116,7 +116,7 @@ fn cam(joints: [usize; 2], start: f64) -> Joint {
     Joint {
         name: "coupling".into(),
         kind: JointKind::Coupling,
-        frame: JointPlace::Nowhere,
+        frame: JointPlacement::None,
         coupling: Some(Coupling {
             coordinates: [a, b],
             law: CouplingLaw::Curve(Curve::Polynomial(bent)),
@@ -137,7 +137,7 @@ fn alone(case: Case) -> Model {
     ];
     model.joints = if case.kind == JointKind::Coupling {
         let mut first = general(JointKind::Revolute, d, [None, Some(0)], &mut noise);
-        if let JointPlace::Ground(frame) = &mut first.frame {
+        if let JointPlacement::InitialPose(frame) = &mut first.frame {
             frame.point = [0.1, 0.2, 0.0];
         }
         let second = general(JointKind::Revolute, d, [Some(0), Some(1)], &mut noise);
@@ -149,11 +149,11 @@ fn alone(case: Case) -> Model {
     if case.kind == JointKind::Distance {
         // Its points are apart.
         let points = [[0.5, 0.1, 0.0], [1.2, -0.4, 0.0]];
-        let frames = [0, 1].map(|k| Frame {
+        let frames = [0, 1].map(|k| JointFrame {
             point: seen(&model, Some(k), points[k]),
-            ..Frame::default()
+            ..JointFrame::default()
         });
-        model.joints[0].frame = JointPlace::Bodies(frames);
+        model.joints[0].frame = JointPlacement::BodyFrames(frames);
     }
     model
 }
@@ -175,10 +175,10 @@ fn hung(case: Case) -> Model {
     for joint in model.joints.clone() {
         let body = joint.bodies[1];
         let point = match joint.frame {
-            JointPlace::Ground(frame) => seen(&model, body, frame.point),
-            JointPlace::Bodies(frames) => frames[1].point,
+            JointPlacement::InitialPose(frame) => seen(&model, body, frame.point),
+            JointPlacement::BodyFrames(frames) => frames[1].point,
             // The load of a coupling is that on the second joint's body at the second joint's point.
-            JointPlace::Nowhere => model.sensors[1].point,
+            JointPlacement::None => model.sensors[1].point,
         };
         let body = if joint.kind == JointKind::Coupling {
             Some(1)
@@ -198,14 +198,14 @@ fn hung(case: Case) -> Model {
 /// An assembled pose off the start, with rates and accelerations that fit.
 fn somewhere(model: &Model, noise: &mut Noise) -> Rig {
     let rig = Rig::new(model);
-    let size = rig.mechanism.size();
+    let size = rig.mechanism.dimensions();
     let q = rig.moved(&noise.vector(size.nv, 0.4));
     Rig::start_at(model, &q, &noise.vector(size.nv, 1.0)).unwrap()
 }
 
 fn jacobian(rig: &Rig) -> DMatrix<f64> {
-    let size = rig.mechanism.size();
-    let places = rig.mechanism.pattern().jacobian;
+    let size = rig.mechanism.dimensions();
+    let places = rig.mechanism.sparsity().jacobian;
     let mut values = vec![0.0; places.len()];
     (rig.mechanism).jacobian(&rig.context(), &rig.state.q, &mut values);
     let mut g = DMatrix::zeros(size.nc, size.nv);
@@ -222,15 +222,20 @@ fn derivatives_agree_with_finite_differences() {
         for model in [alone(case), hung(case)] {
             for _ in 0..3 {
                 let rig = somewhere(&model, &mut noise);
-                let size = rig.mechanism.size();
-                let at = Motion {
+                let size = rig.mechanism.dimensions();
+                let at = MotionPoint {
                     v: &noise.vector(size.nv, 2.0),
                     a: &noise.vector(size.nv, 3.0),
                     lambda: &noise.vector(size.nc, 3.0),
                     ..rig.motion()
                 };
-                check(&*rig.mechanism, &rig.context(), &at, &Options::default())
-                    .unwrap_or_else(|e| panic!("{case:?}\n{e}"));
+                check(
+                    &*rig.mechanism,
+                    &rig.context(),
+                    &at,
+                    &DerivativeCheck::default(),
+                )
+                .unwrap_or_else(|e| panic!("{case:?}\n{e}"));
             }
         }
     }
@@ -322,14 +327,14 @@ fn unbalanced(rig: &Rig) -> f64 {
 
 /// The axis of a drawn pin now, from its body's rotation since the start.
 fn axis_now(rig: &Rig, joint: usize) -> Vec3 {
-    let JointPlace::Ground(frame) = rig.model.joints[joint].frame else {
+    let JointPlacement::InitialPose(frame) = rig.model.joints[joint].frame else {
         unreachable!()
     };
     if rig.model.dimension == 2 {
         return Vec3::z();
     }
     let b = rig.model.joints[joint].bodies[1].unwrap();
-    let start = so3::matrix(&so3::normalized(&rig.model.bodies[b].orientation));
+    let start = rotation::matrix(&rotation::normalized(&rig.model.bodies[b].orientation));
     rig.rotation(b) * start.transpose() * Vec3::from(frame.axis)
 }
 
@@ -438,7 +443,7 @@ fn speeds_and_accelerations_are_derivatives_of_positions() {
             let w: Vec<f64> = (0..v.len())
                 .map(|i| e * v[i] + 0.5 * e * e * acc[i])
                 .collect();
-            let moved = Motion {
+            let moved = MotionPoint {
                 q: &rig.moved(&w),
                 v: &(0..v.len()).map(|i| v[i] + e * acc[i]).collect::<Vec<_>>(),
                 a: acc,
@@ -486,8 +491,8 @@ fn wheel(dimension: usize, kind: JointKind, at: bool) -> Model {
     joint.position = [0.25; 3];
     if kind == JointKind::Universal {
         // The second axis at right angles: the first coordinate turns.
-        if let JointPlace::Ground(frame) = &mut joint.frame {
-            frame.across = Vec3::new(0.6, 0.8, 0.3).cross(&axis).normalize().into();
+        if let JointPlacement::InitialPose(frame) = &mut joint.frame {
+            frame.reference_direction = Vec3::new(0.6, 0.8, 0.3).cross(&axis).normalize().into();
         }
     }
     if kind == JointKind::Screw {
@@ -518,7 +523,7 @@ fn turns_are_counted_forwards_and_after_a_restore() {
             instance.initialize(0.0, 100.0, 0.0).unwrap();
             let position = |instance: &Instance| {
                 let s = instance.state();
-                let cx = biela::formulation::Context {
+                let cx = biela::formulation::EvaluationContext {
                     t: s.t,
                     u: &[],
                     u_dot: &[],
@@ -526,7 +531,7 @@ fn turns_are_counted_forwards_and_after_a_restore() {
                     p: &[],
                     modes: &s.modes,
                 };
-                let at = Motion {
+                let at = MotionPoint {
                     q: &s.q,
                     v: &s.v,
                     a: &s.acc,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::rig::{Rig, drawn, rod, world};
 use biela::component::Instance;
-use biela::linalg::so3::Vec3;
+use biela::linalg::rotation::Vec3;
 use biela::model::quantity::{BodyField, JointField, MotionField, Quantity};
 use biela::model::*;
 
@@ -53,10 +53,10 @@ fn slider_crank(dimension: usize, law: MotionLaw) -> Model {
 fn drive(joint: usize, law: MotionLaw) -> Motion {
     Motion {
         name: "drive".into(),
-        on: Moved::Joint(JointCoordinate { joint, index: 0 }),
+        on: PrescribedCoordinate::Joint(JointCoordinate { joint, index: 0 }),
         axis: [0.0; 3],
         law,
-        place: Place::default(),
+        place: TextPosition::default(),
     }
 }
 
@@ -428,14 +428,14 @@ fn prescribed(dimension: usize, motions: Vec<(BodyCoordinate, MotionLaw)>) -> Mo
     model.motions = (motions.into_iter().enumerate())
         .map(|(k, (coordinate, law))| Motion {
             name: format!("m{k}"),
-            on: Moved::Body(0, coordinate),
+            on: PrescribedCoordinate::Body(0, coordinate),
             axis: if coordinate == BodyCoordinate::Angle {
                 Z
             } else {
                 [0.0; 3]
             },
             law,
-            place: Place::default(),
+            place: TextPosition::default(),
         })
         .collect();
     model.solver.tolerance = 1e-7;
@@ -529,7 +529,7 @@ fn a_bead_on_a_turning_arm_flies_outwards_by_the_closed_form() {
             [1.0, 0.0, 0.0],
         );
         arm.position[0] = r0;
-        if let JointPlace::Ground(frame) = &mut arm.frame {
+        if let JointPlacement::InitialPose(frame) = &mut arm.frame {
             frame.point = [r0, 0.0, 0.0];
         }
         model.joints = vec![arm];
@@ -582,7 +582,7 @@ fn coupling(law: CouplingLaw) -> Joint {
     Joint {
         name: "mesh".into(),
         kind: JointKind::Coupling,
-        frame: JointPlace::Nowhere,
+        frame: JointPlacement::None,
         coupling: Some(Coupling {
             coordinates: [0, 1].map(|joint| JointCoordinate { joint, index: 0 }),
             law,
@@ -612,8 +612,8 @@ fn gears_share_a_torque_by_their_ratio() {
         model.forces = vec![Force {
             name: "motor".into(),
             kind: ForceKind::Actuator { effort: torque },
-            on: ForcePlace::Joint(biela::model::JointCoordinate { joint: 0, index: 0 }),
-            place: Place::default(),
+            on: ForceApplication::Joint(biela::model::JointCoordinate { joint: 0, index: 0 }),
+            place: TextPosition::default(),
         }];
         model.solver.formulation = formulation;
         let mut rig = Rig::new(&model);

@@ -274,7 +274,7 @@ fn the_orders_of_the_method_hold_on_the_rotations_of_tops_and_chains() {
     ] {
         let run = |h: f64, corrector| {
             let mut model = model.clone();
-            model.solver = Solver {
+            model.solver = SolverSettings {
                 length: model.solver.length,
                 ..crate::rig::fixed(h, corrector)
             };
@@ -353,8 +353,8 @@ fn cardan(bend: f64, arm: [f64; 3], speed: f64) -> Model {
         [0.0; 3],
         arm.into(),
     );
-    if let JointPlace::Ground(frame) = &mut cross.frame {
-        frame.across = other.into();
+    if let JointPlacement::InitialPose(frame) = &mut cross.frame {
+        frame.reference_direction = other.into();
     }
     model.joints = vec![
         drawn(
@@ -375,10 +375,10 @@ fn cardan(bend: f64, arm: [f64; 3], speed: f64) -> Model {
     ];
     model.motions = vec![Motion {
         name: "drive".into(),
-        on: Moved::Joint(JointCoordinate { joint: 0, index: 0 }),
+        on: PrescribedCoordinate::Joint(JointCoordinate { joint: 0, index: 0 }),
         axis: [0.0; 3],
         law: MotionLaw::ConstantSpeed { speed },
-        place: Place::default(),
+        place: TextPosition::default(),
     }];
     model
 }
@@ -553,7 +553,7 @@ fn planar_loops_modelled_in_space_move_as_in_the_plane() {
         });
         // Each loop of pins in space has three rows too many.
         assert_eq!(flat.report.redundant, Vec::<String>::new());
-        let rows = deep.mechanism.size().nc;
+        let rows = deep.mechanism.dimensions().nc;
         assert_eq!(deep.report.rank, rows - 3 * n, "{:?}", deep.report);
         assert!(
             deep.report
@@ -644,8 +644,8 @@ fn a_body_on_a_plane_slides_as_in_the_closed_form() {
         [0.0; 3],
         normal.into(),
     );
-    if let JointPlace::Ground(frame) = &mut on.frame {
-        frame.across = [s.cos(), 0.0, -s.sin()];
+    if let JointPlacement::InitialPose(frame) = &mut on.frame {
+        frame.reference_direction = [s.cos(), 0.0, -s.sin()];
     }
     model.joints = vec![on];
     let mut rig = Rig::new(&model);
@@ -729,7 +729,7 @@ fn in_millimetres(model: &Model) -> Model {
         }
     }
     for joint in &mut model.joints {
-        if let JointPlace::Ground(frame) = &mut joint.frame {
+        if let JointPlacement::InitialPose(frame) = &mut joint.frame {
             scale(&mut frame.point);
         }
     }

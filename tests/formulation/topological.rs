@@ -6,9 +6,9 @@ use crate::compare::*;
 use crate::compared::*;
 use biela::component::Instance;
 use biela::error::Error;
-use biela::formulation::check::{Noise, Options, check};
+use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
 use biela::formulation::topological::Topological;
-use biela::formulation::{Context, Mechanism, Motion, System, Weights};
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
 use biela::model::{Corrector, FormulationName, Model};
 
 const TOPOLOGICAL: FormulationName = FormulationName::Topological;
@@ -35,7 +35,7 @@ fn independent(instance: &Instance) -> Vec<String> {
     let system = topological(instance.model());
     let q = &instance.state().q;
     let mut out = vec![0.0; q.len()];
-    system.retract(q, &vec![0.0; system.size().nv], &mut out);
+    system.retract(q, &vec![0.0; system.dimensions().nv], &mut out);
     system.independent()
 }
 
@@ -59,15 +59,15 @@ fn loops() -> Vec<(&'static str, Model)> {
 /// Those for which the equations hold with these multipliers: there the K of the joints is exact.
 fn accelerations(
     system: &Topological,
-    cx: &Context,
+    cx: &EvaluationContext,
     q: &[f64],
     v: &[f64],
     lambda: &[f64],
 ) -> Vec<f64> {
-    let nv = system.size().nv;
+    let nv = system.dimensions().nv;
     let (mut f, mut g) = (vec![0.0; nv], vec![0.0; lambda.len() * nv]);
     system.force(cx, q, v, &mut f).unwrap();
-    system.rub(cx, q, v, lambda, &mut f);
+    system.constraint_friction(cx, q, v, lambda, &mut f);
     system.jacobian(cx, q, &mut g);
     for (row, lambda) in g.chunks(nv.max(1)).zip(lambda) {
         for (f, g) in f.iter_mut().zip(row) {
@@ -77,7 +77,7 @@ fn accelerations(
     let mut m = vec![0.0; nv * nv];
     let zero = vec![0.0; nv.max(lambda.len())];
     let (none, no_lambda) = (&zero[..nv], &zero[..lambda.len()]);
-    (system.tangent(cx, q, v, none, no_lambda, &Weights::MASS, &mut m)).unwrap();
+    (system.tangent(cx, q, v, none, no_lambda, &TangentWeights::MASS, &mut m)).unwrap();
     let m = nalgebra::DMatrix::from_row_slice(nv, nv, &m);
     let a = m.lu().solve(&nalgebra::DVector::from_vec(f)).unwrap();
     a.as_slice().to_vec()
@@ -89,10 +89,10 @@ fn every_derivative_agrees_with_finite_differences() {
     assert!(all.len() >= 12, "{}", all.len());
     for (name, model) in all {
         let system = topological(&model);
-        let size = system.size();
+        let size = system.dimensions();
         let mut noise = Noise::new(7);
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        system.start(&mut q, &mut v);
+        system.initial_state(&mut q, &mut v);
         let zero = vec![0.0; model.inputs.len()];
         let (u, p): (Vec<f64>, Vec<f64>) = (
             model.inputs.iter().map(|input| input.start).collect(),
@@ -106,12 +106,12 @@ fn every_derivative_agrees_with_finite_differences() {
             assert!(
                 there.iter().all(|x| x.is_finite()),
                 "{name}: {:?}",
-                system.lost()
+                system.dependent_failure()
             );
             let v = noise.vector(size.nv, 2.0);
             let lambda = noise.vector(size.nc, 5.0);
             let mut modes = vec![0; size.modes];
-            let cx = Context {
+            let cx = EvaluationContext {
                 t: 0.3,
                 u: &u,
                 u_dot: &zero,
@@ -119,8 +119,8 @@ fn every_derivative_agrees_with_finite_differences() {
                 p: &p,
                 modes: &[],
             };
-            system.start_modes(
-                &Context {
+            system.initial_modes(
+                &EvaluationContext {
                     modes: &modes.clone(),
                     ..cx
                 },
@@ -128,12 +128,12 @@ fn every_derivative_agrees_with_finite_differences() {
                 &v,
                 &mut modes,
             );
-            let cx = Context {
+            let cx = EvaluationContext {
                 modes: &modes,
                 ..cx
             };
             let a = accelerations(&system, &cx, &there, &v, &lambda);
-            let motion = Motion {
+            let motion = MotionPoint {
                 q: &there,
                 v: &v,
                 a: &a,
@@ -141,10 +141,10 @@ fn every_derivative_agrees_with_finite_differences() {
             };
             // Truncation of the checker's differences is e⁴ times a fifth derivative, and dependent coordinates bend within a
             // fraction of the mechanism's size; rounding over e is 1e-12.
-            let options = Options {
+            let options = DerivativeCheck {
                 step: 2e-4,
                 tolerance: 2e-8,
-                ..Options::default()
+                ..DerivativeCheck::default()
             };
             check(&system, &cx, &motion, &options)
                 .unwrap_or_else(|e| panic!("{name}, round {round}: {e}"));
@@ -551,7 +551,7 @@ fn a_start_in_a_singular_position_is_refused_by_name_or_goes_on() {
         .iter_mut()
         .zip([0.0, 1.0, 2.0, 1.0, 2.0, 2.0, 3.0])
     {
-        if let biela::model::JointPlace::Ground(frame) = &mut joint.frame {
+        if let biela::model::JointPlacement::InitialPose(frame) = &mut joint.frame {
             frame.point = [x, 0.0, 0.0];
         }
     }
@@ -582,7 +582,7 @@ fn in_units(model: &Model, unit: f64) -> Model {
         body.inertia.iter_mut().for_each(|x| *x *= unit * unit);
     }
     for joint in &mut model.joints {
-        if let biela::model::JointPlace::Ground(frame) = &mut joint.frame {
+        if let biela::model::JointPlacement::InitialPose(frame) = &mut joint.frame {
             scale(&mut frame.point);
         }
     }
@@ -644,12 +644,12 @@ fn a_restored_state_goes_on_with_the_same_bits_across_a_repartition() {
 
 /// Where the choice begins among the stored coordinates: behind the own ones and those of the joints.
 fn model_stored(model: &Model) -> usize {
-    use biela::formulation::relative::{Planar, Spatial};
+    use biela::formulation::relative::{PlanarRelative, SpatialRelative};
     let joints = match model.dimension {
-        2 => Planar::new(model).unwrap().size().nq,
-        _ => Spatial::new(model).unwrap().size().nq,
+        2 => PlanarRelative::new(model).unwrap().dimensions().nq,
+        _ => SpatialRelative::new(model).unwrap().dimensions().nq,
     };
-    topological(model).size().nv + joints
+    topological(model).dimensions().nv + joints
 }
 
 #[test]

@@ -19,12 +19,12 @@ fn step_sizes() -> impl Iterator<Item = f64> {
 /// `integrator/newton.rs`), with the symmetric scaling of `constraint/multipliers.rs`: unit diagonal of S and of
 /// G diag(S)⁻¹ Gᵀ.
 fn condition(system: &dyn System, state: &State, alpha: f64, h: f64) -> f64 {
-    let (m, size) = (Hht::new(alpha), system.size());
+    let (m, size) = (Hht::new(alpha), system.dimensions());
     let (n, nc) = (size.nv, size.nc);
-    let pattern = system.pattern();
+    let pattern = system.sparsity();
     let mut k = DMatrix::<f64>::zeros(n + nc, n + nc);
     let mut values = vec![0.0; pattern.tangent.len()];
-    let weights = Weights {
+    let weights = TangentWeights {
         mass: 1.0 / (1.0 - m.alpha),
         damping: m.gamma * h,
         stiffness: m.beta * h * h,
@@ -61,9 +61,9 @@ fn condition(system: &dyn System, state: &State, alpha: f64, h: f64) -> f64 {
 
 #[test]
 fn the_condition_of_the_scaled_matrix_does_not_depend_on_the_step() {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-8,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let mut run = double_pendulum(&settings, 0.0).0;
     let mut worst = 0.0_f64;
@@ -87,7 +87,7 @@ fn the_condition_of_the_scaled_matrix_does_not_depend_on_the_step() {
 
 /// The double pendulum of the reference tables, started with some speed so that its jerk is not zero; `violation` pulls the
 /// masses off their rods. Also: how far the start was from closed.
-fn double_pendulum(settings: &Solver, violation: f64) -> (Run<Chain>, f64) {
+fn double_pendulum(settings: &SolverSettings, violation: f64) -> (Run<Chain>, f64) {
     let q = [1.0 + violation, 0.0, 2.0 + 0.3 * violation, violation];
     // Unit rates of both rods.
     let v = [0.0, 1.0, 0.0, 2.0];
@@ -100,10 +100,10 @@ fn double_pendulum(settings: &Solver, violation: f64) -> (Run<Chain>, f64) {
 fn estimates(corrector: Corrector, violation: f64) -> Vec<(f64, [f64; 2])> {
     step_sizes()
         .map(|h| {
-            let settings = Solver {
+            let settings = SolverSettings {
                 step: Some(h),
                 corrector,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let (mut run, before) = double_pendulum(&settings, violation);
             assert!(before >= 0.2 * violation);

@@ -11,10 +11,10 @@ const STEPS: usize = 400;
 
 /// A digest of every state on the way, and the last state in full (`Debug` of a double is exact).
 fn life(case: &str, backend: Backend, corrector: Corrector) -> (u64, String) {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-5,
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     follow(&mut start(case, &settings, backend))
 }
@@ -28,7 +28,14 @@ fn follow(run: &mut Run<dyn biela::formulation::System>) -> (u64, String) {
         for x in [&s.q, &s.v, &s.acc, &s.lambda, &s.a, &s.delta, &s.jerk] {
             x.iter().for_each(|x| x.to_bits().hash(&mut digest));
         }
-        for x in [s.t, s.h, s.next_h, s.rate, s.dissipated, s.supplied] {
+        for x in [
+            s.t,
+            s.h,
+            s.next_h,
+            s.newton_contraction,
+            s.dissipated,
+            s.supplied,
+        ] {
             x.to_bits().hash(&mut digest);
         }
         for x in [&middle.q, &middle.v, &middle.acc, &middle.lambda] {
@@ -63,10 +70,10 @@ fn a_second_run_repeats_the_first() {
 #[test]
 fn a_workspace_used_by_another_run_gives_the_same_bits() {
     everywhere(|case, backend, corrector| {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-5,
             corrector,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let mut used = start(case, &settings, backend);
         let mut middle = sample(&used);
@@ -109,10 +116,10 @@ fn threads_at_the_same_time_give_the_same_bits() {
 #[test]
 fn another_tolerance_gives_other_bits() {
     // Else the tests of this file could not fail.
-    let other = Solver {
+    let other = SolverSettings {
         tolerance: 1.01e-5,
         corrector: Corrector::Off,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let other = follow(&mut start("chain", &other, Backend::Dense));
     assert!(other.0 != life("chain", Backend::Dense, Corrector::Off).0);

@@ -73,10 +73,10 @@ fn effectivity(
     flow: Flow,
     q: &[f64],
     v: &[f64],
-    settings: &Solver,
+    settings: &SolverSettings,
     times: &[f64],
 ) -> Effect {
-    let cx: Context = STILL;
+    let cx: EvaluationContext = STILL;
     let mut run = Run::new(system, settings, q, v);
     let mut sums = [0.0; 3];
     for (n, &t) in times.iter().enumerate() {
@@ -103,13 +103,13 @@ fn effectivity(
     }
 }
 
-fn plain(alpha: f64) -> Solver {
-    Solver {
+fn plain(alpha: f64) -> SolverSettings {
+    SolverSettings {
         alpha,
         corrector: Corrector::Off,
         step: Some(1.0),
         newton_tolerance: Some(1e-12),
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -170,11 +170,11 @@ fn the_estimate_stays_true_while_it_chooses_the_steps() {
     let (q, v) = Chain::from_angles(&[std::f64::consts::FRAC_PI_2; 2], &[0.0; 2]);
     for corrector in [Corrector::Off, Corrector::Auto] {
         for alpha in [0.05, 0.1, 0.3] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 alpha,
                 corrector,
                 tolerance: 1e-6,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let system = Chain(2);
             let mut run = Run::new(&system, &settings, &q, &v);
@@ -232,9 +232,9 @@ fn the_papers_estimate_underestimates_as_the_notes_say() {
         (spring, 0.00825, 0.1, 0.040),
     ];
     for ((system, flow, q, v), h, alpha, noted) in table {
-        let settings = Solver {
-            estimate: Estimate::Seed,
-            controller: Controller::Seed,
+        let settings = SolverSettings {
+            estimate: EstimateName::Seed,
+            controller: ControllerName::Seed,
             projection: false,
             ..plain(alpha)
         };

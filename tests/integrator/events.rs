@@ -7,7 +7,7 @@ use crate::common::systems::impact::Impact;
 use crate::common::systems::wall_pendulum::WallPendulum;
 use crate::common::systems::watched::{Event, HELD, Watched, of_time};
 use biela::Error;
-use biela::formulation::{Context, Crossing, System};
+use biela::formulation::{Crossing, EvaluationContext, System};
 use biela::integrator::{Environment, Integrator, Signals, State};
 use biela::model::{Corrector, Solver};
 
@@ -35,7 +35,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(system: &'a dyn System, settings: &Solver, q: &[f64], v: &[f64]) -> Self {
+    fn new(system: &'a dyn System, settings: &SolverSettings, q: &[f64], v: &[f64]) -> Self {
         let mut run = Self {
             system,
             integrator: Integrator::new(system, settings).unwrap(),
@@ -82,13 +82,13 @@ impl<'a> Run<'a> {
             parameters: &[],
         };
         self.integrator
-            .jump(self.system, &env, &mut self.state)
+            .apply_input_jump(self.system, &env, &mut self.state)
             .unwrap();
     }
 
     /// Kinetic + potential + dissipated − supplied.
     fn balance(&self) -> f64 {
-        let cx = Context {
+        let cx = EvaluationContext {
             t: self.state.t,
             u: &[0.0],
             u_dot: &[0.0],
@@ -102,11 +102,11 @@ impl<'a> Run<'a> {
     }
 }
 
-fn settings(tolerance: f64, corrector: Corrector) -> Solver {
-    Solver {
+fn settings(tolerance: f64, corrector: Corrector) -> SolverSettings {
+    SolverSettings {
         tolerance,
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -274,9 +274,9 @@ fn both_crossings_of_a_step_that_ends_where_it_began_are_found() {
             .filter(|&t| t > 0.0 && t <= h)
             .count();
         let system = Watched::still(vec![of_time(Crossing::Either, wave)]);
-        let fixed = Solver {
+        let fixed = SolverSettings {
             step: Some(h),
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let mut run = Run::new(&system, &fixed, &[0.0], &[0.0]);
         run.to(h);
@@ -298,7 +298,9 @@ fn both_crossings_of_a_step_that_ends_where_it_began_are_found() {
 #[test]
 fn balls_that_land_at_once_bounce_at_once() {
     let ball = |i: usize| Event {
-        function: Box::new(move |_: &Context, at: &biela::formulation::Motion| (at.q[i], at.v[i])),
+        function: Box::new(
+            move |_: &EvaluationContext, at: &biela::formulation::MotionPoint| (at.q[i], at.v[i]),
+        ),
         crossing: Crossing::Falling,
     };
     let system = Watched {
@@ -310,7 +312,12 @@ fn balls_that_land_at_once_bounce_at_once() {
         normals: vec![],
     };
     // From 5 m (twice) and 20 m: landings after 1 s and 2 s; the first two hop for 1 s and land again with the third.
-    let mut run = Run::new(&system, &Solver::default(), &[5.0, 5.0, 20.0], &[0.0; 3]);
+    let mut run = Run::new(
+        &system,
+        &SolverSettings::default(),
+        &[5.0, 5.0, 20.0],
+        &[0.0; 3],
+    );
     let times = run.to(1.5);
     println!("{times:?}");
     assert_eq!(times.len(), 1);
@@ -330,10 +337,12 @@ fn a_ball_in_a_narrow_groove_hits_both_walls_and_leaves_the_way_it_came() {
     // Walls ten degrees from the vertical, met at the same instant at the bottom of the groove.
     let (s, c) = 10f64.to_radians().sin_cos();
     let wall = |side: f64| Event {
-        function: Box::new(move |_: &Context, at: &biela::formulation::Motion| {
-            let along = |x: &[f64]| side * c * x[0] + s * x[1];
-            (along(at.q), along(at.v))
-        }),
+        function: Box::new(
+            move |_: &EvaluationContext, at: &biela::formulation::MotionPoint| {
+                let along = |x: &[f64]| side * c * x[0] + s * x[1];
+                (along(at.q), along(at.v))
+            },
+        ),
         crossing: Crossing::Falling,
     };
     let system = Watched {
@@ -344,7 +353,12 @@ fn a_ball_in_a_narrow_groove_hits_both_walls_and_leaves_the_way_it_came() {
         holds: false,
         normals: vec![vec![c, s], vec![-c, s]],
     };
-    let mut run = Run::new(&system, &Solver::default(), &[0.0, 5.0], &[0.0, 0.0]);
+    let mut run = Run::new(
+        &system,
+        &SolverSettings::default(),
+        &[0.0, 5.0],
+        &[0.0, 0.0],
+    );
     while !run.advance(2.0).unwrap() {}
     let v = &run.state.v;
     println!("{} blows, v = {v:?}", run.state.statistics.events);
@@ -411,7 +425,7 @@ fn a_contact_closed_at_the_start_rebounds_rests_or_separates() {
     // Leaving zero is no crossing where both ways count; coming back is.
     let sine = of_time(Crossing::Either, |t: f64| t.sin_cos());
     let watched = Watched::still(vec![sine]);
-    let mut run = Run::new(&watched, &Solver::default(), &[0.0], &[0.0]);
+    let mut run = Run::new(&watched, &SolverSettings::default(), &[0.0], &[0.0]);
     run.to(3.0);
     assert_eq!(run.state.modes, [0]);
     run.to(3.5);
@@ -529,7 +543,12 @@ fn a_ball_with_restitution_near_one_does_not_come_to_rest_too_early() {
         restitution: 0.97,
         ..Bounce::default()
     };
-    let mut run = Run::new(&system, &Solver::default(), &[0.0, 1.0], &[0.0, 0.0]);
+    let mut run = Run::new(
+        &system,
+        &SolverSettings::default(),
+        &[0.0, 1.0],
+        &[0.0, 0.0],
+    );
     let mut count = 0;
     while run.state.modes[0] == 0 {
         count += u32::from(run.advance(1e3).unwrap());
@@ -631,7 +650,12 @@ fn events_repeat_to_the_bit_and_a_state_saved_between_them_goes_on_the_same_way(
 #[test]
 fn a_step_with_events_allocates_nothing() {
     let system = Bounce::default();
-    let mut run = Run::new(&system, &Solver::default(), &[0.0, 1.0], &[0.3, 0.0]);
+    let mut run = Run::new(
+        &system,
+        &SolverSettings::default(),
+        &[0.0, 1.0],
+        &[0.3, 0.0],
+    );
     run.advance(10.0).unwrap();
     let before = calls();
     while run.state.t < 5.0 {

@@ -13,10 +13,10 @@ use crate::common::systems::parting::Parting;
 use crate::common::systems::pendulum::Pendulum;
 use biela::Error;
 use biela::component::Instance;
-use biela::constraint::multipliers::Backend;
+use biela::constraint::factorization::Backend;
 use biela::formulation::{
-    Character, Context, Crossing, Evaluated, Fault, Motion, Pattern, Reaction, Size, System,
-    Weights,
+    Crossing, Dimensions, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 use biela::integrator::{Environment, Integrator, State};
 use biela::model::{Corrector, Model, Solver};
@@ -36,7 +36,7 @@ fn edited(file: &str, part: &str, instead: &str) -> Model {
 }
 
 fn start_error<S: System>(system: S, q: &[f64], v: &[f64]) -> Error {
-    match Run::new(system, &Solver::default(), q, v) {
+    match Run::new(system, &SolverSettings::default(), q, v) {
         Ok(_) => panic!("started"),
         Err(e) => e,
     }
@@ -66,19 +66,19 @@ struct Massless {
 }
 
 impl System for Massless {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 2,
             nv: 2,
             nc: usize::from(self.tied),
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
-    fn character(&self) -> Character {
-        Character::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0), (1, 1)],
             jacobian: if self.tied {
                 vec![(0, 0), (0, 1)]
@@ -87,37 +87,43 @@ impl System for Massless {
             },
         }
     }
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&[a[0], 0.0]);
     }
-    fn force(&self, _cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out.copy_from_slice(&[1.0, 2.0]);
         Ok(())
     }
     fn tangent(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _q: &[f64],
         _v: &[f64],
         _a: &[f64],
         _lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out.copy_from_slice(&[weights.mass, 0.0]);
         Ok(())
     }
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         if self.tied {
             phi[0] = q[1] - q[0];
         }
     }
-    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         if self.tied {
             out.copy_from_slice(&[-1.0, 1.0]);
         }
     }
-    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        gamma: &mut [f64],
+    ) {
         gamma.fill(0.0);
     }
 }
@@ -141,9 +147,9 @@ fn a_free_coordinate_without_mass_is_named() {
 fn a_massless_coordinate_that_a_constraint_fixes_moves_with_the_others() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for corrector in [Corrector::Off, Corrector::Auto] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 corrector,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let mut run = Run::begin(
                 Box::new(Massless { tied: true }),
@@ -197,9 +203,9 @@ fn a_pinned_bar_whose_turning_nothing_resists_is_named() {
 
 #[test]
 fn a_massless_rod_between_two_pins_carries_its_bob_like_a_pendulum() {
-    let solver = Solver {
+    let solver = SolverSettings {
         tolerance: 1e-7,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let mut plain = model("pendulum.toml");
     plain.solver = solver;
@@ -268,7 +274,7 @@ fn slides_that_contradict_each_other_are_both_named() {
 
 #[test]
 fn a_start_that_fails_leaves_the_state_alone_and_the_integrator_usable() {
-    let settings = Solver::default();
+    let settings = SolverSettings::default();
     let system = Pendulum::default();
     let mut integrator = Integrator::new(&system, &settings).unwrap();
     let env = Environment {
@@ -303,9 +309,9 @@ fn a_start_that_fails_leaves_the_state_alone_and_the_integrator_usable() {
 fn breaks_in_mid_run(how: Break, expected: fn(&Error) -> bool) {
     let place: Place = |_, q, _| q[0] < -0.5;
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let settings = Solver {
+        let settings = SolverSettings {
             corrector,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let system = Fragile::new(Oscillator::default(), place, how);
         let mut run = Run::new(system, &settings, &[1.0], &[0.0]).unwrap();
@@ -321,7 +327,7 @@ fn breaks_in_mid_run(how: Break, expected: fn(&Error) -> bool) {
         // tolerances of plain HHT. One that stops at once stops up to a step earlier.
         let exact = std::f64::consts::PI / 15.0;
         let early = match how {
-            Break::Fault(Fault::Stop(_)) => run.state.next_h,
+            Break::Fault(EvaluationFailure::Fatal(_)) => run.state.next_h,
             _ => 0.0,
         };
         assert!(
@@ -365,9 +371,9 @@ fn a_fatal_callback_failure_stops_at_once() {
         matches!(e, Error::Callback { code: -3, .. })
     });
     let place: Place = |_, q, _| q[0] < -0.5;
-    let how = Break::Fault(Fault::Stop(-3));
+    let how = Break::Fault(EvaluationFailure::Fatal(-3));
     let system = Fragile::new(Oscillator::default(), place, how);
-    let mut run = Run::new(system, &Solver::default(), &[1.0], &[0.0]).unwrap();
+    let mut run = Run::new(system, &SolverSettings::default(), &[1.0], &[0.0]).unwrap();
     let _ = run.to(1.0).unwrap_err();
     let failures = run.state.statistics.newton_failures;
     assert!(failures <= 1, "{failures} further attempts after a stop");
@@ -396,7 +402,10 @@ fn evaluation_failures_at_the_start_name_their_culprit() {
             }
         );
     }
-    for fault in [Fault::NotHere(5), Fault::Stop(5)] {
+    for fault in [
+        EvaluationFailure::Recoverable(5),
+        EvaluationFailure::Fatal(5),
+    ] {
         let error = start(Break::Fault(fault));
         assert_eq!(error, Error::Callback { time: 0.0, code: 5 });
     }
@@ -407,7 +416,7 @@ fn a_constraint_that_becomes_nan_names_its_joint() {
     let place: Place = |t, _, _| t > 0.3;
     let system = Fragile::new(Chain(2), place, Break::Row(1, f64::NAN));
     let q = Chain(2).horizontal();
-    let mut run = Run::new(system, &Solver::default(), &q, &[0.0; 4]).unwrap();
+    let mut run = Run::new(system, &SolverSettings::default(), &q, &[0.0; 4]).unwrap();
     let error = run.to(1.0).unwrap_err();
     let Error::Evaluation { time, culprit } = &error else {
         panic!("{error}");
@@ -422,11 +431,11 @@ fn an_event_after_which_the_force_fails_leaves_the_state_before_it() {
     let place: Place = |_, q, v| q[0] >= 0.2499999 && v[0].is_finite();
     for how in [
         Break::Value(0, f64::NAN),
-        Break::Fault(Fault::NotHere(2)),
-        Break::Fault(Fault::Stop(-2)),
+        Break::Fault(EvaluationFailure::Recoverable(2)),
+        Break::Fault(EvaluationFailure::Fatal(-2)),
     ] {
         let system = Fragile::new(Impact::default(), place, how);
-        let mut run = Run::new(system, &Solver::default(), &[-1.0], &[0.0]).unwrap();
+        let mut run = Run::new(system, &SolverSettings::default(), &[-1.0], &[0.0]).unwrap();
         let error = loop {
             let before = bare(&run.state);
             if let Err(error) = run.advance(1.0) {
@@ -446,7 +455,13 @@ fn an_event_after_which_the_force_fails_leaves_the_state_before_it() {
 fn a_restart_that_fails_takes_back_the_event() {
     let place: Place = |_, _, v| v[1] > 0.0;
     let system = Fragile::new(Bounce::default(), place, Break::Value(1, f64::NAN));
-    let mut run = Run::new(system, &Solver::default(), &[0.0, 1.0], &[1.0, -0.5]).unwrap();
+    let mut run = Run::new(
+        system,
+        &SolverSettings::default(),
+        &[0.0, 1.0],
+        &[1.0, -0.5],
+    )
+    .unwrap();
     let error = loop {
         let before = bare(&run.state);
         if let Err(error) = run.advance(10.0) {
@@ -465,7 +480,7 @@ fn a_restart_that_fails_takes_back_the_event() {
 fn an_input_jump_that_fails_changes_nothing() {
     let place: Place = |t, _, _| t >= 0.2;
     let system = Fragile::new(Bounce::default(), place, Break::Value(0, f64::NAN));
-    let mut run = Run::new(system, &Solver::default(), &[0.0, 1.0], &[1.0, 0.0]).unwrap();
+    let mut run = Run::new(system, &SolverSettings::default(), &[0.0, 1.0], &[1.0, 0.0]).unwrap();
     run.system.mended.store(true, Ordering::Relaxed);
     run.to(0.2).unwrap();
     run.system.mended.store(false, Ordering::Relaxed);
@@ -482,13 +497,13 @@ fn an_input_jump_that_fails_changes_nothing() {
 
 #[test]
 fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
-    let good = Solver::default();
+    let good = SolverSettings::default();
     let nan = f64::NAN;
     let bad = [
         (
             "alpha",
             "-0.1",
-            Solver {
+            SolverSettings {
                 alpha: -0.1,
                 ..good
             },
@@ -496,16 +511,16 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "alpha",
             "0.34",
-            Solver {
+            SolverSettings {
                 alpha: 0.34,
                 ..good
             },
         ),
-        ("alpha", "nan", Solver { alpha: nan, ..good }),
+        ("alpha", "nan", SolverSettings { alpha: nan, ..good }),
         (
             "tolerance",
             "0.0",
-            Solver {
+            SolverSettings {
                 tolerance: 0.0,
                 ..good
             },
@@ -513,7 +528,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "tolerance",
             "-1e-6",
-            Solver {
+            SolverSettings {
                 tolerance: -1e-6,
                 ..good
             },
@@ -521,7 +536,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "tolerance",
             "inf",
-            Solver {
+            SolverSettings {
                 tolerance: f64::INFINITY,
                 ..good
             },
@@ -529,7 +544,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "tolerance",
             "nan",
-            Solver {
+            SolverSettings {
                 tolerance: nan,
                 ..good
             },
@@ -537,7 +552,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "step",
             "0.0",
-            Solver {
+            SolverSettings {
                 step: Some(0.0),
                 ..good
             },
@@ -545,7 +560,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "step",
             "-0.01",
-            Solver {
+            SolverSettings {
                 step: Some(-0.01),
                 ..good
             },
@@ -553,7 +568,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "min_step",
             "-1.0",
-            Solver {
+            SolverSettings {
                 min_step: Some(-1.0),
                 ..good
             },
@@ -561,7 +576,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "max_step",
             "0.0",
-            Solver {
+            SolverSettings {
                 max_step: Some(0.0),
                 ..good
             },
@@ -569,7 +584,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "initial_step",
             "inf",
-            Solver {
+            SolverSettings {
                 initial_step: Some(f64::INFINITY),
                 ..good
             },
@@ -577,7 +592,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "length",
             "0.0",
-            Solver {
+            SolverSettings {
                 length: Some(0.0),
                 ..good
             },
@@ -585,7 +600,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "newton_tolerance",
             "0.0",
-            Solver {
+            SolverSettings {
                 newton_tolerance: Some(0.0),
                 ..good
             },
@@ -593,7 +608,7 @@ fn settings_out_of_range_are_refused_by_name_from_code_and_from_a_file() {
         (
             "max_substeps",
             "0",
-            Solver {
+            SolverSettings {
                 max_substeps: 0,
                 ..good
             },
@@ -788,10 +803,10 @@ fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
             (Corrector::Auto, None),
             (Corrector::Off, Some(0.02)),
         ] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 corrector,
                 step,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let system = Parting {
                 strength: 1.0,
@@ -819,7 +834,7 @@ fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
                     run.state.t
                 );
             }
-            assert_eq!(run.state.dropped, [false, false]);
+            assert_eq!(run.state.redundant, [false, false]);
             let [x, y, z] = run.state.q[..] else {
                 panic!("three coordinates")
             };
@@ -843,69 +858,81 @@ fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
 struct TwoFloors(Bounce);
 
 impl System for TwoFloors {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nc: 2,
-            ..self.0.size()
+            ..self.0.dimensions()
         }
     }
-    fn character(&self) -> Character {
-        self.0.character()
+    fn properties(&self) -> Properties {
+        self.0.properties()
     }
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             jacobian: vec![(0, 1), (1, 1)],
-            ..self.0.pattern()
+            ..self.0.sparsity()
         }
     }
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         self.0.mass_times(cx, q, a, out);
     }
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         self.0.force(cx, q, v, out)
     }
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         self.0.tangent(cx, q, v, a, lambda, weights, out)
     }
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         phi.fill(q[1]);
     }
-    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         out.fill(1.0);
     }
-    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        gamma: &mut [f64],
+    ) {
         gamma.fill(0.0);
     }
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         rows.fill(modes[0] == 1);
     }
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
-        self.0.events(cx, at, phi, rate);
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
+        self.0.event_functions(cx, at, phi, rate);
     }
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.0.crossing(modes, i)
     }
-    fn fire(
+    fn handle_event(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
-        self.0.fire(cx, at, i, modes, n)
+    ) -> EventEffect {
+        self.0.handle_event(cx, at, i, modes, n)
     }
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.0.hold(i, modes);
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.0.activate_unilateral(i, modes);
     }
 }
 
@@ -913,9 +940,9 @@ impl System for TwoFloors {
 fn a_constraint_that_an_event_activates_twice_is_enforced_once() {
     for backend in [Backend::Dense, Backend::Sparse] {
         for corrector in [Corrector::Off, Corrector::Auto] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 corrector,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let system = TwoFloors(Bounce {
                 restitution: 0.3,
@@ -935,10 +962,10 @@ fn a_constraint_that_an_event_activates_twice_is_enforced_once() {
             while run.state.t < 8.0 {
                 run.advance(8.0).unwrap_or_else(|e| panic!("{e}"));
                 let s = &run.state;
-                let held = s.dropped.iter().filter(|d| !**d).count();
+                let held = s.redundant.iter().filter(|d| !**d).count();
                 if s.modes[0] == 1 {
                     at_rest += 1;
-                    assert_eq!(held, 1, "{:?}", s.dropped);
+                    assert_eq!(held, 1, "{:?}", s.redundant);
                     // λ pulls down with what is missing of the weight: −(m g − lift), all of it in one row.
                     let weight = 2.0 * 9.81 - 25.0 * s.t.sin();
                     let force: f64 = -s.lambda.iter().sum::<f64>();
@@ -966,10 +993,10 @@ fn a_redundant_constraint_that_becomes_inconsistent_is_an_error_by_its_name() {
             (Corrector::Auto, None),
             (Corrector::Off, Some(0.01)),
         ] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 corrector,
                 step,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let system = Parting {
                 strength: 0.0,
@@ -1035,10 +1062,10 @@ fn an_instance_says_the_same_sentences() {
 fn a_run_knows_its_system() {
     let run = Run::new(
         Pendulum::default(),
-        &Solver::default(),
+        &SolverSettings::default(),
         &[1.0, 0.0],
         &[0.0; 2],
     )
     .unwrap();
-    assert_eq!(run.system.get().size().nc, 1);
+    assert_eq!(run.system.get().dimensions().nc, 1);
 }

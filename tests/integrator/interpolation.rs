@@ -16,10 +16,10 @@ fn points_between_steps_are_on_the_constraints_and_their_rates() {
     let system = Chain(2);
     let (q, v) = start();
     for corrector in [Corrector::Off, Corrector::Auto] {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             corrector,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let mut run = Run::new(&system, &settings, &q, &v);
         let mut sample = Sample::default();
@@ -32,12 +32,12 @@ fn points_between_steps_are_on_the_constraints_and_their_rates() {
                     .interpolate(&system, &ALONE, t, &mut sample)
                     .unwrap();
                 let (mut phi, mut gamma) = ([0.0; 2], [0.0; 2]);
-                let mut g = vec![0.0; system.pattern().jacobian.len()];
+                let mut g = vec![0.0; system.sparsity().jacobian.len()];
                 system.constraint(&STILL, &sample.q, &mut phi);
                 system.jacobian(&STILL, &sample.q, &mut g);
-                system.convective(&STILL, &sample.q, &sample.v, &mut gamma);
+                system.constraint_acceleration_bias(&STILL, &sample.q, &sample.v, &mut gamma);
                 let (mut gv, mut ga) = ([0.0; 2], gamma);
-                for (&(row, column), g) in system.pattern().jacobian.iter().zip(&g) {
+                for (&(row, column), g) in system.sparsity().jacobian.iter().zip(&g) {
                     gv[row as usize] += g * sample.v[column as usize];
                     ga[row as usize] += g * sample.acc[column as usize];
                 }
@@ -91,8 +91,8 @@ fn points_between_steps_are_as_accurate_as_the_steps() {
 fn interpolating_between_the_steps_changes_nothing() {
     let system = Chain(2);
     let (q, v) = start();
-    let mut looked = Run::new(&system, &Solver::default(), &q, &v);
-    let mut blind = Run::new(&system, &Solver::default(), &q, &v);
+    let mut looked = Run::new(&system, &SolverSettings::default(), &q, &v);
+    let mut blind = Run::new(&system, &SolverSettings::default(), &q, &v);
     let mut sample = Sample::default();
     while blind.state.t < 1.0 {
         blind.advance(1.0);

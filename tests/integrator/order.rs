@@ -99,7 +99,11 @@ fn check(case: &Case, alphas: &[f64], corrector: Corrector, order: f64, band: f6
                 case.name, found[0], found[1], found[2]
             );
             // Systems without constraints have no λ.
-            let columns = if case.system.size().nc > 0 { 3 } else { 2 };
+            let columns = if case.system.dimensions().nc > 0 {
+                3
+            } else {
+                2
+            };
             for (what, slope) in ["q", "v", "lambda"].iter().zip(found).take(columns) {
                 if !((slope - order).abs() <= band) {
                     wrong.push(format!(

@@ -7,12 +7,12 @@ use biela::integrator::{Environment, Integrator, Signals, State, Statistics};
 use biela::model::{Corrector, Solver};
 
 /// alpha = 0.1, TOL = 1e-4: what the first paper's notes (theory/seed1, sections 6 and 7) were measured with.
-fn settings(corrector: Corrector) -> Solver {
-    Solver {
+fn settings(corrector: Corrector) -> SolverSettings {
+    SolverSettings {
         alpha: 0.1,
         tolerance: 1e-4,
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -84,7 +84,7 @@ fn staircase(interval: f64, corrector: Corrector, jump: bool) -> (Statistics, f6
         held.0 = 100.0 * (3.0 * t0).sin();
         if jump {
             integrator
-                .jump(&OSCILLATOR, &env(&held), &mut state)
+                .apply_input_jump(&OSCILLATOR, &env(&held), &mut state)
                 .unwrap();
         }
         while state.t < t1 {

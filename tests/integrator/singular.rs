@@ -101,7 +101,7 @@ fn k(n: usize) -> f64 {
 }
 
 fn energy(run: &Run<dyn System>) -> f64 {
-    let cx = Context {
+    let cx = EvaluationContext {
         t: run.state.t,
         u: &[],
         u_dot: &[],
@@ -135,11 +135,11 @@ struct Row {
 }
 
 impl Row {
-    fn new(n: usize, settings: &Solver) -> Self {
+    fn new(n: usize, settings: &SolverSettings) -> Self {
         Self::at(n, settings, 0.0, 1.0)
     }
 
-    fn at(n: usize, settings: &Solver, theta: f64, rate: f64) -> Self {
+    fn at(n: usize, settings: &SolverSettings, theta: f64, rate: f64) -> Self {
         let mut model = four_bars(n, theta, rate);
         model.solver = *settings;
         let run = Run::model(&model, Backend::Auto).unwrap_or_else(|e| panic!("{e}"));
@@ -193,10 +193,10 @@ impl Row {
     }
 }
 
-fn settings(tolerance: f64) -> Solver {
-    Solver {
+fn settings(tolerance: f64) -> SolverSettings {
+    SolverSettings {
         tolerance,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -255,7 +255,7 @@ fn communication_points_may_lie_on_singular_instants() {
                 };
                 let mut row = Row::new(
                     n,
-                    &Solver {
+                    &SolverSettings {
                         corrector,
                         alpha,
                         ..settings(tolerance)
@@ -274,7 +274,7 @@ fn communication_points_may_lie_on_singular_instants() {
                     // Plain HHT loses energy by itself at this tolerance: as much without the landings.
                     let mut plain = Row::new(
                         n,
-                        &Solver {
+                        &SolverSettings {
                             corrector,
                             alpha,
                             ..settings(tolerance)
@@ -321,7 +321,7 @@ fn fixed_steps_may_end_on_singular_positions() {
             let what = format!("{parts} {corrector:?} {alpha}");
             let mut row = Row::new(
                 2,
-                &Solver {
+                &SolverSettings {
                     corrector,
                     alpha,
                     step,
@@ -333,7 +333,7 @@ fn fixed_steps_may_end_on_singular_positions() {
             let step = step.map(|h| 1.0007 * h);
             let mut other = Row::new(
                 2,
-                &Solver {
+                &SolverSettings {
                     corrector,
                     alpha,
                     step,
@@ -420,7 +420,7 @@ fn a_mechanism_with_a_singular_initial_pose_goes_on_along_the_smooth_branch() {
             let rate = (1.0 + 4.0 * k(n) * (theta / 2.0).sin().powi(2)).sqrt();
             let mut row = Row::at(
                 n,
-                &Solver {
+                &SolverSettings {
                     corrector,
                     ..settings(1e-5)
                 },
@@ -449,7 +449,7 @@ fn a_state_saved_in_a_singular_position_goes_on_to_the_bit() {
     for corrector in [Corrector::Auto, Corrector::Off] {
         let mut row = Row::new(
             2,
-            &Solver {
+            &SolverSettings {
                 corrector,
                 ..settings(1e-4)
             },
@@ -461,7 +461,7 @@ fn a_state_saved_in_a_singular_position_goes_on_to_the_bit() {
         let first = row.run.state.clone();
         let mut other = Row::new(
             2,
-            &Solver {
+            &SolverSettings {
                 corrector,
                 ..settings(1e-4)
             },

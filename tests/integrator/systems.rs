@@ -27,8 +27,13 @@ fn close(what: &str, given: f64, expected: f64, tolerance: f64) {
 }
 
 /// The checker at random points; `size` of positions, rates and accelerations.
-fn check_at_random(system: &dyn System, cx: &Context, size: [f64; 3], options: &Options) {
-    let n = system.size();
+fn check_at_random(
+    system: &dyn System,
+    cx: &EvaluationContext,
+    size: [f64; 3],
+    options: &DerivativeCheck,
+) {
+    let n = system.dimensions();
     let mut noise = Noise::new(23);
     for round in 0..5 {
         let mut q = noise.vector(n.nq, size[0]);
@@ -45,7 +50,7 @@ fn check_at_random(system: &dyn System, cx: &Context, size: [f64; 3], options: &
 
 #[test]
 fn every_derivative_of_every_system_is_exact() {
-    let options = Options::default();
+    let options = DerivativeCheck::default();
     let usual = [1.5, 3.0, 5.0];
     check_at_random(&Oscillator::default(), &STILL, usual, &options);
     check_at_random(&Pendulum::default(), &STILL, usual, &options);
@@ -55,7 +60,7 @@ fn every_derivative_of_every_system_is_exact() {
         lift: 0.7,
         push: 2.0,
     };
-    let late = Context { t: 1.4, ..STILL };
+    let late = EvaluationContext { t: 1.4, ..STILL };
     check_at_random(&parting, &late, [4.0, 3.0, 5.0], &options);
     check_at_random(&DoublePendulum::default(), &STILL, usual, &options);
     check_at_random(&NaturalDoublePendulum, &STILL, usual, &options);
@@ -70,13 +75,13 @@ fn every_derivative_of_every_system_is_exact() {
         ..DoublePendulum::default()
     };
     check_at_random(&closed, &STILL, usual, &options);
-    let cx = Context { t: 0.37, ..STILL };
+    let cx = EvaluationContext { t: 0.37, ..STILL };
     check_at_random(&DrivenPendulum::default(), &cx, usual, &options);
     check_at_random(&HeavyTop::default(), &STILL, usual, &options);
     // Light bodies at the speeds they have in this mechanism: inertia forces are as large as the others.
     check_at_random(&Andrews, &STILL, [1.5, 300.0, 1e5], &options);
     for modes in [[0], [1]] {
-        let cx = Context {
+        let cx = EvaluationContext {
             u: &[3.0],
             u_dot: &[0.7],
             u_ddot: &[0.2],
@@ -92,7 +97,7 @@ fn every_derivative_of_every_system_is_exact() {
 
 #[test]
 fn the_checker_sees_a_small_fault_in_every_part() {
-    let cx = Context {
+    let cx = EvaluationContext {
         t: 0.37,
         u: &[3.0],
         u_dot: &[0.7],
@@ -107,15 +112,21 @@ fn the_checker_sees_a_small_fault_in_every_part() {
     ];
     for part in Part::ALL {
         let seen = systems.iter().any(|&system| {
-            let n = system.size();
+            let n = system.dimensions();
             let mut noise = Noise::new(3);
             let mut q = noise.vector(n.nq, 1.0);
             system.retract(&q.clone(), &vec![0.0; n.nv], &mut q);
             let (v, a) = (noise.vector(n.nv, 2.0), noise.vector(n.nv, 2.0));
             let lambda = noise.vector(n.nc, 2.0);
             let at = motion(&q, &v, &a, &lambda);
-            assert_eq!(check(system, &cx, &at, &Options::default()), Ok(()));
-            check(&Mutant { system, part }, &cx, &at, &Options::default()).is_err()
+            assert_eq!(check(system, &cx, &at, &DerivativeCheck::default()), Ok(()));
+            check(
+                &Mutant { system, part },
+                &cx,
+                &at,
+                &DerivativeCheck::default(),
+            )
+            .is_err()
         });
         assert!(seen, "{part:?}");
     }
@@ -193,7 +204,7 @@ fn a_pendulum_shaken_sideways_feels_the_acceleration_of_its_pivot() {
     // In the pivot's frame: θ'' = −(g/l) sin θ − (p''/l) cos θ.
     let system = DrivenPendulum::default();
     let (t, theta, w): (f64, f64, f64) = (0.23, 0.4, 1.7);
-    let cx = Context { t, ..STILL };
+    let cx = EvaluationContext { t, ..STILL };
     let (s, c) = theta.sin_cos();
     let [p, p_dot, p_ddot] = system.pivot(t).map(|x| x.x);
     let (q, v) = ([p + s, -c], [p_dot + w * c, w * s]);
@@ -349,7 +360,7 @@ fn the_impact_oscillator_changes_its_law_at_the_border_only() {
     // At rest at −1 it reaches 0.25 with v = sqrt(100 (1 − 1/16)); both laws have the same energy there.
     let v = (100.0f64 * (1.0 - 0.0625)).sqrt();
     let total = |modes: &[i32], q: f64, v: f64| {
-        let energy = system.energy(&Context { modes, ..STILL }, &[q], &[v]);
+        let energy = system.energy(&EvaluationContext { modes, ..STILL }, &[q], &[v]);
         energy.kinetic + energy.potential
     };
     close(
@@ -365,19 +376,19 @@ fn the_impact_oscillator_changes_its_law_at_the_border_only() {
     let rates = [v];
     let at = motion(&[0.25], &rates, &[0.0], &[]);
     assert_eq!(
-        system.fire(&STILL, &at, 0, &mut modes, &mut n),
-        Reaction::Mode
+        system.handle_event(&STILL, &at, 0, &mut modes, &mut n),
+        EventEffect::Mode
     );
     assert_eq!(
         (modes, system.crossing(&modes, 0)),
         ([1], Crossing::Falling)
     );
-    let cx = Context {
+    let cx = EvaluationContext {
         modes: &modes,
         ..STILL
     };
     assert_eq!(accelerations(&system, &cx, &[0.25], &[v]).0, [-2000.0]);
-    system.fire(&STILL, &at, 0, &mut modes, &mut n);
+    system.handle_event(&STILL, &at, 0, &mut modes, &mut n);
     assert_eq!(modes, [0]);
 }
 
@@ -388,8 +399,8 @@ fn a_mass_at_rest_stays_in_contact_with_the_floor_until_it_is_lifted() {
     let at = motion(&[0.0, 0.0], &[1.0, -2.0], &[0.0; 2], &[0.0]);
     assert_eq!(system.crossing(&modes, 0), Crossing::Falling);
     assert_eq!(system.crossing(&modes, 1), Crossing::Off);
-    let reaction = system.fire(&STILL, &at, 0, &mut modes, &mut n);
-    let expected = Reaction::Impulse {
+    let reaction = system.handle_event(&STILL, &at, 0, &mut modes, &mut n);
+    let expected = EventEffect::Impulse {
         restitution: 0.8,
         slowest: 1e-3,
     };
@@ -397,7 +408,7 @@ fn a_mass_at_rest_stays_in_contact_with_the_floor_until_it_is_lifted() {
 
     // Flying: the row is there but does not act.
     let lift = [5.0];
-    let cx = |modes| Context {
+    let cx = |modes| EvaluationContext {
         u: &lift,
         u_dot: &[0.0],
         u_ddot: &[0.0],
@@ -408,19 +419,19 @@ fn a_mass_at_rest_stays_in_contact_with_the_floor_until_it_is_lifted() {
     close("free fall", a[1], 5.0 / 2.0 - 9.81, 1e-15);
     assert_eq!(lambda, [0.0]);
 
-    system.hold(0, &mut modes);
+    system.activate_unilateral(0, &mut modes);
     assert_eq!(modes, [1]);
     assert_eq!(system.crossing(&modes, 0), Crossing::Off);
     assert_eq!(system.crossing(&modes, 1), Crossing::Falling);
     let (a, lambda) = accelerations(&system, &cx(&modes), &[0.0, 0.0], &[1.0, 0.0]);
     close("rest", a[1], 0.0, 1e-15);
     let (mut phi, mut rate) = ([0.0; 2], [0.0; 2]);
-    system.events(&cx(&modes), &at, &mut phi, &mut rate);
+    system.event_functions(&cx(&modes), &at, &mut phi, &mut rate);
     // The event function of the lift-off is the force of the floor.
     close("floor", phi[1], -lambda[0], 1e-14);
     assert_eq!(
-        system.fire(&STILL, &at, 1, &mut modes, &mut n),
-        Reaction::Mode
+        system.handle_event(&STILL, &at, 1, &mut modes, &mut n),
+        EventEffect::Mode
     );
     assert_eq!(modes, [0]);
 }

@@ -12,9 +12,9 @@ use crate::common::systems::oscillator::Oscillator;
 use crate::common::systems::{STILL, accelerations};
 use biela::Error;
 use biela::component::Instance;
-use biela::constraint::multipliers::Backend;
+use biela::constraint::factorization::Backend;
 use biela::formulation::System;
-use biela::integrator::vsa23::{Parameters, Single, single_step};
+use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Integrator, Sample, State};
 use biela::model::{Corrector, ErrorAt, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters};
 
@@ -24,14 +24,14 @@ const NOTHING: Environment = Environment {
     parameters: &[],
 };
 
-fn settings(parameters: Vsa23Parameters) -> Solver {
-    Solver {
+fn settings(parameters: Vsa23Parameters) -> SolverSettings {
+    SolverSettings {
         integrator: IntegratorName::Vsa23,
-        vsa23: Vsa23 {
+        vsa23: Vsa23Settings {
             parameters,
             error_at: ErrorAt::End,
         },
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -73,7 +73,7 @@ fn the_quadratic_scheme_is_of_first_order() {
         let oscillator = Oscillator { omega_squared: 4.0 };
         let exact = oscillator.exact(1.0, 0.5, 2.0).0;
         let error = |steps: u32| {
-            let settings = Solver {
+            let settings = SolverSettings {
                 step: Some(2.0 / f64::from(steps)),
                 ..settings(set)
             };
@@ -120,7 +120,7 @@ fn a_constrained_motion_converges_with_first_order_too() {
         let errors: Vec<f64> = steps
             .iter()
             .map(|n| {
-                let settings = Solver {
+                let settings = SolverSettings {
                     step: Some(1.0 / n),
                     ..settings(set)
                 };
@@ -139,11 +139,11 @@ fn a_constrained_motion_converges_with_first_order_too() {
 // ---- thresholds: figure 7 ------------------------------------------------------------------------------------------
 
 /// One step of the double pendulum, stretched out and at rest, its first rod too long by `open`.
-fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> Single {
+fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SingleDegree {
     let q = [1.0 + open, 0.0, 2.0 + open, 0.0];
     let v = [0.0; 4];
     let (acc, _) = accelerations(&Chain(2), &STILL, &q, &v);
-    let settings = Solver {
+    let settings = SolverSettings {
         newton_tolerance: Some(1e-14),
         ..settings(set)
     };
@@ -168,7 +168,7 @@ fn the_error_at_the_end_of_a_step_has_a_threshold_as_large_as_the_constraint_vio
         }
         // (24): both masses move with the first rod, so the least motion that closes it has the length √2.
         let e = norm(&open_step(set, 1e-6, 1e-4).error);
-        let predicted = Parameters::of(set).threshold().abs() * 1e-6 * 2f64.sqrt();
+        let predicted = Vsa23Coefficients::of(set).threshold().abs() * 1e-6 * 2f64.sqrt();
         assert!(
             (e / predicted - 1.0).abs() < 0.01,
             "{set:?}: {e} {predicted}"
@@ -191,9 +191,9 @@ fn the_threshold_stops_a_run_with_the_error_at_the_end_of_steps_and_not_at_the_c
     // The first step, from rest, is long and opens the constraints by more than the tolerance; the next one cannot be
     // accepted, however short.
     let run = |parameters, error_at| {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-5,
-            vsa23: Vsa23 {
+            vsa23: Vsa23Settings {
                 parameters,
                 error_at,
             },
@@ -215,7 +215,7 @@ fn constraints_are_satisfied_at_the_equilibrium_points_and_violated_in_the_extra
     let q = Chain(2).horizontal();
     let v = [0.0; 4];
     let (acc, _) = accelerations(&Chain(2), &STILL, &q, &v);
-    let settings = Solver {
+    let settings = SolverSettings {
         newton_tolerance: Some(1e-10),
         ..settings(Vsa23Parameters::Common)
     };
@@ -237,7 +237,7 @@ fn example_1_takes_as_many_steps_as_published() {
     let exact = reference("example1", 1.4);
     for set in SETS {
         for h0 in [0.003, 0.01] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 tolerance: 1e-4,
                 initial_step: Some(h0),
                 ..settings(set)
@@ -265,7 +265,7 @@ fn example_1_takes_as_many_steps_as_published() {
 #[test]
 fn a_trial_step_with_one_iteration_for_each_scheme_costs_four_residuals_and_two_factorisations() {
     for (power, name) in [(3, "example2_cubic"), (2, "example2_quadratic")] {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             // One iteration is enough for a displacement of a hundredth of the position.
             newton_tolerance: Some(1e-2),
@@ -290,7 +290,7 @@ fn a_trial_step_with_one_iteration_for_each_scheme_costs_four_residuals_and_two_
 
 #[test]
 fn more_iterations_cost_one_residual_each() {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-4,
         newton_tolerance: Some(1e-12),
         ..settings(Vsa23Parameters::Common)
@@ -309,7 +309,7 @@ fn example_2_follows_its_reference_as_the_tolerance_is_tightened() {
         let errors: Vec<f64> = [1e-4, 1e-6]
             .iter()
             .map(|&tolerance| {
-                let settings = Solver {
+                let settings = SolverSettings {
                     tolerance,
                     ..settings(Vsa23Parameters::Common)
                 };
@@ -328,9 +328,9 @@ fn example_2_follows_its_reference_as_the_tolerance_is_tightened() {
 fn hht_comes_within_1e_5_of_example_2_at_a_tight_tolerance() {
     for (power, name) in [(3, "example2_cubic"), (2, "example2_quadratic")] {
         let exact = reference(name, 10.0);
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-10,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let mut run = Run::new(Spring { power }, &settings, &[0.0], &[0.0]).unwrap();
         run.to(10.0).unwrap();
@@ -343,17 +343,17 @@ fn hht_comes_within_1e_5_of_example_2_at_a_tight_tolerance() {
 #[test]
 fn hht_is_more_accurate_with_fewer_steps_on_the_double_pendulum() {
     // theory: section 3 of the notes: 0.16 and 0.39 at t = 1, 2 against 0.037 and 0.066.
-    let hht = Solver {
+    let hht = SolverSettings {
         step: Some(0.05),
         alpha: 0.1,
         corrector: Corrector::Off,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let q = Chain(2).horizontal();
     for error_at in [ErrorAt::End, ErrorAt::Common] {
-        let vsa = Solver {
+        let vsa = SolverSettings {
             tolerance: 1.9e-4,
-            vsa23: Vsa23 {
+            vsa23: Vsa23Settings {
                 parameters: Vsa23Parameters::Common,
                 error_at,
             },
@@ -377,9 +377,9 @@ fn hht_is_more_accurate_with_fewer_steps_on_the_double_pendulum() {
 fn the_double_pendulum_takes_as_many_trial_steps_as_published() {
     // theory: 486 steps published for [0, 10]; the tolerance is chosen for it, the agreement shows that the error at the
     // common point neither stalls nor races. 5 % for what else is not told.
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1.9e-4,
-        vsa23: Vsa23::default(),
+        vsa23: Vsa23Settings::default(),
         ..settings(Vsa23Parameters::Common)
     };
     let mut run = Run::new(Chain(2), &settings, &Chain(2).horizontal(), &[0.0; 4]).unwrap();
@@ -407,9 +407,9 @@ fn systems_with_rotations_or_events_are_refused_by_name() {
 
 #[test]
 fn an_input_that_jumps_is_followed_at_once() {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-4,
-        vsa23: Vsa23::default(),
+        vsa23: Vsa23Settings::default(),
         ..settings(Vsa23Parameters::Common)
     };
     let mut run = Run::model(
@@ -433,7 +433,7 @@ fn an_input_that_jumps_is_followed_at_once() {
 #[test]
 fn a_step_to_a_point_in_time_ends_there_and_interpolates_inside() {
     for set in SETS {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             max_step: Some(0.01),
             ..settings(set)
@@ -463,11 +463,11 @@ fn a_step_to_a_point_in_time_ends_there_and_interpolates_inside() {
 #[test]
 fn a_saved_state_continues_with_the_same_bits() {
     for set in SETS {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             // Short enough for the end of a step to stay closed, see the threshold.
             max_step: Some(0.01),
-            vsa23: Vsa23 {
+            vsa23: Vsa23Settings {
                 parameters: set,
                 error_at: match set {
                     Vsa23Parameters::Common => ErrorAt::Common,
@@ -494,9 +494,9 @@ fn a_saved_state_continues_with_the_same_bits() {
 
 #[test]
 fn the_error_at_the_common_point_controls_a_run() {
-    let settings = Solver {
+    let settings = SolverSettings {
         tolerance: 1e-4,
-        vsa23: Vsa23 {
+        vsa23: Vsa23Settings {
             parameters: Vsa23Parameters::Common,
             error_at: ErrorAt::Common,
         },
@@ -516,7 +516,7 @@ fn a_component_steps_and_goes_back_with_it() {
     let mut model = crate::common::slider_crank_model();
     model.solver = Solver {
         tolerance: 1e-4,
-        vsa23: Vsa23::default(),
+        vsa23: Vsa23Settings::default(),
         ..settings(Vsa23Parameters::Common)
     };
     let mut instance = Instance::from_model(model).unwrap();
@@ -535,7 +535,7 @@ fn a_component_steps_and_goes_back_with_it() {
 #[test]
 fn counters_of_a_linear_system_repeat_with_its_motion() {
     for set in SETS {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             ..settings(set)
         };

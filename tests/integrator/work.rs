@@ -11,11 +11,11 @@ fn cheap<S: System>(name: &str, make: impl Fn() -> S, q: &[f64], t_end: f64) {
     let v = vec![0.0; q.len()];
     for tolerance in [1e-4, 1e-6] {
         for alpha in [0.05, 0.1] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 tolerance,
                 alpha,
                 corrector: Corrector::Off,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let mut run = Run::new(make(), &settings, q, &v).unwrap();
             run.to(t_end).unwrap();

@@ -499,7 +499,7 @@ fn every_quantity_and_target_of_a_system_is_found_by_its_name() {
 #[test]
 fn a_system_spoilt_by_hand_is_refused() {
     let good = model(GOOD);
-    type Spoil = fn(&mut biela::model::Matrices);
+    type Spoil = fn(&mut biela::model::LinearSystemMatrices);
     let spoils: [(&str, Spoil); 5] = [
         ("system.force", |s| {
             std::sync::Arc::make_mut(&mut s.force).push(0.0)

@@ -7,7 +7,9 @@
 use std::path::Path;
 
 use biela::component::{Causality, Instance};
-use biela::model::{Characteristic, ForceKind, ForcePlace, Frame, JointPlace, Model, Shape};
+use biela::model::{
+    BodyShape, Characteristic, ForceApplication, ForceKind, JointFrame, JointPlacement, Model,
+};
 
 const LENGTH: f64 = 1e3;
 const MASS: f64 = 1e-3;
@@ -19,7 +21,7 @@ fn long(x: &mut [f64; 3]) {
 /// The same mechanism in millimetres and tonnes.
 fn in_millimetres(model: &Model) -> Model {
     let mut model = model.clone();
-    let frame = |frame: &mut Frame| long(&mut frame.point);
+    let frame = |frame: &mut JointFrame| long(&mut frame.point);
     long(&mut model.gravity);
     for body in &mut model.bodies {
         body.mass *= MASS;
@@ -33,13 +35,13 @@ fn in_millimetres(model: &Model) -> Model {
         ] {
             long(x);
         }
-        body.shape = None::<Shape>;
+        body.shape = None::<BodyShape>;
     }
     for joint in &mut model.joints {
         match &mut joint.frame {
-            JointPlace::Ground(ground) => frame(ground),
-            JointPlace::Bodies(frames) => frames.iter_mut().for_each(frame),
-            JointPlace::Nowhere => {}
+            JointPlacement::InitialPose(ground) => frame(ground),
+            JointPlacement::BodyFrames(frames) => frames.iter_mut().for_each(frame),
+            JointPlacement::None => {}
         }
         for (k, x) in joint.position.iter_mut().enumerate() {
             if !joint.kind.is_angle(k) {
@@ -52,8 +54,8 @@ fn in_millimetres(model: &Model) -> Model {
     let mut efforts = vec![];
     for force in &mut model.forces {
         let turns = match &mut force.on {
-            ForcePlace::Joint(of) => model.joints[of.joint].kind.is_angle(of.index),
-            ForcePlace::Points { points, .. } => {
+            ForceApplication::Joint(of) => model.joints[of.joint].kind.is_angle(of.index),
+            ForceApplication::Points { points, .. } => {
                 points.iter_mut().for_each(long);
                 false
             }

@@ -10,8 +10,8 @@ use crate::common::systems::chain::Chain;
 use crate::common::systems::oscillator::Oscillator;
 use crate::common::systems::pendulum::Pendulum;
 use biela::component::Instance;
-use biela::formulation::absolute::Planar;
-use biela::formulation::{Context, System};
+use biela::formulation::absolute::PlanarAbsolute;
+use biela::formulation::{EvaluationContext, System};
 use biela::integrator::State;
 use biela::model::{Corrector, Model, Solver};
 
@@ -39,7 +39,7 @@ fn reference(name: &str, time: f64) -> Vec<f64> {
 fn in_norm(system: &dyn System, state: &State, exact: &[f64]) -> f64 {
     let apart: Vec<f64> = state.q.iter().zip(exact).map(|(a, b)| a - b).collect();
     // Every input and parameter at zero: none of them enters a norm here.
-    let cx = Context {
+    let cx = EvaluationContext {
         u: &[0.0; 4],
         p: &[0.0; 4],
         ..STILL
@@ -48,7 +48,7 @@ fn in_norm(system: &dyn System, state: &State, exact: &[f64]) -> f64 {
 }
 
 /// Error of a run with given settings, and the run.
-type Outcome = dyn Fn(&Solver) -> (f64, Run<'static>);
+type Outcome = dyn Fn(&SolverSettings) -> (f64, Run<'static>);
 
 /// One of the reference problems.
 struct Problem {
@@ -133,18 +133,18 @@ fn slider_crank_error(
     let r = reference("slider_crank", 2.0);
     // Crank, rod, and the slider, which has neither height nor angle.
     let exact = [r[0], r[1], r[2], r[3], r[4], r[5], r[6], 0.0, 0.0];
-    let planar = Planar::new(instance.model()).unwrap();
+    let planar = PlanarAbsolute::new(instance.model()).unwrap();
     (
         in_norm(&planar, instance.state(), &exact),
         instance.statistics(),
     )
 }
 
-fn settings(tolerance: f64, corrector: Corrector) -> Solver {
-    Solver {
+fn settings(tolerance: f64, corrector: Corrector) -> SolverSettings {
+    SolverSettings {
         tolerance,
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 

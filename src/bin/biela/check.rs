@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use biela::component::{Causality, Instance, Variable};
-use biela::formulation::choice::by_topology;
-use biela::formulation::chosen;
+use biela::formulation::resolved_formulation;
+use biela::formulation::selection::by_topology;
 use biela::integrator::StartReport;
 use biela::model::{
-    BodyRef, ForcePlace, FormulationName, JointCoordinate, Matrices, Model, MotionLaw, Moved,
-    Output, Solver,
+    BodyRef, ForceApplication, FormulationName, JointCoordinate, LinearSystemMatrices, Model,
+    MotionLaw, Output, PrescribedCoordinate, SolverSettings,
 };
 
 use crate::Failure;
@@ -124,8 +124,8 @@ fn describe(model: &Model, most: usize, text: &mut String) {
                 MotionLaw::Input { .. } => "input",
             };
             let what = match motion.on {
-                Moved::Joint(on) => coordinate(model, on),
-                Moved::Body(body, _) => format!("body {}", model.bodies[body].name),
+                PrescribedCoordinate::Joint(on) => coordinate(model, on),
+                PrescribedCoordinate::Body(body, _) => format!("body {}", model.bodies[body].name),
             };
             item(text, &motion.name, &format!("{law}, of {what}"));
         });
@@ -133,8 +133,8 @@ fn describe(model: &Model, most: usize, text: &mut String) {
     line(text, "forces", &model.forces.len().to_string());
     items(&model.forces, most, text, |text, force| {
         let place = match (&force.on, force.on.bodies()) {
-            (ForcePlace::Joint(of), _) => format!("in {}", coordinate(model, *of)),
-            (ForcePlace::Point { body, .. }, _) => format!("on {}", name(model, *body)),
+            (ForceApplication::Joint(of), _) => format!("in {}", coordinate(model, *of)),
+            (ForceApplication::Point { body, .. }, _) => format!("on {}", name(model, *body)),
             (_, Some([a, b])) => format!("{} to {}", name(model, a), name(model, b)),
             (_, None) => String::new(),
         };
@@ -179,7 +179,7 @@ impl Freedom {
     }
 }
 
-fn describe_system(name: &str, system: &Matrices, text: &mut String) {
+fn describe_system(name: &str, system: &LinearSystemMatrices, text: &mut String) {
     let n = system.coordinates();
     writeln!(text, "{name} (given by its matrices)").expect(FITS);
     line(text, "coordinates", &n.to_string());
@@ -320,8 +320,8 @@ fn moved(model: &Model, most: usize, text: &mut String) {
 }
 
 fn settings(model: &Model, text: &mut String) {
-    let solver: &Solver = &model.solver;
-    let words = match chosen(model) {
+    let solver: &SolverSettings = &model.solver;
+    let words = match resolved_formulation(model) {
         _ if model.system.is_some() => "the coordinates of the matrices, multipliers",
         FormulationName::Auto | FormulationName::Absolute => "absolute coordinates, multipliers",
         FormulationName::Global => "natural coordinates, augmented Lagrangian",
@@ -386,7 +386,11 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
 /// What is legal but seldom meant: of the text, and of the start.
 fn warnings(model: &Model, freedom: &Freedom, report: &StartReport, most: usize) -> Vec<String> {
     let mut warnings = model.warnings();
-    let held = model.joints.len() + model.system.as_ref().map_or(0, Matrices::constraints);
+    let held = model.joints.len()
+        + model
+            .system
+            .as_ref()
+            .map_or(0, LinearSystemMatrices::constraints);
     if held > 0 && freedom.true_count == 0 && model.motions.is_empty() {
         warnings.push("nothing can move: there are no degrees of freedom".to_owned());
     }

@@ -14,7 +14,7 @@ mod json;
 mod new;
 mod output;
 mod pack;
-mod picture;
+mod plot;
 mod recorder;
 mod run;
 mod schema;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use biela::fmi::{Standard, library, package};
+use biela::fmi::{FmiStandard, library, package};
 use clap::{Args, ValueEnum};
 
 use crate::{Failure, output};
@@ -44,8 +44,8 @@ enum Fmi {
 /// Packs.
 pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
     let standard = match arguments.fmi {
-        Fmi::Two => Standard::Two,
-        Fmi::Three => Standard::Three,
+        Fmi::Two => FmiStandard::Two,
+        Fmi::Three => FmiStandard::Three,
     };
     let contents = package::contents(&arguments.model, standard).map_err(Failure::input)?;
     let path = library::find(arguments.library.as_deref()).map_err(Failure::input)?;

@@ -5,14 +5,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use biela::component::{Instance, Observer, Probe};
+use biela::component::{Instance, Observer, StepProbe};
 use cpu_time::ProcessTime;
 
 use crate::Failure;
 use crate::csv::Csv;
 use crate::grid::Grid;
 use crate::output;
-use crate::picture::Film;
+use crate::plot::Animation;
 
 /// When a row is written.
 pub enum Rows {
@@ -41,7 +41,7 @@ pub struct Camera {
     /// Value references of what is seen.
     pub references: Vec<u32>,
     /// What has been seen.
-    pub film: Film,
+    pub film: Animation,
 }
 
 /// The observer of a run.
@@ -86,7 +86,7 @@ impl Recorder {
     }
 
     /// Completes the table and hands out the film.
-    pub fn finish(&mut self) -> Result<Option<Film>, Failure> {
+    pub fn finish(&mut self) -> Result<Option<Animation>, Failure> {
         if let Some(table) = &mut self.table {
             table
                 .csv
@@ -151,7 +151,7 @@ impl Recorder {
 type Read<'a> = dyn FnMut(f64, &[u32], &mut [f64]) -> biela::Result<()> + 'a;
 
 impl Observer for Recorder {
-    fn accepted(&mut self, probe: &mut Probe) -> biela::Result<()> {
+    fn accepted(&mut self, probe: &mut StepProbe) -> biela::Result<()> {
         let (start, end) = (probe.start(), probe.end());
         if !self.waiting(end) {
             return Ok(());

@@ -14,7 +14,7 @@ use crate::csv::Number;
 use crate::grid::Grid;
 use crate::json::Object;
 use crate::output;
-use crate::picture::{self, Film};
+use crate::plot::{self, Animation};
 use crate::recorder::{self, Camera, Recorder, Rows};
 
 /// Arguments of `biela run`.
@@ -66,10 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         model.set(name, *value).map_err(Failure::input)?;
     }
     let experiment = arguments.experiment(&model)?;
-    let stage = arguments
-        .plot
-        .as_ref()
-        .map(|_| picture::prepare(&mut model));
+    let stage = arguments.plot.as_ref().map(|_| plot::prepare(&mut model));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
@@ -102,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (&arguments.plot, &mut picture_file, &stage, &film)
     {
         let subtitle = results.subtitle();
-        let text = picture::draw(instance.model(), stage, &outputs.variables, film, &subtitle);
+        let text = plot::draw(instance.model(), stage, &outputs.variables, film, &subtitle);
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|error| output::failure(path, &error))?;
@@ -206,9 +203,9 @@ impl Arguments {
             }
         };
         let camera = self.plot.as_ref().map(|_| Camera {
-            grid: Grid::parts(experiment.start, experiment.stop, picture::FRAMES),
+            grid: Grid::parts(experiment.start, experiment.stop, plot::FRAMES),
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
-            film: Film::default(),
+            film: Animation::default(),
         });
         Recorder::new(table, camera, instance)
     }
@@ -269,7 +266,7 @@ impl Outputs {
             if variable.causality != Causality::Output {
                 continue;
             }
-            if picture::is_hidden(&variable.name) {
+            if plot::is_hidden(&variable.name) {
                 outputs.hidden.push(reference);
             } else {
                 outputs.references.push(reference);

@@ -9,11 +9,11 @@ use super::{
     BIELA_REACTION_IMPULSE, BIELA_REACTION_MODE, biela_system_definition, biela_system_function,
     biela_system_group, biela_system_point, biela_system_reaction,
 };
-use crate::formulation::own::{Answer, Equations, Part, Point};
-use crate::formulation::{Crossing, Reaction};
+use crate::formulation::user_system::{Callback, CallbackArguments, CallbackResult, UserEquations};
+use crate::formulation::{Crossing, EventEffect};
 
 /// The answer in the user's place where `fire` or `crossing` came back with something that means nothing.
-const MEANINGLESS: Answer = -1;
+const MEANINGLESS: CallbackResult = -1;
 
 /// The user's functions and pointer. Clones share the user's object.
 #[derive(Clone)]
@@ -54,33 +54,33 @@ impl Functions {
         self.owner.adopted.store(true, Ordering::Relaxed);
     }
 
-    fn function(&self, part: Part) -> biela_system_function {
+    fn function(&self, part: Callback) -> biela_system_function {
         let given = &self.given;
         match part {
-            Part::Mass => given.mass,
-            Part::MassTimes => given.mass_times,
-            Part::Force => given.force,
-            Part::ForceByQ => given.force_by_q,
-            Part::ForceByV => given.force_by_v,
-            Part::InertiaByQ => given.inertia_by_q,
-            Part::ReactionByQ => given.reaction_by_q,
-            Part::Constraint => given.constraint,
-            Part::Jacobian => given.jacobian,
-            Part::ConstraintRate => given.constraint_rate,
-            Part::Convective => given.convective,
-            Part::Energy => given.energy,
-            Part::Power => given.power,
+            Callback::Mass => given.mass,
+            Callback::MassTimes => given.mass_times,
+            Callback::Force => given.force,
+            Callback::ForceByQ => given.force_by_q,
+            Callback::ForceByV => given.force_by_v,
+            Callback::InertiaByQ => given.inertia_by_q,
+            Callback::ReactionByQ => given.reaction_by_q,
+            Callback::Constraint => given.constraint,
+            Callback::Jacobian => given.jacobian,
+            Callback::ConstraintRate => given.constraint_rate,
+            Callback::Convective => given.convective,
+            Callback::Energy => given.energy,
+            Callback::Power => given.power,
             _ => None,
         }
     }
 
-    fn on_group(&self, part: Part) -> biela_system_group {
+    fn on_group(&self, part: Callback) -> biela_system_group {
         let given = &self.given;
         match part {
-            Part::Retract => given.retract,
-            Part::Difference => given.difference,
-            Part::Bracket => given.bracket,
-            Part::TangentInverse => given.tangent_inverse,
+            Callback::Retract => given.retract,
+            Callback::Difference => given.difference,
+            Callback::Bracket => given.bracket,
+            Callback::TangentInverse => given.tangent_inverse,
             _ => None,
         }
     }
@@ -103,7 +103,7 @@ fn array<T>(values: &[T]) -> *const T {
     }
 }
 
-fn point(at: &Point) -> biela_system_point {
+fn point(at: &CallbackArguments) -> biela_system_point {
     biela_system_point {
         struct_size: size_of::<biela_system_point>(),
         time: at.cx.t,
@@ -119,21 +119,21 @@ fn point(at: &Point) -> biela_system_point {
     }
 }
 
-impl Equations for Functions {
-    fn has(&self, part: Part) -> bool {
+impl UserEquations for Functions {
+    fn has(&self, part: Callback) -> bool {
         let given = &self.given;
         match part {
-            Part::Events => given.events.is_some(),
-            Part::Crossing => given.crossing.is_some(),
-            Part::Fire => given.fire.is_some(),
-            Part::Hold => given.hold.is_some(),
-            Part::Active => given.active.is_some(),
-            Part::StartModes => given.start_modes.is_some(),
+            Callback::Events => given.events.is_some(),
+            Callback::Crossing => given.crossing.is_some(),
+            Callback::Fire => given.fire.is_some(),
+            Callback::Hold => given.hold.is_some(),
+            Callback::Active => given.active.is_some(),
+            Callback::StartModes => given.start_modes.is_some(),
             _ => self.function(part).is_some() || self.on_group(part).is_some(),
         }
     }
 
-    fn evaluate(&self, part: Part, at: &Point, out: &mut [f64]) -> Answer {
+    fn evaluate(&self, part: Callback, at: &CallbackArguments, out: &mut [f64]) -> CallbackResult {
         let Some(function) = self.function(part) else {
             return 0;
         };
@@ -141,7 +141,7 @@ impl Equations for Functions {
         unsafe { function(self.given.user, &point(at), out.as_mut_ptr()) }
     }
 
-    fn group(&self, part: Part, x: &[f64], y: &[f64], out: &mut [f64]) -> Answer {
+    fn group(&self, part: Callback, x: &[f64], y: &[f64], out: &mut [f64]) -> CallbackResult {
         let Some(function) = self.on_group(part) else {
             return 0;
         };
@@ -149,7 +149,7 @@ impl Equations for Functions {
         unsafe { function(self.given.user, x.as_ptr(), y.as_ptr(), out.as_mut_ptr()) }
     }
 
-    fn events(&self, at: &Point, phi: &mut [f64], rate: &mut [f64]) -> Answer {
+    fn events(&self, at: &CallbackArguments, phi: &mut [f64], rate: &mut [f64]) -> CallbackResult {
         let Some(function) = self.given.events else {
             return 0;
         };
@@ -164,7 +164,7 @@ impl Equations for Functions {
         }
     }
 
-    fn crossing(&self, modes: &[i32], event: usize) -> Result<Crossing, Answer> {
+    fn crossing(&self, modes: &[i32], event: usize) -> Result<Crossing, CallbackResult> {
         let Some(function) = self.given.crossing else {
             return Ok(Crossing::Either);
         };
@@ -180,13 +180,13 @@ impl Equations for Functions {
 
     fn fire(
         &self,
-        at: &Point,
+        at: &CallbackArguments,
         event: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Result<Reaction, Answer> {
+    ) -> Result<EventEffect, CallbackResult> {
         let Some(function) = self.given.fire else {
-            return Ok(Reaction::Mode);
+            return Ok(EventEffect::Mode);
         };
         let mut reaction = biela_system_reaction {
             struct_size: size_of::<biela_system_reaction>(),
@@ -209,8 +209,8 @@ impl Equations for Functions {
             && reaction.slowest >= 0.0
             && reaction.slowest.is_finite();
         match (answer, reaction.kind) {
-            (0, BIELA_REACTION_MODE) => Ok(Reaction::Mode),
-            (0, BIELA_REACTION_IMPULSE) if sensible => Ok(Reaction::Impulse {
+            (0, BIELA_REACTION_MODE) => Ok(EventEffect::Mode),
+            (0, BIELA_REACTION_IMPULSE) if sensible => Ok(EventEffect::Impulse {
                 restitution: reaction.restitution,
                 slowest: reaction.slowest,
             }),
@@ -219,7 +219,7 @@ impl Equations for Functions {
         }
     }
 
-    fn hold(&self, event: usize, modes: &mut [i32]) -> Answer {
+    fn hold(&self, event: usize, modes: &mut [i32]) -> CallbackResult {
         let Some(function) = self.given.hold else {
             return 0;
         };
@@ -227,7 +227,7 @@ impl Equations for Functions {
         unsafe { function(self.given.user, event, modes.as_mut_ptr()) }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) -> Answer {
+    fn active(&self, modes: &[i32], rows: &mut [bool]) -> CallbackResult {
         let Some(function) = self.given.active else {
             return 0;
         };
@@ -243,7 +243,7 @@ impl Equations for Functions {
         }
     }
 
-    fn start_modes(&self, at: &Point, modes: &mut [i32]) -> Answer {
+    fn start_modes(&self, at: &CallbackArguments, modes: &mut [i32]) -> CallbackResult {
         let Some(function) = self.given.start_modes else {
             return 0;
         };

@@ -9,9 +9,9 @@ use super::{
     BIELA_SYSTEM_NO_VELOCITY_FORCES, biela_system_definition,
 };
 use crate::error::{Error, Result};
-use crate::formulation::own::{Promises, Shape};
-use crate::formulation::{Pattern, Size};
-use crate::model::{FormulationName, Model, Own, Solver};
+use crate::formulation::user_system::{UserProperties, UserSystemShape};
+use crate::formulation::{Dimensions, Sparsity};
+use crate::model::{FormulationName, Model, SolverSettings, UserSystemNames};
 
 /// More coordinates, rows, events or variables than this are a mistake.
 const MOST: usize = 1_000_000;
@@ -57,13 +57,13 @@ pub(super) unsafe fn definition(
 ///
 /// # Safety
 /// Arrays are as long as the definition says, names end with NUL.
-pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model, Shape)> {
+pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model, UserSystemShape)> {
     let size = sizes(given)?;
     if given.flags & !FLAGS != 0 {
         let expected = "a sum of BIELA_SYSTEM_... constants of this version";
         return Err(refused("flags", given.flags, expected));
     }
-    let promises = Promises {
+    let promises = UserProperties {
         constant_mass: given.flags & BIELA_SYSTEM_CONSTANT_MASS != 0,
         no_velocity_forces: given.flags & BIELA_SYSTEM_NO_VELOCITY_FORCES != 0,
         fixed_constraints: given.flags & BIELA_SYSTEM_FIXED_CONSTRAINTS != 0,
@@ -84,7 +84,7 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
             size.parameters,
         )?;
         let name = optional_text("name", given.name)?.unwrap_or("system");
-        let solver = Solver::from_text(
+        let solver = SolverSettings::from_text(
             optional_text("solver", given.solver)?.unwrap_or(""),
             "solver",
         )?;
@@ -96,7 +96,7 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
                 expected,
             ));
         }
-        let own = Own {
+        let own = UserSystemNames {
             nq: size.nq,
             nv: size.nv,
             nc: size.nc,
@@ -104,10 +104,10 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
         let energy = given.energy.is_some();
         let model = Model::from_code(name, own, solver, &inputs, &parameters, energy)?;
         let starts = |variables: Vec<(String, f64)>| variables.into_iter().map(|v| v.1).collect();
-        let shape = Shape {
+        let shape = UserSystemShape {
             size,
             promises,
-            pattern: Pattern {
+            pattern: Sparsity {
                 tangent: places(
                     "tangent",
                     given.tangent_count,
@@ -139,7 +139,7 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
     }
 }
 
-fn sizes(given: &biela_system_definition) -> Result<Size> {
+fn sizes(given: &biela_system_definition) -> Result<Dimensions> {
     let nq = match given.nq {
         0 => given.nv,
         nq => nq,
@@ -159,7 +159,7 @@ fn sizes(given: &biela_system_definition) -> Result<Size> {
             return Err(refused(name, count, &format!("at most {MOST}")));
         }
     }
-    Ok(Size {
+    Ok(Dimensions {
         nq,
         nv: given.nv,
         nc: given.nc,

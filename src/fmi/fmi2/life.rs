@@ -7,13 +7,13 @@ use super::enter;
 use crate::capi::gate::quietly;
 use crate::capi::pointer;
 use crate::error::Error;
-use crate::fmi::gate::{self, Handle};
-use crate::fmi::intermediate::Shared;
-use crate::fmi::lifecycle::{Phase, fmi2 as calls};
-use crate::fmi::logger::{Category, Logger, Sink, categories};
+use crate::fmi::fmu_instance::{FmiStandard, FmuExperiment, FmuFailure, FmuInstance};
+use crate::fmi::gate::{self, FmuHandle};
+use crate::fmi::intermediate_update::SharedUpdates;
+use crate::fmi::lifecycle::{LifecyclePhase, fmi2 as calls};
+use crate::fmi::logger::{FmiLogCategory, FmiLogger, Sink, categories};
 use crate::fmi::resource;
-use crate::fmi::types::{FMI2_CO_SIMULATION, Status, fmi2Boolean, fmi2CallbackFunctions};
-use crate::fmi::unit::{Experiment, Standard, Trouble, Unit};
+use crate::fmi::types::{FMI2_CO_SIMULATION, FmiStatus, fmi2Boolean, fmi2CallbackFunctions};
 
 /// "default": the types of the header as they are.
 #[unsafe(no_mangle)]
@@ -51,8 +51,8 @@ pub unsafe extern "C" fn fmi2Instantiate(
         // SAFETY: a C string by the standard.
         false => unsafe { CStr::from_ptr(name) },
     };
-    let logger = Logger::new(sink, name, logging_on != 0);
-    let made = quietly(|| -> Result<_, Trouble> {
+    let logger = FmiLogger::new(sink, name, logging_on != 0);
+    let made = quietly(|| -> Result<_, FmuFailure> {
         if kind != FMI2_CO_SIMULATION {
             return Err(Error::Argument {
                 name: "fmuType".to_owned(),
@@ -70,14 +70,14 @@ pub unsafe extern "C" fn fmi2Instantiate(
             };
             (guid, location)
         };
-        let model = resource::load(Standard::Two.version(), location, guid)?;
-        let unit = Unit::new(Standard::Two, model, logger.clone())?;
-        let shared = Shared::new(unit.layout.clone(), Vec::new());
-        Ok(Handle::make(unit, shared))
+        let model = resource::load(FmiStandard::Two.version(), location, guid)?;
+        let unit = FmuInstance::new(FmiStandard::Two, model, logger.clone())?;
+        let shared = SharedUpdates::new(unit.layout.clone(), Vec::new());
+        Ok(FmuHandle::make(unit, shared))
     });
     made.unwrap_or_else(|trouble| {
-        let (Trouble::Refused(error) | Trouble::Discarded(error)) = trouble;
-        logger.say(Status::Error, Category::Error, &error.to_string());
+        let (FmuFailure::Refused(error) | FmuFailure::Discarded(error)) = trouble;
+        logger.say(FmiStatus::Error, FmiLogCategory::Error, &error.to_string());
         null_mut()
     })
 }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2FreeInstance(c: *mut c_void) {
     // SAFETY: the importer's promise.
-    unsafe { gate::free(c, Standard::Two) }
+    unsafe { gate::free(c, FmiStandard::Two) }
 }
 
 /// Switches messages on or off.
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn fmi2SetDebugLogging(
     on: fmi2Boolean,
     count: usize,
     names: *const *const c_char,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::SET_DEBUG_LOGGING, |unit| {
@@ -115,11 +115,11 @@ pub unsafe extern "C" fn fmi2SetupExperiment(
     start: f64,
     stop_defined: fmi2Boolean,
     stop: f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::SETUP_EXPERIMENT, |unit| {
-            Ok(unit.set_experiment(Experiment {
+            Ok(unit.set_experiment(FmuExperiment {
                 start,
                 stop: if stop_defined != 0 {
                     stop
@@ -138,11 +138,11 @@ pub unsafe extern "C" fn fmi2SetupExperiment(
 
 /// Into initialization mode.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::ENTER_INITIALIZATION_MODE, |unit| {
-            unit.phase = Phase::Initialization;
+            unit.phase = LifecyclePhase::Initialization;
             Ok(())
         })
     }
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> Status {
 
 /// Assembles the mechanism and goes into step mode.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::EXIT_INITIALIZATION_MODE, |unit| {
@@ -161,11 +161,11 @@ pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> Status {
 
 /// No more steps; results may still be read.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2Terminate(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2Terminate(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::TERMINATE, |unit| {
-            unit.phase = Phase::Terminated;
+            unit.phase = LifecyclePhase::Terminated;
             Ok(())
         })
     }
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn fmi2Terminate(c: *mut c_void) -> Status {
 
 /// As just made. Mends an instance after a fault of the library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2Reset(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2Reset(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
-    unsafe { gate::gate_that_mends(c, Standard::Two, &calls::RESET, |unit| Ok(unit.reset()?)) }
+    unsafe { gate::gate_that_mends(c, FmiStandard::Two, &calls::RESET, |unit| Ok(unit.reset()?)) }
 }

@@ -16,10 +16,10 @@ pub use value::*;
 
 use std::ffi::c_void;
 
+use super::fmu_instance::{FmiStandard, FmuInstance, Outcome};
 use super::gate;
-use super::lifecycle::Call;
-use super::types::Status;
-use super::unit::{Outcome, Standard, Unit};
+use super::lifecycle::LifecycleCall;
+use super::types::FmiStatus;
 
 /// The gate of this standard.
 ///
@@ -27,9 +27,9 @@ use super::unit::{Outcome, Standard, Unit};
 /// `c` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
 unsafe fn enter(
     c: *mut c_void,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> Outcome,
+) -> FmiStatus {
     // SAFETY: passed on.
-    unsafe { gate::gate(c, Standard::Two, call, action) }
+    unsafe { gate::gate(c, FmiStandard::Two, call, action) }
 }

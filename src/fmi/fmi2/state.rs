@@ -4,15 +4,15 @@ use std::ffi::c_void;
 
 use super::enter;
 use crate::capi::pointer;
+use crate::fmi::fmu_instance::FmiStandard;
 use crate::fmi::gate;
 use crate::fmi::lifecycle::fmi2 as calls;
 use crate::fmi::state;
-use crate::fmi::types::{Status, fmi2Byte};
-use crate::fmi::unit::Standard;
+use crate::fmi::types::{FmiStatus, fmi2Byte};
 
 /// Saves the state; `*state` is NULL, or a state to be overwritten.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut c_void, state: *mut *mut c_void) -> FmiStatus {
     let call = &calls::GET_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe { enter(c, call, |unit| Ok(state::get(unit, state, call.name)?)) }
@@ -20,11 +20,11 @@ pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut c_void, state: *mut *mut c_void
 
 /// Goes back to a saved state: what follows has the same bits.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> FmiStatus {
     let call = &calls::SET_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_that_mends(c, Standard::Two, call, |unit| {
+        gate::gate_that_mends(c, FmiStandard::Two, call, |unit| {
             Ok(state::set(unit, state, call.name)?)
         })
     }
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> 
 
 /// Frees a saved state and sets `*state` to NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut c_void, state: *mut *mut c_void) -> FmiStatus {
     let call = &calls::FREE_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe { enter(c, call, |_| Ok(state::free(state, call.name)?)) }
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
     c: *mut c_void,
     state: *mut c_void,
     size: *mut usize,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::SERIALIZED_FMU_STATE_SIZE;
     // SAFETY: the importer's promise.
     unsafe {
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn fmi2SerializeFMUstate(
     state: *mut c_void,
     bytes: *mut fmi2Byte,
     size: usize,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::SERIALIZE_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
     bytes: *const fmi2Byte,
     size: usize,
     state: *mut *mut c_void,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::DESERIALIZE_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {

@@ -5,12 +5,12 @@ use std::ffi::{c_char, c_int, c_void};
 use super::enter;
 use crate::capi::pointer;
 use crate::error::Error;
+use crate::fmi::fmu_instance::{FmiStandard, FmuFailure, Outcome};
 use crate::fmi::gate;
-use crate::fmi::lifecycle::{Call, fmi2 as calls};
+use crate::fmi::lifecycle::{LifecycleCall, fmi2 as calls};
 use crate::fmi::types::{
-    FMI2_DO_STEP_STATUS, FMI2_LAST_SUCCESSFUL_TIME, FMI2_TERMINATED, Status, fmi2Boolean,
+    FMI2_DO_STEP_STATUS, FMI2_LAST_SUCCESSFUL_TIME, FMI2_TERMINATED, FmiStatus, fmi2Boolean,
 };
-use crate::fmi::unit::{Outcome, Standard, Trouble};
 
 /// One communication step. `fmi2Discard`: it went only part of the way, `fmi2GetRealStatus` says how far.
 #[unsafe(no_mangle)]
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn fmi2DoStep(
     time: f64,
     step_size: f64,
     _no_set_state_before: fmi2Boolean,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { enter(c, &calls::DO_STEP, |unit| unit.step(time, step_size)) }
 }
@@ -27,21 +27,21 @@ pub unsafe extern "C" fn fmi2DoStep(
 /// Stops a step that runs in another thread after its present substep; that step answers `fmi2Discard`. Illegal while
 /// none runs.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2CancelStep(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2CancelStep(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         gate::gate_or(
             c,
-            Standard::Two,
+            FmiStandard::Two,
             &calls::CANCEL_STEP,
             |_| false,
             |_| Ok(()),
             |handle, running| match running == calls::DO_STEP.name {
                 true => {
                     handle.cancel_step();
-                    Status::Ok
+                    FmiStatus::Ok
                 }
-                false => Status::Error,
+                false => FmiStatus::Error,
             },
         )
     }
@@ -53,10 +53,10 @@ pub unsafe extern "C" fn fmi2CancelStep(c: *mut c_void) -> Status {
 /// `value` is NULL or points to one `T`.
 unsafe fn ask<T>(
     c: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     value: *mut T,
-    answer: impl FnOnce(&crate::fmi::unit::Unit) -> Option<T>,
-) -> Status {
+    answer: impl FnOnce(&crate::fmi::fmu_instance::FmuInstance) -> Option<T>,
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
         enter(c, call, |unit| -> Outcome {
@@ -66,7 +66,7 @@ unsafe fn ask<T>(
                     place.write(found);
                     Ok(())
                 }
-                None => Err(Trouble::Discarded(Error::Argument {
+                None => Err(FmuFailure::Discarded(Error::Argument {
                     name: "fmi2StatusKind".to_owned(),
                     value: call.text().to_owned(),
                     expected: "a question that this function answers: steps are never pending"
@@ -79,7 +79,11 @@ unsafe fn ask<T>(
 
 /// `fmi2DoStepStatus`: what the last step answered.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2GetStatus(c: *mut c_void, kind: c_int, value: *mut Status) -> Status {
+pub unsafe extern "C" fn fmi2GetStatus(
+    c: *mut c_void,
+    kind: c_int,
+    value: *mut FmiStatus,
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         ask(c, &calls::GET_STATUS, value, |unit| {
@@ -90,7 +94,11 @@ pub unsafe extern "C" fn fmi2GetStatus(c: *mut c_void, kind: c_int, value: *mut 
 
 /// `fmi2LastSuccessfulTime`: how far the last step came.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2GetRealStatus(c: *mut c_void, kind: c_int, value: *mut f64) -> Status {
+pub unsafe extern "C" fn fmi2GetRealStatus(
+    c: *mut c_void,
+    kind: c_int,
+    value: *mut f64,
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         ask(c, &calls::GET_REAL_STATUS, value, |unit| {
@@ -105,7 +113,7 @@ pub unsafe extern "C" fn fmi2GetIntegerStatus(
     c: *mut c_void,
     _kind: c_int,
     value: *mut c_int,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { ask(c, &calls::GET_INTEGER_STATUS, value, |_| None) }
 }
@@ -116,7 +124,7 @@ pub unsafe extern "C" fn fmi2GetBooleanStatus(
     c: *mut c_void,
     kind: c_int,
     value: *mut fmi2Boolean,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         ask(c, &calls::GET_BOOLEAN_STATUS, value, |_| {
@@ -131,7 +139,7 @@ pub unsafe extern "C" fn fmi2GetStringStatus(
     c: *mut c_void,
     _kind: c_int,
     value: *mut *const c_char,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { ask(c, &calls::GET_STRING_STATUS, value, |_| None) }
 }

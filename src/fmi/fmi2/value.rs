@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int, c_void};
 
 use super::enter;
 use crate::capi::pointer;
+use crate::fmi::fmu_instance::FmiStandard;
 use crate::fmi::gate;
-use crate::fmi::lifecycle::{Call, fmi2 as calls};
-use crate::fmi::types::{Status, fmi2Boolean};
-use crate::fmi::unit::Standard;
+use crate::fmi::lifecycle::{LifecycleCall, fmi2 as calls};
+use crate::fmi::types::{FmiStatus, fmi2Boolean};
 
 /// Reads variables; on failure `values` is unchanged.
 #[unsafe(no_mangle)]
@@ -16,12 +16,12 @@ pub unsafe extern "C" fn fmi2GetReal(
     references: *const u32,
     count: usize,
     values: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         gate::gate_or(
             c,
-            Standard::Two,
+            FmiStandard::Two,
             &calls::GET_REAL,
             |unit| {
                 let one = pointer::pair(references, count, values, count);
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn fmi2GetReal(
                 let values = pointer::slice_mut("value", values, count)?;
                 Ok(unit.get(references, values)?)
             },
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
@@ -45,12 +45,12 @@ pub unsafe extern "C" fn fmi2SetReal(
     references: *const u32,
     count: usize,
     values: *const f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         gate::gate_or(
             c,
-            Standard::Two,
+            FmiStandard::Two,
             &calls::SET_REAL,
             |unit| {
                 let both = pointer::two(references, values, count);
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn fmi2SetReal(
                 let values = pointer::slice("value", values, count)?;
                 Ok(unit.set(references, values)?)
             },
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
@@ -72,11 +72,11 @@ pub unsafe extern "C" fn fmi2SetReal(
 /// As the functions that call it.
 unsafe fn other_type(
     c: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     kind: &'static str,
     references: *const u32,
     count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
         enter(c, call, |unit| {
@@ -94,7 +94,7 @@ macro_rules! other_types {
             references: *const u32,
             count: usize,
             _values: $value,
-        ) -> Status {
+        ) -> FmiStatus {
             // SAFETY: the importer's promise.
             unsafe { other_type(c, &calls::$call, $kind, references, count) }
         }
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
     count: usize,
     orders: *const c_int,
     values: *const f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::SET_REAL_INPUT_DERIVATIVES, |unit| {
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn fmi2GetRealOutputDerivatives(
     count: usize,
     orders: *const c_int,
     values: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::GET_REAL_OUTPUT_DERIVATIVES, |unit| {
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     known_count: usize,
     seed: *const f64,
     sensitivity: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(c, &calls::GET_DIRECTIONAL_DERIVATIVE, |unit| {

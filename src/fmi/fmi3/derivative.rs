@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_void};
 use super::enter;
 use crate::capi::pointer;
 use crate::error::{Error, Result};
-use crate::fmi::lifecycle::{Call, fmi3 as calls};
-use crate::fmi::types::{FMI3_DEPENDENT, Status};
-use crate::fmi::unit::Unit;
+use crate::fmi::fmu_instance::FmuInstance;
+use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
+use crate::fmi::types::{FMI3_DEPENDENT, FmiStatus};
 
 /// Time derivatives of outputs; vectors element by element.
 #[unsafe(no_mangle)]
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     orders: *const i32,
     values: *mut f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::GET_OUTPUT_DERIVATIVES, |unit| {
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn fmi3GetDirectionalDerivative(
     seed_count: usize,
     sensitivity: *mut f64,
     sensitivity_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         sensitivities(
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn fmi3GetDirectionalDerivative(
             (knowns, known_count),
             (seed, seed_count),
             (sensitivity, sensitivity_count),
-            Unit::directional_derivative,
+            FmuInstance::directional_derivative,
         )
     }
 }
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
     seed_count: usize,
     sensitivity: *mut f64,
     sensitivity_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         sensitivities(
@@ -88,13 +88,13 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
             (knowns, known_count),
             (seed, seed_count),
             (sensitivity, sensitivity_count),
-            Unit::adjoint_derivative,
+            FmuInstance::adjoint_derivative,
         )
     }
 }
 
 /// Of unknowns by knowns along a seed, into sensitivities.
-type Derive = fn(&mut Unit, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>;
+type Derive = fn(&mut FmuInstance, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>;
 
 /// Looks at the arrays of a derivative and hands them to `derive`.
 ///
@@ -102,13 +102,13 @@ type Derive = fn(&mut Unit, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>;
 /// Each array that is not NULL has the length that comes with it.
 unsafe fn sensitivities(
     instance: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     (unknowns, unknown_count): (*const u32, usize),
     (knowns, known_count): (*const u32, usize),
     (seed, seed_count): (*const f64, usize),
     (sensitivity, sensitivity_count): (*mut f64, usize),
     derive: Derive,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
         enter(instance, call, |unit| {
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn fmi3GetNumberOfVariableDependencies(
     instance: *mut c_void,
     reference: u32,
     count: *mut usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn fmi3GetVariableDependencies(
     independent_elements: *mut usize,
     kinds: *mut c_int,
     count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::GET_VARIABLE_DEPENDENCIES, |unit| {

@@ -7,17 +7,17 @@ use super::enter;
 use crate::capi::gate::quietly;
 use crate::capi::pointer;
 use crate::error::{Error, Result};
-use crate::fmi::gate::{self, Handle};
-use crate::fmi::intermediate::{Shared, Update};
-use crate::fmi::layout::TIME;
-use crate::fmi::lifecycle::{Phase, fmi3 as calls};
-use crate::fmi::logger::{Category, Logger, Sink, categories};
+use crate::fmi::fmu_instance::{FmiStandard, FmuExperiment, FmuFailure, FmuInstance};
+use crate::fmi::gate::{self, FmuHandle};
+use crate::fmi::intermediate_update::{SharedUpdates, Update};
+use crate::fmi::lifecycle::{LifecyclePhase, fmi3 as calls};
+use crate::fmi::logger::{FmiLogCategory, FmiLogger, Sink, categories};
 use crate::fmi::resource;
 use crate::fmi::types::{
-    Status, fmi3ClockUpdateCallback, fmi3IntermediateUpdateCallback, fmi3LogMessageCallback,
+    FmiStatus, fmi3ClockUpdateCallback, fmi3IntermediateUpdateCallback, fmi3LogMessageCallback,
     fmi3PreemptionCallback,
 };
-use crate::fmi::unit::{Experiment, Standard, Trouble, Unit};
+use crate::fmi::value_reference::TIME;
 
 /// "3.0"
 #[unsafe(no_mangle)]
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
 ) -> *mut c_void {
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
-    let made = quietly(|| -> std::result::Result<_, Trouble> {
+    let made = quietly(|| -> std::result::Result<_, FmuFailure> {
         if event_mode_used != 0 {
             return Err(Error::Argument {
                 name: "eventModeUsed".to_owned(),
@@ -67,26 +67,26 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
             )?;
             (token, path, required)
         };
-        let model = resource::load(Standard::Three.version(), path, token)?;
-        let mut unit = Unit::new(Standard::Three, model, logger.clone())?;
-        let shared = Shared::new(unit.layout.clone(), offered(&unit, required)?);
+        let model = resource::load(FmiStandard::Three.version(), path, token)?;
+        let mut unit = FmuInstance::new(FmiStandard::Three, model, logger.clone())?;
+        let shared = SharedUpdates::new(unit.layout.clone(), offered(&unit, required)?);
         unit.update = intermediate_update.map(|callback| Update {
             callback,
             environment,
             early_return_allowed: early_return_allowed != 0,
         });
         unit.shared = Some(shared.clone());
-        Ok(Handle::make(unit, shared))
+        Ok(FmuHandle::make(unit, shared))
     });
     made.unwrap_or_else(|trouble| {
-        let (Trouble::Refused(error) | Trouble::Discarded(error)) = trouble;
-        logger.say(Status::Error, Category::Error, &error.to_string());
+        let (FmuFailure::Refused(error) | FmuFailure::Discarded(error)) = trouble;
+        logger.say(FmiStatus::Error, FmiLogCategory::Error, &error.to_string());
         null_mut()
     })
 }
 
 /// The scalars that intermediate updates have to offer.
-fn offered(unit: &Unit, required: &[u32]) -> Result<Vec<u32>> {
+fn offered(unit: &FmuInstance, required: &[u32]) -> Result<Vec<u32>> {
     let mut scalars = Vec::new();
     for reference in required {
         unit.layout.expand(*reference, true, &mut scalars)?;
@@ -102,13 +102,13 @@ unsafe fn logger(
     log: Option<fmi3LogMessageCallback>,
     environment: *mut c_void,
     on: u8,
-) -> Logger {
+) -> FmiLogger {
     let name = match name.is_null() {
         true => c"unit",
         // SAFETY: the caller's promise.
         false => unsafe { CStr::from_ptr(name) },
     };
-    Logger::new(Sink::Three(log, environment), name, on != 0)
+    FmiLogger::new(Sink::Three(log, environment), name, on != 0)
 }
 
 /// Not possible: this unit has its own solver.
@@ -125,8 +125,8 @@ pub unsafe extern "C" fn fmi3InstantiateModelExchange(
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
     logger.say(
-        Status::Error,
-        Category::Error,
+        FmiStatus::Error,
+        FmiLogCategory::Error,
         "fmi3InstantiateModelExchange is not possible: this is a co-simulation unit, with its own solver",
     );
     null_mut()
@@ -149,8 +149,8 @@ pub unsafe extern "C" fn fmi3InstantiateScheduledExecution(
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
     logger.say(
-        Status::Error,
-        Category::Error,
+        FmiStatus::Error,
+        FmiLogCategory::Error,
         "fmi3InstantiateScheduledExecution is not possible: this is a co-simulation unit, without clocks",
     );
     null_mut()
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn fmi3InstantiateScheduledExecution(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3FreeInstance(instance: *mut c_void) {
     // SAFETY: the importer's promise.
-    unsafe { gate::free(instance, Standard::Three) }
+    unsafe { gate::free(instance, FmiStandard::Three) }
 }
 
 /// Switches messages on or off.
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn fmi3SetDebugLogging(
     on: u8,
     count: usize,
     names: *const *const c_char,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::SET_DEBUG_LOGGING, |unit| {
@@ -189,11 +189,11 @@ pub unsafe extern "C" fn fmi3EnterInitializationMode(
     start: f64,
     stop_defined: u8,
     stop: f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::ENTER_INITIALIZATION_MODE, |unit| {
-            unit.set_experiment(Experiment {
+            unit.set_experiment(FmuExperiment {
                 start,
                 stop: if stop_defined != 0 {
                     stop
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn fmi3EnterInitializationMode(
                     0.0
                 },
             })?;
-            unit.phase = Phase::Initialization;
+            unit.phase = LifecyclePhase::Initialization;
             Ok(())
         })
     }
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn fmi3EnterInitializationMode(
 
 /// Assembles the mechanism and goes into step mode.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3ExitInitializationMode(instance: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3ExitInitializationMode(instance: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::EXIT_INITIALIZATION_MODE, |unit| {
@@ -225,11 +225,11 @@ pub unsafe extern "C" fn fmi3ExitInitializationMode(instance: *mut c_void) -> St
 
 /// No more steps; results may still be read.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3Terminate(instance: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3Terminate(instance: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::TERMINATE, |unit| {
-            unit.phase = Phase::Terminated;
+            unit.phase = LifecyclePhase::Terminated;
             Ok(())
         })
     }
@@ -237,10 +237,10 @@ pub unsafe extern "C" fn fmi3Terminate(instance: *mut c_void) -> Status {
 
 /// As just made. Mends an instance after a fault of the library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3Reset(instance: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3Reset(instance: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_that_mends(instance, Standard::Three, &calls::RESET, |unit| {
+        gate::gate_that_mends(instance, FmiStandard::Three, &calls::RESET, |unit| {
             Ok(unit.reset()?)
         })
     }

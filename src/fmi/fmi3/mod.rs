@@ -21,10 +21,10 @@ pub use value::*;
 
 use std::ffi::c_void;
 
+use super::fmu_instance::{FmiStandard, FmuInstance, Outcome};
 use super::gate;
-use super::lifecycle::Call;
-use super::types::Status;
-use super::unit::{Outcome, Standard, Unit};
+use super::lifecycle::LifecycleCall;
+use super::types::FmiStatus;
 
 /// The gate of this standard.
 ///
@@ -32,9 +32,9 @@ use super::unit::{Outcome, Standard, Unit};
 /// `instance` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
 unsafe fn enter(
     instance: *mut c_void,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> Outcome,
+) -> FmiStatus {
     // SAFETY: passed on.
-    unsafe { gate::gate(instance, Standard::Three, call, action) }
+    unsafe { gate::gate(instance, FmiStandard::Three, call, action) }
 }

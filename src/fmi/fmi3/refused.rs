@@ -5,13 +5,13 @@ use std::ffi::{c_int, c_void};
 
 use super::enter;
 use crate::fmi::lifecycle::fmi3 as calls;
-use crate::fmi::types::Status;
+use crate::fmi::types::FmiStatus;
 
 macro_rules! refused {
     ($($name:ident $call:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[doc = concat!("`", stringify!($name), "` is not for this kind of unit.")]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(instance: *mut c_void, $($argument: $type),*) -> Status {
+        pub unsafe extern "C" fn $name(instance: *mut c_void, $($argument: $type),*) -> FmiStatus {
             $(let _ = $argument;)*
             // SAFETY: the importer's promise; no other pointer is looked at.
             unsafe { enter(instance, &calls::$call, |_| Ok(())) }

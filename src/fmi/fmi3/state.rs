@@ -4,15 +4,18 @@ use std::ffi::c_void;
 
 use super::enter;
 use crate::capi::pointer;
+use crate::fmi::fmu_instance::FmiStandard;
 use crate::fmi::gate;
 use crate::fmi::lifecycle::fmi3 as calls;
 use crate::fmi::state;
-use crate::fmi::types::Status;
-use crate::fmi::unit::Standard;
+use crate::fmi::types::FmiStatus;
 
 /// Saves the state; `*state` is NULL, or a state to be overwritten.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3GetFMUState(instance: *mut c_void, state: *mut *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3GetFMUState(
+    instance: *mut c_void,
+    state: *mut *mut c_void,
+) -> FmiStatus {
     let call = &calls::GET_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {
@@ -24,11 +27,11 @@ pub unsafe extern "C" fn fmi3GetFMUState(instance: *mut c_void, state: *mut *mut
 
 /// Goes back to a saved state: what follows has the same bits.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3SetFMUState(instance: *mut c_void, state: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3SetFMUState(instance: *mut c_void, state: *mut c_void) -> FmiStatus {
     let call = &calls::SET_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_that_mends(instance, Standard::Three, call, |unit| {
+        gate::gate_that_mends(instance, FmiStandard::Three, call, |unit| {
             Ok(state::set(unit, state, call.name)?)
         })
     }
@@ -39,7 +42,7 @@ pub unsafe extern "C" fn fmi3SetFMUState(instance: *mut c_void, state: *mut c_vo
 pub unsafe extern "C" fn fmi3FreeFMUState(
     instance: *mut c_void,
     state: *mut *mut c_void,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::FREE_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe { enter(instance, call, |_| Ok(state::free(state, call.name)?)) }
@@ -51,7 +54,7 @@ pub unsafe extern "C" fn fmi3SerializedFMUStateSize(
     instance: *mut c_void,
     state: *mut c_void,
     size: *mut usize,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::SERIALIZED_FMU_STATE_SIZE;
     // SAFETY: the importer's promise.
     unsafe {
@@ -70,7 +73,7 @@ pub unsafe extern "C" fn fmi3SerializeFMUState(
     state: *mut c_void,
     bytes: *mut u8,
     size: usize,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::SERIALIZE_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {
@@ -88,7 +91,7 @@ pub unsafe extern "C" fn fmi3DeserializeFMUState(
     bytes: *const u8,
     size: usize,
     state: *mut *mut c_void,
-) -> Status {
+) -> FmiStatus {
     let call = &calls::DESERIALIZE_FMU_STATE;
     // SAFETY: the importer's promise.
     unsafe {

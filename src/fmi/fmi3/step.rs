@@ -7,7 +7,7 @@ use super::enter;
 use crate::capi::pointer;
 use crate::error::Result;
 use crate::fmi::lifecycle::fmi3 as calls;
-use crate::fmi::types::Status;
+use crate::fmi::types::FmiStatus;
 
 /// One communication step. `*last_successful_time` is always written; `fmi3Discard`: the step went only that far.
 #[unsafe(no_mangle)]
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn fmi3DoStep(
     terminate_simulation: *mut bool,
     early_return: *mut bool,
     last_successful_time: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(instance, &calls::DO_STEP, |unit| {

@@ -6,10 +6,10 @@ use super::enter;
 use crate::capi::gate::quietly;
 use crate::capi::pointer;
 use crate::error::Error;
-use crate::fmi::gate::{self, Handle};
-use crate::fmi::lifecycle::{Call, fmi3 as calls};
-use crate::fmi::types::Status;
-use crate::fmi::unit::Standard;
+use crate::fmi::fmu_instance::FmiStandard;
+use crate::fmi::gate::{self, FmuHandle};
+use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
+use crate::fmi::types::FmiStatus;
 
 /// Reads variables, vectors element by element; on failure `values` is unchanged. Also inside an intermediate update.
 #[unsafe(no_mangle)]
@@ -19,12 +19,12 @@ pub unsafe extern "C" fn fmi3GetFloat64(
     count: usize,
     values: *mut f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         gate::gate_or(
             instance,
-            Standard::Three,
+            FmiStandard::Three,
             &calls::GET_FLOAT64,
             |unit| {
                 let one = pointer::pair(references, count, values, value_count);
@@ -54,12 +54,12 @@ pub unsafe extern "C" fn fmi3GetFloat64(
 /// As [`fmi3GetFloat64`].
 #[cold]
 unsafe fn get_inside(
-    handle: &Handle,
+    handle: &FmuHandle,
     references: *const u32,
     count: usize,
     values: *mut f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     let read = quietly(|| -> Result<bool, Error> {
         let mut board = handle.shared.lock();
         if !board.is_open() {
@@ -75,8 +75,8 @@ unsafe fn get_inside(
         Ok(board.get(references, values))
     });
     match read {
-        Ok(true) => Status::Ok,
-        Ok(false) | Err(_) => Status::Error,
+        Ok(true) => FmiStatus::Ok,
+        Ok(false) | Err(_) => FmiStatus::Error,
     }
 }
 
@@ -88,12 +88,12 @@ pub unsafe extern "C" fn fmi3SetFloat64(
     count: usize,
     values: *const f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         gate::gate_or(
             instance,
-            Standard::Three,
+            FmiStandard::Three,
             &calls::SET_FLOAT64,
             |unit| {
                 let both = pointer::two(references, values, count);
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn fmi3SetFloat64(
                 let values = pointer::slice("values", values, value_count)?;
                 Ok(unit.set(references, values)?)
             },
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
@@ -116,11 +116,11 @@ pub unsafe extern "C" fn fmi3SetFloat64(
 /// As the functions that call it.
 unsafe fn other_type(
     instance: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     kind: &'static str,
     references: *const u32,
     count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
         enter(instance, call, |unit| {
@@ -140,7 +140,7 @@ macro_rules! other_types {
             count: usize,
             _values: $value,
             _value_count: usize,
-        ) -> Status {
+        ) -> FmiStatus {
             // SAFETY: the importer's promise.
             unsafe { other_type(instance, &calls::$call, $kind, references, count) }
         }
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn fmi3GetBinary(
     _sizes: *mut usize,
     _values: *mut *const u8,
     _value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { other_type(instance, &calls::GET_BINARY, "Binary", references, count) }
 }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn fmi3SetBinary(
     _sizes: *const usize,
     _values: *const *const u8,
     _value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { other_type(instance, &calls::SET_BINARY, "Binary", references, count) }
 }

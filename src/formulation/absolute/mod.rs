@@ -9,96 +9,96 @@
 //! of joints; constraint rows follow joints, motions and prescribed bodies. Points written in a body frame are kept as seen
 //! from the centre of mass.
 
-pub mod length;
-pub mod plane;
+pub mod characteristic_length;
+pub mod constraint;
+pub mod geometry;
+pub mod planar;
 mod quantity;
-pub mod rows;
-pub mod slots;
-pub mod space;
-pub mod world;
+pub mod sparsity;
+pub mod spatial;
 
-use super::course::Course;
-use super::force::{self, Between, Element as _, gravity::Gravity, group::Group};
-use super::joint::{self, Joint};
-use super::value::Values;
+use super::driven_value::DrivenValues;
+use super::force::{self, ForceElement as _, ForceGeometry, gravity::Gravity, group::ForceGroup};
+use super::joint::{self, JointEquations};
+use super::prescribed_motion::PrescribedMotion;
 use super::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
-    System, Weights,
+    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint, Power,
+    Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::{Error, Result};
-use crate::model::{BodyRef, JointPlace, Model, Moved};
-use plane::Plane;
-use rows::Part;
-use slots::{Slots, gather};
-use space::Space;
-use world::{Inertia as _, Measure as _, World};
+use crate::model::{BodyRef, JointPlacement, Model, PrescribedCoordinate};
+use constraint::ConstraintPart;
+use geometry::{BodyInertia as _, Geometry, RelativeCoordinate as _};
+use planar::PlanarGeometry;
+use sparsity::{SparsityBuilder, gather};
+use spatial::SpatialGeometry;
 
 /// A world in which whole mechanisms can be built.
-pub trait Kind<const N: usize>: joint::Build<N> + Between<N> {}
-impl Kind<6> for Plane {}
-impl Kind<12> for Space {}
+pub trait MechanismGeometry<const N: usize>: joint::JointGeometry<N> + ForceGeometry<N> {}
+impl MechanismGeometry<6> for PlanarGeometry {}
+impl MechanismGeometry<12> for SpatialGeometry {}
 
 /// A mechanism of the plane in absolute coordinates.
-pub type Planar = Absolute<Plane, 6>;
+pub type PlanarAbsolute = Absolute<PlanarGeometry, 6>;
 /// A mechanism of space in absolute coordinates.
-pub type Spatial = Absolute<Space, 12>;
+pub type SpatialAbsolute = Absolute<SpatialGeometry, 12>;
 
 /// Part of the characteristic length below which two points are in one place.
 const COINCIDENT: f64 = 1e-12;
 
 /// A body's numbers.
 #[derive(Clone, Debug)]
-pub(in crate::formulation) struct Body<W: World<N>, const N: usize> {
+pub(in crate::formulation) struct AbsoluteBody<W: Geometry<N>, const N: usize> {
     pub name: String,
     inertia: W::Inertia,
     /// The frame's origin, whose motion is the body's as a user sees it.
-    origin: W::Point,
+    origin: W::BodyPoint,
 }
 
 /// Rows with their owner's name; where they begin.
 #[derive(Clone, Debug)]
-pub(in crate::formulation) struct Owned<W: World<N>, const N: usize> {
-    pub part: Part<W, N>,
+pub(in crate::formulation) struct NamedConstraint<W: Geometry<N>, const N: usize> {
+    pub part: ConstraintPart<W, N>,
     pub first: usize,
     pub name: String,
 }
 
 /// A mechanism in absolute coordinates.
 #[derive(Clone, Debug)]
-pub struct Absolute<W: World<N>, const N: usize> {
-    pub(in crate::formulation) bodies: Vec<Body<W, N>>,
-    pub(in crate::formulation) joints: Vec<Joint<W, N>>,
+pub struct Absolute<W: Geometry<N>, const N: usize> {
+    pub(in crate::formulation) bodies: Vec<AbsoluteBody<W, N>>,
+    pub(in crate::formulation) joints: Vec<JointEquations<W, N>>,
     /// The part of each motion among the rows.
     motions: Vec<usize>,
-    pub(in crate::formulation) rows: Vec<Owned<W, N>>,
+    pub(in crate::formulation) rows: Vec<NamedConstraint<W, N>>,
     /// Number of constraint rows.
     height: usize,
     /// The forces of the model, behind them friction and end stops of its joints.
-    forces: Group<W, N>,
+    forces: ForceGroup<W, N>,
     /// Joint, coordinate, friction or stops, of those behind the forces of the model.
     in_joints: Vec<(usize, usize, bool)>,
-    sensors: Vec<W::Point>,
+    sensors: Vec<W::BodyPoint>,
     gravity: Gravity,
     pub(in crate::formulation) length: f64,
     inputs: usize,
     parameters: usize,
-    pub(in crate::formulation) pattern: Pattern,
+    pub(in crate::formulation) pattern: Sparsity,
     /// Body and slots of every three columns that belong to one rotation.
     triples: Vec<(u32, [u32; 3])>,
     /// Angles whose turns are counted, in the order of their stored coordinates.
-    pub(in crate::formulation) counted: Vec<W::Measure>,
+    pub(in crate::formulation) counted: Vec<W::RelativeCoordinate>,
     pub(in crate::formulation) start: (Vec<f64>, Vec<f64>),
 }
 
 /// Hands out stored coordinates for angles whose turns are to be counted.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct TurnCounters {
     first: usize,
     /// A value within half a turn of each angle at the start.
     near: Vec<f64>,
 }
 
-impl Counters {
+impl TurnCounters {
     /// One more, for an angle that begins near this value.
     pub fn one(&mut self, near: f64) -> Option<usize> {
         self.near.push(near);
@@ -106,14 +106,14 @@ impl Counters {
     }
 }
 
-impl<W: World<N>, const N: usize> Body<W, N> {
+impl<W: Geometry<N>, const N: usize> AbsoluteBody<W, N> {
     /// Mass and inertia.
     pub(in crate::formulation) fn inertia(&self) -> &W::Inertia {
         &self.inertia
     }
 }
 
-impl<W: Kind<N>, const N: usize> Absolute<W, N> {
+impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     /// Tangent coordinates of a body.
     const WIDTH: usize = N / 2;
 
@@ -126,7 +126,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
                 expected: format!("{} for these coordinates", W::DIMENSION),
             });
         }
-        let values = Values::new(model)?;
+        let values = DrivenValues::new(model)?;
         let (mut q, v) = start::<W, N>(model)?;
         let length = match model.solver.length {
             Some(length) if length > 0.0 && length.is_finite() => length,
@@ -142,26 +142,26 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
         let tiny = COINCIDENT * length;
 
         let mut slots = if W::ROTATES {
-            Slots::in_threes()
+            SparsityBuilder::in_threes()
         } else {
-            Slots::default()
+            SparsityBuilder::default()
         };
         let bodies = (0..model.bodies.len())
             .map(|b| {
-                Ok(Body {
+                Ok(AbsoluteBody {
                     name: model.bodies[b].name.clone(),
                     inertia: W::Inertia::new(model, b, &values, &mut slots)?,
                     origin: W::point(model, Some(b), [0.0; 3]),
                 })
             })
-            .collect::<Result<Vec<Body<W, N>>>>()?;
+            .collect::<Result<Vec<AbsoluteBody<W, N>>>>()?;
 
-        let mut counters = Counters {
+        let mut counters = TurnCounters {
             first: q.len(),
             near: vec![],
         };
-        let mut joints: Vec<Joint<W, N>> = Vec::with_capacity(model.joints.len());
-        let mut parts: Vec<(Part<W, N>, String)> = Vec::new();
+        let mut joints: Vec<JointEquations<W, N>> = Vec::with_capacity(model.joints.len());
+        let mut parts: Vec<(ConstraintPart<W, N>, String)> = Vec::new();
         for written in &model.joints {
             let (mut joint, own) =
                 joint::build::<W, N>(model, written, &q, tiny, &mut counters, &mut slots)?;
@@ -169,9 +169,9 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
             joints.push(joint);
             parts.extend(own.into_iter().map(|part| (part, written.name.clone())));
         }
-        let of_bodies: Vec<Option<W::Measure>> = (model.motions.iter())
+        let of_bodies: Vec<Option<W::RelativeCoordinate>> = (model.motions.iter())
             .map(|motion| match motion.on {
-                Moved::Body(b, coordinate) => Some(W::of_body(
+                PrescribedCoordinate::Body(b, coordinate) => Some(W::of_body(
                     model,
                     b,
                     coordinate,
@@ -179,12 +179,12 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
                     &q,
                     &mut counters,
                 )),
-                Moved::Joint(_) => None,
+                PrescribedCoordinate::Joint(_) => None,
             })
             .collect();
         q.extend_from_slice(&counters.near);
         let of_joints = joints.iter().flat_map(|joint| &joint.coordinates);
-        let counted: Vec<W::Measure> = of_joints
+        let counted: Vec<W::RelativeCoordinate> = of_joints
             .chain(of_bodies.iter().flatten())
             .filter(|measure| measure.counter().is_some())
             .cloned()
@@ -208,13 +208,17 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
         for (k, motion) in model.motions.iter().enumerate() {
             motions.push(parts.len());
             let measure = match motion.on {
-                Moved::Joint(c) => joint::coordinate(model, &joints, c, &motion.name)?,
-                Moved::Body(..) => of_bodies[k].clone().expect("made above for every body"),
+                PrescribedCoordinate::Joint(c) => {
+                    joint::coordinate(model, &joints, c, &motion.name)?
+                }
+                PrescribedCoordinate::Body(..) => {
+                    of_bodies[k].clone().expect("made above for every body")
+                }
             };
             let (begin, g) = measure.value(&mut W::poses(&q));
             let rate = gather(measure.bodies(), &g, &v);
-            let course = Course::new(model, k, &values, begin, rate);
-            let part = Part::driven(measure, course, &mut slots);
+            let course = PrescribedMotion::new(model, k, &values, begin, rate);
+            let part = ConstraintPart::driven(measure, course, &mut slots);
             parts.push((part, motion.name.clone()));
         }
         for (b, body) in model
@@ -228,7 +232,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
             }
         }
 
-        let scene = force::Scene {
+        let scene = force::ForceBuildContext {
             model,
             values: &values,
             joints: &joints,
@@ -236,8 +240,8 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
             length,
             tiny,
         };
-        let mut held = force::Rows::new(&mut parts);
-        let mut forces = Group::default();
+        let mut held = force::UnilateralRows::new(&mut parts);
+        let mut forces = ForceGroup::default();
         for (k, written) in model.forces.iter().enumerate() {
             let element = force::build(&scene, k, &mut held, &mut slots)?;
             forces.push(element, &written.name);
@@ -258,7 +262,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
                 let first = height;
                 part.pattern(&mut |i, j| jacobian.push(((first + i) as u32, j as u32)));
                 height += part.rows();
-                Owned { part, first, name }
+                NamedConstraint { part, first, name }
             })
             .collect();
         Ok(Self {
@@ -277,7 +281,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
             inputs: model.inputs.len(),
             parameters: model.parameters.len(),
             triples: slots.triples(Self::WIDTH),
-            pattern: Pattern {
+            pattern: Sparsity {
                 tangent: slots.places(),
                 jacobian,
             },
@@ -292,7 +296,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     }
 
     /// The owner of a constraint row.
-    fn owner(&self, row: usize) -> &Owned<W, N> {
+    fn owner(&self, row: usize) -> &NamedConstraint<W, N> {
         let after = self.rows.partition_point(|rows| rows.first <= row);
         &self.rows[after - 1]
     }
@@ -301,7 +305,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     pub(in crate::formulation) fn mass_of(
         &self,
         b: usize,
-        cx: &Context,
+        cx: &EvaluationContext,
         a: &[f64],
         out: &mut [f64],
     ) {
@@ -322,7 +326,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     /// Gravity and the forces of elements: f without velocity-dependent inertia forces.
     pub(in crate::formulation) fn applied(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         out: &mut [f64],
@@ -342,7 +346,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     /// damping C + stiffness K of [`Absolute::applied`] and of the rows, in the places of the pattern.
     pub(in crate::formulation) fn applied_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         at: (&[f64], &[f64]),
         lambda: &[f64],
         (damping, stiffness): (f64, f64),
@@ -355,7 +359,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
 
     fn add_applied_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         lambda: &[f64],
@@ -363,7 +367,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
         out: &mut [f64],
     ) {
         if stiffness != 0.0 {
-            for Owned { part, first, .. } in &self.rows {
+            for NamedConstraint { part, first, .. } in &self.rows {
                 part.stiffness(poses, &lambda[*first..], stiffness, out);
             }
         }
@@ -401,7 +405,7 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
 }
 
 /// Start pose and rates of the centres of mass.
-fn start<W: World<N>, const N: usize>(model: &Model) -> Result<(Vec<f64>, Vec<f64>)> {
+fn start<W: Geometry<N>, const N: usize>(model: &Model) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = model.bodies.len();
     let (mut q, mut v) = (vec![0.0; W::STORED * n], vec![0.0; N / 2 * n]);
     for (b, body) in model.bodies.iter().enumerate() {
@@ -429,15 +433,15 @@ fn start<W: World<N>, const N: usize>(model: &Model) -> Result<(Vec<f64>, Vec<f6
 }
 
 /// The characteristic length of the start pose.
-fn size<W: World<N>, const N: usize>(model: &Model, q: &[f64]) -> f64 {
+fn size<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64]) -> f64 {
     let poses = &mut W::poses(q);
     let mut on = |body: BodyRef, at: [f64; 3]| W::place(poses, &W::point(model, body, at));
     let mut joints = Vec::new();
     for joint in &model.joints {
         match &joint.frame {
-            JointPlace::Nowhere => {}
-            JointPlace::Ground(frame) => joints.push(frame.point),
-            JointPlace::Bodies(frames) => {
+            JointPlacement::None => {}
+            JointPlacement::InitialPose(frame) => joints.push(frame.point),
+            JointPlacement::BodyFrames(frames) => {
                 joints.extend([0, 1].map(|k| on(joint.bodies[k], frames[k].point)));
             }
         }
@@ -451,12 +455,12 @@ fn size<W: World<N>, const N: usize>(model: &Model, q: &[f64]) -> f64 {
             forces.extend([0, 1].map(|k| on(bodies[k], points[k])));
         }
     }
-    length::characteristic(&joints, &centers, &forces)
+    characteristic_length::characteristic(&joints, &centers, &forces)
 }
 
-impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
-    fn size(&self) -> Size {
-        Size {
+impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: W::STORED * self.bodies.len() + self.counted.len(),
             nv: Self::WIDTH * self.bodies.len(),
             nc: self.height,
@@ -467,18 +471,18 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             rotations: W::ROTATES,
             velocity_forces: W::ROTATES || self.forces.depends_on_rate(),
             moving_constraints: self.rows.iter().any(|row| row.part.moves()),
-            works: self.forces.works(),
+            does_work: self.forces.works(),
             linear: false,
-            rubs: self.forces.rubs(),
+            has_constraint_friction: self.forces.rubs(),
         }
     }
 
-    fn pattern(&self) -> Pattern {
+    fn sparsity(&self) -> Sparsity {
         self.pattern.clone()
     }
 
@@ -538,14 +542,14 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
-    fn mass_times(&self, cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         for (b, body) in self.bodies.iter().enumerate() {
             let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
             body.inertia.times(cx, self.of(b, a), &mut out[own]);
         }
     }
 
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         self.applied(cx, q, v, out);
         for (b, body) in self.bodies.iter().enumerate() {
             let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
@@ -556,12 +560,12 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
 
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         _a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let (damping, stiffness) = (weights.damping, weights.stiffness);
@@ -582,47 +586,66 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         Ok(())
     }
 
-    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+    fn constraint_friction(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
         self.forces.rub(cx, &mut W::poses(q), v, lambda, out);
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let poses = &mut W::poses(q);
-        for Owned { part, first, .. } in &self.rows {
+        for NamedConstraint { part, first, .. } in &self.rows {
             part.constraint(cx, poses, &mut phi[*first..]);
         }
     }
 
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let poses = &mut W::poses(q);
         let mut at = 0;
-        for Owned { part, .. } in &self.rows {
+        for NamedConstraint { part, .. } in &self.rows {
             at += part.jacobian(poses, &mut out[at..]);
         }
     }
 
-    fn constraint_and_jacobian(&self, cx: &Context, q: &[f64], phi: &mut [f64], out: &mut [f64]) {
+    fn constraint_and_jacobian(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        phi: &mut [f64],
+        out: &mut [f64],
+    ) {
         let poses = &mut W::poses(q);
         let mut at = 0;
-        for Owned { part, first, .. } in &self.rows {
+        for NamedConstraint { part, first, .. } in &self.rows {
             at += part.both(cx, poses, &mut phi[*first..], &mut out[at..]);
         }
     }
 
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
-        for Owned { part, first, .. } in &self.rows {
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
+        for NamedConstraint { part, first, .. } in &self.rows {
             part.rate(cx, &mut phi_t[*first..]);
         }
     }
 
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let poses = &mut W::poses(q);
-        for Owned { part, first, .. } in &self.rows {
+        for NamedConstraint { part, first, .. } in &self.rows {
             part.convective(cx, poses, v, &mut gamma[*first..]);
         }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         rows.fill(true);
         self.forces.active(modes, rows);
     }
@@ -635,7 +658,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
-    fn lever(&self, i: usize) -> f64 {
+    fn characteristic_length(&self, i: usize) -> f64 {
         if i % Self::WIDTH < W::DIMENSION {
             1.0
         } else {
@@ -645,7 +668,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
 
     /// sqrt of the mean over bodies with mass of e_bᵀ M_b e_b / m_b / L². Where no body has mass (flywheels on pins), all
     /// bodies count and L stands for the radius of gyration.
-    fn norm(&self, cx: &Context, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, cx: &EvaluationContext, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
         let (mut sum, mut count) = (0.0, 0u32);
         let mut times = [0.0; N];
         for (b, body) in self.bodies.iter().enumerate() {
@@ -676,7 +699,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
     /// Positions far from the origin are rounded by their distance. An angle of many turns is rounded by its size, and with it
     /// the positions of the body's points: a fiftieth of it brings the rounding aimed at by the integrator, some 20 ε, down to
     /// the half ε of the angle times a lever below L.
-    fn magnitude(&self, q: &[f64]) -> f64 {
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
         let (mut far, mut turned) = (0.0_f64, 0.0_f64);
         for q in q[..W::STORED * self.bodies.len()].chunks_exact(W::STORED) {
             for x in &q[..W::DIMENSION] {
@@ -687,7 +710,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         (far / self.length).max(turned / 50.0).max(1.0)
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let g = self.gravity.get(cx);
         let mut energy = Energy::default();
         let mut momentum = [0.0; N];
@@ -708,7 +731,7 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
     }
 
     /// Dampers and actuators; a mass, inertia or gravity that is driven in time also brings energy in.
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         let (g, g_dot) = (self.gravity.get(cx), self.gravity.rate(cx));
         let mut power = Power::default();
         for (b, body) in self.bodies.iter().enumerate() {
@@ -737,11 +760,17 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         self.owner(i).name.clone()
     }
 
-    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
+    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
         self.forces.start_modes(cx, &mut W::poses(q), v, modes);
     }
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         self.forces.events(cx, &mut W::poses(at.q), at, phi, rate);
     }
 
@@ -749,34 +778,34 @@ impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
         self.forces.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         self.forces.fire(cx, &mut W::poses(at.q), at, i, modes, n)
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         self.forces
             .slip(cx, &mut W::poses(at.q), at, i, direction, t)
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
         self.forces.release(modes, gaps);
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.forces.hold(i, modes);
     }
 

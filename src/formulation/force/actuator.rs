@@ -6,26 +6,26 @@
 //!
 //! Between coinciding points there is no direction and no force.
 
-use super::{Law, Pull};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use super::{ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
 
 /// The drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Actuator {
     /// E (N or N m)
-    pub effort: Value,
+    pub effort: DrivenValue,
 }
 
-impl Law for Actuator {
-    fn pull(&self, cx: &Context, _length: f64, _rate: f64) -> Pull {
-        Pull {
+impl ScalarLaw for Actuator {
+    fn pull(&self, cx: &EvaluationContext, _length: f64, _rate: f64) -> ScalarForce {
+        ScalarForce {
             force: -self.effort.get(cx),
-            ..Pull::default()
+            ..ScalarForce::default()
         }
     }
 
-    fn shown(&self, pull: &Pull) -> f64 {
+    fn shown(&self, pull: &ScalarForce) -> f64 {
         -pull.force
     }
 
@@ -41,7 +41,7 @@ impl Law for Actuator {
         true
     }
 
-    fn power(&self, cx: &Context, _length: f64, rate: f64) -> Power {
+    fn power(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> Power {
         Power {
             dissipated: 0.0,
             supplied: self.effort.get(cx) * rate,

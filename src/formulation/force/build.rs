@@ -3,37 +3,37 @@
 use std::sync::Arc;
 
 use super::actuator::Actuator;
-use super::along::Along;
+use super::along_coordinate::CoordinateForceElement;
 use super::bushing::Bushing;
-use super::contact::{Contact, Press, face::Face, outline};
+use super::contact::{Contact, NormalForce, face::ContactSurface, outline};
 use super::friction::Friction;
-use super::group::Group;
-use super::kernel::{Acting, Kernel};
-use super::load::Load;
-use super::rigid::{Place, Rigid};
-use super::spring_damper::{Shape, SpringDamper};
-use super::stop::Stops;
-use super::tyre::{Profile, Tyre};
-use super::{Between, Element, Law};
+use super::group::ForceGroup;
+use super::joint_limit::CompliantLimit;
+use super::load::AppliedLoad;
+use super::rigid_contact::{UnilateralConstraint, UnilateralLayout};
+use super::spatial_force::{SpatialForce, SpatialForceElement};
+use super::spring_damper::{SpringDamper, SpringLaw};
+use super::tyre::{RoadProfile, Tyre};
+use super::{ForceElement, ForceGeometry, ScalarLaw};
 use crate::error::{Error, Result};
-use crate::formulation::absolute::rows::Part;
-use crate::formulation::absolute::slots::Slots;
-use crate::formulation::absolute::world::Measure as _;
-use crate::formulation::joint::{self, Joint};
-use crate::formulation::value::{Value, Values};
+use crate::formulation::absolute::constraint::ConstraintPart;
+use crate::formulation::absolute::geometry::RelativeCoordinate as _;
+use crate::formulation::absolute::sparsity::SparsityBuilder;
+use crate::formulation::driven_value::{DrivenValue, DrivenValues};
+use crate::formulation::joint::{self, JointEquations};
 use crate::model::{
-    self, BodyRef, ContactLaw, ForceKind, ForceNumber, ForcePlace, JointCoordinate, JointNumber,
-    JointPlace, Model, StopLaw, Surface, Target,
+    self, BodyRef, ContactLaw, ForceApplication, ForceKind, ForceNumber, JointCoordinate,
+    JointNumber, JointPlacement, LimitLaw, Model, Surface, Target,
 };
 
 /// The mechanism without its forces.
-pub struct Scene<'a, W: Between<N>, const N: usize> {
+pub struct ForceBuildContext<'a, W: ForceGeometry<N>, const N: usize> {
     /// As written.
     pub model: &'a Model,
     /// Who sets what.
-    pub values: &'a Values,
+    pub values: &'a DrivenValues,
     /// Its joints.
-    pub joints: &'a [Joint<W, N>],
+    pub joints: &'a [JointEquations<W, N>],
     /// The start pose.
     pub q: &'a [f64],
     /// The characteristic length (m).
@@ -43,21 +43,27 @@ pub struct Scene<'a, W: Between<N>, const N: usize> {
 }
 
 /// Constraint rows, to which rigid contacts and stops add their own.
-pub struct Rows<'a, W: Between<N>, const N: usize> {
-    parts: &'a mut Vec<(Part<W, N>, String)>,
+pub struct UnilateralRows<'a, W: ForceGeometry<N>, const N: usize> {
+    parts: &'a mut Vec<(ConstraintPart<W, N>, String)>,
     next: usize,
 }
 
-impl<'a, W: Between<N>, const N: usize> Rows<'a, W, N> {
+impl<'a, W: ForceGeometry<N>, const N: usize> UnilateralRows<'a, W, N> {
     /// Behind those there are.
-    pub fn new(parts: &'a mut Vec<(Part<W, N>, String)>) -> Self {
+    pub fn new(parts: &'a mut Vec<(ConstraintPart<W, N>, String)>) -> Self {
         let next = parts.iter().map(|(part, _)| part.rows()).sum();
         Self { parts, next }
     }
 
     /// The row c = c₀ of this name.
-    fn hold(&mut self, measure: &W::Measure, at: f64, name: &str, slots: &mut Slots) -> usize {
-        let part = Part::held(measure.clone(), at, slots);
+    fn hold(
+        &mut self,
+        measure: &W::RelativeCoordinate,
+        at: f64,
+        name: &str,
+        slots: &mut SparsityBuilder,
+    ) -> usize {
+        let part = ConstraintPart::held(measure.clone(), at, slots);
         self.parts.push((part, name.to_owned()));
         self.next += 1;
         self.next - 1
@@ -73,9 +79,9 @@ const PULL: f64 = 1e-10;
 /// Part of the speed of a fall through the characteristic length below which nothing bounces: hops of half a millionth of it.
 const REST: f64 = 1e-3;
 
-impl<W: Between<N>, const N: usize> Scene<'_, W, N> {
+impl<W: ForceGeometry<N>, const N: usize> ForceBuildContext<'_, W, N> {
     /// The rest speed of what does not say its own.
-    fn rest_speed(&self, rigid: &model::Rigid, is_angle: bool) -> f64 {
+    fn rest_speed(&self, rigid: &model::RigidImpact, is_angle: bool) -> f64 {
         let size = if is_angle {
             1.0 / self.length
         } else {
@@ -102,24 +108,24 @@ impl<W: Between<N>, const N: usize> Scene<'_, W, N> {
 }
 
 /// What building a force needs.
-struct Builder<'a, 'b, W: Between<N>, const N: usize> {
-    scene: &'a Scene<'a, W, N>,
+struct ForceBuilder<'a, 'b, W: ForceGeometry<N>, const N: usize> {
+    scene: &'a ForceBuildContext<'a, W, N>,
     model: &'a Model,
     force: &'a model::Force,
     index: usize,
-    values: &'a Values,
-    rows: &'a mut Rows<'b, W, N>,
-    slots: &'a mut Slots,
+    values: &'a DrivenValues,
+    rows: &'a mut UnilateralRows<'b, W, N>,
+    slots: &'a mut SparsityBuilder,
 }
 
 /// Force `index` of the model.
-pub fn build<W: Between<N>, const N: usize>(
-    scene: &Scene<W, N>,
+pub fn build<W: ForceGeometry<N>, const N: usize>(
+    scene: &ForceBuildContext<W, N>,
     index: usize,
-    rows: &mut Rows<W, N>,
-    slots: &mut Slots,
-) -> Result<Arc<dyn Element<W, N>>> {
-    Builder {
+    rows: &mut UnilateralRows<W, N>,
+    slots: &mut SparsityBuilder,
+) -> Result<Arc<dyn ForceElement<W, N>>> {
+    ForceBuilder {
         scene,
         model: scene.model,
         force: &scene.model.forces[index],
@@ -131,7 +137,7 @@ pub fn build<W: Between<N>, const N: usize>(
     .element()
 }
 
-impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
+impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
     fn refuse(&self, why: &str) -> Error {
         Error::Model {
             origin: self.model.origin.clone(),
@@ -141,46 +147,54 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
         }
     }
 
-    fn number(&self, number: ForceNumber, written: f64) -> Value {
+    fn number(&self, number: ForceNumber, written: f64) -> DrivenValue {
         self.values.get(Target::Force(self.index, number), written)
     }
 
-    fn stiffness(&self, written: f64) -> Value {
+    fn stiffness(&self, written: f64) -> DrivenValue {
         self.values.get(Target::ForceStiffness(self.index), written)
     }
 
-    fn damping(&self, written: f64) -> Value {
+    fn damping(&self, written: f64) -> DrivenValue {
         self.values.get(Target::ForceDamping(self.index), written)
     }
 
-    fn along(&mut self, measure: W::Measure, law: impl Law + 'static) -> Arc<dyn Element<W, N>> {
-        Arc::new(Along::<W, N>::new(measure, Arc::new(law), self.slots))
+    fn along(
+        &mut self,
+        measure: W::RelativeCoordinate,
+        law: impl ScalarLaw + 'static,
+    ) -> Arc<dyn ForceElement<W, N>> {
+        Arc::new(CoordinateForceElement::<W, N>::new(
+            measure,
+            Arc::new(law),
+            self.slots,
+        ))
     }
 
     fn acting(
         &mut self,
-        kernel: impl Kernel + 'static,
+        kernel: impl SpatialForce + 'static,
         bodies: [BodyRef; 2],
-    ) -> Arc<dyn Element<W, N>> {
-        Arc::new(Acting::<_, N>::new(kernel, bodies, self.slots))
+    ) -> Arc<dyn ForceElement<W, N>> {
+        Arc::new(SpatialForceElement::<_, N>::new(kernel, bodies, self.slots))
     }
 
-    fn element(&mut self) -> Result<Arc<dyn Element<W, N>>> {
+    fn element(&mut self) -> Result<Arc<dyn ForceElement<W, N>>> {
         let force = self.force;
         if !numbers(&force.on).all(f64::is_finite) {
             return Err(self.refuse("has a point that is not finite"));
         }
         if let Some([a, b]) = force.on.bodies()
             && a == b
-            && !matches!(force.on, ForcePlace::Point { .. })
+            && !matches!(force.on, ForceApplication::Point { .. })
         {
             return Err(self.refuse("acts between a body and itself"));
         }
         match &force.kind {
             ForceKind::SpringDamper(spring) => {
                 let law = SpringDamper {
-                    stiffness: Shape::new(&spring.stiffness, |k| self.stiffness(k)),
-                    damping: Shape::new(&spring.damping, |d| self.damping(d)),
+                    stiffness: SpringLaw::new(&spring.stiffness, |k| self.stiffness(k)),
+                    damping: SpringLaw::new(&spring.damping, |d| self.damping(d)),
                     length: self
                         .values
                         .get(Target::ForceLength(self.index), spring.length),
@@ -200,13 +214,13 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 components,
                 frame,
             } => {
-                let ForcePlace::Point { body, point } = &force.on else {
+                let ForceApplication::Point { body, point } = &force.on else {
                     return Err(self.refuse("acts at a point of one body"));
                 };
                 if body.is_none() {
                     return Err(self.refuse("acts on the ground, which does not move"));
                 }
-                let kernel = Load {
+                let kernel = AppliedLoad {
                     what: *load,
                     components: std::array::from_fn(|k| {
                         self.number(ForceNumber::Component(k), components[k])
@@ -221,11 +235,11 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 let (bodies, levers) = self.two_points()?;
                 let kernel = Tyre {
                     radius: self.number(ForceNumber::Radius, tyre.radius),
-                    stiffness: Shape::new(&tyre.stiffness, |k| self.stiffness(k)),
-                    damping: Shape::new(&tyre.damping, |d| self.damping(d)),
+                    stiffness: SpringLaw::new(&tyre.stiffness, |k| self.stiffness(k)),
+                    damping: SpringLaw::new(&tyre.damping, |d| self.damping(d)),
                     up: tyre.up,
                     forward: tyre.forward,
-                    profile: Profile::new(tyre.profile.as_ref()),
+                    profile: RoadProfile::new(tyre.profile.as_ref()),
                     height: self.number(ForceNumber::Height, tyre.height),
                     speed: tyre.speed,
                     offset: tyre.offset,
@@ -237,24 +251,24 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
         }
     }
 
-    fn measure(&self) -> Result<W::Measure> {
+    fn measure(&self) -> Result<W::RelativeCoordinate> {
         let at = |bodies: &[BodyRef; 2], points: &[[f64; 3]; 2]| {
             [0, 1].map(|k| W::point(self.model, bodies[k], points[k]))
         };
         match &self.force.on {
-            ForcePlace::Points { bodies, points } => {
+            ForceApplication::Points { bodies, points } => {
                 Ok(W::line(at(bodies, points), self.scene.tiny))
             }
-            ForcePlace::Axis {
+            ForceApplication::Axis {
                 bodies,
                 points,
                 direction,
             } => Ok(W::slide(at(bodies, points), *direction)),
-            ForcePlace::Joint(of) => {
+            ForceApplication::Joint(of) => {
                 joint::coordinate(self.model, self.scene.joints, *of, &self.force.name)
                     .map_err(|_| self.refuse("acts in a joint that has no such coordinate"))
             }
-            ForcePlace::Point { .. } | ForcePlace::Frames { .. } => {
+            ForceApplication::Point { .. } | ForceApplication::Frames { .. } => {
                 Err(self.refuse("acts between two points or in a joint"))
             }
         }
@@ -263,7 +277,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
     /// Bodies and points seen from their centres of mass.
     fn two_points(&self) -> Result<([BodyRef; 2], [[f64; 3]; 2])> {
         match &self.force.on {
-            ForcePlace::Points { bodies, points } => {
+            ForceApplication::Points { bodies, points } => {
                 let lever = |k: usize| W::lever(&W::point(self.model, bodies[k], points[k]));
                 Ok((*bodies, [lever(0), lever(1)]))
             }
@@ -275,28 +289,28 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
         &mut self,
         stiffness: &[f64; 6],
         damping: &[f64; 6],
-    ) -> Result<Arc<dyn Element<W, N>>> {
-        let ForcePlace::Frames { bodies, at } = &self.force.on else {
+    ) -> Result<Arc<dyn ForceElement<W, N>>> {
+        let ForceApplication::Frames { bodies, at } = &self.force.on else {
             return Err(self.refuse("acts between two frames"));
         };
         let frames = W::at_rest(&mut W::poses(self.scene.q), *bodies);
         let (mut levers, mut axes) = ([[0.0; 3]; 2], [[[0.0; 3]; 3]; 2]);
         for k in 0..2 {
             match at {
-                JointPlace::Ground(frame) => {
+                JointPlacement::InitialPose(frame) => {
                     let from: [f64; 3] = std::array::from_fn(|i| frame.point[i] - frames[k].r[i]);
                     levers[k] = frames[k].turn_back(&from);
                     axes[k] = triad(frame).map(|x| frames[k].turn_back(&x));
                 }
-                JointPlace::Bodies(given) => {
+                JointPlacement::BodyFrames(given) => {
                     levers[k] = W::lever(&W::point(self.model, bodies[k], given[k].point));
                     axes[k] = triad(&given[k]);
                 }
-                JointPlace::Nowhere => return Err(self.refuse("has no place")),
+                JointPlacement::None => return Err(self.refuse("has no place")),
             }
         }
         let flat = (W::DIMENSION == 2).then(|| match at {
-            JointPlace::Ground(_) => frames[1].angle - frames[0].angle,
+            JointPlacement::InitialPose(_) => frames[1].angle - frames[0].angle,
             _ => {
                 let angle = |k: usize| axes[k][0][1].atan2(axes[k][0][0]);
                 angle(0) - angle(1)
@@ -315,10 +329,13 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
         Ok(self.acting(kernel, bodies))
     }
 
-    fn contact(&mut self, contact: &model::Contact) -> Result<Arc<dyn Element<W, N>>> {
+    fn contact(
+        &mut self,
+        contact: &model::ContactDefinition,
+    ) -> Result<Arc<dyn ForceElement<W, N>>> {
         let (bodies, levers) = self.two_points()?;
         let press = match contact.law {
-            ContactLaw::SpringDamper { stiffness, damping } => Press {
+            ContactLaw::SpringDamper { stiffness, damping } => NormalForce {
                 stiffness: self.stiffness(stiffness),
                 exponent: 1.0,
                 damping: self.damping(damping),
@@ -328,7 +345,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 stiffness,
                 exponent,
                 damping,
-            } => Press {
+            } => NormalForce {
                 stiffness: self.stiffness(stiffness),
                 exponent,
                 damping: self.damping(damping),
@@ -337,7 +354,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
             ContactLaw::Rigid(rigid) => return self.rigid(contact, &rigid),
         };
         let friction = self.friction(contact);
-        let mut group = Group::default();
+        let mut group = ForceGroup::default();
         for face in self.faces(contact)? {
             let kernel = Contact {
                 face,
@@ -352,25 +369,25 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
         Ok(Arc::new(group))
     }
 
-    fn friction(&self, contact: &model::Contact) -> Option<Friction> {
+    fn friction(&self, contact: &model::ContactDefinition) -> Option<Friction> {
         contact.friction.map(|f| Friction {
             kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
             r#static: self.number(ForceNumber::Static, f.r#static),
             stiction_velocity: f.stiction_velocity,
             stribeck_velocity: f.stribeck_velocity,
-            viscous: Value::Constant(f.viscous),
+            viscous: DrivenValue::Constant(f.viscous),
         })
     }
 
     /// What can be touched on the first body.
-    fn faces(&self, contact: &model::Contact) -> Result<Vec<Face>> {
+    fn faces(&self, contact: &model::ContactDefinition) -> Result<Vec<ContactSurface>> {
         let (bodies, levers) = self.two_points()?;
         Ok(match &contact.surface {
-            Surface::Plane(normal) => vec![Face::Plane {
+            Surface::Plane(normal) => vec![ContactSurface::Plane {
                 point: levers[0],
                 normal: *normal,
             }],
-            Surface::Sphere(radius) => vec![Face::Ball {
+            Surface::Sphere(radius) => vec![ContactSurface::Ball {
                 point: levers[0],
                 radius: *radius,
             }],
@@ -387,28 +404,32 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
     /// A rigid contact: for each face the gap as a measure, with a row that holds it closed.
     fn rigid(
         &mut self,
-        contact: &model::Contact,
-        rigid: &model::Rigid,
-    ) -> Result<Arc<dyn Element<W, N>>> {
+        contact: &model::ContactDefinition,
+        rigid: &model::RigidImpact,
+    ) -> Result<Arc<dyn ForceElement<W, N>>> {
         let (bodies, levers) = self.two_points()?;
         let restitution = self.number(ForceNumber::Restitution, rigid.restitution);
         let friction = self.friction(contact);
         let center = W::at_lever(bodies[1], levers[1]);
-        let mut group = Group::default();
+        let mut group = ForceGroup::default();
         for face in self.faces(contact)? {
             let on = |lever: &[f64; 3]| [W::at_lever(bodies[0], *lever), center];
             let (measure, at) = match &face {
-                Face::Plane { point, normal } => (W::slide(on(point), *normal), contact.radius),
-                Face::Segment { ends, normal, .. } => {
+                ContactSurface::Plane { point, normal } => {
+                    (W::slide(on(point), *normal), contact.radius)
+                }
+                ContactSurface::Segment { ends, normal, .. } => {
                     (W::slide(on(&ends[0]), *normal), contact.radius)
                 }
                 // A point passes a corner on one side or the other.
-                Face::Corner { .. } if contact.radius == 0.0 => continue,
-                Face::Corner { point, .. } => (W::line(on(point), self.scene.tiny), contact.radius),
-                Face::Ball { point, radius } => {
+                ContactSurface::Corner { .. } if contact.radius == 0.0 => continue,
+                ContactSurface::Corner { point, .. } => {
+                    (W::line(on(point), self.scene.tiny), contact.radius)
+                }
+                ContactSurface::Ball { point, radius } => {
                     (W::line(on(point), self.scene.tiny), radius + contact.radius)
                 }
-                Face::Smooth(outline) => match W::height(bodies[0], outline, center) {
+                ContactSurface::Smooth(outline) => match W::height(bodies[0], outline, center) {
                     Some(measure) => (measure, contact.radius),
                     None => {
                         return Err(self.refuse("has a curve, which exists in two dimensions only"));
@@ -416,7 +437,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 },
             };
             let row = (self.rows).hold(&measure, at, &self.force.name, self.slots);
-            let one = Rigid::<W, N> {
+            let one = UnilateralConstraint::<W, N> {
                 measure,
                 at,
                 sign: 1.0,
@@ -425,7 +446,7 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
                 rest_speed: self.scene.rest_speed(rigid, false),
                 near: self.scene.part(TOUCHING, false),
                 slack: self.scene.slack(false),
-                place: Some(Place {
+                place: Some(UnilateralLayout {
                     face,
                     center: levers[1],
                     radius: contact.radius,
@@ -445,26 +466,29 @@ impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
 }
 
 /// Numbers of a place.
-fn numbers(on: &ForcePlace) -> impl Iterator<Item = f64> {
+fn numbers(on: &ForceApplication) -> impl Iterator<Item = f64> {
     let mut all: Vec<f64> = Vec::new();
     match on {
-        ForcePlace::Points { points, .. } => all.extend(points.iter().flatten()),
-        ForcePlace::Axis {
+        ForceApplication::Points { points, .. } => all.extend(points.iter().flatten()),
+        ForceApplication::Axis {
             points, direction, ..
         } => {
             all.extend(points.iter().flatten());
             all.extend(direction);
         }
-        ForcePlace::Point { point, .. } => all.extend(point),
-        ForcePlace::Joint(_) | ForcePlace::Frames { .. } => {}
+        ForceApplication::Point { point, .. } => all.extend(point),
+        ForceApplication::Joint(_) | ForceApplication::Frames { .. } => {}
     }
     all.into_iter()
 }
 
 /// x, y, z of a frame whose `axis` is x and `across` is y; body axes where none is given.
-fn triad(frame: &model::Frame) -> [[f64; 3]; 3] {
-    use crate::linalg::so3::Vec3;
-    let (x, y) = (Vec3::from(frame.axis), Vec3::from(frame.across));
+fn triad(frame: &model::JointFrame) -> [[f64; 3]; 3] {
+    use crate::linalg::rotation::Vec3;
+    let (x, y) = (
+        Vec3::from(frame.axis),
+        Vec3::from(frame.reference_direction),
+    );
     let x = if x.norm() > 0.0 {
         x.normalize()
     } else {
@@ -480,18 +504,18 @@ fn triad(frame: &model::Frame) -> [[f64; 3]; 3] {
 }
 
 /// An element in a joint: its coordinate, whether it is friction, and the element.
-pub type InJoint<W, const N: usize> = (usize, bool, Arc<dyn Element<W, N>>);
+pub type JointForce<W, const N: usize> = (usize, bool, Arc<dyn ForceElement<W, N>>);
 
 /// The friction and the end stops in the coordinates of a joint.
-pub fn in_joint<W: Between<N>, const N: usize>(
-    scene: &Scene<W, N>,
+pub fn in_joint<W: ForceGeometry<N>, const N: usize>(
+    scene: &ForceBuildContext<W, N>,
     index: usize,
-    rows: &mut Rows<W, N>,
-    slots: &mut Slots,
-) -> Result<Vec<InJoint<W, N>>> {
+    rows: &mut UnilateralRows<W, N>,
+    slots: &mut SparsityBuilder,
+) -> Result<Vec<JointForce<W, N>>> {
     let (model, values, joints) = (scene.model, scene.values, scene.joints);
     let written = &model.joints[index];
-    let mut all: Vec<InJoint<W, N>> = Vec::new();
+    let mut all: Vec<JointForce<W, N>> = Vec::new();
     let number =
         |k: usize, number: JointNumber, x: f64| values.get(Target::Joint(index, k, number), x);
     for (k, friction) in written.friction.iter().enumerate() {
@@ -511,7 +535,11 @@ pub fn in_joint<W: Between<N>, const N: usize>(
         all.push((
             k,
             true,
-            Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots)),
+            Arc::new(CoordinateForceElement::<W, N>::new(
+                measure,
+                Arc::new(law),
+                slots,
+            )),
         ));
     }
     for (k, limits) in written.limits.iter().enumerate() {
@@ -521,24 +549,28 @@ pub fn in_joint<W: Between<N>, const N: usize>(
             index: k,
         };
         let measure = joint::coordinate(model, joints, of, &written.name)?;
-        let element: Arc<dyn Element<W, N>> = match limits.stop {
-            StopLaw::Compliant { stiffness, damping } => {
-                let law = Stops {
+        let element: Arc<dyn ForceElement<W, N>> = match limits.stop {
+            LimitLaw::Compliant { stiffness, damping } => {
+                let law = CompliantLimit {
                     range: limits.range,
                     stiffness: number(k, JointNumber::Stiffness, stiffness),
                     damping: number(k, JointNumber::Damping, damping),
                 };
-                Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots))
+                Arc::new(CoordinateForceElement::<W, N>::new(
+                    measure,
+                    Arc::new(law),
+                    slots,
+                ))
             }
-            StopLaw::Rigid(rigid) => {
+            LimitLaw::Rigid(rigid) => {
                 let restitution = number(k, JointNumber::Restitution, rigid.restitution);
                 let angle = measure.is_angle();
-                let mut group = Group::default();
+                let mut group = ForceGroup::default();
                 for (at, sign) in [(limits.range[0], 1.0), (limits.range[1], -1.0)] {
                     if !at.is_finite() {
                         continue;
                     }
-                    let stop = Rigid::<W, N> {
+                    let stop = UnilateralConstraint::<W, N> {
                         row: rows.hold(&measure, at, &written.name, slots),
                         measure: measure.clone(),
                         at,

@@ -9,20 +9,20 @@
 //! with A the frames' axes in the ground, ω the relative angular velocity in the first frame's axes and θ̇ = T⁻¹ω. F acts at p₁
 //! on both bodies. In the plane θ is the angle, over all turns; in space it exists below half a turn.
 
-use super::Shown;
-use super::dual::{Number, Three, cross, dot, minus, plus, times};
-use super::frame::Frame;
-use super::kernel::{Action, Kernel};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use super::ForceQuantities;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, Vector3Of, cross, dot, minus, plus, times};
+use super::spatial_force::{BodyWrenches, SpatialForce};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
 
 /// The bushing.
 #[derive(Clone, Debug)]
 pub struct Bushing {
     /// Along x, y, z, then about them.
-    pub stiffness: [Value; 6],
+    pub stiffness: [DrivenValue; 6],
     /// The same.
-    pub damping: [Value; 6],
+    pub damping: [DrivenValue; 6],
     /// Where the frames sit, seen from the centres of mass.
     pub levers: [[f64; 3]; 2],
     /// The frames' x, y, z in body axes.
@@ -33,16 +33,16 @@ pub struct Bushing {
 
 /// Displacement, rotation and their rates, in the axes of the first frame.
 struct Strain<T> {
-    axes: [Three<T>; 3],
-    place: Three<T>,
-    d: Three<T>,
-    d_dot: Three<T>,
-    theta: Three<T>,
-    w: Three<T>,
+    axes: [Vector3Of<T>; 3],
+    place: Vector3Of<T>,
+    d: Vector3Of<T>,
+    d_dot: Vector3Of<T>,
+    theta: Vector3Of<T>,
+    w: Vector3Of<T>,
 }
 
 /// a / sin a over cos a: the factor of the rotation vector.
-fn stretched<T: Number>(cosine: T) -> T {
+fn stretched<T: Scalar>(cosine: T) -> T {
     let c = cosine.value();
     let u = 1.0 - c;
     if u < 1e-3 {
@@ -58,7 +58,7 @@ fn stretched<T: Number>(cosine: T) -> T {
 }
 
 /// 1/a² − (1 + cos a)/(2 a sin a) over a²: the last factor of T⁻¹.
-fn bent<T: Number>(squared: T) -> T {
+fn bent<T: Scalar>(squared: T) -> T {
     let s = squared.value();
     if s < 1e-2 {
         let y = 1.0 / 12.0
@@ -76,7 +76,7 @@ fn bent<T: Number>(squared: T) -> T {
 }
 
 impl Bushing {
-    fn strain<T: Number>(&self, bodies: &[Frame<T>; 2]) -> Strain<T> {
+    fn strain<T: Scalar>(&self, bodies: &[BodyFrame<T>; 2]) -> Strain<T> {
         let [a, b] = bodies;
         let axes = self.axes[0].map(|x| a.fixed(&x));
         let others = self.axes[1].map(|x| b.fixed(&x));
@@ -84,7 +84,7 @@ impl Bushing {
         let apart = minus(&place, &a.place(&self.levers[0]));
         // Seen from the first frame, which turns: ḋ = A₀ᵀ(ṗ₁ of body 1 − velocity of body 0 at p₁).
         let rate = minus(&b.velocity(&place), &a.velocity(&place));
-        let seen = |x: &Three<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
+        let seen = |x: &Vector3Of<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
         let w = seen(&minus(&b.w, &a.w));
         let theta = match self.flat {
             Some(parallel) => {
@@ -109,20 +109,20 @@ impl Bushing {
         }
     }
 
-    fn springs(&self, cx: &Context, along: std::ops::Range<usize>) -> [f64; 3] {
+    fn springs(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
         std::array::from_fn(|k| self.stiffness[along.start + k].get(cx))
     }
 
-    fn dampers(&self, cx: &Context, along: std::ops::Range<usize>) -> [f64; 3] {
+    fn dampers(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
         std::array::from_fn(|k| self.damping[along.start + k].get(cx))
     }
 }
 
-fn scaled<T: Number>(factors: [f64; 3], x: &Three<T>) -> Three<T> {
+fn scaled<T: Scalar>(factors: [f64; 3], x: &Vector3Of<T>) -> Vector3Of<T> {
     [0, 1, 2].map(|k| x[k] * factors[k])
 }
 
-impl Kernel for Bushing {
+impl SpatialForce for Bushing {
     fn depends_on_rate(&self) -> bool {
         self.damping.iter().any(|d| !d.always_zero())
     }
@@ -131,7 +131,11 @@ impl Kernel for Bushing {
         self.depends_on_rate()
     }
 
-    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
+    fn act<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> BodyWrenches<T> {
         let strain = self.strain(bodies);
         let (k, d) = (self.springs(cx, 0..3), self.dampers(cx, 0..3));
         let pull = plus(&scaled(k, &strain.d), &scaled(d, &strain.d_dot));
@@ -147,18 +151,18 @@ impl Kernel for Bushing {
             twist = plus(&plus(&twist, &once.map(|x| x * 0.5)), &again);
         }
         let twist = plus(&twist, &scaled(d, &strain.w));
-        let ground = |x: &Three<T>| {
+        let ground = |x: &Vector3Of<T>| {
             let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &strain.axes[k]));
             plus(&plus(&a, &b), &c)
         };
-        Action {
+        BodyWrenches {
             force: ground(&pull),
             place: strain.place,
             couple: ground(&twist),
         }
     }
 
-    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
         let strain = self.strain(bodies);
         0.5 * dot(&scaled(self.springs(cx, 0..3), &strain.d), &strain.d)
             + 0.5
@@ -168,7 +172,7 @@ impl Kernel for Bushing {
                 )
     }
 
-    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
+    fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
         let strain = self.strain(bodies);
         let dissipated = dot(
             &scaled(self.dampers(cx, 0..3), &strain.d_dot),
@@ -180,11 +184,11 @@ impl Kernel for Bushing {
         }
     }
 
-    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
+    fn shown(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
         let strain = self.strain(bodies);
         let length = dot(&strain.d, &strain.d).sqrt();
         let action = self.act(cx, bodies);
-        Shown {
+        ForceQuantities {
             length,
             rate: if length > 0.0 {
                 dot(&strain.d, &strain.d_dot) / length
@@ -192,7 +196,7 @@ impl Kernel for Bushing {
                 0.0
             },
             force: dot(&action.force, &action.force).sqrt(),
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 }

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A real number, with or without derivatives.
-pub trait Number:
+pub trait Scalar:
     Copy
     + Debug
     + Add<Output = Self>
@@ -43,7 +43,7 @@ pub trait Number:
     }
 }
 
-impl Number for f64 {
+impl Scalar for f64 {
     #[inline]
     fn timed(x: f64, _rate: f64) -> Self {
         x
@@ -95,7 +95,7 @@ impl<const N: usize> Dual<N> {
     }
 }
 
-impl<const N: usize> Number for Dual<N> {
+impl<const N: usize> Scalar for Dual<N> {
     #[inline]
     fn timed(x: f64, rate: f64) -> Self {
         Self {
@@ -183,41 +183,41 @@ impl<const N: usize> Mul<f64> for Dual<N> {
 }
 
 /// Three numbers.
-pub type Three<T> = [T; 3];
+pub type Vector3Of<T> = [T; 3];
 
 /// A vector that does not change.
 #[inline]
-pub fn constant<T: Number>(x: [f64; 3]) -> Three<T> {
+pub fn constant<T: Scalar>(x: [f64; 3]) -> Vector3Of<T> {
     x.map(T::constant)
 }
 
 /// x + y
 #[inline]
-pub fn plus<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+pub fn plus<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
     [0, 1, 2].map(|k| x[k] + y[k])
 }
 
 /// x − y
 #[inline]
-pub fn minus<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+pub fn minus<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
     [0, 1, 2].map(|k| x[k] - y[k])
 }
 
 /// a x
 #[inline]
-pub fn times<T: Number>(a: T, x: &Three<T>) -> Three<T> {
+pub fn times<T: Scalar>(a: T, x: &Vector3Of<T>) -> Vector3Of<T> {
     x.map(|x| a * x)
 }
 
 /// x·y
 #[inline]
-pub fn dot<T: Number>(x: &Three<T>, y: &Three<T>) -> T {
+pub fn dot<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> T {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
 /// x × y
 #[inline]
-pub fn cross<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+pub fn cross<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
     [
         x[1] * y[2] - x[2] * y[1],
         x[2] * y[0] - x[0] * y[2],

@@ -4,29 +4,29 @@
 //!   F = (L_k + (L_s − L_k) exp(−(u/u_st)²)) tanh(u/u_0) + d u,      u = ċ,      dissipated = F u
 //! ```
 
-use super::dual::Number;
-use super::{Law, Pull};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use super::dual::Scalar;
+use super::{ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
 
 /// The law's numbers; levels are forces in joints and multiples of the normal force in contacts.
 #[derive(Clone, Copy, Debug)]
 pub struct Friction {
     /// L_k
-    pub kinetic: Value,
+    pub kinetic: DrivenValue,
     /// L_s
-    pub r#static: Value,
+    pub r#static: DrivenValue,
     /// u_0
     pub stiction_velocity: f64,
     /// u_st
     pub stribeck_velocity: f64,
     /// d
-    pub viscous: Value,
+    pub viscous: DrivenValue,
 }
 
 impl Friction {
     /// The level at a speed, odd in u, and its slope.
-    pub fn level(&self, cx: &Context, u: f64) -> (f64, f64) {
+    pub fn level(&self, cx: &EvaluationContext, u: f64) -> (f64, f64) {
         let (kinetic, more) = (
             self.kinetic.get(cx),
             self.r#static.get(cx) - self.kinetic.get(cx),
@@ -42,7 +42,7 @@ impl Friction {
     }
 
     /// level(u)/u for a speed u = √s, smooth also where it vanishes.
-    pub fn over_speed<T: Number>(&self, cx: &Context, squared: T) -> T {
+    pub fn over_speed<T: Scalar>(&self, cx: &EvaluationContext, squared: T) -> T {
         let s = squared.value().max(0.0);
         let u = s.sqrt();
         let x = u / self.stiction_velocity;
@@ -70,10 +70,10 @@ impl Friction {
     }
 }
 
-impl Law for Friction {
-    fn pull(&self, cx: &Context, _length: f64, rate: f64) -> Pull {
+impl ScalarLaw for Friction {
+    fn pull(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> ScalarForce {
         let (force, by_rate) = self.level(cx, rate);
-        Pull {
+        ScalarForce {
             force,
             by_length: 0.0,
             by_rate,
@@ -81,7 +81,7 @@ impl Law for Friction {
     }
 
     /// What acts on the coordinate.
-    fn shown(&self, pull: &Pull) -> f64 {
+    fn shown(&self, pull: &ScalarForce) -> f64 {
         -pull.force
     }
 
@@ -93,7 +93,7 @@ impl Law for Friction {
         true
     }
 
-    fn power(&self, cx: &Context, _length: f64, rate: f64) -> Power {
+    fn power(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> Power {
         Power {
             dissipated: self.level(cx, rate).0 * rate,
             supplied: 0.0,
@@ -106,7 +106,7 @@ mod tests {
     use super::super::dual::Dual;
     use super::*;
 
-    const STILL: Context = Context {
+    const STILL: EvaluationContext = EvaluationContext {
         t: 0.0,
         u: &[],
         u_dot: &[],
@@ -117,11 +117,11 @@ mod tests {
 
     fn friction() -> Friction {
         Friction {
-            kinetic: Value::Constant(2.0),
-            r#static: Value::Constant(3.0),
+            kinetic: DrivenValue::Constant(2.0),
+            r#static: DrivenValue::Constant(3.0),
             stiction_velocity: 1e-3,
             stribeck_velocity: 1e-2,
-            viscous: Value::Constant(0.5),
+            viscous: DrivenValue::Constant(0.5),
         }
     }
 

@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Element, Shown, Watched};
-use crate::formulation::absolute::world::World;
-use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
+use super::{ForceElement, ForceQuantities, LawEvent};
+use crate::formulation::absolute::geometry::Geometry;
+use crate::formulation::{
+    Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
+};
 
 #[derive(Clone, Debug)]
-struct Member<W: World<N>, const N: usize> {
-    element: Arc<dyn Element<W, N>>,
+struct Member<W: Geometry<N>, const N: usize> {
+    element: Arc<dyn ForceElement<W, N>>,
     name: String,
     events: Range<usize>,
     modes: Range<usize>,
@@ -17,24 +19,24 @@ struct Member<W: World<N>, const N: usize> {
 
 /// Elements in a row.
 #[derive(Clone, Debug)]
-pub struct Group<W: World<N>, const N: usize> {
+pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     members: Vec<Member<W, N>>,
-    watched: Watched,
+    watched: LawEvent,
 }
 
-impl<W: World<N>, const N: usize> Default for Group<W, N> {
+impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
     fn default() -> Self {
         Self {
             members: vec![],
-            watched: Watched::default(),
+            watched: LawEvent::default(),
         }
     }
 }
 
 /// The context with the modes of one element.
 #[inline]
-fn own<'a>(cx: &Context<'a>, modes: &Range<usize>) -> Context<'a> {
-    Context {
+fn own<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContext<'a> {
+    EvaluationContext {
         modes: if modes.is_empty() {
             &[]
         } else {
@@ -44,10 +46,10 @@ fn own<'a>(cx: &Context<'a>, modes: &Range<usize>) -> Context<'a> {
     }
 }
 
-impl<W: World<N>, const N: usize> Group<W, N> {
+impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
     /// One more, with the name of its events.
-    pub fn push(&mut self, element: Arc<dyn Element<W, N>>, name: &str) {
-        let Watched { events, modes } = element.watched();
+    pub fn push(&mut self, element: Arc<dyn ForceElement<W, N>>, name: &str) {
+        let LawEvent { events, modes } = element.watched();
         let (e, m) = (self.watched.events, self.watched.modes);
         self.members.push(Member {
             element,
@@ -55,7 +57,7 @@ impl<W: World<N>, const N: usize> Group<W, N> {
             events: e..e + events,
             modes: m..m + modes,
         });
-        self.watched = Watched {
+        self.watched = LawEvent {
             events: e + events,
             modes: m + modes,
         };
@@ -72,7 +74,13 @@ impl<W: World<N>, const N: usize> Group<W, N> {
     }
 
     /// What a user reads of one of them.
-    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
+    pub fn shown_of(
+        &self,
+        k: usize,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+    ) -> ForceQuantities {
         let member = &self.members[k];
         member.element.shown(&own(cx, &member.modes), poses, at)
     }
@@ -93,7 +101,7 @@ impl<W: World<N>, const N: usize> Group<W, N> {
     /// Some of them depend on rates: the tangent of those alone.
     pub fn tangent_of_rates(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         damping: f64,
@@ -107,7 +115,7 @@ impl<W: World<N>, const N: usize> Group<W, N> {
     }
 }
 
-impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
+impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     fn depends_on_rate(&self) -> bool {
         self.members.iter().any(|m| m.element.depends_on_rate())
     }
@@ -116,7 +124,7 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         self.members.iter().any(|m| m.element.works())
     }
 
-    fn apply(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
+    fn apply(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
         for member in &self.members {
             member.element.apply(&own(cx, &member.modes), poses, v, out);
         }
@@ -124,7 +132,7 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         damping: f64,
@@ -146,7 +154,7 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn rub(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         lambda: &[f64],
@@ -161,7 +169,7 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn rub_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: (&[f64], &[f64]),
         damping: f64,
@@ -175,7 +183,7 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         }
     }
 
-    fn add_energy(&self, cx: &Context, poses: &mut W::Poses<'_>, energy: &mut Energy) {
+    fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
         for member in &self.members {
             member
                 .element
@@ -183,7 +191,13 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         }
     }
 
-    fn add_power(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], power: &mut Power) {
+    fn add_power(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        power: &mut Power,
+    ) {
         for member in &self.members {
             member
                 .element
@@ -192,10 +206,15 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
     }
 
     /// Together: forces added, the length that of the deepest.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
-        let mut all = Shown {
+    fn shown(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+    ) -> ForceQuantities {
+        let mut all = ForceQuantities {
             length: f64::NEG_INFINITY,
-            ..Shown::default()
+            ..ForceQuantities::default()
         };
         for k in 0..self.members.len() {
             let one = self.shown_of(k, cx, poses, at);
@@ -218,11 +237,17 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
         }
     }
 
-    fn watched(&self) -> Watched {
+    fn watched(&self) -> LawEvent {
         self.watched
     }
 
-    fn start_modes(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], modes: &mut [i32]) {
+    fn start_modes(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        modes: &mut [i32],
+    ) {
         for member in &self.members {
             member
                 .element
@@ -232,9 +257,9 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn events(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
-        at: &Motion,
+        at: &MotionPoint,
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
@@ -256,13 +281,13 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn fire(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
-        at: &Motion,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         let member = self.owner(i);
         let (first, own_modes) = (member.events.start, &mut modes[member.modes.clone()]);
         member
@@ -272,13 +297,13 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
 
     fn slip(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
-        at: &Motion,
+        at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         let member = self.owner(i);
         let first = member.events.start;
         member

@@ -4,30 +4,30 @@
 //!   F = (Fx, Fy, Fz)  or  R (Fx, Fy, Fz),      supplied = F·ṗ + C·ω
 //! ```
 
-use super::Shown;
-use super::dual::{Number, Three, dot};
-use super::frame::Frame;
-use super::kernel::{Action, Kernel};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
-use crate::model::{Load as What, LoadFrame};
+use super::ForceQuantities;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, Vector3Of, dot};
+use super::spatial_force::{BodyWrenches, SpatialForce};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
+use crate::model::{LoadDefinition as What, LoadFrame};
 
 /// The load.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct AppliedLoad {
     /// A force or a torque.
     pub what: What,
     /// N or N m
-    pub components: [Value; 3],
+    pub components: [DrivenValue; 3],
     /// Whose axes.
     pub frame: LoadFrame,
     /// Where, seen from the centre of mass.
     pub lever: [f64; 3],
 }
 
-impl Load {
+impl AppliedLoad {
     /// In ground axes.
-    fn vector<T: Number>(&self, cx: &Context, body: &Frame<T>) -> Three<T> {
+    fn vector<T: Scalar>(&self, cx: &EvaluationContext, body: &BodyFrame<T>) -> Vector3Of<T> {
         let components = (self.components).map(|x| T::timed(x.get(cx), x.rate(cx)));
         match self.frame {
             LoadFrame::Ground => components,
@@ -36,7 +36,7 @@ impl Load {
     }
 }
 
-impl Kernel for Load {
+impl SpatialForce for AppliedLoad {
     fn depends_on_rate(&self) -> bool {
         false
     }
@@ -45,18 +45,22 @@ impl Kernel for Load {
         true
     }
 
-    fn act<T: Number>(&self, cx: &Context, [_, body]: &[Frame<T>; 2]) -> Action<T> {
+    fn act<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        [_, body]: &[BodyFrame<T>; 2],
+    ) -> BodyWrenches<T> {
         let vector = self.vector(cx, body);
         match self.what {
-            What::Force => Action::force(vector, body.place(&self.lever)),
-            What::Torque => Action {
+            What::Force => BodyWrenches::force(vector, body.place(&self.lever)),
+            What::Torque => BodyWrenches {
                 couple: vector,
-                ..Action::none()
+                ..BodyWrenches::none()
             },
         }
     }
 
-    fn power(&self, cx: &Context, [_, body]: &[Frame<f64>; 2]) -> Power {
+    fn power(&self, cx: &EvaluationContext, [_, body]: &[BodyFrame<f64>; 2]) -> Power {
         let vector = self.vector(cx, body);
         let rate = match self.what {
             What::Force => body.velocity(&body.place(&self.lever)),
@@ -68,11 +72,11 @@ impl Kernel for Load {
         }
     }
 
-    fn shown(&self, cx: &Context, [_, body]: &[Frame<f64>; 2]) -> Shown {
+    fn shown(&self, cx: &EvaluationContext, [_, body]: &[BodyFrame<f64>; 2]) -> ForceQuantities {
         let vector = self.vector(cx, body);
-        Shown {
+        ForceQuantities {
             force: dot(&vector, &vector).sqrt(),
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 }

@@ -10,41 +10,43 @@
 //! Kinks and jumps are events: an element has modes, fixed during a step, in each of which its law is smooth.
 
 pub mod actuator;
-mod along;
+mod along_coordinate;
+pub mod body_frame;
 mod build;
 pub mod bushing;
 pub mod contact;
 pub mod dual;
-pub mod frame;
+pub mod force_law;
 pub mod friction;
-pub mod graph;
 pub mod gravity;
 pub mod group;
-pub mod kernel;
+pub mod joint_limit;
 pub mod load;
-pub mod rigid;
+pub mod rigid_contact;
+pub mod spatial_force;
 pub mod spring_damper;
-pub mod stop;
-pub mod touch;
 pub mod tyre;
+pub mod unilateral;
 
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Debug;
 
-use super::absolute::plane::{self, Plane, flat};
-use super::absolute::space::{self, Space};
-use super::absolute::world::World;
-use super::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
-use crate::linalg::so3::Vec3;
+use super::absolute::geometry::Geometry;
+use super::absolute::planar::{self, PlanarGeometry, flat};
+use super::absolute::spatial::{self, SpatialGeometry};
+use super::{
+    Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
+};
+use crate::linalg::rotation::Vec3;
 use crate::model::BodyRef;
-pub use build::{Rows, Scene, build, in_joint};
-use contact::outline::Smooth;
+pub use build::{ForceBuildContext, UnilateralRows, build, in_joint};
+use contact::outline::SmoothCurve;
 
 /// The force F of a law and its slopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pull {
+pub struct ScalarForce {
     /// F
     pub force: f64,
     /// ∂F/∂c
@@ -55,7 +57,7 @@ pub struct Pull {
 
 /// How many event functions and modes an element has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
+pub struct LawEvent {
     /// Event functions.
     pub events: usize,
     /// Modes.
@@ -64,7 +66,7 @@ pub struct Watched {
 
 /// What a user reads of a force element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shown {
+pub struct ForceQuantities {
     /// Length or joint coordinate; the depth of a contact (m or rad).
     pub length: f64,
     /// Its rate.
@@ -78,12 +80,12 @@ pub struct Shown {
 }
 
 /// What a law along a measure gives to the equations. The modes in the context are its own.
-pub trait Law: Debug + Send + Sync {
+pub trait ScalarLaw: Debug + Send + Sync {
     /// F and its slopes at c and ċ.
-    fn pull(&self, cx: &Context, length: f64, rate: f64) -> Pull;
+    fn pull(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce;
 
     /// The force a user reads: by default F.
-    fn shown(&self, pull: &Pull) -> f64 {
+    fn shown(&self, pull: &ScalarForce) -> f64 {
         pull.force
     }
 
@@ -99,28 +101,35 @@ pub trait Law: Debug + Send + Sync {
     }
 
     /// ∂F/∂q at coinciding points, where a line has no direction but the force may still be smooth: the factor of eᵀe.
-    fn at_coincidence(&self, _cx: &Context) -> f64 {
+    fn at_coincidence(&self, _cx: &EvaluationContext) -> f64 {
         0.0
     }
 
     /// Energy stored (J).
-    fn potential(&self, _cx: &Context, _length: f64) -> f64 {
+    fn potential(&self, _cx: &EvaluationContext, _length: f64) -> f64 {
         0.0
     }
 
     /// Power.
-    fn power(&self, cx: &Context, length: f64, rate: f64) -> Power;
+    fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power;
 
     /// How many events and modes.
-    fn watched(&self) -> Watched {
-        Watched::default()
+    fn watched(&self) -> LawEvent {
+        LawEvent::default()
     }
 
     /// The modes at the start, for c and ċ.
-    fn start_modes(&self, _cx: &Context, _length: f64, _rate: f64, _modes: &mut [i32]) {}
+    fn start_modes(&self, _cx: &EvaluationContext, _length: f64, _rate: f64, _modes: &mut [i32]) {}
 
     /// Event functions and their rates, for c, ċ and c̈.
-    fn events(&self, _cx: &Context, _course: [f64; 3], _phi: &mut [f64], _rate: &mut [f64]) {}
+    fn events(
+        &self,
+        _cx: &EvaluationContext,
+        _course: [f64; 3],
+        _phi: &mut [f64],
+        _rate: &mut [f64],
+    ) {
+    }
 
     /// Which crossings of event `i` count.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
@@ -128,14 +137,14 @@ pub trait Law: Debug + Send + Sync {
     }
 
     /// Event `i` has been hit.
-    fn fire(&self, _cx: &Context, _course: [f64; 3], _i: usize, _modes: &mut [i32]) {}
+    fn fire(&self, _cx: &EvaluationContext, _course: [f64; 3], _i: usize, _modes: &mut [i32]) {}
 
     /// The motion is thrown to and fro over event `i`: enter a mode that ends this, if there is one.
     fn hold(&self, _i: usize, _modes: &mut [i32]) {}
 }
 
 /// What a force element gives to the equations. Slices are those of the whole system, modes and events its own.
-pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
+pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     /// f can depend on v.
     fn depends_on_rate(&self) -> bool;
 
@@ -143,12 +152,12 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     fn works(&self) -> bool;
 
     /// out += f
-    fn apply(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]);
+    fn apply(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]);
 
     /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q), at the slots asked for at set-up.
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         damping: f64,
@@ -164,7 +173,7 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     /// out += forces in proportion to the multipliers of its rows.
     fn rub(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
         _v: &[f64],
         _lambda: &[f64],
@@ -175,7 +184,7 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q) of [`Element::rub`].
     fn rub_tangent(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
         _at: (&[f64], &[f64]),
         _damping: f64,
@@ -185,26 +194,39 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     }
 
     /// Adds the energy stored.
-    fn add_energy(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {}
+    fn add_energy(&self, _cx: &EvaluationContext, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {
+    }
 
     /// Adds the power.
-    fn add_power(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _v: &[f64], _power: &mut Power) {}
+    fn add_power(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _power: &mut Power,
+    ) {
+    }
 
     /// What a user reads.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown;
+    fn shown(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+    ) -> ForceQuantities;
 
     /// Which of its own constraint rows hold, among all rows.
     fn active(&self, _modes: &[i32], _rows: &mut [bool]) {}
 
     /// How many events and modes.
-    fn watched(&self) -> Watched {
-        Watched::default()
+    fn watched(&self) -> LawEvent {
+        LawEvent::default()
     }
 
     /// The modes at the start.
     fn start_modes(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
         _v: &[f64],
         _modes: &mut [i32],
@@ -214,9 +236,9 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     /// Event functions and their rates along the motion.
     fn events(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
-        _at: &Motion,
+        _at: &MotionPoint,
         _phi: &mut [f64],
         _rate: &mut [f64],
     ) {
@@ -230,26 +252,26 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
     /// Event `i` has been hit: change the modes; for an impulse write the gradient of φ into `n`, of the whole system.
     fn fire(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
-        _at: &Motion,
+        _at: &MotionPoint,
         _i: usize,
         _modes: &mut [i32],
         _n: &mut [f64],
-    ) -> Reaction {
-        Reaction::Mode
+    ) -> EventEffect {
+        EventEffect::Mode
     }
 
     /// Friction of the blow of event `i`, as [`super::System::slip`].
     fn slip(
         &self,
-        _cx: &Context,
+        _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
-        _at: &Motion,
+        _at: &MotionPoint,
         _i: usize,
         _direction: usize,
         _t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         None
     }
 
@@ -261,25 +283,32 @@ pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
 }
 
 /// A world in which force elements can be built.
-pub trait Between<const N: usize>: World<N> + frame::Seen<N> {
+pub trait ForceGeometry<const N: usize>: Geometry<N> + body_frame::BodyView<N> {
     /// The distance of two points, without direction below `tiny`.
-    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure;
+    fn line(points: [Self::BodyPoint; 2], tiny: f64) -> Self::RelativeCoordinate;
 
     /// Travel of the second point from the first along a direction of the first body.
-    fn slide(points: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure;
+    fn slide(points: [Self::BodyPoint; 2], direction: [f64; 3]) -> Self::RelativeCoordinate;
 
     /// Height of a point above a smooth outline of another body; outlines exist in the plane only.
-    fn height(body: BodyRef, outline: &Smooth, point: Self::Point) -> Option<Self::Measure>;
+    fn height(
+        body: BodyRef,
+        outline: &SmoothCurve,
+        point: Self::BodyPoint,
+    ) -> Option<Self::RelativeCoordinate>;
 }
 
-impl Between<6> for Plane {
-    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure {
-        plane::measure::Measure::Line(plane::measure::Line { points, tiny })
+impl ForceGeometry<6> for PlanarGeometry {
+    fn line(points: [Self::BodyPoint; 2], tiny: f64) -> Self::RelativeCoordinate {
+        planar::coordinate::PlanarCoordinate::Line(planar::coordinate::PlanarDistance {
+            points,
+            tiny,
+        })
     }
 
-    fn slide([p0, p1]: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure {
+    fn slide([p0, p1]: [Self::BodyPoint; 2], direction: [f64; 3]) -> Self::RelativeCoordinate {
         let direction = flat(direction);
-        plane::measure::Measure::Slide(plane::measure::Slide {
+        planar::coordinate::PlanarCoordinate::Slide(planar::coordinate::PlanarSlide {
             body: p0.body,
             direction,
             point: p1,
@@ -287,9 +316,13 @@ impl Between<6> for Plane {
         })
     }
 
-    fn height(body: BodyRef, outline: &Smooth, point: Self::Point) -> Option<Self::Measure> {
-        Some(plane::measure::Measure::Height(Box::new(
-            plane::measure::Height {
+    fn height(
+        body: BodyRef,
+        outline: &SmoothCurve,
+        point: Self::BodyPoint,
+    ) -> Option<Self::RelativeCoordinate> {
+        Some(planar::coordinate::PlanarCoordinate::Height(Box::new(
+            planar::coordinate::PlanarHeight {
                 body,
                 outline: outline.clone(),
                 point,
@@ -298,14 +331,17 @@ impl Between<6> for Plane {
     }
 }
 
-impl Between<12> for Space {
-    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure {
-        space::measure::Measure::Line(space::measure::Line { points, tiny })
+impl ForceGeometry<12> for SpatialGeometry {
+    fn line(points: [Self::BodyPoint; 2], tiny: f64) -> Self::RelativeCoordinate {
+        spatial::coordinate::SpatialCoordinate::Line(spatial::coordinate::SpatialDistance {
+            points,
+            tiny,
+        })
     }
 
-    fn slide([p0, p1]: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure {
+    fn slide([p0, p1]: [Self::BodyPoint; 2], direction: [f64; 3]) -> Self::RelativeCoordinate {
         let direction = Vec3::from(direction);
-        space::measure::Measure::Slide(space::measure::Slide {
+        spatial::coordinate::SpatialCoordinate::Slide(spatial::coordinate::SpatialSlide {
             body: p0.body,
             direction,
             point: p1,
@@ -313,7 +349,11 @@ impl Between<12> for Space {
         })
     }
 
-    fn height(_body: BodyRef, _outline: &Smooth, _point: Self::Point) -> Option<Self::Measure> {
+    fn height(
+        _body: BodyRef,
+        _outline: &SmoothCurve,
+        _point: Self::BodyPoint,
+    ) -> Option<Self::RelativeCoordinate> {
         None
     }
 }

@@ -11,38 +11,38 @@
 //! Where the two points of a line coincide the direction of the force is not defined and there is no force; a linear spring of
 //! unloaded length zero is smooth there all the same and keeps its stiffness k in both directions.
 
-use super::graph::{Graph, Height};
-use super::touch;
-use super::{Law, Pull, Watched};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Crossing, Power};
-use crate::model::{Characteristic, Only};
+use super::force_law::{ForceLaw, LawValue};
+use super::unilateral;
+use super::{LawEvent, ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{Crossing, EvaluationContext, Power};
+use crate::model::{Characteristic, OneSided};
 
 /// A force over an elongation or a rate.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub enum SpringLaw {
     /// factor x
-    Linear(Value),
+    Linear(DrivenValue),
     /// A law.
-    Graph(Graph),
+    Graph(ForceLaw),
 }
 
-impl Shape {
+impl SpringLaw {
     /// From the model; `number` is what a linear one is in the equations.
-    pub fn new(written: &Characteristic, number: impl Fn(f64) -> Value) -> Self {
+    pub fn new(written: &Characteristic, number: impl Fn(f64) -> DrivenValue) -> Self {
         match written {
             Characteristic::Linear(factor) => Self::Linear(number(*factor)),
-            Characteristic::Law(curve) => Self::Graph(Graph::new(curve)),
+            Characteristic::Law(curve) => Self::Graph(ForceLaw::new(curve)),
         }
     }
 
     /// F, F' and ∫F at x.
     #[inline]
-    pub fn at(&self, cx: &Context, modes: &[i32], x: f64) -> Height {
+    pub fn at(&self, cx: &EvaluationContext, modes: &[i32], x: f64) -> LawValue {
         match self {
             Self::Linear(factor) => {
                 let k = factor.get(cx);
-                Height {
+                LawValue {
                     y: k * x,
                     slope: k,
                     integral: 0.5 * k * x * x,
@@ -65,7 +65,7 @@ impl Shape {
         }
     }
 
-    pub(super) fn graph(&self) -> Option<&Graph> {
+    pub(super) fn graph(&self) -> Option<&ForceLaw> {
         match self {
             Self::Linear(_) => None,
             Self::Graph(graph) => Some(graph),
@@ -77,15 +77,15 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub struct SpringDamper {
     /// K
-    pub stiffness: Shape,
+    pub stiffness: SpringLaw,
     /// D
-    pub damping: Shape,
+    pub damping: SpringLaw,
     /// c₀ (m or rad)
-    pub length: Value,
+    pub length: DrivenValue,
     /// P (N or N m)
-    pub preload: Value,
+    pub preload: DrivenValue,
     /// Acts one way only.
-    pub only: Option<Only>,
+    pub only: Option<OneSided>,
 }
 
 impl SpringDamper {
@@ -97,7 +97,13 @@ impl SpringDamper {
     }
 
     /// Elastic part with its slope and energy, and the damper's.
-    fn parts(&self, cx: &Context, modes: &[i32], length: f64, rate: f64) -> (Height, Height) {
+    fn parts(
+        &self,
+        cx: &EvaluationContext,
+        modes: &[i32],
+        length: f64,
+        rate: f64,
+    ) -> (LawValue, LawValue) {
         let (k, d, _) = self.split(modes);
         let x = length - self.length.get(cx);
         let mut elastic = self.stiffness.at(cx, k, x);
@@ -110,16 +116,25 @@ impl SpringDamper {
     /// 1 where it pulls, −1 where it pushes.
     fn sign(&self) -> f64 {
         match self.only {
-            Some(Only::Compression) => -1.0,
+            Some(OneSided::Compression) => -1.0,
             _ => 1.0,
         }
     }
 
     /// What decides between slack and taut: the elongation where the elastic force vanishes with it, else that force; and its
     /// rate.
-    fn tightness(&self, cx: &Context, elastic: &Height, length: f64, rate: f64) -> (f64, f64) {
+    fn tightness(
+        &self,
+        cx: &EvaluationContext,
+        elastic: &LawValue,
+        length: f64,
+        rate: f64,
+    ) -> (f64, f64) {
         let from_zero = self.preload.always_zero()
-            && self.stiffness.graph().is_none_or(Graph::vanishes_at_zero);
+            && self
+                .stiffness
+                .graph()
+                .is_none_or(ForceLaw::vanishes_at_zero);
         let rate = rate - self.length.rate(cx);
         let (e, e_rate) = if from_zero {
             (length - self.length.get(cx), rate)
@@ -130,14 +145,14 @@ impl SpringDamper {
     }
 }
 
-impl Law for SpringDamper {
-    fn pull(&self, cx: &Context, length: f64, rate: f64) -> Pull {
+impl ScalarLaw for SpringDamper {
+    fn pull(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
         let (_, _, side) = self.split(cx.modes);
-        if side.is_some_and(|mode| mode != touch::PRESSING) {
-            return Pull::default();
+        if side.is_some_and(|mode| mode != unilateral::PRESSING) {
+            return ScalarForce::default();
         }
-        Pull {
+        ScalarForce {
             force: elastic.y + damper.y,
             by_length: elastic.slope,
             by_rate: damper.slope,
@@ -153,14 +168,15 @@ impl Law for SpringDamper {
     }
 
     fn drives(&self) -> bool {
-        let driven = |shape: &Shape| matches!(shape, Shape::Linear(factor) if factor.is_driven());
+        let driven =
+            |shape: &SpringLaw| matches!(shape, SpringLaw::Linear(factor) if factor.is_driven());
         driven(&self.stiffness) || self.length.is_driven() || self.preload.is_driven()
     }
 
-    fn at_coincidence(&self, cx: &Context) -> f64 {
-        let slack = self.only == Some(Only::Compression);
+    fn at_coincidence(&self, cx: &EvaluationContext) -> f64 {
+        let slack = self.only == Some(OneSided::Compression);
         match &self.stiffness {
-            Shape::Linear(k)
+            SpringLaw::Linear(k)
                 if self.length.get(cx) == 0.0 && self.preload.get(cx) == 0.0 && !slack =>
             {
                 k.get(cx)
@@ -169,31 +185,31 @@ impl Law for SpringDamper {
         }
     }
 
-    fn potential(&self, cx: &Context, length: f64) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, length: f64) -> f64 {
         let (elastic, _) = self.parts(cx, cx.modes, length, 0.0);
         let (k, _, side) = self.split(cx.modes);
         match side {
             None => elastic.integral,
-            Some(touch::APART) => 0.0,
+            Some(unilateral::APART) => 0.0,
             // From where it becomes taut.
             Some(_) => elastic.integral - self.slack_energy(cx, k),
         }
     }
 
     /// Driving the stiffness, the preload or the unloaded length brings energy in without any motion.
-    fn power(&self, cx: &Context, length: f64, rate: f64) -> Power {
+    fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
         let (_, _, side) = self.split(cx.modes);
         let x = length - self.length.get(cx);
         let stiffening = match &self.stiffness {
-            Shape::Linear(k) => 0.5 * k.rate(cx) * x * x,
-            Shape::Graph(_) => 0.0,
+            SpringLaw::Linear(k) => 0.5 * k.rate(cx) * x * x,
+            SpringLaw::Graph(_) => 0.0,
         };
         let driven = stiffening + self.preload.rate(cx) * x - elastic.y * self.length.rate(cx);
         match side {
-            Some(touch::APART) => Power::default(),
+            Some(unilateral::APART) => Power::default(),
             // The spring gives its energy to the damper.
-            Some(touch::PARTING) => Power {
+            Some(unilateral::PARTING) => Power {
                 dissipated: -elastic.y * rate,
                 supplied: driven,
             },
@@ -204,20 +220,20 @@ impl Law for SpringDamper {
         }
     }
 
-    fn watched(&self) -> Watched {
+    fn watched(&self) -> LawEvent {
         let ((ek, mk), (ed, md)) = (self.stiffness.counts(), self.damping.counts());
         let (es, ms) = if self.only.is_some() {
-            (touch::EVENTS, 1)
+            (unilateral::EVENTS, 1)
         } else {
             (0, 0)
         };
-        Watched {
+        LawEvent {
             events: ek + ed + es,
             modes: mk + md + ms,
         }
     }
 
-    fn start_modes(&self, cx: &Context, length: f64, rate: f64, modes: &mut [i32]) {
+    fn start_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
         let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
         if let Some(graph) = self.stiffness.graph() {
             graph.start(length - self.length.get(cx), &mut modes[..k]);
@@ -228,13 +244,13 @@ impl Law for SpringDamper {
         if self.only.is_some() {
             let (elastic, damper) = self.parts(cx, modes, length, rate);
             let (e, _) = self.tightness(cx, &elastic, length, rate);
-            modes[k + d] = touch::start(e, self.sign() * (elastic.y + damper.y));
+            modes[k + d] = unilateral::start(e, self.sign() * (elastic.y + damper.y));
         }
     }
 
     fn events(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         [c, c_dot, c_ddot]: [f64; 3],
         phi: &mut [f64],
         rate: &mut [f64],
@@ -272,12 +288,12 @@ impl Law for SpringDamper {
         match (self.stiffness.graph(), self.damping.graph(), side) {
             (Some(graph), _, _) if i < ek => graph.crossing(k, i),
             (_, Some(graph), _) if i < ek + ed => graph.crossing(d, i - ek),
-            (_, _, Some(mode)) => touch::crossing(mode, i - ek - ed),
+            (_, _, Some(mode)) => unilateral::crossing(mode, i - ek - ed),
             _ => Crossing::Off,
         }
     }
 
-    fn fire(&self, cx: &Context, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
+    fn fire(&self, cx: &EvaluationContext, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
         let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
         let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
         if i < ek {
@@ -293,7 +309,7 @@ impl Law for SpringDamper {
         } else {
             let (elastic, _) = self.parts(cx, modes, c, c_dot);
             let (e, _) = self.tightness(cx, &elastic, c, c_dot);
-            modes[mk + md] = touch::fire(modes[mk + md], i - ek - ed, e);
+            modes[mk + md] = unilateral::fire(modes[mk + md], i - ek - ed, e);
         }
     }
 
@@ -317,9 +333,9 @@ impl Law for SpringDamper {
 impl SpringDamper {
     /// The integral of the elastic force where it vanishes: zero, unless a preload moves that point. Only a linear spring
     /// knows it in closed form; a law with a preload keeps its zero at the unloaded length.
-    fn slack_energy(&self, cx: &Context, _modes: &[i32]) -> f64 {
+    fn slack_energy(&self, cx: &EvaluationContext, _modes: &[i32]) -> f64 {
         match &self.stiffness {
-            Shape::Linear(k) if k.get(cx) > 0.0 => {
+            SpringLaw::Linear(k) if k.get(cx) > 0.0 => {
                 let p = self.preload.get(cx);
                 -0.5 * p * p / k.get(cx)
             }

@@ -9,22 +9,22 @@
 //! rising or by passing below the wheel is supplied, F times the rate of z + height. Where the profile jumps the tyre is
 //! pressed together or let go at once; what that changes in its energy is supplied too, see `System::fire`.
 
-use super::Shown;
-use super::Watched;
-use super::dual::{Number, dot, minus, times};
-use super::frame::Frame;
-use super::graph::Graph;
-use super::kernel::{Action, Kernel};
-use super::spring_damper::Shape;
-use super::touch;
+use super::ForceQuantities;
+use super::LawEvent;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, dot, minus, times};
+use super::force_law::ForceLaw;
+use super::spatial_force::{BodyWrenches, SpatialForce};
+use super::spring_damper::SpringLaw;
+use super::unilateral;
+use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::function::Function;
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Crossing, Power};
+use crate::formulation::{Crossing, EvaluationContext, Power};
 use crate::model::Curve;
 
 /// The road's height over the distance.
 #[derive(Clone, Debug)]
-pub enum Profile {
+pub enum RoadProfile {
     /// Level.
     Flat,
     /// Smooth.
@@ -33,7 +33,7 @@ pub enum Profile {
     Pieces(Vec<(f64, Vec<f64>)>),
 }
 
-impl Profile {
+impl RoadProfile {
     /// From the model.
     pub fn new(curve: Option<&Curve>) -> Self {
         match curve {
@@ -83,19 +83,19 @@ impl Profile {
 #[derive(Clone, Debug)]
 pub struct Tyre {
     /// m
-    pub radius: Value,
+    pub radius: DrivenValue,
     /// K
-    pub stiffness: Shape,
+    pub stiffness: SpringLaw,
     /// D
-    pub damping: Shape,
+    pub damping: SpringLaw,
     /// In the road's axes.
     pub up: [f64; 3],
     /// In the road's axes.
     pub forward: [f64; 3],
     /// z
-    pub profile: Profile,
+    pub profile: RoadProfile,
     /// m
-    pub height: Value,
+    pub height: DrivenValue,
     /// m/s
     pub speed: f64,
     /// m
@@ -105,7 +105,7 @@ pub struct Tyre {
 }
 
 /// How the tyre is pressed together.
-struct Pressed<T> {
+struct TyreDeflection<T> {
     /// Distance along the road.
     s: T,
     /// δ and δ̇.
@@ -137,12 +137,12 @@ impl Tyre {
         [p, p + k, p + k + d]
     }
 
-    fn pressed<T: Number>(
+    fn pressed<T: Scalar>(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         modes: &[i32],
-        [road, wheel]: &[Frame<T>; 2],
-    ) -> Pressed<T> {
+        [road, wheel]: &[BodyFrame<T>; 2],
+    ) -> TyreDeflection<T> {
         let (up, forward) = (road.fixed(&self.up), road.fixed(&self.forward));
         let place = wheel.place(&self.levers[1]);
         let from = minus(&place, &road.place(&self.levers[0]));
@@ -152,14 +152,14 @@ impl Tyre {
         let s_dot = dot(&forward, &rate) + self.speed;
         let [z, slope, bend] = self.profile.at(modes, s.value());
         let (height, height_dot) = match self.height {
-            Value::Input(i) => (
+            DrivenValue::Input(i) => (
                 T::timed(cx.u[i], cx.u_dot[i]),
                 T::timed(cx.u_dot[i], cx.u_ddot[i]),
             ),
             value => (T::constant(value.get(cx)), T::constant(0.0)),
         };
         let rising = s.chain(slope, bend) * s_dot + height_dot;
-        Pressed {
+        TyreDeflection {
             s,
             depth: s.chain(z, slope) + height - dot(&up, &from) + self.radius.get(cx),
             rate: rising - dot(&up, &rate),
@@ -170,7 +170,7 @@ impl Tyre {
     }
 
     /// K + D, whatever the mode of the touch.
-    fn press<T: Number>(&self, cx: &Context, modes: &[i32], at: &Pressed<T>) -> T {
+    fn press<T: Scalar>(&self, cx: &EvaluationContext, modes: &[i32], at: &TyreDeflection<T>) -> T {
         let (_, k, d, _) = self.split(modes);
         let spring = self.stiffness.at(cx, k, at.depth.value());
         let damper = self.damping.at(cx, d, at.rate.value());
@@ -178,7 +178,7 @@ impl Tyre {
     }
 }
 
-impl Kernel for Tyre {
+impl SpatialForce for Tyre {
     fn depends_on_rate(&self) -> bool {
         !self.damping.always_zero()
     }
@@ -187,19 +187,23 @@ impl Kernel for Tyre {
         true
     }
 
-    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
+    fn act<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> BodyWrenches<T> {
         let (profile, _, _, touching) = self.split(cx.modes);
-        if touching != touch::PRESSING {
-            return Action::none();
+        if touching != unilateral::PRESSING {
+            return BodyWrenches::none();
         }
         let at = self.pressed(cx, profile, bodies);
-        Action::force(times(self.press(cx, cx.modes, &at), &at.up), at.place)
+        BodyWrenches::force(times(self.press(cx, cx.modes, &at), &at.up), at.place)
     }
 
-    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
         let (profile, k, _, touching) = self.split(cx.modes);
         match touching {
-            touch::APART => 0.0,
+            unilateral::APART => 0.0,
             _ => {
                 self.stiffness
                     .at(cx, k, self.pressed(cx, profile, bodies).depth)
@@ -208,16 +212,16 @@ impl Kernel for Tyre {
         }
     }
 
-    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
+    fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
         let (profile, k, d, touching) = self.split(cx.modes);
         let at = self.pressed(cx, profile, bodies);
         let spring = self.stiffness.at(cx, k, at.depth).y;
         match touching {
-            touch::PRESSING => Power {
+            unilateral::PRESSING => Power {
                 dissipated: self.damping.at(cx, d, at.rate).y * at.rate,
                 supplied: self.press(cx, cx.modes, &at) * at.rising,
             },
-            touch::PARTING => Power {
+            unilateral::PARTING => Power {
                 dissipated: -spring * at.rate,
                 supplied: 0.0,
             },
@@ -226,40 +230,40 @@ impl Kernel for Tyre {
     }
 
     /// The deflection is shown as length, pressing as a positive force.
-    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
+    fn shown(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
         let (profile, _, _, touching) = self.split(cx.modes);
         let at = self.pressed(cx, profile, bodies);
-        let force = if touching == touch::PRESSING {
+        let force = if touching == unilateral::PRESSING {
             self.press(cx, cx.modes, &at)
         } else {
             0.0
         };
-        Shown {
+        ForceQuantities {
             length: at.depth,
             rate: at.rate,
             force,
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 
-    fn watched(&self) -> Watched {
+    fn watched(&self) -> LawEvent {
         let bounds = self.profile.bounds();
         let (k, d) = (self.stiffness.counts(), self.damping.counts());
-        Watched {
-            events: bounds + k.0 + d.0 + touch::EVENTS,
+        LawEvent {
+            events: bounds + k.0 + d.0 + unilateral::EVENTS,
             modes: usize::from(bounds > 0) + k.1 + d.1 + 1,
         }
     }
 
-    fn watch<T: Number>(
+    fn watch<T: Scalar>(
         &self,
-        cx: &Context,
-        bodies: &[Frame<T>; 2],
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
         put: &mut dyn FnMut(usize, T),
     ) {
         let (profile, k, d, _) = self.split(cx.modes);
         let at = self.pressed(cx, profile, bodies);
-        if let Profile::Pieces(pieces) = &self.profile {
+        if let RoadProfile::Pieces(pieces) = &self.profile {
             for (i, (below, _)) in pieces[..pieces.len() - 1].iter().enumerate() {
                 put(i, at.s + (-below));
             }
@@ -277,7 +281,7 @@ impl Kernel for Tyre {
         put(first_touch + 1, self.press(cx, cx.modes, &at));
     }
 
-    fn start_modes(&self, cx: &Context, bodies: &[Frame<f64>; 2], modes: &mut [i32]) {
+    fn start_modes(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2], modes: &mut [i32]) {
         let p = usize::from(self.profile.bounds() > 0);
         if p > 0 {
             modes[0] = 0;
@@ -292,7 +296,7 @@ impl Kernel for Tyre {
         if let Some(graph) = self.damping.graph() {
             graph.start(at.rate, &mut modes[p + k..p + k + d]);
         }
-        modes[p + k + d] = touch::start(at.depth, self.press(cx, modes, &at));
+        modes[p + k + d] = unilateral::start(at.depth, self.press(cx, modes, &at));
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
@@ -304,11 +308,17 @@ impl Kernel for Tyre {
         match (self.stiffness.graph(), self.damping.graph()) {
             (Some(graph), _) if i < first_d => graph.crossing(k, i - first_k),
             (_, Some(graph)) if i < first_touch => graph.crossing(d, i - first_d),
-            _ => touch::crossing(touching, i - first_touch),
+            _ => unilateral::crossing(touching, i - first_touch),
         }
     }
 
-    fn fire(&self, cx: &Context, bodies: &[Frame<f64>; 2], i: usize, modes: &mut [i32]) {
+    fn fire(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        i: usize,
+        modes: &mut [i32],
+    ) {
         let [first_k, first_d, first_touch] = self.places();
         let p = usize::from(self.profile.bounds() > 0);
         let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
@@ -326,19 +336,19 @@ impl Kernel for Tyre {
             if let Some(graph) = self.damping.graph() {
                 graph.start(at.rate, &mut modes[p + k..p + k + d]);
             }
-            modes[p + k + d] = touch::start(at.depth, self.press(cx, modes, &at));
+            modes[p + k + d] = unilateral::start(at.depth, self.press(cx, modes, &at));
         } else if i < first_d {
             graph(&self.stiffness).fire(i - first_k, &mut modes[p..p + k]);
         } else if i < first_touch {
             graph(&self.damping).fire(i - first_d, &mut modes[p + k..p + k + d]);
         } else {
             let depth = self.pressed(cx, &modes[..p], bodies).depth;
-            modes[p + k + d] = touch::fire(modes[p + k + d], i - first_touch, depth);
+            modes[p + k + d] = unilateral::fire(modes[p + k + d], i - first_touch, depth);
         }
     }
 }
 
-fn graph(shape: &Shape) -> &Graph {
+fn graph(shape: &SpringLaw) -> &ForceLaw {
     shape.graph().expect("only a law has events")
 }
 

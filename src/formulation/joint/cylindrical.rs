@@ -1,9 +1,9 @@
 //! Turns about an axis and travels along it. Coordinates: the angle, turns counted; the travel.
 
-use super::Builder;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
+pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.hold_parallel();
     b.hold_on_axis();
     let angle = b.angle(b.position(0));

@@ -1,9 +1,9 @@
 //! Two surfaces on each other, the axis their normal. Coordinates: travel along `across` and along axis x across, the angle.
 
-use super::Builder;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
+pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.hold_parallel();
     let [e0, f0, n0] = b.at.frames[0];
     let normal = b.slide(n0, 0.0);

@@ -1,14 +1,14 @@
 //! A point of `bodies[1]` on a line of `bodies[0]`. Coordinates: the travel along the line; in the plane also the angle.
 
-use super::located::NO_DIRECTION;
+use super::placement::NO_DIRECTION;
 use super::prismatic::directions;
-use super::{Builder, revolute};
+use super::{JointBuilder, revolute};
 use crate::error::Result;
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::plane::pose::perp;
-use crate::formulation::absolute::space::Space;
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::planar::pose::perp;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn plane(b: &mut Builder<Plane, 6>) -> Result<()> {
+pub(super) fn plane(b: &mut JointBuilder<PlanarGeometry, 6>) -> Result<()> {
     // Only the line's direction matters: with `at` the second frame may have none. Then the angle is that between the bodies' x
     // axes.
     if b.at.axes[1].norm() < NO_DIRECTION {
@@ -26,7 +26,7 @@ pub(super) fn plane(b: &mut Builder<Plane, 6>) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
+pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.hold_on_axis();
     let along = b.slide(b.at.frames[0][2], b.position(0));
     b.coordinates.push(along);

@@ -4,11 +4,11 @@
 
 use std::f64::consts::TAU;
 
-use super::Builder;
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn plane(b: &mut Builder<Plane, 6>) {
+pub(super) fn plane(b: &mut JointBuilder<PlanarGeometry, 6>) {
     b.meet();
     let position = b.position(0);
     let turn = b.turn(offset(b, position));
@@ -16,7 +16,7 @@ pub(super) fn plane(b: &mut Builder<Plane, 6>) {
 }
 
 /// What to add to φ₁ − φ₀ so that the angle is `position` at the drawn start, or where the given frames are parallel.
-pub(super) fn offset(b: &Builder<Plane, 6>, position: f64) -> f64 {
+pub(super) fn offset(b: &JointBuilder<PlanarGeometry, 6>, position: f64) -> f64 {
     if b.at.drawn {
         position - b.at.turned
     } else {
@@ -26,7 +26,7 @@ pub(super) fn offset(b: &Builder<Plane, 6>, position: f64) -> f64 {
     }
 }
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
+pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.meet();
     b.hold_parallel();
     let angle = b.angle(b.position(0));

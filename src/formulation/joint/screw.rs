@@ -2,11 +2,11 @@
 
 use std::f64::consts::TAU;
 
-use super::Builder;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::function::Function;
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
+pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.hold_parallel();
     b.hold_on_axis();
     let angle = b.angle(b.position(0));

@@ -12,61 +12,61 @@
 //! keep their sign. Constraint rows are those of absolute coordinates in their order, the shared ones empty and never active,
 //! and behind them those of the rigid bodies.
 
-pub mod frame;
-pub mod items;
+pub mod body_map;
 mod layout;
-mod plane;
+mod planar;
 mod quantity;
-mod rigid;
-mod space;
+mod rigidity;
+pub mod shared_points;
+mod spatial;
 mod tangent;
 #[cfg(test)]
 mod tests;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::absolute::plane::Plane;
-use super::absolute::space::Space;
-use super::absolute::world::Inertia as _;
-use super::absolute::{Absolute, Owned};
+use super::absolute::geometry::BodyInertia as _;
+use super::absolute::planar::PlanarGeometry;
+use super::absolute::spatial::SpatialGeometry;
+use super::absolute::{Absolute, NamedConstraint};
 use super::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
-    System, Weights, Whole,
+    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, FullConstraintSet,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::model::Model;
-use frame::{Frames, MOST, height};
-use layout::Layout;
-use tangent::Block;
+use body_map::{BodyMap, MOST, height};
+use layout::NaturalLayout;
+use tangent::TangentBlock;
 
 /// A mechanism of the plane in natural coordinates.
-pub type Planar = Natural<Plane, 6>;
+pub type PlanarNatural = Natural<PlanarGeometry, 6>;
 /// A mechanism of space in natural coordinates.
-pub type Spatial = Natural<Space, 12>;
+pub type SpatialNatural = Natural<SpatialGeometry, 12>;
 
 /// A mechanism in natural coordinates.
 #[derive(Debug)]
-pub struct Natural<W: Frames<N>, const N: usize> {
+pub struct Natural<W: BodyMap<N>, const N: usize> {
     inner: Absolute<W, N>,
-    layout: Layout,
-    size: Size,
+    layout: NaturalLayout,
+    size: Dimensions,
     /// Rows of the inner system.
     height: usize,
-    pattern: Pattern,
+    pattern: Sparsity,
     /// Parts of rows that sharing does not hold.
-    kept: Vec<Kept>,
+    kept: Vec<NaturalTransfer>,
     /// Whether each row of the inner system is among them, and the numbers of these rows.
     live: Vec<bool>,
     numbers: Vec<usize>,
-    blocks: Vec<Block>,
+    blocks: Vec<TangentBlock>,
     /// Where the numbers of J of each body begin in the work space.
     arms: Vec<usize>,
-    work: Mutex<Work>,
+    work: Mutex<NaturalCache>,
 }
 
 /// Rows of joints, motions and contacts that are there.
 #[derive(Clone, Debug)]
-struct Kept {
+struct NaturalTransfer {
     /// The part in the inner system, and its first row.
     part: usize,
     first: usize,
@@ -79,7 +79,7 @@ struct Kept {
 
 /// Everything at the last point that was looked at. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
-struct Work {
+struct NaturalCache {
     /// The point: stored coordinates (NaN: none yet), and rates.
     q: Vec<f64>,
     x_dot: Vec<f64>,
@@ -93,10 +93,10 @@ struct Work {
     f: Vec<f64>,
     gradient: Vec<f64>,
     g: Vec<f64>,
-    tangent: tangent::Work,
+    tangent: tangent::NaturalTangentWorkspace,
 }
 
-impl<W: Frames<N>, const N: usize> Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     const WIDTH: usize = N / 2;
     const Y: usize = height::<W, N>();
 
@@ -104,13 +104,13 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     pub fn new(model: &Model) -> Result<Self> {
         let inner = Absolute::<W, N>::new(model)?;
         let layout = layout::layout(&inner);
-        let inner_size = System::size(&inner);
+        let inner_size = System::dimensions(&inner);
         let nx = layout.names.len();
 
-        let mut pattern = Pattern::default();
+        let mut pattern = Sparsity::default();
         let (mut kept, mut live) = (Vec::new(), vec![false; inner_size.nc]);
         let mut slot = 0;
-        for (k, Owned { part, first, .. }) in inner.rows.iter().enumerate() {
+        for (k, NamedConstraint { part, first, .. }) in inner.rows.iter().enumerate() {
             let from = slot;
             let mut bodies: Vec<usize> = Vec::new();
             part.pattern(&mut |_, column| {
@@ -129,7 +129,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
                     pattern.jacobian.extend(own.map(|x| (row as u32, *x)));
                 }
             }
-            kept.push(Kept {
+            kept.push(NaturalTransfer {
                 part: k,
                 first: *first,
                 rows: part.rows(),
@@ -155,13 +155,13 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
             arms.push(numbers);
             numbers += Self::WIDTH * body.own.len();
         }
-        let size = Size {
+        let size = Dimensions {
             nq: nx + inner_size.nq,
             nv: nx,
             nc: inner_size.nc + layout.rigid.len(),
             ..inner_size
         };
-        let work = Work {
+        let work = NaturalCache {
             q: vec![f64::NAN; size.nq],
             x_dot: vec![f64::NAN; nx],
             y: vec![0.0; Self::Y * layout.bodies.len()],
@@ -171,7 +171,10 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
             f: vec![0.0; inner_size.nv],
             gradient: vec![0.0; inner_size.nv],
             g: vec![0.0; inner.pattern.jacobian.len()],
-            tangent: tangent::Work::new(inner.pattern.tangent.len(), inner_size.nv),
+            tangent: tangent::NaturalTangentWorkspace::new(
+                inner.pattern.tangent.len(),
+                inner_size.nv,
+            ),
         };
         Ok(Self {
             height: inner_size.nc,
@@ -200,7 +203,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// The work space at q.
-    fn at(&self, q: &[f64]) -> MutexGuard<'_, Work> {
+    fn at(&self, q: &[f64]) -> MutexGuard<'_, NaturalCache> {
         let mut guard = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         let work = &mut *guard;
         if work.q != q {
@@ -217,7 +220,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// The same with rates.
-    fn moving(&self, q: &[f64], v: &[f64]) -> MutexGuard<'_, Work> {
+    fn moving(&self, q: &[f64], v: &[f64]) -> MutexGuard<'_, NaturalCache> {
         let mut guard = self.at(q);
         let work = &mut *guard;
         if work.x_dot != v {
@@ -296,7 +299,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// Mass and the mass matrix of the columns of A of body b.
-    fn mass(&self, b: usize, cx: &Context) -> (f64, [[f64; 3]; 3]) {
+    fn mass(&self, b: usize, cx: &EvaluationContext) -> (f64, [[f64; 3]; 3]) {
         let mut inertia = [[0.0; 3]; 3];
         let turning = Self::WIDTH - W::DIMENSION;
         for k in 0..turning {
@@ -331,9 +334,9 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// The motion of the bodies. Rates are loaded.
-    fn lifted<'a>(&self, work: &'a mut Work, at: &Motion<'a>) -> Motion<'a> {
+    fn lifted<'a>(&self, work: &'a mut NaturalCache, at: &MotionPoint<'a>) -> MotionPoint<'a> {
         self.carry(&work.arms, at.a, &mut work.a);
-        Motion {
+        MotionPoint {
             q: self.poses(at.q),
             v: &work.v,
             a: &work.a,
@@ -342,25 +345,25 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 }
 
-impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
-    fn size(&self) -> Size {
+impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
+    fn dimensions(&self) -> Dimensions {
         self.size
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             // Poses are stored beside the coordinates: adding does not do.
             rotations: true,
             velocity_forces: self.inner.damped(),
-            ..self.inner.character()
+            ..self.inner.properties()
         }
     }
 
-    fn pattern(&self) -> Pattern {
+    fn sparsity(&self) -> Sparsity {
         self.pattern.clone()
     }
 
-    fn whole(&self) -> Option<&dyn Whole> {
+    fn full_constraints(&self) -> Option<&dyn FullConstraintSet> {
         Some(self)
     }
 
@@ -388,7 +391,7 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn mass_times(&self, cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let dimension = W::DIMENSION;
         let (mut y, mut f) = ([0.0; MOST], [0.0; MOST]);
@@ -411,7 +414,7 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
     }
 
     /// Jᵀ f
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let work = &mut *self.moving(q, v);
         (self.inner).applied(cx, self.poses(q), &work.v, &mut work.f);
         out.fill(0.0);
@@ -419,29 +422,36 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         Ok(())
     }
 
-    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+    fn constraint_friction(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
         let work = &mut *self.moving(q, v);
         work.f.fill(0.0);
         let lambda = &lambda[..self.height];
-        (self.inner).rub(cx, self.poses(q), &work.v, lambda, &mut work.f);
+        (self.inner).constraint_friction(cx, self.poses(q), &work.v, lambda, &mut work.f);
         self.collect(&work.arms, &work.f, out);
     }
 
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         _a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         self.write_tangent(cx, q, v, lambda, weights, out);
         Ok(())
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let poses = &mut W::poses(self.poses(q));
         phi[..self.height].fill(0.0);
         for kept in &self.kept {
@@ -454,7 +464,7 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
     }
 
     /// G J of the rows of the inner system, then those of the rigid bodies.
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let work = &mut *self.at(q);
         self.load_rows(q, &mut work.g);
         let mut at = 0;
@@ -485,7 +495,7 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         phi_t.fill(0.0);
         for kept in &self.kept {
             let part = &self.inner.rows[kept.part].part;
@@ -493,7 +503,13 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let work = self.moving(q, v);
         let poses = &mut W::poses(self.poses(q));
         gamma[..self.height].fill(0.0);
@@ -511,9 +527,9 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         let (inner, rigid) = rows.split_at_mut(self.height);
-        self.inner.active(modes, inner);
+        self.inner.active_constraints(modes, inner);
         for (on, live) in inner.iter_mut().zip(&self.live) {
             *on &= live;
         }
@@ -528,7 +544,7 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn lever(&self, i: usize) -> f64 {
+    fn characteristic_length(&self, i: usize) -> f64 {
         if self.layout.vectors[i] {
             self.inner.length
         } else {
@@ -537,26 +553,26 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
     }
 
     /// The norm of what the error moves the bodies by.
-    fn norm(&self, cx: &Context, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let work = &mut *self.at(q);
         self.carry(&work.arms, e, &mut work.a);
         self.inner.norm(cx, self.poses(q), scale, &work.a)
     }
 
     /// Angles are not stored for their size: points are rounded by their distance only.
-    fn magnitude(&self, q: &[f64]) -> f64 {
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
         let x = q[..self.size.nv].iter().zip(&self.layout.vectors);
         let far =
             (x.filter(|(_, vector)| !**vector)).fold(0.0, |far, (x, _)| f64::max(far, x.abs()));
-        (far / self.inner.length).max(self.inner.magnitude(self.poses(q)))
+        (far / self.inner.length).max(self.inner.coordinate_magnitude(self.poses(q)))
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let work = self.moving(q, v);
         self.inner.energy(cx, self.poses(q), &work.v)
     }
 
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         let work = self.moving(q, v);
         self.inner.power(cx, self.poses(q), &work.v)
     }
@@ -572,15 +588,22 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
+    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
         let work = self.moving(q, v);
-        (self.inner).start_modes(cx, self.poses(q), &work.v, modes);
+        (self.inner).initial_modes(cx, self.poses(q), &work.v, modes);
     }
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         if self.size.ne > 0 {
             let work = &mut *self.moving(at.q, at.v);
-            self.inner.events(cx, &self.lifted(work, at), phi, rate);
+            self.inner
+                .event_functions(cx, &self.lifted(work, at), phi, rate);
         }
     }
 
@@ -588,38 +611,42 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         self.inner.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         let work = &mut *self.moving(at.q, at.v);
         let mut gradient = std::mem::take(&mut work.gradient);
         gradient.fill(0.0);
         let motion = self.lifted(work, at);
-        let reaction = self.inner.fire(cx, &motion, i, modes, &mut gradient);
+        let reaction = self
+            .inner
+            .handle_event(cx, &motion, i, modes, &mut gradient);
         n.fill(0.0);
         self.collect(&work.arms, &gradient, n);
         work.gradient = gradient;
         reaction
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         let work = &mut *self.moving(at.q, at.v);
         let mut gradient = std::mem::take(&mut work.gradient);
         gradient.fill(0.0);
         let motion = self.lifted(work, at);
-        let slip = self.inner.slip(cx, &motion, i, direction, &mut gradient);
+        let slip = self
+            .inner
+            .tangential_direction(cx, &motion, i, direction, &mut gradient);
         if slip.is_some() {
             t.fill(0.0);
             self.collect(&work.arms, &gradient, t);
@@ -632,11 +659,11 @@ impl<W: Frames<N>, const N: usize> System for Natural<W, N> {
         self.inner.event_name(i)
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.release(modes, gaps);
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.inner.deactivate_unilateral(modes, gaps);
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.inner.hold(i, modes);
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.inner.activate_unilateral(i, modes);
     }
 }

@@ -4,28 +4,30 @@
 //! of absolute coordinates, of which the least λ is taken (`integrator/reactions.rs`).
 
 use super::Natural;
-use super::frame::{Frames, MOST};
-use crate::formulation::{Context, Evaluated, Mechanism, Motion, ReadOff, System, Whole};
+use super::body_map::{BodyMap, MOST};
+use crate::formulation::{
+    BodyAssembly, Evaluated, EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, System,
+};
 use crate::model::quantity::Quantity;
 
-impl<W: Frames<N>, const N: usize> Mechanism for Natural<W, N> {
-    fn read_off(&self) -> Option<&dyn ReadOff> {
+impl<W: BodyMap<N>, const N: usize> Mechanism for Natural<W, N> {
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
         Some(self)
     }
 
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         let (poses, rates) = &self.inner.start;
         self.read(poses, rates, q, v);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         let work = &mut *self.moving(at.q, at.v);
         let motion = self.lifted(work, at);
         self.inner.evaluate(cx, quantity, &motion)
     }
 }
 
-impl<W: Frames<N>, const N: usize> Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     /// Coordinates and rates of poses and rates of bodies.
     fn read(&self, poses: &[f64], rates: &[f64], q: &mut [f64], v: &mut [f64]) {
         let stored = |b: usize| W::STORED * b..W::STORED * (b + 1);
@@ -50,12 +52,12 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
 /// Part of the mechanism's size by which poses may differ from those they were read off.
 const SAME: f64 = 1e-6;
 
-impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> BodyAssembly for Natural<W, N> {
     fn bodies(&self) -> &dyn Mechanism {
         &self.inner
     }
 
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -87,28 +89,33 @@ impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
     }
 }
 
-impl<W: Frames<N>, const N: usize> Whole for Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> FullConstraintSet for Natural<W, N> {
     fn system(&self) -> &dyn System {
         &self.inner
     }
 
-    fn rows(&self) -> &[usize] {
+    fn constraint_rows(&self) -> &[usize] {
         &self.numbers
     }
 
-    fn place(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
+    fn configuration(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
         let work = self.moving(q, v);
         poses.copy_from_slice(self.poses(q));
         rates.copy_from_slice(&work.v);
     }
 
     /// f − M a
-    fn load(&self, cx: &Context, at: &Motion, load: &mut [f64]) -> Evaluated {
+    fn constraint_forces(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        load: &mut [f64],
+    ) -> Evaluated {
         let work = &mut *self.moving(at.q, at.v);
         let poses = self.poses(at.q);
         self.inner.force(cx, poses, &work.v, load)?;
         self.inner
-            .rub(cx, poses, &work.v, &at.lambda[..self.height], load);
+            .constraint_friction(cx, poses, &work.v, &at.lambda[..self.height], load);
         self.carry(&work.arms, at.a, &mut work.a);
         self.inner.mass_times(cx, poses, &work.a, &mut work.f);
         for (load, inertia) in load.iter_mut().zip(&work.f) {
@@ -117,7 +124,7 @@ impl<W: Frames<N>, const N: usize> Whole for Natural<W, N> {
         Ok(())
     }
 
-    fn hides(&self) -> bool {
+    fn multipliers_hidden(&self) -> bool {
         true
     }
 }

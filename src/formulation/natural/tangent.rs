@@ -10,14 +10,14 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::{Frames, MOST};
-use super::layout::Layout;
-use super::{Natural, Work as Point};
-use crate::formulation::{Context, Pattern, System, Weights};
+use super::body_map::{BodyMap, MOST};
+use super::layout::NaturalLayout;
+use super::{Natural, NaturalCache as Point};
+use crate::formulation::{EvaluationContext, Sparsity, System, TangentWeights};
 
 /// The block of two bodies.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct TangentBlock {
     /// Whose rows and whose columns.
     pub bodies: [usize; 2],
     /// Entries of the inner matrix: slot, row and column in the block of the bodies.
@@ -29,7 +29,11 @@ pub struct Block {
 }
 
 /// All blocks in which the matrix can have entries, those of each body with itself among them.
-pub fn blocks<const N: usize>(inner: &Pattern, layout: &Layout, dimension: usize) -> Vec<Block> {
+pub fn blocks<const N: usize>(
+    inner: &Sparsity,
+    layout: &NaturalLayout,
+    dimension: usize,
+) -> Vec<TangentBlock> {
     let width = N / 2;
     let mut slots: BTreeMap<[usize; 2], Vec<(u32, u8, u8)>> = BTreeMap::new();
     for b in 0..layout.bodies.len() {
@@ -57,7 +61,7 @@ pub fn blocks<const N: usize>(inner: &Pattern, layout: &Layout, dimension: usize
     (slots.into_iter())
         .map(|(bodies, slots)| {
             let [rows, columns] = bodies.map(|b| layout.bodies[b].own.len());
-            let block = Block {
+            let block = TangentBlock {
                 bodies,
                 slots,
                 bends: match bodies[0] == bodies[1] {
@@ -74,7 +78,7 @@ pub fn blocks<const N: usize>(inner: &Pattern, layout: &Layout, dimension: usize
 
 /// Room for the matrices of the bodies.
 #[derive(Debug, Default)]
-pub struct Work {
+pub struct NaturalTangentWorkspace {
     /// damping C + stiffness K, and C alone.
     s: Vec<f64>,
     c: Vec<f64>,
@@ -82,7 +86,7 @@ pub struct Work {
     load: Vec<f64>,
 }
 
-impl Work {
+impl NaturalTangentWorkspace {
     pub fn new(slots: usize, coordinates: usize) -> Self {
         Self {
             s: vec![0.0; slots],
@@ -95,15 +99,15 @@ impl Work {
 /// Most tangent coordinates of a body.
 const WIDEST: usize = 6;
 
-impl<W: Frames<N>, const N: usize> Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     /// S in the order of the pattern.
     pub(super) fn write_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) {
         out.fill(0.0);
@@ -132,7 +136,8 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
         if stiffness != 0.0 {
             let load = &mut tangent.load;
             self.inner.applied(cx, poses, rates, load);
-            self.inner.rub(cx, poses, rates, inner, load);
+            self.inner
+                .constraint_friction(cx, poses, rates, inner, load);
             load.iter_mut().for_each(|f| *f = -*f);
             self.load_rows(q, g);
             self.add_rows(g, inner, load);
@@ -155,7 +160,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += factor M
-    fn add_mass(&self, cx: &Context, factor: f64, out: &mut [f64]) {
+    fn add_mass(&self, cx: &EvaluationContext, factor: f64, out: &mut [f64]) {
         let dimension = W::DIMENSION;
         for block in self.blocks.iter().filter(|b| b.bodies[0] == b.bodies[1]) {
             let b = block.bodies[0];
@@ -181,7 +186,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += factor ∂(Jᵀ g)/∂x at constant g, the generalised force of one body.
-    fn add_turned(&self, block: &Block, load: &[f64], factor: f64, out: &mut [f64]) {
+    fn add_turned(&self, block: &TangentBlock, load: &[f64], factor: f64, out: &mut [f64]) {
         let dimension = W::DIMENSION;
         let mut t = [[0.0; MOST]; MOST];
         for &(m, column, value) in &self.layout.bodies[block.bodies[0]].entries {
@@ -199,7 +204,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += Lᵀ t, t over y and the own coordinates of one body.
-    fn add_spread(&self, block: &Block, t: &[[f64; MOST]; MOST], out: &mut [f64]) {
+    fn add_spread(&self, block: &TangentBlock, t: &[[f64; MOST]; MOST], out: &mut [f64]) {
         let body = &self.layout.bodies[block.bodies[0]];
         let n = body.own.len();
         for &(i, row, value) in &body.entries {
@@ -211,7 +216,14 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += factor J_iᵀ s J_j
-    fn pull_back(&self, block: &Block, arms: &[f64], s: &[f64], factor: f64, out: &mut [f64]) {
+    fn pull_back(
+        &self,
+        block: &TangentBlock,
+        arms: &[f64],
+        s: &[f64],
+        factor: f64,
+        out: &mut [f64],
+    ) {
         let [_, j] = block.bodies;
         let n = self.layout.bodies[j].own.len();
         let arm = &arms[self.arms[j]..self.arms[j] + Self::WIDTH * n];
@@ -221,7 +233,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     /// The same with J_ω at the rates in the place of J_j.
     fn pull_back_rates(
         &self,
-        block: &Block,
+        block: &TangentBlock,
         arms: &[f64],
         x_dot: &[f64],
         s: &[f64],
@@ -240,7 +252,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     /// out += factor J_iᵀ s arm
     fn between(
         &self,
-        block: &Block,
+        block: &TangentBlock,
         arms: &[f64],
         arm: &[f64],
         s: &[f64],

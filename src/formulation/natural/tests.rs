@@ -1,19 +1,19 @@
 //! Natural against absolute coordinates: the same accelerations at random states, and every derivative against differences.
 
-use super::frame::Frames;
-use super::{Natural, Planar, Spatial};
+use super::body_map::BodyMap;
+use super::{Natural, PlanarNatural, SpatialNatural};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::space::Space;
-use crate::formulation::check::{Noise, Options, check};
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
 use crate::formulation::relative::tests::{
     CX, Column, Dense, balance, body, dense, kinds, mechanism, spring,
 };
-use crate::formulation::{Mechanism, Motion, System};
+use crate::formulation::{Mechanism, MotionPoint, System};
 use crate::model::*;
 
 fn rows(system: &dyn System, q: &[f64]) -> Dense {
-    let (size, pattern) = (system.size(), system.pattern());
+    let (size, pattern) = (system.dimensions(), system.sparsity());
     let mut g = vec![0.0; pattern.jacobian.len()];
     system.jacobian(&CX, q, &mut g);
     dense(size.nc, size.nv, &pattern.jacobian, &g)
@@ -51,13 +51,13 @@ fn onto(g: &Dense, x: Column, r: Column) -> Column {
 }
 
 /// The start, with random rates that fit the rows.
-fn state<W: Frames<N>, const N: usize>(
+fn state<W: BodyMap<N>, const N: usize>(
     system: &Natural<W, N>,
     noise: &mut Noise,
 ) -> (Vec<f64>, Vec<f64>) {
-    let size = system.size();
+    let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    system.start(&mut q, &mut v);
+    system.initial_state(&mut q, &mut v);
     // The poses that belong to the coordinates to the last bit.
     let mut settled = q.clone();
     system.retract(&q, &vec![0.0; size.nv], &mut settled);
@@ -68,12 +68,12 @@ fn state<W: Frames<N>, const N: usize>(
 }
 
 fn accelerations(system: &dyn System, q: &[f64], v: &[f64]) -> Vec<f64> {
-    let size = system.size();
+    let size = system.dimensions();
     let (nv, nc) = (size.nv, size.nc);
     let g = rows(system, q);
     let (mut f, mut gamma) = (vec![0.0; nv], vec![0.0; nc]);
     system.force(&CX, q, v, &mut f).unwrap();
-    system.convective(&CX, q, v, &mut gamma);
+    system.constraint_acceleration_bias(&CX, q, v, &mut gamma);
     let mut m = Dense::zeros(nv, nv);
     for k in 0..nv {
         let mut unit = vec![0.0; nv];
@@ -86,21 +86,21 @@ fn accelerations(system: &dyn System, q: &[f64], v: &[f64]) -> Vec<f64> {
     saddle(&m, &g, rhs).as_slice().to_vec()
 }
 
-fn agrees<W: Frames<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn agrees<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
     let system = Natural::<W, N>::new(model).unwrap();
     let absolute = Absolute::<W, N>::new(model).unwrap();
     let (q, v) = state(&system, noise);
     let a = accelerations(&system, &q, &v);
     let work = &mut *system.moving(&q, &v);
-    let lambda = vec![0.0; system.size().nc];
-    let at = Motion {
+    let lambda = vec![0.0; system.dimensions().nc];
+    let at = MotionPoint {
         q: &q,
         v: &v,
         a: &a,
         lambda: &lambda,
     };
     let bodies = system.lifted(work, &at);
-    let mut phi = vec![0.0; absolute.size().nc];
+    let mut phi = vec![0.0; absolute.dimensions().nc];
     absolute.constraint(&CX, bodies.q, &mut phi);
     for (row, phi) in phi.iter().enumerate() {
         assert!(phi.abs() < 1e-12, "{label}: row {row} is open by {phi:e}");
@@ -123,7 +123,7 @@ fn bodies_move_as_in_absolute_coordinates() {
                     continue;
                 }
                 let model = mechanism(2, kind, closed, &mut noise);
-                agrees::<Plane, 6>(&model, &mut noise, kind.name());
+                agrees::<PlanarGeometry, 6>(&model, &mut noise, kind.name());
             }
             for kind in kinds(3) {
                 if closed && kind == JointKind::Fixed {
@@ -134,35 +134,35 @@ fn bodies_move_as_in_absolute_coordinates() {
                     // Room for the three rows of the ball that closes the loop.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                agrees::<Space, 12>(&model, &mut noise, kind.name());
+                agrees::<SpatialGeometry, 12>(&model, &mut noise, kind.name());
             }
         }
     }
 }
 
-fn derivatives<W: Frames<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn derivatives<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
     let system = Natural::<W, N>::new(model).unwrap();
     let (q, v) = state(&system, noise);
-    let size = system.size();
+    let size = system.dimensions();
     let mut lambda = noise.vector(size.nc, 3.0);
     let mut active = vec![true; size.nc];
-    system.active(&[], &mut active);
+    system.active_constraints(&[], &mut active);
     for (lambda, on) in lambda.iter_mut().zip(&active) {
         *lambda *= f64::from(u8::from(*on));
     }
     // Kinetic energy is that of rigid bodies: its rate is asked for along accelerations that keep them so.
     let g = rows(&system, &q);
     let mut gamma = vec![0.0; size.nc];
-    system.convective(&CX, &q, &v, &mut gamma);
+    system.constraint_acceleration_bias(&CX, &q, &v, &mut gamma);
     let a = Column::from_vec(noise.vector(size.nv, 3.0));
     let a = onto(&g, a, -Column::from_vec(gamma));
-    let at = Motion {
+    let at = MotionPoint {
         q: &q,
         v: &v,
         a: a.as_slice(),
         lambda: &lambda,
     };
-    if let Err(wrong) = check(&system, &CX, &at, &Options::default()) {
+    if let Err(wrong) = check(&system, &CX, &at, &DerivativeCheck::default()) {
         panic!("{label}:\n{wrong}");
     }
 }
@@ -178,7 +178,11 @@ fn every_derivative_is_that_of_the_equations() {
                     continue;
                 }
                 let model = mechanism(2, kind, closed, &mut noise);
-                derivatives::<Plane, 6>(&model, &mut noise, &format!("plane {}", kind.name()));
+                derivatives::<PlanarGeometry, 6>(
+                    &model,
+                    &mut noise,
+                    &format!("plane {}", kind.name()),
+                );
             }
             for kind in kinds(3) {
                 if closed && kind == JointKind::Fixed {
@@ -189,7 +193,11 @@ fn every_derivative_is_that_of_the_equations() {
                     // Room for the three rows of the ball: where nothing moves energies are rounding.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                derivatives::<Space, 12>(&model, &mut noise, &format!("space {}", kind.name()));
+                derivatives::<SpatialGeometry, 12>(
+                    &model,
+                    &mut noise,
+                    &format!("space {}", kind.name()),
+                );
             }
         }
     }
@@ -209,13 +217,13 @@ fn free_bodies_have_a_point_and_vectors_of_their_own() {
             ..Model::default()
         };
         if dimension == 2 {
-            derivatives::<Plane, 6>(&model, &mut noise, "plane");
-            agrees::<Plane, 6>(&model, &mut noise, "plane");
-            assert_eq!(Planar::new(&model).unwrap().counts(), (4, 2));
+            derivatives::<PlanarGeometry, 6>(&model, &mut noise, "plane");
+            agrees::<PlanarGeometry, 6>(&model, &mut noise, "plane");
+            assert_eq!(PlanarNatural::new(&model).unwrap().counts(), (4, 2));
         } else {
-            derivatives::<Space, 12>(&model, &mut noise, "space");
-            agrees::<Space, 12>(&model, &mut noise, "space");
-            assert_eq!(Spatial::new(&model).unwrap().counts(), (8, 12));
+            derivatives::<SpatialGeometry, 12>(&model, &mut noise, "space");
+            agrees::<SpatialGeometry, 12>(&model, &mut noise, "space");
+            assert_eq!(SpatialNatural::new(&model).unwrap().counts(), (8, 12));
         }
     }
 }
@@ -225,8 +233,8 @@ fn free_bodies_have_a_point_and_vectors_of_their_own() {
 fn bars_share_their_pins() {
     let text = include_str!("../../../models/double_four_bar.toml");
     let model = Model::from_text(text, "double_four_bar").unwrap();
-    let system = Planar::new(&model).unwrap();
-    let size = system.size();
+    let system = PlanarNatural::new(&model).unwrap();
+    let size = system.dimensions();
     assert_eq!((size.nv, system.counts()), (6, (3, 5)));
     // A uniform bar is m/6 [2 1; 1 2] over its ends; at B_1 an upright and two couplers meet.
     let mut column = vec![0.0; 6];
@@ -234,7 +242,7 @@ fn bars_share_their_pins() {
     unit[0] = 1.0;
     let q = {
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        system.start(&mut q, &mut v);
+        system.initial_state(&mut q, &mut v);
         q
     };
     system.mass_times(&CX, &q, &unit, &mut column);

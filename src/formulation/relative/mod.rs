@@ -10,67 +10,68 @@
 //! Coordinates are those of the joints in the order of the tree, balls and free bodies on the group; behind them, in space, the
 //! counted angles of joints as in absolute coordinates.
 
-pub mod columns;
-pub mod link;
-pub mod loops;
-pub mod motion;
-mod plane;
+pub mod closure;
+mod descriptor_form;
+pub mod jacobian;
+pub mod joint_map;
+mod planar;
 mod quantity;
-mod raised;
-mod reaction;
-mod space;
+pub mod recursion;
+mod spatial;
 mod tangent;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tree;
+mod tree_reactions;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::absolute::plane::Plane;
-use super::absolute::rows::Part;
-use super::absolute::slots::gather;
-use super::absolute::space::Space;
-use super::absolute::world::Measure as _;
-use super::absolute::{Absolute, Owned};
+use super::absolute::constraint::ConstraintPart;
+use super::absolute::geometry::RelativeCoordinate as _;
+use super::absolute::planar::PlanarGeometry;
+use super::absolute::sparsity::gather;
+use super::absolute::spatial::SpatialGeometry;
+use super::absolute::{Absolute, NamedConstraint};
 use super::{
-    Character, Context, Crossing, Energy, Evaluated, Lift, Motion, Pattern, Power, Reaction, Size,
-    Slip, System, Weights, Whole,
+    Crossing, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    FullConstraintSet, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    TangentialFriction,
 };
 use crate::error::Result;
-use crate::linalg::so3::{self, Vec3};
+use crate::linalg::rotation::{self, Vec3};
 use crate::model::{JointKind, Model};
-use link::Links;
-use motion::Tree;
-use tree::Cuts;
+use joint_map::JointMap;
+use recursion::JointTree;
+use tree::CutJoints;
 
 /// A mechanism of the plane in relative coordinates.
-pub type Planar = Relative<Plane, 6>;
+pub type PlanarRelative = Relative<PlanarGeometry, 6>;
 /// A mechanism of space in relative coordinates.
-pub type Spatial = Relative<Space, 12>;
+pub type SpatialRelative = Relative<SpatialGeometry, 12>;
 
 /// A mechanism in relative coordinates.
 #[derive(Debug)]
-pub struct Relative<W: Links<N>, const N: usize> {
+pub struct Relative<W: JointMap<N>, const N: usize> {
     inner: Absolute<W, N>,
-    size: Size,
-    tree: Arc<Tree<W, N>>,
+    size: Dimensions,
+    tree: Arc<JointTree<W, N>>,
     /// Matrices are written at the level of bodies.
-    raised: Option<Arc<raised::Raised<W, N>>>,
+    raised: Option<Arc<descriptor_form::BodyDescriptorForm<W, N>>>,
     /// The joint rows of each branch, for their multipliers.
-    held: Vec<reaction::Held>,
+    held: Vec<tree_reactions::TreeReactions>,
     /// Parts whose rows the tree does not hold by itself.
-    closures: Vec<Closure>,
+    closures: Vec<ClosureConstraint>,
     /// The row in absolute coordinates of each constraint row.
     rows: Vec<usize>,
-    pattern: Pattern,
+    pattern: Sparsity,
     names: Vec<String>,
     cut: Vec<String>,
-    work: Arc<Mutex<Work>>,
+    work: Arc<Mutex<RelativeCache>>,
 }
 
 /// A part of the rows that close loops.
 #[derive(Clone, Debug)]
-struct Closure {
+struct ClosureConstraint {
     /// The part in absolute coordinates, and its first row there.
     part: usize,
     inner: usize,
@@ -84,7 +85,7 @@ struct Closure {
 
 /// Everything at the last point that was looked at. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
-struct Work {
+struct RelativeCache {
     /// The point: stored coordinates (NaN: none yet), and rates.
     z: Vec<f64>,
     z_dot: Vec<f64>,
@@ -103,14 +104,14 @@ struct Work {
     g: Vec<f64>,
     gradient: Vec<f64>,
     active: Vec<bool>,
-    tangent: tangent::Work,
+    tangent: tangent::RelativeTangentWorkspace,
 }
 
 /// Joint coordinates and closing rows, in the plane and in space, above which matrices are written at the level of bodies. Full
 /// ones are exact, so that steps may be long where a mechanism spins fast; here they cost twice as much or more (docs/performance.md).
 const LARGE: [usize; 2] = [24, 48];
 
-impl<W: Links<N>, const N: usize> Relative<W, N> {
+impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     const WIDTH: usize = N / 2;
 
     /// The equations of a model of this dimension.
@@ -119,14 +120,18 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     }
 
     /// The same with joints, by name, that are to be cut.
-    pub fn with_cuts(model: &Model, cuts: Cuts) -> Result<Self> {
+    pub fn with_cuts(model: &Model, cuts: CutJoints) -> Result<Self> {
         Self::with(model, cuts, None)
     }
 
     /// The same, with matrices at the level of bodies (linear cost) or in joint coordinates (exact, small) if it is said.
-    pub fn with(model: &Model, cuts: Cuts, lifted: Option<bool>) -> Result<Self> {
+    pub fn with(model: &Model, cuts: CutJoints, lifted: Option<bool>) -> Result<Self> {
         let inner = Absolute::<W, N>::new(model)?;
-        let tree = Arc::new(Tree::new(tree::grow::<W, N>(model, &inner.start.0, cuts)?));
+        let tree = Arc::new(JointTree::new(tree::grow::<W, N>(
+            model,
+            &inner.start.0,
+            cuts,
+        )?));
         let mut in_tree = vec![false; inner.rows.len()];
         for joint in tree.branches.iter().filter_map(|b| b.joint) {
             in_tree[inner.joints[joint].rows.clone()].fill(true);
@@ -136,10 +141,10 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             branch_of[branch.body] = k;
         }
         let held = (tree.branches.iter())
-            .map(|branch| reaction::Held::new(&inner, branch))
+            .map(|branch| tree_reactions::TreeReactions::new(&inner, branch))
             .collect();
 
-        let (mut closures, mut rows, mut pattern) = (Vec::new(), Vec::new(), Pattern::default());
+        let (mut closures, mut rows, mut pattern) = (Vec::new(), Vec::new(), Sparsity::default());
         let mut slot = 0;
         let mut closing = Vec::new();
         for (k, (owned, in_tree)) in inner.rows.iter().zip(&in_tree).enumerate() {
@@ -160,7 +165,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
         let count: usize = (closing.iter().map(|(k, ..)| inner.rows[*k].part.rows())).sum();
         let lifted = lifted.unwrap_or(tree.moved + count > LARGE[W::DIMENSION - 2]);
         for (k, slots, bodies) in closing {
-            let Owned { part, first, .. } = &inner.rows[k];
+            let NamedConstraint { part, first, .. } = &inner.rows[k];
             // Paths are needed only where G is written in joint coordinates.
             let path = match lifted {
                 true => Vec::new(),
@@ -173,7 +178,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                     (pattern.jacobian).extend((at..at + count).map(|j| (row, j as u32)));
                 }
             }
-            closures.push(Closure {
+            closures.push(ClosureConstraint {
                 part: k,
                 inner: *first,
                 rows: rows.len()..rows.len() + part.rows(),
@@ -188,14 +193,14 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             .flat_map(|i| joints.clone().map(move |j| (i, j)))
             .collect();
 
-        let inner_size = System::size(&inner);
-        let size = Size {
+        let inner_size = System::dimensions(&inner);
+        let size = Dimensions {
             nq: tree.stored + inner.counted.len(),
             nv: tree.moved,
             nc: rows.len(),
             ..inner_size
         };
-        let work = Work {
+        let work = RelativeCache {
             z: vec![f64::NAN; size.nq],
             z_dot: vec![f64::NAN; size.nv],
             q: vec![0.0; inner_size.nq],
@@ -210,11 +215,11 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             g: vec![0.0; inner.pattern.jacobian.len()],
             gradient: vec![0.0; inner_size.nv],
             active: vec![true; inner_size.nc],
-            tangent: tangent::Work::new(&inner, size.nv, lifted),
+            tangent: tangent::RelativeTangentWorkspace::new(&inner, size.nv, lifted),
         };
         let work = Arc::new(Mutex::new(work));
         let raised = lifted.then(|| {
-            Arc::new(raised::Raised {
+            Arc::new(descriptor_form::BodyDescriptorForm {
                 tree: tree.clone(),
                 work: work.clone(),
                 size: inner_size,
@@ -243,12 +248,12 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     }
 
     /// The work space at z.
-    fn at(&self, z: &[f64]) -> MutexGuard<'_, Work> {
+    fn at(&self, z: &[f64]) -> MutexGuard<'_, RelativeCache> {
         at(&self.tree, &self.work, z)
     }
 
     /// The same with rates.
-    fn moving(&self, z: &[f64], z_dot: &[f64]) -> MutexGuard<'_, Work> {
+    fn moving(&self, z: &[f64], z_dot: &[f64]) -> MutexGuard<'_, RelativeCache> {
         let mut guard = self.at(z);
         let work = &mut *guard;
         if work.z_dot != z_dot {
@@ -261,7 +266,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     }
 
     /// Calls `on` with every part that closes a loop and the places of its rows and of its entries of G.
-    fn each_closure(&self, mut on: impl FnMut(&Part<W, N>, &Closure)) {
+    fn each_closure(&self, mut on: impl FnMut(&ConstraintPart<W, N>, &ClosureConstraint)) {
         for closure in &self.closures {
             on(&self.inner.rows[closure.part].part, closure);
         }
@@ -283,7 +288,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     }
 
     /// G of absolute coordinates, the rows of the closures only, into the work space.
-    fn load_closures(&self, work: &mut Work) {
+    fn load_closures(&self, work: &mut RelativeCache) {
         let poses = &mut W::poses(&work.q);
         let g = &mut work.g;
         self.each_closure(|part, closure| {
@@ -292,7 +297,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     }
 
     /// Writes the entries of G J in the order of the pattern. `work` holds G of absolute coordinates.
-    fn pull_back(&self, work: &mut Work, out: &mut [f64]) {
+    fn pull_back(&self, work: &mut RelativeCache, out: &mut [f64]) {
         let mut at = 0;
         for closure in &self.closures {
             for i in 0..closure.rows.len() {
@@ -318,11 +323,11 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
 }
 
 /// The work space at z.
-fn at<'a, W: Links<N>, const N: usize>(
-    tree: &Tree<W, N>,
-    work: &'a Mutex<Work>,
+fn at<'a, W: JointMap<N>, const N: usize>(
+    tree: &JointTree<W, N>,
+    work: &'a Mutex<RelativeCache>,
     z: &[f64],
-) -> MutexGuard<'a, Work> {
+) -> MutexGuard<'a, RelativeCache> {
     let mut guard = work.lock().unwrap_or_else(PoisonError::into_inner);
     let work = &mut *guard;
     if work.z != z {
@@ -337,13 +342,13 @@ fn at<'a, W: Links<N>, const N: usize>(
 }
 
 /// Whether rows do not change when both of their bodies move as one.
-fn relative<W: Links<N>, const N: usize>(part: &Part<W, N>) -> bool {
-    matches!(part, Part::Meet(_) | Part::Held(_))
+fn relative<W: JointMap<N>, const N: usize>(part: &ConstraintPart<W, N>) -> bool {
+    matches!(part, ConstraintPart::Meet(_) | ConstraintPart::Held(_))
 }
 
 /// The branches that move any of these bodies, children first; without those that move all of them where `relative`.
-fn path<W: Links<N>, const N: usize>(
-    tree: &Tree<W, N>,
+fn path<W: JointMap<N>, const N: usize>(
+    tree: &JointTree<W, N>,
     branch_of: &[usize],
     bodies: &[usize],
     relative: bool,
@@ -368,7 +373,7 @@ fn path<W: Links<N>, const N: usize>(
 }
 
 /// Names of the joints that are not in the tree.
-fn cut<W: Links<N>, const N: usize>(model: &Model, tree: &Tree<W, N>) -> Vec<String> {
+fn cut<W: JointMap<N>, const N: usize>(model: &Model, tree: &JointTree<W, N>) -> Vec<String> {
     let mut in_tree = vec![false; model.joints.len()];
     for joint in tree.branches.iter().filter_map(|b| b.joint) {
         in_tree[joint] = true;
@@ -380,7 +385,7 @@ fn cut<W: Links<N>, const N: usize>(model: &Model, tree: &Tree<W, N>) -> Vec<Str
 }
 
 /// What a user calls the coordinates.
-fn names<W: Links<N>, const N: usize>(model: &Model, tree: &Tree<W, N>) -> Vec<String> {
+fn names<W: JointMap<N>, const N: usize>(model: &Model, tree: &JointTree<W, N>) -> Vec<String> {
     let mut names = Vec::with_capacity(tree.moved);
     for branch in &tree.branches {
         let count = branch.moved.1;
@@ -403,40 +408,40 @@ fn names<W: Links<N>, const N: usize>(model: &Model, tree: &Tree<W, N>) -> Vec<S
     names
 }
 
-impl<W: Links<N>, const N: usize> System for Relative<W, N> {
-    fn size(&self) -> Size {
+impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
+    fn dimensions(&self) -> Dimensions {
         self.size
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             rotations: self.tree.branches.iter().any(|b| b.on_group),
             // J̇ ż
             velocity_forces: true,
-            ..self.inner.character()
+            ..self.inner.properties()
         }
     }
 
-    fn pattern(&self) -> Pattern {
+    fn sparsity(&self) -> Sparsity {
         match &self.raised {
             None => self.pattern.clone(),
             Some(raised) => raised.pattern.clone(),
         }
     }
 
-    fn lift(&self) -> Option<Arc<dyn Lift>> {
+    fn descriptor_form(&self) -> Option<Arc<dyn DescriptorForm>> {
         let raised = self.raised.clone()?;
         Some(raised)
     }
 
-    fn lever(&self, i: usize) -> f64 {
+    fn characteristic_length(&self, i: usize) -> f64 {
         match self.raised {
-            Some(_) => self.inner.lever(i),
+            Some(_) => self.inner.characteristic_length(i),
             None => 1.0,
         }
     }
 
-    fn whole(&self) -> Option<&dyn Whole> {
+    fn full_constraints(&self) -> Option<&dyn FullConstraintSet> {
         Some(self)
     }
 
@@ -447,9 +452,9 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
             }
         });
         for (stored, moved) in self.rotations() {
-            let step = so3::exp(&Vec3::new(w[moved], w[moved + 1], w[moved + 2]));
-            let turned = so3::product(&quaternion(q, stored), &step);
-            out[stored..stored + 4].copy_from_slice(&so3::normalized(&turned));
+            let step = rotation::exp(&Vec3::new(w[moved], w[moved + 1], w[moved + 2]));
+            let turned = rotation::product(&quaternion(q, stored), &step);
+            out[stored..stored + 4].copy_from_slice(&rotation::normalized(&turned));
         }
         if self.inner.counted.is_empty() {
             return;
@@ -477,9 +482,9 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
             }
         });
         for (stored, moved) in self.rotations() {
-            let back = so3::conjugate(&quaternion(q0, stored));
-            let turned = so3::product(&back, &quaternion(q1, stored));
-            w[moved..moved + 3].copy_from_slice(so3::log(&turned).as_slice());
+            let back = rotation::conjugate(&quaternion(q0, stored));
+            let turned = rotation::product(&back, &quaternion(q1, stored));
+            w[moved..moved + 3].copy_from_slice(rotation::log(&turned).as_slice());
         }
     }
 
@@ -494,12 +499,12 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
     fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
         for (_, moved) in self.rotations() {
             let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[moved..moved + 3]));
-            let turned = so3::tangent_inverse(&theta) * own;
+            let turned = rotation::tangent_inverse(&theta) * own;
             y[moved..moved + 3].copy_from_slice(turned.as_slice());
         }
     }
 
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         let work = &mut *self.at(q);
         self.tree.carry(&work.geometry, a, &mut work.y);
         self.inner.mass_times(cx, &work.q, &work.y, &mut work.x);
@@ -507,7 +512,7 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
     }
 
     /// Jᵀ (f − M J̇ ż)
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let work = &mut *self.moving(q, v);
         work.joints.fill(0.0);
         (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
@@ -522,13 +527,20 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
     }
 
     /// Jᵀ of what rubs at the bodies.
-    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+    fn constraint_friction(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
         let work = &mut *self.moving(q, v);
         for (k, &row) in self.rows.iter().enumerate() {
             work.lambda[row] = lambda[k];
         }
         work.x.fill(0.0);
-        (self.inner).rub(cx, &work.q, &work.v, &work.lambda, &mut work.x);
+        (self.inner).constraint_friction(cx, &work.q, &work.v, &work.lambda, &mut work.x);
         (self.tree).collect(&work.geometry, &mut work.x, &mut work.joints);
         for (out, own) in out.iter_mut().zip(&work.joints) {
             *out += own;
@@ -537,12 +549,12 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
 
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let work = &mut *self.moving(q, v);
@@ -552,7 +564,7 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         }
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let work = &mut *self.at(q);
         let poses = &mut W::poses(&work.q);
         self.each_closure(|part, closure| {
@@ -560,7 +572,7 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         });
     }
 
-    fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let work = &mut *self.at(q);
         if self.raised.is_some() {
             return self.inner.jacobian(cx, &work.q, out);
@@ -569,12 +581,18 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         self.pull_back(work, out);
     }
 
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         self.each_closure(|part, closure| part.rate(cx, &mut phi_t[closure.rows.clone()]));
     }
 
     /// γ of the bodies + G J̇ ż
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let work = &mut *self.moving(q, v);
         self.load_closures(work);
         let poses = &mut W::poses(&work.q);
@@ -592,9 +610,9 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        self.inner.active(modes, &mut work.active);
+        self.inner.active_constraints(modes, &mut work.active);
         for (out, &row) in rows.iter_mut().zip(&self.rows) {
             *out = work.active[row];
         }
@@ -605,23 +623,23 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
     }
 
     /// The norm of what the error moves the bodies by.
-    fn norm(&self, cx: &Context, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let work = &mut *self.at(q);
         self.tree.carry(&work.geometry, e, &mut work.y);
         self.inner.norm(cx, &work.q, scale, &work.y)
     }
 
-    fn magnitude(&self, q: &[f64]) -> f64 {
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
         let work = self.at(q);
-        self.inner.magnitude(&work.q)
+        self.inner.coordinate_magnitude(&work.q)
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let work = self.moving(q, v);
         self.inner.energy(cx, &work.q, &work.v)
     }
 
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         let work = self.moving(q, v);
         self.inner.power(cx, &work.q, &work.v)
     }
@@ -634,15 +652,22 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         self.inner.constraint_name(self.rows[i])
     }
 
-    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
+    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
         let work = self.moving(q, v);
-        self.inner.start_modes(cx, &work.q, &work.v, modes);
+        self.inner.initial_modes(cx, &work.q, &work.v, modes);
     }
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         if self.size.ne > 0 {
             let work = &mut *self.moving(at.q, at.v);
-            self.inner.events(cx, &self.lifted(cx, work, at), phi, rate);
+            self.inner
+                .event_functions(cx, &self.lifted(cx, work, at), phi, rate);
         }
     }
 
@@ -650,35 +675,39 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         self.inner.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         let work = &mut *self.moving(at.q, at.v);
         let mut gradient = std::mem::take(&mut work.gradient);
         let motion = self.lifted(cx, work, at);
-        let reaction = self.inner.fire(cx, &motion, i, modes, &mut gradient);
+        let reaction = self
+            .inner
+            .handle_event(cx, &motion, i, modes, &mut gradient);
         self.tree.collect(&work.geometry, &mut gradient, n);
         work.gradient = gradient;
         reaction
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         let work = &mut *self.moving(at.q, at.v);
         let mut gradient = std::mem::take(&mut work.gradient);
         let motion = self.lifted(cx, work, at);
-        let slip = self.inner.slip(cx, &motion, i, direction, &mut gradient);
+        let slip = self
+            .inner
+            .tangential_direction(cx, &motion, i, direction, &mut gradient);
         if slip.is_some() {
             self.tree.collect(&work.geometry, &mut gradient, t);
         }
@@ -690,15 +719,15 @@ impl<W: Links<N>, const N: usize> System for Relative<W, N> {
         self.inner.event_name(i)
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.release(modes, gaps);
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.inner.deactivate_unilateral(modes, gaps);
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.inner.hold(i, modes);
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.inner.activate_unilateral(i, modes);
     }
 }
 
-fn quaternion(q: &[f64], at: usize) -> so3::Quaternion {
+fn quaternion(q: &[f64], at: usize) -> rotation::Quaternion {
     [q[at], q[at + 1], q[at + 2], q[at + 3]]
 }

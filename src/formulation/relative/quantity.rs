@@ -1,22 +1,22 @@
 //! Quantities in relative coordinates: those of the bodies, with the multipliers of the tree where reactions are asked for.
 
 use super::Relative;
-use super::link::Links;
-use crate::formulation::absolute::world::Measure as _;
-use crate::formulation::{Context, Mechanism, Motion, ReadOff, System};
+use super::joint_map::JointMap;
+use crate::formulation::absolute::geometry::RelativeCoordinate as _;
+use crate::formulation::{BodyAssembly, EvaluationContext, Mechanism, MotionPoint, System};
 use crate::model::quantity::{JointField, Quantity};
 
-impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
-    fn read_off(&self) -> Option<&dyn ReadOff> {
+impl<W: JointMap<N>, const N: usize> Mechanism for Relative<W, N> {
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
         Some(self)
     }
 
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         let (poses, rates) = &self.inner.start;
         self.read(poses, rates, q, v);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         let work = &mut *self.moving(at.q, at.v);
         let reaction = matches!(
             quantity,
@@ -29,7 +29,7 @@ impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
         for (k, &row) in self.rows.iter().enumerate() {
             work.lambda[row] = at.lambda[k];
         }
-        let motion = Motion {
+        let motion = MotionPoint {
             q: &work.q,
             v: &work.v,
             a: &work.y,
@@ -42,12 +42,12 @@ impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
 /// Part of the mechanism's size by which poses may differ from those they were read off.
 const SAME: f64 = 1e-6;
 
-impl<W: Links<N>, const N: usize> ReadOff for Relative<W, N> {
+impl<W: JointMap<N>, const N: usize> BodyAssembly for Relative<W, N> {
     fn bodies(&self) -> &dyn Mechanism {
         &self.inner
     }
 
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -55,7 +55,7 @@ impl<W: Links<N>, const N: usize> ReadOff for Relative<W, N> {
         v: &mut [f64],
     ) -> Option<String> {
         self.read(poses, rates, q, v);
-        let mut gap = vec![0.0; self.inner.size().nv];
+        let mut gap = vec![0.0; self.inner.dimensions().nv];
         let work = self.at(q);
         self.inner.difference(poses, &work.q, &mut gap);
         // Coordinates of bodies: lengths, then angles. The first branch that is off is the cause of all that hang on it.
@@ -70,7 +70,7 @@ impl<W: Links<N>, const N: usize> ReadOff for Relative<W, N> {
     }
 }
 
-impl<W: Links<N>, const N: usize> Relative<W, N> {
+impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// Joint coordinates and rates of poses and rates in absolute coordinates.
     pub fn read(&self, poses: &[f64], rates: &[f64], z: &mut [f64], z_dot: &mut [f64]) {
         let bodies = W::STORED * self.tree.branches.len();

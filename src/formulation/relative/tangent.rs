@@ -5,22 +5,22 @@
 //!   S eⱼ = Jᵀ [ M (m Y + c B) + c C Y ] T⁻¹ eⱼ + k Jᵀ [ M A + C V + K Y ]         m, c, k the weights
 //! ```
 
-use super::columns::{Moving, Varied, of_group};
-use super::link::Links;
-use super::{Relative, Work as Whole};
+use super::jacobian::{BodyMotion, MotionVariation, of_group};
+use super::joint_map::JointMap;
+use super::{Relative, RelativeCache as Whole};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::{Context, Evaluated, System, Weights};
-use crate::linalg::so3::{self, Mat3, Vec3};
+use crate::formulation::{Evaluated, EvaluationContext, System, TangentWeights};
+use crate::linalg::rotation::{self, Mat3, Vec3};
 
 /// Scratch.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct RelativeTangentWorkspace {
     /// M times something, or forces: a tangent vector of bodies.
     pub inertia: Vec<f64>,
     damping: Vec<f64>,
     stiffness: Vec<f64>,
     a: Vec<f64>,
-    moving: Vec<Moving>,
+    moving: Vec<BodyMotion>,
     /// Body k hangs on the branch in work, and a list of those that do.
     hangs: Vec<bool>,
     below: Vec<usize>,
@@ -34,13 +34,13 @@ pub(super) struct Work {
     column: Vec<f64>,
 }
 
-impl Work {
-    pub fn new<W: Links<N>, const N: usize>(
+impl RelativeTangentWorkspace {
+    pub fn new<W: JointMap<N>, const N: usize>(
         inner: &Absolute<W, N>,
         moved: usize,
         lifted: bool,
     ) -> Self {
-        let size = inner.size();
+        let size = inner.dimensions();
         let wide = || vec![0.0; size.nv];
         if lifted {
             return Self {
@@ -68,15 +68,15 @@ impl Work {
     }
 }
 
-impl<W: Links<N>, const N: usize> Relative<W, N> {
+impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// Entries of S by rows. Rates are loaded.
     pub(super) fn stiffness(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let (m, c, k) = (weights.mass, weights.damping, weights.stiffness);
@@ -96,7 +96,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 (1.0, 0.0, &mut work.damping),
                 (0.0, 1.0, &mut work.stiffness),
             ] {
-                let one = Weights {
+                let one = TangentWeights {
                     mass: 0.0,
                     damping,
                     stiffness,
@@ -148,7 +148,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
             for i in 0..count {
                 let own = &z[branch.stored.0..];
                 let axis = W::axis(&branch.link, own, i, parent, child);
-                let varied = Varied::new(&axis, &W::pivot(&branch.link), parent, child);
+                let varied = MotionVariation::new(&axis, &W::pivot(&branch.link), parent, child);
                 for &b in &work.below {
                     let own = width * b..width * (b + 1);
                     let four = (work.four[i].each_mut()).map(|x| &mut x[own.clone()]);
@@ -164,7 +164,9 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 }
                 Some(match weights.theta {
                     [] => Mat3::identity(),
-                    theta => so3::tangent_inverse(&Vec3::from_column_slice(&theta[last..last + 3])),
+                    theta => {
+                        rotation::tangent_inverse(&Vec3::from_column_slice(&theta[last..last + 3]))
+                    }
                 })
             } else {
                 None
@@ -227,11 +229,11 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
     /// Entries of S at the level of bodies, with the multipliers of the tree. Rates are loaded.
     pub(super) fn stiffness_of_bodies(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         if weights.stiffness != 0.0 {
@@ -262,7 +264,7 @@ impl<W: Links<N>, const N: usize> Relative<W, N> {
                 }
             }
         }
-        let of_bodies = Weights {
+        let of_bodies = TangentWeights {
             theta: if weights.theta.is_empty() { &[] } else { theta },
             ..*weights
         };

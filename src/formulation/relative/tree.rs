@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 
-use super::link::Links;
+use super::joint_map::JointMap;
 use crate::error::Result;
 use crate::model::{JointKind, Model};
 
@@ -39,7 +39,7 @@ pub struct Branch<L> {
 }
 
 /// A cut that is asked for: joints, by name, that stay out of the tree where they can.
-pub type Cuts<'a> = &'a [&'a str];
+pub type CutJoints<'a> = &'a [&'a str];
 
 /// Coordinates of a joint: the fewer, the better it serves in the tree.
 fn freedom(kind: JointKind) -> usize {
@@ -52,10 +52,10 @@ fn freedom(kind: JointKind) -> usize {
 }
 
 /// All bodies, parents before their children.
-pub fn grow<W: Links<N>, const N: usize>(
+pub fn grow<W: JointMap<N>, const N: usize>(
     model: &Model,
     start: &[f64],
-    cuts: Cuts,
+    cuts: CutJoints,
 ) -> Result<Vec<Branch<W::Link>>> {
     let count = model.bodies.len();
     // Joints at each body, the ground last.
@@ -73,7 +73,7 @@ pub fn grow<W: Links<N>, const N: usize>(
     }
     let is_cut = |k: usize| cuts.contains(&model.joints[k].name.as_str());
 
-    let mut grown = Growing {
+    let mut grown = TreeBuilder {
         branches: Vec::with_capacity(count),
         reached: vec![false; count],
         stored: 0,
@@ -120,15 +120,15 @@ pub fn grow<W: Links<N>, const N: usize>(
     Ok(grown.branches)
 }
 
-struct Growing<L> {
+struct TreeBuilder<L> {
     branches: Vec<Branch<L>>,
     reached: Vec<bool>,
     stored: usize,
     moved: usize,
 }
 
-impl<L> Growing<L> {
-    fn push<W: Links<N, Link = L>, const N: usize>(
+impl<L> TreeBuilder<L> {
+    fn push<W: JointMap<N, Link = L>, const N: usize>(
         &mut self,
         body: usize,
         parent: Option<usize>,

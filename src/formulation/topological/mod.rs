@@ -10,25 +10,25 @@
 //! become better; it is part of the stored coordinates, so that a saved state knows it. `place` is what follows from a position,
 //! `close` the way to another one, `tangent` the exact matrices. A mechanism without loops is its own inner system.
 
-pub mod chart;
-mod close;
-mod place;
+mod continuation;
+mod kinematics;
+pub mod partition;
 mod quantity;
+mod rotation_vector;
 mod system;
 mod tangent;
-mod turn;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::relative::loops::{Loops, NOWHERE};
-use super::relative::{Planar, Spatial};
-use super::{Mechanism, Size};
+use super::relative::closure::{ClosureConstraints, NOWHERE};
+use super::relative::{PlanarRelative, SpatialRelative};
+use super::{Dimensions, Mechanism};
 use crate::error::Result;
-use crate::formulation::check::Noise;
+use crate::formulation::derivative_check::Noise;
 use crate::model::Model;
-use chart::{Choice, Square};
-use close::Way;
-use place::{Ball, Entry, Layout, Place};
+use continuation::Continuation;
+use kinematics::{CoordinateKind, CoordinateLayout, Kinematics, RotationInLoop};
+use partition::{Partition, Square};
 
 /// |det| of the chosen J_d over that of the best choice below which the choice is made anew.
 const BAD: f64 = 0.3;
@@ -37,25 +37,25 @@ const FOLLOWS: f64 = 1e-8;
 
 /// A mechanism in independent coordinates.
 pub struct Topological {
-    inner: Box<dyn Loops>,
-    layout: Layout,
+    inner: Box<dyn ClosureConstraints>,
+    layout: CoordinateLayout,
     /// The row in absolute coordinates of each own row.
     whole_rows: Vec<usize>,
     rechoose: bool,
     /// Coordinates in loops that are independent at the start if they can be.
     first: Vec<usize>,
-    work: Mutex<Work>,
+    work: Mutex<TopologicalCache>,
 }
 
 /// Everything at the last positions that were looked at. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
-struct Work {
-    here: Place,
-    from: Place,
-    way: Way,
+struct TopologicalCache {
+    here: Kinematics,
+    from: Kinematics,
+    way: Continuation,
     /// The joint coordinate that did not follow, if the last way did not get there.
     lost: Option<usize>,
-    choice: Choice,
+    choice: Partition,
     scaled: Vec<f64>,
     reach: Vec<f64>,
     current: Square,
@@ -67,16 +67,16 @@ struct Work {
     lambda: Vec<f64>,
     phi: Vec<f64>,
     active: Vec<bool>,
-    least: quantity::Least,
-    tangent: tangent::Work,
+    least: quantity::MinimumNormReactions,
+    tangent: tangent::TopologicalTangentWorkspace,
 }
 
 /// The equations of a model in independent coordinates; those of joint coordinates where there are no loops.
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
     Ok(match Topological::new(model)? {
         Some(system) => Box::new(system),
-        None if model.dimension == 2 => Box::new(Planar::new(model)?),
-        None => Box::new(Spatial::new(model)?),
+        None if model.dimension == 2 => Box::new(PlanarRelative::new(model)?),
+        None => Box::new(SpatialRelative::new(model)?),
     })
 }
 
@@ -89,9 +89,9 @@ impl Topological {
     /// The same, beginning with these independent coordinates as far as that is possible: a joint's name stands for all of its
     /// coordinates.
     pub fn with(model: &Model, independent: &[&str]) -> Result<Option<Self>> {
-        let inner: Box<dyn Loops> = match model.dimension {
-            2 => Box::new(Planar::with(model, &[], Some(false))?),
-            _ => Box::new(Spatial::with(model, &[], Some(false))?),
+        let inner: Box<dyn ClosureConstraints> = match model.dimension {
+            2 => Box::new(PlanarRelative::with(model, &[], Some(false))?),
+            _ => Box::new(SpatialRelative::with(model, &[], Some(false))?),
         };
         let rows = inner.loop_rows();
         if rows.is_empty() {
@@ -105,10 +105,14 @@ impl Topological {
             independent.contains(&&name[..]) || independent.contains(&joint)
         };
         let first = (0..layout.looped.len()).filter(named).collect();
-        let whole_rows = inner.whole().map_or(vec![], |whole| {
-            layout.own.iter().map(|&k| whole.rows()[k]).collect()
+        let whole_rows = inner.full_constraints().map_or(vec![], |whole| {
+            layout
+                .own
+                .iter()
+                .map(|&k| whole.constraint_rows()[k])
+                .collect()
         });
-        let work = Work::new(&*inner, &layout);
+        let work = TopologicalCache::new(&*inner, &layout);
         let system = Self {
             inner,
             layout,
@@ -118,8 +122,8 @@ impl Topological {
             work: Mutex::new(work),
         };
         // So that coordinates have names.
-        let size = super::System::size(&system);
-        system.start(&mut vec![0.0; size.nq], &mut vec![0.0; size.nv]);
+        let size = super::System::dimensions(&system);
+        system.initial_state(&mut vec![0.0; size.nq], &mut vec![0.0; size.nv]);
         Ok(Some(system))
     }
 
@@ -132,26 +136,26 @@ impl Topological {
             .collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Work> {
+    fn lock(&self) -> MutexGuard<'_, TopologicalCache> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The work space at q; none where the independent coordinates say nothing.
-    fn at(&self, q: &[f64]) -> Option<MutexGuard<'_, Work>> {
+    fn at(&self, q: &[f64]) -> Option<MutexGuard<'_, TopologicalCache>> {
         let mut work = self.lock();
         let fits = work.here.load(&self.layout, &*self.inner, q);
         fits.then_some(work)
     }
 
     /// The same with rates.
-    fn moving(&self, q: &[f64], v: &[f64]) -> Option<MutexGuard<'_, Work>> {
+    fn moving(&self, q: &[f64], v: &[f64]) -> Option<MutexGuard<'_, TopologicalCache>> {
         let mut work = self.at(q)?;
         work.here.moving(&self.layout, &*self.inner, v);
         Some(work)
     }
 
     /// Makes the best choice at joint coordinates z, without the columns of `but` as long as there are enough others.
-    fn choose(&self, work: &mut Work, z: &[f64], but: &[usize]) {
+    fn choose(&self, work: &mut TopologicalCache, z: &[f64], but: &[usize]) {
         let l = &self.layout;
         self.scale(work, z);
         for row in work.scaled.chunks_exact_mut(l.looped.len()) {
@@ -164,7 +168,7 @@ impl Topological {
             work.choice.make(&mut work.scaled, l.rank, 0.0);
         }
         // Where nothing is left to choose from: any.
-        let Choice { rows, columns, .. } = &mut work.choice;
+        let Partition { rows, columns, .. } = &mut work.choice;
         for (list, count) in [(rows, m), (columns, n)] {
             let mut next = 0;
             while list.len() < l.rank && next < count {
@@ -177,14 +181,14 @@ impl Topological {
     }
 
     /// J̃ at joint coordinates z, with rotation vectors that begin there.
-    fn scale(&self, work: &mut Work, z: &[f64]) {
+    fn scale(&self, work: &mut TopologicalCache, z: &[f64]) {
         let (l, n) = (&self.layout, self.layout.looped.len());
         self.inner.reach(z, &mut work.reach);
         let g = &mut work.from.g;
         self.inner.jacobian(&NOWHERE, z, g);
         work.scaled.fill(0.0);
         for (entry, g) in l.entries.iter().zip(&*g) {
-            if let Entry::Loop(at) = entry {
+            if let CoordinateKind::Loop(at) = entry {
                 work.scaled[*at as usize] += g;
             }
         }
@@ -212,7 +216,7 @@ impl Topological {
     }
 
     /// Own rates of those of the joints, where rotation vectors begin anew.
-    fn pick(&self, place: &Place, z_dot: &[f64], v: &mut [f64]) {
+    fn pick(&self, place: &Kinematics, z_dot: &[f64], v: &mut [f64]) {
         let l = &self.layout;
         let chosen = place.independent.iter().map(|&k| l.looped[k]);
         for (v, k) in v.iter_mut().zip(l.free.iter().copied().chain(chosen)) {
@@ -252,22 +256,22 @@ impl Topological {
             l.write(&work.here.dependent, &work.here.solved, q);
         }
         work.here.load(l, &*self.inner, q);
-        let Work { here, z, .. } = work;
+        let TopologicalCache { here, z, .. } = work;
         self.pick(here, &z[0], v);
         true
     }
 }
 
-impl Work {
-    fn new(inner: &dyn Loops, l: &Layout) -> Self {
+impl TopologicalCache {
+    fn new(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> Self {
         let entries = l.entries.len();
         let (m, n, nv) = (l.rows.len(), l.looped.len(), l.inner.nv);
         Self {
-            here: Place::new(l, entries),
-            from: Place::new(l, entries),
-            way: Way::new(l, entries),
+            here: Kinematics::new(l, entries),
+            from: Kinematics::new(l, entries),
+            way: Continuation::new(l, entries),
             lost: None,
-            choice: Choice::new(m, n),
+            choice: Partition::new(m, n),
             scaled: vec![0.0; m * n],
             reach: vec![0.0; nv],
             current: Square::new(l.rank),
@@ -278,16 +282,16 @@ impl Work {
             lambda: vec![0.0; l.inner.nc],
             phi: vec![0.0; l.inner.nc],
             active: vec![true; l.inner.nc],
-            least: quantity::Least::new(inner, l),
-            tangent: tangent::Work::new(l),
+            least: quantity::MinimumNormReactions::new(inner, l),
+            tangent: tangent::TopologicalTangentWorkspace::new(l),
         }
     }
 }
 
 /// Which coordinates and rows there are; the rank is found later.
-fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
-    let size: Size = inner.size();
-    let places = inner.pattern().jacobian;
+fn layout(inner: &dyn ClosureConstraints, rows: Vec<usize>) -> CoordinateLayout {
+    let size: Dimensions = inner.dimensions();
+    let places = inner.sparsity().jacobian;
     let mut of_loops = vec![None; size.nc];
     for (k, &row) in rows.iter().enumerate() {
         of_loops[row] = Some(k);
@@ -308,15 +312,15 @@ fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
         .map(|&(row, column)| {
             let (row, column) = (row as usize, column as usize);
             match (of_loops[row], at(&looped, column), at(&own, row)) {
-                (Some(k), Some(j), _) => Entry::Loop((k * looped.len() + j) as u32),
-                (_, _, k) => Entry::Own(k.unwrap_or(0) as u32, column as u32),
+                (Some(k), Some(j), _) => CoordinateKind::Loop((k * looped.len() + j) as u32),
+                (_, _, k) => CoordinateKind::Own(k.unwrap_or(0) as u32, column as u32),
             }
         })
         .collect();
     let balls = (turning.iter())
         .filter_map(|&(stored, moved)| {
             let looped = at(&looped, moved)?;
-            Some(Ball {
+            Some(RotationInLoop {
                 stored,
                 moved,
                 looped,
@@ -324,10 +328,10 @@ fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
         })
         .collect();
     let (mut z, mut z_dot) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    inner.start(&mut z, &mut z_dot);
+    inner.initial_state(&mut z, &mut z_dot);
     let mut weight = vec![0.0; size.nv];
     inner.reach(&z, &mut weight);
-    Layout {
+    CoordinateLayout {
         inner: size,
         scale: rows.iter().map(|&k| inner.constraint_scale(k)).collect(),
         turning: (turning.iter())
@@ -355,16 +359,16 @@ const NEAR: f64 = 0.1;
 
 /// The rank of the closure Jacobian where the mechanism is: the largest one at the start and near it, since a start may be a
 /// singular position.
-fn rank(inner: &dyn Loops, l: &Layout) -> usize {
+fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
     let (m, n) = (l.rows.len(), l.looped.len());
     let mut z = vec![0.0; l.inner.nq];
-    inner.start(&mut z, &mut vec![0.0; l.inner.nv]);
+    inner.initial_state(&mut z, &mut vec![0.0; l.inner.nv]);
     let scaled = |z: &[f64]| {
         let mut g = vec![0.0; l.entries.len()];
         inner.jacobian(&NOWHERE, z, &mut g);
         let mut a = Dense::zeros(m, n);
         for (entry, g) in l.entries.iter().zip(&g) {
-            if let Entry::Loop(at) = entry {
+            if let CoordinateKind::Loop(at) = entry {
                 let (i, j) = (*at as usize / n, *at as usize % n);
                 a[(i, j)] += g / (l.scale[i] * l.weight[l.looped[j]]);
             }
@@ -404,7 +408,7 @@ fn rank(inner: &dyn Loops, l: &Layout) -> usize {
         (z, false)
     };
     let found = |z: &[f64]| {
-        let mut choice = Choice::new(m, n);
+        let mut choice = Partition::new(m, n);
         let mut a = scaled(z).transpose().as_slice().to_vec();
         choice.make(&mut a, m.min(n), FOLLOWS);
         choice.rows.len()

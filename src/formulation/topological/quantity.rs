@@ -7,16 +7,18 @@
 //! Where rows follow from others what they carry is shared out: the least of all multipliers of the mechanism, those of the tree
 //! included, each times the size of its row (`constraint/reactions.rs`).
 
-use super::chart::Square;
-use super::place::{Entry, Layout};
-use super::{Topological, Work};
-use crate::formulation::relative::loops::Loops;
-use crate::formulation::{Context, Evaluated, Mechanism, Motion, ReadOff, System, Whole};
+use super::kinematics::{CoordinateKind, CoordinateLayout};
+use super::partition::Square;
+use super::{Topological, TopologicalCache};
+use crate::formulation::relative::closure::ClosureConstraints;
+use crate::formulation::{
+    BodyAssembly, Evaluated, EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, System,
+};
 use crate::model::quantity::{JointField, Quantity};
 
 /// Room for sharing out what redundant rows carry.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Least {
+pub(super) struct MinimumNormReactions {
     /// Rows of the loops that are not solved.
     spare: Vec<usize>,
     /// All multipliers, and what each spare row changes.
@@ -30,13 +32,13 @@ pub(super) struct Least {
     made: Vec<Vec<f64>>,
 }
 
-impl Least {
-    pub fn new(inner: &dyn Loops, l: &Layout) -> Self {
+impl MinimumNormReactions {
+    pub fn new(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> Self {
         let count = l.rows.len() - l.rank;
-        let Some(whole) = inner.whole().filter(|_| count > 0) else {
+        let Some(whole) = inner.full_constraints().filter(|_| count > 0) else {
             return Self::default();
         };
-        let (system, nc) = (whole.system(), whole.system().size().nc);
+        let (system, nc) = (whole.system(), whole.system().dimensions().nc);
         Self {
             spare: Vec::with_capacity(count),
             all: vec![0.0; nc],
@@ -53,8 +55,8 @@ impl Topological {
     /// z̈ into `z[1]`, M z̈ − f + G_ownᵀλ_own into `z[2]`, all multipliers of the joints' rows into `lambda`. Rates are loaded.
     pub(super) fn balance(
         &self,
-        cx: &Context,
-        work: &mut Work,
+        cx: &EvaluationContext,
+        work: &mut TopologicalCache,
         a: &[f64],
         own: &[f64],
     ) -> Evaluated {
@@ -64,13 +66,13 @@ impl Topological {
         let [scratch, z_ddot, left, _] = &mut work.z;
         let (z, rates) = (work.here.z(l), &work.here.rates);
         let outcome = self.inner.force(cx, z, &rates.z_dot, scratch);
-        (self.inner).rub(cx, z, &rates.z_dot, &work.lambda, scratch);
+        (self.inner).constraint_friction(cx, z, &rates.z_dot, &work.lambda, scratch);
         self.inner.mass_times(cx, z, z_ddot, left);
         for (left, f) in left.iter_mut().zip(&*scratch) {
             *left -= f;
         }
         for (entry, g) in l.entries.iter().zip(&work.here.g) {
-            if let Entry::Own(row, column) = entry {
+            if let CoordinateKind::Own(row, column) = entry {
                 left[*column as usize] += g * own[*row as usize];
             }
         }
@@ -85,7 +87,12 @@ impl Topological {
     }
 
     /// The motion of the joints with all multipliers. Rates are loaded.
-    pub(super) fn expand<'a>(&self, cx: &Context, work: &'a mut Work, at: &Motion) -> Motion<'a> {
+    pub(super) fn expand<'a>(
+        &self,
+        cx: &EvaluationContext,
+        work: &'a mut TopologicalCache,
+        at: &MotionPoint,
+    ) -> MotionPoint<'a> {
         // Where forces cannot be had the reactions are not known either.
         if self.balance(cx, work, at.a, at.lambda).is_err() {
             work.lambda.fill(f64::NAN);
@@ -94,20 +101,35 @@ impl Topological {
     }
 
     /// The same with what redundant rows carry shared out.
-    fn shared<'a>(&self, cx: &Context, work: &'a mut Work, at: &Motion) -> Motion<'a> {
+    fn shared<'a>(
+        &self,
+        cx: &EvaluationContext,
+        work: &'a mut TopologicalCache,
+        at: &MotionPoint,
+    ) -> MotionPoint<'a> {
         let l = &self.layout;
         self.expand(cx, work, at);
         let mut least = std::mem::take(&mut work.least);
-        if let Some(whole) = self.inner.whole().filter(|_| !least.made.is_empty()) {
+        if let Some(whole) = self
+            .inner
+            .full_constraints()
+            .filter(|_| !least.made.is_empty())
+        {
             self.share_out(cx, whole, work, &mut least);
         }
         work.least = least;
         motion(work, l)
     }
 
-    fn share_out(&self, cx: &Context, whole: &dyn Whole, work: &mut Work, least: &mut Least) {
+    fn share_out(
+        &self,
+        cx: &EvaluationContext,
+        whole: &dyn FullConstraintSet,
+        work: &mut TopologicalCache,
+        least: &mut MinimumNormReactions,
+    ) {
         let (l, n) = (&self.layout, self.layout.looped.len());
-        let Least {
+        let MinimumNormReactions {
             spare,
             all,
             changed,
@@ -119,7 +141,7 @@ impl Topological {
         let place = &work.here;
         spare.clear();
         spare.extend((0..l.rows.len()).filter(|k| !place.solved.contains(k)));
-        if whole.carried(cx, &motion(work, l), all).is_err() {
+        if whole.multipliers(cx, &motion(work, l), all).is_err() {
             return;
         }
         for ((&row, changed), made) in spare.iter().zip(&mut *changed).zip(&mut *made) {
@@ -131,14 +153,14 @@ impl Topological {
             for (x, &solved) in made.iter_mut().zip(&place.solved) {
                 *x /= l.scale[solved];
             }
-            let turn = |work: &mut Work, sign: f64| {
+            let turn = |work: &mut TopologicalCache, sign: f64| {
                 work.lambda[l.rows[row]] += sign;
                 for (x, &solved) in made.iter().zip(&work.here.solved) {
                     work.lambda[l.rows[solved]] += sign * x;
                 }
             };
             turn(work, 1.0);
-            let known = whole.carried(cx, &motion(work, l), changed).is_ok();
+            let known = whole.multipliers(cx, &motion(work, l), changed).is_ok();
             turn(work, -1.0);
             if !known {
                 return;
@@ -174,8 +196,8 @@ impl Topological {
 }
 
 /// The motion in work.
-fn motion<'a>(work: &'a Work, l: &Layout) -> Motion<'a> {
-    Motion {
+fn motion<'a>(work: &'a TopologicalCache, l: &CoordinateLayout) -> MotionPoint<'a> {
+    MotionPoint {
         q: work.here.z(l),
         v: &work.here.rates.z_dot,
         a: &work.z[1],
@@ -184,18 +206,20 @@ fn motion<'a>(work: &'a Work, l: &Layout) -> Motion<'a> {
 }
 
 impl Mechanism for Topological {
-    fn read_off(&self) -> Option<&dyn ReadOff> {
-        self.inner.read_off().map(|_| self as &dyn ReadOff)
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
+        self.inner
+            .body_assembly()
+            .map(|_| self as &dyn BodyAssembly)
     }
 
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         let l = &self.layout;
         let mut z_dot = vec![0.0; l.inner.nv];
-        self.inner.start(&mut q[l.joints()], &mut z_dot);
+        self.inner.initial_state(&mut q[l.joints()], &mut z_dot);
         self.settle(&self.first, &z_dot, q, v);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         let Some(mut guard) = self.moving(at.q, at.v) else {
             return f64::NAN;
         };
@@ -214,15 +238,15 @@ impl Mechanism for Topological {
     }
 }
 
-impl ReadOff for Topological {
+impl BodyAssembly for Topological {
     fn bodies(&self) -> &dyn Mechanism {
-        match self.inner.read_off() {
+        match self.inner.body_assembly() {
             Some(read_off) => read_off.bodies(),
             None => self,
         }
     }
 
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -232,26 +256,29 @@ impl ReadOff for Topological {
         let l = &self.layout;
         let mut z_dot = vec![0.0; l.inner.nv];
         let z = &mut q[l.joints()];
-        let off = (self.inner.read_off()).and_then(|r| r.read_off(poses, rates, z, &mut z_dot));
+        let off = (self.inner.body_assembly())
+            .and_then(|r| r.coordinates_from_bodies(poses, rates, z, &mut z_dot));
         self.settle(&self.first, &z_dot, q, v);
         off
     }
 }
 
-impl Whole for Topological {
+impl FullConstraintSet for Topological {
     fn system(&self) -> &dyn System {
-        self.inner.whole().map_or(self, |whole| whole.system())
+        self.inner
+            .full_constraints()
+            .map_or(self, |whole| whole.system())
     }
 
-    fn rows(&self) -> &[usize] {
+    fn constraint_rows(&self) -> &[usize] {
         &self.whole_rows
     }
 
-    fn place(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
-        match (self.inner.whole(), self.moving(q, v)) {
+    fn configuration(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
+        match (self.inner.full_constraints(), self.moving(q, v)) {
             (Some(whole), Some(work)) => {
                 let at = (work.here.z(&self.layout), &work.here.rates.z_dot[..]);
-                whole.place(at, poses, rates);
+                whole.configuration(at, poses, rates);
             }
             _ => {
                 poses.fill(f64::NAN);
@@ -260,13 +287,20 @@ impl Whole for Topological {
         }
     }
 
-    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated {
-        let (Some(whole), Some(mut guard)) = (self.inner.whole(), self.moving(at.q, at.v)) else {
+    fn multipliers(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        lambda: &mut [f64],
+    ) -> Evaluated {
+        let (Some(whole), Some(mut guard)) =
+            (self.inner.full_constraints(), self.moving(at.q, at.v))
+        else {
             lambda.fill(f64::NAN);
             return Ok(());
         };
         let work = &mut *guard;
         self.balance(cx, work, at.a, at.lambda)?;
-        whole.carried(cx, &motion(work, &self.layout), lambda)
+        whole.multipliers(cx, &motion(work, &self.layout), lambda)
     }
 }

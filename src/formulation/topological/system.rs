@@ -1,33 +1,33 @@
 //! The system in independent coordinates, pulled back from that of the joints.
 
-use super::place::{Entry, Layout};
-use super::{Topological, Work};
+use super::kinematics::{CoordinateKind, CoordinateLayout};
+use super::{Topological, TopologicalCache};
 use crate::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
-    System, Weights, Whole,
+    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, FullConstraintSet,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
-use crate::linalg::so3::{self, Vec3};
+use crate::linalg::rotation::{self, Vec3};
 
 /// Smallest pivot of J_d, over the largest, below which a step that fails fails because of it.
 const CLOSE: f64 = 1e-3;
 /// Part of the rates by which they may seem to jump in a step.
 const JUMPS: f64 = 0.25;
 
-impl Work {
+impl TopologicalCache {
     /// `z[0]` = P y at the position in work.
-    pub(super) fn carry(&mut self, l: &Layout, y: &[f64]) {
+    pub(super) fn carry(&mut self, l: &CoordinateLayout, y: &[f64]) {
         self.here.carry(l, y, &mut self.z[0]);
         self.here.to_joints(l, &mut self.z[0]);
     }
 
     /// y = Pᵀ `z[k]`, which is lost.
-    pub(super) fn gather(&mut self, l: &Layout, k: usize, y: &mut [f64]) {
+    pub(super) fn gather(&mut self, l: &CoordinateLayout, k: usize, y: &mut [f64]) {
         self.here.off_joints(l, &mut self.z[k]);
         self.here.gather(l, &self.z[k], y);
     }
 
     /// `z[1]` = z̈ of own accelerations; rates are loaded.
-    pub(super) fn accelerate(&mut self, l: &Layout, a: &[f64]) {
+    pub(super) fn accelerate(&mut self, l: &CoordinateLayout, a: &[f64]) {
         self.carry(l, a);
         let [z, out, ..] = &mut self.z;
         for ((out, z), bias) in out.iter_mut().zip(z).zip(&self.here.rates.bias) {
@@ -36,7 +36,7 @@ impl Work {
     }
 
     /// λ of all rows of the joints from the own ones; those of the loops are zero.
-    pub(super) fn spread(&mut self, l: &Layout, own: &[f64]) {
+    pub(super) fn spread(&mut self, l: &CoordinateLayout, own: &[f64]) {
         self.lambda.fill(0.0);
         for (&row, lambda) in l.own.iter().zip(own) {
             self.lambda[row] = *lambda;
@@ -45,9 +45,9 @@ impl Work {
 }
 
 impl System for Topological {
-    fn size(&self) -> Size {
+    fn dimensions(&self) -> Dimensions {
         let l = &self.layout;
-        Size {
+        Dimensions {
             nq: l.stored(),
             nv: l.moved(),
             nc: l.own.len(),
@@ -55,32 +55,34 @@ impl System for Topological {
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             rotations: !self.layout.turning.is_empty(),
             velocity_forces: true,
-            ..self.inner.character()
+            ..self.inner.properties()
         }
     }
 
-    fn pattern(&self) -> Pattern {
+    fn sparsity(&self) -> Sparsity {
         let (nv, nc) = (self.layout.moved() as u32, self.layout.own.len() as u32);
         let all = |rows: u32| (0..rows).flat_map(|i| (0..nv).map(move |j| (i, j)));
-        Pattern {
+        Sparsity {
             tangent: all(nv).collect(),
             jacobian: all(nc).collect(),
         }
     }
 
-    fn whole(&self) -> Option<&dyn Whole> {
-        self.inner.whole().map(|_| self as &dyn Whole)
+    fn full_constraints(&self) -> Option<&dyn FullConstraintSet> {
+        self.inner
+            .full_constraints()
+            .map(|_| self as &dyn FullConstraintSet)
     }
 
     /// Not a number where the dependent coordinates do not follow.
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         let (l, inner) = (&self.layout, &*self.inner);
         let work = &mut *self.lock();
-        let Work {
+        let TopologicalCache {
             from, here, way, ..
         } = work;
         let begins = from.load(l, inner, q);
@@ -128,20 +130,20 @@ impl System for Topological {
     fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
         for &k in &self.layout.turning {
             let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
-            let turned = so3::tangent_inverse(&theta) * own;
+            let turned = rotation::tangent_inverse(&theta) * own;
             y[k..k + 3].copy_from_slice(turned.as_slice());
         }
     }
 
-    fn rechoose(&self, q: &mut [f64], v: &mut [f64]) -> bool {
+    fn repartition(&self, q: &mut [f64], v: &mut [f64]) -> bool {
         self.choose_anew(q, v)
     }
 
-    fn rechooses(&self) -> bool {
+    fn repartitions(&self) -> bool {
         true
     }
 
-    fn regularity(&self, q: &[f64]) -> f64 {
+    fn conditioning(&self, q: &[f64]) -> f64 {
         match self.rechoose {
             true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
             // It has to come to its end.
@@ -149,7 +151,7 @@ impl System for Topological {
         }
     }
 
-    fn lost(&self) -> Option<(String, Vec<String>)> {
+    fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
         let lost = {
             let work = self.lock();
             let close = work.from.factor.regular < CLOSE;
@@ -159,7 +161,7 @@ impl System for Topological {
         Some((self.inner.coordinate_name(lost), self.independent()))
     }
 
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         let Some(mut guard) = self.at(q) else {
             return out.fill(f64::NAN);
         };
@@ -171,7 +173,7 @@ impl System for Topological {
     }
 
     /// Pᵀ (f − M b)
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let Some(mut guard) = self.moving(q, v) else {
             out.fill(f64::NAN);
             return Ok(());
@@ -188,7 +190,14 @@ impl System for Topological {
         Ok(())
     }
 
-    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
+    fn constraint_friction(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
         let Some(mut guard) = self.moving(q, v) else {
             return out.fill(f64::NAN);
         };
@@ -197,7 +206,7 @@ impl System for Topological {
         let force = &mut work.z[1];
         force.fill(0.0);
         let (z, rates) = (work.here.z(l), &work.here.rates);
-        (self.inner).rub(cx, z, &rates.z_dot, &work.lambda, force);
+        (self.inner).constraint_friction(cx, z, &rates.z_dot, &work.lambda, force);
         let mut own = std::mem::take(&mut work.y);
         work.gather(l, 1, &mut own);
         for (out, own) in out.iter_mut().zip(&own) {
@@ -208,12 +217,12 @@ impl System for Topological {
 
     fn tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         match self.moving(q, v) {
@@ -225,7 +234,7 @@ impl System for Topological {
         }
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let l = &self.layout;
         if l.own.is_empty() {
             return;
@@ -238,7 +247,7 @@ impl System for Topological {
     }
 
     /// G P
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let l = &self.layout;
         if l.own.is_empty() {
             return;
@@ -251,7 +260,7 @@ impl System for Topological {
         for (row, out) in out.chunks_exact_mut(nv.max(1)).enumerate() {
             work.z[0].fill(0.0);
             for (entry, g) in l.entries.iter().zip(&work.here.g) {
-                if let Entry::Own(own, column) = entry
+                if let CoordinateKind::Own(own, column) = entry
                     && *own as usize == row
                 {
                     work.z[0][*column as usize] += g;
@@ -261,7 +270,7 @@ impl System for Topological {
         }
     }
 
-    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, q: &[f64], phi_t: &mut [f64]) {
         let l = &self.layout;
         if l.own.is_empty() {
             return;
@@ -274,7 +283,13 @@ impl System for Topological {
     }
 
     /// γ + G b
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let l = &self.layout;
         if l.own.is_empty() {
             return;
@@ -284,20 +299,20 @@ impl System for Topological {
         };
         let work = &mut *guard;
         let rates = &work.here.rates;
-        (self.inner).convective(cx, work.here.z(l), &rates.z_dot, &mut work.phi);
+        (self.inner).constraint_acceleration_bias(cx, work.here.z(l), &rates.z_dot, &mut work.phi);
         for (gamma, &row) in gamma.iter_mut().zip(&l.own) {
             *gamma = work.phi[row];
         }
         for (entry, g) in l.entries.iter().zip(&work.here.g) {
-            if let Entry::Own(own, column) = entry {
+            if let CoordinateKind::Own(own, column) = entry {
                 gamma[*own as usize] += g * rates.bias[*column as usize];
             }
         }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         let work = &mut *self.lock();
-        self.inner.active(modes, &mut work.active);
+        self.inner.active_constraints(modes, &mut work.active);
         for (out, &row) in rows.iter_mut().zip(&self.layout.own) {
             *out = work.active[row];
         }
@@ -308,7 +323,7 @@ impl System for Topological {
     }
 
     /// The norm of what the error moves the bodies by.
-    fn norm(&self, cx: &Context, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let Some(mut guard) = self.at(q) else {
             return f64::NAN;
         };
@@ -317,7 +332,13 @@ impl System for Topological {
         self.inner.norm(cx, work.here.z(l), scale, &work.z[0])
     }
 
-    fn unseen(&self, cx: &Context, [begin, end]: [&Motion; 2], h: f64, slack: f64) -> f64 {
+    fn dependent_defect(
+        &self,
+        cx: &EvaluationContext,
+        [begin, end]: [&MotionPoint; 2],
+        h: f64,
+        slack: f64,
+    ) -> f64 {
         let (l, inner) = (&self.layout, &*self.inner);
         let Some(mut guard) = self.moving(end.q, end.v) else {
             return f64::NAN;
@@ -327,7 +348,7 @@ impl System for Topological {
             return f64::NAN;
         }
         work.from.moving(l, inner, begin.v);
-        let Work { from, here, z, .. } = &mut *work;
+        let TopologicalCache { from, here, z, .. } = &mut *work;
         let [defect, a0, a1, _] = z;
         from.apart(l, inner, here, defect);
         from.carry(l, begin.a, a0);
@@ -356,11 +377,11 @@ impl System for Topological {
         inner.norm(cx, here.z(l), &[], defect)
     }
 
-    fn magnitude(&self, q: &[f64]) -> f64 {
-        self.inner.magnitude(&q[self.layout.joints()])
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
+        self.inner.coordinate_magnitude(&q[self.layout.joints()])
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let Some(work) = self.moving(q, v) else {
             return Energy {
                 kinetic: f64::NAN,
@@ -371,7 +392,7 @@ impl System for Topological {
         (self.inner).energy(cx, place.z(&self.layout), &place.rates.z_dot)
     }
 
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         let Some(work) = self.moving(q, v) else {
             return Power {
                 dissipated: f64::NAN,
@@ -395,14 +416,20 @@ impl System for Topological {
         self.inner.constraint_name(self.layout.own[i])
     }
 
-    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
+    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
         if let Some(work) = self.moving(q, v) {
             let place = &work.here;
-            (self.inner).start_modes(cx, place.z(&self.layout), &place.rates.z_dot, modes);
+            (self.inner).initial_modes(cx, place.z(&self.layout), &place.rates.z_dot, modes);
         }
     }
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         if self.layout.inner.ne == 0 {
             return;
         }
@@ -411,47 +438,51 @@ impl System for Topological {
             return rate.fill(f64::NAN);
         };
         let motion = self.expand(cx, &mut guard, at);
-        self.inner.events(cx, &motion, phi, rate);
+        self.inner.event_functions(cx, &motion, phi, rate);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.inner.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         let Some(mut guard) = self.moving(at.q, at.v) else {
             n.fill(f64::NAN);
-            return Reaction::Mode;
+            return EventEffect::Mode;
         };
         let (l, work) = (&self.layout, &mut *guard);
         let mut gradient = std::mem::take(&mut work.z[3]);
         let motion = self.expand(cx, work, at);
-        let reaction = self.inner.fire(cx, &motion, i, modes, &mut gradient);
+        let reaction = self
+            .inner
+            .handle_event(cx, &motion, i, modes, &mut gradient);
         work.z[3] = gradient;
         work.gather(l, 3, n);
         reaction
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         let mut guard = self.moving(at.q, at.v)?;
         let (l, work) = (&self.layout, &mut *guard);
         let mut gradient = std::mem::take(&mut work.z[3]);
         let motion = self.expand(cx, work, at);
-        let slip = self.inner.slip(cx, &motion, i, direction, &mut gradient);
+        let slip = self
+            .inner
+            .tangential_direction(cx, &motion, i, direction, &mut gradient);
         work.z[3] = gradient;
         if slip.is_some() {
             work.gather(l, 3, t);
@@ -463,11 +494,11 @@ impl System for Topological {
         self.inner.event_name(i)
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.release(modes, gaps);
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        self.inner.deactivate_unilateral(modes, gaps);
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.inner.hold(i, modes);
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.inner.activate_unilateral(i, modes);
     }
 }

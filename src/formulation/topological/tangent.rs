@@ -10,23 +10,23 @@
 //! nothing along the dependent coordinates, so that the change of R, which stands in their rows alone, does not appear. H[a, b] is
 //! (γ(a + b) − γ(a − b))/4, exact as γ is a quadratic form; H' is a difference of γ.
 
-use super::place::{Entry, Layout, Place};
-use super::turn;
-use super::{Topological, Work as Whole};
-use crate::formulation::relative::loops::Loops;
-use crate::formulation::{Context, Evaluated, Weights};
-use crate::linalg::so3::{self, Vec3};
+use super::kinematics::{CoordinateKind, CoordinateLayout, Kinematics};
+use super::rotation_vector;
+use super::{Topological, TopologicalCache as Whole};
+use crate::formulation::relative::closure::ClosureConstraints;
+use crate::formulation::{Evaluated, EvaluationContext, TangentWeights};
+use crate::linalg::rotation::{self, Vec3};
 
 /// Width of the difference of γ, of the mechanism's size: truncation is its fourth power, rounding 1e-16 over it.
 const WIDTH: f64 = 1e-3;
 
 /// Scratch.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct TopologicalTangentWorkspace {
     /// C and K of the joints, by rows.
     damping: Vec<f64>,
     stiffness: Vec<f64>,
-    bend: Bend,
+    bend: Curvature,
     x_ddot: Vec<f64>,
     /// F
     force: Vec<f64>,
@@ -42,21 +42,21 @@ pub(super) struct Work {
     rates: Vec<f64>,
 }
 
-impl Work {
-    pub fn new(l: &Layout) -> Self {
+impl TopologicalTangentWorkspace {
+    pub fn new(l: &CoordinateLayout) -> Self {
         let wide = || vec![0.0; l.inner.nv];
         let (nv, n) = (l.moved(), l.inner.nv);
         Self {
             damping: vec![0.0; n * n],
             stiffness: vec![0.0; n * n],
-            bend: Bend {
+            bend: Curvature {
                 sum: wide(),
                 z_dot: wide(),
                 moved: wide(),
                 gamma: std::array::from_fn(|_| vec![0.0; l.rows.len()]),
                 total: vec![0.0; l.rows.len()],
                 q: vec![0.0; l.stored()],
-                near: Place::new(l, l.entries.len()),
+                near: Kinematics::new(l, l.entries.len()),
             },
             x_ddot: wide(),
             force: wide(),
@@ -73,24 +73,24 @@ impl Work {
 
 /// What the curvature of the rows adds up to.
 #[derive(Debug, Default)]
-struct Bend {
+struct Curvature {
     sum: Vec<f64>,
     z_dot: Vec<f64>,
     moved: Vec<f64>,
     gamma: [Vec<f64>; 2],
     total: Vec<f64>,
     q: Vec<f64>,
-    near: Place,
+    near: Kinematics,
 }
 
-impl Bend {
+impl Curvature {
     /// total += factor H[a, b]
     fn add(
         &mut self,
         factor: f64,
-        l: &Layout,
-        inner: &dyn Loops,
-        at: &Place,
+        l: &CoordinateLayout,
+        inner: &dyn ClosureConstraints,
+        at: &Kinematics,
         a: &[f64],
         b: &[f64],
     ) {
@@ -112,7 +112,13 @@ impl Bend {
     }
 
     /// total += H'[ẋ, ẋ, w]
-    fn add_third(&mut self, l: &Layout, inner: &dyn Loops, at: &Place, w: &[f64]) {
+    fn add_third(
+        &mut self,
+        l: &CoordinateLayout,
+        inner: &dyn ClosureConstraints,
+        at: &Kinematics,
+        w: &[f64],
+    ) {
         let size = l.length(|k| w[k]);
         if !(size > 0.0 && l.length(|k| at.rates.x_dot[k]) > 0.0) {
             return;
@@ -147,11 +153,11 @@ impl Topological {
     /// Entries of S by rows. Rates are loaded.
     pub(super) fn stiffness(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let mut work = std::mem::take(&mut whole.tangent);
@@ -173,9 +179,9 @@ impl Topological {
     /// C and K of the joints, ẍ and F.
     fn matrices(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
-        work: &mut Work,
+        work: &mut TopologicalTangentWorkspace,
         a: &[f64],
         lambda: &[f64],
         stiff: bool,
@@ -187,7 +193,7 @@ impl Topological {
             (1.0, 0.0, &mut work.damping),
             (0.0, 1.0, &mut work.stiffness),
         ] {
-            let one = Weights {
+            let one = TangentWeights {
                 mass: 0.0,
                 damping,
                 stiffness,
@@ -205,7 +211,7 @@ impl Topological {
         work.force.copy_from_slice(&whole.z[2]);
         let n = l.looped.len();
         for (entry, g) in l.entries.iter().zip(&whole.here.g) {
-            if let Entry::Loop(at) = entry {
+            if let CoordinateKind::Loop(at) = entry {
                 let (row, column) = (*at as usize / n, *at as usize % n);
                 work.force[l.looped[column]] += g * whole.lambda[l.rows[row]];
             }
@@ -216,10 +222,10 @@ impl Topological {
     /// Column j: that of the rates into `rates`, the rest into `out`.
     fn column(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
-        work: &mut Work,
-        weights: &Weights,
+        work: &mut TopologicalTangentWorkspace,
+        weights: &TangentWeights,
         j: usize,
         out: &mut [f64],
     ) {
@@ -290,7 +296,7 @@ impl Topological {
             return;
         }
         for &first in &l.turning {
-            let t = so3::tangent_inverse(&Vec3::from_column_slice(&theta[first..first + 3]));
+            let t = rotation::tangent_inverse(&Vec3::from_column_slice(&theta[first..first + 3]));
             for row in 0..nv {
                 let own = row * nv + first..row * nv + first + 3;
                 let old = Vec3::from_column_slice(&rates[own.clone()]);
@@ -304,7 +310,7 @@ impl Topological {
 }
 
 /// δz, δż, δz̈ and (δB)ᵀ F of δx, δẋ, δẍ.
-fn vary(l: &Layout, at: &Place, work: &mut Work) {
+fn vary(l: &CoordinateLayout, at: &Kinematics, work: &mut TopologicalTangentWorkspace) {
     for (z, x) in work.z.iter_mut().zip(&work.x) {
         z.copy_from_slice(x);
     }
@@ -314,7 +320,8 @@ fn vary(l: &Layout, at: &Place, work: &mut Work) {
         let pick = |x: &[f64]| Vec3::from_column_slice(&x[own.clone()]);
         let course = [*rho, pick(&at.rates.x_dot), pick(&work.x_ddot)];
         let by = [0, 1, 2].map(|k| pick(&work.x[k]));
-        let [rate, acceleration, pulled] = turn::varied(&course, &by, &pick(&work.force));
+        let [rate, acceleration, pulled] =
+            rotation_vector::varied(&course, &by, &pick(&work.force));
         work.z[0][own.clone()].copy_from_slice((t * by[0]).as_slice());
         work.z[1][own.clone()].copy_from_slice(rate.as_slice());
         work.z[2][own.clone()].copy_from_slice(acceleration.as_slice());

@@ -1,26 +1,26 @@
 //! `[[body]]` and `[[sensor]]`.
 
-use super::{Group, In, Key, Kind, REQUIRED};
+use super::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::check::Range;
 
 pub(in crate::model) const SHAPE: [Key; 3] = [
     Key::new(
         "box",
-        Kind::Vector,
+        KeyKind::Vector,
         "m",
         "one of these",
         "edge lengths, > 0",
     ),
     Key::new(
         "circle",
-        Kind::Number(Range::Positive),
+        KeyKind::Number(Range::Positive),
         "m",
         "one of these",
         "radius",
     ),
     Key::new(
         "line",
-        Kind::Vectors(None),
+        KeyKind::Vectors(None),
         "m",
         "one of these",
         "a chain of points in the body's frame",
@@ -30,78 +30,78 @@ pub(in crate::model) const SHAPE: [Key; 3] = [
 pub(in crate::model) const ROTATION: [Key; 2] = [
     Key::new(
         "axis",
-        Kind::Vector,
+        KeyKind::Vector,
         "",
         REQUIRED,
         "ground axes, any length but zero",
     ),
     Key::new(
         "angle",
-        Kind::Number(Range::Finite),
+        KeyKind::Number(Range::Finite),
         "rad",
         REQUIRED,
         "right-handed about the axis",
     ),
 ];
 
-const NAME: Key = Key::new("name", Kind::Name, "", REQUIRED, "its name");
+const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "its name");
 
 const POSE: [Key; 7] = [
     Key::new(
         "position",
-        Kind::Vector,
+        KeyKind::Vector,
         "m",
         "zero",
         "of the centre of mass at start, ground frame (of the frame's origin where center_of_mass is given)",
     ),
     Key::new(
         "angle",
-        Kind::Number(Range::Finite),
+        KeyKind::Number(Range::Finite),
         "rad",
         "0",
         "of the body's frame at start, counter-clockwise",
     )
-    .only(In::Plane),
+    .only(KeyDimension::Plane),
     Key::new(
         "orientation",
-        Kind::Numbers(4, 4),
+        KeyKind::Numbers(4, 4),
         "",
         "[1, 0, 0, 0]",
         "of the body's frame at start: quaternion [w, x, y, z] that turns body axes into ground axes; normalised",
     )
-    .only(In::Space),
+    .only(KeyDimension::Space),
     Key::new(
         "rotation",
-        Kind::Table(&ROTATION),
+        KeyKind::Table(&ROTATION),
         "",
         "none",
         "the same as orientation, by an axis and an angle: { axis = [x, y, z], angle = rad }",
     )
-    .only(In::Space),
+    .only(KeyDimension::Space),
     Key::new(
         "center_of_mass",
-        Kind::Vector,
+        KeyKind::Vector,
         "m",
         "zero",
         "in the body's frame, where that sits elsewhere (at a pin, say)",
     ),
     Key::new(
         "prescribed",
-        Kind::Flag,
+        KeyKind::Flag,
         "",
         "false",
         "true: no mass; its coordinates follow [[motion]]s or stay where they start",
     ),
     Key::new(
         "shape",
-        Kind::OneKeyOf(&SHAPE),
+        KeyKind::OneKeyOf(&SHAPE),
         "m",
         "none",
         "for pictures only, in the body's frame: { box = [..] }, { circle = radius } or { line = [[..], ..] }",
     ),
 ];
 
-pub(in crate::model) const BODY: Group = Group::new(
+pub(in crate::model) const BODY: KeyGroup = KeyGroup::new(
     "body",
     "A rigid body.",
     &[
@@ -109,14 +109,14 @@ pub(in crate::model) const BODY: Group = Group::new(
             NAME,
             Key::new(
                 "mass",
-                Kind::Number(Range::NonNegative),
+                KeyKind::Number(Range::NonNegative),
                 "kg",
                 REQUIRED,
                 ">= 0; zero is legal where the joints fix the body's motion",
             ),
             Key::new(
                 "inertia",
-                Kind::Inertia,
+                KeyKind::Inertia,
                 "kg.m2",
                 REQUIRED,
                 "about the centre of mass. Plane: a number >= 0. Space: [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz], \
@@ -127,14 +127,14 @@ pub(in crate::model) const BODY: Group = Group::new(
         &[
             Key::new(
                 "velocity",
-                Kind::Vector,
+                KeyKind::Vector,
                 "m/s",
                 "zero",
                 "at start, of the point that position gives, ground axes",
             ),
             Key::new(
                 "angular_velocity",
-                Kind::Spin,
+                KeyKind::Spin,
                 "rad/s",
                 "zero",
                 "at start; in space a vector in ground axes",
@@ -143,21 +143,21 @@ pub(in crate::model) const BODY: Group = Group::new(
     ],
 );
 
-pub(in crate::model) const PRESCRIBED: Group = Group {
+pub(in crate::model) const PRESCRIBED: KeyGroup = KeyGroup {
     variant: Some(("prescribed", "true")),
-    ..Group::new(
+    ..KeyGroup::new(
         "body",
         "A body without mass whose coordinates follow motions: a road, a shaker table.",
         &[&[NAME], &POSE],
     )
 };
 
-pub(in crate::model) const SENSOR: Group = Group::new(
+pub(in crate::model) const SENSOR: KeyGroup = KeyGroup::new(
     "sensor",
     "A point of a body whose motion is of interest.",
     &[&[
         NAME,
-        Key::new("body", Kind::Text, "", REQUIRED, "the body's name"),
-        Key::new("point", Kind::Vector, "m", "zero", "in the body's frame"),
+        Key::new("body", KeyKind::Text, "", REQUIRED, "the body's name"),
+        Key::new("point", KeyKind::Vector, "m", "zero", "in the body's frame"),
     ]],
 );

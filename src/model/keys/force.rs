@@ -1,34 +1,34 @@
 //! `[[force]]`, a group for each type; and the friction and end stops of joints.
 
-use super::{Group, In, Key, Kind, REQUIRED};
+use super::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::check::Range;
 
-const FINITE: Kind = Kind::Number(Range::Finite);
-const NON_NEGATIVE: Kind = Kind::Number(Range::NonNegative);
-const POSITIVE: Kind = Kind::Number(Range::Positive);
+const FINITE: KeyKind = KeyKind::Number(Range::Finite);
+const NON_NEGATIVE: KeyKind = KeyKind::Number(Range::NonNegative);
+const POSITIVE: KeyKind = KeyKind::Number(Range::Positive);
 
 const HEAD: [Key; 2] = [
-    Key::new("name", Kind::Name, "", REQUIRED, "its name"),
-    Key::new("type", Kind::Text, "", REQUIRED, "kind of force"),
+    Key::new("name", KeyKind::Name, "", REQUIRED, "its name"),
+    Key::new("type", KeyKind::Text, "", REQUIRED, "kind of force"),
 ];
 
 const JOINT: Key = Key::new(
     "joint",
-    Kind::Text,
+    KeyKind::Text,
     "",
     "this, or bodies and points",
     "the joint in whose coordinate it acts; of several coordinates one, as \"name.position2\"",
 );
 const BODIES: Key = Key::new(
     "bodies",
-    Kind::TwoTexts,
+    KeyKind::TwoTexts,
     "",
     "this or joint",
     "two names, one may be \"ground\"",
 );
 const POINTS: Key = Key::new(
     "points",
-    Kind::Vectors(Some(2)),
+    KeyKind::Vectors(Some(2)),
     "m",
     "this or joint",
     "one in each body's frame",
@@ -37,7 +37,7 @@ const POINTS: Key = Key::new(
 const fn stiffness(unit: &'static str) -> Key {
     Key::new(
         "stiffness",
-        Kind::Law(Range::NonNegative),
+        KeyKind::Law(Range::NonNegative),
         unit,
         "0",
         "a number >= 0, or a law { polynomial = .. }, { table = .. }, { pieces = .. }: force over elongation",
@@ -47,7 +47,7 @@ const fn stiffness(unit: &'static str) -> Key {
 const fn damping(unit: &'static str) -> Key {
     Key::new(
         "damping",
-        Kind::Law(Range::NonNegative),
+        KeyKind::Law(Range::NonNegative),
         unit,
         "0",
         "a number >= 0, or a law: force over rate",
@@ -56,7 +56,7 @@ const fn damping(unit: &'static str) -> Key {
 
 const ONLY: Key = Key::new(
     "only",
-    Kind::Choice(&["tension", "compression"]),
+    KeyKind::Choice(&["tension", "compression"]),
     "",
     "both",
     "acts one way only: a rope or a buffer",
@@ -64,7 +64,7 @@ const ONLY: Key = Key::new(
 
 const FRAME: Key = Key::new(
     "frame",
-    Kind::Choice(&["ground", "body"]),
+    KeyKind::Choice(&["ground", "body"]),
     "",
     "\"ground\"",
     "along whose axes",
@@ -73,7 +73,7 @@ const FRAME: Key = Key::new(
 /// Of rigid contacts and end stops.
 pub(in crate::model) const RESTITUTION: Key = Key::new(
     "restitution",
-    Kind::Number(Range::Part),
+    KeyKind::Number(Range::Part),
     "",
     "none: compliant",
     "instead of stiffness, rigid: part of the speed of approach that is left after a blow, 0 to 1",
@@ -128,14 +128,14 @@ pub(in crate::model) const FRICTION: [Key; 5] = [
 pub(in crate::model) const PLANE: [Key; 2] = [
     Key::new(
         "point",
-        Kind::Vector,
+        KeyKind::Vector,
         "m",
         "zero",
         "on it, in the first body's frame",
     ),
     Key::new(
         "normal",
-        Kind::Vector,
+        KeyKind::Vector,
         "",
         REQUIRED,
         "out of the material, in the first body's frame",
@@ -144,7 +144,7 @@ pub(in crate::model) const PLANE: [Key; 2] = [
 pub(in crate::model) const SPHERE: [Key; 2] = [
     Key::new(
         "point",
-        Kind::Vector,
+        KeyKind::Vector,
         "m",
         "zero",
         "centre, in the first body's frame",
@@ -154,28 +154,28 @@ pub(in crate::model) const SPHERE: [Key; 2] = [
 pub(in crate::model) const OUTLINE: [Key; 5] = [
     Key::new(
         "points",
-        Kind::Vectors(None),
+        KeyKind::Vectors(None),
         "m",
         REQUIRED,
         "in the first body's frame; open: the material is to the right of the way",
     ),
     Key::new(
         "closed",
-        Kind::Flag,
+        KeyKind::Flag,
         "",
         "false",
         "the last point is joined to the first, the material is inside",
     ),
     Key::new(
         "hollow",
-        Kind::Flag,
+        KeyKind::Flag,
         "",
         "false",
         "of a closed curve: the material is outside",
     ),
     Key::new(
         "smooth",
-        Kind::Flag,
+        KeyKind::Flag,
         "",
         "false",
         "a spline through the points instead of straight pieces",
@@ -191,39 +191,45 @@ pub(in crate::model) const OUTLINE: [Key; 5] = [
 
 /// In the two frames of a bushing.
 const FRAME_IN: &[Key] = &[
-    Key::new("point", Kind::Vector, "m", REQUIRED, "in the body's frame"),
+    Key::new(
+        "point",
+        KeyKind::Vector,
+        "m",
+        REQUIRED,
+        "in the body's frame",
+    ),
     Key::new(
         "axis",
-        Kind::Vector,
+        KeyKind::Vector,
         "",
         "the body's x axis",
         "the bushing's x axis",
     ),
     Key::new(
         "across",
-        Kind::Vector,
+        KeyKind::Vector,
         "",
         "the body's y axis, made perpendicular",
         "the bushing's y axis",
     )
-    .only(In::Space),
+    .only(KeyDimension::Space),
 ];
 
 const fn of(
     variant: &'static str,
     meaning: &'static str,
     parts: &'static [&'static [Key]],
-) -> Group {
-    Group {
+) -> KeyGroup {
+    KeyGroup {
         variant: Some(("type", variant)),
-        ..Group::new("force", meaning, parts)
+        ..KeyGroup::new("force", meaning, parts)
     }
 }
 
 const EITHER: &[&[&str]] = &[&["joint"], &["bodies", "points"]];
 
-pub(in crate::model) const FORCES: [Group; 8] = [
-    Group {
+pub(in crate::model) const FORCES: [KeyGroup; 8] = [
+    KeyGroup {
         either: &[&["bodies", "points"], &["joint"]],
         ..of(
             "spring_damper",
@@ -236,7 +242,7 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                     POINTS,
                     Key::new(
                         "direction",
-                        Kind::Vector,
+                        KeyKind::Vector,
                         "",
                         "along the line",
                         "fixed in the first body; then L = direction . (second point - first point)",
@@ -287,11 +293,11 @@ pub(in crate::model) const FORCES: [Group; 8] = [
         &[
             &HEAD,
             &[
-                Key::new("body", Kind::Text, "", REQUIRED, "the body's name"),
-                Key::new("point", Kind::Vector, "m", "zero", "in the body's frame"),
+                Key::new("body", KeyKind::Text, "", REQUIRED, "the body's name"),
+                Key::new("point", KeyKind::Vector, "m", "zero", "in the body's frame"),
                 Key::new(
                     "force",
-                    Kind::Vector,
+                    KeyKind::Vector,
                     "N",
                     "zero",
                     "its components at start",
@@ -306,22 +312,22 @@ pub(in crate::model) const FORCES: [Group; 8] = [
         &[
             &HEAD,
             &[
-                Key::new("body", Kind::Text, "", REQUIRED, "the body's name"),
+                Key::new("body", KeyKind::Text, "", REQUIRED, "the body's name"),
                 Key::new(
                     "torque",
-                    Kind::Spin,
+                    KeyKind::Spin,
                     "N.m",
                     "zero",
                     "in the plane a number, in space its components",
                 ),
                 Key {
-                    exists: In::Space,
+                    exists: KeyDimension::Space,
                     ..FRAME
                 },
             ],
         ],
     ),
-    Group {
+    KeyGroup {
         either: EITHER,
         ..of(
             "actuator",
@@ -344,7 +350,7 @@ pub(in crate::model) const FORCES: [Group; 8] = [
             ],
         )
     },
-    Group {
+    KeyGroup {
         either: &[&["point"], &["at"]],
         ..of(
             "bushing",
@@ -358,43 +364,43 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                     },
                     Key::new(
                         "point",
-                        Kind::Vector,
+                        KeyKind::Vector,
                         "m",
                         "this or at",
                         "where both frames are at start, ground frame",
                     ),
                     Key::new(
                         "axis",
-                        Kind::Vector,
+                        KeyKind::Vector,
                         "",
                         "the ground's x axis",
                         "the bushing's x axis at start, ground axes",
                     ),
                     Key::new(
                         "across",
-                        Kind::Vector,
+                        KeyKind::Vector,
                         "",
                         "the ground's y axis, made perpendicular",
                         "the bushing's y axis",
                     )
-                    .only(In::Space),
+                    .only(KeyDimension::Space),
                     Key::new(
                         "at",
-                        Kind::Frames([FRAME_IN, FRAME_IN]),
+                        KeyKind::Frames([FRAME_IN, FRAME_IN]),
                         "",
                         "this or point",
                         "two frames, one in each body",
                     ),
                     Key::new(
                         "stiffness",
-                        Kind::Numbers(3, 6),
+                        KeyKind::Numbers(3, 6),
                         "N/m, N.m/rad",
                         REQUIRED,
                         "plane: along x, along y, about z; space: along x, y, z, about x, y, z",
                     ),
                     Key::new(
                         "damping",
-                        Kind::Numbers(3, 6),
+                        KeyKind::Numbers(3, 6),
                         "N.s/m, N.m.s/rad",
                         "zero",
                         "the same order",
@@ -411,28 +417,28 @@ pub(in crate::model) const FORCES: [Group; 8] = [
             &[
                 Key::new(
                     "body",
-                    Kind::Text,
+                    KeyKind::Text,
                     "",
                     REQUIRED,
                     "the body that carries the wheel",
                 ),
                 Key::new(
                     "point",
-                    Kind::Vector,
+                    KeyKind::Vector,
                     "m",
                     "zero",
                     "the wheel's centre in the body's frame",
                 ),
                 Key::new(
                     "road",
-                    Kind::Text,
+                    KeyKind::Text,
                     "",
                     "\"ground\"",
                     "the body whose road it is: the ground, or a prescribed body",
                 ),
                 Key::new(
                     "road_point",
-                    Kind::Vector,
+                    KeyKind::Vector,
                     "m",
                     "zero",
                     "where heights and distances are measured from, in the road's frame",
@@ -445,21 +451,21 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                 damping("N.s/m"),
                 Key::new(
                     "up",
-                    Kind::Vector,
+                    KeyKind::Vector,
                     "",
                     "against gravity",
                     "in the road's axes",
                 ),
                 Key::new(
                     "forward",
-                    Kind::Vector,
+                    KeyKind::Vector,
                     "",
                     "the x axis, made perpendicular to up",
                     "along the road, in its axes",
                 ),
                 Key::new(
                     "profile",
-                    Kind::Curve,
+                    KeyKind::Curve,
                     "m over m",
                     "level",
                     "height over distance; a table is joined by a cubic spline, pieces may jump",
@@ -482,7 +488,7 @@ pub(in crate::model) const FORCES: [Group; 8] = [
             ],
         ],
     ),
-    Group {
+    KeyGroup {
         either: &[&["plane"], &["sphere"], &["curve"]],
         ..of(
             "contact",
@@ -496,29 +502,29 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                     },
                     Key::new(
                         "plane",
-                        Kind::Table(&PLANE),
+                        KeyKind::Table(&PLANE),
                         "",
                         "one of these",
                         "{ point = .., normal = .. }",
                     ),
                     Key::new(
                         "sphere",
-                        Kind::Table(&SPHERE),
+                        KeyKind::Table(&SPHERE),
                         "",
                         "one of these",
                         "{ point = .., radius = .. }, in the plane a disc",
                     ),
                     Key::new(
                         "curve",
-                        Kind::Table(&OUTLINE),
+                        KeyKind::Table(&OUTLINE),
                         "",
                         "one of these",
                         "{ points = [..], .. }",
                     )
-                    .only(In::Plane),
+                    .only(KeyDimension::Plane),
                     Key::new(
                         "point",
-                        Kind::Vector,
+                        KeyKind::Vector,
                         "m",
                         "zero",
                         "centre of the ball or disc, in the second body's frame",
@@ -532,7 +538,7 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                     ),
                     Key::new(
                         "law",
-                        Kind::Choice(&["spring_damper", "hunt_crossley"]),
+                        KeyKind::Choice(&["spring_damper", "hunt_crossley"]),
                         "",
                         "\"spring_damper\"",
                         "k d + c d' or k d^n (1 + c d') of the depth d, never negative",
@@ -547,7 +553,7 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                     Key::new("damping", NON_NEGATIVE, "N.s/m, s/m", "0", "c"),
                     Key::new(
                         "exponent",
-                        Kind::Number(Range::Positive),
+                        KeyKind::Number(Range::Positive),
                         "",
                         "1.5",
                         "n >= 1 of hunt_crossley",
@@ -556,7 +562,7 @@ pub(in crate::model) const FORCES: [Group; 8] = [
                     REST_SPEED,
                     Key::new(
                         "friction",
-                        Kind::Table(&FRICTION),
+                        KeyKind::Table(&FRICTION),
                         "",
                         "none",
                         "{ kinetic = .., stiction_velocity = .. }",

@@ -1,17 +1,17 @@
 //! `[[joint]]`, a group for each type.
 
-use super::{Group, In, Key, Kind, REQUIRED};
+use super::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::JointKind;
 use crate::model::check::Range;
 
 const HEAD: [Key; 2] = [
-    Key::new("name", Kind::Name, "", REQUIRED, "its name"),
-    Key::new("type", Kind::Text, "", REQUIRED, "kind of joint"),
+    Key::new("name", KeyKind::Name, "", REQUIRED, "its name"),
+    Key::new("type", KeyKind::Text, "", REQUIRED, "kind of joint"),
 ];
 
 const BODIES: Key = Key::new(
     "bodies",
-    Kind::TwoTexts,
+    KeyKind::TwoTexts,
     "",
     REQUIRED,
     "two names, one may be \"ground\"; coordinates are those of the second relative to the first",
@@ -19,7 +19,7 @@ const BODIES: Key = Key::new(
 
 const POINT: Key = Key::new(
     "point",
-    Kind::Vector,
+    KeyKind::Vector,
     "m",
     "this or at",
     "where the joint is at start, ground frame: the drawing is the geometry",
@@ -27,7 +27,7 @@ const POINT: Key = Key::new(
 
 const AXIS: Key = Key::new(
     "axis",
-    Kind::Vector,
+    KeyKind::Vector,
     "",
     "required with point",
     "direction at start, ground axes, any length but zero",
@@ -35,16 +35,16 @@ const AXIS: Key = Key::new(
 
 const ACROSS: Key = Key::new(
     "across",
-    Kind::Vector,
+    KeyKind::Vector,
     "",
     "the body's x axis, made perpendicular",
     "direction across the axis, from which angles are counted; its part along the axis is left out",
 )
-.only(In::Space);
+.only(KeyDimension::Space);
 
 const AXES: Key = Key::new(
     "axes",
-    Kind::Vectors(Some(2)),
+    KeyKind::Vectors(Some(2)),
     "",
     "required with point",
     "the two arms of the cross at start, ground axes: the first fixed in the first body, the second in the second; at right angles",
@@ -53,7 +53,13 @@ const AXES: Key = Key::new(
 const fn position(count: usize, meaning: &'static str) -> Key {
     let unit = if count == 1 { "rad or m" } else { "rad, m" };
     let default = if count == 1 { "0" } else { "zero" };
-    Key::new("position", Kind::Coordinates(count), unit, default, meaning)
+    Key::new(
+        "position",
+        KeyKind::Coordinates(count),
+        unit,
+        default,
+        meaning,
+    )
 }
 
 const ONE: Key = position(1, "what the coordinate is called at start");
@@ -67,32 +73,38 @@ const THREE: Key = position(
 );
 
 // In the two frames of `at`.
-const POINT_IN: Key = Key::new("point", Kind::Vector, "m", REQUIRED, "in the body's frame");
+const POINT_IN: Key = Key::new(
+    "point",
+    KeyKind::Vector,
+    "m",
+    REQUIRED,
+    "in the body's frame",
+);
 const AXIS_IN: Key = Key::new(
     "axis",
-    Kind::Vector,
+    KeyKind::Vector,
     "",
     REQUIRED,
     "in the body's frame, any length but zero",
 );
 const FREE_AXIS_IN: Key = Key::new(
     "axis",
-    Kind::Vector,
+    KeyKind::Vector,
     "",
     "the body's z axis (plane: x axis)",
     "in the body's frame; the two coincide",
 );
 const ACROSS_IN: Key = Key::new(
     "across",
-    Kind::Vector,
+    KeyKind::Vector,
     "",
     "the body's x axis, made perpendicular",
     "in the body's frame, across the axis: where angles are counted from",
 )
-.only(In::Space);
+.only(KeyDimension::Space);
 const AXES_IN: Key = Key::new(
     "axes",
-    Kind::Vectors(Some(2)),
+    KeyKind::Vectors(Some(2)),
     "",
     REQUIRED,
     "both arms of the cross, seen from this body while both angles are zero; at right angles",
@@ -104,8 +116,8 @@ const WITH_AXIS: [&[Key]; 2] = [
     &[POINT_IN, AXIS_IN, ACROSS_IN],
 ];
 const PIN: [&[Key]; 2] = [
-    &[POINT_IN, AXIS_IN.only(In::Space), ACROSS_IN],
-    &[POINT_IN, AXIS_IN.only(In::Space), ACROSS_IN],
+    &[POINT_IN, AXIS_IN.only(KeyDimension::Space), ACROSS_IN],
+    &[POINT_IN, AXIS_IN.only(KeyDimension::Space), ACROSS_IN],
 ];
 const FIXED: [&[Key]; 2] = [
     &[POINT_IN, FREE_AXIS_IN, ACROSS_IN],
@@ -117,7 +129,7 @@ const LINE: [&[Key]; 2] = [&[POINT_IN, AXIS_IN], &[POINT_IN]];
 const fn at(frames: [&'static [Key]; 2]) -> Key {
     Key::new(
         "at",
-        Kind::Frames(frames),
+        KeyKind::Frames(frames),
         "",
         "this or point",
         "two frames, one in each body: [{ point = [..] }, { point = [..] }]; exact whatever the bodies' positions, which are then only a guess",
@@ -130,21 +142,21 @@ const EITHER: &[&[&str]] = &[&["point"], &["at"]];
 const DRAG: &[Key] = &[
     Key::new(
         "limits",
-        Kind::Limits,
+        KeyKind::Limits,
         "rad or m",
         "none",
         "end stops of the coordinate, [lowest, highest]; of several coordinates a pair for each, [] where it is free",
     ),
     Key::new(
         "stiffness",
-        Kind::Number(Range::Positive),
+        KeyKind::Number(Range::Positive),
         "N/m or N.m/rad",
         "with limits this or restitution",
         "of the end stops",
     ),
     Key::new(
         "damping",
-        Kind::Number(Range::NonNegative),
+        KeyKind::Number(Range::NonNegative),
         "N.s/m or N.m.s/rad",
         "0",
         "of the end stops",
@@ -153,7 +165,7 @@ const DRAG: &[Key] = &[
     super::REST_SPEED,
     Key::new(
         "friction",
-        Kind::PerCoordinate(&super::FRICTION),
+        KeyKind::PerCoordinate(&super::FRICTION),
         "",
         "none",
         "dry friction, { kinetic = .., stiction_velocity = .. }; of several coordinates a list, {} where there is none",
@@ -162,42 +174,49 @@ const DRAG: &[Key] = &[
 
 const fn of(
     variant: &'static str,
-    exists: In,
+    exists: KeyDimension,
     meaning: &'static str,
     either: &'static [&'static [&'static str]],
     parts: &'static [&'static [Key]],
-) -> Group {
-    Group {
+) -> KeyGroup {
+    KeyGroup {
         variant: Some(("type", variant)),
         exists,
         either,
-        ..Group::new("joint", meaning, parts)
+        ..KeyGroup::new("joint", meaning, parts)
     }
 }
 
 /// In the order of [`KINDS`].
-pub(in crate::model) const JOINTS: [Group; 11] = [
+pub(in crate::model) const JOINTS: [KeyGroup; 11] = [
     of(
         "fixed",
-        In::Both,
+        KeyDimension::Both,
         "No relative motion.",
         EITHER,
         &[&HEAD, &[BODIES, POINT, at(FIXED)]],
     ),
     of(
         "revolute",
-        In::Both,
+        KeyDimension::Both,
         "A pin: turns about an axis (in the plane about z). One coordinate, the angle; it counts turns.",
         EITHER,
         &[
             &HEAD,
-            &[BODIES, POINT, AXIS.only(In::Space), ACROSS, at(PIN), ONE],
+            &[
+                BODIES,
+                POINT,
+                AXIS.only(KeyDimension::Space),
+                ACROSS,
+                at(PIN),
+                ONE,
+            ],
             DRAG,
         ],
     ),
     of(
         "prismatic",
-        In::Both,
+        KeyDimension::Both,
         "A slide: travels along an axis. One coordinate, the travel.",
         EITHER,
         &[
@@ -208,7 +227,7 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
     ),
     of(
         "cylindrical",
-        In::Space,
+        KeyDimension::Space,
         "Turns about an axis and travels along it. Coordinates: angle, travel.",
         EITHER,
         &[
@@ -219,21 +238,21 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
     ),
     of(
         "spherical",
-        In::Space,
+        KeyDimension::Space,
         "A ball: turns in every way. Its coordinate is a quaternion.",
         EITHER,
         &[&HEAD, &[BODIES, POINT, at(PLAIN)]],
     ),
     of(
         "universal",
-        In::Space,
+        KeyDimension::Space,
         "A cross: turns about an axis of each body, the two at right angles. Coordinates: angle about the first, about the second.",
         EITHER,
         &[&HEAD, &[BODIES, POINT, AXES, at(CROSS), TWO], DRAG],
     ),
     of(
         "planar",
-        In::Space,
+        KeyDimension::Space,
         "Two surfaces on each other, the axis their normal. Coordinates: travel along across, along axis x across, angle.",
         EITHER,
         &[
@@ -244,7 +263,7 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
     ),
     of(
         "screw",
-        In::Space,
+        KeyDimension::Space,
         "Turns about an axis and travels along it in proportion. One coordinate, the angle.",
         EITHER,
         &[
@@ -258,7 +277,7 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
                 ONE,
                 Key::new(
                     "pitch",
-                    Kind::Number(Range::Finite),
+                    KeyKind::Number(Range::Finite),
                     "m",
                     REQUIRED,
                     "travel for a whole turn, not zero; negative: a left-hand thread",
@@ -269,7 +288,7 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
     ),
     of(
         "distance",
-        In::Both,
+        KeyDimension::Both,
         "Two points at a fixed distance: a rod without mass. It has no coordinate.",
         &[],
         &[
@@ -278,14 +297,14 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
                 BODIES,
                 Key::new(
                     "points",
-                    Kind::Vectors(Some(2)),
+                    KeyKind::Vectors(Some(2)),
                     "m",
                     REQUIRED,
                     "one in each body's frame",
                 ),
                 Key::new(
                     "length",
-                    Kind::Number(Range::Positive),
+                    KeyKind::Number(Range::Positive),
                     "m",
                     "that of the start pose",
                     "distance of the points",
@@ -295,7 +314,7 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
     ),
     of(
         "point_on_line",
-        In::Both,
+        KeyDimension::Both,
         "A point of the second body on a line of the first. Coordinates: travel along the line; in the plane also the angle.",
         EITHER,
         &[
@@ -305,15 +324,15 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
                 POINT,
                 AXIS,
                 at(LINE),
-                ONE.only(In::Space),
-                TWO.only(In::Plane),
+                ONE.only(KeyDimension::Space),
+                TWO.only(KeyDimension::Plane),
             ],
             DRAG,
         ],
     ),
     of(
         "coupling",
-        In::Both,
+        KeyDimension::Both,
         "Relates the coordinates of two other joints: gear, rack, cam. It has no place of its own.",
         &[&["ratio"], &["law"]],
         &[
@@ -321,21 +340,21 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
             &[
                 Key::new(
                     "joints",
-                    Kind::TwoTexts,
+                    KeyKind::TwoTexts,
                     "",
                     REQUIRED,
                     "from, to; of several coordinates one, as \"name.position2\"",
                 ),
                 Key::new(
                     "ratio",
-                    Kind::Number(Range::Finite),
+                    KeyKind::Number(Range::Finite),
                     "of the second over the first",
                     "this or law",
                     "second - its start = ratio (first - its start); not zero",
                 ),
                 Key::new(
                     "law",
-                    Kind::Curve,
+                    KeyKind::Curve,
                     "of the second over the first",
                     "this or ratio",
                     "second as a function of the first: a table is joined by a cubic spline",
@@ -349,9 +368,9 @@ pub(in crate::model) const JOINTS: [Group; 11] = [
 pub(in crate::model) const KINDS: [(&str, JointKind); 11] = JointKind::ALL;
 
 /// What stands in the two frames of `at`, if the joint has such.
-pub(in crate::model) fn keys_of_frames(group: &Group) -> Option<[&'static [Key]; 2]> {
+pub(in crate::model) fn keys_of_frames(group: &KeyGroup) -> Option<[&'static [Key]; 2]> {
     group.keys(0).find_map(|key| match key.kind {
-        Kind::Frames(frames) => Some(frames),
+        KeyKind::Frames(frames) => Some(frames),
         _ => None,
     })
 }
@@ -373,7 +392,7 @@ mod tests {
         for (group, (name, kind)) in JOINTS.iter().zip(KINDS) {
             for dimension in [2, 3] {
                 let named = group.keys(dimension).find_map(|key| match key.kind {
-                    Kind::Coordinates(count) => Some(count),
+                    KeyKind::Coordinates(count) => Some(count),
                     _ => None,
                 });
                 let moves = kind.coordinates(dimension);

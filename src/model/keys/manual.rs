@@ -10,7 +10,7 @@ use crate::model::explain::QUANTITIES;
 /// The blocks by name.
 fn block(name: &str) -> Option<String> {
     Some(match name {
-        "top" => table(&[&TOP], |key| !matches!(key.kind, Kind::Group)),
+        "top" => table(&[&TOP], |key| !matches!(key.kind, KeyKind::Group)),
         "solver" => table(&[&SOLVER], |_| true),
         "experiment" => table(&[&EXPERIMENT], |_| true),
         "body" => table(&[&BODY], |_| true),
@@ -36,9 +36,9 @@ fn cell(text: &str) -> String {
 
 fn row(out: &mut String, key: &Key, of: Option<&str>) {
     let only = match key.exists {
-        In::Both => "",
-        In::Plane => "plane: ",
-        In::Space => "space: ",
+        KeyDimension::Both => "",
+        KeyDimension::Plane => "plane: ",
+        KeyDimension::Space => "space: ",
     };
     let of = of.map_or(String::new(), |of| format!(" {} |", cell(of)));
     writeln!(
@@ -52,7 +52,7 @@ fn row(out: &mut String, key: &Key, of: Option<&str>) {
     .unwrap();
 }
 
-fn table(groups: &[&Group], show: impl Fn(&Key) -> bool) -> String {
+fn table(groups: &[&KeyGroup], show: impl Fn(&Key) -> bool) -> String {
     let mut out = "| key | unit | default | meaning |\n|---|---|---|---|\n".to_owned();
     for group in groups {
         group
@@ -69,12 +69,12 @@ fn inner(keys: &[Key]) -> String {
     out
 }
 
-fn word(group: &Group) -> &'static str {
+fn word(group: &KeyGroup) -> &'static str {
     group.variant.map_or(group.table, |(_, variant)| variant)
 }
 
 /// One table for all variants: rows that are the same are told once, with the variants they belong to.
-fn variants(groups: &[Group]) -> String {
+fn variants(groups: &[KeyGroup]) -> String {
     let mut rows: Vec<(&Key, Vec<&str>)> = vec![];
     for group in groups {
         for key in group.keys(0) {
@@ -123,13 +123,13 @@ fn quantities() -> String {
 }
 
 /// What each variant is.
-fn kinds(groups: &[Group]) -> String {
+fn kinds(groups: &[KeyGroup]) -> String {
     let mut out = String::new();
     for group in groups {
         let only = match group.exists {
-            In::Both => "",
-            In::Plane => " (plane only)",
-            In::Space => " (space only)",
+            KeyDimension::Both => "",
+            KeyDimension::Plane => " (plane only)",
+            KeyDimension::Space => " (space only)",
         };
         writeln!(out, "- `\"{}\"`{only}: {}", word(group), group.meaning).unwrap();
     }
@@ -143,9 +143,9 @@ fn frames() -> String {
         let words: Vec<String> = (keys.iter())
             .map(|key| {
                 let only = match key.exists {
-                    In::Both => "",
-                    In::Plane => " in the plane",
-                    In::Space => " in space",
+                    KeyDimension::Both => "",
+                    KeyDimension::Plane => " in the plane",
+                    KeyDimension::Space => " in space",
                 };
                 let may = if key.required() { "" } else { "optional " };
                 format!("{may}`{}`{only}", key.name)

@@ -28,13 +28,13 @@ use super::check::Range;
 
 /// In which dimension something exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum In {
+pub(super) enum KeyDimension {
     Both,
     Plane,
     Space,
 }
 
-impl In {
+impl KeyDimension {
     pub fn has(self, dimension: usize) -> bool {
         match self {
             Self::Both => true,
@@ -46,7 +46,7 @@ impl In {
 
 /// What a key holds. "Vector" is `[x, y]` in the plane and `[x, y, z]` in space.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum KeyKind {
     /// A whole number out of these.
     OneOf(&'static [u64]),
     /// A whole number, at least 1.
@@ -104,19 +104,19 @@ pub(super) const REQUIRED: &str = "required";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// Empty where there is none.
     pub unit: &'static str,
     /// In words; [`REQUIRED`] where it must be given.
     pub default: &'static str,
     pub meaning: &'static str,
-    pub exists: In,
+    pub exists: KeyDimension,
 }
 
 impl Key {
     pub const fn new(
         name: &'static str,
-        kind: Kind,
+        kind: KeyKind,
         unit: &'static str,
         default: &'static str,
         meaning: &'static str,
@@ -127,11 +127,11 @@ impl Key {
             unit,
             default,
             meaning,
-            exists: In::Both,
+            exists: KeyDimension::Both,
         }
     }
 
-    pub const fn only(self, exists: In) -> Self {
+    pub const fn only(self, exists: KeyDimension) -> Self {
         Self { exists, ..self }
     }
 
@@ -142,12 +142,12 @@ impl Key {
 
 /// A table of the file, or one variant of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
+pub(super) struct KeyGroup {
     /// `body`, `joint`, ..; empty for the top of the file.
     pub table: &'static str,
     /// The key that tells variants apart, and its value here.
     pub variant: Option<(&'static str, &'static str)>,
-    pub exists: In,
+    pub exists: KeyDimension,
     pub meaning: &'static str,
     pub parts: &'static [&'static [Key]],
     /// Exactly one of these sets of keys must be there; empty: no such rule.
@@ -156,7 +156,7 @@ pub(super) struct Group {
     pub later: &'static [&'static str],
 }
 
-impl Group {
+impl KeyGroup {
     pub const fn new(
         table: &'static str,
         meaning: &'static str,
@@ -165,7 +165,7 @@ impl Group {
         Self {
             table,
             variant: None,
-            exists: In::Both,
+            exists: KeyDimension::Both,
             meaning,
             parts,
             either: &[],
@@ -193,7 +193,7 @@ impl Group {
 }
 
 /// All tables and variants, in the order of the manual.
-pub(super) fn groups() -> impl Iterator<Item = &'static Group> {
+pub(super) fn groups() -> impl Iterator<Item = &'static KeyGroup> {
     [&TOP, &SOLVER, &EXPERIMENT, &BODY, &PRESCRIBED]
         .into_iter()
         .chain(&JOINTS)

@@ -1,9 +1,9 @@
 //! `[[motion]]`, a group for each law, and the curves that laws are made of.
 
-use super::{Group, In, Key, Kind, REQUIRED};
+use super::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::check::Range;
 
-const FINITE: Kind = Kind::Number(Range::Finite);
+const FINITE: KeyKind = KeyKind::Number(Range::Finite);
 
 pub(in crate::model) const PIECE: [Key; 2] = [
     Key::new(
@@ -15,7 +15,7 @@ pub(in crate::model) const PIECE: [Key; 2] = [
     ),
     Key::new(
         "polynomial",
-        Kind::Numbers(1, 64),
+        KeyKind::Numbers(1, 64),
         "",
         REQUIRED,
         "coefficients [c0, c1, ..]",
@@ -26,21 +26,21 @@ pub(in crate::model) const PIECE: [Key; 2] = [
 pub(in crate::model) const CURVE: [Key; 3] = [
     Key::new(
         "polynomial",
-        Kind::Numbers(1, 64),
+        KeyKind::Numbers(1, 64),
         "",
         "one of these",
         "c0 + c1 x + c2 x^2 ..",
     ),
     Key::new(
         "table",
-        Kind::Pairs,
+        KeyKind::Pairs,
         "",
         "one of these",
         "points [x, y], x rising",
     ),
     Key::new(
         "pieces",
-        Kind::Tables(&PIECE),
+        KeyKind::Tables(&PIECE),
         "",
         "one of these",
         "polynomials, each up to its bound: [{ below = x, polynomial = [..] }, .., { polynomial = [..] }]",
@@ -52,48 +52,52 @@ pub(in crate::model) const LAWS: [&str; 5] =
     ["constant_speed", "polynomial", "harmonic", "table", "input"];
 
 const HEAD: [Key; 6] = [
-    Key::new("name", Kind::Name, "", REQUIRED, "its name"),
+    Key::new("name", KeyKind::Name, "", REQUIRED, "its name"),
     Key::new(
         "joint",
-        Kind::Text,
+        KeyKind::Text,
         "",
         "this, or body and coordinate",
         "the joint that is driven; of several coordinates one, as \"name.position2\"",
     ),
     Key::new(
         "body",
-        Kind::Text,
+        KeyKind::Text,
         "",
         "this or joint",
         "the body that is moved; it has prescribed = true",
     ),
     Key::new(
         "coordinate",
-        Kind::Choice(&["x", "y", "z", "angle"]),
+        KeyKind::Choice(&["x", "y", "z", "angle"]),
         "",
         "required with body",
         "which coordinate of the body: x, y, z of its frame's origin in the ground frame, or its angle (space: turned since the start about axis)",
     ),
     Key::new(
         "axis",
-        Kind::Vector,
+        KeyKind::Vector,
         "",
         "required for a body's angle",
         "ground axes, any length but zero",
     )
-    .only(In::Space),
-    Key::new("law", Kind::Choice(&LAWS), "", REQUIRED, "how it moves"),
+    .only(KeyDimension::Space),
+    Key::new("law", KeyKind::Choice(&LAWS), "", REQUIRED, "how it moves"),
 ];
 
-const fn of(law: &'static str, meaning: &'static str, parts: &'static [&'static [Key]]) -> Group {
-    Group {
+const fn of(
+    law: &'static str,
+    meaning: &'static str,
+    parts: &'static [&'static [Key]],
+) -> KeyGroup {
+    KeyGroup {
         variant: Some(("law", law)),
         either: &[&["joint"], &["body", "coordinate"]],
-        ..Group::new("motion", meaning, parts)
+        ..KeyGroup::new("motion", meaning, parts)
     }
 }
 
-pub(in crate::model) const MOTIONS: [Group; 5] = [
+pub(in crate::model) const MOTIONS: [KeyGroup; 5] = [
     of(
         "constant_speed",
         "s = s at start + speed (t - experiment start).",
@@ -115,7 +119,7 @@ pub(in crate::model) const MOTIONS: [Group; 5] = [
             &HEAD,
             &[Key::new(
                 "coefficients",
-                Kind::Numbers(1, 64),
+                KeyKind::Numbers(1, 64),
                 "rad or m, s",
                 REQUIRED,
                 "[c0, c1, ..]",
@@ -155,14 +159,14 @@ pub(in crate::model) const MOTIONS: [Group; 5] = [
             &[
                 Key::new(
                     "points",
-                    Kind::Pairs,
+                    KeyKind::Pairs,
                     "s, rad or m",
                     REQUIRED,
                     "[[t, s], ..], t rising",
                 ),
                 Key::new(
                     "periodic",
-                    Kind::Flag,
+                    KeyKind::Flag,
                     "",
                     "false",
                     "the table repeats itself; its first and last s are equal",
@@ -178,7 +182,7 @@ pub(in crate::model) const MOTIONS: [Group; 5] = [
             &[
                 Key::new(
                     "of",
-                    Kind::Choice(&["position", "speed", "acceleration"]),
+                    KeyKind::Choice(&["position", "speed", "acceleration"]),
                     "",
                     "\"position\"",
                     "what the input is; a speed or acceleration is integrated",

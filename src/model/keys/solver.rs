@@ -1,9 +1,10 @@
 //! `[solver]` and `[experiment]`, and the words their choices have.
 
-use super::{Group, Key, Kind};
+use super::{Key, KeyGroup, KeyKind};
 use crate::model::check::Range;
 use crate::model::{
-    Controller, Corrector, ErrorAt, Estimate, FormulationName, IntegratorName, Vsa23Parameters,
+    ControllerName, Corrector, ErrorAt, EstimateName, FormulationName, IntegratorName,
+    Vsa23Parameters,
 };
 
 pub(in crate::model) const FORMULATIONS: [(&str, FormulationName); 6] = [
@@ -18,13 +19,13 @@ pub(in crate::model) const INTEGRATORS: [(&str, IntegratorName); 2] = [
     ("hht", IntegratorName::Hht),
     ("vsa23", IntegratorName::Vsa23),
 ];
-pub(in crate::model) const ESTIMATES: [(&str, Estimate); 2] = [
-    ("calibrated", Estimate::Calibrated),
-    ("seed", Estimate::Seed),
+pub(in crate::model) const ESTIMATES: [(&str, EstimateName); 2] = [
+    ("calibrated", EstimateName::Calibrated),
+    ("seed", EstimateName::Seed),
 ];
-pub(in crate::model) const CONTROLLERS: [(&str, Controller); 2] = [
-    ("standard", Controller::Standard),
-    ("seed", Controller::Seed),
+pub(in crate::model) const CONTROLLERS: [(&str, ControllerName); 2] = [
+    ("standard", ControllerName::Standard),
+    ("seed", ControllerName::Seed),
 ];
 pub(in crate::model) const CORRECTORS: [(&str, Corrector); 2] =
     [("auto", Corrector::Auto), ("off", Corrector::Off)];
@@ -45,90 +46,90 @@ const fn words<T: Copy, const N: usize>(choices: &[(&'static str, T); N]) -> [&'
     words
 }
 
-const STEP: Kind = Kind::Number(Range::Positive);
+const STEP: KeyKind = KeyKind::Number(Range::Positive);
 
 pub(in crate::model) const VSA23: [Key; 2] = [
     Key::new(
         "parameters",
-        Kind::Choice(&words(&VSA23_PARAMETERS)),
+        KeyKind::Choice(&words(&VSA23_PARAMETERS)),
         "",
         "\"common\"",
         "\"common\": both schemes find their equilibrium at one time; \"original\": at two times, with one matrix",
     ),
     Key::new(
         "error_at",
-        Kind::Choice(&words(&ERROR_AT)),
+        KeyKind::Choice(&words(&ERROR_AT)),
         "",
         "\"common\"; \"end\" with original parameters",
         "where the schemes are compared: at their common point, or at the end of the step as first published",
     ),
 ];
 
-pub(in crate::model) const SOLVER: Group = Group {
+pub(in crate::model) const SOLVER: KeyGroup = KeyGroup {
     later: &[],
-    ..Group::new(
+    ..KeyGroup::new(
         "solver",
         "How the equations are solved. Every key has a default; values outside their range are refused, never changed.",
         &[&[
             Key::new(
                 "formulation",
-                Kind::Choice(&words(&FORMULATIONS)),
+                KeyKind::Choice(&words(&FORMULATIONS)),
                 "",
                 "\"auto\"",
                 "coordinates and how constraints are held",
             ),
             Key::new(
                 "integrator",
-                Kind::Choice(&words(&INTEGRATORS)),
+                KeyKind::Choice(&words(&INTEGRATORS)),
                 "",
                 "\"hht\"",
                 "method; \"vsa23\" is there to compare with",
             ),
             Key::new(
                 "vsa23",
-                Kind::Table(&VSA23),
+                KeyKind::Table(&VSA23),
                 "",
                 "{ parameters = \"common\", error_at = \"common\" }",
                 "settings of VSA23",
             ),
             Key::new(
                 "alpha",
-                Kind::Alpha,
+                KeyKind::Alpha,
                 "",
                 "0.05",
                 "numerical damping of HHT, 0 .. 1/3; 0 is the trapezoidal rule",
             ),
             Key::new(
                 "tolerance",
-                Kind::Number(Range::Positive),
+                KeyKind::Number(Range::Positive),
                 "",
                 "1e-6",
                 "local error allowed in each step, relative to the mechanism's size",
             ),
             Key::new(
                 "per_unit_step",
-                Kind::Flag,
+                KeyKind::Flag,
                 "",
                 "false",
                 "tolerance for each second instead of each step",
             ),
             Key::new(
                 "estimate",
-                Kind::Choice(&words(&ESTIMATES)),
+                KeyKind::Choice(&words(&ESTIMATES)),
                 "",
                 "\"calibrated\"",
                 "error estimate; \"seed\" as first published",
             ),
             Key::new(
                 "controller",
-                Kind::Choice(&words(&CONTROLLERS)),
+                KeyKind::Choice(&words(&CONTROLLERS)),
                 "",
                 "\"standard\"",
                 "step-size rule; \"seed\" as first published",
             ),
             Key::new(
                 "corrector",
-                Kind::Choice(&words(&CORRECTORS)),
+                KeyKind::Choice(&words(&CORRECTORS)),
                 "",
                 "\"auto\"",
                 "fourth-order corrector, off by itself where the mechanism is stiff",
@@ -151,42 +152,42 @@ pub(in crate::model) const SOLVER: Group = Group {
             ),
             Key::new(
                 "length",
-                Kind::Number(Range::Positive),
+                KeyKind::Number(Range::Positive),
                 "m",
                 "largest distance between joints",
                 "the mechanism's size, to which errors are relative",
             ),
             Key::new(
                 "projection",
-                Kind::Flag,
+                KeyKind::Flag,
                 "",
                 "true",
                 "velocities and accelerations put back onto the constraints after each step",
             ),
             Key::new(
                 "penalty",
-                Kind::Number(Range::Positive),
+                KeyKind::Number(Range::Positive),
                 "",
                 "chosen from masses and step",
                 "weight of the augmented Lagrangian; without meaning in formulations that use multipliers",
             ),
             Key::new(
                 "rechoose",
-                Kind::Flag,
+                KeyKind::Flag,
                 "",
                 "true",
                 "independent coordinates are chosen anew where the old choice becomes bad; only in formulations by elimination",
             ),
             Key::new(
                 "newton_tolerance",
-                Kind::Number(Range::Positive),
+                KeyKind::Number(Range::Positive),
                 "",
                 "1e-3 tolerance",
                 "increment at which Newton's iteration ends",
             ),
             Key::new(
                 "max_substeps",
-                Kind::Count,
+                KeyKind::Count,
                 "",
                 "1000000",
                 "steps allowed in one call",
@@ -195,27 +196,27 @@ pub(in crate::model) const SOLVER: Group = Group {
     )
 };
 
-pub(in crate::model) const EXPERIMENT: Group = Group::new(
+pub(in crate::model) const EXPERIMENT: KeyGroup = KeyGroup::new(
     "experiment",
     "Defaults for a run.",
     &[&[
         Key::new(
             "start",
-            Kind::Number(Range::Finite),
+            KeyKind::Number(Range::Finite),
             "s",
             "0",
             "time at start",
         ),
         Key::new(
             "stop",
-            Kind::Number(Range::Finite),
+            KeyKind::Number(Range::Finite),
             "s",
             "start + 10",
             "time at the end, later than start",
         ),
         Key::new(
             "interval",
-            Kind::Number(Range::Positive),
+            KeyKind::Number(Range::Positive),
             "s",
             "none: one row for each accepted step",
             "between rows of the result",

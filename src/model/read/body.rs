@@ -2,12 +2,12 @@
 
 use super::names::Names;
 use crate::error::Result;
-use crate::model::check::{Inertia, RESERVED_ELEMENTS, Range, judge_inertia};
+use crate::model::check::{InertiaDefect, RESERVED_ELEMENTS, Range, judge_inertia};
 use crate::model::keys::{BODY, PRESCRIBED, ROTATION, SENSOR, SHAPE};
-use crate::model::reader::{Table, unit};
-use crate::model::{Body, Sensor, Shape};
+use crate::model::reader::{TableReader, unit};
+use crate::model::{Body, BodyShape, Sensor};
 
-pub fn body_keys(table: &Table) -> Result<()> {
+pub fn body_keys(table: &TableReader) -> Result<()> {
     if table
         .flag("prescribed")
         .is_ok_and(|flag| flag == Some(true))
@@ -28,7 +28,7 @@ pub fn body_keys(table: &Table) -> Result<()> {
     table.keys_of(&BODY)
 }
 
-pub fn body(table: &Table) -> Result<Body> {
+pub fn body(table: &TableReader) -> Result<Body> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let plane = table.dimension() == 2;
     let prescribed = table.flag("prescribed")?.unwrap_or(false);
@@ -61,7 +61,7 @@ pub fn body(table: &Table) -> Result<Body> {
     Ok(body)
 }
 
-fn inertia(table: &Table) -> Result<[f64; 6]> {
+fn inertia(table: &TableReader) -> Result<[f64; 6]> {
     if table.dimension() == 2 {
         let zz = table.needed_number("inertia", Range::NonNegative)?;
         return Ok([0.0, 0.0, zz, 0.0, 0.0, 0.0]);
@@ -77,15 +77,15 @@ fn inertia(table: &Table) -> Result<[f64; 6]> {
         }
     }
     match judge_inertia(&inertia) {
-        Inertia::Sound | Inertia::Rounded => Ok(inertia),
-        Inertia::Impossible(why) => {
+        InertiaDefect::Sound | InertiaDefect::Rounded => Ok(inertia),
+        InertiaDefect::Impossible(why) => {
             Err(table.refuse_value("inertia", format!("inertia of no real body: {why}")))
         }
     }
 }
 
 /// `orientation` or `rotation`, as a unit quaternion.
-fn orientation(table: &Table) -> Result<[f64; 4]> {
+fn orientation(table: &TableReader) -> Result<[f64; 4]> {
     let rotation = table.table("rotation")?;
     if table.has("orientation") {
         if rotation.is_some() {
@@ -117,7 +117,7 @@ fn orientation(table: &Table) -> Result<[f64; 4]> {
     Ok([cos, sin * x, sin * y, sin * z])
 }
 
-fn shape(table: &Table) -> Result<Shape> {
+fn shape(table: &TableReader) -> Result<BodyShape> {
     table.keys_among(&SHAPE)?;
     let keys = SHAPE.map(|key| key.name);
     let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
@@ -127,9 +127,9 @@ fn shape(table: &Table) -> Result<Shape> {
             if edges[..table.dimension()].iter().any(|edge| *edge <= 0.0) {
                 return Err(table.refuse_value("box", "the edges of a box must be > 0"));
             }
-            Ok(Shape::Box(edges))
+            Ok(BodyShape::Box(edges))
         }
-        ["circle"] => Ok(Shape::Circle(
+        ["circle"] => Ok(BodyShape::Circle(
             table.needed_number("circle", Range::Positive)?,
         )),
         ["line"] => {
@@ -137,7 +137,7 @@ fn shape(table: &Table) -> Result<Shape> {
             if points.len() < 2 {
                 return Err(table.refuse_value("line", "a line needs at least two points"));
             }
-            Ok(Shape::Line(points))
+            Ok(BodyShape::Line(points))
         }
         [] => Err(table
             .refuse("expected one of box = [width, height], circle = radius, line = [[x, y], ..]")),
@@ -149,11 +149,11 @@ fn shape(table: &Table) -> Result<Shape> {
     }
 }
 
-pub fn sensor_keys(table: &Table) -> Result<()> {
+pub fn sensor_keys(table: &TableReader) -> Result<()> {
     table.keys_of(&SENSOR)
 }
 
-pub fn sensor(table: &Table, names: &Names) -> Result<Sensor> {
+pub fn sensor(table: &TableReader, names: &Names) -> Result<Sensor> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let body = table.needed_text("body", "the name of a body")?;
     Ok(Sensor {

@@ -7,10 +7,10 @@ use super::curve::{curve, kink};
 use super::names::Names;
 use crate::error::Result;
 use crate::model::check::Range;
-use crate::model::reader::Table;
-use crate::model::{Coupling, CouplingLaw, JointCoordinate, Model, Moved};
+use crate::model::reader::TableReader;
+use crate::model::{Coupling, CouplingLaw, JointCoordinate, Model, PrescribedCoordinate};
 
-pub fn coupling(table: &Table, names: &Names) -> Result<Coupling> {
+pub fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
     let [(from, from_at), (to, to_at)] =
         table.two_texts("joints", "the names of two joints [from, to]")?;
     let (first, _) = names.coordinate(table, from, from_at)?;
@@ -77,7 +77,7 @@ impl Sets {
 }
 
 /// Refuses circles of couplings and coordinates that are driven twice, also by way of couplings.
-pub fn tied_together(joints: &[Table], motions: &[Table], model: &Model) -> Result<()> {
+pub fn tied_together(joints: &[TableReader], motions: &[TableReader], model: &Model) -> Result<()> {
     let mut sets = Sets::default();
     for (table, joint) in joints.iter().zip(&model.joints) {
         let Some(coupling) = &joint.coupling else {
@@ -94,7 +94,7 @@ pub fn tied_together(joints: &[Table], motions: &[Table], model: &Model) -> Resu
         sets.parent[b] = a;
     }
     let mut driven: HashMap<usize, (&str, JointCoordinate)> = HashMap::new();
-    let mut moved: HashMap<Moved, &str> = HashMap::new();
+    let mut moved: HashMap<PrescribedCoordinate, &str> = HashMap::new();
     for (table, motion) in motions.iter().zip(&model.motions) {
         let key = if table.has("joint") {
             "joint"
@@ -105,7 +105,7 @@ pub fn tied_together(joints: &[Table], motions: &[Table], model: &Model) -> Resu
             let message = format!("this coordinate is already driven by motion \"{other}\"");
             return Err(table.refuse_value(key, message));
         }
-        if let Moved::Joint(coordinate) = motion.on
+        if let PrescribedCoordinate::Joint(coordinate) = motion.on
             && let Some((other, through)) =
                 driven.insert(sets.of(coordinate), (&motion.name, coordinate))
         {

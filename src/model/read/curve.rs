@@ -4,14 +4,14 @@
 use crate::error::Result;
 use crate::model::check::Range;
 use crate::model::keys::{CURVE, PIECE};
-use crate::model::reader::Table;
-use crate::model::{Curve, Piece};
+use crate::model::reader::TableReader;
+use crate::model::{Curve, CurvePiece};
 
 /// Most coefficients of a polynomial: beyond this it is a slip, and its powers are nothing but rounding.
 const MOST_COEFFICIENTS: usize = 64;
 
 /// Coefficients under a key, at least one.
-pub fn polynomial(table: &Table, key: &str) -> Result<Vec<f64>> {
+pub fn polynomial(table: &TableReader, key: &str) -> Result<Vec<f64>> {
     let coefficients = table.needed_numbers(key, "coefficients [c0, c1, ..]", 1)?;
     if coefficients.len() > MOST_COEFFICIENTS {
         let n = coefficients.len();
@@ -22,7 +22,7 @@ pub fn polynomial(table: &Table, key: &str) -> Result<Vec<f64>> {
 }
 
 /// The curve in a table.
-pub fn curve(table: &Table) -> Result<Curve> {
+pub fn curve(table: &TableReader) -> Result<Curve> {
     table.keys_among(&CURVE)?;
     let keys = CURVE.map(|key| key.name);
     let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
@@ -37,9 +37,9 @@ pub fn curve(table: &Table) -> Result<Curve> {
     }
 }
 
-fn pieces(table: &Table) -> Result<Curve> {
+fn pieces(table: &TableReader) -> Result<Curve> {
     let tables = table.tables("pieces")?;
-    let mut pieces: Vec<Piece> = Vec::with_capacity(tables.len());
+    let mut pieces: Vec<CurvePiece> = Vec::with_capacity(tables.len());
     for (i, part) in tables.iter().enumerate() {
         part.keys_among(&PIECE)?;
         let last = i + 1 == tables.len();
@@ -68,7 +68,7 @@ fn pieces(table: &Table) -> Result<Curve> {
             );
             return Err(part.refuse_value("below", message));
         }
-        pieces.push(Piece {
+        pieces.push(CurvePiece {
             below,
             polynomial: polynomial(part, "polynomial")?,
         });
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn pieces_that_do_not_meet_are_found() {
-        let piece = |below: f64, polynomial: &[f64]| Piece {
+        let piece = |below: f64, polynomial: &[f64]| CurvePiece {
             below,
             polynomial: polynomial.to_vec(),
         };

@@ -11,8 +11,8 @@ use super::names::Names;
 use crate::error::Result;
 use crate::model::check::{RESERVED_ELEMENTS, Range};
 use crate::model::keys::FORCES;
-use crate::model::reader::Table;
-use crate::model::{Force, ForceKind, ForcePlace, Joint};
+use crate::model::reader::TableReader;
+use crate::model::{Force, ForceApplication, ForceKind, Joint};
 
 #[derive(Clone, Copy, PartialEq)]
 enum ForceType {
@@ -26,7 +26,7 @@ enum ForceType {
     Contact,
 }
 
-fn force_type(table: &Table) -> Result<ForceType> {
+fn force_type(table: &TableReader) -> Result<ForceType> {
     table.needed_choice(
         "type",
         &[
@@ -42,7 +42,7 @@ fn force_type(table: &Table) -> Result<ForceType> {
     )
 }
 
-pub fn force_keys(table: &Table) -> Result<()> {
+pub fn force_keys(table: &TableReader) -> Result<()> {
     if !table.has("type") {
         // A misspelt `type` is a better message than a missing one.
         table.keys_of_any(&FORCES)?;
@@ -59,7 +59,7 @@ pub struct Around<'a> {
     pub gravity: [f64; 3],
 }
 
-pub fn force(table: &Table, names: &Names, around: &Around) -> Result<Force> {
+pub fn force(table: &TableReader, names: &Names, around: &Around) -> Result<Force> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let (kind, on) = match force_type(table)? {
         ForceType::SpringDamper => spring::spring(table, names, around.joints)?,
@@ -79,15 +79,15 @@ pub fn force(table: &Table, names: &Names, around: &Around) -> Result<Force> {
     })
 }
 
-fn between_points(table: &Table, names: &Names) -> Result<ForcePlace> {
-    Ok(ForcePlace::Points {
+fn between_points(table: &TableReader, names: &Names) -> Result<ForceApplication> {
+    Ok(ForceApplication::Points {
         bodies: names.two_bodies(table)?,
         points: table.two_vectors("points", "points")?,
     })
 }
 
 /// Between points, or in the coordinate of a joint.
-fn between(table: &Table, names: &Names, what: &str) -> Result<ForcePlace> {
+fn between(table: &TableReader, names: &Names, what: &str) -> Result<ForceApplication> {
     match table.text("joint")? {
         Some(joint) => {
             for key in ["bodies", "points", "direction"] {
@@ -99,7 +99,7 @@ fn between(table: &Table, names: &Names, what: &str) -> Result<ForcePlace> {
                 }
             }
             let (coordinate, _) = names.coordinate(table, joint, table.offset_of("joint"))?;
-            Ok(ForcePlace::Joint(coordinate))
+            Ok(ForceApplication::Joint(coordinate))
         }
         None if table.has("bodies") || table.has("points") => between_points(table, names),
         None => Err(table.refuse(
@@ -108,15 +108,19 @@ fn between(table: &Table, names: &Names, what: &str) -> Result<ForcePlace> {
     }
 }
 
-fn actuator(table: &Table, names: &Names, joints: &[Joint]) -> Result<(ForceKind, ForcePlace)> {
+fn actuator(
+    table: &TableReader,
+    names: &Names,
+    joints: &[Joint],
+) -> Result<(ForceKind, ForceApplication)> {
     let on = between(table, names, "an actuator")?;
     let (right, wrong) = match on {
-        ForcePlace::Joint(c) if joints[c.joint].kind.is_angle(c.index) => ("torque", "force"),
+        ForceApplication::Joint(c) if joints[c.joint].kind.is_angle(c.index) => ("torque", "force"),
         _ => ("force", "torque"),
     };
     if table.has(wrong) {
         let place = match on {
-            ForcePlace::Joint(c) => format!("in a {} joint", joints[c.joint].kind.name()),
+            ForceApplication::Joint(c) => format!("in a {} joint", joints[c.joint].kind.name()),
             _ => "between points".to_owned(),
         };
         let message = format!("an actuator {place} has a \"{right}\", not a \"{wrong}\"");

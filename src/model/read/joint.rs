@@ -5,9 +5,9 @@ use super::force::friction::{frictions, limits};
 use super::names::Names;
 use crate::error::Result;
 use crate::model::check::{PERPENDICULAR, RESERVED_ELEMENTS, Range, across};
-use crate::model::keys::{Group, JOINTS, KINDS, keys_of_frames};
-use crate::model::reader::{Table, unit};
-use crate::model::{Frame, Joint, JointKind, JointPlace};
+use crate::model::keys::{JOINTS, KINDS, KeyGroup, keys_of_frames};
+use crate::model::reader::{TableReader, unit};
+use crate::model::{Joint, JointFrame, JointKind, JointPlacement};
 
 /// What stands for the kinds that the plane does not have.
 const INSTEAD: [(JointKind, &str); 5] = [
@@ -24,12 +24,12 @@ const INSTEAD: [(JointKind, &str); 5] = [
     ),
 ];
 
-fn group_of(kind: JointKind) -> &'static Group {
+fn group_of(kind: JointKind) -> &'static KeyGroup {
     let index = KINDS.iter().position(|(_, other)| *other == kind);
     &JOINTS[index.expect("every kind of joint has a group of keys")]
 }
 
-fn kind_of(table: &Table) -> Result<JointKind> {
+fn kind_of(table: &TableReader) -> Result<JointKind> {
     let kind = table.needed_choice("type", &KINDS)?;
     if !group_of(kind).exists.has(table.dimension()) {
         let instead = INSTEAD.iter().find(|(other, _)| *other == kind);
@@ -44,7 +44,7 @@ fn kind_of(table: &Table) -> Result<JointKind> {
 }
 
 /// Its keys must be those of its kind.
-pub fn joint_keys(table: &Table) -> Result<JointKind> {
+pub fn joint_keys(table: &TableReader) -> Result<JointKind> {
     if !table.has("type") {
         // A misspelt `type` is a better message than a missing one.
         table.keys_of_any(&JOINTS)?;
@@ -60,7 +60,7 @@ pub fn joint_keys(table: &Table) -> Result<JointKind> {
 const REVOLUTE_AXIS: &str =
     "a revolute joint in two dimensions turns about z: it takes no \"axis\"";
 
-pub fn joint(table: &Table, names: &Names) -> Result<Joint> {
+pub fn joint(table: &TableReader, names: &Names) -> Result<Joint> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let kind = kind_of(table)?;
     let mut joint = Joint {
@@ -70,16 +70,16 @@ pub fn joint(table: &Table, names: &Names) -> Result<Joint> {
         ..Joint::default()
     };
     if kind == JointKind::Coupling {
-        joint.frame = JointPlace::Nowhere;
+        joint.frame = JointPlacement::None;
         joint.coupling = Some(coupling(table, names)?);
         return Ok(joint);
     }
     joint.bodies = names.two_bodies(table)?;
     if kind == JointKind::Distance {
         let points = table.two_vectors("points", "points")?;
-        joint.frame = JointPlace::Bodies(points.map(|point| Frame {
+        joint.frame = JointPlacement::BodyFrames(points.map(|point| JointFrame {
             point,
-            ..Frame::default()
+            ..JointFrame::default()
         }));
         joint.length = table.number("length", Range::Positive)?;
         return Ok(joint);
@@ -99,13 +99,13 @@ pub fn joint(table: &Table, names: &Names) -> Result<Joint> {
     Ok(joint)
 }
 
-fn place(table: &Table, kind: JointKind) -> Result<JointPlace> {
+fn place(table: &TableReader, kind: JointKind) -> Result<JointPlacement> {
     match (table.has("point"), table.has("at")) {
         (true, true) => Err(table.refuse_key(
             "at",
             "give either \"point\" (ground frame, at start) or \"at\" (one frame in each body), not both",
         )),
-        (true, false) => Ok(JointPlace::Ground(frame(table, kind, Where::Ground)?)),
+        (true, false) => Ok(JointPlacement::InitialPose(frame(table, kind, Where::Ground)?)),
         (false, true) => {
             for key in ["axis", "axes", "across"] {
                 if table.has(key) {
@@ -128,7 +128,7 @@ fn place(table: &Table, kind: JointKind) -> Result<JointPlace> {
                 }
                 part.keys_among(keys)?;
             }
-            Ok(JointPlace::Bodies([
+            Ok(JointPlacement::BodyFrames([
                 frame(first, kind, Where::First)?,
                 frame(second, kind, Where::Second)?,
             ]))
@@ -149,7 +149,7 @@ enum Where {
 }
 
 /// `point` with the directions its kind has, made unit vectors.
-fn frame(table: &Table, kind: JointKind, whose: Where) -> Result<Frame> {
+fn frame(table: &TableReader, kind: JointKind, whose: Where) -> Result<JointFrame> {
     let point = table.needed_vector("point")?;
     let plane = table.dimension() == 2;
     let (axis, across) = match kind {
@@ -179,15 +179,15 @@ fn frame(table: &Table, kind: JointKind, whose: Where) -> Result<Frame> {
             (axis, reference(table, axis)?)
         }
     };
-    Ok(Frame {
+    Ok(JointFrame {
         point,
         axis,
-        across,
+        reference_direction: across,
     })
 }
 
 /// `across` without its part along the axis; zero where it is not given.
-fn reference(table: &Table, axis: [f64; 3]) -> Result<[f64; 3]> {
+fn reference(table: &TableReader, axis: [f64; 3]) -> Result<[f64; 3]> {
     match table.direction("across")? {
         None => Ok([0.0; 3]),
         Some(direction) => across(axis, direction).ok_or_else(|| {
@@ -200,7 +200,7 @@ fn reference(table: &Table, axis: [f64; 3]) -> Result<[f64; 3]> {
 }
 
 /// The arms of a cross, at right angles.
-fn cross(table: &Table) -> Result<([f64; 3], [f64; 3])> {
+fn cross(table: &TableReader) -> Result<([f64; 3], [f64; 3])> {
     let axes = table.two_vectors("axes", "directions")?;
     let [a, b] = axes.map(unit);
     let (Some(a), Some(b)) = (a, b) else {
@@ -220,7 +220,7 @@ fn cross(table: &Table) -> Result<([f64; 3], [f64; 3])> {
 }
 
 /// `position`: a number, or an array of them where the joint has several coordinates.
-fn position(table: &Table, kind: JointKind) -> Result<[f64; 3]> {
+fn position(table: &TableReader, kind: JointKind) -> Result<[f64; 3]> {
     let mut position = [0.0; 3];
     let count = kind.coordinates(table.dimension());
     if count == 1 {

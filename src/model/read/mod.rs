@@ -28,10 +28,10 @@ use self::signal::signals;
 use self::system::system;
 use super::check::is_identifier;
 use super::document::{Document, LARGEST_TEXT};
-use super::keys::{Group, TOP, TOP_LATER};
-use super::quantity::Element;
-use super::reader::{Source, Table};
-use super::{Experiment, Expose, Model, Solver};
+use super::keys::{KeyGroup, TOP, TOP_LATER};
+use super::quantity::NamedElement;
+use super::reader::{ModelText, TableReader};
+use super::{Experiment, Expose, Model, SolverSettings};
 use crate::error::{Error, Result};
 
 impl Model {
@@ -75,16 +75,16 @@ impl Model {
         let json =
             begins.starts_with('{') || ending.is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let document = Document::parse(text, origin, json)?;
-        let source = Source {
+        let source = ModelText {
             document: &document,
             origin,
             dimension: 3,
         };
-        read(Table::root(source)?, origin, base_dir)
+        read(TableReader::root(source)?, origin, base_dir)
     }
 }
 
-fn read(root: Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+fn read(root: TableReader, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     // The format first: a later one may have other keys.
     match root.whole_number("format")? {
         Some(1) => {}
@@ -96,7 +96,7 @@ fn read(root: Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
             return Err(root.refuse("\"format\" is missing: a model file begins with format = 1"));
         }
     }
-    root.keys_of(&Group {
+    root.keys_of(&KeyGroup {
         later: &TOP_LATER,
         ..TOP
     })?;
@@ -129,7 +129,7 @@ fn read(root: Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
         gravity: gravity(root)?,
         solver: root
             .table("solver")?
-            .map_or(Ok(Solver::default()), |t| solver(&t))?,
+            .map_or(Ok(SolverSettings::default()), |t| solver(&t))?,
         experiment: root
             .table("experiment")?
             .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
@@ -156,22 +156,22 @@ fn read(root: Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     let mut names = Names::default();
     for (i, table) in bodies.iter().enumerate() {
         body_keys(table)?;
-        names.declare(table, Element::Body(i))?;
+        names.declare(table, NamedElement::Body(i))?;
     }
     for table in &joints {
         names.declare_joint(table, joint_keys(table)?)?;
     }
     for (i, table) in motions.iter().enumerate() {
         motion_keys(table)?;
-        names.declare(table, Element::Motion(i))?;
+        names.declare(table, NamedElement::Motion(i))?;
     }
     for (i, table) in forces.iter().enumerate() {
         force_keys(table)?;
-        names.declare(table, Element::Force(i))?;
+        names.declare(table, NamedElement::Force(i))?;
     }
     for (i, table) in sensors.iter().enumerate() {
         sensor_keys(table)?;
-        names.declare(table, Element::Sensor(i))?;
+        names.declare(table, NamedElement::Sensor(i))?;
     }
 
     for table in &bodies {
@@ -201,7 +201,7 @@ fn read(root: Table, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
 }
 
 /// `gravity`: who writes three numbers and meant the plane is told about `dimension`.
-fn gravity(root: &Table) -> Result<[f64; 3]> {
+fn gravity(root: &TableReader) -> Result<[f64; 3]> {
     root.vector("gravity")
         .map(Option::unwrap_or_default)
         .map_err(|error| match error {

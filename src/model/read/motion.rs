@@ -5,11 +5,11 @@ use super::names::Names;
 use crate::error::Result;
 use crate::model::check::{RESERVED_ELEMENTS, Range, closes};
 use crate::model::keys::{LAWS, MOTIONS};
-use crate::model::quantity::Element;
-use crate::model::reader::Table;
-use crate::model::{BodyCoordinate, Model, Motion, MotionLaw, Moved};
+use crate::model::quantity::NamedElement;
+use crate::model::reader::TableReader;
+use crate::model::{BodyCoordinate, Model, Motion, MotionLaw, PrescribedCoordinate};
 
-pub fn motion_keys(table: &Table) -> Result<()> {
+pub fn motion_keys(table: &TableReader) -> Result<()> {
     if !table.has("law") {
         // A misspelt `law` is a better message than a missing one.
         table.keys_of_any(&MOTIONS)?;
@@ -20,7 +20,7 @@ pub fn motion_keys(table: &Table) -> Result<()> {
 }
 
 /// Bodies and joints have been read.
-pub fn motion(table: &Table, names: &Names, model: &Model) -> Result<Motion> {
+pub fn motion(table: &TableReader, names: &Names, model: &Model) -> Result<Motion> {
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let (on, axis) = match (table.text("joint")?, table.text("body")?) {
         (Some(_), Some(_)) => {
@@ -38,7 +38,7 @@ pub fn motion(table: &Table, names: &Names, model: &Model) -> Result<Motion> {
                 }
             }
             let (coordinate, _) = names.coordinate(table, joint, table.offset_of("joint"))?;
-            (Moved::Joint(coordinate), [0.0; 3])
+            (PrescribedCoordinate::Joint(coordinate), [0.0; 3])
         }
         (None, Some(body)) => of_body(table, names, model, body)?,
         (None, None) => {
@@ -48,8 +48,8 @@ pub fn motion(table: &Table, names: &Names, model: &Model) -> Result<Motion> {
         }
     };
     let at_start = match on {
-        Moved::Joint(c) => model.joints[c.joint].position[c.index],
-        Moved::Body(..) => 0.0,
+        PrescribedCoordinate::Joint(c) => model.joints[c.joint].position[c.index],
+        PrescribedCoordinate::Body(..) => 0.0,
     };
     Ok(Motion {
         name: name.to_owned(),
@@ -60,10 +60,15 @@ pub fn motion(table: &Table, names: &Names, model: &Model) -> Result<Motion> {
     })
 }
 
-fn of_body(table: &Table, names: &Names, model: &Model, name: &str) -> Result<(Moved, [f64; 3])> {
+fn of_body(
+    table: &TableReader,
+    names: &Names,
+    model: &Model,
+    name: &str,
+) -> Result<(PrescribedCoordinate, [f64; 3])> {
     let offset = table.offset_of("body");
     let body = match names.find(name) {
-        Some(Element::Body(body)) => body,
+        Some(NamedElement::Body(body)) => body,
         _ if name == "ground" => {
             return Err(table.refuse_at(
                 offset,
@@ -102,10 +107,10 @@ fn of_body(table: &Table, names: &Names, model: &Model, name: &str) -> Result<(M
         }
         (BodyCoordinate::Position(_), _) => [0.0; 3],
     };
-    Ok((Moved::Body(body, coordinate), axis))
+    Ok((PrescribedCoordinate::Body(body, coordinate), axis))
 }
 
-fn law(table: &Table, at_start: f64) -> Result<MotionLaw> {
+fn law(table: &TableReader, at_start: f64) -> Result<MotionLaw> {
     let finite = |key: &str| table.needed_number(key, Range::Finite);
     let or = |key: &str, default: f64| {
         table

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::model::check::RESERVED_ELEMENTS;
 use crate::model::document::shorten;
-use crate::model::nearest::did_you_mean;
-use crate::model::quantity::Element;
-use crate::model::reader::Table;
-use crate::model::{BodyRef, JointCoordinate, JointKind, Place};
+use crate::model::quantity::NamedElement;
+use crate::model::reader::TableReader;
+use crate::model::suggest::did_you_mean;
+use crate::model::{BodyRef, JointCoordinate, JointKind, TextPosition};
 
 /// Bodies, joints, motions, forces and sensors by name, with the byte of each name.
 #[derive(Default)]
 pub struct Names<'a> {
-    elements: HashMap<&'a str, (Element, usize)>,
+    elements: HashMap<&'a str, (NamedElement, usize)>,
     /// In the order of the text, for suggestions that do not depend on hashing.
     order: Vec<&'a str>,
     /// The kind of each joint: who refers to a joint may stand before it.
@@ -21,7 +21,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub fn declare(&mut self, table: &Table<'a>, element: Element) -> Result<()> {
+    pub fn declare(&mut self, table: &TableReader<'a>, element: NamedElement) -> Result<()> {
         let (name, offset) = table.name(&RESERVED_ELEMENTS)?;
         if let Some((other, first)) = self.elements.insert(name, (element, offset)) {
             return Err(twice(table, name, offset, other.kind(), first));
@@ -31,33 +31,33 @@ impl<'a> Names<'a> {
     }
 
     /// Joints are declared in their order, with their kind.
-    pub fn declare_joint(&mut self, table: &Table<'a>, kind: JointKind) -> Result<()> {
-        self.declare(table, Element::Joint(self.kinds.len()))?;
+    pub fn declare_joint(&mut self, table: &TableReader<'a>, kind: JointKind) -> Result<()> {
+        self.declare(table, NamedElement::Joint(self.kinds.len()))?;
         self.kinds.push(kind);
         Ok(())
     }
 
-    pub fn find(&self, name: &str) -> Option<Element> {
+    pub fn find(&self, name: &str) -> Option<NamedElement> {
         self.elements.get(name).map(|(element, _)| *element)
     }
 
-    pub fn body(&self, table: &Table, name: &str, offset: usize) -> Result<BodyRef> {
+    pub fn body(&self, table: &TableReader, name: &str, offset: usize) -> Result<BodyRef> {
         if name == "ground" {
             return Ok(None);
         }
         match self.find(name) {
-            Some(Element::Body(i)) => Ok(Some(i)),
+            Some(NamedElement::Body(i)) => Ok(Some(i)),
             other => Err(self.not_a(table, name, offset, "body", other)),
         }
     }
 
     pub fn not_a(
         &self,
-        table: &Table,
+        table: &TableReader,
         name: &str,
         offset: usize,
         wanted: &str,
-        found: Option<Element>,
+        found: Option<NamedElement>,
     ) -> Error {
         let message = match found {
             Some(other) => format!("\"{name}\" is a {}, not a {wanted}", other.kind()),
@@ -74,7 +74,7 @@ impl<'a> Names<'a> {
     /// One coordinate of a joint that moves: `name` where it has only one, else `name.position2`.
     pub fn coordinate(
         &self,
-        table: &Table,
+        table: &TableReader,
         text: &str,
         offset: usize,
     ) -> Result<(JointCoordinate, JointKind)> {
@@ -83,7 +83,7 @@ impl<'a> Names<'a> {
             None => (text, None),
         };
         let joint = match self.find(name) {
-            Some(Element::Joint(joint)) => joint,
+            Some(NamedElement::Joint(joint)) => joint,
             other => return Err(self.not_a(table, name, offset, "joint", other)),
         };
         let kind = self.kinds[joint];
@@ -134,7 +134,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    pub fn two_bodies(&self, table: &Table) -> Result<[BodyRef; 2]> {
+    pub fn two_bodies(&self, table: &TableReader) -> Result<[BodyRef; 2]> {
         let [(a, at_a), (b, at_b)] = table.two_texts(
             "bodies",
             "the names of two bodies, or \"ground\" and one body",
@@ -148,8 +148,8 @@ impl<'a> Names<'a> {
     }
 }
 
-pub fn twice(table: &Table, name: &str, offset: usize, kind: &str, first: usize) -> Error {
-    let Place { line, column } = table.source().place(first);
+pub fn twice(table: &TableReader, name: &str, offset: usize, kind: &str, first: usize) -> Error {
+    let TextPosition { line, column } = table.source().place(first);
     let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "an"
     } else {

@@ -5,13 +5,13 @@ use crate::model::keys::{
     CONTROLLERS, CORRECTORS, ERROR_AT, ESTIMATES, EXPERIMENT, FORMULATIONS, INTEGRATORS, SOLVER,
     VSA23, VSA23_PARAMETERS,
 };
-use crate::model::reader::Table;
-use crate::model::{ErrorAt, Experiment, Solver, Vsa23, Vsa23Parameters};
+use crate::model::reader::TableReader;
+use crate::model::{ErrorAt, Experiment, SolverSettings, Vsa23Parameters, Vsa23Settings};
 
-pub fn solver(table: &Table) -> Result<Solver> {
+pub fn solver(table: &TableReader) -> Result<SolverSettings> {
     table.keys_of(&SOLVER)?;
-    let d = Solver::default();
-    let solver = Solver {
+    let d = SolverSettings::default();
+    let solver = SolverSettings {
         formulation: table
             .choice("formulation", &FORMULATIONS)?
             .unwrap_or(d.formulation),
@@ -49,13 +49,13 @@ pub fn solver(table: &Table) -> Result<Solver> {
     Ok(solver)
 }
 
-fn vsa23(table: &Table) -> Result<Vsa23> {
+fn vsa23(table: &TableReader) -> Result<Vsa23Settings> {
     table.keys_among(&VSA23)?;
     let parameters = table
         .choice("parameters", &VSA23_PARAMETERS)?
         .unwrap_or_default();
     let error_at = table.choice("error_at", &ERROR_AT)?;
-    Ok(Vsa23 {
+    Ok(Vsa23Settings {
         parameters,
         error_at: error_at.unwrap_or(match parameters {
             Vsa23Parameters::Common => ErrorAt::Common,
@@ -64,7 +64,7 @@ fn vsa23(table: &Table) -> Result<Vsa23> {
     })
 }
 
-pub fn experiment(table: &Table) -> Result<Experiment> {
+pub fn experiment(table: &TableReader) -> Result<Experiment> {
     table.keys_of(&EXPERIMENT)?;
     let start = table.any_number("start")?.unwrap_or(0.0);
     let experiment = Experiment {
@@ -79,7 +79,7 @@ pub fn experiment(table: &Table) -> Result<Experiment> {
 }
 
 /// An error of `validate`, put where the key stands.
-fn at_its_key(table: &Table, error: Error) -> Error {
+fn at_its_key(table: &TableReader, error: Error) -> Error {
     match error {
         Error::Argument {
             name,

@@ -7,10 +7,10 @@ use crate::error::Result;
 use crate::model::check::RESERVED_VARIABLES;
 use crate::model::document::shorten;
 use crate::model::keys::{INPUT, OUTPUT, PARAMETER};
-use crate::model::reader::Table;
-use crate::model::{Input, Model, Output, Parameter, Place, Target};
+use crate::model::reader::TableReader;
+use crate::model::{Input, Model, Output, Parameter, Target, TextPosition};
 
-pub fn signals(root: &Table, model: &mut Model, names: &Names) -> Result<()> {
+pub fn signals(root: &TableReader, model: &mut Model, names: &Names) -> Result<()> {
     let inputs = root.tables("input")?;
     let outputs = root.tables("output")?;
     let parameters = root.tables("parameter")?;
@@ -40,7 +40,7 @@ pub fn signals(root: &Table, model: &mut Model, names: &Names) -> Result<()> {
             let (target, start) = set_by(table, model, names, input)?;
             let offset = table.offset_of("target");
             if let Some((other, first)) = driven.insert(target, (name, offset)) {
-                let Place { line, column } = table.source().place(first);
+                let TextPosition { line, column } = table.source().place(first);
                 let message = format!(
                     "{} is already set by \"{other}\" at {line}:{column}",
                     model.target_name(target)
@@ -95,7 +95,7 @@ pub fn signals(root: &Table, model: &mut Model, names: &Names) -> Result<()> {
 }
 
 /// What an input or parameter sets, and from which value it starts.
-fn set_by(table: &Table, model: &Model, names: &Names, input: bool) -> Result<(Target, f64)> {
+fn set_by(table: &TableReader, model: &Model, names: &Names, input: bool) -> Result<(Target, f64)> {
     let dotted = table.needed_text("target", "what it sets, <element>.<field>")?;
     let target = model
         .resolve_target(dotted, |name| names.find(name))
@@ -115,7 +115,7 @@ fn set_by(table: &Table, model: &Model, names: &Names, input: bool) -> Result<(T
 
 /// A unit as written must be the one the value has: nothing is converted. Where matrices make the value only their author
 /// knows it.
-fn unit(table: &Table, own: &str, free: bool) -> Result<Option<String>> {
+fn unit(table: &TableReader, own: &str, free: bool) -> Result<Option<String>> {
     let Some(unit) = table.text("unit")? else {
         return Ok(None);
     };

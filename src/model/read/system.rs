@@ -9,17 +9,21 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::linalg::csr::Csr;
 use crate::linalg::matrix_market;
-use crate::model::Matrices;
+use crate::model::LinearSystemMatrices;
 use crate::model::check::Range;
 use crate::model::document::shorten;
 use crate::model::keys::SYSTEM;
-use crate::model::reader::{Table, Written};
-use crate::model::system::SYMMETRIC;
+use crate::model::linear_system::SYMMETRIC;
+use crate::model::reader::{TableReader, WrittenValue};
 
 /// Keys that describe bodies.
 const OF_BODIES: [&str; 6] = ["body", "joint", "motion", "force", "sensor", "gravity"];
 
-pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Matrices> {
+pub fn system(
+    root: &TableReader,
+    table: &TableReader,
+    base_dir: Option<&Path>,
+) -> Result<LinearSystemMatrices> {
     for key in OF_BODIES {
         if root.has(key) {
             let message = format!(
@@ -127,7 +131,7 @@ pub fn system(root: &Table, table: &Table, base_dir: Option<&Path>) -> Result<Ma
                 vector
             });
     let mut next = || vectors.next().expect("four vectors were read");
-    Ok(Matrices {
+    Ok(LinearSystemMatrices {
         mass: Arc::new(mass),
         damping: Arc::new(square(damping)),
         stiffness: Arc::new(square(stiffness)),
@@ -148,7 +152,7 @@ enum Mark {
 }
 
 impl Mark {
-    fn refuse(&self, table: &Table, key: &str, message: String) -> Error {
+    fn refuse(&self, table: &TableReader, key: &str, message: String) -> Error {
         match self {
             Self::Text => table.refuse_value(key, message),
             Self::File { path, line } => in_file(path, *line, 1, message),
@@ -166,13 +170,17 @@ struct Given {
 }
 
 impl Given {
-    fn read(table: &Table, key: &'static str, base_dir: Option<&Path>) -> Result<Option<Self>> {
+    fn read(
+        table: &TableReader,
+        key: &'static str,
+        base_dir: Option<&Path>,
+    ) -> Result<Option<Self>> {
         let vector = matches!(key, "force" | "weight" | "position" | "velocity");
         let Some(written) = table.matrix_or_file(key, vector)? else {
             return Ok(None);
         };
         match written {
-            Written::Matrix {
+            WrittenValue::Matrix {
                 rows,
                 columns,
                 entries,
@@ -183,7 +191,7 @@ impl Given {
                 entries,
                 mark: Mark::Text,
             })),
-            Written::File(name) => {
+            WrittenValue::File(name) => {
                 let path = base_dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
                 let file = File::open(&path).map_err(|e| {
                     let message = format!("{key}: cannot read \"{}\": {e}", path.display());
@@ -212,11 +220,11 @@ impl Given {
         self.mark.clone()
     }
 
-    fn refuse(&self, table: &Table, message: String) -> Error {
+    fn refuse(&self, table: &TableReader, message: String) -> Error {
         self.mark.refuse(table, self.key, message)
     }
 
-    fn must_be(&self, table: &Table, rows: usize, columns: usize) -> Result<()> {
+    fn must_be(&self, table: &TableReader, rows: usize, columns: usize) -> Result<()> {
         if (self.rows, self.columns) == (rows, columns) {
             return Ok(());
         }
@@ -228,7 +236,7 @@ impl Given {
     }
 
     /// n numbers in a column (or in a row), in their range.
-    fn must_be_vector(&self, table: &Table, n: usize, range: Range) -> Result<()> {
+    fn must_be_vector(&self, table: &TableReader, n: usize, range: Range) -> Result<()> {
         if self.rows.max(self.columns) != n || self.rows.min(self.columns) != 1 {
             let found = match self.mark {
                 Mark::Text => self.rows.to_string(),

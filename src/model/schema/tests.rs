@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::schema;
 use crate::model::Model;
 use crate::model::document::{self, Document, Node};
-use crate::model::keys::{Group, In, Kind, groups};
+use crate::model::keys::{KeyDimension, KeyGroup, KeyKind, groups};
 
 /// Why a value does not pass, if so.
 fn refusal(root: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
@@ -129,16 +129,16 @@ fn refusal(root: &Value, schema: &Value, value: &Value, path: &str) -> Option<St
 
 fn plain(node: &Node) -> Value {
     match &node.value {
-        document::Value::Text(text) => json!(text),
-        document::Value::Number(x) => json!(x),
-        document::Value::Bool(flag) => json!(flag),
-        document::Value::Array(items) => items.iter().map(plain).collect(),
-        document::Value::Table(entries) => Value::Object(
+        document::NodeValue::Text(text) => json!(text),
+        document::NodeValue::Number(x) => json!(x),
+        document::NodeValue::Bool(flag) => json!(flag),
+        document::NodeValue::Array(items) => items.iter().map(plain).collect(),
+        document::NodeValue::Table(entries) => Value::Object(
             (entries.iter())
                 .map(|e| (e.key.clone(), plain(&e.node)))
                 .collect(),
         ),
-        document::Value::Other(_) => Value::Null,
+        document::NodeValue::Other(_) => Value::Null,
     }
 }
 
@@ -213,7 +213,7 @@ fn what_the_reader_refuses_in_a_single_table_the_schema_refuses_too() {
 }
 
 /// A text in which a key of a group has a value of no use, and the least that stands around it.
-fn with_rubbish(group: &Group, key: &str, dimension: usize) -> String {
+fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
     let mut text = format!("format = 1\ndimension = {dimension}\n");
     const RUBBISH: &str = "1979-05-27";
     if group.table.is_empty() {
@@ -292,21 +292,21 @@ fn with_rubbish(group: &Group, key: &str, dimension: usize) -> String {
             (None, "source") => "\"energy.total\"".to_owned(),
             (None, "mass") if group.table == "system" => "[[1]]".to_owned(),
             (None, name) => match other.kind {
-                Kind::Name => "\"it\"".to_owned(),
-                Kind::Number(_) => "1".to_owned(),
-                Kind::Inertia if dimension == 2 => "1".to_owned(),
-                Kind::Inertia => "[1, 1, 1]".to_owned(),
-                Kind::Vector if dimension == 2 => "[1, 0]".to_owned(),
-                Kind::Vector => "[1, 0, 0]".to_owned(),
-                Kind::Vectors(_) if dimension == 2 => "[[1, 0], [0, 1]]".to_owned(),
-                Kind::Vectors(_) => "[[1, 0, 0], [0, 1, 0]]".to_owned(),
-                Kind::Numbers(3, 6) if dimension == 2 => "[1, 1, 1]".to_owned(),
-                Kind::Numbers(3, 6) => "[1, 1, 1, 1, 1, 1]".to_owned(),
-                Kind::Numbers(..) => "[1]".to_owned(),
-                Kind::Law(_) => "1".to_owned(),
-                Kind::Limits => {
+                KeyKind::Name => "\"it\"".to_owned(),
+                KeyKind::Number(_) => "1".to_owned(),
+                KeyKind::Inertia if dimension == 2 => "1".to_owned(),
+                KeyKind::Inertia => "[1, 1, 1]".to_owned(),
+                KeyKind::Vector if dimension == 2 => "[1, 0]".to_owned(),
+                KeyKind::Vector => "[1, 0, 0]".to_owned(),
+                KeyKind::Vectors(_) if dimension == 2 => "[[1, 0], [0, 1]]".to_owned(),
+                KeyKind::Vectors(_) => "[[1, 0, 0], [0, 1, 0]]".to_owned(),
+                KeyKind::Numbers(3, 6) if dimension == 2 => "[1, 1, 1]".to_owned(),
+                KeyKind::Numbers(3, 6) => "[1, 1, 1, 1, 1, 1]".to_owned(),
+                KeyKind::Numbers(..) => "[1]".to_owned(),
+                KeyKind::Law(_) => "1".to_owned(),
+                KeyKind::Limits => {
                     let count = group.keys(dimension).find_map(|key| match key.kind {
-                        Kind::Coordinates(count) => Some(count),
+                        KeyKind::Coordinates(count) => Some(count),
                         _ => None,
                     });
                     match count {
@@ -315,11 +315,11 @@ fn with_rubbish(group: &Group, key: &str, dimension: usize) -> String {
                         _ => "[[-1, 1], [], []]".to_owned(),
                     }
                 }
-                Kind::Table(_) if name == "plane" && dimension == 2 => {
+                KeyKind::Table(_) if name == "plane" && dimension == 2 => {
                     "{ normal = [0, 1] }".to_owned()
                 }
-                Kind::Table(_) if name == "plane" => "{ normal = [0, 0, 1] }".to_owned(),
-                Kind::Pairs => "[[0, 1], [1, 1]]".to_owned(),
+                KeyKind::Table(_) if name == "plane" => "{ normal = [0, 0, 1] }".to_owned(),
+                KeyKind::Pairs => "[[0, 1], [1, 1]]".to_owned(),
                 other => panic!("{name}: {other:?} is required somewhere"),
             },
         };
@@ -378,6 +378,6 @@ fn every_group_stands_in_the_schema_with_all_its_keys() {
             );
         }
     }
-    let space_only = groups().filter(|g| g.exists == In::Space).count();
+    let space_only = groups().filter(|g| g.exists == KeyDimension::Space).count();
     assert_eq!(space_only, 5, "kinds of joint that the plane does not have");
 }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use biela::fmi::Standard;
-use biela::fmi::package::{self, Contents};
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, PackageContents};
 
 use crate::host::{Scratch, library, root, skip, tool};
 
 /// Both standards.
-pub const BOTH: [Standard; 2] = [Standard::Two, Standard::Three];
+pub const BOTH: [FmiStandard; 2] = [FmiStandard::Two, FmiStandard::Three];
 
 /// Runs with the counts of the issue instead of the small ones.
 pub fn full() -> bool {
@@ -40,12 +40,12 @@ pub fn model(name: &str) -> PathBuf {
 
 /// Everything but the library, unpacked.
 pub struct Unpacked {
-    pub contents: Contents,
+    pub contents: PackageContents,
     pub folder: PathBuf,
 }
 
 impl Unpacked {
-    pub fn new(model: &Path, standard: Standard, scratch: &Scratch) -> Self {
+    pub fn new(model: &Path, standard: FmiStandard, scratch: &Scratch) -> Self {
         let contents = package::contents(model, standard).unwrap_or_else(|e| panic!("{e}"));
         let name = format!("{}-{}", contents.identifier, standard.version());
         let folder = scratch.path().join(name);
@@ -74,7 +74,7 @@ pub fn library_bytes() -> &'static [u8] {
 }
 
 /// A whole archive.
-pub fn pack(model: &Path, standard: Standard, scratch: &Scratch) -> PathBuf {
+pub fn pack(model: &Path, standard: FmiStandard, scratch: &Scratch) -> PathBuf {
     let contents = package::contents(model, standard).unwrap_or_else(|e| panic!("{e}"));
     let bytes = package::archive(&contents, standard, library_bytes()).unwrap();
     let ending = model.extension().unwrap().to_str().unwrap();

@@ -3,11 +3,11 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use biela::fmi::Standard;
+use biela::fmi::FmiStandard;
 use biela::fmi::fmi2::*;
 use biela::fmi::fmi3::*;
-use biela::fmi::lifecycle::Phase;
-use biela::fmi::types::{Status, fmi2CallbackFunctions};
+use biela::fmi::lifecycle::LifecyclePhase;
+use biela::fmi::types::{FmiStatus, fmi2CallbackFunctions};
 
 use super::Unpacked;
 use crate::host::Scratch;
@@ -83,7 +83,7 @@ pub const GOOD: f64 = 0.01;
 pub const TOO_LONG: f64 = 1000.0;
 
 /// The model above, unpacked.
-pub fn block(standard: Standard, scratch: &Scratch) -> Unpacked {
+pub fn block(standard: FmiStandard, scratch: &Scratch) -> Unpacked {
     let path = scratch.path().join("block.toml");
     std::fs::write(&path, MODEL).unwrap();
     Unpacked::new(&path, standard, scratch)
@@ -103,7 +103,7 @@ fn hear(environment: Handle, message: *const c_char) {
 /// A logger of FMI 3.
 pub unsafe extern "C" fn log3(
     environment: Handle,
-    _: Status,
+    _: FmiStatus,
     _: *const c_char,
     message: *const c_char,
 ) {
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn log3(
 unsafe extern "C" fn log2(
     environment: Handle,
     _: *const c_char,
-    _: Status,
+    _: FmiStatus,
     _: *const c_char,
     format: *const c_char,
     message: *const c_char,
@@ -127,7 +127,7 @@ unsafe extern "C" fn log2(
 
 /// A unit and its host.
 pub struct World {
-    pub standard: Standard,
+    pub standard: FmiStandard,
     pub c: Handle,
     #[allow(clippy::box_collection)] // the unit knows its address
     pub log: Box<Vec<String>>,
@@ -137,7 +137,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(unit: &Unpacked, standard: Standard) -> Self {
+    pub fn new(unit: &Unpacked, standard: FmiStandard) -> Self {
         let mut world = Self::bare(unit, standard);
         world.state = null_mut();
         world.start_up();
@@ -147,7 +147,7 @@ impl World {
         world
     }
 
-    pub fn bare(unit: &Unpacked, standard: Standard) -> Self {
+    pub fn bare(unit: &Unpacked, standard: FmiStandard) -> Self {
         let mut log = Box::new(Vec::new());
         let resources = CString::new(unit.resources().to_str().unwrap()).unwrap();
         let token = CString::new(unit.contents.token.as_str()).unwrap();
@@ -162,51 +162,51 @@ impl World {
         }
     }
 
-    fn ok(&self, status: Status) {
-        assert_eq!(status, Status::Ok, "{:?}", self.log);
+    fn ok(&self, status: FmiStatus) {
+        assert_eq!(status, FmiStatus::Ok, "{:?}", self.log);
     }
 
     pub fn reset(&mut self) {
         // SAFETY: a live handle, here and below.
         let status = unsafe {
             match self.standard {
-                Standard::Two => fmi2Reset(self.c),
-                Standard::Three => fmi3Reset(self.c),
+                FmiStandard::Two => fmi2Reset(self.c),
+                FmiStandard::Three => fmi3Reset(self.c),
             }
         };
         self.ok(status);
     }
 
-    pub fn enter(&mut self, start: f64) -> Status {
+    pub fn enter(&mut self, start: f64) -> FmiStatus {
         // SAFETY: a live handle.
         unsafe {
             match self.standard {
-                Standard::Two => {
+                FmiStandard::Two => {
                     self.ok(fmi2SetupExperiment(self.c, 0, 0.0, start, 0, 0.0));
                     fmi2EnterInitializationMode(self.c)
                 }
-                Standard::Three => fmi3EnterInitializationMode(self.c, 0, 0.0, start, 0, 0.0),
+                FmiStandard::Three => fmi3EnterInitializationMode(self.c, 0, 0.0, start, 0, 0.0),
             }
         }
     }
 
     /// The same without the times of an experiment.
-    pub fn enter_quietly(&mut self) -> Status {
+    pub fn enter_quietly(&mut self) -> FmiStatus {
         // SAFETY: a live handle.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2EnterInitializationMode(self.c),
-                Standard::Three => fmi3EnterInitializationMode(self.c, 0, 0.0, 0.0, 0, 0.0),
+                FmiStandard::Two => fmi2EnterInitializationMode(self.c),
+                FmiStandard::Three => fmi3EnterInitializationMode(self.c, 0, 0.0, 0.0, 0, 0.0),
             }
         }
     }
 
-    pub fn exit(&mut self) -> Status {
+    pub fn exit(&mut self) -> FmiStatus {
         // SAFETY: a live handle.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2ExitInitializationMode(self.c),
-                Standard::Three => fmi3ExitInitializationMode(self.c),
+                FmiStandard::Two => fmi2ExitInitializationMode(self.c),
+                FmiStandard::Three => fmi3ExitInitializationMode(self.c),
             }
         }
     }
@@ -218,48 +218,48 @@ impl World {
         self.ok(status);
     }
 
-    pub fn terminate(&mut self) -> Status {
+    pub fn terminate(&mut self) -> FmiStatus {
         // SAFETY: a live handle.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2Terminate(self.c),
-                Standard::Three => fmi3Terminate(self.c),
+                FmiStandard::Two => fmi2Terminate(self.c),
+                FmiStandard::Three => fmi3Terminate(self.c),
             }
         }
     }
 
     /// Brings a reset unit into a phase; `Error` cannot be reached without a fault of the library.
-    pub fn bring_to(&mut self, phase: Phase) {
+    pub fn bring_to(&mut self, phase: LifecyclePhase) {
         match phase {
-            Phase::Instantiated => {}
-            Phase::Initialization => {
+            LifecyclePhase::Instantiated => {}
+            LifecyclePhase::Initialization => {
                 let status = self.enter(0.0);
                 self.ok(status);
             }
-            Phase::Step => self.start_up(),
-            Phase::StepFailed => {
+            LifecyclePhase::Step => self.start_up(),
+            LifecyclePhase::StepFailed => {
                 self.start_up();
-                assert_eq!(self.step(0.0, TOO_LONG).0, Status::Discard);
+                assert_eq!(self.step(0.0, TOO_LONG).0, FmiStatus::Discard);
             }
-            Phase::Terminated => {
+            LifecyclePhase::Terminated => {
                 self.start_up();
                 let status = self.terminate();
                 self.ok(status);
             }
-            Phase::Error => unreachable!("only a panic leads there"),
+            LifecyclePhase::Error => unreachable!("only a panic leads there"),
         }
         self.log.clear();
     }
 
     /// Status and, for FMI 3, the time reached.
-    pub fn step(&mut self, time: f64, h: f64) -> (Status, f64) {
+    pub fn step(&mut self, time: f64, h: f64) -> (FmiStatus, f64) {
         let mut reached = f64::NAN;
         let mut flags = [true; 3];
         // SAFETY: a live handle and pointers to locals.
         let status = unsafe {
             match self.standard {
-                Standard::Two => fmi2DoStep(self.c, time, h, 1),
-                Standard::Three => {
+                FmiStandard::Two => fmi2DoStep(self.c, time, h, 1),
+                FmiStandard::Three => {
                     let [a, b, c] = &mut flags;
                     fmi3DoStep(self.c, time, h, 1, a, b, c, &mut reached)
                 }
@@ -273,13 +273,13 @@ impl World {
         let mut time = f64::NAN;
         let status = match self.standard {
             // SAFETY: a live handle and a pointer to a local.
-            Standard::Two => unsafe { fmi2GetRealStatus(self.c, 2, &mut time) },
-            Standard::Three => self.get(&[COUNT], std::slice::from_mut(&mut time)),
+            FmiStandard::Two => unsafe { fmi2GetRealStatus(self.c, 2, &mut time) },
+            FmiStandard::Three => self.get(&[COUNT], std::slice::from_mut(&mut time)),
         };
-        (status == Status::Ok).then_some(time)
+        (status == FmiStatus::Ok).then_some(time)
     }
 
-    pub fn get(&mut self, references: &[u32], values: &mut [f64]) -> Status {
+    pub fn get(&mut self, references: &[u32], values: &mut [f64]) -> FmiStatus {
         let (r, n, v, m) = (
             references.as_ptr(),
             references.len(),
@@ -289,8 +289,8 @@ impl World {
         // SAFETY: a live handle and arrays of their lengths.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2GetReal(self.c, r, n, v),
-                Standard::Three => fmi3GetFloat64(self.c, r, n, v, m),
+                FmiStandard::Two => fmi2GetReal(self.c, r, n, v),
+                FmiStandard::Three => fmi3GetFloat64(self.c, r, n, v, m),
             }
         }
     }
@@ -302,7 +302,7 @@ impl World {
         value[0]
     }
 
-    pub fn set(&mut self, references: &[u32], values: &[f64]) -> Status {
+    pub fn set(&mut self, references: &[u32], values: &[f64]) -> FmiStatus {
         let (r, n, v, m) = (
             references.as_ptr(),
             references.len(),
@@ -312,8 +312,8 @@ impl World {
         // SAFETY: a live handle and arrays of their lengths.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2SetReal(self.c, r, n, v),
-                Standard::Three => fmi3SetFloat64(self.c, r, n, v, m),
+                FmiStandard::Two => fmi2SetReal(self.c, r, n, v),
+                FmiStandard::Three => fmi3SetFloat64(self.c, r, n, v, m),
             }
         }
     }
@@ -323,20 +323,20 @@ impl World {
         // SAFETY: a live handle and a pointer to a local.
         let status = unsafe {
             match self.standard {
-                Standard::Two => fmi2GetFMUstate(self.c, &mut state),
-                Standard::Three => fmi3GetFMUState(self.c, &mut state),
+                FmiStandard::Two => fmi2GetFMUstate(self.c, &mut state),
+                FmiStandard::Three => fmi3GetFMUState(self.c, &mut state),
             }
         };
         self.ok(status);
         state
     }
 
-    pub fn restore(&mut self, state: Handle) -> Status {
+    pub fn restore(&mut self, state: Handle) -> FmiStatus {
         // SAFETY: live handles.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2SetFMUstate(self.c, state),
-                Standard::Three => fmi3SetFMUState(self.c, state),
+                FmiStandard::Two => fmi2SetFMUstate(self.c, state),
+                FmiStandard::Three => fmi3SetFMUState(self.c, state),
             }
         }
     }
@@ -345,8 +345,8 @@ impl World {
         // SAFETY: live handles.
         let status = unsafe {
             match self.standard {
-                Standard::Two => fmi2FreeFMUstate(self.c, &mut state),
-                Standard::Three => fmi3FreeFMUState(self.c, &mut state),
+                FmiStandard::Two => fmi2FreeFMUstate(self.c, &mut state),
+                FmiStandard::Three => fmi3FreeFMUState(self.c, &mut state),
             }
         };
         self.ok(status);
@@ -358,30 +358,32 @@ impl World {
         // SAFETY: live handles and arrays of their lengths.
         unsafe {
             let status = match self.standard {
-                Standard::Two => fmi2SerializedFMUstateSize(self.c, state, &mut size),
-                Standard::Three => fmi3SerializedFMUStateSize(self.c, state, &mut size),
+                FmiStandard::Two => fmi2SerializedFMUstateSize(self.c, state, &mut size),
+                FmiStandard::Three => fmi3SerializedFMUStateSize(self.c, state, &mut size),
             };
             self.ok(status);
             let mut bytes = vec![0_u8; size];
             let status = match self.standard {
-                Standard::Two => {
+                FmiStandard::Two => {
                     fmi2SerializeFMUstate(self.c, state, bytes.as_mut_ptr().cast(), size)
                 }
-                Standard::Three => fmi3SerializeFMUState(self.c, state, bytes.as_mut_ptr(), size),
+                FmiStandard::Three => {
+                    fmi3SerializeFMUState(self.c, state, bytes.as_mut_ptr(), size)
+                }
             };
             self.ok(status);
             bytes
         }
     }
 
-    pub fn deserialize(&mut self, bytes: &[u8], state: &mut Handle) -> Status {
+    pub fn deserialize(&mut self, bytes: &[u8], state: &mut Handle) -> FmiStatus {
         // SAFETY: a live handle and an array of its length.
         unsafe {
             match self.standard {
-                Standard::Two => {
+                FmiStandard::Two => {
                     fmi2DeSerializeFMUstate(self.c, bytes.as_ptr().cast(), bytes.len(), state)
                 }
-                Standard::Three => {
+                FmiStandard::Three => {
                     fmi3DeserializeFMUState(self.c, bytes.as_ptr(), bytes.len(), state)
                 }
             }
@@ -397,19 +399,19 @@ impl World {
     }
 
     /// Calls a function of the table by its name, with arguments that are good for this unit.
-    pub fn call(&mut self, name: &str) -> Status {
+    pub fn call(&mut self, name: &str) -> FmiStatus {
         match self.standard {
-            Standard::Two => self.call2(name),
-            Standard::Three => self.call3(name),
+            FmiStandard::Two => self.call2(name),
+            FmiStandard::Three => self.call3(name),
         }
     }
 
-    fn call2(&mut self, name: &str) -> Status {
+    fn call2(&mut self, name: &str) -> FmiStatus {
         let c = self.c;
         let (x, push): (*const u32, *const u32) = (&X, &PUSH);
         let (one, mut number, mut value) = (1_i32, 0_i32, 0.25_f64);
         let (mut size, mut text) = (0_usize, null::<c_char>());
-        let mut status = Status::Fatal;
+        let mut status = FmiStatus::Fatal;
         let mut room = vec![0_u8; self.bytes.len()];
         // SAFETY: a live handle and pointers to locals; counts are those of the arrays.
         unsafe {
@@ -471,7 +473,7 @@ impl World {
         }
     }
 
-    fn call3(&mut self, name: &str) -> Status {
+    fn call3(&mut self, name: &str) -> FmiStatus {
         let c = self.c;
         let (x, push): (*const u32, *const u32) = (&X, &PUSH);
         let (one, mut value) = (1_i32, 0.25_f64);
@@ -619,8 +621,8 @@ impl Drop for World {
         // SAFETY: live handles that are not used any more.
         unsafe {
             match self.standard {
-                Standard::Two => fmi2FreeInstance(self.c),
-                Standard::Three => fmi3FreeInstance(self.c),
+                FmiStandard::Two => fmi2FreeInstance(self.c),
+                FmiStandard::Three => fmi3FreeInstance(self.c),
             }
         }
     }
@@ -628,7 +630,7 @@ impl Drop for World {
 
 /// Makes an instance with a logger that writes into the list behind `environment`.
 pub fn instantiate(
-    standard: Standard,
+    standard: FmiStandard,
     token: &CStr,
     resources: *const c_char,
     environment: Handle,
@@ -636,13 +638,13 @@ pub fn instantiate(
     // SAFETY: C strings, and callbacks that live for ever; see `log2` for the cast.
     unsafe {
         match standard {
-            Standard::Two => {
+            FmiStandard::Two => {
                 let functions = fmi2CallbackFunctions {
                     logger: Some(std::mem::transmute::<
                         unsafe extern "C" fn(
                             Handle,
                             *const c_char,
-                            Status,
+                            FmiStatus,
                             *const c_char,
                             *const c_char,
                             *const c_char,
@@ -664,7 +666,7 @@ pub fn instantiate(
                     0,
                 )
             }
-            Standard::Three => fmi3InstantiateCoSimulation(
+            FmiStandard::Three => fmi3InstantiateCoSimulation(
                 c"one".as_ptr(),
                 token.as_ptr(),
                 resources,

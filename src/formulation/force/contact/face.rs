@@ -6,26 +6,26 @@
 //!   spline   δ = r − n(s)·(c − γ(s)),   (c − γ(s))·γ'(s) = 0
 //! ```
 
-use super::super::dual::{Number, Three, dot, minus, plus, times};
-use super::super::frame::Frame;
-use super::outline::Smooth;
+use super::super::body_frame::BodyFrame;
+use super::super::dual::{Scalar, Vector3Of, dot, minus, plus, times};
+use super::outline::SmoothCurve;
 
 /// Where a ball meets a face.
 #[derive(Clone, Copy, Debug)]
-pub struct Meeting<T> {
+pub struct Proximity<T> {
     /// δ, positive where they overlap.
     pub depth: T,
     /// n, ground axes.
-    pub normal: Three<T>,
+    pub normal: Vector3Of<T>,
     /// Ground frame.
-    pub place: Three<T>,
+    pub place: Vector3Of<T>,
     /// Of a piece of an outline: how far inside its two ends, positive inside (m).
     pub margins: [T; 2],
 }
 
 /// What can be touched, in the axes of its body, seen from the centre of mass.
 #[derive(Clone, Debug)]
-pub enum Face {
+pub enum ContactSurface {
     /// A half space.
     Plane {
         /// On it.
@@ -61,10 +61,10 @@ pub enum Face {
         deepest: f64,
     },
     /// A smooth outline.
-    Smooth(Box<Smooth>),
+    Smooth(Box<SmoothCurve>),
 }
 
-impl Face {
+impl ContactSurface {
     /// It ends somewhere.
     pub fn ends(&self) -> bool {
         match self {
@@ -84,13 +84,18 @@ impl Face {
     }
 
     /// Where a ball about `center` meets it.
-    pub fn meet<T: Number>(&self, body: &Frame<T>, center: &Three<T>, radius: f64) -> Meeting<T> {
+    pub fn meet<T: Scalar>(
+        &self,
+        body: &BodyFrame<T>,
+        center: &Vector3Of<T>,
+        radius: f64,
+    ) -> Proximity<T> {
         let free = [T::constant(1.0); 2];
         match self {
             Self::Plane { point, normal } => {
                 let n = body.fixed(normal);
                 let height = dot(&n, &minus(center, &body.place(point)));
-                Meeting {
+                Proximity {
                     depth: -height + radius,
                     normal: n,
                     place: minus(center, &n.map(|x| x * radius)),
@@ -106,7 +111,7 @@ impl Face {
             } => {
                 let [begin, end] = ends.map(|p| minus(center, &body.place(&p)));
                 let (n, t) = (body.fixed(normal), body.fixed(along));
-                Meeting {
+                Proximity {
                     depth: -dot(&n, &begin) + radius,
                     normal: n,
                     place: minus(center, &n.map(|x| x * radius)),
@@ -124,7 +129,7 @@ impl Face {
                 let zero = T::constant(0.0);
                 let n = body.turn(&[found.normal[0], found.normal[1], zero]);
                 let on = body.turn(&[found.place[0], found.place[1], zero]);
-                Meeting {
+                Proximity {
                     depth: -found.height + radius,
                     normal: n,
                     place: plus(&body.r, &on),
@@ -135,21 +140,21 @@ impl Face {
     }
 }
 
-fn ball<T: Number>(
-    body: &Frame<T>,
+fn ball<T: Scalar>(
+    body: &BodyFrame<T>,
     point: &[f64; 3],
     own: f64,
-    center: &Three<T>,
+    center: &Vector3Of<T>,
     radius: f64,
     margins: [T; 2],
-) -> Meeting<T> {
+) -> Proximity<T> {
     let middle = body.place(point);
     let e = minus(center, &middle);
     let squared = dot(&e, &e);
     // Centres in one place have no direction between them: up, without derivatives.
     if !(squared.value() > f64::MIN_POSITIVE) {
         let up = [T::constant(0.0), T::constant(1.0), T::constant(0.0)];
-        return Meeting {
+        return Proximity {
             depth: T::constant(own + radius),
             normal: up,
             place: middle,
@@ -158,7 +163,7 @@ fn ball<T: Number>(
     }
     let distance = squared.sqrt();
     let normal = times(T::constant(1.0) / distance, &e);
-    Meeting {
+    Proximity {
         depth: -distance + (own + radius),
         normal,
         place: plus(&middle, &normal.map(|x| x * own)),

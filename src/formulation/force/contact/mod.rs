@@ -12,15 +12,15 @@
 pub mod face;
 pub mod outline;
 
-use super::dual::{Number, Three, dot, minus, plus, times};
-use super::frame::Frame;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, Vector3Of, dot, minus, plus, times};
 use super::friction::Friction;
-use super::kernel::{Action, Kernel};
-use super::touch;
-use super::{Shown, Watched};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Crossing, Power};
-use face::{Face, Meeting};
+use super::spatial_force::{BodyWrenches, SpatialForce};
+use super::unilateral;
+use super::{ForceQuantities, LawEvent};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{Crossing, EvaluationContext, Power};
+use face::{ContactSurface, Proximity};
 
 /// Beside a piece of an outline.
 const BESIDE: i32 = 3;
@@ -29,20 +29,20 @@ const BEHIND: i32 = 4;
 
 /// How a contact presses.
 #[derive(Clone, Copy, Debug)]
-pub struct Press {
+pub struct NormalForce {
     /// k
-    pub stiffness: Value,
+    pub stiffness: DrivenValue,
     /// n
     pub exponent: f64,
     /// d
-    pub damping: Value,
+    pub damping: DrivenValue,
     /// The damping grows with the depth: Hunt and Crossley.
     pub grows: bool,
 }
 
-impl Press {
+impl NormalForce {
     /// k δⁿ, continued oddly past zero.
-    fn elastic<T: Number>(&self, cx: &Context, depth: T) -> T {
+    fn elastic<T: Scalar>(&self, cx: &EvaluationContext, depth: T) -> T {
         let (k, x) = (self.stiffness.get(cx), depth.value());
         if self.exponent == 1.0 {
             return depth * k;
@@ -52,7 +52,7 @@ impl Press {
     }
 
     /// N, whatever its sign.
-    fn normal<T: Number>(&self, cx: &Context, depth: T, rate: T) -> T {
+    fn normal<T: Scalar>(&self, cx: &EvaluationContext, depth: T, rate: T) -> T {
         let elastic = self.elastic(cx, depth);
         let d = self.damping.get(cx);
         if self.grows {
@@ -62,7 +62,7 @@ impl Press {
         }
     }
 
-    fn stored(&self, cx: &Context, depth: f64) -> f64 {
+    fn stored(&self, cx: &EvaluationContext, depth: f64) -> f64 {
         self.elastic(cx, depth) * depth / (self.exponent + 1.0)
     }
 }
@@ -71,51 +71,51 @@ impl Press {
 #[derive(Clone, Debug)]
 pub struct Contact {
     /// Of body 0.
-    pub face: Face,
+    pub face: ContactSurface,
     /// Centre of the ball of body 1, seen from the centre of mass.
     pub center: [f64; 3],
     /// Of the ball; zero is a point.
     pub radius: f64,
     /// Normal force.
-    pub press: Press,
+    pub press: NormalForce,
     /// Along the face.
     pub friction: Option<Friction>,
 }
 
-struct Touching<T> {
-    meeting: Meeting<T>,
+struct ContactPoint<T> {
+    meeting: Proximity<T>,
     rate: T,
-    along: Three<T>,
+    along: Vector3Of<T>,
 }
 
 impl Contact {
-    fn touching<T: Number>(&self, [a, b]: &[Frame<T>; 2]) -> Touching<T> {
+    fn touching<T: Scalar>(&self, [a, b]: &[BodyFrame<T>; 2]) -> ContactPoint<T> {
         let meeting = self.face.meet(a, &b.place(&self.center), self.radius);
         let u = minus(&b.velocity(&meeting.place), &a.velocity(&meeting.place));
         let parting = dot(&meeting.normal, &u);
         let along = minus(&u, &times(parting, &meeting.normal));
-        Touching {
+        ContactPoint {
             meeting,
             rate: -parting,
             along,
         }
     }
 
-    fn normal<T: Number>(&self, cx: &Context, at: &Touching<T>) -> T {
+    fn normal<T: Scalar>(&self, cx: &EvaluationContext, at: &ContactPoint<T>) -> T {
         self.press.normal(cx, at.meeting.depth, at.rate)
     }
 
     /// The mode for a place that is not beside the face.
-    fn judge(&self, cx: &Context, at: &Touching<f64>) -> i32 {
+    fn judge(&self, cx: &EvaluationContext, at: &ContactPoint<f64>) -> i32 {
         if at.meeting.depth > self.face.deepest() {
             BEHIND
         } else {
-            touch::start(at.meeting.depth, self.normal(cx, at))
+            unilateral::start(at.meeting.depth, self.normal(cx, at))
         }
     }
 }
 
-impl Kernel for Contact {
+impl SpatialForce for Contact {
     fn depends_on_rate(&self) -> bool {
         self.friction.is_some() || !self.press.damping.always_zero()
     }
@@ -124,9 +124,13 @@ impl Kernel for Contact {
         self.depends_on_rate()
     }
 
-    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
-        if cx.modes[0] != touch::PRESSING {
-            return Action::none();
+    fn act<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> BodyWrenches<T> {
+        if cx.modes[0] != unilateral::PRESSING {
+            return BodyWrenches::none();
         }
         let at = self.touching(bodies);
         let normal = self.normal(cx, &at);
@@ -135,26 +139,26 @@ impl Kernel for Contact {
             let drag = friction.over_speed(cx, dot(&at.along, &at.along)) * normal;
             force = plus(&force, &times(-drag, &at.along));
         }
-        Action::force(force, at.meeting.place)
+        BodyWrenches::force(force, at.meeting.place)
     }
 
-    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
         match cx.modes[0] {
-            touch::PRESSING | touch::PARTING => {
+            unilateral::PRESSING | unilateral::PARTING => {
                 self.press.stored(cx, self.touching(bodies).meeting.depth)
             }
             _ => 0.0,
         }
     }
 
-    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
+    fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
         let mode = cx.modes[0];
-        if mode != touch::PRESSING && mode != touch::PARTING {
+        if mode != unilateral::PRESSING && mode != unilateral::PARTING {
             return Power::default();
         }
         let at = self.touching(bodies);
         let elastic = self.press.elastic(cx, at.meeting.depth);
-        if mode == touch::PARTING {
+        if mode == unilateral::PARTING {
             return Power {
                 dissipated: -elastic * at.rate,
                 supplied: 0.0,
@@ -171,33 +175,33 @@ impl Kernel for Contact {
     }
 
     /// The depth is shown as length, pressing as a positive force.
-    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
+    fn shown(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
         let at = self.touching(bodies);
-        let force = if cx.modes[0] == touch::PRESSING {
+        let force = if cx.modes[0] == unilateral::PRESSING {
             self.normal(cx, &at)
         } else {
             0.0
         };
-        Shown {
+        ForceQuantities {
             length: at.meeting.depth,
             rate: at.rate,
             force,
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 
-    fn watched(&self) -> Watched {
+    fn watched(&self) -> LawEvent {
         let margins = if self.face.ends() { 2 } else { 0 };
-        Watched {
-            events: touch::EVENTS + margins,
+        LawEvent {
+            events: unilateral::EVENTS + margins,
             modes: 1,
         }
     }
 
-    fn watch<T: Number>(
+    fn watch<T: Scalar>(
         &self,
-        cx: &Context,
-        bodies: &[Frame<T>; 2],
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
         put: &mut dyn FnMut(usize, T),
     ) {
         let at = self.touching(bodies);
@@ -209,7 +213,7 @@ impl Kernel for Contact {
         }
     }
 
-    fn start_modes(&self, cx: &Context, bodies: &[Frame<f64>; 2], modes: &mut [i32]) {
+    fn start_modes(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2], modes: &mut [i32]) {
         let at = self.touching(bodies);
         let beside = self.face.ends() && at.meeting.margins.iter().any(|m| *m < 0.0);
         modes[0] = if beside { BESIDE } else { self.judge(cx, &at) };
@@ -222,11 +226,17 @@ impl Kernel for Contact {
             (_, 2 | 3) => Crossing::Falling,
             (BEHIND, 0) => Crossing::Falling,
             (BEHIND, _) => Crossing::Off,
-            (mode, i) => touch::crossing(mode, i),
+            (mode, i) => unilateral::crossing(mode, i),
         }
     }
 
-    fn fire(&self, cx: &Context, bodies: &[Frame<f64>; 2], i: usize, modes: &mut [i32]) {
+    fn fire(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        i: usize,
+        modes: &mut [i32],
+    ) {
         let at = self.touching(bodies);
         modes[0] = match (modes[0], i) {
             (BESIDE, 2 | 3) => {
@@ -240,8 +250,8 @@ impl Kernel for Contact {
             }
             (_, 2 | 3) => BESIDE,
             // What comes up from behind leaves without being pressed.
-            (BEHIND, _) => touch::APART,
-            (mode, i) => touch::fire(mode, i, at.meeting.depth),
+            (BEHIND, _) => unilateral::APART,
+            (mode, i) => unilateral::fire(mode, i, at.meeting.depth),
         };
     }
 }

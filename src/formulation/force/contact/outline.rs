@@ -1,16 +1,16 @@
 //! Outlines of the plane: a polyline becomes segments and the corners that stick out, a smooth one a spline over the length of
 //! its polygon. The material lies to the right of the direction of travel.
 
-use super::super::dual::Number;
-use super::face::Face;
-use crate::formulation::function::{Ends, Spline};
-use crate::model::Outline;
+use super::super::dual::Scalar;
+use super::face::ContactSurface;
+use crate::formulation::function::{Spline, SplineEnds};
+use crate::model::SurfaceOutline;
 
 /// The faces of an outline, points seen from the centre of mass.
-pub fn faces(outline: &Outline, center: [f64; 2]) -> Vec<Face> {
+pub fn faces(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<ContactSurface> {
     let points = oriented(outline, center);
     if outline.smooth {
-        return vec![Face::Smooth(Box::new(Smooth::new(
+        return vec![ContactSurface::Smooth(Box::new(SmoothCurve::new(
             &points,
             outline.closed,
             outline.depth,
@@ -22,8 +22,8 @@ pub fn faces(outline: &Outline, center: [f64; 2]) -> Vec<Face> {
     let along: Vec<[f64; 2]> = (0..pieces)
         .map(|k| unit(points[k], points[(k + 1) % n]))
         .collect();
-    let mut faces: Vec<Face> = (0..pieces)
-        .map(|k| Face::Segment {
+    let mut faces: Vec<ContactSurface> = (0..pieces)
+        .map(|k| ContactSurface::Segment {
             ends: [deep(points[k]), deep(points[(k + 1) % n])],
             along: deep(along[k]),
             normal: [-along[k][1], along[k][0], 0.0],
@@ -38,7 +38,7 @@ pub fn faces(outline: &Outline, center: [f64; 2]) -> Vec<Face> {
         let (a, b) = (along[k], along[next]);
         // Turning right, towards the material, a corner sticks out.
         if a[0] * b[1] - a[1] * b[0] < 0.0 {
-            faces.push(Face::Corner {
+            faces.push(ContactSurface::Corner {
                 point: deep(points[(k + 1) % n]),
                 along: [deep(a), deep(b)],
                 deepest: outline.depth,
@@ -55,7 +55,7 @@ fn unit(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 }
 
 /// Seen from the centre of mass, with the material on the right.
-fn oriented(outline: &Outline, center: [f64; 2]) -> Vec<[f64; 2]> {
+fn oriented(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<[f64; 2]> {
     let mut points: Vec<[f64; 2]> = (outline.points.iter())
         .map(|p| [p[0] - center[0], p[1] - center[1]])
         .collect();
@@ -75,7 +75,7 @@ fn oriented(outline: &Outline, center: [f64; 2]) -> Vec<[f64; 2]> {
 
 /// A smooth outline γ(s).
 #[derive(Clone, Debug)]
-pub struct Smooth {
+pub struct SmoothCurve {
     x: Spline,
     y: Spline,
     knots: Vec<f64>,
@@ -85,7 +85,7 @@ pub struct Smooth {
 
 /// The nearest place of a smooth outline, in the axes of its body.
 #[derive(Clone, Copy, Debug)]
-pub struct Nearest<T> {
+pub struct NearestPoint<T> {
     /// n·(c − γ)
     pub height: T,
     /// Out of the material.
@@ -99,7 +99,7 @@ pub struct Nearest<T> {
 /// Places tried in each interval before Newton.
 const TRIED: usize = 4;
 
-impl Smooth {
+impl SmoothCurve {
     fn new(points: &[[f64; 2]], closed: bool, deepest: f64) -> Self {
         let mut points = points.to_vec();
         if closed {
@@ -111,9 +111,9 @@ impl Smooth {
             knots.push(knots[knots.len() - 1] + length);
         }
         let ends = if closed {
-            Ends::Periodic
+            SplineEnds::Periodic
         } else {
-            Ends::Natural
+            SplineEnds::Natural
         };
         let spline = |k: usize| {
             let pairs: Vec<[f64; 2]> = knots.iter().zip(&points).map(|(s, p)| [*s, p[k]]).collect();
@@ -178,7 +178,7 @@ impl Smooth {
     }
 
     /// The place nearest to c, with the derivatives of c.
-    pub fn nearest<T: Number>(&self, c: &[T; 2]) -> Nearest<T> {
+    pub fn nearest<T: Scalar>(&self, c: &[T; 2]) -> NearestPoint<T> {
         let mut at = self.parameter([c[0].value(), c[1].value()]);
         let mut margins = [T::constant(1.0); 2];
         if !self.closed {
@@ -199,7 +199,7 @@ impl Smooth {
         let length = (tangent[0] * tangent[0] + tangent[1] * tangent[1]).sqrt();
         let normal = [-tangent[1] / length, tangent[0] / length];
         let height = normal[0] * (c[0] - place[0]) + normal[1] * (c[1] - place[1]);
-        Nearest {
+        NearestPoint {
             height,
             normal,
             place,
@@ -212,14 +212,14 @@ impl Smooth {
 mod tests {
     use super::*;
 
-    fn circle(n: usize, smooth: bool, hollow: bool) -> Outline {
+    fn circle(n: usize, smooth: bool, hollow: bool) -> SurfaceOutline {
         let points = (0..n)
             .map(|k| {
                 let (sin, cos) = (std::f64::consts::TAU * k as f64 / n as f64).sin_cos();
                 [1.0 + 2.0 * cos, -0.5 + 2.0 * sin]
             })
             .collect();
-        Outline {
+        SurfaceOutline {
             points,
             closed: true,
             hollow,
@@ -232,7 +232,7 @@ mod tests {
     fn a_spline_through_a_circle_is_met_like_a_circle() {
         for hollow in [false, true] {
             let faces = faces(&circle(40, true, hollow), [0.2, 0.1]);
-            let [Face::Smooth(curve)] = &faces[..] else {
+            let [ContactSurface::Smooth(curve)] = &faces[..] else {
                 panic!()
             };
             for k in 0..50 {
@@ -250,24 +250,24 @@ mod tests {
 
     #[test]
     fn a_square_has_four_sides_and_four_corners_and_a_square_hole_no_corner() {
-        let square = |hollow| Outline {
+        let square = |hollow| SurfaceOutline {
             points: vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]],
             closed: true,
             hollow,
             smooth: false,
             depth: 0.3,
         };
-        let count = |outline: &Outline| {
+        let count = |outline: &SurfaceOutline| {
             let faces = faces(outline, [0.0; 2]);
             let corners = faces
                 .iter()
-                .filter(|f| matches!(f, Face::Corner { .. }))
+                .filter(|f| matches!(f, ContactSurface::Corner { .. }))
                 .count();
             (faces.len() - corners, corners)
         };
         assert_eq!(count(&square(false)), (4, 4));
         assert_eq!(count(&square(true)), (4, 0));
-        let ground = Outline {
+        let ground = SurfaceOutline {
             closed: false,
             ..square(false)
         };

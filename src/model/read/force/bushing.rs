@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::model::check::across;
 use crate::model::keys::{FORCES, keys_of_frames};
 use crate::model::read::names::Names;
-use crate::model::reader::Table;
-use crate::model::{ForcePlace, Frame, JointPlace};
+use crate::model::reader::TableReader;
+use crate::model::{ForceApplication, JointFrame, JointPlacement};
 
-pub fn bushing(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> {
+pub fn bushing(table: &TableReader, names: &Names) -> Result<(ForceKind, ForceApplication)> {
     let bodies = names.two_bodies(table)?;
     let at = match (table.has("point"), table.has("at")) {
-        (true, false) => JointPlace::Ground(frame(table)?),
+        (true, false) => JointPlacement::InitialPose(frame(table)?),
         (false, true) => {
             for key in ["axis", "across"] {
                 if table.has(key) {
@@ -38,7 +38,7 @@ pub fn bushing(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
             for (part, keys) in frames.iter().zip(keys) {
                 part.keys_among(keys)?;
             }
-            JointPlace::Bodies([frame(first)?, frame(second)?])
+            JointPlacement::BodyFrames([frame(first)?, frame(second)?])
         }
         (true, true) => {
             return Err(table.refuse_key(
@@ -62,11 +62,11 @@ pub fn bushing(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
     let damping = six(table, "damping")?.unwrap_or_default();
     Ok((
         ForceKind::Bushing { stiffness, damping },
-        ForcePlace::Frames { bodies, at },
+        ForceApplication::Frames { bodies, at },
     ))
 }
 
-fn frame(table: &Table) -> Result<Frame> {
+fn frame(table: &TableReader) -> Result<JointFrame> {
     let point = table.needed_vector("point")?;
     let axis = table.direction("axis")?;
     let second = match table.direction("across")? {
@@ -78,21 +78,21 @@ fn frame(table: &Table) -> Result<Frame> {
             )
         })?,
     };
-    Ok(Frame {
+    Ok(JointFrame {
         point,
         axis: axis.unwrap_or([1.0, 0.0, 0.0]),
-        across: second,
+        reference_direction: second,
     })
 }
 
-fn words(table: &Table) -> &'static str {
+fn words(table: &TableReader) -> &'static str {
     match table.dimension() {
         2 => "3 numbers >= 0: along x, along y, about z",
         _ => "6 numbers >= 0: along x, y, z, about x, y, z",
     }
 }
 
-fn six(table: &Table, key: &str) -> Result<Option<[f64; 6]>> {
+fn six(table: &TableReader, key: &str) -> Result<Option<[f64; 6]>> {
     let count = if table.dimension() == 2 { 3 } else { 6 };
     let Some(given) = table.numbers(key, words(table), count)? else {
         return Ok(None);

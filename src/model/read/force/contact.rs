@@ -6,10 +6,12 @@ use crate::error::Result;
 use crate::model::check::Range;
 use crate::model::keys::{OUTLINE, PLANE, SPHERE};
 use crate::model::read::names::Names;
-use crate::model::reader::Table;
-use crate::model::{Contact, ContactLaw, ForcePlace, Outline, Rigid, Surface};
+use crate::model::reader::TableReader;
+use crate::model::{
+    ContactDefinition, ContactLaw, ForceApplication, RigidImpact, Surface, SurfaceOutline,
+};
 
-pub fn contact(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> {
+pub fn contact(table: &TableReader, names: &Names) -> Result<(ForceKind, ForceApplication)> {
     let bodies = names.two_bodies(table)?;
     let given: Vec<&str> = ["plane", "sphere", "curve"]
         .into_iter()
@@ -56,7 +58,7 @@ pub fn contact(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
     {
         return Err(table.refuse("two points never touch: give one of them a radius"));
     }
-    let kind = ForceKind::Contact(Contact {
+    let kind = ForceKind::Contact(ContactDefinition {
         surface,
         radius,
         law,
@@ -66,18 +68,18 @@ pub fn contact(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
             .transpose()?,
     });
     let points = [first, table.vector("point")?.unwrap_or_default()];
-    Ok((kind, ForcePlace::Points { bodies, points }))
+    Ok((kind, ForceApplication::Points { bodies, points }))
 }
 
 /// Blows of a contact or an end stop.
-pub fn rigid(table: &Table) -> Result<Rigid> {
-    Ok(Rigid {
+pub fn rigid(table: &TableReader) -> Result<RigidImpact> {
+    Ok(RigidImpact {
         restitution: table.needed_number("restitution", Range::Part)?,
         rest_speed: table.number("rest_speed", Range::NonNegative)?,
     })
 }
 
-fn compliant(table: &Table) -> Result<ContactLaw> {
+fn compliant(table: &TableReader) -> Result<ContactLaw> {
     if table.has("rest_speed") {
         let message = "rest_speed is that of a rigid contact: it needs \"restitution\"";
         return Err(table.refuse_key("rest_speed", message));
@@ -115,7 +117,7 @@ fn compliant(table: &Table) -> Result<ContactLaw> {
     }
 }
 
-fn plane(table: &Table) -> Result<(Surface, [f64; 3])> {
+fn plane(table: &TableReader) -> Result<(Surface, [f64; 3])> {
     table.keys_among(&PLANE)?;
     let normal = table.needed_direction("normal")?;
     Ok((
@@ -124,7 +126,7 @@ fn plane(table: &Table) -> Result<(Surface, [f64; 3])> {
     ))
 }
 
-fn sphere(table: &Table) -> Result<(Surface, [f64; 3])> {
+fn sphere(table: &TableReader) -> Result<(Surface, [f64; 3])> {
     table.keys_among(&SPHERE)?;
     let radius = table.needed_number("radius", Range::NonNegative)?;
     Ok((
@@ -133,7 +135,7 @@ fn sphere(table: &Table) -> Result<(Surface, [f64; 3])> {
     ))
 }
 
-fn curve(table: &Table) -> Result<Surface> {
+fn curve(table: &TableReader) -> Result<Surface> {
     table.keys_among(&OUTLINE)?;
     let flag = |key: &str| Ok::<bool, crate::error::Error>(table.flag(key)?.unwrap_or(false));
     let closed = flag("closed")?;
@@ -170,7 +172,7 @@ fn curve(table: &Table) -> Result<Surface> {
     let depth = table
         .number("depth", Range::Positive)?
         .unwrap_or(0.1 * size(0).max(size(1)));
-    Ok(Surface::Curve(Outline {
+    Ok(Surface::Curve(SurfaceOutline {
         points,
         closed,
         hollow,

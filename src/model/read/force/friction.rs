@@ -3,16 +3,16 @@
 use super::contact::rigid;
 use crate::error::Result;
 use crate::model::check::Range;
-use crate::model::document::Value;
+use crate::model::document::NodeValue;
 use crate::model::keys::FRICTION;
-use crate::model::reader::Table;
-use crate::model::{Friction, JointKind, Limits, StopLaw};
+use crate::model::reader::TableReader;
+use crate::model::{FrictionDefinition, JointKind, JointLimits, LimitLaw};
 
 /// Where the static level has turned into the kinetic one, unless said, in stiction velocities.
 const STRIBECK: f64 = 10.0;
 
 /// `{ kinetic = .., static = .., stiction_velocity = .., stribeck_velocity = .., viscous = .. }`
-pub fn friction(table: &Table) -> Result<Friction> {
+pub fn friction(table: &TableReader) -> Result<FrictionDefinition> {
     table.keys_among(&FRICTION)?;
     let kinetic = table.needed_number("kinetic", Range::NonNegative)?;
     let r#static = table
@@ -26,7 +26,7 @@ pub fn friction(table: &Table) -> Result<Friction> {
         return Err(table.refuse_value("static", message));
     }
     let stiction_velocity = table.needed_number("stiction_velocity", Range::Positive)?;
-    Ok(Friction {
+    Ok(FrictionDefinition {
         kinetic,
         r#static,
         stiction_velocity,
@@ -37,7 +37,7 @@ pub fn friction(table: &Table) -> Result<Friction> {
 }
 
 /// One for each coordinate of a joint.
-pub fn frictions(table: &Table, kind: JointKind) -> Result<Vec<Option<Friction>>> {
+pub fn frictions(table: &TableReader, kind: JointKind) -> Result<Vec<Option<FrictionDefinition>>> {
     if !table.has("friction") {
         return Ok(vec![]);
     }
@@ -52,7 +52,8 @@ pub fn frictions(table: &Table, kind: JointKind) -> Result<Vec<Option<Friction>>
         let own = table.table("friction")?.expect("the key is there");
         return Ok(vec![Some(friction(&own)?)]);
     }
-    let single = (table.get("friction")).is_some_and(|e| matches!(e.node.value, Value::Table(_)));
+    let single =
+        (table.get("friction")).is_some_and(|e| matches!(e.node.value, NodeValue::Table(_)));
     if single || table.tables("friction")?.len() != count {
         let message = format!(
             "friction must be a list of {count} tables, one for each coordinate, {{}} where there is none"
@@ -71,7 +72,7 @@ pub fn frictions(table: &Table, kind: JointKind) -> Result<Vec<Option<Friction>>
 }
 
 /// End stops, one pair for each coordinate of a joint.
-pub fn limits(table: &Table, kind: JointKind) -> Result<Vec<Option<Limits>>> {
+pub fn limits(table: &TableReader, kind: JointKind) -> Result<Vec<Option<JointLimits>>> {
     if !table.has("limits") {
         for key in ["stiffness", "damping", "restitution", "rest_speed"] {
             if table.has(key) {
@@ -98,7 +99,7 @@ pub fn limits(table: &Table, kind: JointKind) -> Result<Vec<Option<Limits>>> {
     (pairs.into_iter())
         .map(|pair| match pair[..] {
             [] if count > 1 => Ok(None),
-            [low, high] if low < high => Ok(Some(Limits {
+            [low, high] if low < high => Ok(Some(JointLimits {
                 range: [low, high],
                 stop,
             })),
@@ -113,7 +114,7 @@ pub fn limits(table: &Table, kind: JointKind) -> Result<Vec<Option<Limits>>> {
 }
 
 /// What the end stops of a joint are: compliant or rigid.
-fn stop(table: &Table) -> Result<StopLaw> {
+fn stop(table: &TableReader) -> Result<LimitLaw> {
     if table.has("restitution") {
         for key in ["stiffness", "damping"] {
             if table.has(key) {
@@ -123,7 +124,7 @@ fn stop(table: &Table) -> Result<StopLaw> {
                 return Err(table.refuse_key(key, message));
             }
         }
-        return Ok(StopLaw::Rigid(rigid(table)?));
+        return Ok(LimitLaw::Rigid(rigid(table)?));
     }
     if table.has("rest_speed") {
         let message = "rest_speed is that of rigid end stops: it needs \"restitution\"";
@@ -134,7 +135,7 @@ fn stop(table: &Table) -> Result<StopLaw> {
             "\"stiffness\" is missing: end stops have stiffness, or restitution if they are rigid",
         ));
     }
-    Ok(StopLaw::Compliant {
+    Ok(LimitLaw::Compliant {
         stiffness: table.needed_number("stiffness", Range::Positive)?,
         damping: table.number("damping", Range::NonNegative)?.unwrap_or(0.0),
     })

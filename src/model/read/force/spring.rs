@@ -3,16 +3,16 @@
 use super::{ForceKind, between};
 use crate::error::Result;
 use crate::model::check::Range;
-use crate::model::document::Value;
+use crate::model::document::NodeValue;
 use crate::model::read::curve::curve;
 use crate::model::read::names::Names;
-use crate::model::reader::Table;
-use crate::model::{Characteristic, ForcePlace, Joint, Only, Spring};
+use crate::model::reader::TableReader;
+use crate::model::{Characteristic, ForceApplication, Joint, OneSided, SpringDefinition};
 
 /// A number, or a law.
-pub fn characteristic(table: &Table, key: &str) -> Result<Option<Characteristic>> {
+pub fn characteristic(table: &TableReader, key: &str) -> Result<Option<Characteristic>> {
     match table.get(key) {
-        Some(entry) if matches!(entry.node.value, Value::Table(_)) => {
+        Some(entry) if matches!(entry.node.value, NodeValue::Table(_)) => {
             let law = table.table(key)?.expect("the key is there");
             Ok(Some(Characteristic::Law(curve(&law)?)))
         }
@@ -22,18 +22,18 @@ pub fn characteristic(table: &Table, key: &str) -> Result<Option<Characteristic>
     }
 }
 
-fn laws(table: &Table, unloaded: &str) -> Result<Spring> {
+fn laws(table: &TableReader, unloaded: &str) -> Result<SpringDefinition> {
     let stiffness = characteristic(table, "stiffness")?;
     let damping = characteristic(table, "damping")?;
     if stiffness.is_none() && damping.is_none() {
         return Err(table.refuse("\"stiffness\" is missing: expected stiffness, damping, or both"));
     }
     let only = [
-        ("tension", Only::Tension),
-        ("compression", Only::Compression),
+        ("tension", OneSided::Tension),
+        ("compression", OneSided::Compression),
     ];
     let nothing = || Characteristic::Linear(0.0);
-    Ok(Spring {
+    Ok(SpringDefinition {
         stiffness: stiffness.unwrap_or_else(nothing),
         damping: damping.unwrap_or_else(nothing),
         length: table.number(unloaded, Range::Finite)?.unwrap_or(0.0),
@@ -42,17 +42,21 @@ fn laws(table: &Table, unloaded: &str) -> Result<Spring> {
     })
 }
 
-pub fn spring(table: &Table, names: &Names, joints: &[Joint]) -> Result<(ForceKind, ForcePlace)> {
+pub fn spring(
+    table: &TableReader,
+    names: &Names,
+    joints: &[Joint],
+) -> Result<(ForceKind, ForceApplication)> {
     let mut on = between(table, names, "a spring")?;
     let along_line = !table.has("direction");
     match &on {
-        ForcePlace::Joint(c) if joints[c.joint].kind.is_angle(c.index) => {
+        ForceApplication::Joint(c) if joints[c.joint].kind.is_angle(c.index) => {
             let message = "this coordinate is an angle: use type = \"torsion_spring\"";
             return Err(table.refuse_value("joint", message));
         }
-        ForcePlace::Points { bodies, points } => {
+        ForceApplication::Points { bodies, points } => {
             if let Some(direction) = table.direction("direction")? {
-                on = ForcePlace::Axis {
+                on = ForceApplication::Axis {
                     bodies: *bodies,
                     points: *points,
                     direction,
@@ -67,7 +71,7 @@ pub fn spring(table: &Table, names: &Names, joints: &[Joint]) -> Result<(ForceKi
     if table.has("stiffness")
         && !table.has("length")
         && along_line
-        && !matches!(on, ForcePlace::Joint(_))
+        && !matches!(on, ForceApplication::Joint(_))
     {
         return Err(table
             .refuse("\"length\" is missing: expected the unloaded length, a finite number >= 0"));
@@ -75,7 +79,7 @@ pub fn spring(table: &Table, names: &Names, joints: &[Joint]) -> Result<(ForceKi
     Ok((ForceKind::SpringDamper(spring), on))
 }
 
-pub fn torsion(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> {
+pub fn torsion(table: &TableReader, names: &Names) -> Result<(ForceKind, ForceApplication)> {
     let joint = table.needed_text("joint", "the joint it acts in")?;
     let (coordinate, kind) = names.coordinate(table, joint, table.offset_of("joint"))?;
     if !kind.is_angle(coordinate.index) {
@@ -84,6 +88,6 @@ pub fn torsion(table: &Table, names: &Names) -> Result<(ForceKind, ForcePlace)> 
     }
     Ok((
         ForceKind::SpringDamper(laws(table, "angle")?),
-        ForcePlace::Joint(coordinate),
+        ForceApplication::Joint(coordinate),
     ))
 }

@@ -7,10 +7,14 @@ use crate::error::Result;
 use crate::model::check::{Range, across};
 use crate::model::read::curve::curve;
 use crate::model::read::names::Names;
-use crate::model::reader::{Table, unit};
-use crate::model::{Characteristic, ForcePlace, Tyre};
+use crate::model::reader::{TableReader, unit};
+use crate::model::{Characteristic, ForceApplication, TyreDefinition};
 
-pub fn tyre(table: &Table, names: &Names, gravity: [f64; 3]) -> Result<(ForceKind, ForcePlace)> {
+pub fn tyre(
+    table: &TableReader,
+    names: &Names,
+    gravity: [f64; 3],
+) -> Result<(ForceKind, ForceApplication)> {
     let wheel = moving(table, names)?;
     let road = match table.text("road")? {
         None => None,
@@ -44,7 +48,7 @@ pub fn tyre(table: &Table, names: &Names, gravity: [f64; 3]) -> Result<(ForceKin
     let number = |key: &str| {
         Ok::<f64, crate::error::Error>(table.number(key, Range::Finite)?.unwrap_or(0.0))
     };
-    let tyre = Tyre {
+    let tyre = TyreDefinition {
         radius: table.needed_number("radius", Range::Positive)?,
         stiffness,
         damping: characteristic(table, "damping")?.unwrap_or(Characteristic::Linear(0.0)),
@@ -61,7 +65,7 @@ pub fn tyre(table: &Table, names: &Names, gravity: [f64; 3]) -> Result<(ForceKin
     ];
     Ok((
         ForceKind::Tyre(tyre),
-        ForcePlace::Points {
+        ForceApplication::Points {
             bodies: [road, wheel],
             points,
         },

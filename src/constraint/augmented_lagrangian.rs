@@ -1,0 +1,150 @@
+//! Augmented Lagrangian: constraints held by a penalty and multipliers that are brought up to date in every iteration,
+//!
+//! ```text
+//!   (S + Gᵀ p G) dx = −( r + Gᵀ (p Φ + λ) ),      λ += p (Φ + G dx)
+//! ```
+//!
+//! which is the saddle-point system with −E, E = 1/p, in the second block and the λ of the last iteration as reference:
+//!
+//! ```text
+//!   [ S   Gᵀ ] [ dx ]     [ r + Gᵀ λ ]
+//!   [ G  −E  ] [ dλ ] = − [ Φ        ]
+//! ```
+//!
+//! So it shares matrices, factorisation and projections with the exact multipliers; what differs is the size of E and that
+//! nothing of E λ stays in the residual: the iteration ends on Φ = 0 whatever the penalty. Rows that depend on each other, for
+//! good or for a moment, need no treatment: S + Gᵀ p G is regular as long as S is on the null space of G.
+
+/// Default weight: p is this times the stiffness a row meets, 1/(G S⁻¹ Gᵀ). One iteration leaves its inverse of Φ, and the
+/// matrix of a singular position is conditioned no worse than this.
+pub const WEIGHT: f64 = 1e6;
+/// Rows above which it grows with the square of their number: the softest pattern of n loops that hang on each other is n² times
+/// softer than one of them, and iterations would become slow where its stiffness meets the penalty.
+pub const FEW: usize = 100;
+/// Largest weight that is used whatever is asked for: beyond, rows that depend on each other would be amplified rounding.
+pub const LARGEST: f64 = 1e12;
+
+/// How constraints are held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ConstraintHandling {
+    /// Exact multipliers; a last trace of regularisation.
+    Multipliers,
+    /// Penalty and updates; the penalty as given (N/m, N m/rad), or chosen from masses and step.
+    Augmented {
+        /// Weight of Φ in the equations of motion.
+        penalty: Option<f64>,
+    },
+}
+
+impl ConstraintHandling {
+    /// E relative to G diag(S)⁻¹ Gᵀ for so many rows.
+    pub fn regularisation(self, rows: usize) -> f64 {
+        let least = super::saddle_point::REGULARISATION;
+        match self {
+            Self::Multipliers => least,
+            Self::Augmented { .. } => {
+                let many = rows.max(FEW) as f64 / FEW as f64;
+                (1.0 / (WEIGHT * many * many)).max(least)
+            }
+        }
+    }
+
+    /// E of every row where the penalty is given. Rows of Φ are divided by `scale` = β h² in the matrix of a step, so that
+    /// its penalty is p β h²; the matrix of masses alone has none of its own.
+    pub fn given(self, scale: f64) -> Option<f64> {
+        match self {
+            Self::Augmented {
+                penalty: Some(penalty),
+            } => Some(1.0 / (penalty * scale)),
+            _ => None,
+        }
+    }
+
+    /// Multipliers are brought up to date in every iteration.
+    pub fn updates(self) -> bool {
+        matches!(self, Self::Augmented { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
+    use super::super::samples::{Sample, planar_chain};
+    use super::*;
+    use crate::formulation::Sparsity;
+
+    type Dense = nalgebra::DMatrix<f64>;
+    type Column = nalgebra::DVector<f64>;
+
+    fn loaded(sample: &Sample) -> (SaddleSparsity, SaddleMatrix) {
+        let pattern = Sparsity {
+            tangent: sample.tangent.clone(),
+            jacobian: sample.jacobian.clone(),
+        };
+        let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, Backend::Auto);
+        let mut m = SaddleMatrix::new(&st);
+        m.load_tangent(&st, &sample.s);
+        m.load_jacobian(&st, &sample.g);
+        (st, m)
+    }
+
+    fn dense(rows: usize, columns: usize, places: &[(u32, u32)], values: &[f64]) -> Dense {
+        let mut m = Dense::zeros(rows, columns);
+        for (&(i, j), v) in places.iter().zip(values) {
+            m[(i as usize, j as usize)] += v;
+        }
+        m
+    }
+
+    #[test]
+    fn the_saddle_point_with_e_is_the_condensed_form_with_the_penalty() {
+        let sample = planar_chain(3);
+        let (st, mut m) = loaded(&sample);
+        let s = dense(sample.nv, sample.nv, &sample.tangent, &sample.s);
+        let g = dense(sample.nc, sample.nv, &sample.jacobian, &sample.g);
+        let r = Column::from_fn(sample.nv, |i, _| (1.3 * i as f64).sin());
+        let phi = Column::from_fn(sample.nc, |i, _| 1e-3 * (0.7 * i as f64).cos());
+        for penalty in [1e2, 1e4, 1e6] {
+            m.set_regularisation(|_| 1.0 / penalty);
+            let mut factor = Factorization::new(&st);
+            factor.factor(&st, &m).expect("regular");
+            let mut x: Vec<f64> = r.iter().map(|x| -x).collect();
+            let mut l: Vec<f64> = phi.iter().map(|x| -x).collect();
+            factor.solve(&st, &mut x, &mut l);
+            let condensed = &s + g.transpose() * &g * penalty;
+            let rhs = -(&r + g.transpose() * &phi * penalty);
+            let dx = condensed.lu().solve(&rhs).expect("regular");
+            let dl = (&phi + &g * &dx) * penalty;
+            // The condensed matrix has the condition of its penalty, which multiplies rounding.
+            let close = 1e-15 * penalty * 1e2;
+            for (x, y) in x.iter().zip(&dx) {
+                assert!((x - y).abs() < close * dx.amax(), "{penalty}: {x} {y}");
+            }
+            for (x, y) in l.iter().zip(&dl) {
+                assert!((x - y).abs() < close * dl.amax(), "{penalty}: {x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_rows_are_held_harder_but_never_harder_than_by_multipliers() {
+        let handling = ConstraintHandling::Augmented { penalty: None };
+        let e = [1, FEW, 10 * FEW, 1_000_000].map(|rows| handling.regularisation(rows));
+        let exact = ConstraintHandling::Multipliers.regularisation(1);
+        for (e, expected) in e.iter().zip([1e-6, 1e-6, 1e-8, exact]) {
+            assert!((e - expected).abs() < 1e-12 * expected, "{e} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_given_penalty_becomes_e_of_the_scaled_rows() {
+        let handling = ConstraintHandling::Augmented { penalty: Some(1e7) };
+        assert_eq!(handling.given(2.5e-5), Some(1.0 / 250.0));
+        assert_eq!(ConstraintHandling::Multipliers.given(1.0), None);
+        assert!(handling.updates() && !ConstraintHandling::Multipliers.updates());
+        assert_eq!(
+            ConstraintHandling::Augmented { penalty: None }.given(1.0),
+            None
+        );
+    }
+}

@@ -1,0 +1,267 @@
+//! Bodies as force elements see them: place, orientation and rates in ground axes, in the plane and in space alike (the plane
+//! is the one of z = 0). With derivatives under q → q ∘ w:
+//!
+//! ```text
+//!   r → r + w_r,      R → R exp(w_φ),      ω = R ω_body
+//! ```
+
+use super::dual::{Dual, Scalar, Vector3Of, cross, dot, minus, plus};
+use crate::formulation::absolute::geometry::Geometry;
+use crate::formulation::absolute::planar::{self, PlanarGeometry};
+use crate::formulation::absolute::spatial::{self, SpatialGeometry};
+use crate::model::BodyRef;
+
+/// A body.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyFrame<T> {
+    /// Centre of mass.
+    pub r: Vector3Of<T>,
+    /// Body axes to ground axes, rows.
+    pub rotation: [Vector3Of<T>; 3],
+    /// Of the centre of mass.
+    pub v: Vector3Of<T>,
+    /// Ground axes.
+    pub w: Vector3Of<T>,
+    /// Of the plane, over all turns; zero in space.
+    pub angle: T,
+}
+
+impl<T: Scalar> BodyFrame<T> {
+    /// A vector of body axes in ground axes.
+    #[inline]
+    pub fn turn(&self, s: &Vector3Of<T>) -> Vector3Of<T> {
+        [0, 1, 2].map(|i| dot(&self.rotation[i], s))
+    }
+
+    /// A vector of ground axes in body axes.
+    #[inline]
+    pub fn turn_back(&self, d: &Vector3Of<T>) -> Vector3Of<T> {
+        [0, 1, 2].map(|j| {
+            self.rotation[0][j] * d[0] + self.rotation[1][j] * d[1] + self.rotation[2][j] * d[2]
+        })
+    }
+
+    /// A vector fixed in the body, in ground axes.
+    #[inline]
+    pub fn fixed(&self, s: &[f64; 3]) -> Vector3Of<T> {
+        [0, 1, 2].map(|i| {
+            self.rotation[i][0] * s[0] + self.rotation[i][1] * s[1] + self.rotation[i][2] * s[2]
+        })
+    }
+
+    /// Where a point of the body is, s seen from the centre of mass.
+    #[inline]
+    pub fn place(&self, s: &[f64; 3]) -> Vector3Of<T> {
+        plus(&self.r, &self.fixed(s))
+    }
+
+    /// Velocity of the material of the body at a place.
+    #[inline]
+    pub fn velocity(&self, place: &Vector3Of<T>) -> Vector3Of<T> {
+        plus(&self.v, &cross(&self.w, &minus(place, &self.r)))
+    }
+}
+
+/// A world whose bodies can be seen as frames.
+pub trait BodyView<const N: usize>: Geometry<N> {
+    /// A point given in a body's frame, seen from its centre of mass.
+    fn lever(point: &Self::BodyPoint) -> [f64; 3];
+
+    /// The point of a body with this lever.
+    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint;
+
+    /// Two bodies now.
+    fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2];
+
+    /// Two bodies as if they did not move: what is stored does not depend on rates.
+    fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2];
+
+    /// The same as [`Seen::seen`] with derivatives.
+    fn felt(
+        poses: &mut Self::Poses<'_>,
+        bodies: [BodyRef; 2],
+        v: &[f64],
+    ) -> [BodyFrame<Dual<N>>; 2];
+
+    /// Generalised force of a force on the body and a moment about its centre of mass, both in ground axes.
+    fn onto<T: Scalar>(
+        frame: &BodyFrame<T>,
+        force: &Vector3Of<T>,
+        moment: &Vector3Of<T>,
+        out: &mut [T],
+    );
+}
+
+const GROUND: BodyFrame<f64> = BodyFrame {
+    r: [0.0; 3],
+    rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    v: [0.0; 3],
+    w: [0.0; 3],
+    angle: 0.0,
+};
+
+/// Without derivatives: the ground, or what the rest is built on.
+fn lifted<const N: usize>(frame: &BodyFrame<f64>) -> BodyFrame<Dual<N>> {
+    BodyFrame {
+        r: frame.r.map(Dual::constant),
+        rotation: frame.rotation.map(|row| row.map(Dual::constant)),
+        v: frame.v.map(Dual::constant),
+        w: frame.w.map(Dual::constant),
+        angle: Dual::constant(frame.angle),
+    }
+}
+
+impl BodyView<6> for PlanarGeometry {
+    fn lever(point: &Self::BodyPoint) -> [f64; 3] {
+        [point.s.x, point.s.y, 0.0]
+    }
+
+    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
+        planar::pose::PlanarPoint {
+            body,
+            s: planar::flat(lever),
+        }
+    }
+
+    fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2] {
+        bodies.map(|body| {
+            let pose = poses.get(body);
+            let (c, s) = (pose.cos, pose.sin);
+            BodyFrame {
+                r: [pose.r.x, pose.r.y, 0.0],
+                rotation: [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]],
+                angle: pose.angle,
+                ..GROUND
+            }
+        })
+    }
+
+    fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2] {
+        let mut frames = Self::at_rest(poses, bodies);
+        for (frame, body) in frames.iter_mut().zip(bodies) {
+            let rate = planar::pose::twist(v, body);
+            frame.v = [rate.v.x, rate.v.y, 0.0];
+            frame.w = [0.0, 0.0, rate.w];
+        }
+        frames
+    }
+
+    fn felt(
+        poses: &mut Self::Poses<'_>,
+        bodies: [BodyRef; 2],
+        v: &[f64],
+    ) -> [BodyFrame<Dual<6>>; 2] {
+        let seen = Self::seen(poses, bodies, v);
+        [0, 1].map(|side| {
+            let mut frame = lifted(&seen[side]);
+            if bodies[side].is_none() {
+                return frame;
+            }
+            let first = 3 * side;
+            for k in 0..2 {
+                frame.r[k].q[first + k] = 1.0;
+                frame.v[k].v[first + k] = 1.0;
+            }
+            frame.angle.q[first + 2] = 1.0;
+            frame.w[2].v[first + 2] = 1.0;
+            let [c, s] = [seen[side].rotation[0][0], seen[side].rotation[1][0]];
+            for (i, j, slope) in [(0, 0, -s), (0, 1, -c), (1, 0, c), (1, 1, -s)] {
+                frame.rotation[i][j].q[first + 2] = slope;
+            }
+            frame
+        })
+    }
+
+    #[inline]
+    fn onto<T: Scalar>(
+        _frame: &BodyFrame<T>,
+        force: &Vector3Of<T>,
+        moment: &Vector3Of<T>,
+        out: &mut [T],
+    ) {
+        out[0] = force[0];
+        out[1] = force[1];
+        out[2] = moment[2];
+    }
+}
+
+impl BodyView<12> for SpatialGeometry {
+    fn lever(point: &Self::BodyPoint) -> [f64; 3] {
+        [point.s.x, point.s.y, point.s.z]
+    }
+
+    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
+        spatial::pose::SpatialPoint {
+            body,
+            s: lever.into(),
+        }
+    }
+
+    fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2] {
+        bodies.map(|body| {
+            let pose = poses.get(body);
+            BodyFrame {
+                r: [pose.r.x, pose.r.y, pose.r.z],
+                rotation: [0, 1, 2].map(|i| [0, 1, 2].map(|j| pose.rotation[(i, j)])),
+                ..GROUND
+            }
+        })
+    }
+
+    fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2] {
+        let mut frames = Self::at_rest(poses, bodies);
+        for (frame, body) in frames.iter_mut().zip(bodies) {
+            let rate = spatial::pose::twist(v, body);
+            let w = poses.get(body).turn(&rate.w);
+            frame.v = [rate.v.x, rate.v.y, rate.v.z];
+            frame.w = [w.x, w.y, w.z];
+        }
+        frames
+    }
+
+    fn felt(
+        poses: &mut Self::Poses<'_>,
+        bodies: [BodyRef; 2],
+        v: &[f64],
+    ) -> [BodyFrame<Dual<12>>; 2] {
+        let seen = Self::seen(poses, bodies, v);
+        [0, 1].map(|side| {
+            let mut frame = lifted(&seen[side]);
+            if bodies[side].is_none() {
+                return frame;
+            }
+            let (first, turning) = (6 * side, 6 * side + 3);
+            for k in 0..3 {
+                frame.r[k].q[first + k] = 1.0;
+                frame.v[k].v[first + k] = 1.0;
+            }
+            // ∂R/∂w_k = R e_k~: column j of e_k~ is e_k × e_j.
+            let rotation = &seen[side].rotation;
+            for i in 0..3 {
+                for k in 0..3 {
+                    let (after, before) = ((k + 1) % 3, (k + 2) % 3);
+                    frame.rotation[i][after].q[turning + k] = rotation[i][before];
+                    frame.rotation[i][before].q[turning + k] = -rotation[i][after];
+                }
+            }
+            let own = spatial::pose::twist(v, bodies[side]).w;
+            let mut body_rate = [own.x, own.y, own.z].map(Dual::constant);
+            for k in 0..3 {
+                body_rate[k].v[turning + k] = 1.0;
+            }
+            frame.w = frame.turn(&body_rate);
+            frame
+        })
+    }
+
+    #[inline]
+    fn onto<T: Scalar>(
+        frame: &BodyFrame<T>,
+        force: &Vector3Of<T>,
+        moment: &Vector3Of<T>,
+        out: &mut [T],
+    ) {
+        out[..3].copy_from_slice(force);
+        out[3..6].copy_from_slice(&frame.turn_back(moment));
+    }
+}

@@ -1,0 +1,367 @@
+//! A force as a function F(x) of one number, by pieces, with its slope and its integral:
+//!
+//! ```text
+//!   F(x) = Σ c_k (x − o)ᵏ  on each piece,      V(x) = ∫₀ˣ F,   continuous over the pieces
+//! ```
+//!
+//! Where pieces meet with a kink or a jump the crossing is an event and the piece in use a mode, so that within a step the
+//! function is smooth. A table is a natural cubic spline, smooth enough to need none.
+
+use super::dual::Scalar;
+use crate::formulation::Crossing;
+use crate::formulation::function::{Spline, SplineEnds, polynomial};
+use crate::model::Curve;
+
+/// Width of the ramp that stands in for a jump on which a motion has come to rest, relative to the bounds of the curve.
+const RAMP: f64 = 1e-5;
+/// The ramp is left so many widths from its middle, where tanh is one to rounding.
+const LEFT: f64 = 20.0;
+
+/// F, F', V at a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawValue {
+    /// F
+    pub y: f64,
+    /// F'
+    pub slope: f64,
+    /// V
+    pub integral: f64,
+}
+
+#[derive(Clone, Debug)]
+struct LawPiece {
+    below: f64,
+    origin: f64,
+    c: Vec<f64>,
+    /// Of the antiderivative, V at the origin first.
+    integral: Vec<f64>,
+}
+
+/// F(x)
+#[derive(Clone, Debug)]
+pub struct ForceLaw {
+    pieces: Vec<LawPiece>,
+    /// Bounds are events.
+    watched: bool,
+    /// Width of a ramp.
+    ramp: f64,
+}
+
+impl ForceLaw {
+    /// From the model.
+    pub fn new(curve: &Curve) -> Self {
+        let pieces = match curve {
+            Curve::Polynomial(c) => vec![(f64::INFINITY, 0.0, c.clone())],
+            Curve::Pieces(pieces) => {
+                (pieces.iter().map(|p| (p.below, 0.0, p.polynomial.clone()))).collect()
+            }
+            Curve::Table(points) => spline(points),
+        };
+        let watched = matches!(curve, Curve::Pieces(_)) && pieces.len() > 1;
+        let mut graph = Self {
+            pieces: (pieces.into_iter())
+                .map(|(below, origin, c)| {
+                    let mut integral = vec![0.0];
+                    integral.extend(c.iter().enumerate().map(|(k, c)| c / (k + 1) as f64));
+                    LawPiece {
+                        below,
+                        origin,
+                        c,
+                        integral,
+                    }
+                })
+                .collect(),
+            watched,
+            ramp: 0.0,
+        };
+        let bounds = graph.pieces.len().saturating_sub(1);
+        let size = graph.pieces[..bounds]
+            .iter()
+            .fold(0.0_f64, |m, p| m.max(p.below.abs()));
+        graph.ramp = RAMP * if size > 0.0 { size } else { 1.0 };
+        // V continuous: each piece begins where the one before ends; then V(0) = 0.
+        for k in 1..graph.pieces.len() {
+            let bound = graph.pieces[k - 1].below;
+            graph.pieces[k].integral[0] = 0.0;
+            let step = graph.pieces[k - 1].v(bound) - graph.pieces[k].v(bound);
+            graph.pieces[k].integral[0] = step;
+        }
+        let zero = graph.pieces[graph.region(0.0)].v(0.0);
+        for piece in &mut graph.pieces {
+            piece.integral[0] -= zero;
+        }
+        graph
+    }
+
+    /// The piece in which x lies.
+    fn region(&self, x: f64) -> usize {
+        self.pieces[..self.pieces.len() - 1].partition_point(|piece| piece.below <= x)
+    }
+
+    /// F, F' and V in a mode.
+    #[inline]
+    pub fn at(&self, modes: &[i32], x: f64) -> LawValue {
+        if !self.watched {
+            return self.pieces[self.region(x)].at(x);
+        }
+        match modes[0] {
+            k if k >= 0 => self.pieces[(k as usize).min(self.pieces.len() - 1)].at(x),
+            held => self.on_ramp((-1 - held) as usize, x),
+        }
+    }
+
+    /// Smoothly from one side of a jump to the other: middle + half tanh(e/width).
+    fn on_ramp(&self, k: usize, x: f64) -> LawValue {
+        let bound = self.pieces[k].below;
+        let (low, high) = (self.pieces[k].at(bound), self.pieces[k + 1].at(bound));
+        let (middle, half) = (0.5 * (low.y + high.y), 0.5 * (high.y - low.y));
+        let e = x - bound;
+        let z = e / self.ramp;
+        let tanh = z.tanh();
+        // ln cosh z without overflow.
+        let log = z.abs() + (-2.0 * z.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+        LawValue {
+            y: middle + half * tanh,
+            slope: half * (1.0 - tanh * tanh) / self.ramp,
+            integral: low.integral + middle * e + half * self.ramp * log,
+        }
+    }
+
+    /// Numbers of events and of modes.
+    pub fn counts(&self) -> (usize, usize) {
+        match self.watched {
+            true => (2 * (self.pieces.len() - 1), 1),
+            false => (0, 0),
+        }
+    }
+
+    /// The mode at x.
+    pub fn start(&self, x: f64, modes: &mut [i32]) {
+        if self.watched {
+            modes[0] = self.region(x) as i32;
+        }
+    }
+
+    /// φ = x − bound for each bound, where a ramp is in use its two ends.
+    pub fn events(&self, modes: &[i32], x: f64, rate: f64, phi: &mut [f64], rates: &mut [f64]) {
+        if !self.watched {
+            return;
+        }
+        for k in 0..self.pieces.len() - 1 {
+            let width = if modes[0] == -1 - k as i32 {
+                LEFT * self.ramp
+            } else {
+                0.0
+            };
+            let e = x - self.pieces[k].below;
+            phi[2 * k..2 * k + 2].copy_from_slice(&[e - width, e + width]);
+            rates[2 * k..2 * k + 2].fill(rate);
+        }
+    }
+
+    /// The same for a number with derivatives, from event `first` on.
+    pub fn watch<T: Scalar>(
+        &self,
+        modes: &[i32],
+        x: T,
+        first: usize,
+        put: &mut dyn FnMut(usize, T),
+    ) {
+        if !self.watched {
+            return;
+        }
+        for k in 0..self.pieces.len() - 1 {
+            let width = if modes[0] == -1 - k as i32 {
+                LEFT * self.ramp
+            } else {
+                0.0
+            };
+            let below = self.pieces[k].below;
+            put(first + 2 * k, x + (-below - width));
+            put(first + 2 * k + 1, x + (width - below));
+        }
+    }
+
+    /// Which crossings count.
+    pub fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        let (bound, mode) = ((i / 2) as i32, modes[0]);
+        let upper = i.is_multiple_of(2);
+        if mode == -1 - bound {
+            if upper {
+                Crossing::Rising
+            } else {
+                Crossing::Falling
+            }
+        } else if upper && mode == bound {
+            Crossing::Rising
+        } else if upper && mode == bound + 1 {
+            Crossing::Falling
+        } else {
+            Crossing::Off
+        }
+    }
+
+    /// A bound has been crossed.
+    pub fn fire(&self, i: usize, modes: &mut [i32]) {
+        let (bound, upper) = ((i / 2) as i32, i.is_multiple_of(2));
+        modes[0] = if modes[0] == -1 - bound {
+            if upper { bound + 1 } else { bound }
+        } else if modes[0] == bound {
+            bound + 1
+        } else {
+            bound
+        };
+    }
+
+    /// The motion is thrown to and fro over a bound: a jump up becomes a ramp.
+    pub fn hold(&self, i: usize, modes: &mut [i32]) {
+        let bound = i / 2;
+        let x = self.pieces[bound].below;
+        if self.pieces[bound + 1].at(x).y > self.pieces[bound].at(x).y {
+            modes[0] = -1 - bound as i32;
+        }
+    }
+
+    /// It is zero at zero.
+    pub fn vanishes_at_zero(&self) -> bool {
+        self.pieces[self.region(0.0)].at(0.0).y == 0.0
+    }
+}
+
+impl LawPiece {
+    fn v(&self, x: f64) -> f64 {
+        polynomial(&self.integral, x - self.origin)[0]
+    }
+
+    #[inline]
+    fn at(&self, x: f64) -> LawValue {
+        let [y, slope, _] = polynomial(&self.c, x - self.origin);
+        LawValue {
+            y,
+            slope,
+            integral: self.v(x),
+        }
+    }
+}
+
+/// The cubics of a natural spline, straight beyond its ends.
+fn spline(points: &[[f64; 2]]) -> Vec<(f64, f64, Vec<f64>)> {
+    let spline = Spline::new(points, SplineEnds::Natural);
+    let last = points.len() - 1;
+    let begin = spline.at(points[0][0]);
+    let mut all = vec![(points[0][0], points[0][0], vec![begin[0], begin[1]])];
+    for k in 0..last {
+        let (x0, x1) = (points[k][0], points[k + 1][0]);
+        // The slope from the interval itself: that of a neighbour differs by rounding only.
+        let [y, slope, curvature] = spline.at(x0);
+        let third = (spline.at(x1)[2] - curvature) / (x1 - x0);
+        all.push((x1, x0, vec![y, slope, 0.5 * curvature, third / 6.0]));
+    }
+    let end = spline.at(points[last][0]);
+    all.push((f64::INFINITY, points[last][0], vec![end[0], end[1]]));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::CurvePiece as Written;
+
+    fn curves() -> Vec<Curve> {
+        vec![
+            Curve::Polynomial(vec![1.0, -2.0, 0.5, 3.0]),
+            Curve::Table(vec![[-1.0, -3.0], [0.2, 0.1], [0.9, 2.0], [2.0, 2.5]]),
+            Curve::Pieces(vec![
+                Written {
+                    below: -0.5,
+                    polynomial: vec![-1.0, 1.0],
+                },
+                Written {
+                    below: 0.7,
+                    polynomial: vec![0.5, 0.0, 2.0],
+                },
+                Written {
+                    below: f64::INFINITY,
+                    polynomial: vec![4.0, 0.3],
+                },
+            ]),
+        ]
+    }
+
+    #[test]
+    fn slope_and_integral_are_those_of_the_function() {
+        for curve in curves() {
+            let graph = ForceLaw::new(&curve);
+            assert!(graph.at(&[graph.region(0.0) as i32], 0.0).integral.abs() < 1e-15);
+            for x in [-1.7, -0.8, -0.1, 0.3, 0.65, 1.4, 2.9] {
+                let mut modes = [0];
+                graph.start(x, &mut modes);
+                // Fourth-order differences with e = 1e-3: polynomials of degree four or less, rounding 1e-12 alone.
+                let e = 1e-3;
+                let at = |d: f64| graph.at(&modes, x + d);
+                let slope = |f: fn(&LawValue) -> f64| {
+                    (8.0 * (f(&at(e)) - f(&at(-e))) - (f(&at(2.0 * e)) - f(&at(-2.0 * e))))
+                        / (12.0 * e)
+                };
+                let here = at(0.0);
+                assert!(
+                    (slope(|h| h.y) - here.slope).abs() < 1e-10,
+                    "{curve:?} at {x}"
+                );
+                assert!(
+                    (slope(|h| h.integral) - here.y).abs() < 1e-10,
+                    "{curve:?} at {x}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_integral_does_not_jump_where_the_function_does() {
+        let graph = ForceLaw::new(&curves()[2]);
+        for (bound, k) in [(-0.5, 0), (0.7, 1)] {
+            let (low, high) = (graph.at(&[k], bound), graph.at(&[k + 1], bound));
+            assert!((low.integral - high.integral).abs() < 1e-15);
+            assert!((low.y - high.y).abs() > 0.1);
+        }
+    }
+
+    #[test]
+    fn modes_follow_the_bounds_and_a_held_jump_is_a_ramp_until_it_is_left() {
+        let graph = ForceLaw::new(&curves()[2]);
+        assert_eq!(graph.counts(), (4, 1));
+        let mut modes = [0];
+        graph.start(0.0, &mut modes);
+        assert_eq!(modes, [1]);
+        assert_eq!(graph.crossing(&modes, 0), Crossing::Falling);
+        assert_eq!(graph.crossing(&modes, 2), Crossing::Rising);
+        assert_eq!(graph.crossing(&modes, 3), Crossing::Off);
+        graph.fire(2, &mut modes);
+        assert_eq!(modes, [2]);
+        graph.hold(2, &mut modes);
+        assert_eq!(modes, [-2]);
+        let (low, high) = (graph.at(&[1], 0.7).y, graph.at(&[2], 0.7).y);
+        let ramp = graph.at(&modes, 0.7);
+        assert!((ramp.y - 0.5 * (low + high)).abs() < 1e-12 && ramp.slope > 1e4);
+        let beyond = 0.7 + LEFT * graph.ramp;
+        assert!((graph.at(&modes, beyond).y - high).abs() < 1e-12);
+        assert_eq!(graph.crossing(&modes, 2), Crossing::Rising);
+        assert_eq!(graph.crossing(&modes, 3), Crossing::Falling);
+        graph.fire(3, &mut modes);
+        assert_eq!(modes, [1]);
+        // A jump down holds nothing: the motion is thrown out of it.
+        let down = ForceLaw::new(&Curve::Pieces(vec![
+            Written {
+                below: 0.0,
+                polynomial: vec![1.0],
+            },
+            Written {
+                below: f64::INFINITY,
+                polynomial: vec![-1.0],
+            },
+        ]));
+        let mut modes = [0];
+        down.hold(0, &mut modes);
+        assert_eq!(modes, [0]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Compliant end stops of a joint's coordinate. Beyond an end, with e the depth:
+//!
+//! ```text
+//!   lower  e = lo − c,   F = −max(0, k e + d ė)        upper  e = c − hi,   F = max(0, k e + d ė)
+//! ```
+
+use super::unilateral;
+use super::{LawEvent, ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{Crossing, EvaluationContext, Power};
+
+/// Two stops, one or both of them.
+#[derive(Clone, Copy, Debug)]
+pub struct CompliantLimit {
+    /// lo, hi; infinite where there is none.
+    pub range: [f64; 2],
+    /// k
+    pub stiffness: DrivenValue,
+    /// d
+    pub damping: DrivenValue,
+}
+
+impl CompliantLimit {
+    /// e and ė of an end for c and ċ.
+    fn depth(&self, end: usize, c: f64, c_dot: f64) -> (f64, f64) {
+        match end {
+            0 => (self.range[0] - c, -c_dot),
+            _ => (c - self.range[1], c_dot),
+        }
+    }
+
+    fn press(&self, cx: &EvaluationContext, e: f64, e_dot: f64) -> f64 {
+        self.stiffness.get(cx) * e + self.damping.get(cx) * e_dot
+    }
+}
+
+impl ScalarLaw for CompliantLimit {
+    fn pull(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
+        let mut pull = ScalarForce::default();
+        for end in 0..2 {
+            if cx.modes[end] == unilateral::PRESSING {
+                let (e, e_dot) = self.depth(end, length, rate);
+                let sign = [-1.0, 1.0][end];
+                pull.force += sign * self.press(cx, e, e_dot);
+                pull.by_length += self.stiffness.get(cx);
+                pull.by_rate += self.damping.get(cx);
+            }
+        }
+        pull
+    }
+
+    /// What acts on the coordinate.
+    fn shown(&self, pull: &ScalarForce) -> f64 {
+        -pull.force
+    }
+
+    fn depends_on_length(&self) -> bool {
+        true
+    }
+
+    fn depends_on_rate(&self) -> bool {
+        !self.damping.always_zero()
+    }
+
+    fn potential(&self, cx: &EvaluationContext, length: f64) -> f64 {
+        let stored = |end: usize| match cx.modes[end] {
+            unilateral::APART => 0.0,
+            _ => 0.5 * self.stiffness.get(cx) * self.depth(end, length, 0.0).0.powi(2),
+        };
+        stored(0) + stored(1)
+    }
+
+    fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power {
+        let mut power = Power::default();
+        for end in 0..2 {
+            let (e, e_dot) = self.depth(end, length, rate);
+            power.dissipated += match cx.modes[end] {
+                unilateral::PRESSING => self.damping.get(cx) * e_dot * e_dot,
+                unilateral::PARTING => -self.stiffness.get(cx) * e * e_dot,
+                _ => 0.0,
+            };
+        }
+        power
+    }
+
+    fn watched(&self) -> LawEvent {
+        LawEvent {
+            events: 2 * unilateral::EVENTS,
+            modes: 2,
+        }
+    }
+
+    fn start_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
+        for end in 0..2 {
+            let (e, e_dot) = self.depth(end, length, rate);
+            modes[end] = unilateral::start(e, self.press(cx, e, e_dot));
+        }
+    }
+
+    fn events(
+        &self,
+        cx: &EvaluationContext,
+        [c, c_dot, c_ddot]: [f64; 3],
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
+        for end in 0..2 {
+            let (e, e_dot) = self.depth(end, c, c_dot);
+            let (_, e_ddot) = self.depth(end, c, c_ddot);
+            if !self.range[end].is_finite() {
+                // No stop: never near.
+                phi[2 * end..2 * end + 2].fill(-1.0);
+                rate[2 * end..2 * end + 2].fill(0.0);
+                continue;
+            }
+            phi[2 * end] = e;
+            rate[2 * end] = e_dot;
+            phi[2 * end + 1] = self.press(cx, e, e_dot);
+            rate[2 * end + 1] = self.press(cx, e_dot, e_ddot);
+        }
+    }
+
+    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        unilateral::crossing(modes[i / 2], i % 2)
+    }
+
+    fn fire(&self, _cx: &EvaluationContext, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
+        let (e, _) = self.depth(i / 2, c, c_dot);
+        modes[i / 2] = unilateral::fire(modes[i / 2], i % 2, e);
+    }
+}

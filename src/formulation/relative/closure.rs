@@ -1,0 +1,107 @@
+//! The rows that close loops and never move, for whoever eliminates them: those of cut joints and of couplings. They depend on
+//! the position alone, so they can be asked for without time and inputs.
+
+use super::Relative;
+use super::joint_map::JointMap;
+use crate::formulation::{EvaluationContext, Mechanism};
+
+/// Time and inputs that nothing here looks at.
+pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
+    t: 0.0,
+    u: &[],
+    u_dot: &[],
+    u_ddot: &[],
+    p: &[],
+    modes: &[],
+};
+
+/// A mechanism in joint coordinates with loops.
+pub trait ClosureConstraints: Mechanism {
+    /// Its constraint rows that hold always and do not depend on time, rising.
+    fn loop_rows(&self) -> Vec<usize>;
+
+    /// Rotations on the group: first stored and first tangent coordinate of each.
+    fn turning(&self) -> Vec<(usize, usize)>;
+
+    /// Φ of these rows.
+    fn close(&self, z: &[f64], phi: &mut [f64]);
+
+    /// (G ż)_z ż of these rows.
+    fn bend(&self, z: &[f64], z_dot: &[f64], gamma: &mut [f64]);
+
+    /// How far a unit of each coordinate moves the bodies, over the mechanism's size: angles and lengths can be compared.
+    fn reach(&self, z: &[f64], out: &mut [f64]);
+}
+
+impl<W: JointMap<N>, const N: usize> Relative<W, N> {
+    /// Parts of joints and couplings come before all others.
+    fn joint_parts(&self) -> usize {
+        (self.inner.joints.iter())
+            .map(|joint| joint.rows.end)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
+    fn loop_rows(&self) -> Vec<usize> {
+        let parts = self.joint_parts();
+        (self.closures.iter())
+            .filter(|closure| closure.part < parts && !self.inner.rows[closure.part].part.moves())
+            .flat_map(|closure| closure.rows.clone())
+            .collect()
+    }
+
+    fn turning(&self) -> Vec<(usize, usize)> {
+        self.rotations().collect()
+    }
+
+    fn close(&self, z: &[f64], phi: &mut [f64]) {
+        let (work, parts) = (&mut *self.at(z), self.joint_parts());
+        let poses = &mut W::poses(&work.q);
+        let mut at = 0;
+        self.each_closure(|part, closure| {
+            if closure.part < parts && !part.moves() {
+                part.constraint(&NOWHERE, poses, &mut phi[at..]);
+                at += part.rows();
+            }
+        });
+    }
+
+    fn bend(&self, z: &[f64], z_dot: &[f64], gamma: &mut [f64]) {
+        let (work, parts) = (&mut *self.moving(z, z_dot), self.joint_parts());
+        self.load_closures(work);
+        work.joints.fill(0.0);
+        (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
+        let poses = &mut W::poses(&work.q);
+        let mut at = 0;
+        self.each_closure(|part, closure| {
+            if closure.part < parts && !part.moves() {
+                part.convective(&NOWHERE, poses, &work.v, &mut gamma[at..]);
+                for slot in closure.slots.clone() {
+                    let (row, column) = self.inner.pattern.jacobian[slot];
+                    gamma[at + row as usize - closure.inner] +=
+                        work.g[slot] * work.y[column as usize];
+                }
+                at += part.rows();
+            }
+        });
+    }
+
+    fn reach(&self, z: &[f64], out: &mut [f64]) {
+        let work = &mut *self.at(z);
+        let length = self.inner.length;
+        for i in 0..out.len() {
+            work.joints.fill(0.0);
+            work.joints[i] = 1.0;
+            (self.tree).carry(&work.geometry, &work.joints, &mut work.y);
+            let mut sum = 0.0;
+            for body in work.y.chunks_exact(Self::WIDTH) {
+                let (far, turned) = body.split_at(W::DIMENSION);
+                sum += far.iter().map(|x| x * x).sum::<f64>() / (length * length);
+                sum += turned.iter().map(|x| x * x).sum::<f64>();
+            }
+            out[i] = sum.sqrt();
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Multipliers of the joints in the tree, from the balance of the bodies: what is left on a body and on all that hangs on it is
+//! carried by its joint alone.
+//!
+//! ```text
+//!   R = M a − f + G_closureᵀ λ_closure,      W_b = R_b + Σ Xᵀ W_child,      G_bᵀ λ_b = −W_b
+//! ```
+//!
+//! W_b has no part along the joint's own coordinates where the equations hold; elsewhere least squares leave it out.
+
+use super::joint_map::JointMap;
+use super::tree::Branch;
+use super::{Relative, RelativeCache};
+use crate::formulation::absolute::Absolute;
+use crate::formulation::{Evaluated, EvaluationContext, FullConstraintSet, MotionPoint, System};
+
+/// The rows of a joint on the body that hangs on it.
+#[derive(Clone, Debug)]
+pub(super) struct TreeReactions {
+    /// Rows in absolute coordinates.
+    rows: std::ops::Range<usize>,
+    /// (entry of the Jacobian, row from the first, coordinate of the body)
+    entries: Vec<(u32, u8, u8)>,
+}
+
+/// The first row of the part a row belongs to: rising in the order of the entries.
+fn part_of<W: JointMap<N>, const N: usize>(inner: &Absolute<W, N>, row: u32) -> usize {
+    let after = inner
+        .rows
+        .partition_point(|owned| owned.first <= row as usize);
+    inner.rows[after - 1].first
+}
+
+/// Most rows of a joint.
+const MOST: usize = 6;
+
+impl TreeReactions {
+    pub fn new<W: JointMap<N>, const N: usize>(
+        inner: &Absolute<W, N>,
+        branch: &Branch<W::Link>,
+    ) -> Self {
+        let Some(joint) = branch.joint else {
+            return Self {
+                rows: 0..0,
+                entries: vec![],
+            };
+        };
+        let parts = &inner.rows[inner.joints[joint].rows.clone()];
+        let first = parts.first().map_or(0, |owned| owned.first);
+        let last = parts
+            .last()
+            .map_or(0, |owned| owned.first + owned.part.rows());
+        let own = branch.body * (N / 2)..(branch.body + 1) * (N / 2);
+        // Entries come in the order of their rows' parts.
+        let jacobian = &inner.pattern.jacobian;
+        let from = jacobian.partition_point(|(row, _)| part_of(inner, *row) < first);
+        let entries = (jacobian.iter().enumerate().skip(from))
+            .take_while(|(_, (row, _))| (*row as usize) < last)
+            .filter(|(_, (_, column))| own.contains(&(*column as usize)))
+            .map(|(slot, (row, column))| {
+                let (i, j) = (*row as usize - first, *column as usize - own.start);
+                (slot as u32, i as u8, j as u8)
+            })
+            .collect();
+        Self {
+            rows: first..last,
+            entries,
+        }
+    }
+
+    /// λ with Gᵀ λ = −load over the body's coordinates; `weight` of each coordinate.
+    fn solve<const N: usize>(&self, g: &[f64], load: &[f64], weight: &[f64], lambda: &mut [f64]) {
+        let (m, width) = (self.rows.len().min(MOST), N / 2);
+        let mut rows = [[0.0; N]; MOST];
+        for &(slot, i, j) in &self.entries {
+            rows[i as usize][j as usize] += g[slot as usize];
+        }
+        let mut a = [[0.0; MOST]; MOST];
+        let mut x = [0.0; MOST];
+        for i in 0..m {
+            for k in 0..width {
+                x[i] -= rows[i][k] * weight[k] * load[k];
+                for j in 0..=i {
+                    a[i][j] += rows[i][k] * weight[k] * rows[j][k];
+                }
+            }
+        }
+        cholesky(&mut a, &mut x, m);
+        lambda[self.rows.clone()].copy_from_slice(&x[..m]);
+    }
+}
+
+/// x := a⁻¹ x, a by its lower triangle.
+fn cholesky(a: &mut [[f64; MOST]; MOST], x: &mut [f64; MOST], m: usize) {
+    for j in 0..m {
+        for k in 0..j {
+            for i in j..m {
+                a[i][j] -= a[i][k] * a[j][k];
+            }
+        }
+        let pivot = a[j][j].sqrt();
+        for i in j..m {
+            a[i][j] /= pivot;
+        }
+    }
+    for i in 0..m {
+        for k in 0..i {
+            x[i] -= a[i][k] * x[k];
+        }
+        x[i] /= a[i][i];
+    }
+    for i in (0..m).rev() {
+        for k in i + 1..m {
+            x[i] -= a[k][i] * x[k];
+        }
+        x[i] /= a[i][i];
+    }
+}
+
+impl<W: JointMap<N>, const N: usize> Relative<W, N> {
+    /// All multipliers of absolute coordinates into `work.lambda`, accelerations of bodies into `work.y`. Rates are loaded.
+    pub(super) fn balance(
+        &self,
+        cx: &EvaluationContext,
+        work: &mut RelativeCache,
+        a: &[f64],
+        lambda: &[f64],
+    ) -> Evaluated {
+        let width = N / 2;
+        (self.tree).accelerate(&work.geometry, a, &work.bias, &mut work.y);
+        let force = &mut work.tangent.inertia;
+        self.inner.mass_times(cx, &work.q, &work.y, &mut work.x);
+        let outcome = self.inner.force(cx, &work.q, &work.v, force);
+        for (k, &row) in self.rows.iter().enumerate() {
+            work.lambda[row] = lambda[k];
+        }
+        self.inner
+            .constraint_friction(cx, &work.q, &work.v, &work.lambda, force);
+        for (x, f) in work.x.iter_mut().zip(force) {
+            *x -= *f;
+        }
+        self.inner.jacobian(cx, &work.q, &mut work.g);
+        for closure in &self.closures {
+            for slot in closure.slots.clone() {
+                let (row, column) = self.inner.pattern.jacobian[slot];
+                work.x[column as usize] += work.g[slot] * work.lambda[row as usize];
+            }
+        }
+        let mut weight = [1.0; N];
+        weight[W::DIMENSION..width].fill(1.0 / (self.inner.length * self.inner.length));
+        for (k, branch) in self.tree.branches.iter().enumerate().rev() {
+            let own = width * branch.body..width * (branch.body + 1);
+            self.held[k].solve::<N>(&work.g, &work.x[own], &weight, &mut work.lambda);
+            self.tree.hand_on(k, &work.geometry, &mut work.x);
+        }
+        outcome
+    }
+
+    /// The motion of the bodies with all multipliers. Rates are loaded.
+    pub(super) fn lifted<'a>(
+        &self,
+        cx: &EvaluationContext,
+        work: &'a mut RelativeCache,
+        at: &MotionPoint,
+    ) -> MotionPoint<'a> {
+        // Where forces cannot be had the reactions are not known either.
+        if self.balance(cx, work, at.a, at.lambda).is_err() {
+            work.lambda.fill(f64::NAN);
+        }
+        MotionPoint {
+            q: &work.q,
+            v: &work.v,
+            a: &work.y,
+            lambda: &work.lambda,
+        }
+    }
+}
+
+impl<W: JointMap<N>, const N: usize> FullConstraintSet for Relative<W, N> {
+    fn system(&self) -> &dyn System {
+        &self.inner
+    }
+
+    fn constraint_rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    fn configuration(&self, (z, z_dot): (&[f64], &[f64]), q: &mut [f64], v: &mut [f64]) {
+        let work = self.moving(z, z_dot);
+        q.copy_from_slice(&work.q);
+        v.copy_from_slice(&work.v);
+    }
+
+    fn multipliers(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        lambda: &mut [f64],
+    ) -> Evaluated {
+        let work = &mut *self.moving(at.q, at.v);
+        self.balance(cx, work, at.a, at.lambda)?;
+        lambda.copy_from_slice(&work.lambda);
+        Ok(())
+    }
+}
