@@ -2,7 +2,7 @@
 
 use crate::allocator::calls;
 use crate::common::{Random, references, slider_crank};
-use biela::component::{Causality, Observer, Probe};
+use biela::component::{Causality, Observer, StepProbe};
 
 fn allocations(work: impl FnOnce()) -> u64 {
     let before = calls();

@@ -6,8 +6,8 @@
 use crate::allocator::calls;
 use crate::common::drive::{Run, Sine, cases, live, model, model_files, sample, start};
 use crate::common::systems::contacts::{Contact, Contacts};
-use biela::constraint::multipliers::Backend;
-use biela::formulation::relative::{Planar, Spatial};
+use biela::constraint::factorization::Backend;
+use biela::formulation::relative::{PlanarRelative, SpatialRelative};
 use biela::formulation::topological::Topological;
 use biela::formulation::{Mechanism, System, build};
 use biela::integrator::Environment;

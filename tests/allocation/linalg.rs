@@ -2,13 +2,13 @@
 
 use crate::allocator::calls;
 use crate::samples;
-use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
-use biela::formulation::Pattern;
+use biela::constraint::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
+use biela::formulation::Sparsity;
 
 /// Loads, regularises, factors and solves `rounds` times; returns the allocations of the rounds after the first
 /// `warm` ones.
 fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: usize) -> u64 {
-    let pattern = Pattern {
+    let pattern = Sparsity {
         tangent: sample.tangent.clone(),
         jacobian: sample.jacobian.clone(),
     };

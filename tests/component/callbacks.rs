@@ -17,9 +17,9 @@ use biela::capi::instance::biela_instance_reset;
 use biela::capi::state::{biela_state_free, biela_state_restore, biela_state_save};
 use biela::capi::statistics::{biela_counters, biela_counters_default, biela_statistics};
 use biela::capi::status::biela_status;
-use biela::constraint::multipliers::Backend;
-use biela::formulation::{Fault, System};
-use biela::model::Solver;
+use biela::constraint::factorization::Backend;
+use biela::formulation::{EvaluationFailure, System};
+use biela::model::SolverSettings;
 
 /// The state a case of `common::drive` starts from, and its system.
 fn case(name: &str) -> (Box<dyn System>, Vec<f64>, Vec<f64>) {
@@ -194,7 +194,10 @@ fn a_recoverable_callback_failure_shortens_the_step_and_nothing_more() {
 
 #[test]
 fn a_recoverable_callback_failure_at_every_step_size_is_reported_with_its_code() {
-    let driven = fragile(|t, _, _| t > 0.7, Break::Fault(Fault::NotHere(3)));
+    let driven = fragile(
+        |t, _, _| t > 0.7,
+        Break::Fault(EvaluationFailure::Recoverable(3)),
+    );
     driven.initialize().unwrap();
     let (status, sentence) = driven.to(2.0).unwrap_err();
     assert_eq!(status, biela_status::ErrorCallback);
@@ -266,7 +269,7 @@ fn numbers_that_are_not_finite_are_named_by_function_and_index() {
 
 #[test]
 fn a_start_that_fails_names_the_callback() {
-    let driven = fragile(|_, _, _| true, Break::Fault(Fault::Stop(-5)));
+    let driven = fragile(|_, _, _| true, Break::Fault(EvaluationFailure::Fatal(-5)));
     let (status, sentence) = driven.initialize().unwrap_err();
     assert_eq!(status, biela_status::ErrorCallback);
     assert!(

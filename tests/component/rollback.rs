@@ -9,7 +9,7 @@ use crate::common::{Random, act, all_models, bits, now, slider_crank, text};
 use biela::component::{Extrapolation, Instance};
 use biela::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use biela::model::quantity::Quantity;
-use biela::model::{Model, Own, Solver};
+use biela::model::{Model, SolverSettings, UserSystemNames};
 
 /// Ten times more with BIELA_TEST_FULL=1.
 fn points() -> usize {

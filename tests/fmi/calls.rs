@@ -10,11 +10,11 @@ use crate::fmi_host::world::{
 };
 use crate::fmi_host::{BOTH, full};
 use crate::host::Scratch;
-use biela::fmi::Standard;
+use biela::fmi::FmiStandard;
 use biela::fmi::fmi2::*;
 use biela::fmi::fmi3::*;
-use biela::fmi::lifecycle::{self, Call, Phase};
-use biela::fmi::types::Status;
+use biela::fmi::lifecycle::{self, LifecycleCall, LifecyclePhase};
+use biela::fmi::types::FmiStatus;
 
 fn table(standard: FmiStandard) -> &'static [LifecycleCall] {
     match standard {
@@ -804,8 +804,8 @@ fn a_running_step_can_be_cancelled_from_another_thread_and_everything_else_must_
     let text =
         crate::fmi_host::world::MODEL.replace("max_substeps = 40", "max_substeps = 1000000000");
     std::fs::write(&path, text).unwrap();
-    let unit = crate::fmi_host::Unpacked::new(&path, Standard::Two, &scratch);
-    let mut world = World::new(&unit, Standard::Two);
+    let unit = crate::fmi_host::Unpacked::new(&path, FmiStandard::Two, &scratch);
+    let mut world = World::new(&unit, FmiStandard::Two);
     world.start_up();
     let shared = Shared(world.c);
     let stepping = std::thread::spawn(move || {

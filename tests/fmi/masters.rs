@@ -10,7 +10,7 @@ use crate::fmi_host::{
 };
 use crate::host::{Scratch, expect_success, library, root, skip, tool};
 use biela::component::{Causality, Instance};
-use biela::fmi::Standard;
+use biela::fmi::FmiStandard;
 use serde_json::json;
 
 /// Their motion magnifies a rounding a thousandfold within two seconds, or passes a position where it may go two ways:

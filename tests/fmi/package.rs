@@ -11,7 +11,7 @@ use crate::fmi_host::world::{World, instantiate};
 use crate::fmi_host::{BOTH, Unpacked, model, models};
 use crate::host::{Scratch, expect_success, library, root, skip, tool};
 use biela::component::{Causality, Instance};
-use biela::fmi::{Standard, package};
+use biela::fmi::{FmiStandard, package};
 
 #[test]
 fn the_same_model_gives_the_same_bytes_and_a_plain_zip() {

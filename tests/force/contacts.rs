@@ -3,8 +3,10 @@
 use crate::common::drive::Run;
 use crate::common::systems::contacts::{Contact, Contacts};
 use crate::common::systems::stick_slip::StickSlip;
-use biela::formulation::{Character, Context, Evaluated, Pattern, Size, System, Weights};
-use biela::model::{Corrector, Solver};
+use biela::formulation::{
+    Dimensions, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+};
+use biela::model::{Corrector, SolverSettings};
 use std::f64::consts::PI;
 
 fn settings(tolerance: f64) -> SolverSettings {

@@ -279,9 +279,9 @@ fn joined(dimension: usize, mass: f64, by: &[JointKind]) -> Model {
             [0.0; 3],
             [0.0; 3],
         );
-        let frames = [0, 1].map(|k| Frame {
+        let frames = [0, 1].map(|k| JointFrame {
             point: crate::rig::seen(&model, Some(k), [a, b][k]),
-            ..Frame::default()
+            ..JointFrame::default()
         });
         link.frame = JointPlacement::BodyFrames(frames);
         model.joints.push(link);

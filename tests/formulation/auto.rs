@@ -1,10 +1,10 @@
 //! What `formulation = "auto"` chooses, why, and that it changes the coordinates only.
 
 use crate::rig::{Rig, drawn, rod, world};
-use biela::formulation::choice::by_topology;
-use biela::formulation::{build, chosen};
+use biela::formulation::selection::by_topology;
+use biela::formulation::{build, resolved_formulation};
 use biela::model::quantity::BodyField;
-use biela::model::{FormulationName, IntegratorName, JointKind, Limits, Model, StopLaw};
+use biela::model::{FormulationName, IntegratorName, JointKind, JointLimits, LimitLaw, Model};
 
 const RELATIVE: FormulationName = FormulationName::Relative;
 const ABSOLUTE: FormulationName = FormulationName::Absolute;

@@ -4,7 +4,7 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::rig::{Rig, drawn, rod, sensor, slope, world};
-use biela::linalg::so3::Vec3;
+use biela::linalg::rotation::Vec3;
 use biela::model::quantity::{BodyField, JointField};
 use biela::model::*;
 

@@ -4,10 +4,10 @@
 use crate::common::drive::{Run, model, model_files};
 use crate::common::systems::STILL;
 use crate::common::systems::chain::Chain;
-use biela::constraint::multipliers::Backend;
-use biela::formulation::{System, Weights};
+use biela::constraint::factorization::Backend;
+use biela::formulation::{System, TangentWeights};
 use biela::integrator::{Hht, State};
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, SolverSettings};
 use nalgebra::DMatrix;
 
 /// 1e-1 .. 1e-8 s.

@@ -4,8 +4,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::common::drive::{Run, cases, live, sample, start};
-use biela::constraint::multipliers::Backend;
-use biela::model::{Corrector, Solver};
+use biela::constraint::factorization::Backend;
+use biela::model::{Corrector, SolverSettings};
 
 const STEPS: usize = 400;
 

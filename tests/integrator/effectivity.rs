@@ -7,8 +7,8 @@ use crate::common::measure::{Run, Steps};
 use crate::common::systems::STILL;
 use crate::common::systems::chain::Chain;
 use crate::common::systems::oscillator::Oscillator;
-use biela::formulation::{Context, System};
-use biela::model::{Controller, Corrector, Estimate, Solver};
+use biela::formulation::{EvaluationContext, System};
+use biela::model::{ControllerName, Corrector, EstimateName, SolverSettings};
 
 /// The exact motion from (q, v) over h.
 type Flow = fn(&[f64], &[f64], f64) -> (Vec<f64>, Vec<f64>);

@@ -9,7 +9,7 @@ use crate::common::systems::watched::{Event, HELD, Watched, of_time};
 use biela::Error;
 use biela::formulation::{Crossing, EvaluationContext, System};
 use biela::integrator::{Environment, Integrator, Signals, State};
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, SolverSettings};
 
 /// Closure a step aims at on rows of size 1: twice the rounding of a hundred operations.
 const NOTHING: f64 = 2e-14;

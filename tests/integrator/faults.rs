@@ -19,7 +19,7 @@ use biela::formulation::{
     MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 use biela::integrator::{Environment, Integrator, State};
-use biela::model::{Corrector, Model, Solver};
+use biela::model::{Corrector, Model, SolverSettings};
 
 fn read(text: &str) -> Model {
     Model::from_text(text, "test.toml").unwrap_or_else(|e| panic!("{e}"))
@@ -360,14 +360,14 @@ fn a_force_that_becomes_nan_or_infinite_names_its_coordinate() {
 
 #[test]
 fn a_recoverable_callback_failure_beyond_a_wall_ends_the_run_at_the_wall() {
-    breaks_in_mid_run(Break::Fault(Fault::NotHere(7)), |e| {
+    breaks_in_mid_run(Break::Fault(EvaluationFailure::Recoverable(7)), |e| {
         matches!(e, Error::Callback { code: 7, .. })
     });
 }
 
 #[test]
 fn a_fatal_callback_failure_stops_at_once() {
-    breaks_in_mid_run(Break::Fault(Fault::Stop(-3)), |e| {
+    breaks_in_mid_run(Break::Fault(EvaluationFailure::Fatal(-3)), |e| {
         matches!(e, Error::Callback { code: -3, .. })
     });
     let place: Place = |_, q, _| q[0] < -0.5;

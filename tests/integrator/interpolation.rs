@@ -5,7 +5,7 @@ use crate::common::systems::STILL;
 use crate::common::systems::chain::Chain;
 use biela::formulation::System;
 use biela::integrator::Sample;
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, SolverSettings};
 
 fn start() -> (Vec<f64>, Vec<f64>) {
     Chain::from_angles(&[1.2, 0.4], &[0.5, -1.0])

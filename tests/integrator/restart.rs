@@ -4,7 +4,7 @@
 use crate::common::systems::driven_oscillator::DrivenOscillator;
 use crate::common::systems::natural_double_pendulum::NaturalDoublePendulum;
 use biela::integrator::{Environment, Integrator, Signals, State, Statistics};
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, SolverSettings};
 
 /// alpha = 0.1, TOL = 1e-4: what the first paper's notes (theory/seed1, sections 6 and 7) were measured with.
 fn settings(corrector: Corrector) -> SolverSettings {

@@ -3,10 +3,10 @@
 //! equal lengths passes them where the rod lies on the crank.
 
 use crate::common::drive::{Run, attempts, bare, model, sample};
-use biela::constraint::multipliers::Backend;
-use biela::formulation::{Context, System};
+use biela::constraint::factorization::Backend;
+use biela::formulation::{EvaluationContext, System};
 use biela::integrator::{Sample, State};
-use biela::model::{Corrector, Model, Solver};
+use biela::model::{Corrector, Model, SolverSettings};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Write;
 use std::path::Path;
@@ -508,7 +508,7 @@ fn equal_slider_crank(theta: f64, rate: f64) -> Model {
 
 #[test]
 fn the_slider_crank_with_equal_lengths_passes_its_singular_positions() {
-    let run = |settings: &Solver, theta: f64, stops: &[f64]| {
+    let run = |settings: &SolverSettings, theta: f64, stops: &[f64]| {
         let mut model = equal_slider_crank(theta, 9.0);
         model.solver = *settings;
         let mut run = Run::model(&model, Backend::Auto).unwrap();

@@ -15,8 +15,8 @@ use crate::common::systems::pendulum::Pendulum;
 use crate::common::systems::relative::{DoublePendulum, Loop};
 use crate::common::systems::wall_pendulum::WallPendulum;
 use crate::common::systems::{STILL, accelerations, motion};
-use biela::formulation::check::{Noise, Options, check};
-use biela::formulation::{Context, Crossing, Reaction, System};
+use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use biela::formulation::{Crossing, EvaluationContext, EventEffect, System};
 use nalgebra::{Matrix3, Vector3};
 
 fn close(what: &str, given: f64, expected: f64, tolerance: f64) {

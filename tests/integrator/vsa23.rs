@@ -16,7 +16,9 @@ use biela::constraint::factorization::Backend;
 use biela::formulation::System;
 use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Integrator, Sample, State};
-use biela::model::{Corrector, ErrorAt, IntegratorName, Model, Solver, Vsa23, Vsa23Parameters};
+use biela::model::{
+    Corrector, ErrorAt, IntegratorName, Model, SolverSettings, Vsa23Parameters, Vsa23Settings,
+};
 
 const SETS: [Vsa23Parameters; 2] = [Vsa23Parameters::Common, Vsa23Parameters::Original];
 const NOTHING: Environment = Environment {
@@ -514,7 +516,7 @@ fn the_error_at_the_common_point_controls_a_run() {
 #[test]
 fn a_component_steps_and_goes_back_with_it() {
     let mut model = crate::common::slider_crank_model();
-    model.solver = Solver {
+    model.solver = SolverSettings {
         tolerance: 1e-4,
         vsa23: Vsa23Settings::default(),
         ..settings(Vsa23Parameters::Common)

@@ -4,7 +4,7 @@ use crate::common::drive::{Run, attempts};
 use crate::common::systems::andrews::{self, Andrews};
 use crate::common::systems::chain::Chain;
 use biela::formulation::System;
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, SolverSettings};
 
 /// Runs and judges; the bounds leave the theory's numbers (1.05 .. 1.13) a tenth.
 fn cheap<S: System>(name: &str, make: impl Fn() -> S, q: &[f64], t_end: f64) {

@@ -13,7 +13,7 @@ use biela::component::Instance;
 use biela::formulation::absolute::PlanarAbsolute;
 use biela::formulation::{EvaluationContext, System};
 use biela::integrator::State;
-use biela::model::{Corrector, Model, Solver};
+use biela::model::{Corrector, Model, SolverSettings};
 
 /// The row of a table at a time.
 fn reference(name: &str, time: f64) -> Vec<f64> {
