@@ -12,6 +12,7 @@ mod evaluate;
 mod events;
 mod full_constraints;
 mod hht;
+mod hht_step;
 mod impact;
 mod interpolation;
 mod newton;
@@ -22,7 +23,6 @@ mod singularity;
 pub mod stability;
 mod start;
 mod state;
-mod step;
 pub mod vsa23;
 mod workspace;
 
@@ -31,9 +31,9 @@ pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
 use self::controller::{CUT, NEWTON_RATIO, StepControl, StepPlan};
 use self::corrector::Correction;
+use self::hht_step::LEFT_OPEN;
 use self::interpolation::Segment;
 use self::singularity::{DETOURS, SHORT_OF, StepEnd};
-use self::step::LEFT_OPEN;
 use self::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
