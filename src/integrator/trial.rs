@@ -1,6 +1,6 @@
 //! A trial step: the point it ends on and the history it would leave, or why it failed.
 
-use super::step::LEFT_OPEN;
+use super::hht_step::LEFT_OPEN;
 use crate::error::Error;
 use crate::formulation::{Dimensions, EvaluationFailure, System};
 
