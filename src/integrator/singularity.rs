@@ -14,9 +14,9 @@
 //! The polynomial is the smooth branch: the singular position lies inside it like any other.
 
 use super::Integrator;
+use super::hht_step::{LEFT_OPEN, OPEN, PROJECTED};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
-use super::step::{LEFT_OPEN, OPEN, PROJECTED};
 use super::workspace::{Culprit, Problem, SidePoint, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::formulation::EvaluationFailure;
