@@ -285,7 +285,8 @@ impl Mechanism for LinearSystem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
+    use crate::formulation::derivative_check::{DerivativeCheck, check};
+    use crate::linalg::random::Random;
 
     const FULL: &str = r#"
         format = 1
@@ -312,13 +313,13 @@ mod tests {
     #[test]
     fn derivatives_energy_and_power_agree_with_each_other() {
         let system = system(FULL);
-        let mut noise = Noise::new(5);
+        let mut random = Random::new(5);
         for _ in 0..5 {
-            let [q, v, a] = [0, 1, 2].map(|_| noise.vector(3, 2.0));
+            let [q, v, a] = [0, 1, 2].map(|_| random.vector(3, 2.0));
             let (lambda, u, p) = (
-                noise.vector(2, 1.0),
-                noise.vector(1, 1.0),
-                noise.vector(1, 1.0),
+                random.vector(2, 1.0),
+                random.vector(1, 1.0),
+                random.vector(1, 1.0),
             );
             let cx = EvaluationContext {
                 t: 0.5,
