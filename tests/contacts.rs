@@ -3,7 +3,8 @@
 mod common;
 
 use biela::formulation::{
-    Dimensions, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Evaluated, EvaluationContext, HybridSystem, MotionPoint,
+    Properties, Sparsity, System, TangentWeights,
 };
 use biela::model::{Corrector, SolverSettings};
 use common::drive::Run;
@@ -72,10 +73,7 @@ impl System for Follower {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -106,6 +104,10 @@ impl System for Follower {
         gamma[0] = -cx.u_ddot[0];
     }
 }
+
+impl ConfigurationSpace for Follower {}
+
+impl HybridSystem for Follower {}
 
 #[test]
 fn an_input_that_jumps_moves_what_it_holds_and_counts_as_an_event() {

@@ -3,7 +3,7 @@
 mod common;
 
 use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
-use biela::formulation::{Crossing, EvaluationContext, EventEffect, System};
+use biela::formulation::{Crossing, EvaluationContext, EventEffect, HybridSystem, System};
 use common::mutant::{Mutant, Part};
 use common::systems::andrews::{self, Andrews};
 use common::systems::bounce::Bounce;

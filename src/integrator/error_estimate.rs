@@ -16,7 +16,7 @@
 
 use super::state::State;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
-use crate::formulation::MotionPoint;
+use crate::formulation::system::MotionPoint;
 use crate::model::EstimateName;
 
 /// Rest of the projection of an estimate, relative: three digits of an error are plenty.
@@ -111,7 +111,8 @@ impl Workspace {
         .map(|(q, v, a, lambda)| MotionPoint { q, v, a, lambda });
         // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
         let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
-        let unseen = p.system.dependent_defect(&cx, [&begin, &end], y.h, slack);
+        let unseen = (p.system.partitioning())
+            .map_or(0.0, |x| x.dependent_defect(&cx, [&begin, &end], y.h, slack));
         if !unseen.is_finite() {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(0)));
         }

@@ -10,7 +10,7 @@
 use super::workspace::{Problem, StepFailure};
 use super::{Environment, Integrator, Sample, State, Statistics};
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 
 /// Newton corrections that put a nearby point onto the constraints, and the closure they aim at.
 const CLOSINGS: usize = 12;

@@ -37,7 +37,7 @@ use self::step::LEFT_OPEN;
 use self::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{EvaluationFailure, System};
+use crate::formulation::system::{EvaluationFailure, System};
 use crate::model::{Corrector, IntegratorName, SolverSettings};
 
 /// The inputs as functions of time, known up to the next communication point and continued smoothly beyond it.
@@ -134,7 +134,7 @@ impl Integrator {
                 State::default()
             },
             changed: false,
-            repartitions: system.repartitions(),
+            repartitions: system.partitioning().is_some(),
         })
     }
 
@@ -319,7 +319,7 @@ impl Integrator {
                 culprit: p.system.constraint_name(row),
             },
             Some(refusal @ (StepFailure::Newton { .. } | StepFailure::Singular(_)))
-                if p.system.dependent_failure().is_some() =>
+                if dependent_failure(p.system).is_some() =>
             {
                 refusal.error(p.system, state.t, h)
             }
@@ -552,11 +552,16 @@ impl Trial {
     }
 }
 
+/// A dependent coordinate that could not be computed, and the independent ones.
+fn dependent_failure(system: &dyn System) -> Option<(String, Vec<String>)> {
+    system.partitioning()?.dependent_failure()
+}
+
 impl StepFailure {
     /// The sentence for a step that may not be shortened.
     fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
         if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
-            && let Some((culprit, independent)) = system.dependent_failure()
+            && let Some((culprit, independent)) = dependent_failure(system)
         {
             return Error::Coordinates {
                 time,

@@ -19,7 +19,7 @@ use super::state::{State, Statistics};
 use super::step::{LEFT_OPEN, OPEN, PROJECTED};
 use super::workspace::{Culprit, Problem, SidePoint, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
-use crate::formulation::EvaluationFailure;
+use crate::formulation::system::EvaluationFailure;
 use crate::model::Corrector;
 
 /// Pivot below which a step does not end if it can be helped ...

@@ -13,7 +13,8 @@ use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 use super::{Environment, Integrator};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{Mechanism, System};
+use crate::formulation::Mechanism;
+use crate::formulation::system::System;
 use crate::model::{Corrector, FormulationName, SolverSettings};
 
 /// Newton iterations of the assembly.

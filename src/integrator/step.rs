@@ -13,7 +13,7 @@ use super::state::{State, Statistics};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::TangentWeights;
 use crate::linalg::norm::max_abs;
 use crate::model::Corrector;
 

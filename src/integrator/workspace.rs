@@ -8,7 +8,7 @@ use super::{Environment, Signals};
 use crate::constraint::augmented_lagrangian::ConstraintHandling;
 use crate::constraint::factorization::{Backend, Pivots, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
-use crate::formulation::{
+use crate::formulation::system::{
     Dimensions, EvaluationContext, EvaluationFailure, FullConstraintSet, Properties, System,
 };
 use crate::model::{FormulationName, SolverSettings};
