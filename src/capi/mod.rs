@@ -5,7 +5,7 @@
 //! ```text
 //!   C call  ->  gate: handle? free? sound?  ->  pointers checked  ->  component::Instance  ->  status + sentence
 //! ```
-//! The doc comments of the exported items are the C manual: cbindgen copies them into the header, where `tests/header.rs`
+//! The doc comments of the exported items are the C manual: cbindgen copies them into the header, where `tests/capi/header.rs`
 //! compares them with the committed file.
 
 pub mod derivative;

@@ -57,7 +57,7 @@ impl LinearSystem {
         let mut set: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
         set.sort_by_key(|(i, _)| *i);
         let mut equations = Self {
-            follows: system.stiffness.unsymmetric_at(0.0).is_some(),
+            follows: system.stiffness.first_asymmetry(0.0).is_some(),
             mass: Arc::clone(&system.mass),
             damping: Arc::clone(&system.damping),
             stiffness: Arc::clone(&system.stiffness),
@@ -236,8 +236,8 @@ impl System for LinearSystem {
             work += (counts - self.force[i]) * q[i];
         }
         Energy {
-            kinetic: 0.5 * self.mass.form(v, v),
-            potential: 0.5 * self.stiffness.form(q, q) - work,
+            kinetic: 0.5 * self.mass.bilinear_form(v, v),
+            potential: 0.5 * self.stiffness.bilinear_form(q, q) - work,
         }
     }
 
@@ -245,10 +245,11 @@ impl System for LinearSystem {
         let driven = self.set.iter().filter(|(_, value)| value.is_driven());
         let mut supplied: f64 = driven.map(|(i, u)| u.get(cx) * v[*i as usize]).sum();
         if self.follows {
-            supplied -= 0.5 * (self.stiffness.form(v, q) - self.stiffness.form(q, v));
+            supplied -=
+                0.5 * (self.stiffness.bilinear_form(v, q) - self.stiffness.bilinear_form(q, v));
         }
         Power {
-            dissipated: self.damping.form(v, v),
+            dissipated: self.damping.bilinear_form(v, v),
             supplied,
         }
     }
@@ -285,7 +286,8 @@ impl Mechanism for LinearSystem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
+    use crate::formulation::derivative_check::{DerivativeCheck, check};
+    use crate::linalg::random::Random;
 
     const FULL: &str = r#"
         format = 1
@@ -312,13 +314,13 @@ mod tests {
     #[test]
     fn derivatives_energy_and_power_agree_with_each_other() {
         let system = system(FULL);
-        let mut noise = Noise::new(5);
+        let mut random = Random::new(5);
         for _ in 0..5 {
-            let [q, v, a] = [0, 1, 2].map(|_| noise.vector(3, 2.0));
+            let [q, v, a] = [0, 1, 2].map(|_| random.vector(3, 2.0));
             let (lambda, u, p) = (
-                noise.vector(2, 1.0),
-                noise.vector(1, 1.0),
-                noise.vector(1, 1.0),
+                random.vector(2, 1.0),
+                random.vector(1, 1.0),
+                random.vector(1, 1.0),
             );
             let cx = EvaluationContext {
                 t: 0.5,

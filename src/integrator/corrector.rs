@@ -14,8 +14,8 @@
 //! result is kept.
 
 use super::accelerations::{EXACT, EXACT_JERK, InitialGuess};
+use super::hht_step::{LEFT_OPEN, OPEN, remember};
 use super::state::{State, Statistics};
-use super::step::{LEFT_OPEN, OPEN, remember};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.

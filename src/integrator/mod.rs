@@ -12,6 +12,7 @@ mod evaluate;
 mod events;
 mod full_constraints;
 mod hht;
+mod hht_step;
 mod impact;
 mod interpolation;
 mod newton;
@@ -22,7 +23,7 @@ mod singularity;
 pub mod stability;
 mod start;
 mod state;
-mod step;
+mod trial;
 pub mod vsa23;
 mod workspace;
 
@@ -31,9 +32,9 @@ pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
 use self::controller::{CUT, NEWTON_RATIO, StepControl, StepPlan};
 use self::corrector::Correction;
+use self::hht_step::LEFT_OPEN;
 use self::interpolation::Segment;
 use self::singularity::{DETOURS, SHORT_OF, StepEnd};
-use self::step::LEFT_OPEN;
 use self::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
@@ -319,7 +320,10 @@ impl Integrator {
                 culprit: p.system.constraint_name(row),
             },
             Some(refusal @ (StepFailure::Newton { .. } | StepFailure::Singular(_)))
-                if dependent_failure(p.system).is_some() =>
+                if p.system
+                    .partitioning()
+                    .and_then(|x| x.dependent_failure())
+                    .is_some() =>
             {
                 refusal.error(p.system, state.t, h)
             }
@@ -536,77 +540,5 @@ impl Integrator {
             s.supplied += supplied;
         }
         segment.close_books(s);
-    }
-}
-
-impl Trial {
-    /// Copies what a stage of HHT ends on; the memory of the step is made when it is finished.
-    fn keep(&mut self, other: &Trial) {
-        self.q.copy_from_slice(&other.q);
-        self.v.copy_from_slice(&other.v);
-        self.acc.copy_from_slice(&other.acc);
-        self.lambda.copy_from_slice(&other.lambda);
-        self.jerk.copy_from_slice(&other.jerk);
-        self.jerk_known = other.jerk_known;
-        self.redundant_residual = other.redundant_residual;
-    }
-}
-
-/// A dependent coordinate that could not be computed, and the independent ones.
-fn dependent_failure(system: &dyn System) -> Option<(String, Vec<String>)> {
-    system.partitioning()?.dependent_failure()
-}
-
-impl StepFailure {
-    /// The sentence for a step that may not be shortened.
-    fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
-        if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
-            && let Some((culprit, independent)) = dependent_failure(system)
-        {
-            return Error::Coordinates {
-                time,
-                step,
-                culprit,
-                independent,
-            };
-        }
-        match self {
-            Self::Newton {
-                iterations,
-                residual,
-                culprit,
-            } => Error::NewtonDiverged {
-                time,
-                step,
-                iterations,
-                residual,
-                culprit: culprit.name(system),
-            },
-            Self::NotFinite(culprit) => Error::Evaluation {
-                time,
-                culprit: culprit.name(system),
-            },
-            Self::RedundancyLost { row, by } => Error::NewtonDiverged {
-                time,
-                step,
-                iterations: 0,
-                residual: by / LEFT_OPEN,
-                culprit: system.constraint_name(row),
-            },
-            // Only a step whose end may be moved is refused for this, and it is then moved.
-            Self::NearSingular => Error::NewtonDiverged {
-                time,
-                step,
-                iterations: 0,
-                residual: 0.0,
-                culprit: String::new(),
-            },
-            Self::Singular(culprit) => Error::SingularMass {
-                culprit: culprit.name(system),
-            },
-            Self::Evaluation(
-                EvaluationFailure::Recoverable(code) | EvaluationFailure::Fatal(code),
-            ) => Error::Callback { time, code },
-        }
     }
 }

@@ -4,12 +4,13 @@ use super::controller::StepControl;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
 use super::state::{State, Statistics};
+pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
 use crate::constraint::augmented_lagrangian::ConstraintHandling;
 use crate::constraint::factorization::{Backend, Pivots, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use crate::formulation::system::{
-    Dimensions, EvaluationContext, EvaluationFailure, FullConstraintSet, Properties, System,
+    Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
 };
 use crate::model::{FormulationName, SolverSettings};
 
@@ -52,111 +53,6 @@ impl Inputs {
             u_ddot: &self.u_ddot,
             p: p.env.parameters,
             modes: p.modes,
-        }
-    }
-}
-
-/// Coordinate or constraint row to blame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Culprit {
-    Coordinate(usize),
-    Constraint(usize),
-}
-
-impl Culprit {
-    pub fn name(self, system: &dyn System) -> String {
-        match self {
-            Self::Coordinate(i) => system.coordinate_name(i),
-            Self::Constraint(i) => system.constraint_name(i),
-        }
-    }
-}
-
-/// Why an attempt at a step was given up. Nothing has been changed; a shorter step may succeed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum StepFailure {
-    Newton {
-        iterations: u32,
-        residual: f64,
-        culprit: Culprit,
-    },
-    NotFinite(Culprit),
-    Singular(Culprit),
-    /// The step would end near a singular position: one a little longer or shorter would not.
-    NearSingular,
-    /// A row that was left out because it followed from the others does not do so any more, by this part of its scale.
-    RedundancyLost {
-        row: usize,
-        by: f64,
-    },
-    Evaluation(EvaluationFailure),
-}
-
-impl From<EvaluationFailure> for StepFailure {
-    fn from(fault: EvaluationFailure) -> Self {
-        Self::Evaluation(fault)
-    }
-}
-
-/// A step in the making: the point it ends on and the memory it would leave.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Trial {
-    pub t: f64,
-    pub h: f64,
-    /// Shifted algorithmic acceleration at the start of the step.
-    pub at: Vec<f64>,
-    pub x: Vec<f64>,
-    pub theta: Vec<f64>,
-    pub q: Vec<f64>,
-    pub v: Vec<f64>,
-    pub acc: Vec<f64>,
-    pub lambda: Vec<f64>,
-    pub a: Vec<f64>,
-    pub delta: Vec<f64>,
-    pub delta_dot: Vec<f64>,
-    pub lambda_dot: Vec<f64>,
-    pub jerk: Vec<f64>,
-    pub jerk_known: bool,
-    pub newton_contraction: f64,
-    pub contraction_uses: u32,
-    pub corrected: bool,
-    /// Largest ratio of the next step to this one that the motion allows.
-    pub growth: f64,
-    /// Smallest pivot of the scaled constraints near the end of the step.
-    pub pivot: f64,
-    /// The step was taken beyond its end and brought back: it leaves no history, the next one begins anew.
-    pub restarts_history: bool,
-    /// The widest opening of the rows that are left out, over its scale, and its row.
-    pub redundant_residual: (f64, usize),
-}
-
-impl Trial {
-    pub fn new(size: &Dimensions) -> Self {
-        let v = || vec![0.0; size.nv];
-        Self {
-            at: v(),
-            x: v(),
-            theta: v(),
-            a: v(),
-            delta: v(),
-            delta_dot: v(),
-            lambda_dot: vec![0.0; size.nc],
-            ..Self::result(size)
-        }
-    }
-
-    /// Room for what a stage of HHT ends on, without the memory it would leave.
-    pub fn result(size: &Dimensions) -> Self {
-        let v = || vec![0.0; size.nv];
-        Self {
-            q: vec![0.0; size.nq],
-            v: v(),
-            acc: v(),
-            lambda: vec![0.0; size.nc],
-            jerk: v(),
-            newton_contraction: f64::INFINITY,
-            pivot: f64::INFINITY,
-            ..Self::default()
         }
     }
 }
@@ -353,12 +249,12 @@ impl Workspace {
         let (nv, nc) = (lift.as_ref()).map_or((size.nv, size.nc), |lift| lift.dimensions());
         let mut sparsity = SaddleSparsity::new(nv, nc, &pattern, backend);
         if nc > 0 {
-            sparsity = sparsity.with_levers(|i| system.characteristic_length(i));
+            sparsity = sparsity.with_characteristic_lengths(|i| system.characteristic_length(i));
             if system
                 .full_constraints()
                 .is_some_and(FullConstraintSet::multipliers_hidden)
             {
-                sparsity = sparsity.without(NEARLY_NONE);
+                sparsity = sparsity.with_massless_threshold(NEARLY_NONE);
             }
         }
         let handling = match settings.formulation {
@@ -370,7 +266,8 @@ impl Workspace {
         let saddle = || {
             let own = (size.nv, size.nc);
             let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
-            SaddlePoint::lifted(&sparsity, tangent, jacobian, own, lift.clone()).held_by(handling)
+            SaddlePoint::with_descriptor_form(&sparsity, tangent, jacobian, own, lift.clone())
+                .with_handling(handling)
         };
         let (step_matrix, mass_matrix) = (saddle(), saddle());
         Self {
@@ -423,8 +320,10 @@ impl Workspace {
 
     /// Prepares both matrices for the rows that hold in the state's modes.
     pub fn select(&mut self, system: &dyn System, s: &State) {
-        self.step_matrix.select(system, &s.modes, &s.redundant);
-        self.mass_matrix.select(system, &s.modes, &s.redundant);
+        self.step_matrix
+            .select_active(system, &s.modes, &s.redundant);
+        self.mass_matrix
+            .select_active(system, &s.modes, &s.redundant);
         if self.size.nc > 0 {
             system.active_constraints(&s.modes, &mut self.redundant);
             for (row, dropped) in self.redundant.iter_mut().zip(&s.redundant) {

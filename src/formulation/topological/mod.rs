@@ -24,7 +24,7 @@ use super::relative::closure::{ClosureConstraints, NOWHERE};
 use super::relative::{PlanarRelative, SpatialRelative};
 use super::{Dimensions, Mechanism};
 use crate::error::Result;
-use crate::formulation::derivative_check::Noise;
+use crate::linalg::random::Random;
 use crate::model::Model;
 use continuation::Continuation;
 use kinematics::{CoordinateKind, CoordinateLayout, Kinematics, RotationInLoop};
@@ -416,7 +416,7 @@ fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
     let (start, assembled) = closed(z);
     let mut most = found(&start);
     for seed in 0..if assembled { PROBES } else { 0 } {
-        let away = nalgebra::DVector::from_vec(Noise::new(seed + 1).vector(n, NEAR));
+        let away = nalgebra::DVector::from_vec(Random::new(seed + 1).vector(n, NEAR));
         let a = scaled(&start);
         let gap = &a * &away;
         let Ok(back) = a.svd(true, true).solve(&gap, FOLLOWS) else {

@@ -1,0 +1,356 @@
+//! One attempt at a step: Newton, closure, projections, memory. No verdict: that is the controller's.
+//!
+//! ```text
+//!   velocities       G v + Φ_t = 0,   then f is taken at the projected velocity (vfix):
+//!                    [S Gᵀ; G −E] [dx; ·] = [f(q, v) − f(q, v before); 0],   v += γ h dx,   q̈ += dx/(1−α)
+//!   accelerations    G q̈ + γ = 0,     λ moves with them
+//!   memory           a = (1−α) q̈₁ + α q̈₀,   δ = (a − ã)/h,   δ' = (δ − δ₀)/((h₀ + h)/2)
+//! ```
+
+use super::hht::Hht;
+use super::newton::{UPDATES, culprit};
+use super::state::{State, Statistics};
+use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
+use crate::constraint::factorization::Pivots;
+use crate::constraint::saddle_point::LinearAlgebraCounts;
+use crate::formulation::system::TangentWeights;
+use crate::linalg::norm::max_abs;
+use crate::model::Corrector;
+
+/// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
+const CLOSURE: f64 = 2e-14;
+/// Closure above which a step is refused.
+pub(super) const OPEN: f64 = 1e-11;
+/// Opening of a row that is left out, over its scale, above which it does not follow from the others any more.
+pub(super) const LEFT_OPEN: f64 = 1e-10;
+/// Rest of a projection of velocities and accelerations, relative.
+pub(super) const PROJECTED: f64 = 1e-6;
+/// Rest above which the factorisation of the step is too old for a projection.
+const STALE: f64 = 1e-2;
+
+impl Workspace {
+    /// The HHT step up to its velocities: q₁ closed, v₁ on the constraints' rates.
+    pub fn hht_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
+        self.newton(p, s, y, stats)?;
+        if self.size.nc > 0 {
+            self.close(p, y)?;
+            if self.settings.projection {
+                if self.projects_by_forces() {
+                    self.load_projection(p, y)?;
+                }
+                self.project_velocity(p, y, stats)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest of the plain HHT step: its accelerations and its memory.
+    pub fn complete_hht_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+    ) -> Result<(), StepFailure> {
+        if self.size.nc > 0 && self.settings.projection {
+            self.project_acceleration(p, y)?;
+            let alpha = self.method.alpha;
+            for i in 0..y.a.len() {
+                y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
+            }
+        } else {
+            for i in 0..y.a.len() {
+                y.a[i] = y.at[i] + y.x[i];
+            }
+        }
+        remember(s, y);
+        for i in 0..y.lambda.len() {
+            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / y.h;
+        }
+        Ok(())
+    }
+
+    /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
+    pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
+        self.largest_residual(phi, self.step_matrix.active())
+    }
+
+    /// The same of the rows that are left out: they follow from the others, so they should close with them.
+    pub fn redundant_closure(&self, phi: &[f64]) -> (f64, usize) {
+        self.largest_residual(phi, &self.redundant)
+    }
+
+    pub fn largest_residual(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
+        let mut worst = (0.0, 0);
+        for (i, &on) in rows.iter().enumerate() {
+            let open = phi[i].abs() / self.closure_scale[i];
+            // Not `open > worst`: NaN must win.
+            if on && !(open <= worst.0) {
+                worst = (open, i);
+            }
+        }
+        worst
+    }
+
+    /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
+    fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
+        let magnitude = p.system.coordinate_magnitude(&y.q);
+        let target = CLOSURE * magnitude;
+        let mut before = f64::INFINITY;
+        loop {
+            let cx = self.inputs.at(p, y.t);
+            let phi = &mut self.scratch.c[1];
+            self.mass_matrix
+                .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
+            let (open, row) = self.closure(&self.scratch.c[1]);
+            y.redundant_residual = self.redundant_closure(&self.scratch.c[1]);
+            // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
+            if open <= target && y.redundant_residual.0 <= LEFT_OPEN * magnitude {
+                return Ok(());
+            }
+            if !(open < 0.5 * before) {
+                return if open <= OPEN * magnitude {
+                    Ok(())
+                } else {
+                    Err(StepFailure::Newton {
+                        iterations: 0,
+                        residual: open / OPEN,
+                        culprit: Culprit::Constraint(row),
+                    })
+                };
+            }
+            before = open;
+            let [dq, ..] = &mut self.scratch.v;
+            let [_, phi, _] = &mut self.scratch.c;
+            dq.fill(0.0);
+            for x in phi.iter_mut() {
+                *x = -*x;
+            }
+            if self.step_matrix.handling().updates_multipliers() {
+                self.step_matrix.solve_with_multiplier_updates(
+                    &self.sparsity,
+                    1e-3,
+                    UPDATES,
+                    dq,
+                    phi,
+                    &mut self.counts,
+                );
+            } else {
+                self.step_matrix
+                    .solve(&self.sparsity, dq, phi, &mut self.counts);
+            }
+            p.system.retract(&y.q, dq, &mut self.scratch.q);
+            y.q.copy_from_slice(&self.scratch.q);
+        }
+    }
+
+    /// Velocities back onto the constraints' rates; forces then follow the projected velocity.
+    fn project_velocity(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
+        let (alpha, gamma) = (self.method.alpha, self.method.gamma);
+        self.scratch.v[1].copy_from_slice(&y.v);
+        self.velocity_residual(p, y);
+        self.minimum_norm_correction(p, y, &y.v)?;
+        for i in 0..y.v.len() {
+            y.v[i] += self.scratch.v[0][i];
+        }
+        if self.character.velocity_forces {
+            let cx = self.inputs.at(p, y.t);
+            let [dx, before, f0, f1, _] = &mut self.scratch.v;
+            stats.evaluations += 2;
+            p.system.force(&cx, &y.q, before, f0)?;
+            p.system.force(&cx, &y.q, &y.v, f1)?;
+            if self.character.has_constraint_friction {
+                p.system
+                    .constraint_friction(&cx, &y.q, before, &y.lambda, f0);
+                p.system.constraint_friction(&cx, &y.q, &y.v, &y.lambda, f1);
+            }
+            for i in 0..dx.len() {
+                dx[i] = f1[i] - f0[i];
+            }
+            let mu = &mut self.scratch.c[2];
+            mu.fill(0.0);
+            self.step_matrix
+                .solve_refined(&self.sparsity, 1e-3, 3, dx, mu, &mut self.counts);
+            for i in 0..dx.len() {
+                y.v[i] += gamma * y.h * dx[i];
+                y.acc[i] += dx[i] / (1.0 - alpha);
+            }
+            for i in 0..mu.len() {
+                y.lambda[i] += mu[i];
+            }
+            self.velocity_residual(p, y);
+            self.minimum_norm_correction(p, y, &y.v)?;
+            for i in 0..y.v.len() {
+                y.v[i] += self.scratch.v[0][i];
+            }
+        }
+        Ok(())
+    }
+
+    /// Accelerations back onto the constraints; λ moves with them.
+    fn project_acceleration(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
+        {
+            let cx = self.inputs.at(p, y.t);
+            let [_, r, ga] = &mut self.scratch.c;
+            p.system.constraint_acceleration_bias(&cx, &y.q, &y.v, r);
+            self.mass_matrix.jacobian_times(&self.sparsity, &y.acc, ga);
+            for i in 0..r.len() {
+                r[i] = -(r[i] + ga[i]);
+            }
+        }
+        let metric = self.minimum_norm_correction(p, y, &y.acc)?;
+        for i in 0..y.acc.len() {
+            y.acc[i] += self.scratch.v[0][i];
+        }
+        for i in 0..y.lambda.len() {
+            y.lambda[i] += metric * self.scratch.c[2][i];
+        }
+        Ok(())
+    }
+
+    /// c[1] = −(G v + Φ_t)
+    fn velocity_residual(&mut self, p: &Problem, y: &Trial) {
+        let cx = self.inputs.at(p, y.t);
+        let [_, r, gv] = &mut self.scratch.c;
+        p.system.constraint_rate(&cx, &y.q, r);
+        self.mass_matrix.jacobian_times(&self.sparsity, &y.v, gv);
+        for i in 0..r.len() {
+            r[i] = -(r[i] + gv[i]);
+        }
+    }
+
+    /// Projections of the augmented Lagrangian are made in the metric of masses and forces without that of multipliers, which
+    /// grow near singular positions. Where the corrector follows, the stage is only its guess and the metric of Newton does.
+    fn projects_by_forces(&self) -> bool {
+        self.step_matrix.handling().updates_multipliers()
+            && self.settings.corrector == Corrector::Off
+    }
+
+    /// W = M + (1−α) (γ h C + β h² K) with G at the end of the step, factorised in the place of M.
+    fn load_projection(&mut self, p: &Problem, y: &Trial) -> Result<(), StepFailure> {
+        let Hht {
+            alpha, beta, gamma, ..
+        } = self.method;
+        let weights = TangentWeights {
+            mass: 1.0,
+            damping: (1.0 - alpha) * gamma * y.h,
+            stiffness: (1.0 - alpha) * beta * y.h * y.h,
+            theta: &[],
+        };
+        self.factor_cache.drop_mass();
+        let cx = self.inputs.at(p, y.t);
+        (self.mass_matrix).load_projection_metric(
+            &self.sparsity,
+            p.system,
+            &cx,
+            &y.q,
+            &y.v,
+            &weights,
+        )?;
+        self.counts.factorizations += 1;
+        (self
+            .mass_matrix
+            .factorise(&self.sparsity, &mut LinearAlgebraCounts::default()))
+        .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?;
+        Ok(())
+    }
+
+    /// v[0] = least motion with G v[0] = c[1], c[2] its multipliers, to be multiplied by the returned factor: the metric is
+    /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's. c[1] was made with G `of`.
+    fn minimum_norm_correction(
+        &mut self,
+        p: &Problem,
+        y: &Trial,
+        of: &[f64],
+    ) -> Result<f64, StepFailure> {
+        if self.projects_by_forces() {
+            let [dx, ..] = &mut self.scratch.v;
+            let [_, r, mu] = &mut self.scratch.c;
+            (self.mass_matrix).minimum_norm_correction_here(
+                &self.sparsity,
+                r,
+                of,
+                PROJECTED,
+                dx,
+                mu,
+                &mut self.counts,
+            );
+            return Ok(1.0);
+        }
+        let [dx, ..] = &mut self.scratch.v;
+        let [_, r, mu] = &mut self.scratch.c;
+        let rest = self.step_matrix.minimum_norm_correction(
+            &self.sparsity,
+            self.mass_matrix.jacobian_at(),
+            r,
+            of,
+            PROJECTED,
+            dx,
+            mu,
+            &mut self.counts,
+        );
+        if rest <= STALE || max_abs(r) * rest < 1e-13 {
+            return Ok(1.0 - self.method.alpha);
+        }
+        self.factorise_mass(p, y.t, &y.q, &y.v)?;
+        let [dx, ..] = &mut self.scratch.v;
+        let [_, r, mu] = &mut self.scratch.c;
+        self.mass_matrix.minimum_norm_correction_here(
+            &self.sparsity,
+            r,
+            of,
+            PROJECTED,
+            dx,
+            mu,
+            &mut self.counts,
+        );
+        Ok(1.0)
+    }
+
+    /// Loads and factorises A at a point.
+    pub fn factorise_mass(
+        &mut self,
+        p: &Problem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<Pivots, StepFailure> {
+        let (there, count) = self.factor_cache.mass(p.env.parameters);
+        let count = u64::from(count);
+        let pivots = match there.filter(|_| self.mass_matrix.matches_active_set()) {
+            Some(pivots) => {
+                self.counts.factorizations += count;
+                pivots
+            }
+            None => {
+                let cx = self.inputs.at(p, t);
+                self.mass_matrix
+                    .load_mass(&self.sparsity, p.system, &cx, q, v)?;
+                self.counts.factorizations += count;
+                self.mass_matrix
+                    .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
+                    .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?
+            }
+        };
+        self.factor_cache.keep_mass(pivots);
+        Ok(pivots)
+    }
+}
+
+/// δ and its derivative from the algorithmic accelerations.
+pub(super) fn remember(s: &State, y: &mut Trial) {
+    for i in 0..y.a.len() {
+        y.delta[i] = (y.a[i] - y.at[i]) / y.h;
+        y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + y.h));
+    }
+}
