@@ -4,8 +4,9 @@
 //! same order, and its estimate uses the exact jerk.
 
 use super::Integrator;
-use super::accelerations::{EXACT_JERK, InitialGuess};
+use super::accelerations::InitialGuess;
 use super::state::{State, Statistics};
+use super::tolerances::JERK_RESIDUAL;
 use super::workspace::{Problem, StepFailure, Trial};
 
 /// Regularity below which a step does not end if it can be helped ...
@@ -83,7 +84,7 @@ impl Integrator {
         } = &mut *y;
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         y.h = (s.next_h).min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
-        core.end_jerk(p, y, InitialGuess::Nothing(EXACT_JERK), stats)?;
+        core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A trial step: the point it ends on and the history it would leave, or why it failed.
 
-use super::hht_step::LEFT_OPEN;
+use super::tolerances::REDUNDANT_RESIDUAL;
 use crate::error::Error;
 use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 
@@ -156,7 +156,7 @@ impl StepFailure {
                 time,
                 step,
                 iterations: 0,
-                residual: by / LEFT_OPEN,
+                residual: by / REDUNDANT_RESIDUAL,
                 culprit: system.constraint_name(row),
             },
             // Only a step whose end may be moved is refused for this, and it is then moved.

@@ -83,7 +83,7 @@ pub fn single_step(
     let cx = core.inputs.at(&p, t + h);
     let mut phi = vec![0.0; size.nc];
     system.constraint(&cx, &out.quadratic[0], &mut phi);
-    out.open_at_end = core.closure(&phi).0;
+    out.open_at_end = core.largest_active_residual(&phi).0;
     core.collect(&mut out.statistics);
     Ok(out)
 }
