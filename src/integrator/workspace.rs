@@ -1,5 +1,6 @@
 //! What a step works with: the equations at a point of time, the two saddle-point matrices, and scratch vectors.
 
+use super::closure::ClosureWorkspace;
 use super::controller::StepControl;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
@@ -9,7 +10,9 @@ use super::{Environment, Signals};
 use crate::constraint::augmented_lagrangian::ConstraintHandling;
 use crate::constraint::factorization::{Backend, Pivots, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
-use crate::formulation::{Dimensions, EvaluationContext, FullConstraintSet, Properties, System};
+use crate::formulation::system::{
+    Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
+};
 use crate::model::{FormulationName, SolverSettings};
 
 /// Diagonals, as part of the largest, that bodies without mass have where their rigidity is a matter of rows.
@@ -113,6 +116,7 @@ pub(super) struct Workspace {
     pub inputs: Inputs,
     pub nearby: Inputs,
     pub scratch: Scratch,
+    pub closure: ClosureWorkspace,
     pub counts: LinearAlgebraCounts,
     /// Factors that serve more than one step.
     pub factor_cache: FactorCache,
@@ -290,6 +294,7 @@ impl Workspace {
                 c: std::array::from_fn(|_| vec![0.0; size.nc]),
                 row: vec![0.0; size.nc],
             },
+            closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),
             factor_cache: FactorCache::new(system),
             redundant: vec![false; size.nc],
