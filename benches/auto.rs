@@ -63,7 +63,7 @@ fn empty(name: String, dimension: usize, stop: f64) -> Model {
     model
 }
 
-/// Bars hanging on bars, each let go at 0.6 rad from the vertical to alternate sides. Pins in space turn about axes at right angles.
+/// Bars hanging on bars, each released at 0.6 rad from the vertical to alternate sides. Pins in space turn about axes at right angles.
 fn hanging(dimension: usize, branches: usize, kind: JointKind, n: usize) -> Model {
     let name = match (branches, kind) {
         (1, JointKind::Revolute) => "chain of pins",

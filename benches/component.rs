@@ -200,7 +200,7 @@ fn main() {
     fine(unsafe { biela_state_free(state) });
     tell("save and restore, 20 bodies", 1e6 * both, 5.0, "us");
 
-    // All make the same substeps; short runs that begin anew, so that the motion is the same in every round. In turns, so
+    // All make the same substeps; short runs that restart, so that the motion is the same in every round. In turns, so
     // that other work on the machine hits all of them alike.
     const STEPS: u32 = 128;
     let h = 1.0 / 1024.0;
@@ -238,7 +238,7 @@ fn main() {
         "%",
     );
     println!(
-        "{:<44} {:>9.1} %   (accelerations and jerk solved anew for the new input)",
+        "{:<44} {:>9.1} %   (accelerations and jerk solved again for the new input)",
         "set + step + get, value changed: overhead",
         100.0 * (changed / long - 1.0)
     );

@@ -38,7 +38,7 @@ fn file(name: &str, h: f64) -> Case {
     Case { name, model, h }
 }
 
-/// `n` uniform bars of 1 m and 1 kg in a row, hung up at one end and let go 0.3 rad from the vertical. The stiffest
+/// `n` uniform bars of 1 m and 1 kg in a row, hung up at one end and released 0.3 rad from the vertical. The stiffest
 /// transverse motion is that of the uppermost bar, about 2 sqrt(n g) rad/s: the step follows it, h ω ≈ 0.2 for any n.
 fn chain(n: usize) -> Case {
     let mut model = file("pendulum", 0.0).model;

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         EXPECT(same(&good, &again));
     }
 
-    /* biela_cancel still reaches the instance that was made anew. */
+    /* biela_cancel still reaches the instance that was made again. */
     MUST(NULL, biela_cancel(crank));
     REFUSED(crank, biela_step(crank, 0.1, 0.1, &value), BIELA_STATUS_CANCELLED, "cancelled");
     /* The state saved before the panics is still good. */

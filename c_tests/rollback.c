@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 
         MUST(crank, biela_state_restore(crank, again));
         MUST(crank, biela_state_save(crank, &again));
-        EXPECT(again == first); /* used again, not made anew */
+        EXPECT(again == first); /* used again, not made again */
         const snapshot back = look(crank);
         EXPECT(same(&back, &seen[k]));
         advance(crank, tau, k);

@@ -17,7 +17,7 @@ use biela::model::{
 };
 
 const STEPS: usize = 10_000;
-/// A motion that lasts longer begins anew (s).
+/// A motion that lasts longer restarts (s).
 const LONG: f64 = 1000.0;
 
 #[test]
@@ -188,7 +188,7 @@ fn steps_in_independent_coordinates_and_repartitions_allocate_nothing() {
             assert_eq!(calls() - before, 0, "{file}, {corrector:?}");
         }
     }
-    println!("chosen anew {chosen} times");
+    println!("repartitioned {chosen} times");
     assert!(chosen > 2);
 }
 

@@ -1,4 +1,4 @@
-//! Contacts: blows that meet at one instant, walls that move, rest and lift-off, stick and slip, against closed forms.
+//! Contacts: impacts at one instant, walls that move, rest and lift-off, stick and slip, against closed forms.
 
 use crate::common::drive::Run;
 use crate::common::systems::contacts::{Contact, Contacts};
@@ -170,7 +170,7 @@ fn as_many_balls_leave_the_cradle_as_came_in() {
                 let out = if left { i < balls } else { i >= 5 - balls };
                 let side = if left { -0.5 } else { 0.5 };
                 let x = i as f64 + if out { side } else { 0.0 };
-                // Ten blows, each hit to 1e-6 of the tolerance; the balls at rest touch to that accuracy.
+                // Ten impacts, each hit to 1e-6 of the tolerance; the balls at rest touch to that accuracy.
                 assert!(
                     (run.state.q[i] - x).abs() < 1e-5,
                     "{balls} {t} {i}: {:?}",
@@ -204,7 +204,7 @@ fn an_inelastic_cradle_keeps_its_momentum_and_loses_no_more_than_it_must() {
     for pair in run.state.v.windows(2) {
         assert!(pair[1] >= pair[0] - 1e-12, "{:?}", run.state.v);
     }
-    // In turn: each blow hands on (1 + e)/2.
+    // In turn: each impact hands on (1 + e)/2.
     assert!(
         (run.state.v[4] - 0.8_f64.powi(4)).abs() < 1e-7,
         "{:?}",

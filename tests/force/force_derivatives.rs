@@ -448,7 +448,7 @@ fn every_force_of_space_has_the_derivatives_and_the_energy_it_says() {
     }
 }
 
-/// Rigid contacts: their rows, gaps and what they rub with while they are held.
+/// Rigid contacts: their constraints, gaps and Coulomb friction while closed.
 #[test]
 fn rigid_contacts_and_joint_limits_have_the_derivatives_they_say() {
     let rest = "restitution = 0.5\nfriction = { kinetic = 0.3, static = 0.4, stiction_velocity = 0.5, viscous = 0.1 }";

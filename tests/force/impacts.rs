@@ -1,4 +1,4 @@
-//! Rigid contacts, end stops and jumps of laws as whole models, against closed forms: blows in time, momentum and energy, rest
+//! Rigid contacts, joint limits and jumps of laws as whole models, against closed forms: impacts in time, momentum and energy, rest
 //! and lift-off, friction; the error follows the tolerance, and nothing hangs.
 
 use std::f64::consts::PI;
@@ -153,7 +153,7 @@ fn rod(dimension: usize, formulation: &str, stops: &str) -> String {
         )
 }
 
-/// Its angle at a time, and what the blows have taken: θ'' = −15 sin θ, θ' → −e θ' at −0.3.
+/// Its angle at a time, and what the impacts have taken: θ'' = −15 sin θ, θ' → −e θ' at −0.3.
 fn rod_exactly(e: f64, end: f64) -> (f64, f64) {
     let f = |_: f64, y: &[f64; 2]| [y[1], -15.0 * y[0].sin()];
     let (mut t, mut y, mut lost) = (0.0, [1.2, 0.0], 0.0);
@@ -199,7 +199,7 @@ fn a_rod_against_its_joint_limit_loses_what_restitution_says_and_the_error_follo
             errors.push((tolerance, (sim.get("pin.position") - angle).abs()));
             losses.push((tolerance, (sim.get("energy.dissipated") - lost).abs()));
             assert_eq!(sim.get("pin.stop"), 0.0);
-            // Three blows of 5 J; the balance is the method's own loss.
+            // Three impacts of 5 J; the balance is the method's own loss.
             close("balance", sim.get("energy.balance"), 0.0, 100.0 * tolerance);
         }
         println!("{dimension} {formulation}: angle {errors:.2?}, lost {losses:.2?}");
@@ -586,7 +586,7 @@ fn the_impact_case_of_the_paper_is_a_mechanism_whose_error_follows_the_tolerance
 
 #[test]
 fn impacts_without_end_stay_within_the_substep_limit_and_are_reported() {
-    // A ball that bounces in a gap narrower than rounding of its place: blows without end.
+    // A ball that bounces in a gap narrower than rounding of its place: impacts without end.
     let text = ball(2, "absolute", 0.0, "restitution = 1.0\nrest_speed = 0.0")
         + "[[force]]\nname = \"ceiling\"\ntype = \"contact\"\nbodies = [\"ground\", \"ball\"]\n\
            plane = { point = [0, 0.2000001], normal = [0, -1] }\nradius = 0.1\nrestitution = 1.0\n";

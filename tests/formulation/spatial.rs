@@ -207,7 +207,7 @@ fn a_heavy_top_nutates_with_the_closed_form_period_between_the_closed_form_heigh
     );
 }
 
-/// Bars of 1 m joined by balls, let go horizontally with some spin.
+/// Bars of 1 m joined by balls, released horizontally with some spin.
 fn chain(n: usize) -> Model {
     let mut model = world(3, 9.81);
     for k in 0..n {

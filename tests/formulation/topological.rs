@@ -1,5 +1,5 @@
 //! Independent coordinates (`topological`): every derivative, the motion and quantities of absolute coordinates, order, choices
-//! made anew on the way, honest ends where a choice is kept, saved states, the second paper's Table 1.
+//! made again on the way, honest ends where a choice is kept, saved states, the second paper's Table 1.
 
 use crate::common::measure::slope;
 use crate::compare::*;
@@ -627,7 +627,7 @@ fn a_restored_state_goes_on_with_the_same_bits_across_a_repartition() {
     model.solver.tolerance = 1e-6;
     for (model, first) in [
         (model, vec!["guide.position"]),
-        // Rotation vectors that begin anew.
+        // Rotation vectors that restart.
         (text(RSSR), vec![]),
     ] {
         let mut instance = match first.is_empty() {
@@ -645,7 +645,7 @@ fn a_restored_state_goes_on_with_the_same_bits_across_a_repartition() {
             instance.state().clone()
         };
         let first = go(&mut instance);
-        assert_ne!(before, chart(&instance), "nothing was chosen anew");
+        assert_ne!(before, chart(&instance), "no repartition");
         instance.restore(&saved).unwrap();
         assert_eq!(go(&mut instance), first);
         // Another instance that has seen nothing of it.

@@ -186,8 +186,8 @@ fn integral(f: impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
     (f(a) + inner + f(b)) * h / 3.0
 }
 
-/// Times at which the pendulum of 1 m, let go at the angle 1 rad with −2 rad/s, meets the wall x = −0.3 m, restitution 0.7: quadrature
-/// of ω² = ω₀² + 2 g (cos θ − cos θ₀), after each blow up to the turning angle and back.
+/// Times at which the pendulum of 1 m, released at the angle 1 rad with −2 rad/s, meets the wall x = −0.3 m, restitution 0.7: quadrature
+/// of ω² = ω₀² + 2 g (cos θ − cos θ₀), after each impact up to the turning angle and back.
 fn wall_times(count: usize) -> Vec<f64> {
     let g = 9.81;
     let wall = f64::asin(-0.3);
@@ -361,7 +361,7 @@ fn a_ball_in_a_narrow_groove_hits_both_walls_and_leaves_the_way_it_came() {
     );
     while !run.advance(2.0).unwrap() {}
     let v = &run.state.v;
-    println!("{} blows, v = {v:?}", run.state.statistics.events);
+    println!("{} impacts, v = {v:?}", run.state.statistics.events);
     // Elastic: 10 m/s after 5 m, but for the depth of the hit; straight up again, because both walls strike at once.
     assert_eq!(run.state.statistics.events, 2);
     assert!((v[1] - 10.0).abs() < 1e-9 && v[0].abs() < 1e-9, "{v:?}");
@@ -459,7 +459,7 @@ fn a_ball_bounces_at_the_right_times_comes_to_rest_and_is_lifted_off() {
             }
             if count < 10 {
                 late = late.max((run.state.t - closed).abs());
-                // The blow takes (1 − e²) of the energy of the approach, m g h e^2k.
+                // The impact takes (1 − e²) of the energy of the approach, m g h e^2k.
                 let expected = 2.0 * g * e.powi(2 * count) * (1.0 - e * e);
                 loss = loss.max(((run.state.dissipated - lost) / expected - 1.0).abs());
                 closed += hop;

@@ -459,7 +459,7 @@ fn an_event_after_which_the_force_fails_leaves_the_state_before_it() {
     }
 }
 
-/// The bouncing mass, whose force fails on the way up for the first time: right after the blow, in the restart.
+/// The bouncing mass, whose force fails on the way up for the first time: right after the impact, in the restart.
 #[test]
 fn a_restart_that_fails_takes_back_the_event() {
     let place: Place = |_, _, v| v[1] > 0.0;
@@ -847,7 +847,7 @@ fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
             let [x, y, z] = run.state.q[..] else {
                 panic!("three coordinates")
             };
-            // Held by the rail: s y = −z = 0. Where it was let go the point moved by less than 1e-10 / s and is brought back.
+            // Held by the rail: s y = −z = 0. Where it was released the point moved by less than 1e-10 / s and is brought back.
             assert!(
                 (x - 3.0).abs() < 1e-6 && y.abs() < 1e-10 && z.abs() < 1e-12,
                 "{x} {y} {z}"

@@ -79,7 +79,7 @@ fn a_linear_step_takes_one_residual_and_equal_steps_share_one_factorisation() {
                 damping = [[0.2, 0], [0, 0.1]]\nstiffness = [[5, -1], [-1, 8]]\nposition = [1, 0]\n";
     let statistics = run(model(text), 1.0).statistics();
     assert_eq!(statistics.steps, 100);
-    // One for every step, one more wherever the contraction is measured anew.
+    // One for every step, one more wherever the contraction is measured again.
     assert!(statistics.residuals <= 110, "{statistics:?}");
     // The last step may differ by the rounding of its landing.
     assert!(statistics.factorizations <= 2, "{statistics:?}");

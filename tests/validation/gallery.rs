@@ -460,7 +460,7 @@ fn the_ball_on_the_linkage_bounces_and_comes_to_rest() {
     let (mut t, mut y, mut lost) = (0.0, [0.6, 0.0], 0.0);
     let mut sim = Sim::file("bouncing_linkage.toml", 1e-7);
     let h = 1e-3;
-    let mut blows = 0;
+    let mut impacts = 0;
     while t < 1.2 {
         let next = rk4(f, 0.0, h, y, 1);
         if next[0] > floor {
@@ -475,19 +475,19 @@ fn the_ball_on_the_linkage_bounces_and_comes_to_rest() {
         let hit = rk4(f, 0.0, part, y, 1);
         lost += 0.5 * inertia * (1.0 - 0.49) * hit[1] * hit[1];
         (t, y) = (t + part, [floor, -0.7 * hit[1]]);
-        blows += 1;
-        // Half way to the next blow or so.
+        impacts += 1;
+        // Half way to the next impact or so.
         let later = t + 0.3 * 2.0 * y[1] * inertia / weight;
         let there = rk4(f, 0.0, later - t, y, 200);
         sim.to(later);
         close("angle", later, sim.get("lower.angle"), there[0], 1e-6);
         close("lost", later, sim.get("energy.dissipated"), lost, 1e-5);
         close("balance", later, sim.get("energy.balance"), 0.0, 1e-6);
-        if blows == 4 {
+        if impacts == 4 {
             break;
         }
     }
-    assert_eq!(blows, 4);
+    assert_eq!(impacts, 4);
     sim.to(4.0);
     close("gap", 4.0, sim.get("floor.length"), 0.0, 1e-10);
     // N 0.5 cos θ = 0.7 g cos θ
@@ -513,7 +513,7 @@ fn the_last_ball_of_the_cradle_swings_out_as_far_as_the_first_came_in() {
         } else {
             (-0.6, 0.0)
         };
-        // Each passage is four blows, hit to 1e-6 of the tolerance, and balls that touch to 1e-7.
+        // Each passage is four impacts, hit to 1e-6 of the tolerance, and balls that touch to 1e-7.
         close("first", t, sim.get("pin1.position"), first, 1e-5);
         close("last", t, sim.get("pin5.position"), last, 1e-5);
         for k in 2..=4 {

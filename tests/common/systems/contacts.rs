@@ -1,6 +1,6 @@
 //! Masses on springs with one-sided contacts, all linear: M x'' = f − K (x − x₀), and for each contact
 //! φ = g·x − c − s(t) ≥ 0 with a wall that may move. Contact c has the events 2c (touch) and 2c + 1 (the contact force ends)
-//! and the row c, which holds φ = 0 in its mode 1. With friction a blow also acts along a second gradient.
+//! and the constraint c, which enforces φ = 0 in its mode 1. With friction an impact also acts along a second gradient.
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,

@@ -163,11 +163,11 @@ impl System for HeavyTop {
     }
 
     fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
-        let lever = -(rotation(q).to_rotation_matrix().matrix() * hat(self.joint()));
+        let arm = -(rotation(q).to_rotation_matrix().matrix() * hat(self.joint()));
         out[..3].fill(1.0);
         for i in 0..3 {
             for j in 0..3 {
-                out[3 + 3 * i + j] = lever[(i, j)];
+                out[3 + 3 * i + j] = arm[(i, j)];
             }
         }
     }

@@ -54,7 +54,7 @@ impl DoublePendulum {
         [(m1 + m2) * l1 * l1, m2 * l1 * l2, m2 * l2 * l2]
     }
 
-    /// Weights times levers, (m₁ + m₂) g l₁ and m₂ g l₂.
+    /// Weights times radii, (m₁ + m₂) g l₁ and m₂ g l₂.
     fn weight(&self) -> [f64; 2] {
         let ([m1, m2], [l1, l2]) = (self.mass, self.length);
         [(m1 + m2) * self.gravity * l1, m2 * self.gravity * l2]
@@ -71,18 +71,18 @@ impl DoublePendulum {
     }
 
     /// Its derivative by its angle.
-    fn levers(&self, q: &[f64]) -> [Vector2<f64>; 2] {
+    fn radii(&self, q: &[f64]) -> [Vector2<f64>; 2] {
         [0, 1].map(|i| self.length[i] * Vector2::new(q[i].cos(), q[i].sin()))
     }
 
     /// ∂²Φ/∂q².
     fn curvature(&self, q: &[f64], closed: &Loop) -> [[f64; 2]; 2] {
         let e = self.tip(q) - Vector2::from(closed.pivot);
-        let (bars, levers) = (self.bars(q), self.levers(q));
+        let (bars, radii) = (self.bars(q), self.radii(q));
         let mut h = [[0.0; 2]; 2];
         for i in 0..2 {
             for j in 0..2 {
-                h[i][j] = levers[i].dot(&levers[j]) / closed.rod;
+                h[i][j] = radii[i].dot(&radii[j]) / closed.rod;
             }
             h[i][i] -= e.dot(&bars[i]) / closed.rod;
         }
@@ -181,9 +181,9 @@ impl System for DoublePendulum {
     fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         if let Some(closed) = &self.closed {
             let e = self.tip(q) - Vector2::from(closed.pivot);
-            let levers = self.levers(q);
-            out[0] = e.dot(&levers[0]) / closed.rod;
-            out[1] = e.dot(&levers[1]) / closed.rod;
+            let radii = self.radii(q);
+            out[0] = e.dot(&radii[0]) / closed.rod;
+            out[1] = e.dot(&radii[1]) / closed.rod;
         }
     }
 
