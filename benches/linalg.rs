@@ -150,14 +150,14 @@ fn main() {
         let graph = ordering::AdjacencyGraph::new(n, couplings);
         let plain = ordering::plain(&graph);
         let begin = Instant::now();
-        let ours = ordering::saddle(&graph, sample.nv, &vec![false; sample.nv]);
+        let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv]);
         let setup = begin.elapsed().as_secs_f64() * 1e3;
         println!(
             "{name:<20}{n:>8} |{:>11}{:>11.1} |{:>11}{:>11.1} |{setup:>9.2}",
-            sparse_ldl::fill(&graph, &plain),
-            sparse_ldl::cost(&graph, &plain) / 1e3,
-            sparse_ldl::fill(&graph, &ours),
-            sparse_ldl::cost(&graph, &ours) / 1e3,
+            sparse_ldl::factor_fill(&graph, &plain),
+            sparse_ldl::factorization_cost(&graph, &plain) / 1e3,
+            sparse_ldl::factor_fill(&graph, &ours),
+            sparse_ldl::factorization_cost(&graph, &ours) / 1e3,
         );
     }
 }

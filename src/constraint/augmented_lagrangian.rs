@@ -17,12 +17,12 @@
 
 /// Default weight: p is this times the stiffness a row meets, 1/(G S⁻¹ Gᵀ). One iteration leaves its inverse of Φ, and the
 /// matrix of a singular position is conditioned no worse than this.
-pub const WEIGHT: f64 = 1e6;
+pub const DEFAULT_WEIGHT: f64 = 1e6;
 /// Rows above which it grows with the square of their number: the softest pattern of n loops that hang on each other is n² times
 /// softer than one of them, and iterations would become slow where its stiffness meets the penalty.
-pub const FEW: usize = 100;
+pub const FEW_CONSTRAINTS: usize = 100;
 /// Largest weight that is used whatever is asked for: beyond, rows that depend on each other would be amplified rounding.
-pub const LARGEST: f64 = 1e12;
+pub const MAX_WEIGHT: f64 = 1e12;
 
 /// How constraints are held.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,15 +43,15 @@ impl ConstraintHandling {
         match self {
             Self::Multipliers => least,
             Self::Augmented { .. } => {
-                let many = rows.max(FEW) as f64 / FEW as f64;
-                (1.0 / (WEIGHT * many * many)).max(least)
+                let many = rows.max(FEW_CONSTRAINTS) as f64 / FEW_CONSTRAINTS as f64;
+                (1.0 / (DEFAULT_WEIGHT * many * many)).max(least)
             }
         }
     }
 
     /// E of every row where the penalty is given. Rows of Φ are divided by `scale` = β h² in the matrix of a step, so that
     /// its penalty is p β h²; the matrix of masses alone has none of its own.
-    pub fn given(self, scale: f64) -> Option<f64> {
+    pub fn given_regularisation(self, scale: f64) -> Option<f64> {
         match self {
             Self::Augmented {
                 penalty: Some(penalty),
@@ -61,7 +61,7 @@ impl ConstraintHandling {
     }
 
     /// Multipliers are brought up to date in every iteration.
-    pub fn updates(self) -> bool {
+    pub fn updates_multipliers(self) -> bool {
         matches!(self, Self::Augmented { .. })
     }
 }
@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn many_rows_are_held_harder_but_never_harder_than_by_multipliers() {
         let handling = ConstraintHandling::Augmented { penalty: None };
-        let e = [1, FEW, 10 * FEW, 1_000_000].map(|rows| handling.regularisation(rows));
+        let e = [1, FEW_CONSTRAINTS, 10 * FEW_CONSTRAINTS, 1_000_000]
+            .map(|rows| handling.regularisation(rows));
         let exact = ConstraintHandling::Multipliers.regularisation(1);
         for (e, expected) in e.iter().zip([1e-6, 1e-6, 1e-8, exact]) {
             assert!((e - expected).abs() < 1e-12 * expected, "{e} {expected}");
@@ -139,11 +140,17 @@ mod tests {
     #[test]
     fn a_given_penalty_becomes_e_of_the_scaled_rows() {
         let handling = ConstraintHandling::Augmented { penalty: Some(1e7) };
-        assert_eq!(handling.given(2.5e-5), Some(1.0 / 250.0));
-        assert_eq!(ConstraintHandling::Multipliers.given(1.0), None);
-        assert!(handling.updates() && !ConstraintHandling::Multipliers.updates());
+        assert_eq!(handling.given_regularisation(2.5e-5), Some(1.0 / 250.0));
         assert_eq!(
-            ConstraintHandling::Augmented { penalty: None }.given(1.0),
+            ConstraintHandling::Multipliers.given_regularisation(1.0),
+            None
+        );
+        assert!(
+            handling.updates_multipliers()
+                && !ConstraintHandling::Multipliers.updates_multipliers()
+        );
+        assert_eq!(
+            ConstraintHandling::Augmented { penalty: None }.given_regularisation(1.0),
             None
         );
     }

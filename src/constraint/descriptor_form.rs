@@ -18,67 +18,67 @@ use crate::formulation::DescriptorForm;
 
 /// What a [`super::projection::Saddle`] of a lifted system has besides its matrix and factor.
 pub struct DescriptorSolver {
-    pub(super) lift: Arc<dyn DescriptorForm>,
+    pub(super) form: Arc<dyn DescriptorForm>,
     /// J at the loaded point and at the factored one.
-    pub(super) here: Vec<f64>,
+    pub(super) loaded: Vec<f64>,
     factored: Vec<f64>,
     /// Vectors of bodies and of all rows, and one of joints.
     pub(super) x: Vec<f64>,
     pub(super) l: Vec<f64>,
     z: Vec<f64>,
     /// Rows that are not those of the tree.
-    pub(super) closes: Vec<bool>,
+    pub(super) is_closure: Vec<bool>,
     /// Which of all rows hold.
     active: Vec<bool>,
 }
 
 impl DescriptorSolver {
     /// For a system of `own` tangent coordinates.
-    pub fn new(lift: Arc<dyn DescriptorForm>, own: usize) -> Self {
-        let (nv, nc) = lift.dimensions();
-        let mut closes = vec![false; nc];
-        for &row in lift.constraint_rows() {
-            closes[row as usize] = true;
+    pub fn new(form: Arc<dyn DescriptorForm>, own: usize) -> Self {
+        let (nv, nc) = form.dimensions();
+        let mut is_closure = vec![false; nc];
+        for &row in form.constraint_rows() {
+            is_closure[row as usize] = true;
         }
         Self {
-            here: vec![0.0; lift.transformation_len()],
-            factored: vec![0.0; lift.transformation_len()],
+            loaded: vec![0.0; form.transformation_len()],
+            factored: vec![0.0; form.transformation_len()],
             x: vec![0.0; nv],
             l: vec![0.0; nc],
             z: vec![0.0; own],
-            closes,
+            is_closure,
             active: vec![true; nc],
-            lift,
+            form,
         }
     }
 
     /// J at q.
     pub fn load(&mut self, q: &[f64]) {
-        self.lift.transformation_at(q, &mut self.here);
+        self.form.transformation_at(q, &mut self.loaded);
     }
 
     /// What is loaded is factored now.
-    pub fn remember(&mut self) {
-        self.factored.copy_from_slice(&self.here);
+    pub fn mark_factored(&mut self) {
+        self.factored.copy_from_slice(&self.loaded);
     }
 
     /// All rows that hold, those of the tree included.
-    pub fn rows(&mut self, own: &[bool]) -> &[bool] {
-        for (&row, &on) in self.lift.constraint_rows().iter().zip(own) {
+    pub fn all_active(&mut self, own: &[bool]) -> &[bool] {
+        for (&row, &on) in self.form.constraint_rows().iter().zip(own) {
             self.active[row as usize] = on;
         }
         &self.active
     }
 
-    fn spread(&mut self, l: &[f64]) {
+    fn scatter_multipliers(&mut self, l: &[f64]) {
         self.l.fill(0.0);
-        for (&row, l) in self.lift.constraint_rows().iter().zip(l) {
+        for (&row, l) in self.form.constraint_rows().iter().zip(l) {
             self.l[row as usize] = *l;
         }
     }
 
-    fn gather(&self, l: &mut [f64]) {
-        for (l, &row) in l.iter_mut().zip(self.lift.constraint_rows()) {
+    fn gather_multipliers(&self, l: &mut [f64]) {
+        for (l, &row) in l.iter_mut().zip(self.form.constraint_rows()) {
             *l = self.l[row as usize];
         }
     }
@@ -91,25 +91,25 @@ impl DescriptorSolver {
         x: &mut [f64],
         l: &mut [f64],
     ) {
-        self.lift.lift_force(&self.factored, x, &mut self.x);
-        self.spread(l);
+        self.form.lift_force(&self.factored, x, &mut self.x);
+        self.scatter_multipliers(l);
         factor.solve(st, &mut self.x, &mut self.l);
-        self.lift.reduce_velocity(&self.factored, &self.x, x);
-        self.gather(l);
+        self.form.reduce_velocity(&self.factored, &self.x, x);
+        self.gather_multipliers(l);
     }
 
     /// The same for (0, l).
-    pub fn respond(
+    pub fn solve_constraint_rhs(
         &mut self,
         st: &SaddleSparsity,
         factor: &mut Factorization,
         x: &mut [f64],
         l: &mut [f64],
     ) {
-        self.spread(l);
-        factor.respond(st, &mut self.x, &mut self.l);
-        self.lift.reduce_velocity(&self.factored, &self.x, x);
-        self.gather(l);
+        self.scatter_multipliers(l);
+        factor.solve_constraint_rhs(st, &mut self.x, &mut self.l);
+        self.form.reduce_velocity(&self.factored, &self.x, x);
+        self.gather_multipliers(l);
     }
 
     /// Refined against the values of `m`, which are those of the loaded point. Returns solves and the residual left.
@@ -124,11 +124,11 @@ impl DescriptorSolver {
         x: &mut [f64],
         l: &mut [f64],
     ) -> (usize, f64) {
-        self.lift.lift_force(&self.here, x, &mut self.x);
-        self.spread(l);
+        self.form.lift_force(&self.loaded, x, &mut self.x);
+        self.scatter_multipliers(l);
         let done = factor.solve_refined(st, m, with_e, tol, limit, &mut self.x, &mut self.l);
-        self.lift.reduce_velocity(&self.here, &self.x, x);
-        self.gather(l);
+        self.form.reduce_velocity(&self.loaded, &self.x, x);
+        self.gather_multipliers(l);
         (done.solves, done.residual)
     }
 
@@ -141,13 +141,13 @@ impl DescriptorSolver {
         x: &[f64],
         out: &mut [f64],
     ) {
-        self.lift.velocity(geometry, x, &mut self.x);
+        self.form.velocity(geometry, x, &mut self.x);
         m.jacobian_times(st, &self.x, &mut self.l);
-        self.gather(out);
+        self.gather_multipliers(out);
     }
 
     /// out = Σ|G_ij x_j| with the bodies' G_c and J x.
-    pub fn jacobian_sizes(
+    pub fn abs_jacobian_times(
         &mut self,
         st: &SaddleSparsity,
         m: &SaddleMatrix,
@@ -155,9 +155,9 @@ impl DescriptorSolver {
         x: &[f64],
         out: &mut [f64],
     ) {
-        self.lift.velocity(geometry, x, &mut self.x);
-        m.jacobian_sizes(st, &self.x, &mut self.l);
-        self.gather(out);
+        self.form.velocity(geometry, x, &mut self.x);
+        m.abs_jacobian_times(st, &self.x, &mut self.l);
+        self.gather_multipliers(out);
     }
 
     /// out += Gᵀ λ at the loaded point.
@@ -168,18 +168,18 @@ impl DescriptorSolver {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        self.spread(lambda);
+        self.scatter_multipliers(lambda);
         self.x.fill(0.0);
         m.add_jacobian_transposed(st, &self.l, &mut self.x);
-        self.lift
-            .generalised_force(&self.here, &mut self.x, &mut self.z);
+        self.form
+            .generalised_force(&self.loaded, &mut self.x, &mut self.z);
         for (out, z) in out.iter_mut().zip(&self.z) {
             *out += z;
         }
     }
 
     /// The own row that takes the largest part in the dependence a row of the tree shows by its small pivot.
-    pub fn partner(
+    pub fn dependent_closure_constraint(
         &mut self,
         st: &SaddleSparsity,
         factor: &mut Factorization,
@@ -188,13 +188,13 @@ impl DescriptorSolver {
     ) -> Option<usize> {
         self.l.fill(0.0);
         self.l[row] = 1.0;
-        factor.respond(st, &mut self.x, &mut self.l);
+        factor.solve_constraint_rhs(st, &mut self.x, &mut self.l);
         // In units of the row: E measures its size.
         let part = |k: &usize| {
-            let row = self.lift.constraint_rows()[*k] as usize;
-            self.l[row].abs() * m.e()[row].sqrt()
+            let row = self.form.constraint_rows()[*k] as usize;
+            self.l[row].abs() * m.regularisation()[row].sqrt()
         };
-        (0..self.lift.constraint_rows().len())
+        (0..self.form.constraint_rows().len())
             .filter(|k| part(k) > 0.0)
             .max_by(|a, b| part(a).total_cmp(&part(b)))
     }

@@ -9,7 +9,7 @@
 //! closures. A row that is not active has the multiplier exactly zero.
 
 pub use super::matrix::{Backend, SaddleMatrix, SaddleSparsity};
-use super::matrix::{NO_SLOT, ROOM_BEFOREHAND, SparseLayout};
+use super::matrix::{NO_SLOT, PREALLOCATED_LU, SparseLayout};
 use crate::linalg::sparse_ldl::SparseLdl;
 use crate::linalg::{dense_lu, sparse_lu};
 
@@ -100,11 +100,11 @@ impl Factorization {
         let kind = match &st.sparse {
             None => Factors::Dense(dense_lu::DenseLu::new(n)),
             Some(sparse) => {
-                let (lu, entries) = if n <= ROOM_BEFOREHAND {
+                let (lu, entries) = if n <= PREALLOCATED_LU {
                     let room = 2 * sparse.symbolic.fill() + n;
                     (
                         sparse_lu::SparseLu::new(n, room),
-                        sparse.whole(st).slot.len(),
+                        sparse.lu_layout(st).slot.len(),
                     )
                 } else {
                     (sparse_lu::SparseLu::new(0, 0), 0)
@@ -127,7 +127,7 @@ impl Factorization {
             y: vec![0.0; n],
             rhs: vec![0.0; n],
             r: vec![0.0; n],
-            trial: vec![0.0; if n <= ROOM_BEFOREHAND { n } else { 0 }],
+            trial: vec![0.0; if n <= PREALLOCATED_LU { n } else { 0 }],
         }
     }
 
@@ -142,7 +142,7 @@ impl Factorization {
     ) -> Result<Pivots, SingularPivot> {
         self.active.copy_from_slice(m.active());
         self.all_active = m.active().iter().all(|&a| a);
-        self.measure(st, m)?;
+        self.compute_weights(st, m)?;
         match &st.sparse {
             None => self.factor_dense(st, m),
             Some(sparse) => match self.factor_symmetric(st, sparse, m) {
@@ -161,7 +161,7 @@ impl Factorization {
     ) -> Result<Pivots, SingularPivot> {
         self.active.copy_from_slice(m.active());
         self.all_active = m.active().iter().all(|&a| a);
-        self.measure(st, m)?;
+        self.compute_weights(st, m)?;
         match &st.sparse {
             None => self.factor_dense_pivoted(st, m),
             Some(sparse) => self.factor_lu(st, sparse, m),
@@ -184,24 +184,31 @@ impl Factorization {
             *out = m.values[slot as usize];
         }
         for k in 0..st.nc() {
-            self.scale[nv + k] = if self.active[k] { -m.e()[k] } else { -1.0 };
+            self.scale[nv + k] = if self.active[k] {
+                -m.regularisation()[k]
+            } else {
+                -1.0
+            };
         }
         let met = ldl
             .factor(&sparse.symbolic, &m.values, &self.scale, &mut self.y)
             .ok()?;
         *pivoted = false;
         self.relative.copy_from_slice(&self.y[nv..]);
-        let doubtful = met.smallest_positive < DOUBTFUL_PIVOT || self.turns(st, m);
-        if doubtful && !self.contracts(st, m) {
+        let doubtful = met.smallest_positive < DOUBTFUL_PIVOT || self.is_unsymmetric(st, m);
+        if doubtful && !self.refinement_contracts(st, m) {
             return None;
         }
         Some(self.pivots(met.corrected, false))
     }
 
     /// Whether S is noticeably unsymmetric.
-    fn turns(&self, st: &SaddleSparsity, m: &SaddleMatrix) -> bool {
+    fn is_unsymmetric(&self, st: &SaddleSparsity, m: &SaddleMatrix) -> bool {
         let limit = DOUBTFUL_SKEW * DOUBTFUL_SKEW;
-        (st.sparse.iter().flat_map(|sparse| sparse.symbolic.pairs())).any(|pair| {
+        (st.sparse
+            .iter()
+            .flat_map(|sparse| sparse.symbolic.entries()))
+        .any(|pair| {
             let skew = 0.5 * (m.values[pair.first as usize] - m.values[pair.second as usize]);
             skew != 0.0 && {
                 let [i, j] = [pair.i, pair.j].map(|k| self.weight[k as usize]);
@@ -211,7 +218,7 @@ impl Factorization {
     }
 
     /// Refines a trial solution of size one in every coordinate.
-    fn contracts(&mut self, st: &SaddleSparsity, m: &SaddleMatrix) -> bool {
+    fn refinement_contracts(&mut self, st: &SaddleSparsity, m: &SaddleMatrix) -> bool {
         let mut x = std::mem::take(&mut self.trial);
         x.resize(st.nv() + st.nc(), 0.0);
         let (b, c) = x.split_at_mut(st.nv());
@@ -246,7 +253,7 @@ impl Factorization {
         else {
             unreachable!("a structure with a sparse part makes sparse factors");
         };
-        let whole = sparse.whole(st);
+        let whole = sparse.lu_layout(st);
         let columns = &whole.columns;
         values.resize(whole.slot.len(), 0.0);
         if lu.size() != self.scale.len() {
@@ -256,7 +263,7 @@ impl Factorization {
             for at in columns.start[j] as usize..columns.start[j + 1] as usize {
                 let scale = self.scale[columns.row[at] as usize] * self.scale[j];
                 values[at] = match whole.slot[at] {
-                    NO_SLOT if self.active[j - nv] => -m.e()[j - nv] * scale,
+                    NO_SLOT if self.active[j - nv] => -m.regularisation()[j - nv] * scale,
                     NO_SLOT => -1.0,
                     slot => m.values[slot as usize] * scale,
                 };
@@ -275,7 +282,11 @@ impl Factorization {
     }
 
     /// Weights of the norm; the first row that is not made of numbers is the error.
-    fn measure(&mut self, st: &SaddleSparsity, m: &SaddleMatrix) -> Result<(), SingularPivot> {
+    fn compute_weights(
+        &mut self,
+        st: &SaddleSparsity,
+        m: &SaddleMatrix,
+    ) -> Result<(), SingularPivot> {
         let (nv, nc) = (st.nv(), st.nc());
         let (mut sum, mut count) = (0.0, 0usize);
         let tangent = &m.values[..st.s_len()];
@@ -284,14 +295,14 @@ impl Factorization {
             let unknown = (0..nv).find(bad).expect("every slot is in a row");
             return Err(SingularPivot { unknown });
         }
-        let mass = |i: usize| tangent[st.diagonal[i] as usize].abs() / st.lever(i);
+        let mass = |i: usize| tangent[st.diagonal[i] as usize].abs() / st.squared_length(i);
         let largest = (0..nv).fold(0.0_f64, |m, i| m.max(mass(i)));
-        let least = st.no_diagonal() * largest;
+        let least = st.massless_threshold() * largest;
         for i in 0..nv {
             let size = mass(i);
             self.weight[i] = 0.0;
             if size > least {
-                self.weight[i] = 1.0 / (size * st.lever(i));
+                self.weight[i] = 1.0 / (size * st.squared_length(i));
                 sum += size;
                 count += 1;
             }
@@ -301,12 +312,12 @@ impl Factorization {
             let typical = if count > 0 { count as f64 / sum } else { 1.0 };
             for (i, w) in self.weight[..nv].iter_mut().enumerate() {
                 if *w == 0.0 {
-                    *w = typical / st.lever(i);
+                    *w = typical / st.squared_length(i);
                 }
             }
         }
         for k in 0..nc {
-            let mut size = m.e()[k];
+            let mut size = m.regularisation()[k];
             let row = st.g_row(k);
             for (&j, g) in st.column[row.clone()].iter().zip(&m.values[row]) {
                 size += g * g * self.weight[j as usize];
@@ -330,8 +341,8 @@ impl Factorization {
         let Factors::Dense(lu) = &mut self.kind else {
             unreachable!("a structure without a sparse part makes dense factors");
         };
-        assemble(st, m, &self.scale, lu.clear());
-        match lu.factor_saddle(st.nv(), &mut self.relative) {
+        assemble(st, m, &self.scale, lu.cleared());
+        match lu.factor_saddle_point(st.nv(), &mut self.relative) {
             Some(corrected) => Ok(self.pivots(corrected, false)),
             None => self.factor_dense_pivoted(st, m),
         }
@@ -348,7 +359,7 @@ impl Factorization {
         let Factors::Dense(lu) = &mut self.kind else {
             unreachable!("a structure without a sparse part makes dense factors");
         };
-        assemble(st, m, &self.scale, lu.clear());
+        assemble(st, m, &self.scale, lu.cleared());
         lu.factor().map_err(|unknown| SingularPivot { unknown })?;
         for (k, relative) in self.relative.iter_mut().enumerate() {
             *relative = lu.pivot(st.nv() + k).abs().min(1.0);
@@ -414,7 +425,7 @@ impl Factorization {
     }
 
     /// The same for a right-hand side (0, l), whatever `x` holds; the bits are those of [`Factor::solve`].
-    pub fn respond(&mut self, st: &SaddleSparsity, x: &mut [f64], l: &mut [f64]) {
+    pub fn solve_constraint_rhs(&mut self, st: &SaddleSparsity, x: &mut [f64], l: &mut [f64]) {
         match (&mut self.kind, &st.sparse) {
             (
                 Factors::Sparse {
@@ -426,7 +437,7 @@ impl Factorization {
             ) => {
                 let active = (!self.all_active).then_some(&self.active[..]);
                 mask(active, l);
-                ldl.respond(&sparse.symbolic, x, l);
+                ldl.solve_constraint_rhs(&sparse.symbolic, x, l);
                 mask(active, l);
             }
             _ => {
@@ -437,7 +448,12 @@ impl Factorization {
     }
 
     /// Two of those at once.
-    pub fn respond_two(&mut self, st: &SaddleSparsity, x: [&mut [f64]; 2], l: [&mut [f64]; 2]) {
+    pub fn solve_constraint_rhs_pair(
+        &mut self,
+        st: &SaddleSparsity,
+        x: [&mut [f64]; 2],
+        l: [&mut [f64]; 2],
+    ) {
         let ([x0, x1], [l0, l1]) = (x, l);
         match (&mut self.kind, &st.sparse) {
             (
@@ -451,19 +467,19 @@ impl Factorization {
                 let active = (!self.all_active).then_some(&self.active[..]);
                 mask(active, l0);
                 mask(active, l1);
-                ldl.respond_two(&sparse.symbolic, [x0, x1], [&mut *l0, &mut *l1]);
+                ldl.solve_constraint_rhs_pair(&sparse.symbolic, [x0, x1], [&mut *l0, &mut *l1]);
                 mask(active, l0);
                 mask(active, l1);
             }
             _ => {
-                self.respond(st, x0, l0);
-                self.respond(st, x1, l1);
+                self.solve_constraint_rhs(st, x0, l0);
+                self.solve_constraint_rhs(st, x1, l1);
             }
         }
     }
 
     /// Whether the rows of `m` that hold are those that held when the factor was made.
-    pub fn fits(&self, m: &SaddleMatrix) -> bool {
+    pub fn matches_active_set(&self, m: &SaddleMatrix) -> bool {
         self.active == m.active()
     }
 
@@ -627,7 +643,7 @@ fn residual(
             r[j as usize] -= g * l[k];
         }
         if with_e {
-            sum += m.e()[k] * l[k];
+            sum += m.regularisation()[k] * l[k];
         }
         r[nv + k] = sum;
     }
@@ -679,7 +695,7 @@ fn assemble(st: &SaddleSparsity, m: &SaddleMatrix, d: &[f64], a: &mut [f64]) {
             a[j * n + k] = g;
         }
         a[k * n + k] = if m.active()[k - nv] {
-            -m.e()[k - nv] * d[k] * d[k]
+            -m.regularisation()[k - nv] * d[k] * d[k]
         } else {
             -1.0
         };

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use crate::formulation::Sparsity;
 use crate::linalg::ordering::{self, AdjacencyGraph};
-use crate::linalg::sparse_ldl::{SymbolicLdl, SymmetricEntry, fill};
+use crate::linalg::sparse_ldl::{SymbolicLdl, SymmetricEntry, factor_fill};
 use crate::linalg::sparse_lu::CompressedColumns;
 
 /// A diagonal entry below this part of the largest is the rounding of a stiffness, not a mass: it lies below whatever units make of
@@ -90,19 +90,19 @@ pub struct SaddleSparsity {
 pub(super) struct SparseLayout {
     pub symbolic: SymbolicLdl,
     /// Made beforehand up to [`ROOM_BEFOREHAND`] unknowns.
-    whole: OnceLock<DenseLayout>,
+    whole: OnceLock<LuLayout>,
 }
 
 /// The whole matrix by columns for LU, and the slot of each entry (`NO_SLOT` for the diagonal of −E).
 #[derive(Clone, Debug)]
-pub(super) struct DenseLayout {
+pub(super) struct LuLayout {
     pub columns: CompressedColumns,
     pub slot: Vec<u32>,
 }
 
 /// Unknowns up to which room for LU is made beforehand. It is several times the room of LDLᵀ and seldom needed: in larger
 /// systems the first factor that needs it makes it.
-pub(super) const ROOM_BEFOREHAND: usize = 10_000;
+pub(super) const PREALLOCATED_LU: usize = 10_000;
 
 /// Marks the diagonal of −E among the slots.
 pub(super) const NO_SLOT: u32 = u32::MAX;
@@ -168,9 +168,9 @@ impl SaddleSparsity {
                 }
             }
             let graph = st.graph();
-            let order = ordering::saddle(&graph, nv, &light);
+            let order = ordering::saddle_point_order(&graph, nv, &light);
             let full = n as f64 * (n as f64 - 1.0) / 2.0;
-            let nearly_full = fill(&graph, &order) as f64 > NEARLY_FULL * full;
+            let nearly_full = factor_fill(&graph, &order) as f64 > NEARLY_FULL * full;
             if backend == Backend::Sparse || n > SOMETIMES_DENSE || !nearly_full {
                 st.sparse = Some(SparseLayout::new(&st, &graph, order));
             }
@@ -179,7 +179,7 @@ impl SaddleSparsity {
     }
 
     /// Levers of the coordinates, by which diagonals of S become comparable.
-    pub fn with_levers(mut self, lever: impl Fn(usize) -> f64) -> Self {
+    pub fn with_characteristic_lengths(mut self, lever: impl Fn(usize) -> f64) -> Self {
         let squares = (0..self.nv).map(|i| lever(i) * lever(i));
         self.levers = squares.collect();
         self
@@ -187,17 +187,17 @@ impl SaddleSparsity {
 
     /// Diagonals of S that small, as part of the largest, are the rest of a stiffness and not a mass: for systems in which
     /// rows of bodies without mass leave such.
-    pub fn without(mut self, diagonal: f64) -> Self {
+    pub fn with_massless_threshold(mut self, diagonal: f64) -> Self {
         self.no_diagonal = diagonal;
         self
     }
 
-    pub(super) fn no_diagonal(&self) -> f64 {
+    pub(super) fn massless_threshold(&self) -> f64 {
         self.no_diagonal
     }
 
     /// Squared lever of coordinate `i`: S_ii over it is a mass.
-    pub(super) fn lever(&self, i: usize) -> f64 {
+    pub(super) fn squared_length(&self, i: usize) -> f64 {
         self.levers.get(i).copied().unwrap_or(1.0)
     }
 
@@ -292,19 +292,19 @@ impl SparseLayout {
             symbolic: SymbolicLdl::new(graph, order, nv, &entries),
             whole: OnceLock::new(),
         };
-        if nv + st.nc <= ROOM_BEFOREHAND {
-            sparse.whole(st);
+        if nv + st.nc <= PREALLOCATED_LU {
+            sparse.lu_layout(st);
         }
         sparse
     }
 
     /// The matrix by columns.
-    pub fn whole(&self, st: &SaddleSparsity) -> &DenseLayout {
-        self.whole.get_or_init(|| DenseLayout::new(st))
+    pub fn lu_layout(&self, st: &SaddleSparsity) -> &LuLayout {
+        self.whole.get_or_init(|| LuLayout::new(st))
     }
 }
 
-impl DenseLayout {
+impl LuLayout {
     fn new(st: &SaddleSparsity) -> Self {
         let (nv, n) = (st.nv, st.nv + st.nc);
         let mut count = vec![0u32; n + 1];
@@ -485,7 +485,7 @@ impl SaddleMatrix {
     }
 
     /// out_i = Σ|G_ij x_j|
-    pub fn jacobian_sizes(&self, st: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
+    pub fn abs_jacobian_times(&self, st: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             let range = st.g_row(i);
             let terms = st.column[range.clone()].iter().zip(&self.values[range]);
@@ -504,7 +504,7 @@ impl SaddleMatrix {
     }
 
     /// The regularisation E; zero for rows that are not active.
-    pub fn e(&self) -> &[f64] {
+    pub fn regularisation(&self) -> &[f64] {
         &self.e
     }
 
@@ -600,18 +600,18 @@ mod tests {
         let (st, mut m) = small();
         m.regularise(&st, &[2.0, 4.0], 1e-10);
         let exact = [1e-10 * (0.5 + 1.0), 1e-10 * 2.0];
-        for (e, exact) in m.e().iter().zip(exact) {
+        for (e, exact) in m.regularisation().iter().zip(exact) {
             assert!((e - exact).abs() < 1e-25, "{e} is not {exact}");
         }
         // The mass of the first coordinate is gone: the second row sees no mass and gets the floor.
         m.regularise(&st, &[0.0, 4.0], 1e-10);
         let exact = [1e-10, 1e-10 * 1e-3 * 0.5];
-        for (e, exact) in m.e().iter().zip(exact) {
+        for (e, exact) in m.regularisation().iter().zip(exact) {
             assert!((e - exact).abs() < 1e-25, "{e} is not {exact}");
         }
         m.set_active(&[true, false]);
         m.regularise(&st, &[0.0, 0.0], 1e-10);
-        assert!((m.e()[0] - 5e-10).abs() < 1e-24);
-        assert_eq!(m.e()[1], 0.0);
+        assert!((m.regularisation()[0] - 5e-10).abs() < 1e-24);
+        assert_eq!(m.regularisation()[1], 0.0);
     }
 }

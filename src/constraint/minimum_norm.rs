@@ -11,34 +11,36 @@ use super::saddle_point::LinearAlgebraCounts;
 pub struct JacobianAt<'a> {
     pub(super) matrix: &'a SaddleMatrix,
     pub(super) active: &'a [bool],
-    pub(super) geometry: &'a [f64],
+    pub(super) transformation: &'a [f64],
 }
 
 /// What solves with a factor.
 pub(super) struct MinimumNormSolver<'a> {
     pub factor: &'a mut Factorization,
-    pub lifted: Option<&'a mut DescriptorSolver>,
+    pub descriptor: Option<&'a mut DescriptorSolver>,
 }
 
 impl MinimumNormSolver<'_> {
-    pub fn respond(&mut self, st: &SaddleSparsity, x: &mut [f64], l: &mut [f64]) {
-        match &mut self.lifted {
-            None => self.factor.respond(st, x, l),
-            Some(lifted) => lifted.respond(st, self.factor, x, l),
+    pub fn solve_constraint_rhs(&mut self, st: &SaddleSparsity, x: &mut [f64], l: &mut [f64]) {
+        match &mut self.descriptor {
+            None => self.factor.solve_constraint_rhs(st, x, l),
+            Some(lifted) => lifted.solve_constraint_rhs(st, self.factor, x, l),
         }
     }
 
     /// Σ|G_ij x_j| in each row: what rounding of G x is measured by.
-    fn jacobian_sizes(
+    fn abs_jacobian_times(
         &mut self,
         st: &SaddleSparsity,
         there: JacobianAt,
         x: &[f64],
         out: &mut [f64],
     ) {
-        match &mut self.lifted {
-            None => there.matrix.jacobian_sizes(st, x, out),
-            Some(lifted) => lifted.jacobian_sizes(st, there.matrix, there.geometry, x, out),
+        match &mut self.descriptor {
+            None => there.matrix.abs_jacobian_times(st, x, out),
+            Some(lifted) => {
+                lifted.abs_jacobian_times(st, there.matrix, there.transformation, x, out)
+            }
         }
     }
 
@@ -49,15 +51,15 @@ impl MinimumNormSolver<'_> {
         x: &[f64],
         out: &mut [f64],
     ) {
-        match &mut self.lifted {
+        match &mut self.descriptor {
             None => there.matrix.jacobian_times(st, x, out),
-            Some(lifted) => lifted.jacobian_times(st, there.matrix, there.geometry, x, out),
+            Some(lifted) => lifted.jacobian_times(st, there.matrix, there.transformation, x, out),
         }
     }
 }
 
 /// Refinements allowed in a projection; each gains three to five digits when G has not turned much.
-pub(super) const PASSES: usize = 6;
+pub(super) const MAX_PASSES: usize = 6;
 
 /// Largest entry of the rows that hold.
 pub(super) fn largest(x: &[f64], active: &[bool]) -> f64 {
@@ -68,7 +70,7 @@ pub(super) fn largest(x: &[f64], active: &[bool]) -> f64 {
 
 /// `dx` with G dx = r, the multipliers in `mu`; r is −(G v + …) with v = `of`, or exact if that is empty. Returns the rest left,
 /// relative, and the one left by the first pass (none if there was nothing to do).
-pub(super) fn reach(
+pub(super) fn minimum_norm_correction(
     solver: &mut MinimumNormSolver,
     st: &SaddleSparsity,
     here: JacobianAt,
@@ -90,11 +92,11 @@ pub(super) fn reach(
     }
     // The first pass goes straight to the result: it is the only one in most steps.
     mu.copy_from_slice(r);
-    solver.respond(st, dx, mu);
+    solver.solve_constraint_rhs(st, dx, mu);
     work.solves += 1;
     let mut left = f64::INFINITY;
     let mut first = None;
-    for pass in 1..=PASSES {
+    for pass in 1..=MAX_PASSES {
         solver.jacobian_times(st, here, dx, rest);
         for i in 0..rest.len() {
             rest[i] = r[i] - rest[i];
@@ -105,18 +107,18 @@ pub(super) fn reach(
             return (now, Some(first));
         }
         if !of.is_empty() && dx.len() + rest.len() > LONG {
-            solver.jacobian_sizes(st, here, of, step_l);
+            solver.abs_jacobian_times(st, here, of, step_l);
             let known = |i: usize| f64::EPSILON * step_l[i];
             if (0..rest.len()).all(|i| !active[i] || rest[i].abs() <= known(i).max(tol * target)) {
                 return (now.min(tol), Some(first));
             }
         }
         left = now;
-        if pass == PASSES {
+        if pass == MAX_PASSES {
             break;
         }
         step_l.copy_from_slice(rest);
-        solver.respond(st, step_x, step_l);
+        solver.solve_constraint_rhs(st, step_x, step_l);
         work.solves += 1;
         for i in 0..dx.len() {
             dx[i] += step_x[i];

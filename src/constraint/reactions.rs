@@ -26,7 +26,7 @@ const BALANCED: f64 = 1e-12;
 /// `lambda` := the least multipliers with Gᵀλ = `r`; M and G of all rows that hold are loaded in `m`, whose E is replaced.
 /// `x` and `dl` are scratch. Returns the part of `r` that is left, relative: far from zero only if `r` is not of the form
 /// Gᵀλ. The back-substitutions done are added to `solves`.
-pub fn least(
+pub fn minimum_norm_multipliers(
     st: &SaddleSparsity,
     m: &mut SaddleMatrix,
     factor: &mut Factorization,
@@ -41,7 +41,7 @@ pub fn least(
     m.regularise(st, x, 1.0);
     let mut sum = 0.0;
     let mut rows = 0;
-    for (k, e) in m.e().iter().enumerate() {
+    for (k, e) in m.regularisation().iter().enumerate() {
         if m.active()[k] {
             sum += e / (scale[k] * scale[k]);
             rows += 1;
@@ -107,7 +107,7 @@ mod tests {
         let mut out = vec![f64::NAN; sample.nc];
         let (mut x, mut dl) = (vec![0.0; sample.nv], vec![0.0; sample.nc]);
         let mut solves = 0;
-        let left = least(
+        let left = minimum_norm_multipliers(
             &st,
             &mut m,
             &mut factor,

@@ -24,7 +24,7 @@ const AROUND: [usize; 2] = [60, DENSE];
 /// One possible set of active rows that follow from the other active rows, rising. `m` holds M and G.
 /// Up to 300 rows those named are the later ones of rows that imply each other. Allocates: for the start and for
 /// changes of the joint set. Rows that are not made of numbers are not judged: factoring reports them.
-pub fn dependent_rows(st: &SaddleSparsity, m: &SaddleMatrix) -> Vec<usize> {
+pub fn redundant_constraints(st: &SaddleSparsity, m: &SaddleMatrix) -> Vec<usize> {
     let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
     let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
     if !rows.iter().all(finite) {
@@ -43,7 +43,11 @@ pub fn dependent_rows(st: &SaddleSparsity, m: &SaddleMatrix) -> Vec<usize> {
 }
 
 /// The same where only the rows of `among` may be named: the others are known to be independent of each other.
-pub fn dependent_rows_among(st: &SaddleSparsity, m: &SaddleMatrix, among: &[bool]) -> Vec<usize> {
+pub fn redundant_constraints_among(
+    st: &SaddleSparsity,
+    m: &SaddleMatrix,
+    among: &[bool],
+) -> Vec<usize> {
     let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
     let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
     if !rows.iter().all(finite) {
@@ -96,13 +100,13 @@ impl<'a> Gram<'a> {
         let mut mass = vec![0.0; st.nv()];
         m.tangent_diagonal(st, &mut mass);
         for (i, x) in mass.iter_mut().enumerate() {
-            *x /= st.lever(i);
+            *x /= st.squared_length(i);
         }
         let heavy = mass.iter().filter(|x| **x > 0.0 && x.is_finite());
         let (sum, count) = heavy.fold((0.0, 0usize), |(sum, n), x| (sum + x, n + 1));
         let average = if count > 0 { sum / count as f64 } else { 1.0 };
         let usable = |x: f64| x > 1e-15 * average && x.is_finite();
-        let counted = |(i, &x)| 1.0 / (st.lever(i) * if usable(x) { x } else { average });
+        let counted = |(i, &x)| 1.0 / (st.squared_length(i) * if usable(x) { x } else { average });
         let weight = mass.iter().enumerate().map(counted).collect();
         Self {
             st,
@@ -297,7 +301,7 @@ mod tests {
         }
         m.load_tangent(&st, &sample.s);
         m.load_jacobian(&st, &sample.g);
-        dependent_rows(&st, &m)
+        redundant_constraints(&st, &m)
     }
 
     /// Adds the row a · row i + b · row k.

@@ -9,11 +9,11 @@
 
 use std::sync::Arc;
 
-use super::augmented_lagrangian::{ConstraintHandling, LARGEST};
+use super::augmented_lagrangian::{ConstraintHandling, MAX_WEIGHT};
 use super::descriptor_form::DescriptorSolver;
 use super::factorization::{Factorization, Pivots, SaddleMatrix, SaddleSparsity, SingularPivot};
 pub use super::minimum_norm::JacobianAt;
-use super::minimum_norm::{MinimumNormSolver, PASSES, largest, reach};
+use super::minimum_norm::{MAX_PASSES, MinimumNormSolver, largest, minimum_norm_correction};
 use super::redundancy;
 use crate::formulation::{DescriptorForm, Evaluated, EvaluationContext, System, TangentWeights};
 
@@ -48,7 +48,7 @@ pub struct SaddlePoint {
     jacobian: Vec<f64>,
     step_x: Vec<f64>,
     step_l: Vec<f64>,
-    rest: Vec<f64>,
+    residual: Vec<f64>,
     pair_x: [Vec<f64>; 2],
     pair_l: [Vec<f64>; 2],
     /// Largest rest a first pass of `reach` left since [`Saddle::forget_contraction`].
@@ -56,16 +56,16 @@ pub struct SaddlePoint {
     active: Vec<bool>,
     /// What is loaded has coordinates without mass; then `longer` says by how much their rows are longer than measured.
     massless: bool,
-    longer: Vec<f64>,
+    massless_scaling: Vec<f64>,
     handling: ConstraintHandling,
     /// E where a penalty is given.
-    given: Option<f64>,
-    own_penalty: bool,
+    given_regularisation: Option<f64>,
+    ignore_given_penalty: bool,
     /// E as it would be without a penalty, and the diagonal of S.
-    usual: Vec<f64>,
+    default_regularisation: Vec<f64>,
     diagonal: Vec<f64>,
     /// The matrix is that of a larger space.
-    lifted: Option<DescriptorSolver>,
+    descriptor: Option<DescriptorSolver>,
 }
 
 /// Work counters of this layer.
@@ -80,11 +80,11 @@ pub struct LinearAlgebraCounts {
 impl SaddlePoint {
     /// Work space for a structure; `tangent` and `jacobian` are the lengths of the pattern's lists.
     pub fn new(st: &SaddleSparsity, tangent: usize, jacobian: usize) -> Self {
-        Self::lifted(st, tangent, jacobian, (st.nv(), st.nc()), None)
+        Self::with_descriptor_form(st, tangent, jacobian, (st.nv(), st.nc()), None)
     }
 
     /// The same for a system of `own` coordinates and rows whose matrices are those of a larger space.
-    pub fn lifted(
+    pub fn with_descriptor_form(
         st: &SaddleSparsity,
         tangent: usize,
         jacobian: usize,
@@ -100,25 +100,25 @@ impl SaddlePoint {
             jacobian: vec![0.0; jacobian],
             step_x: vec![0.0; nv],
             step_l: vec![0.0; nc],
-            rest: vec![0.0; nc],
+            residual: vec![0.0; nc],
             // Only projections need it.
             pair_x: std::array::from_fn(|_| vec![0.0; if nc > 0 { nv } else { 0 }]),
             pair_l: std::array::from_fn(|_| vec![0.0; nc]),
             contraction: None,
             active: vec![true; nc],
             massless: false,
-            longer: vec![1.0; st.nc()],
+            massless_scaling: vec![1.0; st.nc()],
             handling: ConstraintHandling::Multipliers,
-            given: None,
-            own_penalty: false,
-            usual: vec![0.0; st.nc()],
+            given_regularisation: None,
+            ignore_given_penalty: false,
+            default_regularisation: vec![0.0; st.nc()],
             diagonal: vec![0.0; st.nv()],
-            lifted: lift.map(|lift| DescriptorSolver::new(lift, nv)),
+            descriptor: lift.map(|lift| DescriptorSolver::new(lift, nv)),
         }
     }
 
     /// With constraints held in this way.
-    pub fn held_by(mut self, handling: ConstraintHandling) -> Self {
+    pub fn with_handling(mut self, handling: ConstraintHandling) -> Self {
         self.handling = handling;
         self
     }
@@ -129,21 +129,21 @@ impl SaddlePoint {
     }
 
     /// Rows of Φ are divided by `scale` in what is factorised next.
-    pub fn scaled_by(&mut self, scale: f64) {
-        self.given = if self.own_penalty {
+    pub fn set_constraint_scale(&mut self, scale: f64) {
+        self.given_regularisation = if self.ignore_given_penalty {
             None
         } else {
-            self.handling.given(scale)
+            self.handling.given_regularisation(scale)
         };
     }
 
     /// A penalty that was given is left aside for the one chosen from masses and step, or taken up again.
-    pub fn use_own_penalty(&mut self, own: bool) {
-        self.own_penalty = own;
+    pub fn use_default_penalty(&mut self, own: bool) {
+        self.ignore_given_penalty = own;
     }
 
     /// Which rows hold: active in these modes and not left out as dependent.
-    pub fn select(&mut self, system: &dyn System, modes: &[i32], dropped: &[bool]) {
+    pub fn select_active(&mut self, system: &dyn System, modes: &[i32], dropped: &[bool]) {
         system.active_constraints(modes, &mut self.active);
         for (row, dropped) in self.active.iter_mut().zip(dropped) {
             *row &= !dropped;
@@ -152,9 +152,9 @@ impl SaddlePoint {
     }
 
     fn set_active(&mut self) {
-        match &mut self.lifted {
+        match &mut self.descriptor {
             None => self.matrix.set_active(&self.active),
-            Some(lifted) => self.matrix.set_active(lifted.rows(&self.active)),
+            Some(lifted) => self.matrix.set_active(lifted.all_active(&self.active)),
         }
     }
 
@@ -164,10 +164,12 @@ impl SaddlePoint {
     }
 
     /// E of a row.
-    pub fn e(&self, row: usize) -> f64 {
-        match &self.lifted {
-            None => self.matrix.e()[row],
-            Some(lifted) => self.matrix.e()[lifted.lift.constraint_rows()[row] as usize],
+    pub fn regularisation_of(&self, row: usize) -> f64 {
+        match &self.descriptor {
+            None => self.matrix.regularisation()[row],
+            Some(lifted) => {
+                self.matrix.regularisation()[lifted.form.constraint_rows()[row] as usize]
+            }
         }
     }
 
@@ -176,18 +178,21 @@ impl SaddlePoint {
         JacobianAt {
             matrix: &self.matrix,
             active: &self.active,
-            geometry: self.lifted.as_ref().map_or(&[], |lifted| &lifted.here),
+            transformation: self
+                .descriptor
+                .as_ref()
+                .map_or(&[], |lifted| &lifted.loaded),
         }
     }
 
     /// out = G x
     pub fn jacobian_times(&mut self, st: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
-        match &mut self.lifted {
+        match &mut self.descriptor {
             None => self.matrix.jacobian_times(st, x, out),
             Some(lifted) => {
-                let here = std::mem::take(&mut lifted.here);
+                let here = std::mem::take(&mut lifted.loaded);
                 lifted.jacobian_times(st, &self.matrix, &here, x, out);
-                lifted.here = here;
+                lifted.loaded = here;
             }
         }
     }
@@ -199,21 +204,22 @@ impl SaddlePoint {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        match &mut self.lifted {
+        match &mut self.descriptor {
             None => self.matrix.add_jacobian_transposed(st, lambda, out),
             Some(lifted) => lifted.add_jacobian_transposed(st, &self.matrix, lambda, out),
         }
     }
 
     /// Rows that follow from the others; M and G are loaded. Allocates.
-    pub fn dependent_rows(&self, st: &SaddleSparsity) -> Vec<usize> {
-        match &self.lifted {
-            None => redundancy::dependent_rows(st, &self.matrix),
+    pub fn redundant_constraints(&self, st: &SaddleSparsity) -> Vec<usize> {
+        match &self.descriptor {
+            None => redundancy::redundant_constraints(st, &self.matrix),
             Some(lifted) => {
-                let all = redundancy::dependent_rows_among(st, &self.matrix, &lifted.closes);
+                let all =
+                    redundancy::redundant_constraints_among(st, &self.matrix, &lifted.is_closure);
                 let own = |row: &usize| {
                     lifted
-                        .lift
+                        .form
                         .constraint_rows()
                         .binary_search(&(*row as u32))
                         .ok()
@@ -225,7 +231,7 @@ impl SaddlePoint {
 
     /// J at q, where there is one.
     fn load_geometry(&mut self, q: &[f64]) {
-        if let Some(lifted) = &mut self.lifted {
+        if let Some(lifted) = &mut self.descriptor {
             lifted.load(q);
         }
     }
@@ -288,11 +294,11 @@ impl SaddlePoint {
         q: &[f64],
         v: &[f64],
     ) -> Evaluated {
-        self.load_metric(st, system, cx, q, v, &TangentWeights::MASS)
+        self.load_projection_metric(st, system, cx, q, v, &TangentWeights::MASS)
     }
 
     /// Loads M, C and K of the forces alone by their weights, and G, at q: what motions are measured by in projections.
-    pub fn load_metric(
+    pub fn load_projection_metric(
         &mut self,
         st: &SaddleSparsity,
         system: &dyn System,
@@ -329,18 +335,23 @@ impl SaddlePoint {
         self.matrix.tangent_diagonal(st, diagonal);
         let eps = REGULARISATION;
         self.matrix.regularise(st, diagonal, eps);
-        let masses = || (diagonal.iter().enumerate()).map(|(i, d)| d.abs() / st.lever(i));
+        let masses = || (diagonal.iter().enumerate()).map(|(i, d)| d.abs() / st.squared_length(i));
         let mean = masses().sum::<f64>() / diagonal.len().max(1) as f64;
         self.massless = masses().any(|mass| mass < MASSLESS * mean);
         if self.massless {
-            self.longer.copy_from_slice(self.matrix.e());
+            self.massless_scaling
+                .copy_from_slice(self.matrix.regularisation());
             for (i, d) in diagonal.iter_mut().enumerate() {
-                if d.abs() < MASSLESS * mean * st.lever(i) {
-                    *d = SMALL_MASS * mean * st.lever(i);
+                if d.abs() < MASSLESS * mean * st.squared_length(i) {
+                    *d = SMALL_MASS * mean * st.squared_length(i);
                 }
             }
             self.matrix.regularise(st, diagonal, eps);
-            for (longer, e) in self.longer.iter_mut().zip(self.matrix.e()) {
+            for (longer, e) in self
+                .massless_scaling
+                .iter_mut()
+                .zip(self.matrix.regularisation())
+            {
                 *longer = if *e > 0.0 {
                     (*longer / e).max(1.0)
                 } else {
@@ -348,12 +359,13 @@ impl SaddlePoint {
                 };
             }
         }
-        if self.handling.updates() || self.lifted.is_some() {
-            self.usual.copy_from_slice(self.matrix.e());
-            let closes = self.lifted.as_ref().map(|lifted| &lifted.closes);
-            let (usual, given) = (&self.usual, self.given);
+        if self.handling.updates_multipliers() || self.descriptor.is_some() {
+            self.default_regularisation
+                .copy_from_slice(self.matrix.regularisation());
+            let closes = self.descriptor.as_ref().map(|lifted| &lifted.is_closure);
+            let (usual, given) = (&self.default_regularisation, self.given_regularisation);
             let ratio = self.handling.regularisation(self.active.len()) / eps;
-            let least = 1.0 / (eps * LARGEST);
+            let least = 1.0 / (eps * MAX_WEIGHT);
             self.matrix.set_regularisation(|row| match given {
                 _ if closes.is_some_and(|closes| !closes[row]) => OF_TREE * usual[row],
                 Some(given) => given.max(least * usual[row]),
@@ -361,14 +373,15 @@ impl SaddlePoint {
             });
         }
         let rows = self.active.len();
-        if !self.handling.updates() && self.lifted.is_none() && rows > MANY {
+        if !self.handling.updates_multipliers() && self.descriptor.is_none() && rows > MANY {
             let less = (MANY as f64 / rows as f64).powi(2);
-            self.usual.copy_from_slice(self.matrix.e());
-            let usual = &self.usual;
+            self.default_regularisation
+                .copy_from_slice(self.matrix.regularisation());
+            let usual = &self.default_regularisation;
             self.matrix.set_regularisation(|row| less * usual[row]);
         }
-        if let Some(lifted) = &mut self.lifted {
-            lifted.remember();
+        if let Some(lifted) = &mut self.descriptor {
+            lifted.mark_factored();
         }
         work.factorizations += 1;
         let mut pivots = self.factor.factor(st, &self.matrix)?;
@@ -383,7 +396,7 @@ impl SaddlePoint {
     fn pivot(&self, row: usize) -> f64 {
         let pivot = self.factor.constraint_pivots()[row];
         if self.massless {
-            pivot * self.longer[row]
+            pivot * self.massless_scaling[row]
         } else {
             pivot
         }
@@ -395,14 +408,16 @@ impl SaddlePoint {
         for row in 0..self.matrix.active().len() {
             if self.pivot(row) < threshold {
                 // A row of the tree cannot be let go; one of those it depends on is.
-                let own = match &mut self.lifted {
+                let own = match &mut self.descriptor {
                     None => Some(row),
-                    Some(lifted) if lifted.closes[row] => lifted
-                        .lift
+                    Some(lifted) if lifted.is_closure[row] => lifted
+                        .form
                         .constraint_rows()
                         .binary_search(&(row as u32))
                         .ok(),
-                    Some(lifted) => lifted.partner(st, &mut self.factor, &self.matrix, row),
+                    Some(lifted) => {
+                        lifted.dependent_closure_constraint(st, &mut self.factor, &self.matrix, row)
+                    }
                 };
                 if let Some(own) = own {
                     self.active[own] = false;
@@ -413,8 +428,8 @@ impl SaddlePoint {
     }
 
     /// Whether the rows that hold are still those of the factor.
-    pub fn fits(&self) -> bool {
-        self.factor.fits(&self.matrix)
+    pub fn matches_active_set(&self) -> bool {
+        self.factor.matches_active_set(&self.matrix)
     }
 
     /// [x; l] := A⁻¹ [x; l] with the exact matrix (E = 0) by refinement. Returns the residual left, relative.
@@ -440,7 +455,7 @@ impl SaddlePoint {
         l: &mut [f64],
         work: &mut LinearAlgebraCounts,
     ) {
-        if self.lifted.is_some() {
+        if self.descriptor.is_some() {
             // Nothing is known of the multipliers of the tree.
             x.copy_from_slice(b);
             l.copy_from_slice(c);
@@ -454,7 +469,7 @@ impl SaddlePoint {
 
     /// [x; l] := A⁻¹ [x; l] with E = 0: multipliers are brought up to date, at most `limit` times, until a part `tol` of the
     /// right-hand side is left. Where rows depend on each other it ends as far as they agree.
-    pub fn solve_updated(
+    pub fn solve_with_multiplier_updates(
         &mut self,
         st: &SaddleSparsity,
         tol: f64,
@@ -493,7 +508,7 @@ impl SaddlePoint {
         let Self {
             factor,
             matrix,
-            lifted,
+            descriptor: lifted,
             ..
         } = self;
         let (solves, residual) = match lifted {
@@ -515,7 +530,7 @@ impl SaddlePoint {
         l: &mut [f64],
         work: &mut LinearAlgebraCounts,
     ) {
-        match &mut self.lifted {
+        match &mut self.descriptor {
             None => self.factor.solve(st, x, l),
             Some(lifted) => lifted.solve(st, &mut self.factor, x, l),
         }
@@ -531,7 +546,7 @@ impl SaddlePoint {
     }
 
     /// What earlier projections showed does not hold here any more.
-    pub fn forget_contraction(&mut self) {
+    pub fn reset_contraction(&mut self) {
         self.contraction = None;
     }
 
@@ -549,10 +564,10 @@ impl SaddlePoint {
         mu: &mut [f64],
         work: &mut LinearAlgebraCounts,
     ) -> f64 {
-        let (rest, first) = reach(
+        let (rest, first) = minimum_norm_correction(
             &mut MinimumNormSolver {
                 factor: &mut self.factor,
-                lifted: self.lifted.as_mut(),
+                descriptor: self.descriptor.as_mut(),
             },
             st,
             here,
@@ -561,7 +576,7 @@ impl SaddlePoint {
             tol,
             dx,
             mu,
-            (&mut self.step_x, &mut self.step_l, &mut self.rest),
+            (&mut self.step_x, &mut self.step_l, &mut self.residual),
             work,
         );
         if let Some(first) = first {
@@ -572,7 +587,7 @@ impl SaddlePoint {
 
     /// e := P e for two vectors at once: e + the smallest motion with G dx = −G e, G being that of `here`, each until the
     /// rest is below `tol` of G e.
-    pub fn tangent_parts(
+    pub fn project_tangent_pair(
         &mut self,
         st: &SaddleSparsity,
         here: JacobianAt,
@@ -585,19 +600,19 @@ impl SaddlePoint {
             pair_x,
             pair_l,
             contraction,
-            lifted,
+            descriptor: lifted,
             ..
         } = self;
         let mut solver = MinimumNormSolver {
             factor,
-            lifted: lifted.as_mut(),
+            descriptor: lifted.as_mut(),
         };
         let mut target = [0.0; 2];
         let mut left = [f64::INFINITY; 2];
         let mut going = [true; 2];
         // Other right-hand sides of this step have shown that one pass is enough by far: no need to look again.
         let sure = contraction.is_some_and(|c| c <= SURELY * tol);
-        let passes = if sure { 1 } else { PASSES };
+        let passes = if sure { 1 } else { MAX_PASSES };
         for pass in 0..passes {
             for k in 0..2 {
                 if !going[k] {
@@ -624,11 +639,13 @@ impl SaddlePoint {
                 work.solves += u64::from(going[k]);
             }
             let ([x0, x1], [l0, l1]) = (&mut *pair_x, &mut *pair_l);
-            if solver.lifted.is_none() {
-                solver.factor.respond_two(st, [x0, x1], [l0, l1]);
+            if solver.descriptor.is_none() {
+                solver
+                    .factor
+                    .solve_constraint_rhs_pair(st, [x0, x1], [l0, l1]);
             } else {
-                solver.respond(st, x0, l0);
-                solver.respond(st, x1, l1);
+                solver.solve_constraint_rhs(st, x0, l0);
+                solver.solve_constraint_rhs(st, x1, l1);
             }
             for k in 0..2 {
                 for (e, step) in e[k].iter_mut().zip(&pair_x[k]) {
@@ -654,23 +671,23 @@ impl SaddlePoint {
             factor,
             step_x,
             step_l,
-            rest,
+            residual: rest,
             active,
-            lifted,
+            descriptor: lifted,
             ..
         } = self;
         let geometry = lifted
             .as_mut()
-            .map_or(Vec::new(), |lifted| std::mem::take(&mut lifted.here));
+            .map_or(Vec::new(), |lifted| std::mem::take(&mut lifted.loaded));
         let here = JacobianAt {
             matrix,
             active,
-            geometry: &geometry,
+            transformation: &geometry,
         };
-        let (left, _) = reach(
+        let (left, _) = minimum_norm_correction(
             &mut MinimumNormSolver {
                 factor,
-                lifted: lifted.as_mut(),
+                descriptor: lifted.as_mut(),
             },
             st,
             here,
@@ -683,7 +700,7 @@ impl SaddlePoint {
             work,
         );
         if let Some(lifted) = lifted {
-            lifted.here = geometry;
+            lifted.loaded = geometry;
         }
         left
     }

@@ -57,7 +57,7 @@ impl LinearSystem {
         let mut set: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
         set.sort_by_key(|(i, _)| *i);
         let mut equations = Self {
-            follows: system.stiffness.unsymmetric_at(0.0).is_some(),
+            follows: system.stiffness.first_asymmetry(0.0).is_some(),
             mass: Arc::clone(&system.mass),
             damping: Arc::clone(&system.damping),
             stiffness: Arc::clone(&system.stiffness),
@@ -239,8 +239,8 @@ impl System for LinearSystem {
             work += (counts - self.force[i]) * q[i];
         }
         Energy {
-            kinetic: 0.5 * self.mass.form(v, v),
-            potential: 0.5 * self.stiffness.form(q, q) - work,
+            kinetic: 0.5 * self.mass.bilinear_form(v, v),
+            potential: 0.5 * self.stiffness.bilinear_form(q, q) - work,
         }
     }
 
@@ -248,10 +248,11 @@ impl System for LinearSystem {
         let driven = self.set.iter().filter(|(_, value)| value.is_driven());
         let mut supplied: f64 = driven.map(|(i, u)| u.get(cx) * v[*i as usize]).sum();
         if self.follows {
-            supplied -= 0.5 * (self.stiffness.form(v, q) - self.stiffness.form(q, v));
+            supplied -=
+                0.5 * (self.stiffness.bilinear_form(v, q) - self.stiffness.bilinear_form(q, v));
         }
         Power {
-            dissipated: self.damping.form(v, v),
+            dissipated: self.damping.bilinear_form(v, v),
             supplied,
         }
     }

@@ -55,7 +55,7 @@ impl Workspace {
         }
         if self.size.nc > 0 && self.settings.projection {
             let here = self.mass_matrix.jacobian_at();
-            self.step_matrix.tangent_parts(
+            self.step_matrix.project_tangent_pair(
                 &self.sparsity,
                 here,
                 PROJECTED,
@@ -88,7 +88,7 @@ impl Workspace {
         whole.copy_from_slice(tangent);
         none.fill(0.0);
         let here = self.mass_matrix.jacobian_at();
-        self.step_matrix.tangent_parts(
+        self.step_matrix.project_tangent_pair(
             &self.sparsity,
             here,
             PROJECTED,

@@ -5,7 +5,7 @@
 
 use super::workspace::{Problem, StepFailure, Workspace};
 use crate::constraint::factorization::{Backend, SaddleSparsity};
-use crate::constraint::redundancy::dependent_rows_among;
+use crate::constraint::redundancy::redundant_constraints_among;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::formulation::{Evaluated, EvaluationContext, FullConstraintSet, System};
 
@@ -49,7 +49,7 @@ impl FullConstraints {
         at: (&[f64], &[f64]),
     ) -> Evaluated {
         whole.configuration(at, &mut self.q, &mut self.v);
-        self.saddle.select(whole.system(), cx.modes, &[]);
+        self.saddle.select_active(whole.system(), cx.modes, &[]);
         self.saddle
             .load_mass(&self.st, whole.system(), cx, &self.q, &self.v)
     }
@@ -82,7 +82,7 @@ impl Workspace {
                 whole
             }
             // A lifted one has all rows in its matrix already.
-            _ => return Ok(self.mass_matrix.dependent_rows(&self.sparsity)),
+            _ => return Ok(self.mass_matrix.redundant_constraints(&self.sparsity)),
         };
         self.make_all_rows(p.system);
         let Some(all) = &mut self.full_constraints else {
@@ -94,7 +94,7 @@ impl Workspace {
         for &row in whole.constraint_rows() {
             closes[row] = true;
         }
-        let rows = dependent_rows_among(&all.st, &all.saddle.matrix, &closes);
+        let rows = redundant_constraints_among(&all.st, &all.saddle.matrix, &closes);
         let own = |row: &usize| whole.constraint_rows().binary_search(row).ok();
         Ok(rows.iter().filter_map(own).collect())
     }

@@ -131,8 +131,8 @@ impl Workspace {
             for x in phi.iter_mut() {
                 *x = -*x;
             }
-            if self.step_matrix.handling().updates() {
-                self.step_matrix.solve_updated(
+            if self.step_matrix.handling().updates_multipliers() {
+                self.step_matrix.solve_with_multiplier_updates(
                     &self.sparsity,
                     1e-3,
                     UPDATES,
@@ -232,7 +232,8 @@ impl Workspace {
     /// Projections of the augmented Lagrangian are made in the metric of masses and forces without that of multipliers, which
     /// grow near singular positions. Where the corrector follows, the stage is only its guess and the metric of Newton does.
     fn projects_by_forces(&self) -> bool {
-        self.step_matrix.handling().updates() && self.settings.corrector == Corrector::Off
+        self.step_matrix.handling().updates_multipliers()
+            && self.settings.corrector == Corrector::Off
     }
 
     /// W = M + (1−α) (γ h C + β h² K) with G at the end of the step, factorised in the place of M.
@@ -248,7 +249,14 @@ impl Workspace {
         };
         self.factor_cache.drop_mass();
         let cx = self.inputs.at(p, y.t);
-        (self.mass_matrix).load_metric(&self.sparsity, p.system, &cx, &y.q, &y.v, &weights)?;
+        (self.mass_matrix).load_projection_metric(
+            &self.sparsity,
+            p.system,
+            &cx,
+            &y.q,
+            &y.v,
+            &weights,
+        )?;
         self.counts.factorizations += 1;
         (self
             .mass_matrix
@@ -319,7 +327,7 @@ impl Workspace {
     ) -> Result<Pivots, StepFailure> {
         let (there, count) = self.factor_cache.mass(p.env.parameters);
         let count = u64::from(count);
-        let pivots = match there.filter(|_| self.mass_matrix.fits()) {
+        let pivots = match there.filter(|_| self.mass_matrix.matches_active_set()) {
             Some(pivots) => {
                 self.counts.factorizations += count;
                 pivots

@@ -272,8 +272,10 @@ impl Integrator {
         let here = BlendedPolynomial { q, v, acc };
         segment.blend(system, core.character.rotations, s, [w, rate], here);
         out.lambda.clone_from(&segment.lambda[1]);
-        core.step_matrix.select(system, &modes, &segment.dropped);
-        core.mass_matrix.select(system, &modes, &segment.dropped);
+        core.step_matrix
+            .select_active(system, &modes, &segment.dropped);
+        core.mass_matrix
+            .select_active(system, &modes, &segment.dropped);
         let outcome = core.consistent(&p, t, out, CLOSINGS, CLOSURE);
         self.modes = modes;
         outcome.map_err(|r| r.error(system, t, 0.0))

@@ -48,7 +48,7 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let h = y.h;
-        self.step_matrix.forget_contraction();
+        self.step_matrix.reset_contraction();
         self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
         for i in 0..y.x.len() {
             y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
@@ -73,7 +73,7 @@ impl Workspace {
         let mut fresh = true;
         let mut last = f64::NAN;
         (y.newton_contraction, y.contraction_uses) = (s.newton_contraction, s.rate_uses);
-        let patient = self.size.nc == 0 || self.step_matrix.handling().updates();
+        let patient = self.size.nc == 0 || self.step_matrix.handling().updates_multipliers();
         let slow = patient && self.control.fixed().is_some();
         let limit = if slow { SLOW_LIMIT } else { LIMIT };
         for iteration in 1..=limit {
@@ -143,7 +143,7 @@ impl Workspace {
         let (h, m) = (y.h, self.method);
         let (there, count) = self.factor_cache.newton(h, p.env.parameters);
         let count = u64::from(count);
-        if let Some(regular) = there.filter(|_| self.step_matrix.fits()) {
+        if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
             self.counts.factorizations += count;
             return Ok((regular, false));
         }
@@ -168,7 +168,7 @@ impl Workspace {
         self.step_matrix
             .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         self.counts.factorizations += count;
-        self.step_matrix.scaled_by(m.beta * h * h);
+        self.step_matrix.set_constraint_scale(m.beta * h * h);
         let pivots = self
             .step_matrix
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
@@ -218,7 +218,7 @@ impl Workspace {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
         // Brought up to date in every iteration, multipliers are their own reference.
-        let proximal = if self.step_matrix.handling().updates() {
+        let proximal = if self.step_matrix.handling().updates_multipliers() {
             0.0
         } else {
             1.0
@@ -226,7 +226,8 @@ impl Workspace {
         let active = self.step_matrix.active();
         for i in 0..phi.len() {
             phi[i] = if active[i] {
-                proximal * self.step_matrix.e(i) * (y.lambda[i] - reference[i]) - scale * phi[i]
+                proximal * self.step_matrix.regularisation_of(i) * (y.lambda[i] - reference[i])
+                    - scale * phi[i]
             } else {
                 0.0
             }; // −r₂
@@ -238,8 +239,8 @@ impl Workspace {
             return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
 
-        if self.step_matrix.handling().updates() {
-            self.step_matrix.solve_updated(
+        if self.step_matrix.handling().updates_multipliers() {
+            self.step_matrix.solve_with_multiplier_updates(
                 &self.sparsity,
                 1e-3,
                 UPDATES,

@@ -10,7 +10,7 @@ use super::newton::culprit;
 use super::workspace::{Problem, StepFailure, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::constraint::factorization::SaddleSparsity;
-use crate::constraint::reactions::least;
+use crate::constraint::reactions::minimum_norm_multipliers;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::Result;
 use crate::formulation::{FullConstraintSet, MotionPoint, System};
@@ -107,7 +107,7 @@ impl Workspace {
         dropped: &[bool],
         lambda: &mut [f64],
     ) -> Result<()> {
-        self.mass_matrix.select(p.system, p.modes, &[]);
+        self.mass_matrix.select_active(p.system, p.modes, &[]);
         let rows = self.mass_matrix.active().iter().zip(dropped);
         let complete = !rows.into_iter().any(|(&on, &dropped)| on && dropped);
         if complete
@@ -208,7 +208,7 @@ fn share_out(
 ) -> std::result::Result<(), StepFailure> {
     let (matrix, factor) = (&mut saddle.matrix, &mut saddle.factor);
     let mut solves = 0;
-    least(st, matrix, factor, scale, load, lambda, x, dl, &mut solves)
+    minimum_norm_multipliers(st, matrix, factor, scale, load, lambda, x, dl, &mut solves)
         .map(|_| ())
         .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
 }

@@ -116,7 +116,7 @@ impl Workspace {
         v: &[f64],
     ) -> Result<Vec<usize>, StepFailure> {
         self.factor_cache.drop_all();
-        self.mass_matrix.select(p.system, p.modes, &[]);
+        self.mass_matrix.select_active(p.system, p.modes, &[]);
         let cx = self.inputs.at(p, t);
         let loaded: Evaluated = self
             .mass_matrix

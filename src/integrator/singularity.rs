@@ -85,7 +85,7 @@ impl Integrator {
         if self.work.size.nc == 0 || self.vsa23.is_some() || end == StepEnd::Forced {
             return self.trial_step(p, s, h, t1, stats);
         }
-        if !self.work.step_matrix.handling().updates() {
+        if !self.work.step_matrix.handling().updates_multipliers() {
             return self.attempt_around(p, s, h, t1, end, stats);
         }
         // Rows that depend on each other for a moment are nothing special to a penalty: a fixed step goes through. Where steps may
@@ -101,9 +101,9 @@ impl Integrator {
             && self.work.settings.penalty.is_some()
         {
             stats.event_repeats += 1;
-            self.work.step_matrix.use_own_penalty(true);
+            self.work.step_matrix.use_default_penalty(true);
             outcome = attempt(self, stats);
-            self.work.step_matrix.use_own_penalty(false);
+            self.work.step_matrix.use_default_penalty(false);
         }
         match outcome {
             // Only where the chosen one fails too a fixed step goes around the position.

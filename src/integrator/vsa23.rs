@@ -219,10 +219,14 @@ impl Vsa23 {
     }
 
     fn select(&mut self, p: &Problem, s: &State) {
-        self.first.saddle.select(p.system, p.modes, &s.redundant);
-        self.mass.saddle.select(p.system, p.modes, &s.redundant);
+        self.first
+            .saddle
+            .select_active(p.system, p.modes, &s.redundant);
+        self.mass
+            .saddle
+            .select_active(p.system, p.modes, &s.redundant);
         if let Some(second) = &mut self.second {
-            second.saddle.select(p.system, p.modes, &s.redundant);
+            second.saddle.select_active(p.system, p.modes, &s.redundant);
         }
     }
 

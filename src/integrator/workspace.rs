@@ -247,12 +247,12 @@ impl Workspace {
         let (nv, nc) = (lift.as_ref()).map_or((size.nv, size.nc), |lift| lift.dimensions());
         let mut sparsity = SaddleSparsity::new(nv, nc, &pattern, backend);
         if nc > 0 {
-            sparsity = sparsity.with_levers(|i| system.characteristic_length(i));
+            sparsity = sparsity.with_characteristic_lengths(|i| system.characteristic_length(i));
             if system
                 .full_constraints()
                 .is_some_and(FullConstraintSet::multipliers_hidden)
             {
-                sparsity = sparsity.without(NEARLY_NONE);
+                sparsity = sparsity.with_massless_threshold(NEARLY_NONE);
             }
         }
         let handling = match settings.formulation {
@@ -264,7 +264,8 @@ impl Workspace {
         let saddle = || {
             let own = (size.nv, size.nc);
             let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
-            SaddlePoint::lifted(&sparsity, tangent, jacobian, own, lift.clone()).held_by(handling)
+            SaddlePoint::with_descriptor_form(&sparsity, tangent, jacobian, own, lift.clone())
+                .with_handling(handling)
         };
         let (step_matrix, mass_matrix) = (saddle(), saddle());
         Self {
@@ -317,8 +318,10 @@ impl Workspace {
 
     /// Prepares both matrices for the rows that hold in the state's modes.
     pub fn select(&mut self, system: &dyn System, s: &State) {
-        self.step_matrix.select(system, &s.modes, &s.redundant);
-        self.mass_matrix.select(system, &s.modes, &s.redundant);
+        self.step_matrix
+            .select_active(system, &s.modes, &s.redundant);
+        self.mass_matrix
+            .select_active(system, &s.modes, &s.redundant);
         if self.size.nc > 0 {
             system.active_constraints(&s.modes, &mut self.redundant);
             for (row, dropped) in self.redundant.iter_mut().zip(&s.redundant) {

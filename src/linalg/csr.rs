@@ -10,7 +10,7 @@ use std::fmt;
 pub type Triplet = (u32, u32, f64);
 
 /// Most entries a matrix can have; places are counted in 32 bits, with room for a few such matrices together.
-pub const MOST_ENTRIES: usize = 1 << 29;
+pub const MAX_ENTRIES: usize = 1 << 29;
 
 /// A sparse matrix. It has no entry that is zero, so that two ways of writing the same numbers are the same matrix.
 #[derive(Clone, Default, PartialEq)]
@@ -32,7 +32,7 @@ impl Csr {
     /// # Panics
     /// If an entry lies outside, or there are more than [`MOST_ENTRIES`].
     pub fn new(rows: usize, columns: usize, entries: Vec<Triplet>) -> Self {
-        assert!(entries.len() <= MOST_ENTRIES, "{} entries", entries.len());
+        assert!(entries.len() <= MAX_ENTRIES, "{} entries", entries.len());
         let mut next = vec![0u32; rows + 1];
         for &(i, j, _) in &entries {
             assert!(
@@ -134,12 +134,12 @@ impl Csr {
     }
 
     /// yᵀ A x
-    pub fn form(&self, y: &[f64], x: &[f64]) -> f64 {
+    pub fn bilinear_form(&self, y: &[f64], x: &[f64]) -> f64 {
         (0..self.rows()).map(|i| y[i] * self.row_times(i, x)).sum()
     }
 
     /// The first place (i, j) where A and its transpose differ by more than `tolerance` of the larger one.
-    pub fn unsymmetric_at(&self, tolerance: f64) -> Option<(usize, usize)> {
+    pub fn first_asymmetry(&self, tolerance: f64) -> Option<(usize, usize)> {
         for i in 0..self.rows() {
             let (columns, values) = self.row(i);
             for (&j, &a) in columns.iter().zip(values) {
@@ -217,7 +217,7 @@ mod tests {
         let mut y = [f64::NAN; 3];
         a.times(&x, &mut y);
         assert_eq!(y, [5.0, 0.0, 3.0]);
-        assert_eq!(a.form(&[1.0, 1.0, 2.0], &x), 11.0);
+        assert_eq!(a.bilinear_form(&[1.0, 1.0, 2.0], &x), 11.0);
     }
 
     #[test]
@@ -233,10 +233,10 @@ mod tests {
     fn what_is_not_symmetric_is_found() {
         let close = 1.0 + f64::EPSILON;
         let a = Csr::new(2, 2, vec![(0, 1, 1.0), (1, 0, close), (0, 0, 3.0)]);
-        assert_eq!(a.unsymmetric_at(1e-12), None);
-        assert_eq!(a.unsymmetric_at(0.0), Some((0, 1)));
+        assert_eq!(a.first_asymmetry(1e-12), None);
+        assert_eq!(a.first_asymmetry(0.0), Some((0, 1)));
         let b = Csr::new(2, 2, vec![(1, 0, 1.0)]);
-        assert_eq!(b.unsymmetric_at(0.5), Some((1, 0)));
+        assert_eq!(b.first_asymmetry(0.5), Some((1, 0)));
     }
 
     #[test]

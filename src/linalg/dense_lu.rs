@@ -16,9 +16,9 @@ const SMALL_LEAD: f64 = 1e-10;
 /// Largest diagonal of W (its scaled size is one): beyond, too many digits are lost and all rows take part in pivoting.
 const GROWTH: f64 = 1e6;
 /// A constraint pivot below this part of its diagonal is rounding noise ...
-pub const NOISE: f64 = 1e-13;
+pub const NOISE_PIVOT: f64 = 1e-13;
 /// ... and is replaced by this part of the diagonal, the size of the usual regularisation.
-pub const CORRECTED: f64 = 1e-10;
+pub const REPLACEMENT_PIVOT: f64 = 1e-10;
 
 /// Storage and factors of one dense matrix.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl DenseLu {
     }
 
     /// The storage row by row, set to zero and to be filled before factoring.
-    pub fn clear(&mut self) -> &mut [f64] {
+    pub fn cleared(&mut self) -> &mut [f64] {
         self.a.fill(0.0);
         &mut self.a
     }
@@ -65,7 +65,7 @@ impl DenseLu {
     /// LU of a saddle-point matrix whose first `lead` rows and columns hold S. Writes the pivot of each later row over
     /// its diagonal in W to `relative` and returns how many of them were noise and had to be replaced; `None` if the
     /// order S, then constraints is not safe here: fill again and call [`Lu::factor`].
-    pub fn factor_saddle(&mut self, lead: usize, relative: &mut [f64]) -> Option<usize> {
+    pub fn factor_saddle_point(&mut self, lead: usize, relative: &mut [f64]) -> Option<usize> {
         let n = self.n;
         for k in 0..lead {
             let largest = self.bring_largest(k, lead);
@@ -90,8 +90,8 @@ impl DenseLu {
                 return None;
             }
             relative[k - lead] = pivot;
-            if pivot < NOISE {
-                self.a[k * n + k] = -CORRECTED * w;
+            if pivot < NOISE_PIVOT {
+                self.a[k * n + k] = -REPLACEMENT_PIVOT * w;
                 corrected += 1;
             }
             self.eliminate(k);
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn rows_are_exchanged_where_the_diagonal_is_zero() {
         let mut lu = DenseLu::new(3);
-        lu.clear()
+        lu.cleared()
             .copy_from_slice(&[0.0, 2.0, 1.0, 1.0, 0.0, 0.0, 3.0, 0.0, 4.0]);
         lu.factor().unwrap();
         let mut b = [2.0 * 2.0 + 3.0, 1.0, 3.0 + 12.0]; // A (1, 2, 3)
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_zero_column_is_named() {
         let mut lu = DenseLu::new(3);
-        lu.clear()
+        lu.cleared()
             .copy_from_slice(&[1.0, 2.0, 1.0, 2.0, 4.0, 3.0, 1.0, 2.0, 7.0]);
         assert_eq!(lu.factor(), Err(1));
     }
@@ -188,7 +188,7 @@ mod tests {
     fn a_nan_is_an_error_and_not_a_pivot() {
         for place in 0..9 {
             let mut lu = DenseLu::new(3);
-            let a = lu.clear();
+            let a = lu.cleared();
             a.copy_from_slice(&[4.0, 1.0, 0.5, 1.0, 5.0, 1.0, 0.5, 1.0, -6.0]);
             a[place] = f64::NAN;
             assert!(lu.factor().is_err(), "NaN at {place} was not noticed");
@@ -199,14 +199,14 @@ mod tests {
     fn constraint_pivots_are_those_of_the_schur_complement() {
         // S = I, two rows at the angle with cosine 0.6: W = [[1, .6], [.6, 1]], second pivot 1 - 0.36.
         let mut lu = DenseLu::new(4);
-        lu.clear().copy_from_slice(&[
+        lu.cleared().copy_from_slice(&[
             1.0, 0.0, 1.0, 0.6, //
             0.0, 1.0, 0.0, 0.8, //
             1.0, 0.0, 0.0, 0.0, //
             0.6, 0.8, 0.0, 0.0,
         ]);
         let mut relative = [0.0; 2];
-        assert_eq!(lu.factor_saddle(2, &mut relative), Some(0));
+        assert_eq!(lu.factor_saddle_point(2, &mut relative), Some(0));
         assert!((relative[0] - 1.0).abs() < 1e-15);
         assert!((relative[1] - 0.64).abs() < 1e-15);
     }
@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn a_massless_coordinate_asks_for_full_pivoting() {
         let mut lu = DenseLu::new(2);
-        lu.clear().copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
-        assert_eq!(lu.factor_saddle(1, &mut [0.0]), None);
-        lu.clear().copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
+        lu.cleared().copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
+        assert_eq!(lu.factor_saddle_point(1, &mut [0.0]), None);
+        lu.cleared().copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
         assert_eq!(lu.factor(), Ok(()));
     }
 }

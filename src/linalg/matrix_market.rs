@@ -13,7 +13,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::csr::{MOST_ENTRIES, Triplet};
+use super::csr::{MAX_ENTRIES, Triplet};
 
 /// Longest line that is not a comment (bytes). The format allows 1024.
 const LONGEST_LINE: usize = 4096;
@@ -63,7 +63,7 @@ impl Symmetry {
 }
 
 /// Reads a matrix. Errors of the stream itself are reported at the line they occur in.
-pub fn read(input: impl BufRead) -> Result<MatrixMarketTable, MatrixMarketError> {
+pub fn read_matrix_market(input: impl BufRead) -> Result<MatrixMarketTable, MatrixMarketError> {
     let mut lines = Lines {
         input,
         buffer: Vec::new(),
@@ -472,8 +472,8 @@ impl EntryReader {
         if x == 0.0 {
             return Ok(());
         }
-        if self.entries.len() + 2 > MOST_ENTRIES {
-            let message = format!("more than the {MOST_ENTRIES} entries that can be used");
+        if self.entries.len() + 2 > MAX_ENTRIES {
+            let message = format!("more than the {MAX_ENTRIES} entries that can be used");
             return Err(lines.fault(1, message));
         }
         self.entries.push((i, j, x));
@@ -512,7 +512,7 @@ mod tests {
     use super::*;
 
     fn entries(text: &str) -> Vec<Triplet> {
-        read(text.as_bytes())
+        read_matrix_market(text.as_bytes())
             .unwrap_or_else(|e| panic!("{e:?}\n{text}"))
             .entries
     }
@@ -522,11 +522,11 @@ mod tests {
     #[test]
     fn a_general_matrix_is_read_with_comments_blank_lines_and_windows_line_ends() {
         let expected = vec![(0, 0, 1.5), (1, 2, -2e-3), (0, 0, 0.5)];
-        let unix = read(GENERAL.as_bytes()).unwrap();
+        let unix = read_matrix_market(GENERAL.as_bytes()).unwrap();
         assert_eq!((unix.rows, unix.columns, unix.size_line), (2, 3, 4));
         assert_eq!(unix.entries, expected);
         let windows = GENERAL.replace('\n', "\r\n");
-        assert_eq!(read(windows.as_bytes()).unwrap(), unix);
+        assert_eq!(read_matrix_market(windows.as_bytes()).unwrap(), unix);
         assert_eq!(entries(GENERAL.trim_end()), expected);
         assert_eq!(entries(&format!("{GENERAL}\n \n%end")), expected);
     }
@@ -617,7 +617,7 @@ mod tests {
         ];
         for (head, rest, place, fragment) in broken {
             let text = format!("{head}{rest}");
-            let fault = read(text.as_bytes()).expect_err(&text);
+            let fault = read_matrix_market(text.as_bytes()).expect_err(&text);
             assert_eq!(
                 (fault.line, fault.column),
                 *place,
@@ -636,9 +636,12 @@ mod tests {
     fn bytes_that_are_no_text_are_refused_except_in_comments() {
         let head = b"%%MatrixMarket matrix coordinate real general\n% caf\xe9\n1 1 1\n".to_vec();
         let good = [&head[..], b"1 1 2\n"].concat();
-        assert_eq!(read(&good[..]).unwrap().entries, [(0, 0, 2.0)]);
+        assert_eq!(
+            read_matrix_market(&good[..]).unwrap().entries,
+            [(0, 0, 2.0)]
+        );
         let bad = [&head[..], b"1 1 \xe9\n"].concat();
-        let fault = read(&bad[..]).unwrap_err();
+        let fault = read_matrix_market(&bad[..]).unwrap_err();
         assert_eq!((fault.line, fault.column), (4, 5));
     }
 
@@ -649,7 +652,7 @@ mod tests {
             "%%MatrixMarket matrix coordinate real general\n4294967294 4294967294 1000000000000\n1 1 1\n",
             "%%MatrixMarket matrix array real general\n4294967294 4294967294\n1\n",
         ] {
-            let fault = read(text.as_bytes()).unwrap_err();
+            let fault = read_matrix_market(text.as_bytes()).unwrap_err();
             assert!(fault.message.contains("the file ends after 1"), "{fault:?}");
         }
     }
@@ -671,11 +674,11 @@ mod tests {
     fn an_endless_line_is_not_followed() {
         let head = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n";
         let input = std::io::BufReader::new(Endless(head, b'1'));
-        let fault = read(input).unwrap_err();
+        let fault = read_matrix_market(input).unwrap_err();
         assert_eq!(fault.line, 3);
         assert!(fault.message.contains("more than 4096 bytes"), "{fault:?}");
         let input = std::io::BufReader::new(Endless(b"", b'1'));
-        assert_eq!(read(input).unwrap_err().line, 1);
+        assert_eq!(read_matrix_market(input).unwrap_err().line, 1);
     }
 
     #[test]
@@ -692,7 +695,7 @@ mod tests {
             "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n",
         ];
         let judge = |bytes: &[u8]| {
-            if let Ok(table) = read(bytes) {
+            if let Ok(table) = read_matrix_market(bytes) {
                 for (i, j, x) in table.entries {
                     assert!((i as usize) < table.rows && (j as usize) < table.columns);
                     assert!(x.is_finite() && x != 0.0);

@@ -10,7 +10,7 @@
 //! coordinates are gone; and all coordinates first, then minimum degree on what couples the constraints. A hub, a body
 //! with very many constraints, is an exception: eliminated early it would couple all of them, so they do not wait for it.
 
-use super::sparse_ldl::cost;
+use super::sparse_ldl::factorization_cost;
 
 /// Rows on a body beyond which it is a hub. The first is kept unless it is costly and the second (which makes hubs of
 /// bodies with more than four spherical joints) much cheaper: pivots of constraints that do not wait for all their bodies
@@ -75,7 +75,7 @@ impl AdjacencyGraph {
     }
 
     /// Neighbours of one unknown, rising.
-    pub fn of(&self, i: usize) -> &[u32] {
+    pub fn neighbours(&self, i: usize) -> &[u32] {
         &self.neighbour[self.start[i]..self.start[i + 1]]
     }
 
@@ -99,7 +99,7 @@ impl AdjacencyGraph {
             .collect();
         let mut row = Vec::with_capacity(self.neighbour.len() + n);
         for i in 0..n {
-            let list = self.of(i);
+            let list = self.neighbours(i);
             let (before, after) = list.split_at(list.partition_point(|&j| (j as usize) < i));
             row.extend(before.iter().map(|&j| j as isize));
             row.push(i as isize);
@@ -115,7 +115,7 @@ impl AdjacencyGraph {
 
 /// The elimination order (position to unknown) of a saddle-point matrix whose first `nv` unknowns are coordinates.
 /// `light` marks coordinates that have no entry of their own on the diagonal: they wait for their constraints.
-pub fn saddle(graph: &AdjacencyGraph, nv: usize, light: &[bool]) -> Vec<u32> {
+pub fn saddle_point_order(graph: &AdjacencyGraph, nv: usize, light: &[bool]) -> Vec<u32> {
     let bodies = Bodies::new(graph, nv);
     let degree = graph.minimum_degree();
     let mut best: Option<(f64, Vec<u32>)> = None;
@@ -128,10 +128,10 @@ pub fn saddle(graph: &AdjacencyGraph, nv: usize, light: &[bool]) -> Vec<u32> {
         }
         let waits = DeferredUnknowns::new(graph, nv, light, &bodies, &hub);
         let whole = waits.hold_back(&degree);
-        let mut found = (cost(graph, &whole), whole);
+        let mut found = (factorization_cost(graph, &whole), whole);
         if let Some(order) = coordinates_first(graph, nv, light, &hub) {
             let order = waits.hold_back(&order);
-            let cost = cost(graph, &order);
+            let cost = factorization_cost(graph, &order);
             if cost < found.0 {
                 found = (cost, order);
             }
@@ -173,9 +173,9 @@ impl DeferredUnknowns {
         for k in nv..n {
             let heavy = |j: &&u32| (**j as usize) < nv && !light[**j as usize];
             let plain = |j: &&u32| heavy(j) && !hub[**j as usize];
-            let mut awaited: Vec<u32> = graph.of(k).iter().filter(plain).copied().collect();
+            let mut awaited: Vec<u32> = graph.neighbours(k).iter().filter(plain).copied().collect();
             if awaited.is_empty() {
-                awaited = graph.of(k).iter().filter(heavy).copied().collect();
+                awaited = graph.neighbours(k).iter().filter(heavy).copied().collect();
             }
             // With a coordinate its whole body: then the pivots of the constraints are those of G S⁻¹ Gᵀ.
             for at in 0..awaited.len() {
@@ -190,7 +190,7 @@ impl DeferredUnknowns {
             }
         }
         for i in (0..nv).filter(|&i| light[i]) {
-            for &k in graph.of(i).iter().filter(|&&k| k as usize >= nv) {
+            for &k in graph.neighbours(i).iter().filter(|&&k| k as usize >= nv) {
                 waits.before[i] += 1;
                 waits.after[k as usize].push(i as u32);
             }
@@ -248,7 +248,7 @@ impl Bodies {
             let mut members = vec![root as u32];
             let mut at = 0;
             while at < members.len() {
-                for &j in graph.of(members[at] as usize) {
+                for &j in graph.neighbours(members[at] as usize) {
                     if (j as usize) < nv && bodies.body[j as usize] == NONE {
                         bodies.body[j as usize] = name;
                         members.push(j);
@@ -277,7 +277,12 @@ impl Bodies {
             };
             rows.clear();
             for &j in body {
-                rows.extend(graph.of(j as usize).iter().filter(|&&k| k as usize >= nv));
+                rows.extend(
+                    graph
+                        .neighbours(j as usize)
+                        .iter()
+                        .filter(|&&k| k as usize >= nv),
+                );
             }
             rows.sort_unstable();
             rows.dedup();
@@ -325,7 +330,7 @@ fn coordinates_first(
         let mut members = vec![root];
         let mut around = Vec::new();
         while let Some(i) = members.pop() {
-            for &j in graph.of(i as usize) {
+            for &j in graph.neighbours(i as usize) {
                 if first(j as usize) {
                     if !seen[j as usize] {
                         seen[j as usize] = true;
@@ -345,13 +350,16 @@ fn coordinates_first(
         }
     }
     for &i in &rest {
-        let outside = graph.of(i as usize).iter().filter(|&&j| !first(j as usize));
+        let outside = graph
+            .neighbours(i as usize)
+            .iter()
+            .filter(|&&j| !first(j as usize));
         couplings.extend(outside.map(|&j| (local[i as usize], local[j as usize])));
     }
     let inside = inner.iter().flat_map(|&i| {
         let local = &local;
         graph
-            .of(i as usize)
+            .neighbours(i as usize)
             .iter()
             .filter(move |&&j| first(j as usize))
             .map(move |&j| (local[i as usize], local[j as usize]))
@@ -366,7 +374,7 @@ fn coordinates_first(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::sparse_ldl::fill;
+    use crate::linalg::sparse_ldl::factor_fill;
 
     /// Bodies of three coordinates with rows between them, two for each pair of bodies.
     fn pinned(bodies: usize, pins: &[(usize, usize)]) -> (AdjacencyGraph, usize) {
@@ -407,28 +415,28 @@ mod tests {
     fn constraints_of_a_chain_come_after_their_bodies() {
         let pins: Vec<_> = (1..50).map(|b| (b - 1, b)).collect();
         let (graph, nv) = pinned(50, &pins);
-        let order = saddle(&graph, nv, &vec![false; nv]);
+        let order = saddle_point_order(&graph, nv, &vec![false; nv]);
         assert_eq!(order.len(), graph.len());
         let at = positions(&order);
         for k in nv..graph.len() {
-            for &j in graph.of(k) {
+            for &j in graph.neighbours(k) {
                 assert!(at[j as usize] < at[k], "row {k} before coordinate {j}");
             }
         }
         // Linear: a few entries for each unknown.
-        assert!(fill(&graph, &order) < 5 * graph.len());
+        assert!(factor_fill(&graph, &order) < 5 * graph.len());
     }
 
     #[test]
     fn a_star_does_not_couple_all_its_arms() {
         let pins: Vec<_> = (1..1001).map(|b| (0, b)).collect();
         let (graph, nv) = pinned(1001, &pins);
-        let order = saddle(&graph, nv, &vec![false; nv]);
+        let order = saddle_point_order(&graph, nv, &vec![false; nv]);
         let at = positions(&order);
-        assert!(fill(&graph, &order) < 5 * graph.len());
+        assert!(factor_fill(&graph, &order) < 5 * graph.len());
         // Each row still has the body of its arm before it.
         for k in nv..graph.len() {
-            for &j in graph.of(k).iter().filter(|&&j| j >= 3) {
+            for &j in graph.neighbours(k).iter().filter(|&&j| j >= 3) {
                 assert!(at[j as usize] < at[k]);
             }
         }
@@ -439,9 +447,9 @@ mod tests {
         let mut pins: Vec<_> = (2..102).map(|b| (b % 2, b)).collect();
         pins.push((0, 1));
         let (graph, nv) = pinned(102, &pins);
-        let at = positions(&saddle(&graph, nv, &vec![false; nv]));
+        let at = positions(&saddle_point_order(&graph, nv, &vec![false; nv]));
         for k in [nv + 200, nv + 201] {
-            assert!(graph.of(k).iter().all(|&j| at[j as usize] < at[k]));
+            assert!(graph.neighbours(k).iter().all(|&j| at[j as usize] < at[k]));
         }
     }
 
@@ -450,9 +458,9 @@ mod tests {
         let (graph, nv) = pinned(3, &[(0, 1), (1, 2)]);
         let mut light = vec![false; nv];
         light[3..6].fill(true);
-        let at = positions(&saddle(&graph, nv, &light));
+        let at = positions(&saddle_point_order(&graph, nv, &light));
         for j in 3..6 {
-            for &k in graph.of(j).iter().filter(|&&k| k as usize >= nv) {
+            for &k in graph.neighbours(j).iter().filter(|&&k| k as usize >= nv) {
                 assert!(at[k as usize] < at[j]);
             }
         }
@@ -460,9 +468,9 @@ mod tests {
 
     #[test]
     fn nothing_and_a_single_unknown_have_an_order() {
-        assert!(saddle(&AdjacencyGraph::new(0, [].into_iter()), 0, &[]).is_empty());
+        assert!(saddle_point_order(&AdjacencyGraph::new(0, [].into_iter()), 0, &[]).is_empty());
         assert_eq!(
-            saddle(&AdjacencyGraph::new(1, [].into_iter()), 1, &[false]),
+            saddle_point_order(&AdjacencyGraph::new(1, [].into_iter()), 1, &[false]),
             [0]
         );
     }

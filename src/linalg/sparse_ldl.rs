@@ -8,7 +8,7 @@
 //! − constraints (quasi-definite). The order, the elimination tree and the place of every entry are found by
 //! [`Symbolic::new`]; [`Ldl::factor`] only runs through them.
 
-use super::dense_lu::{CORRECTED, NOISE};
+use super::dense_lu::{NOISE_PIVOT, REPLACEMENT_PIVOT};
 use super::ordering::AdjacencyGraph;
 
 /// A positive pivot below this part of its diagonal is not trusted: pivoting over all rows is needed.
@@ -23,7 +23,7 @@ fn tree(graph: &AdjacencyGraph, order: &[u32], position: &[u32]) -> (Vec<u32>, V
     let mut flag = vec![NONE; n];
     for k in 0..n as u32 {
         flag[k as usize] = k;
-        for &j in graph.of(order[k as usize] as usize) {
+        for &j in graph.neighbours(order[k as usize] as usize) {
             let mut i = position[j as usize];
             // Only earlier columns; walk towards the root as far as this row has not been.
             while i < k && flag[i as usize] != k {
@@ -48,13 +48,13 @@ fn inverse(order: &[u32]) -> Vec<u32> {
 }
 
 /// Multiplications of a factorisation in this order, about.
-pub fn cost(graph: &AdjacencyGraph, order: &[u32]) -> f64 {
+pub fn factorization_cost(graph: &AdjacencyGraph, order: &[u32]) -> f64 {
     let (_, count) = tree(graph, order, &inverse(order));
     count.iter().map(|&c| c as f64 * (c as f64 + 6.0)).sum()
 }
 
 /// Entries of L in this order.
-pub fn fill(graph: &AdjacencyGraph, order: &[u32]) -> usize {
+pub fn factor_fill(graph: &AdjacencyGraph, order: &[u32]) -> usize {
     let (_, count) = tree(graph, order, &inverse(order));
     count.iter().map(|&c| c as usize).sum()
 }
@@ -164,7 +164,7 @@ impl SymbolicLdl {
         for k in 0..n as u32 {
             flag[k as usize] = k;
             columns.clear();
-            for &j in graph.of(order[k as usize] as usize) {
+            for &j in graph.neighbours(order[k as usize] as usize) {
                 let mut i = position[j as usize];
                 while i < k && flag[i as usize] != k {
                     flag[i as usize] = k;
@@ -230,7 +230,7 @@ impl SymbolicLdl {
     }
 
     /// The entries of K below the diagonal, as given to `new` but in the order of elimination.
-    pub fn pairs(&self) -> impl Iterator<Item = SymmetricEntry> + '_ {
+    pub fn entries(&self) -> impl Iterator<Item = SymmetricEntry> + '_ {
         (0..self.order.len()).flat_map(move |k| {
             let range = self.input_start[k] as usize..self.input_start[k + 1] as usize;
             self.input[range].iter().map(move |e| SymmetricEntry {
@@ -339,8 +339,8 @@ impl SparseLdl {
                     return Err(unknown);
                 }
                 met.smallest_positive = met.smallest_positive.min(relative[unknown]);
-            } else if pivot < NOISE * built {
-                pivot = CORRECTED * built;
+            } else if pivot < NOISE_PIVOT * built {
+                pivot = REPLACEMENT_PIVOT * built;
                 met.corrected += 1;
             }
             self.inverse[k] = sign / pivot;
@@ -366,7 +366,7 @@ impl SparseLdl {
     }
 
     /// The same for a right-hand side that is zero in its first part, whatever `x` holds.
-    pub fn respond(&mut self, symbolic: &SymbolicLdl, x: &mut [f64], l: &mut [f64]) {
+    pub fn solve_constraint_rhs(&mut self, symbolic: &SymbolicLdl, x: &mut [f64], l: &mut [f64]) {
         let (at_x, at_l) = symbolic.position.split_at(x.len());
         let y = &mut self.y[..];
         for (&at, b) in at_l.iter().zip(&*l) {
@@ -381,7 +381,12 @@ impl SparseLdl {
     }
 
     /// Two of those in one pass over L: cheaper by a third than one after the other.
-    pub fn respond_two(&mut self, symbolic: &SymbolicLdl, x: [&mut [f64]; 2], l: [&mut [f64]; 2]) {
+    pub fn solve_constraint_rhs_pair(
+        &mut self,
+        symbolic: &SymbolicLdl,
+        x: [&mut [f64]; 2],
+        l: [&mut [f64]; 2],
+    ) {
         let (at_x, at_l) = symbolic.position.split_at(x[0].len());
         let pairs = self.pairs.as_chunks_mut::<2>().0;
         for ((&at, b0), b1) in at_l.iter().zip(&*l[0]).zip(&*l[1]) {
@@ -480,7 +485,7 @@ mod tests {
                 let forward: Vec<u32> = (0..n as u32).collect();
                 let backward = forward.iter().rev().copied().collect();
                 for order in [plain(&graph), forward.clone(), backward] {
-                    let predicted = fill(&graph, &order);
+                    let predicted = factor_fill(&graph, &order);
                     let symbolic = SymbolicLdl::new(&graph, order, positive, &entries);
                     assert_eq!(symbolic.fill(), predicted, "postordering changed the fill");
                     let mut ldl = SparseLdl::new(&symbolic, true);
@@ -509,10 +514,10 @@ mod tests {
                     let (x, l) = whole.split_at_mut(positive);
                     ldl.solve(&symbolic, x, l);
                     let (x, l) = part.split_at_mut(positive);
-                    ldl.respond(&symbolic, x, l);
+                    ldl.solve_constraint_rhs(&symbolic, x, l);
                     assert_eq!(part, whole);
                     let [(x0, l0), (x1, l1)] = two.each_mut().map(|t| t.split_at_mut(positive));
-                    ldl.respond_two(&symbolic, [x0, x1], [l0, l1]);
+                    ldl.solve_constraint_rhs_pair(&symbolic, [x0, x1], [l0, l1]);
                     assert_eq!(two[0], whole);
                     assert!(two[1].iter().zip(&whole).all(|(s, w)| *s == -2.0 * w));
                 }

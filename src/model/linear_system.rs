@@ -82,7 +82,7 @@ impl LinearSystemMatrices {
                 range.check(|| format!("system.{name}[{i}]"), *value)?;
             }
         }
-        match self.mass.unsymmetric_at(SYMMETRIC) {
+        match self.mass.first_asymmetry(SYMMETRIC) {
             Some((i, j)) => refused(
                 "mass",
                 format!("{} at [{i}][{j}]", self.mass.get(i, j)),

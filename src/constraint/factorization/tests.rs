@@ -63,7 +63,7 @@ fn agrees_with_nalgebra(sample: &Sample, backend: Backend, what: &str) -> Pivots
     let mut c = case(sample, backend);
     let pivots = c.factor.factor(&c.st, &c.m).expect(what);
     let b = right_side(sample.nv + sample.nc, 77);
-    let exact = full(sample, c.m.e())
+    let exact = full(sample, c.m.regularisation())
         .lu()
         .solve(&DVector::from_column_slice(&b))
         .expect(what);
@@ -181,7 +181,7 @@ fn a_row_that_does_not_hold_has_no_multiplier_and_no_effect() {
                 *g = 0.0;
             }
         }
-        let mut e = c.m.e().to_vec();
+        let mut e = c.m.regularisation().to_vec();
         for k in [3, 6] {
             assert_eq!(e[k], 0.0);
             (e[k], b[sample.nv + k]) = (1.0, 0.0);
@@ -393,7 +393,7 @@ fn an_older_factor_solves_a_newer_matrix() {
         let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 20, x, l);
         assert!(refined.residual < 1e-13, "{refined:?}");
         assert!(refined.solves > 2 && refined.solves < 20);
-        let exact = full(&newer, c.m.e())
+        let exact = full(&newer, c.m.regularisation())
             .lu()
             .solve(&DVector::from_column_slice(&b))
             .unwrap();
@@ -408,7 +408,7 @@ fn constraint_pivots_multiply_to_the_determinant_of_w() {
         let sample = samples::four_bars(3);
         let mut c = case(&sample, backend);
         c.factor.factor(&c.st, &c.m).unwrap();
-        let a = full(&sample, c.m.e());
+        let a = full(&sample, c.m.regularisation());
         let (nv, nc) = (sample.nv, sample.nc);
         let s = a.view((0, 0), (nv, nv)).into_owned();
         let g = a.view((nv, 0), (nc, nv)).into_owned();

@@ -103,7 +103,7 @@ pub fn system(
     }
     let place_of_mass = mass.mark();
     let mass = mass.matrix();
-    if let Some((i, j)) = mass.unsymmetric_at(SYMMETRIC) {
+    if let Some((i, j)) = mass.first_asymmetry(SYMMETRIC) {
         let message = format!(
             "mass must be symmetric: {} in row {}, column {}, but {} in row {}, column {}",
             mass.get(i, j),
@@ -197,7 +197,8 @@ impl Given {
                     let message = format!("{key}: cannot read \"{}\": {e}", path.display());
                     table.refuse_value(key, message)
                 })?;
-                let read = matrix_market::read(BufReader::with_capacity(1 << 16, file));
+                let read =
+                    matrix_market::read_matrix_market(BufReader::with_capacity(1 << 16, file));
                 let read = read.map_err(|fault| {
                     let message = format!("{key}: {}", fault.message);
                     in_file(&path, fault.line, fault.column, message)
