@@ -10,6 +10,7 @@
 use super::hht::Hht;
 use super::newton::{UPDATES, culprit};
 use super::state::{State, Statistics};
+use super::trial::NearSingular;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
@@ -34,10 +35,11 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
+        near_singular: NearSingular,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        self.newton(p, s, y, stats)?;
+        self.newton(p, s, near_singular, y, stats)?;
         if self.size.nc > 0 {
             self.close(p, y)?;
             if self.settings.projection {

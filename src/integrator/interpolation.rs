@@ -6,7 +6,7 @@
 //!   work                 W = h/6 (P₀ + 4 P_m + P₁)                                   Simpson
 //! ```
 
-use super::events::dot;
+use super::event::dot;
 use super::workspace::{Problem, Scratch, Trial, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};

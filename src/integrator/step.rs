@@ -106,25 +106,6 @@ impl Integrator {
         Ok(error)
     }
 
-    /// One trial step of size `h` to `t1`, whatever is near its end unless that is to be rejected.
-    pub(super) fn trial_step(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        (h, t1): (f64, f64),
-        near_singular: NearSingular,
-        stats: &mut Statistics,
-    ) -> std::result::Result<f64, StepFailure> {
-        let Self {
-            work,
-            method,
-            trial,
-            ..
-        } = self;
-        trial.begin(s, h, t1);
-        method.trial_step(work, p, s, near_singular, trial, stats)
-    }
-
     /// Fails if a trial that would be accepted violates a constraint that is treated as redundant.
     fn check_redundant_constraints(
         &self,
@@ -195,10 +176,7 @@ impl Integrator {
         stats.newton_failures += 1;
         s.newton_contraction = f64::INFINITY;
         let control = &self.work.control;
-        let (h, smallest) = (
-            plan.step.h,
-            control.smallest_retried(self.work.size.ne > 0),
-        );
+        let (h, smallest) = (plan.step.h, control.smallest_retried(self.work.size.ne > 0));
         if failure.is_fatal() || smallest.is_infinite() {
             return Err(failure.error(p.system, s.t, h));
         }
