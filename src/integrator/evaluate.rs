@@ -12,7 +12,7 @@ use super::tolerances::ASSEMBLY_CLOSURE;
 use super::workspace::{Problem, StepFailure};
 use super::{Environment, Integrator, Sample, State, Statistics};
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 
 /// Closes a position near the present one. It never fails for a residual.
 const CLOSURE: ClosureOptions = ClosureOptions {

@@ -20,7 +20,7 @@ use super::tolerances::CONSISTENT_VELOCITY;
 use super::workspace::{Problem, Workspace};
 use super::{Integrator, StepFailure};
 use crate::error::{Error, Result};
-use crate::formulation::{Crossing, Dimensions, EvaluationFailure, MotionPoint};
+use crate::formulation::system::{Crossing, Dimensions, EvaluationFailure, MotionPoint};
 
 /// Repetitions of a step to hit an event.
 const REPEATS: usize = 12;

@@ -18,7 +18,7 @@ use super::tolerances::{
 use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::TangentWeights;
 use crate::linalg::norm::max_abs;
 use crate::model::Corrector;
 

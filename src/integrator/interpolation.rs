@@ -11,7 +11,7 @@ use super::events::dot;
 use super::workspace::{Problem, Scratch, Trial, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
-use crate::formulation::{Dimensions, Power, System};
+use crate::formulation::system::{Dimensions, Power, System};
 
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]

@@ -41,7 +41,7 @@ use self::tolerances::REDUNDANT_RESIDUAL;
 use self::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{EvaluationFailure, System};
+use crate::formulation::system::{EvaluationFailure, System};
 use crate::model::{Corrector, IntegratorName, SolverSettings};
 
 /// The inputs as functions of time, known up to the next communication point and continued smoothly beyond it.
@@ -138,7 +138,7 @@ impl Integrator {
                 State::default()
             },
             changed: false,
-            repartitions: system.repartitions(),
+            repartitions: system.partitioning().is_some(),
         })
     }
 
@@ -323,7 +323,10 @@ impl Integrator {
                 culprit: p.system.constraint_name(row),
             },
             Some(refusal @ (StepFailure::Newton { .. } | StepFailure::Singular(_)))
-                if p.system.dependent_failure().is_some() =>
+                if p.system
+                    .partitioning()
+                    .and_then(|x| x.dependent_failure())
+                    .is_some() =>
             {
                 refusal.error(p.system, state.t, h)
             }

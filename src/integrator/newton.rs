@@ -16,7 +16,7 @@ use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::TangentWeights;
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;

@@ -12,7 +12,7 @@ use super::state::{StartReport, State, Statistics};
 use super::tolerances::{CONSISTENT_VELOCITY, JERK_RESIDUAL};
 use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
-use crate::formulation::Evaluated;
+use crate::formulation::system::Evaluated;
 
 /// Pivot of the scaled constraints below which a point is too close to a singular position to judge accelerations there.
 const REGULAR: f64 = 1e-9;

@@ -23,7 +23,7 @@ use super::tolerances::{
 };
 use super::workspace::{Culprit, Problem, SidePoint, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
-use crate::formulation::EvaluationFailure;
+use crate::formulation::system::EvaluationFailure;
 use crate::model::Corrector;
 
 /// Pivot below which a step does not end if it can be helped ...

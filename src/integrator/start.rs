@@ -17,7 +17,8 @@ use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use super::{Environment, Integrator};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{Mechanism, System};
+use crate::formulation::Mechanism;
+use crate::formulation::system::System;
 use crate::model::{Corrector, FormulationName, SolverSettings};
 
 /// Closes the initial pose: it may be far away, so a correction may fail to improve it now and then.

@@ -2,7 +2,7 @@
 
 use super::tolerances::REDUNDANT_RESIDUAL;
 use crate::error::Error;
-use crate::formulation::{Dimensions, EvaluationFailure, System};
+use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 
 /// Coordinate or constraint row to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,8 @@ impl StepFailure {
     /// The sentence for a step that may not be shortened.
     pub fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
         if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
-            && let Some((culprit, independent)) = system.dependent_failure()
+            && let Some((culprit, independent)) =
+                system.partitioning().and_then(|x| x.dependent_failure())
         {
             return Error::Coordinates {
                 time,

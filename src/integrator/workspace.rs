@@ -11,7 +11,9 @@ use super::{Environment, Signals};
 use crate::constraint::augmented_lagrangian::ConstraintHandling;
 use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
-use crate::formulation::{Dimensions, EvaluationContext, FullConstraintSet, Properties, System};
+use crate::formulation::system::{
+    Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
+};
 use crate::model::{FormulationName, SolverSettings};
 
 /// Diagonals, as part of the largest, that bodies without mass have where their rigidity is a matter of rows.

@@ -7,7 +7,7 @@ use super::Vsa23;
 use super::stage::{CollocationPoint, StageNorm};
 use crate::constraint::factorization::Backend;
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 use crate::model::SolverSettings;
 
 /// What a step of both schemes gave.

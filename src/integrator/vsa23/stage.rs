@@ -14,7 +14,7 @@ use super::super::newton::{culprit, largest};
 use super::super::state::{State, Statistics};
 use super::super::workspace::{Culprit, Problem, StepFailure, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
-use crate::formulation::{Dimensions, System, TangentWeights};
+use crate::formulation::system::{Dimensions, System, TangentWeights};
 use crate::linalg::norm::max_abs;
 
 /// Iterations before an attempt is given up.
