@@ -11,6 +11,7 @@ mod corrector;
 mod error_estimate;
 mod evaluate;
 mod events;
+mod factor_cache;
 mod full_constraints;
 mod hht;
 mod hht_step;

@@ -140,7 +140,7 @@ impl Workspace {
         _stats: &mut Statistics,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
-        let (there, count) = self.factor_cache.newton(h, p.env.parameters);
+        let (there, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
         if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
             self.counts.factorizations += count;
@@ -179,7 +179,7 @@ impl Workspace {
             pivots.smallest_constraint
         };
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
-        self.factor_cache.keep_newton(h, regular);
+        self.factor_cache.keep_step(h, regular);
         Ok((regular, true))
     }
 
