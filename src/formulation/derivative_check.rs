@@ -6,33 +6,7 @@
 //! ```
 
 use super::{EvaluationContext, MotionPoint, System, TangentWeights};
-
-/// Numbers in (−1, 1), the same in every run.
-#[derive(Clone, Debug)]
-pub struct Noise(u64);
-
-impl Noise {
-    /// A sequence for each seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// The next number.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> f64 {
-        // xorshift64*
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let bits = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
-        bits as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    /// A vector of them times `size`.
-    pub fn vector(&mut self, n: usize, size: f64) -> Vec<f64> {
-        (0..n).map(|_| size * self.next()).collect()
-    }
-}
+use crate::linalg::random::Random;
 
 /// How to look.
 #[derive(Clone, Copy, Debug)]
@@ -276,9 +250,12 @@ impl CheckPoint<'_> {
         let pattern = self.system.sparsity().tangent;
         let mut values = vec![f64::NAN; pattern.len()];
         let MotionPoint { q, v, a, lambda } = self.at;
-        let done = self
-            .system
-            .tangent(&self.cx, q, v, a, lambda, weights, &mut values);
+        let done = self.system.tangent(
+            &self.cx,
+            &MotionPoint { q, v, a, lambda },
+            weights,
+            &mut values,
+        );
         let mut dense = Dense::zeros(self.nv(), self.nv());
         for ((i, j), x) in pattern.into_iter().zip(values) {
             dense[(i as usize, j as usize)] += if done.is_ok() { x } else { f64::NAN };
@@ -322,8 +299,8 @@ impl CheckPoint<'_> {
     /// retract, difference, bracket and the tangent of the exponential.
     fn geometry(&mut self) {
         let (n, scale) = (self.nv(), self.options.scale);
-        let mut noise = Noise::new(5);
-        let (x, y) = (noise.vector(n, 0.4 * scale), noise.vector(n, 0.4 * scale));
+        let mut random = Random::new(5);
+        let (x, y) = (random.vector(n, 0.4 * scale), random.vector(n, 0.4 * scale));
         let q = self.at.q.to_vec();
         let back = self.apart(&q, &self.moved(&q, &x));
         let x = Column::from_vec(x);
@@ -408,7 +385,7 @@ impl CheckPoint<'_> {
             self.derived("C without velocity forces", &Dense::zeros(n, n), &damping);
         }
         let mass = self.tangent_at(&TangentWeights::MASS);
-        let theta = Noise::new(9).vector(n, 0.3 * self.options.scale);
+        let theta = Random::new(9).vector(n, 0.3 * self.options.scale);
         let none: &[f64] = &[];
         for (name, w, theta) in [
             ("C", [0.0, 1.0, 0.0], none),

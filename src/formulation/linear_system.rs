@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use super::driven_value::{DrivenValue, DrivenValues};
 use super::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Mechanism, MotionPoint, Power, Properties,
-    Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem, Mechanism,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::error::Result;
 use crate::linalg::csr::Csr;
@@ -170,10 +170,7 @@ impl System for LinearSystem {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -258,6 +255,10 @@ impl System for LinearSystem {
     }
 }
 
+impl ConfigurationSpace for LinearSystem {}
+
+impl HybridSystem for LinearSystem {}
+
 impl Mechanism for LinearSystem {
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         q.copy_from_slice(&self.start.0);
@@ -285,7 +286,8 @@ impl Mechanism for LinearSystem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
+    use crate::formulation::derivative_check::{DerivativeCheck, check};
+    use crate::linalg::random::Random;
 
     const FULL: &str = r#"
         format = 1
@@ -312,13 +314,13 @@ mod tests {
     #[test]
     fn derivatives_energy_and_power_agree_with_each_other() {
         let system = system(FULL);
-        let mut noise = Noise::new(5);
+        let mut random = Random::new(5);
         for _ in 0..5 {
-            let [q, v, a] = [0, 1, 2].map(|_| noise.vector(3, 2.0));
+            let [q, v, a] = [0, 1, 2].map(|_| random.vector(3, 2.0));
             let (lambda, u, p) = (
-                noise.vector(2, 1.0),
-                noise.vector(1, 1.0),
-                noise.vector(1, 1.0),
+                random.vector(2, 1.0),
+                random.vector(1, 1.0),
+                random.vector(1, 1.0),
             );
             let cx = EvaluationContext {
                 t: 0.5,

@@ -15,7 +15,7 @@ use super::newton;
 use super::state::{State, Statistics};
 use super::trial::{NearSingular, StepFailure, Trial};
 use super::workspace::{Problem, Workspace};
-use crate::formulation::System;
+use crate::formulation::system::System;
 use crate::model::{Corrector, SolverSettings};
 
 /// Consecutive stiff steps after which the corrector is suspended.
@@ -40,7 +40,7 @@ impl HhtMethod {
                 Corrector::Off => Trial::default(),
             },
             corrector: settings.corrector,
-            has_dependent_coordinates: system.repartitions(),
+            has_dependent_coordinates: system.partitioning().is_some(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::vsa23::{self, Vsa23};
 use super::workspace::{Problem, Workspace};
 use crate::constraint::factorization::Backend;
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 use crate::model::{Corrector, IntegratorName, SolverSettings};
 
 /// A one-step method with an error estimate. Holds nothing the future of a run depends on: that is [`State`].

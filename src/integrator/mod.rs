@@ -11,11 +11,13 @@
 //! ```
 
 mod accelerations;
+mod closure;
 mod controller;
 mod corrector;
 mod error_estimate;
 mod evaluate;
 mod event;
+mod factor_cache;
 mod full_constraints;
 mod hht;
 mod hht_step;
@@ -31,6 +33,7 @@ pub mod stability;
 mod start;
 mod state;
 mod step;
+mod tolerances;
 mod trial;
 pub mod vsa23;
 mod workspace;
@@ -45,7 +48,7 @@ use self::trial::Trial;
 use self::workspace::Workspace;
 use crate::constraint::factorization::Backend;
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 use crate::model::SolverSettings;
 
 /// The inputs as functions of time, given up to the next communication point and continued smoothly beyond it.
@@ -123,7 +126,7 @@ impl Integrator {
                 State::default()
             },
             has_backup: false,
-            repartitions: system.repartitions(),
+            repartitions: system.partitioning().is_some(),
         })
     }
 }

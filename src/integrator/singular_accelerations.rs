@@ -6,13 +6,13 @@
 //!   projected    A [da; ·] = [0; −(G q̈ + γ)],   A [y; λ] = [f − M q̈; 0]
 //! ```
 
-use super::hht_step::PROJECTED;
 use super::singularity::SINGULAR_PIVOT;
 use super::state::Statistics;
+use super::tolerances::{ACCELERATION_RESIDUAL, CONSISTENT_VELOCITY, STEP_PROJECTION};
 use super::trial::StepFailure;
 use super::workspace::{Problem, Workspace};
 use crate::constraint::factorization::Pivots;
-use crate::formulation::Dimensions;
+use crate::formulation::system::Dimensions;
 
 /// Distance e of the two sides, as part of the time scale of the motion: the pivot there is about its square, 1e-7 ...
 const SIDE_DISTANCE: f64 = 3e-4;
@@ -20,8 +20,6 @@ const SIDE_DISTANCE: f64 = 3e-4;
 const DISTANCES: usize = 4;
 /// Rounds at one distance; each moves to the sides with the accelerations of the one before.
 const ROUNDS: usize = 3;
-/// Residual of the velocities projected at the sides, relative.
-const FITTED: f64 = 1e-12;
 
 /// Workspace of [`Workspace::two_sided_accelerations`]: one side, and the means of both.
 #[derive(Default)]
@@ -145,12 +143,12 @@ impl Workspace {
             }
             p.system.retract(q, w, qe);
             let there = t + sign * e;
-            self.close_positions(p, there, qe, ve)?;
+            self.reassemble(p, there, qe, ve)?;
             let pivots = self.factorise_mass(p, there, qe, ve)?;
             if pivots.smallest_constraint < SINGULAR_PIVOT {
                 return Ok(false);
             }
-            self.fit(p, there, qe, ve, FITTED);
+            self.fit(p, there, qe, ve, CONSISTENT_VELOCITY);
             self.accelerations(p, there, qe, ve, acc, lambda, stats)?;
             for i in 0..acc.len() {
                 mean[0][i] += 0.5 * acc[i];
@@ -186,7 +184,7 @@ impl Workspace {
             &self.sparsity,
             r,
             acc,
-            PROJECTED,
+            STEP_PROJECTION,
             da,
             mu,
             &mut self.counts,
@@ -208,8 +206,13 @@ impl Workspace {
                 da[i] -= inertia[i];
             }
             lambda.fill(0.0);
-            self.mass_matrix
-                .solve_exact(&self.sparsity, 1e-12, da, lambda, &mut self.counts);
+            self.mass_matrix.solve_exact(
+                &self.sparsity,
+                ACCELERATION_RESIDUAL,
+                da,
+                lambda,
+                &mut self.counts,
+            );
         }
         Ok(())
     }

@@ -14,9 +14,10 @@
 //! The polynomial follows the smooth branch: the singular position is an interior point like any other.
 
 use super::Integrator;
-use super::hht_step::{LEFT_OPEN, OPEN, PROJECTED};
+use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
+use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial};
 use super::workspace::{Problem, Workspace};
 use crate::model::Corrector;
@@ -33,9 +34,16 @@ pub(super) const SINGULAR_PIVOT: f64 = 1e-8;
 const TYPICAL_PIVOT_DECAY: f64 = 0.5;
 /// Ratios of the steps beyond a singular position at a fixed end.
 const BEYOND_END: [f64; 4] = [1.15, 1.3, 1.6, 2.1];
-/// Corrections of an interpolated position.
-const CLOSINGS: usize = 6;
-const CLOSURE: f64 = 2e-14;
+/// Closure of an interpolated position. Its residual is checked afterwards.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: STEP_CLOSURE,
+    redundant_target: None,
+    give_up_above: f64::INFINITY,
+    stall_ratio: f64::INFINITY,
+    patience: 0,
+    limit: 6,
+    matrix: ClosureMatrix::Mass,
+};
 
 /// A position with this smallest pivot is near a singular one.
 pub(super) fn is_near_singular(pivot: f64, s: &State) -> bool {
@@ -257,42 +265,28 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let singular = self.deactivate_singular_constraints(p, y.t, &y.q, &y.v)?;
-        for closing in 0..=CLOSINGS {
-            let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-            let phi = &self.scratch.c[1];
-            let magnitude = p.system.coordinate_magnitude(&y.q);
-            let (open, _) = self.largest_residual(phi, self.mass_matrix.active());
-            if open <= CLOSURE * magnitude || closing == CLOSINGS {
-                // The constraints deactivated here must be satisfied like the others.
-                let (open, row) = self.closure(phi);
-                y.redundant_residual = self.redundant_closure(phi);
-                if open <= OPEN * magnitude && y.redundant_residual.0 <= LEFT_OPEN * magnitude {
-                    break;
-                }
-                return Err(StepFailure::Newton {
-                    iterations: closing as u32,
-                    residual: open / OPEN,
-                    culprit: Culprit::Constraint(row),
-                });
-            }
-            let [dq, ..] = &mut self.scratch.v;
-            let [_, phi, _] = &mut self.scratch.c;
-            dq.fill(0.0);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            self.mass_matrix
-                .solve(&self.sparsity, dq, phi, &mut self.counts);
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
+        let closed = self
+            .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
+            .map_err(|failure| failure.of_step(OPEN_AFTER_STEP))?;
+        y.redundant_residual = closed.redundant_residual;
+        // The constraints deactivated here must be satisfied like the others.
+        let (residual, constraint) = self.active_residual_at(p, y.t, &y.q);
+        let magnitude = p.system.coordinate_magnitude(&y.q);
+        if !(residual <= OPEN_AFTER_STEP * magnitude
+            && y.redundant_residual.0 <= REDUNDANT_RESIDUAL * magnitude)
+        {
+            return Err(StepFailure::Newton {
+                iterations: 0,
+                residual: residual / OPEN_AFTER_STEP,
+                culprit: Culprit::Constraint(constraint),
+            });
         }
         {
             let cx = self.inputs.at(p, y.t);
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
-        self.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
+        self.fit(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         let Trial {
             t,
             q,

@@ -10,14 +10,14 @@
 //! The formulas of a trial step are those of a [`Method`](super::method::Method); nothing here depends on which one it is.
 
 use super::controller::{FAILURE_RATIO, StepControl};
-use super::hht_step::LEFT_OPEN;
 use super::singularity::typical_pivot;
 use super::state::{Accepted, State, Statistics};
+use super::tolerances::REDUNDANT_RESIDUAL;
 use super::trial::{NearSingular, StepEnd, StepFailure, StepTarget, TrialPlan};
 use super::workspace::Problem;
 use super::{Environment, Integrator};
 use crate::error::{Error, Result};
-use crate::formulation::System;
+use crate::formulation::system::System;
 
 impl Integrator {
     /// One accepted step towards `t_end`, landing on it exactly by the stretch rule. On an error the state is the last
@@ -113,7 +113,7 @@ impl Integrator {
         error: f64,
     ) -> std::result::Result<(), StepFailure> {
         let (by, row) = self.trial.redundant_residual;
-        let closed = by <= LEFT_OPEN * p.system.coordinate_magnitude(&self.trial.q);
+        let closed = by <= REDUNDANT_RESIDUAL * p.system.coordinate_magnitude(&self.trial.q);
         if closed || !self.work.control.accepts(error) {
             Ok(())
         } else {

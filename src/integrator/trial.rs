@@ -1,10 +1,10 @@
 //! A trial step: how it is planned, the point it ends on with the history it would leave, and why it may fail.
 
 use super::controller::{StepControl, StepPlan};
-use super::hht_step::LEFT_OPEN;
 use super::state::State;
+use super::tolerances::REDUNDANT_RESIDUAL;
 use crate::error::Error;
-use crate::formulation::{Dimensions, EvaluationFailure, System};
+use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 
 /// Ratios of the step sizes that are tried instead of one that ends near a singular position.
 const MOVED_ENDS: [f64; 4] = [1.15, 0.85, 1.3, 0.5];
@@ -183,7 +183,7 @@ impl StepFailure {
     /// The error of a failure that ends the run, for a step of size `step` from `time`.
     pub fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
         if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
-            && let Some((culprit, independent)) = system.dependent_failure()
+            && let Some((culprit, independent)) = dependent_failure(system)
         {
             return Error::Coordinates {
                 time,
@@ -212,7 +212,7 @@ impl StepFailure {
                 time,
                 step,
                 iterations: 0,
-                residual: by / LEFT_OPEN,
+                residual: by / REDUNDANT_RESIDUAL,
                 culprit: system.constraint_name(row),
             },
             // Only a step whose end may be moved fails for this reason, and its end is then moved.
@@ -242,7 +242,7 @@ impl StepFailure {
                 culprit: system.constraint_name(row),
             },
             Self::Newton { culprit, .. } | Self::Singular(culprit)
-                if system.dependent_failure().is_none() =>
+                if dependent_failure(system).is_none() =>
             {
                 did_not_converge(culprit, system, time, step)
             }
@@ -258,6 +258,11 @@ impl StepFailure {
             failure => failure.error(system, time, step),
         }
     }
+}
+
+/// The dependent coordinate that could not be solved for, and the independent ones.
+fn dependent_failure(system: &dyn System) -> Option<(String, Vec<String>)> {
+    system.partitioning()?.dependent_failure()
 }
 
 fn did_not_converge(culprit: Culprit, system: &dyn System, time: f64, step: f64) -> Error {

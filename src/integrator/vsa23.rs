@@ -31,7 +31,7 @@ use super::trial::{Culprit, NearSingular, StepFailure, Trial};
 use super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
-use crate::formulation::System;
+use crate::formulation::system::{MotionPoint, System};
 use crate::model::{self, ErrorAt, Vsa23Parameters};
 
 /// h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2). theory: section 3 of the notes; (12) as printed, without a safety factor, accepts
@@ -406,9 +406,18 @@ impl Mass {
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         zero_v.fill(0.0);
         zero_c.fill(0.0);
-        let weights = crate::formulation::TangentWeights::MASS;
-        p.system
-            .tangent(&cx, q, v, zero_v, zero_c, &weights, &mut self.tangent)?;
+        let weights = crate::formulation::system::TangentWeights::MASS;
+        p.system.tangent(
+            &cx,
+            &MotionPoint {
+                q,
+                v,
+                a: zero_v,
+                lambda: zero_c,
+            },
+            &weights,
+            &mut self.tangent,
+        )?;
         p.system.jacobian(&cx, q, &mut self.jacobian);
         self.saddle
             .matrix

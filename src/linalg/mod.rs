@@ -5,6 +5,7 @@ pub mod dense_lu;
 pub mod matrix_market;
 pub mod norm;
 pub mod ordering;
+pub mod random;
 pub mod rotation;
 pub mod sparse_ldl;
 pub mod sparse_lu;

@@ -2,8 +2,9 @@
 //! event functions, and the power against the rate of the energy.
 
 use biela::formulation::absolute::{PlanarAbsolute, SpatialAbsolute};
-use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use biela::formulation::derivative_check::{DerivativeCheck, check};
 use biela::formulation::{EvaluationContext, Mechanism, MotionPoint};
+use biela::linalg::random::Random;
 use biela::model::Model;
 
 const PLANE: &str = r#"format = 1
@@ -381,13 +382,13 @@ fn look_held<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64) {
 
 fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held: bool) {
     let size = system.dimensions();
-    let mut noise = Noise::new(seed);
+    let mut random = Random::new(seed);
     let (mut start, mut v0) = (vec![0.0; size.nq], vec![0.0; size.nv]);
     system.initial_state(&mut start, &mut v0);
     for round in 0..rounds {
         let mut q = start.clone();
-        system.retract(&start, &noise.vector(size.nv, 0.3), &mut q);
-        let v = noise.vector(size.nv, 1.0);
+        system.retract(&start, &random.vector(size.nv, 0.3), &mut q);
+        let v = random.vector(size.nv, 1.0);
         let mut modes = vec![0; size.modes];
         let still = EvaluationContext {
             t: 0.3,
@@ -406,7 +407,7 @@ fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held:
             modes: &modes,
             ..still
         };
-        let (a, lambda) = (noise.vector(size.nv, 3.0), noise.vector(size.nc, 3.0));
+        let (a, lambda) = (random.vector(size.nv, 3.0), random.vector(size.nc, 3.0));
         let at = MotionPoint {
             q: &q,
             v: &v,

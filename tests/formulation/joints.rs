@@ -5,8 +5,9 @@ use std::f64::consts::TAU;
 
 use crate::rig::{Rig, drawn, fixed, given, seen, sensor, slope, world};
 use biela::component::Instance;
-use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use biela::formulation::derivative_check::{DerivativeCheck, check};
 use biela::formulation::{MotionPoint, build};
+use biela::linalg::random::Random;
 use biela::linalg::rotation::{self, Mat3, Vec3};
 use biela::model::quantity::{BodyField, JointField, Quantity};
 use biela::model::*;
@@ -58,8 +59,8 @@ fn cases() -> Vec<Case> {
 }
 
 /// A body of general shape and motion.
-fn solid(name: &str, dimension: usize, position: [f64; 3], noise: &mut Noise) -> Body {
-    let mut three = |size: f64| -> [f64; 3] { [0; 3].map(|_| size * noise.next()) };
+fn solid(name: &str, dimension: usize, position: [f64; 3], random: &mut Random) -> Body {
+    let mut three = |size: f64| -> [f64; 3] { [0; 3].map(|_| size * random.signed()) };
     let (turned, velocity, spin, center) = (three(1.0), three(0.5), three(1.5), three(0.1));
     let mut body = Body {
         name: name.into(),
@@ -82,8 +83,8 @@ fn solid(name: &str, dimension: usize, position: [f64; 3], noise: &mut Noise) ->
 }
 
 /// A joint drawn at a point with a general axis.
-fn general(kind: JointKind, dimension: usize, bodies: [BodyRef; 2], noise: &mut Noise) -> Joint {
-    let mut vector = || Vec3::new(noise.next(), noise.next(), noise.next());
+fn general(kind: JointKind, dimension: usize, bodies: [BodyRef; 2], random: &mut Random) -> Joint {
+    let mut vector = || Vec3::new(random.signed(), random.signed(), random.signed());
     let mut axis = vector();
     if dimension == 2 {
         axis.z = 0.0;
@@ -127,24 +128,24 @@ fn cam(joints: [usize; 2], start: f64) -> Joint {
 
 /// The joint alone between two free bodies; a coupling between two pins that hang from the ground.
 fn alone(case: Case) -> Model {
-    let mut noise = Noise::new(11 + case.kind as u64);
+    let mut random = Random::new(11 + case.kind as u64);
     let d = case.dimension;
     let mut model = world(d, 9.81);
     model.name = format!("{:?}", case);
     model.bodies = vec![
-        solid("a", d, [0.4, 0.1, 0.0], &mut noise),
-        solid("b", d, [1.3, -0.8, 0.0], &mut noise),
+        solid("a", d, [0.4, 0.1, 0.0], &mut random),
+        solid("b", d, [1.3, -0.8, 0.0], &mut random),
     ];
     model.joints = if case.kind == JointKind::Coupling {
-        let mut first = general(JointKind::Revolute, d, [None, Some(0)], &mut noise);
+        let mut first = general(JointKind::Revolute, d, [None, Some(0)], &mut random);
         if let JointPlacement::InitialPose(frame) = &mut first.frame {
             frame.point = [0.1, 0.2, 0.0];
         }
-        let second = general(JointKind::Revolute, d, [Some(0), Some(1)], &mut noise);
+        let second = general(JointKind::Revolute, d, [Some(0), Some(1)], &mut random);
         let start = second.position[0];
         vec![first, second, cam([0, 1], start)]
     } else {
-        vec![general(case.kind, d, [Some(0), Some(1)], &mut noise)]
+        vec![general(case.kind, d, [Some(0), Some(1)], &mut random)]
     };
     if case.kind == JointKind::Distance {
         // Its points are apart.
@@ -196,11 +197,11 @@ fn hung(case: Case) -> Model {
 }
 
 /// An assembled pose off the start, with rates and accelerations that fit.
-fn somewhere(model: &Model, noise: &mut Noise) -> Rig {
+fn somewhere(model: &Model, random: &mut Random) -> Rig {
     let rig = Rig::new(model);
     let size = rig.mechanism.dimensions();
-    let q = rig.moved(&noise.vector(size.nv, 0.4));
-    Rig::start_at(model, &q, &noise.vector(size.nv, 1.0)).unwrap()
+    let q = rig.moved(&random.vector(size.nv, 0.4));
+    Rig::start_at(model, &q, &random.vector(size.nv, 1.0)).unwrap()
 }
 
 fn jacobian(rig: &Rig) -> DMatrix<f64> {
@@ -217,16 +218,16 @@ fn jacobian(rig: &Rig) -> DMatrix<f64> {
 
 #[test]
 fn derivatives_agree_with_finite_differences() {
-    let mut noise = Noise::new(1);
+    let mut random = Random::new(1);
     for case in cases() {
         for model in [alone(case), hung(case)] {
             for _ in 0..3 {
-                let rig = somewhere(&model, &mut noise);
+                let rig = somewhere(&model, &mut random);
                 let size = rig.mechanism.dimensions();
                 let at = MotionPoint {
-                    v: &noise.vector(size.nv, 2.0),
-                    a: &noise.vector(size.nv, 3.0),
-                    lambda: &noise.vector(size.nc, 3.0),
+                    v: &random.vector(size.nv, 2.0),
+                    a: &random.vector(size.nv, 3.0),
+                    lambda: &random.vector(size.nc, 3.0),
                     ..rig.motion()
                 };
                 check(
@@ -243,7 +244,7 @@ fn derivatives_agree_with_finite_differences() {
 
 #[test]
 fn a_joint_removes_the_degrees_of_freedom_it_should() {
-    let mut noise = Noise::new(2);
+    let mut random = Random::new(2);
     for case in cases() {
         let model = alone(case);
         let others = match (case.kind, case.dimension) {
@@ -252,7 +253,7 @@ fn a_joint_removes_the_degrees_of_freedom_it_should() {
             _ => 0,
         };
         for _ in 0..4 {
-            let rig = somewhere(&model, &mut noise);
+            let rig = somewhere(&model, &mut random);
             let g = jacobian(&rig);
             assert_eq!(g.nrows(), case.removes + others, "{case:?}");
             // Singular values that are zero are rounding; the others are those of unit vectors and levers of a metre.
@@ -433,10 +434,10 @@ fn the_method_keeps_its_order_with_every_joint() {
 
 #[test]
 fn speeds_and_accelerations_are_derivatives_of_positions() {
-    let mut noise = Noise::new(5);
+    let mut random = Random::new(5);
     for case in cases() {
         let model = hung(case);
-        let rig = somewhere(&model, &mut noise);
+        let rig = somewhere(&model, &mut random);
         let e = 1e-4;
         let at = |e: f64, k: usize, field: fn(usize) -> JointField, c: usize| {
             let State { v, acc, lambda, .. } = &rig.state;

@@ -6,9 +6,13 @@ use crate::compare::*;
 use crate::compared::*;
 use biela::component::Instance;
 use biela::error::Error;
-use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use biela::formulation::derivative_check::{DerivativeCheck, check};
 use biela::formulation::topological::Topological;
-use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
+use biela::formulation::{
+    ConfigurationSpace, CoordinatePartitioning, EvaluationContext, HybridSystem, Mechanism,
+    MotionPoint, System, TangentWeights,
+};
+use biela::linalg::random::Random;
 use biela::model::{Corrector, FormulationName, Model};
 
 const TOPOLOGICAL: FormulationName = FormulationName::Topological;
@@ -77,7 +81,18 @@ fn accelerations(
     let mut m = vec![0.0; nv * nv];
     let zero = vec![0.0; nv.max(lambda.len())];
     let (none, no_lambda) = (&zero[..nv], &zero[..lambda.len()]);
-    (system.tangent(cx, q, v, none, no_lambda, &TangentWeights::MASS, &mut m)).unwrap();
+    (system.tangent(
+        cx,
+        &MotionPoint {
+            q,
+            v,
+            a: none,
+            lambda: no_lambda,
+        },
+        &TangentWeights::MASS,
+        &mut m,
+    ))
+    .unwrap();
     let m = nalgebra::DMatrix::from_row_slice(nv, nv, &m);
     let a = m.lu().solve(&nalgebra::DVector::from_vec(f)).unwrap();
     a.as_slice().to_vec()
@@ -90,7 +105,7 @@ fn every_derivative_agrees_with_finite_differences() {
     for (name, model) in all {
         let system = topological(&model);
         let size = system.dimensions();
-        let mut noise = Noise::new(7);
+        let mut random = Random::new(7);
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
         system.initial_state(&mut q, &mut v);
         let zero = vec![0.0; model.inputs.len()];
@@ -100,7 +115,7 @@ fn every_derivative_agrees_with_finite_differences() {
         );
         for round in 0..3 {
             // Away from the start, where rotation vectors are not zero.
-            let w = noise.vector(size.nv, 0.05 * f64::from(round));
+            let w = random.vector(size.nv, 0.05 * f64::from(round));
             let mut there = vec![0.0; size.nq];
             system.retract(&q, &w, &mut there);
             assert!(
@@ -108,8 +123,8 @@ fn every_derivative_agrees_with_finite_differences() {
                 "{name}: {:?}",
                 system.dependent_failure()
             );
-            let v = noise.vector(size.nv, 2.0);
-            let lambda = noise.vector(size.nc, 5.0);
+            let v = random.vector(size.nv, 2.0);
+            let lambda = random.vector(size.nc, 5.0);
             let mut modes = vec![0; size.modes];
             let cx = EvaluationContext {
                 t: 0.3,

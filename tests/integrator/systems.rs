@@ -15,8 +15,9 @@ use crate::common::systems::pendulum::Pendulum;
 use crate::common::systems::relative::{DoublePendulum, Loop};
 use crate::common::systems::wall_pendulum::WallPendulum;
 use crate::common::systems::{STILL, accelerations, motion};
-use biela::formulation::derivative_check::{DerivativeCheck, Noise, check};
-use biela::formulation::{Crossing, EvaluationContext, EventEffect, System};
+use biela::formulation::derivative_check::{DerivativeCheck, check};
+use biela::formulation::{Crossing, EvaluationContext, EventEffect, HybridSystem, System};
+use biela::linalg::random::Random;
 use nalgebra::{Matrix3, Vector3};
 
 fn close(what: &str, given: f64, expected: f64, tolerance: f64) {
@@ -34,14 +35,14 @@ fn check_at_random(
     options: &DerivativeCheck,
 ) {
     let n = system.dimensions();
-    let mut noise = Noise::new(23);
+    let mut random = Random::new(23);
     for round in 0..5 {
-        let mut q = noise.vector(n.nq, size[0]);
+        let mut q = random.vector(n.nq, size[0]);
         // From any stored numbers to a point of the configuration space.
         system.retract(&q.clone(), &vec![0.0; n.nv], &mut q);
-        let v = noise.vector(n.nv, size[1]);
-        let a = noise.vector(n.nv, size[2]);
-        let lambda = noise.vector(n.nc, 5.0);
+        let v = random.vector(n.nv, size[1]);
+        let a = random.vector(n.nv, size[2]);
+        let lambda = random.vector(n.nc, 5.0);
         if let Err(text) = check(system, cx, &motion(&q, &v, &a, &lambda), options) {
             panic!("round {round}:\n{text}");
         }
@@ -113,11 +114,11 @@ fn the_checker_sees_a_small_fault_in_every_part() {
     for part in Part::ALL {
         let seen = systems.iter().any(|&system| {
             let n = system.dimensions();
-            let mut noise = Noise::new(3);
-            let mut q = noise.vector(n.nq, 1.0);
+            let mut random = Random::new(3);
+            let mut q = random.vector(n.nq, 1.0);
             system.retract(&q.clone(), &vec![0.0; n.nv], &mut q);
-            let (v, a) = (noise.vector(n.nv, 2.0), noise.vector(n.nv, 2.0));
-            let lambda = noise.vector(n.nc, 2.0);
+            let (v, a) = (random.vector(n.nv, 2.0), random.vector(n.nv, 2.0));
+            let lambda = random.vector(n.nc, 2.0);
             let at = motion(&q, &v, &a, &lambda);
             assert_eq!(check(system, &cx, &at, &DerivativeCheck::default()), Ok(()));
             check(

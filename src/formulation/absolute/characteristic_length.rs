@@ -54,14 +54,14 @@ pub fn spread(points: &[[f64; 3]]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formulation::derivative_check::Noise;
+    use crate::linalg::random::Random;
 
     #[test]
     fn the_spread_is_that_of_all_pairs() {
-        let mut noise = Noise::new(11);
+        let mut random = Random::new(11);
         for n in [0, 1, 2, 3, 10, 60] {
             let points: Vec<[f64; 3]> = (0..n)
-                .map(|_| [noise.next(), noise.next(), 0.1 * noise.next()])
+                .map(|_| [random.signed(), random.signed(), 0.1 * random.signed()])
                 .collect();
             let mut pairs: f64 = 0.0;
             for a in &points {

@@ -22,8 +22,9 @@ use super::force::{self, ForceElement as _, ForceGeometry, gravity::Gravity, gro
 use super::joint::{self, JointEquations};
 use super::prescribed_motion::PrescribedMotion;
 use super::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint, Power,
-    Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    TangentialFriction,
 };
 use crate::error::{Error, Result};
 use crate::model::{BodyRef, JointPlacement, Model, PrescribedCoordinate};
@@ -238,9 +239,9 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             joints: &joints,
             q: &q,
             length,
-            tiny,
+            coincidence_distance: tiny,
         };
-        let mut held = force::UnilateralRows::new(&mut parts);
+        let mut held = force::ConstraintList::new(&mut parts);
         let mut forces = ForceGroup::default();
         for (k, written) in model.forces.iter().enumerate() {
             let element = force::build(&scene, k, &mut held, &mut slots)?;
@@ -248,10 +249,10 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         }
         let mut in_joints = Vec::new();
         for (k, written) in model.joints.iter().enumerate() {
-            let own = force::in_joint(&scene, k, &mut held, &mut slots)?;
-            for (coordinate, friction, element) in own {
-                in_joints.push((k, coordinate, friction));
-                forces.push(element, &written.name);
+            let own = force::joint_forces(&scene, k, &mut held, &mut slots)?;
+            for force in own {
+                in_joints.push((k, force.coordinate, force.is_friction));
+                forces.push(force.element, &written.name);
             }
         }
 
@@ -340,7 +341,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
                 own[k] = m * g[k];
             }
         }
-        self.forces.apply(cx, &mut W::poses(q), v, out);
+        self.forces.add_force(cx, &mut W::poses(q), v, out);
     }
 
     /// damping C + stiffness K of [`Absolute::applied`] and of the rows, in the places of the pattern.
@@ -371,15 +372,23 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
                 part.stiffness(poses, &lambda[*first..], stiffness, out);
             }
         }
-        self.forces.tangent(cx, poses, v, damping, stiffness, out);
+        self.forces
+            .add_tangent(cx, poses, v, damping, stiffness, out);
         if damping != 0.0 || stiffness != 0.0 {
-            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, stiffness, out);
+            (self.forces).add_constraint_friction_tangent(
+                cx,
+                poses,
+                (v, lambda),
+                damping,
+                stiffness,
+                out,
+            );
         }
     }
 
     /// Whether forces of elements depend on rates.
     pub(in crate::formulation) fn damped(&self) -> bool {
-        self.forces.depends_on_rate() || self.forces.rubs()
+        self.forces.depends_on_rate() || self.forces.has_constraint_friction()
     }
 
     /// Body b's part of a tangent vector.
@@ -464,8 +473,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             nq: W::STORED * self.bodies.len() + self.counted.len(),
             nv: Self::WIDTH * self.bodies.len(),
             nc: self.height,
-            ne: self.forces.watched().events,
-            modes: self.forces.watched().modes,
+            ne: self.forces.event_counts().events,
+            modes: self.forces.event_counts().modes,
             inputs: self.inputs,
             parameters: self.parameters,
         }
@@ -476,70 +485,14 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             rotations: W::ROTATES,
             velocity_forces: W::ROTATES || self.forces.depends_on_rate(),
             moving_constraints: self.rows.iter().any(|row| row.part.moves()),
-            does_work: self.forces.works(),
+            does_work: self.forces.does_work(),
             linear: false,
-            has_constraint_friction: self.forces.rubs(),
+            has_constraint_friction: self.forces.has_constraint_friction(),
         }
     }
 
     fn sparsity(&self) -> Sparsity {
         self.pattern.clone()
-    }
-
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
-            for i in 0..q.len() {
-                out[i] = q[i] + w[i];
-            }
-            return;
-        }
-        let stored = W::STORED;
-        for b in 0..self.bodies.len() {
-            let range = stored * b..stored * (b + 1);
-            W::retract(&q[range.clone()], self.of(b, w), &mut out[range]);
-        }
-        // Counted angles: near the old value plus what the gradient foresees.
-        let first = stored * self.bodies.len();
-        let (bodies, counters) = out.split_at_mut(first);
-        let (before, after) = (&mut W::poses(q), &mut W::poses(bodies));
-        for (k, measure) in self.counted.iter().enumerate() {
-            let (_, g) = measure.value(before);
-            let foreseen = q[first + k] + gather(measure.bodies(), &g, w);
-            counters[k] = measure.near(after, foreseen);
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        let stored = W::STORED;
-        for b in 0..self.bodies.len() {
-            let range = stored * b..stored * (b + 1);
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::difference(&q0[range.clone()], &q1[range], &mut w[own]);
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
-            return out.fill(0.0);
-        }
-        for b in 0..self.bodies.len() {
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::bracket(self.of(b, x), self.of(b, y), &mut out[own]);
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        if !W::ROTATES {
-            return;
-        }
-        for b in 0..self.bodies.len() {
-            let t = W::tangent_inverse(self.of(b, theta));
-            let own = &mut y[Self::WIDTH * (b + 1) - 3..Self::WIDTH * (b + 1)];
-            let x = [own[0], own[1], own[2]];
-            for i in 0..3 {
-                own[i] = t[i][0] * x[0] + t[i][1] * x[1] + t[i][2] * x[2];
-            }
-        }
     }
 
     fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
@@ -561,13 +514,11 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, lambda, .. } = *at;
         let (damping, stiffness) = (weights.damping, weights.stiffness);
         out.fill(0.0);
         for (b, body) in self.bodies.iter().enumerate() {
@@ -577,8 +528,15 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         // Mass and damping act on rates, which T⁻¹ turns; stiffness does not.
         let turned = W::ROTATES && !weights.theta.is_empty();
         if turned {
-            self.forces.tangent_of_rates(cx, poses, v, damping, out);
-            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, 0.0, out);
+            self.forces.add_damping_tangent(cx, poses, v, damping, out);
+            (self.forces).add_constraint_friction_tangent(
+                cx,
+                poses,
+                (v, lambda),
+                damping,
+                0.0,
+                out,
+            );
             self.times_tangent_inverse(weights.theta, out);
         }
         let damping = if turned { 0.0 } else { damping };
@@ -594,7 +552,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        self.forces.rub(cx, &mut W::poses(q), v, lambda, out);
+        self.forces
+            .add_constraint_friction(cx, &mut W::poses(q), v, lambda, out);
     }
 
     fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
@@ -643,11 +602,6 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         for NamedConstraint { part, first, .. } in &self.rows {
             part.convective(cx, poses, v, &mut gamma[*first..]);
         }
-    }
-
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        rows.fill(true);
-        self.forces.active(modes, rows);
     }
 
     fn constraint_scale(&self, row: usize) -> f64 {
@@ -759,9 +713,74 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     fn constraint_name(&self, i: usize) -> String {
         self.owner(i).name.clone()
     }
+}
+
+impl<W: MechanismGeometry<N>, const N: usize> ConfigurationSpace for Absolute<W, N> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        if !W::ROTATES {
+            for i in 0..q.len() {
+                out[i] = q[i] + w[i];
+            }
+            return;
+        }
+        let stored = W::STORED;
+        for b in 0..self.bodies.len() {
+            let range = stored * b..stored * (b + 1);
+            W::retract(&q[range.clone()], self.of(b, w), &mut out[range]);
+        }
+        // Counted angles: near the old value plus what the gradient foresees.
+        let first = stored * self.bodies.len();
+        let (bodies, counters) = out.split_at_mut(first);
+        let (before, after) = (&mut W::poses(q), &mut W::poses(bodies));
+        for (k, measure) in self.counted.iter().enumerate() {
+            let (_, g) = measure.value(before);
+            let foreseen = q[first + k] + gather(measure.bodies(), &g, w);
+            counters[k] = measure.near(after, foreseen);
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        let stored = W::STORED;
+        for b in 0..self.bodies.len() {
+            let range = stored * b..stored * (b + 1);
+            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
+            W::difference(&q0[range.clone()], &q1[range], &mut w[own]);
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        if !W::ROTATES {
+            return out.fill(0.0);
+        }
+        for b in 0..self.bodies.len() {
+            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
+            W::bracket(self.of(b, x), self.of(b, y), &mut out[own]);
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        if !W::ROTATES {
+            return;
+        }
+        for b in 0..self.bodies.len() {
+            let t = W::tangent_inverse(self.of(b, theta));
+            let own = &mut y[Self::WIDTH * (b + 1) - 3..Self::WIDTH * (b + 1)];
+            let x = [own[0], own[1], own[2]];
+            for i in 0..3 {
+                own[i] = t[i][0] * x[0] + t[i][1] * x[1] + t[i][2] * x[2];
+            }
+        }
+    }
+}
+
+impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+        self.forces.active_constraints(modes, rows);
+    }
 
     fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        self.forces.start_modes(cx, &mut W::poses(q), v, modes);
+        self.forces.initial_modes(cx, &mut W::poses(q), v, modes);
     }
 
     fn event_functions(
@@ -771,7 +790,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        self.forces.events(cx, &mut W::poses(at.q), at, phi, rate);
+        self.forces
+            .event_functions(cx, &mut W::poses(at.q), at, phi, rate);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
@@ -786,7 +806,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         modes: &mut [i32],
         n: &mut [f64],
     ) -> EventEffect {
-        self.forces.fire(cx, &mut W::poses(at.q), at, i, modes, n)
+        self.forces
+            .handle_event(cx, &mut W::poses(at.q), at, i, modes, n)
     }
 
     fn tangential_direction(
@@ -798,15 +819,15 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         t: &mut [f64],
     ) -> Option<TangentialFriction> {
         self.forces
-            .slip(cx, &mut W::poses(at.q), at, i, direction, t)
+            .tangential_direction(cx, &mut W::poses(at.q), at, i, direction, t)
     }
 
     fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.forces.release(modes, gaps);
+        self.forces.deactivate_unilateral(modes, gaps);
     }
 
     fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.forces.hold(i, modes);
+        self.forces.activate_unilateral(i, modes);
     }
 
     fn event_name(&self, i: usize) -> String {

@@ -21,12 +21,12 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
             Quantity::Joint(i, JointField::Stop(k)) => self.in_joint(cx, (i, k, false), at),
             Quantity::Joint(i, field) => self.joint(&self.joints[i], field, at),
             Quantity::Force(i, field) => {
-                let shown = self.forces.shown_of(i, cx, &mut W::poses(at.q), at);
+                let shown = self.forces.quantities_of(i, cx, &mut W::poses(at.q), at);
                 match field {
                     ForceField::Length => shown.length,
                     ForceField::Rate => shown.rate,
                     ForceField::Force => shown.force,
-                    ForceField::Load(k) => shown.load[k],
+                    ForceField::Load(k) => shown.force_vector[k],
                     ForceField::Moment(k) => shown.moment[k],
                 }
             }
@@ -90,7 +90,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         match self.in_joints.iter().position(|x| *x == which) {
             Some(k) => {
                 self.forces
-                    .shown_of(first + k, cx, &mut W::poses(at.q), at)
+                    .quantities_of(first + k, cx, &mut W::poses(at.q), at)
                     .force
             }
             None => f64::NAN,

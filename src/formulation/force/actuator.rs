@@ -18,14 +18,14 @@ pub struct Actuator {
 }
 
 impl ScalarLaw for Actuator {
-    fn pull(&self, cx: &EvaluationContext, _length: f64, _rate: f64) -> ScalarForce {
+    fn force(&self, cx: &EvaluationContext, _length: f64, _rate: f64) -> ScalarForce {
         ScalarForce {
             force: -self.effort.get(cx),
             ..ScalarForce::default()
         }
     }
 
-    fn shown(&self, pull: &ScalarForce) -> f64 {
+    fn reported_force(&self, pull: &ScalarForce) -> f64 {
         -pull.force
     }
 
@@ -37,7 +37,7 @@ impl ScalarLaw for Actuator {
         false
     }
 
-    fn drives(&self) -> bool {
+    fn supplies_energy(&self) -> bool {
         true
     }
 

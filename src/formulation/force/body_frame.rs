@@ -29,13 +29,13 @@ pub struct BodyFrame<T> {
 impl<T: Scalar> BodyFrame<T> {
     /// A vector of body axes in ground axes.
     #[inline]
-    pub fn turn(&self, s: &Vector3Of<T>) -> Vector3Of<T> {
+    pub fn to_ground(&self, s: &Vector3Of<T>) -> Vector3Of<T> {
         [0, 1, 2].map(|i| dot(&self.rotation[i], s))
     }
 
     /// A vector of ground axes in body axes.
     #[inline]
-    pub fn turn_back(&self, d: &Vector3Of<T>) -> Vector3Of<T> {
+    pub fn to_body(&self, d: &Vector3Of<T>) -> Vector3Of<T> {
         [0, 1, 2].map(|j| {
             self.rotation[0][j] * d[0] + self.rotation[1][j] * d[1] + self.rotation[2][j] * d[2]
         })
@@ -43,7 +43,7 @@ impl<T: Scalar> BodyFrame<T> {
 
     /// A vector fixed in the body, in ground axes.
     #[inline]
-    pub fn fixed(&self, s: &[f64; 3]) -> Vector3Of<T> {
+    pub fn fixed_vector(&self, s: &[f64; 3]) -> Vector3Of<T> {
         [0, 1, 2].map(|i| {
             self.rotation[i][0] * s[0] + self.rotation[i][1] * s[1] + self.rotation[i][2] * s[2]
         })
@@ -51,13 +51,13 @@ impl<T: Scalar> BodyFrame<T> {
 
     /// Where a point of the body is, s seen from the centre of mass.
     #[inline]
-    pub fn place(&self, s: &[f64; 3]) -> Vector3Of<T> {
-        plus(&self.r, &self.fixed(s))
+    pub fn point_position(&self, s: &[f64; 3]) -> Vector3Of<T> {
+        plus(&self.r, &self.fixed_vector(s))
     }
 
     /// Velocity of the material of the body at a place.
     #[inline]
-    pub fn velocity(&self, place: &Vector3Of<T>) -> Vector3Of<T> {
+    pub fn velocity_at(&self, place: &Vector3Of<T>) -> Vector3Of<T> {
         plus(&self.v, &cross(&self.w, &minus(place, &self.r)))
     }
 }
@@ -65,26 +65,26 @@ impl<T: Scalar> BodyFrame<T> {
 /// A world whose bodies can be seen as frames.
 pub trait BodyView<const N: usize>: Geometry<N> {
     /// A point given in a body's frame, seen from its centre of mass.
-    fn lever(point: &Self::BodyPoint) -> [f64; 3];
+    fn point_offset(point: &Self::BodyPoint) -> [f64; 3];
 
     /// The point of a body with this lever.
-    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint;
+    fn point_at_offset(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint;
 
     /// Two bodies now.
-    fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2];
+    fn frames(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2];
 
     /// Two bodies as if they did not move: what is stored does not depend on rates.
-    fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2];
+    fn frames_at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2];
 
     /// The same as [`Seen::seen`] with derivatives.
-    fn felt(
+    fn frames_with_derivatives(
         poses: &mut Self::Poses<'_>,
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<N>>; 2];
 
     /// Generalised force of a force on the body and a moment about its centre of mass, both in ground axes.
-    fn onto<T: Scalar>(
+    fn generalised_force<T: Scalar>(
         frame: &BodyFrame<T>,
         force: &Vector3Of<T>,
         moment: &Vector3Of<T>,
@@ -101,7 +101,7 @@ const GROUND: BodyFrame<f64> = BodyFrame {
 };
 
 /// Without derivatives: the ground, or what the rest is built on.
-fn lifted<const N: usize>(frame: &BodyFrame<f64>) -> BodyFrame<Dual<N>> {
+fn without_derivatives<const N: usize>(frame: &BodyFrame<f64>) -> BodyFrame<Dual<N>> {
     BodyFrame {
         r: frame.r.map(Dual::constant),
         rotation: frame.rotation.map(|row| row.map(Dual::constant)),
@@ -112,18 +112,18 @@ fn lifted<const N: usize>(frame: &BodyFrame<f64>) -> BodyFrame<Dual<N>> {
 }
 
 impl BodyView<6> for PlanarGeometry {
-    fn lever(point: &Self::BodyPoint) -> [f64; 3] {
+    fn point_offset(point: &Self::BodyPoint) -> [f64; 3] {
         [point.s.x, point.s.y, 0.0]
     }
 
-    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
+    fn point_at_offset(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
         planar::pose::PlanarPoint {
             body,
             s: planar::flat(lever),
         }
     }
 
-    fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2] {
+    fn frames_at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2] {
         bodies.map(|body| {
             let pose = poses.get(body);
             let (c, s) = (pose.cos, pose.sin);
@@ -136,8 +136,8 @@ impl BodyView<6> for PlanarGeometry {
         })
     }
 
-    fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2] {
-        let mut frames = Self::at_rest(poses, bodies);
+    fn frames(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2] {
+        let mut frames = Self::frames_at_rest(poses, bodies);
         for (frame, body) in frames.iter_mut().zip(bodies) {
             let rate = planar::pose::twist(v, body);
             frame.v = [rate.v.x, rate.v.y, 0.0];
@@ -146,14 +146,14 @@ impl BodyView<6> for PlanarGeometry {
         frames
     }
 
-    fn felt(
+    fn frames_with_derivatives(
         poses: &mut Self::Poses<'_>,
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<6>>; 2] {
-        let seen = Self::seen(poses, bodies, v);
+        let seen = Self::frames(poses, bodies, v);
         [0, 1].map(|side| {
-            let mut frame = lifted(&seen[side]);
+            let mut frame = without_derivatives(&seen[side]);
             if bodies[side].is_none() {
                 return frame;
             }
@@ -173,7 +173,7 @@ impl BodyView<6> for PlanarGeometry {
     }
 
     #[inline]
-    fn onto<T: Scalar>(
+    fn generalised_force<T: Scalar>(
         _frame: &BodyFrame<T>,
         force: &Vector3Of<T>,
         moment: &Vector3Of<T>,
@@ -186,18 +186,18 @@ impl BodyView<6> for PlanarGeometry {
 }
 
 impl BodyView<12> for SpatialGeometry {
-    fn lever(point: &Self::BodyPoint) -> [f64; 3] {
+    fn point_offset(point: &Self::BodyPoint) -> [f64; 3] {
         [point.s.x, point.s.y, point.s.z]
     }
 
-    fn at_lever(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
+    fn point_at_offset(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
         spatial::pose::SpatialPoint {
             body,
             s: lever.into(),
         }
     }
 
-    fn at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2] {
+    fn frames_at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2] {
         bodies.map(|body| {
             let pose = poses.get(body);
             BodyFrame {
@@ -208,8 +208,8 @@ impl BodyView<12> for SpatialGeometry {
         })
     }
 
-    fn seen(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2] {
-        let mut frames = Self::at_rest(poses, bodies);
+    fn frames(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2] {
+        let mut frames = Self::frames_at_rest(poses, bodies);
         for (frame, body) in frames.iter_mut().zip(bodies) {
             let rate = spatial::pose::twist(v, body);
             let w = poses.get(body).turn(&rate.w);
@@ -219,14 +219,14 @@ impl BodyView<12> for SpatialGeometry {
         frames
     }
 
-    fn felt(
+    fn frames_with_derivatives(
         poses: &mut Self::Poses<'_>,
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<12>>; 2] {
-        let seen = Self::seen(poses, bodies, v);
+        let seen = Self::frames(poses, bodies, v);
         [0, 1].map(|side| {
-            let mut frame = lifted(&seen[side]);
+            let mut frame = without_derivatives(&seen[side]);
             if bodies[side].is_none() {
                 return frame;
             }
@@ -249,19 +249,19 @@ impl BodyView<12> for SpatialGeometry {
             for k in 0..3 {
                 body_rate[k].v[turning + k] = 1.0;
             }
-            frame.w = frame.turn(&body_rate);
+            frame.w = frame.to_ground(&body_rate);
             frame
         })
     }
 
     #[inline]
-    fn onto<T: Scalar>(
+    fn generalised_force<T: Scalar>(
         frame: &BodyFrame<T>,
         force: &Vector3Of<T>,
         moment: &Vector3Of<T>,
         out: &mut [T],
     ) {
         out[..3].copy_from_slice(force);
-        out[3..6].copy_from_slice(&frame.turn_back(moment));
+        out[3..6].copy_from_slice(&frame.to_body(moment));
     }
 }

@@ -12,7 +12,7 @@
 use super::ForceQuantities;
 use super::body_frame::BodyFrame;
 use super::dual::{Scalar, Vector3Of, cross, dot, minus, plus, times};
-use super::spatial_force::{BodyWrenches, SpatialForce};
+use super::spatial_force::{AppliedWrench, SpatialForce};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
 
@@ -24,17 +24,17 @@ pub struct Bushing {
     /// The same.
     pub damping: [DrivenValue; 6],
     /// Where the frames sit, seen from the centres of mass.
-    pub levers: [[f64; 3]; 2],
+    pub offsets: [[f64; 3]; 2],
     /// The frames' x, y, z in body axes.
     pub axes: [[[f64; 3]; 3]; 2],
     /// Of the plane: the angle is a coordinate; φ₁ − φ₀ where the frames are parallel.
-    pub flat: Option<f64>,
+    pub planar_angle: Option<f64>,
 }
 
 /// Displacement, rotation and their rates, in the axes of the first frame.
-struct Strain<T> {
+struct BushingDeformation<T> {
     axes: [Vector3Of<T>; 3],
-    place: Vector3Of<T>,
+    point: Vector3Of<T>,
     d: Vector3Of<T>,
     d_dot: Vector3Of<T>,
     theta: Vector3Of<T>,
@@ -42,7 +42,7 @@ struct Strain<T> {
 }
 
 /// a / sin a over cos a: the factor of the rotation vector.
-fn stretched<T: Scalar>(cosine: T) -> T {
+fn rotation_vector_factor<T: Scalar>(cosine: T) -> T {
     let c = cosine.value();
     let u = 1.0 - c;
     if u < 1e-3 {
@@ -58,7 +58,7 @@ fn stretched<T: Scalar>(cosine: T) -> T {
 }
 
 /// 1/a² − (1 + cos a)/(2 a sin a) over a²: the last factor of T⁻¹.
-fn bent<T: Scalar>(squared: T) -> T {
+fn tangent_inverse_factor<T: Scalar>(squared: T) -> T {
     let s = squared.value();
     if s < 1e-2 {
         let y = 1.0 / 12.0
@@ -76,17 +76,17 @@ fn bent<T: Scalar>(squared: T) -> T {
 }
 
 impl Bushing {
-    fn strain<T: Scalar>(&self, bodies: &[BodyFrame<T>; 2]) -> Strain<T> {
+    fn deformation<T: Scalar>(&self, bodies: &[BodyFrame<T>; 2]) -> BushingDeformation<T> {
         let [a, b] = bodies;
-        let axes = self.axes[0].map(|x| a.fixed(&x));
-        let others = self.axes[1].map(|x| b.fixed(&x));
-        let place = b.place(&self.levers[1]);
-        let apart = minus(&place, &a.place(&self.levers[0]));
+        let axes = self.axes[0].map(|x| a.fixed_vector(&x));
+        let others = self.axes[1].map(|x| b.fixed_vector(&x));
+        let place = b.point_position(&self.offsets[1]);
+        let apart = minus(&place, &a.point_position(&self.offsets[0]));
         // Seen from the first frame, which turns: ḋ = A₀ᵀ(ṗ₁ of body 1 − velocity of body 0 at p₁).
-        let rate = minus(&b.velocity(&place), &a.velocity(&place));
+        let rate = minus(&b.velocity_at(&place), &a.velocity_at(&place));
         let seen = |x: &Vector3Of<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
         let w = seen(&minus(&b.w, &a.w));
-        let theta = match self.flat {
+        let theta = match self.planar_angle {
             Some(parallel) => {
                 let zero = T::constant(0.0);
                 [zero, zero, b.angle - a.angle + (-parallel)]
@@ -96,12 +96,12 @@ impl Bushing {
                 let c = |i: usize, j: usize| dot(&axes[i], &others[j]);
                 let cosine = (c(0, 0) + c(1, 1) + c(2, 2) + (-1.0)) * 0.5;
                 let sine = [c(2, 1) - c(1, 2), c(0, 2) - c(2, 0), c(1, 0) - c(0, 1)];
-                times(stretched(cosine) * 0.5, &sine)
+                times(rotation_vector_factor(cosine) * 0.5, &sine)
             }
         };
-        Strain {
+        BushingDeformation {
             axes,
-            place,
+            point: place,
             d: seen(&apart),
             d_dot: seen(&rate),
             theta,
@@ -109,11 +109,11 @@ impl Bushing {
         }
     }
 
-    fn springs(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
+    fn stiffness_of(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
         std::array::from_fn(|k| self.stiffness[along.start + k].get(cx))
     }
 
-    fn dampers(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
+    fn damping_of(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
         std::array::from_fn(|k| self.damping[along.start + k].get(cx))
     }
 }
@@ -127,25 +127,25 @@ impl SpatialForce for Bushing {
         self.damping.iter().any(|d| !d.always_zero())
     }
 
-    fn works(&self) -> bool {
+    fn does_work(&self) -> bool {
         self.depends_on_rate()
     }
 
-    fn act<T: Scalar>(
+    fn wrench<T: Scalar>(
         &self,
         cx: &EvaluationContext,
         bodies: &[BodyFrame<T>; 2],
-    ) -> BodyWrenches<T> {
-        let strain = self.strain(bodies);
-        let (k, d) = (self.springs(cx, 0..3), self.dampers(cx, 0..3));
+    ) -> AppliedWrench<T> {
+        let strain = self.deformation(bodies);
+        let (k, d) = (self.stiffness_of(cx, 0..3), self.damping_of(cx, 0..3));
         let pull = plus(&scaled(k, &strain.d), &scaled(d, &strain.d_dot));
-        let (k, d) = (self.springs(cx, 3..6), self.dampers(cx, 3..6));
+        let (k, d) = (self.stiffness_of(cx, 3..6), self.damping_of(cx, 3..6));
         let mut twist = scaled(k, &strain.theta);
-        if self.flat.is_none() {
+        if self.planar_angle.is_none() {
             // θ̇ = ω − ½ θ × ω + bent θ × (θ × ω) with ω seen from the first frame; the moment takes the transpose.
             let once = cross(&strain.theta, &twist);
             let again = times(
-                bent(dot(&strain.theta, &strain.theta)),
+                tangent_inverse_factor(dot(&strain.theta, &strain.theta)),
                 &cross(&strain.theta, &once),
             );
             twist = plus(&plus(&twist, &once.map(|x| x * 0.5)), &again);
@@ -155,39 +155,39 @@ impl SpatialForce for Bushing {
             let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &strain.axes[k]));
             plus(&plus(&a, &b), &c)
         };
-        BodyWrenches {
+        AppliedWrench {
             force: ground(&pull),
-            place: strain.place,
+            point: strain.point,
             couple: ground(&twist),
         }
     }
 
     fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
-        let strain = self.strain(bodies);
-        0.5 * dot(&scaled(self.springs(cx, 0..3), &strain.d), &strain.d)
+        let strain = self.deformation(bodies);
+        0.5 * dot(&scaled(self.stiffness_of(cx, 0..3), &strain.d), &strain.d)
             + 0.5
                 * dot(
-                    &scaled(self.springs(cx, 3..6), &strain.theta),
+                    &scaled(self.stiffness_of(cx, 3..6), &strain.theta),
                     &strain.theta,
                 )
     }
 
     fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
-        let strain = self.strain(bodies);
+        let strain = self.deformation(bodies);
         let dissipated = dot(
-            &scaled(self.dampers(cx, 0..3), &strain.d_dot),
+            &scaled(self.damping_of(cx, 0..3), &strain.d_dot),
             &strain.d_dot,
-        ) + dot(&scaled(self.dampers(cx, 3..6), &strain.w), &strain.w);
+        ) + dot(&scaled(self.damping_of(cx, 3..6), &strain.w), &strain.w);
         Power {
             dissipated,
             supplied: 0.0,
         }
     }
 
-    fn shown(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
-        let strain = self.strain(bodies);
+    fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+        let strain = self.deformation(bodies);
         let length = dot(&strain.d, &strain.d).sqrt();
-        let action = self.act(cx, bodies);
+        let action = self.wrench(cx, bodies);
         ForceQuantities {
             length,
             rate: if length > 0.0 {

@@ -21,7 +21,7 @@ pub trait Scalar:
     + Mul<f64, Output = Self>
 {
     /// A number that changes with time only.
-    fn timed(x: f64, rate: f64) -> Self;
+    fn time_dependent(x: f64, rate: f64) -> Self;
 
     /// The value.
     fn value(&self) -> f64;
@@ -32,7 +32,7 @@ pub trait Scalar:
     /// A number that does not change.
     #[inline]
     fn constant(x: f64) -> Self {
-        Self::timed(x, 0.0)
+        Self::time_dependent(x, 0.0)
     }
 
     /// √x
@@ -45,7 +45,7 @@ pub trait Scalar:
 
 impl Scalar for f64 {
     #[inline]
-    fn timed(x: f64, _rate: f64) -> Self {
+    fn time_dependent(x: f64, _rate: f64) -> Self {
         x
     }
 
@@ -76,7 +76,7 @@ pub struct Dual<const N: usize> {
 impl<const N: usize> Dual<N> {
     /// a x + b y of all derivatives, with value `value`.
     #[inline]
-    fn blend(value: f64, a: f64, x: &Self, b: f64, y: &Self) -> Self {
+    fn linear_combination(value: f64, a: f64, x: &Self, b: f64, y: &Self) -> Self {
         Self {
             x: value,
             q: std::array::from_fn(|k| a * x.q[k] + b * y.q[k]),
@@ -86,7 +86,7 @@ impl<const N: usize> Dual<N> {
     }
 
     /// The rate along a motion with rates v and accelerations a of the two bodies.
-    pub fn along(&self, v: &[f64; N], a: &[f64; N]) -> f64 {
+    pub fn rate_along(&self, v: &[f64; N], a: &[f64; N]) -> f64 {
         let mut sum = self.t;
         for k in 0..N {
             sum += self.q[k] * v[k] + self.v[k] * a[k];
@@ -97,7 +97,7 @@ impl<const N: usize> Dual<N> {
 
 impl<const N: usize> Scalar for Dual<N> {
     #[inline]
-    fn timed(x: f64, rate: f64) -> Self {
+    fn time_dependent(x: f64, rate: f64) -> Self {
         Self {
             x,
             q: [0.0; N],
@@ -126,7 +126,7 @@ impl<const N: usize> Add for Dual<N> {
     type Output = Self;
     #[inline]
     fn add(self, y: Self) -> Self {
-        Self::blend(self.x + y.x, 1.0, &self, 1.0, &y)
+        Self::linear_combination(self.x + y.x, 1.0, &self, 1.0, &y)
     }
 }
 
@@ -134,7 +134,7 @@ impl<const N: usize> Sub for Dual<N> {
     type Output = Self;
     #[inline]
     fn sub(self, y: Self) -> Self {
-        Self::blend(self.x - y.x, 1.0, &self, -1.0, &y)
+        Self::linear_combination(self.x - y.x, 1.0, &self, -1.0, &y)
     }
 }
 
@@ -142,7 +142,7 @@ impl<const N: usize> Mul for Dual<N> {
     type Output = Self;
     #[inline]
     fn mul(self, y: Self) -> Self {
-        Self::blend(self.x * y.x, y.x, &self, self.x, &y)
+        Self::linear_combination(self.x * y.x, y.x, &self, self.x, &y)
     }
 }
 
@@ -151,7 +151,7 @@ impl<const N: usize> Div for Dual<N> {
     #[inline]
     fn div(self, y: Self) -> Self {
         let ratio = self.x / y.x;
-        Self::blend(ratio, 1.0 / y.x, &self, -ratio / y.x, &y)
+        Self::linear_combination(ratio, 1.0 / y.x, &self, -ratio / y.x, &y)
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
             v: [1.0],
             t: 0.0,
         };
-        let dt = Dual::<1>::timed(t, 1.0);
+        let dt = Dual::<1>::time_dependent(t, 1.0);
         let f = dq * dq * dv / (dq + 1.0) - (dv * dt).sqrt();
         let root = (v * t).sqrt();
         assert!((f.x - (q * q * v / (1.0 + q) - root)).abs() < 1e-15);
@@ -253,7 +253,7 @@ mod tests {
         assert!((f.q[0] - by_q).abs() < 1e-15);
         assert!((f.v[0] - (q * q / (1.0 + q) - 0.5 * t / root)).abs() < 1e-15);
         assert!((f.t + 0.5 * v / root).abs() < 1e-15);
-        let along = f.along(&[0.7], &[-0.2]);
+        let along = f.rate_along(&[0.7], &[-0.2]);
         assert!((along - (0.7 * by_q - 0.2 * f.v[0] + f.t)).abs() < 1e-15);
     }
 

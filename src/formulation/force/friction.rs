@@ -71,7 +71,7 @@ impl Friction {
 }
 
 impl ScalarLaw for Friction {
-    fn pull(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> ScalarForce {
+    fn force(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> ScalarForce {
         let (force, by_rate) = self.level(cx, rate);
         ScalarForce {
             force,
@@ -81,7 +81,7 @@ impl ScalarLaw for Friction {
     }
 
     /// What acts on the coordinate.
-    fn shown(&self, pull: &ScalarForce) -> f64 {
+    fn reported_force(&self, pull: &ScalarForce) -> f64 {
         -pull.force
     }
 

@@ -5,7 +5,7 @@
 //! ```
 
 use super::unilateral;
-use super::{LawEvent, ScalarForce, ScalarLaw};
+use super::{EventCounts, ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 
@@ -29,19 +29,19 @@ impl CompliantLimit {
         }
     }
 
-    fn press(&self, cx: &EvaluationContext, e: f64, e_dot: f64) -> f64 {
+    fn normal_force(&self, cx: &EvaluationContext, e: f64, e_dot: f64) -> f64 {
         self.stiffness.get(cx) * e + self.damping.get(cx) * e_dot
     }
 }
 
 impl ScalarLaw for CompliantLimit {
-    fn pull(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
+    fn force(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
         let mut pull = ScalarForce::default();
         for end in 0..2 {
-            if cx.modes[end] == unilateral::PRESSING {
+            if cx.modes[end] == unilateral::LOADED {
                 let (e, e_dot) = self.depth(end, length, rate);
                 let sign = [-1.0, 1.0][end];
-                pull.force += sign * self.press(cx, e, e_dot);
+                pull.force += sign * self.normal_force(cx, e, e_dot);
                 pull.by_length += self.stiffness.get(cx);
                 pull.by_rate += self.damping.get(cx);
             }
@@ -50,7 +50,7 @@ impl ScalarLaw for CompliantLimit {
     }
 
     /// What acts on the coordinate.
-    fn shown(&self, pull: &ScalarForce) -> f64 {
+    fn reported_force(&self, pull: &ScalarForce) -> f64 {
         -pull.force
     }
 
@@ -64,7 +64,7 @@ impl ScalarLaw for CompliantLimit {
 
     fn potential(&self, cx: &EvaluationContext, length: f64) -> f64 {
         let stored = |end: usize| match cx.modes[end] {
-            unilateral::APART => 0.0,
+            unilateral::SEPARATED => 0.0,
             _ => 0.5 * self.stiffness.get(cx) * self.depth(end, length, 0.0).0.powi(2),
         };
         stored(0) + stored(1)
@@ -75,29 +75,29 @@ impl ScalarLaw for CompliantLimit {
         for end in 0..2 {
             let (e, e_dot) = self.depth(end, length, rate);
             power.dissipated += match cx.modes[end] {
-                unilateral::PRESSING => self.damping.get(cx) * e_dot * e_dot,
-                unilateral::PARTING => -self.stiffness.get(cx) * e * e_dot,
+                unilateral::LOADED => self.damping.get(cx) * e_dot * e_dot,
+                unilateral::RELAXING => -self.stiffness.get(cx) * e * e_dot,
                 _ => 0.0,
             };
         }
         power
     }
 
-    fn watched(&self) -> LawEvent {
-        LawEvent {
+    fn event_counts(&self) -> EventCounts {
+        EventCounts {
             events: 2 * unilateral::EVENTS,
             modes: 2,
         }
     }
 
-    fn start_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
+    fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
         for end in 0..2 {
             let (e, e_dot) = self.depth(end, length, rate);
-            modes[end] = unilateral::start(e, self.press(cx, e, e_dot));
+            modes[end] = unilateral::initial_mode(e, self.normal_force(cx, e, e_dot));
         }
     }
 
-    fn events(
+    fn event_functions(
         &self,
         cx: &EvaluationContext,
         [c, c_dot, c_ddot]: [f64; 3],
@@ -115,8 +115,8 @@ impl ScalarLaw for CompliantLimit {
             }
             phi[2 * end] = e;
             rate[2 * end] = e_dot;
-            phi[2 * end + 1] = self.press(cx, e, e_dot);
-            rate[2 * end + 1] = self.press(cx, e_dot, e_ddot);
+            phi[2 * end + 1] = self.normal_force(cx, e, e_dot);
+            rate[2 * end + 1] = self.normal_force(cx, e_dot, e_ddot);
         }
     }
 
@@ -124,8 +124,14 @@ impl ScalarLaw for CompliantLimit {
         unilateral::crossing(modes[i / 2], i % 2)
     }
 
-    fn fire(&self, _cx: &EvaluationContext, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
+    fn handle_event(
+        &self,
+        _cx: &EvaluationContext,
+        [c, c_dot, _]: [f64; 3],
+        i: usize,
+        modes: &mut [i32],
+    ) {
         let (e, _) = self.depth(i / 2, c, c_dot);
-        modes[i / 2] = unilateral::fire(modes[i / 2], i % 2, e);
+        modes[i / 2] = unilateral::mode_after(modes[i / 2], i % 2, e);
     }
 }

@@ -12,35 +12,35 @@ use std::fmt::Debug;
 
 use super::body_frame::{BodyFrame, BodyView};
 use super::dual::{Dual, Scalar, Vector3Of, cross, minus, plus};
-use super::{ForceElement, ForceQuantities, LawEvent};
+use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, pick, scatter};
 use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
 use crate::model::BodyRef;
 
 /// What acts on body 1; body 0 gets the opposite.
 #[derive(Clone, Copy, Debug)]
-pub struct BodyWrenches<T> {
+pub struct AppliedWrench<T> {
     /// Ground axes (N).
     pub force: Vector3Of<T>,
     /// Where, ground frame (m).
-    pub place: Vector3Of<T>,
+    pub point: Vector3Of<T>,
     /// Ground axes (N m).
     pub couple: Vector3Of<T>,
 }
 
-impl<T: Scalar> BodyWrenches<T> {
+impl<T: Scalar> AppliedWrench<T> {
     /// A force at a place.
-    pub fn force(force: Vector3Of<T>, place: Vector3Of<T>) -> Self {
+    pub fn at_point(force: Vector3Of<T>, point: Vector3Of<T>) -> Self {
         Self {
             force,
-            place,
+            point,
             couple: [T::constant(0.0); 3],
         }
     }
 
     /// Nothing.
-    pub fn none() -> Self {
-        Self::force([T::constant(0.0); 3], [T::constant(0.0); 3])
+    pub fn zero() -> Self {
+        Self::at_point([T::constant(0.0); 3], [T::constant(0.0); 3])
     }
 }
 
@@ -50,11 +50,14 @@ pub trait SpatialForce: Debug + Send + Sync {
     fn depends_on_rate(&self) -> bool;
 
     /// Dampers and drives do work.
-    fn works(&self) -> bool;
+    fn does_work(&self) -> bool;
 
     /// What acts.
-    fn act<T: Scalar>(&self, cx: &EvaluationContext, bodies: &[BodyFrame<T>; 2])
-    -> BodyWrenches<T>;
+    fn wrench<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> AppliedWrench<T>;
 
     /// Energy stored (J).
     fn potential(&self, _cx: &EvaluationContext, _bodies: &[BodyFrame<f64>; 2]) -> f64 {
@@ -65,17 +68,21 @@ pub trait SpatialForce: Debug + Send + Sync {
     fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power;
 
     /// What a user reads; force and moment on body 1 are filled in from [`Kernel::act`].
-    fn shown(&self, _cx: &EvaluationContext, _bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+    fn quantities(
+        &self,
+        _cx: &EvaluationContext,
+        _bodies: &[BodyFrame<f64>; 2],
+    ) -> ForceQuantities {
         ForceQuantities::default()
     }
 
     /// How many events and modes.
-    fn watched(&self) -> LawEvent {
-        LawEvent::default()
+    fn event_counts(&self) -> EventCounts {
+        EventCounts::default()
     }
 
     /// Event functions by their index.
-    fn watch<T: Scalar>(
+    fn event_functions<T: Scalar>(
         &self,
         _cx: &EvaluationContext,
         _bodies: &[BodyFrame<T>; 2],
@@ -84,7 +91,7 @@ pub trait SpatialForce: Debug + Send + Sync {
     }
 
     /// The modes at the start.
-    fn start_modes(
+    fn initial_modes(
         &self,
         _cx: &EvaluationContext,
         _bodies: &[BodyFrame<f64>; 2],
@@ -98,7 +105,7 @@ pub trait SpatialForce: Debug + Send + Sync {
     }
 
     /// Event `i` has been hit.
-    fn fire(
+    fn handle_event(
         &self,
         _cx: &EvaluationContext,
         _bodies: &[BodyFrame<f64>; 2],
@@ -111,34 +118,34 @@ pub trait SpatialForce: Debug + Send + Sync {
 /// A kernel between two bodies of a mechanism.
 #[derive(Debug)]
 pub struct SpatialForceElement<K, const N: usize> {
-    kernel: K,
+    force: K,
     bodies: [BodyRef; 2],
     pair: PairSlots<N>,
 }
 
 impl<K: SpatialForce, const N: usize> SpatialForceElement<K, N> {
     /// With the slots of its derivatives.
-    pub fn new(kernel: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
+    pub fn new(force: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
         let pair = slots.pair(bodies, |_, _| true);
         Self {
-            kernel,
+            force,
             bodies,
             pair,
         }
     }
 
-    fn generalised<W: BodyView<N>, T: Scalar>(
+    fn generalised_forces<W: BodyView<N>, T: Scalar>(
         &self,
         cx: &EvaluationContext,
         frames: &[BodyFrame<T>; 2],
     ) -> [T; N] {
-        generalised::<W, T, N>(&self.kernel.act(cx, frames), self.bodies, frames)
+        generalised_forces::<W, T, N>(&self.force.wrench(cx, frames), self.bodies, frames)
     }
 }
 
 /// The generalised forces of an action on two bodies; zero on the ground.
-pub fn generalised<W: BodyView<N>, T: Scalar, const N: usize>(
-    action: &BodyWrenches<T>,
+pub fn generalised_forces<W: BodyView<N>, T: Scalar, const N: usize>(
+    action: &AppliedWrench<T>,
     bodies: [BodyRef; 2],
     frames: &[BodyFrame<T>; 2],
 ) -> [T; N] {
@@ -147,7 +154,7 @@ pub fn generalised<W: BodyView<N>, T: Scalar, const N: usize>(
         if bodies[side].is_none() {
             continue;
         }
-        let lever = minus(&action.place, &frame.r);
+        let lever = minus(&action.point, &frame.r);
         let (mut force, mut moment) = (
             action.force,
             plus(&action.couple, &cross(&lever, &action.force)),
@@ -156,7 +163,7 @@ pub fn generalised<W: BodyView<N>, T: Scalar, const N: usize>(
             force = force.map(|x| -x);
             moment = moment.map(|x| -x);
         }
-        W::onto(
+        W::generalised_force(
             frame,
             &force,
             &moment,
@@ -170,19 +177,25 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
     for SpatialForceElement<K, N>
 {
     fn depends_on_rate(&self) -> bool {
-        self.kernel.depends_on_rate()
+        self.force.depends_on_rate()
     }
 
-    fn works(&self) -> bool {
-        self.kernel.works()
+    fn does_work(&self) -> bool {
+        self.force.does_work()
     }
 
-    fn apply(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
-        let f = self.generalised::<W, f64>(cx, &W::seen(poses, self.bodies, v));
+    fn add_force(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        let f = self.generalised_forces::<W, f64>(cx, &W::frames(poses, self.bodies, v));
         scatter(self.bodies, 1.0, &f, out);
     }
 
-    fn tangent(
+    fn add_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -191,7 +204,10 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         stiffness: f64,
         out: &mut [f64],
     ) {
-        let f = self.generalised::<W, Dual<N>>(cx, &W::felt(poses, self.bodies, v));
+        let f = self.generalised_forces::<W, Dual<N>>(
+            cx,
+            &W::frames_with_derivatives(poses, self.bodies, v),
+        );
         for i in 0..N {
             for j in 0..N {
                 let entry = -(damping * f[i].v[j] + stiffness * f[i].q[j]);
@@ -201,7 +217,9 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
     }
 
     fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
-        energy.potential += self.kernel.potential(cx, &W::at_rest(poses, self.bodies));
+        energy.potential += self
+            .force
+            .potential(cx, &W::frames_at_rest(poses, self.bodies));
     }
 
     fn add_power(
@@ -211,42 +229,42 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         v: &[f64],
         power: &mut Power,
     ) {
-        let own = self.kernel.power(cx, &W::seen(poses, self.bodies, v));
+        let own = self.force.power(cx, &W::frames(poses, self.bodies, v));
         power.dissipated += own.dissipated;
         power.supplied += own.supplied;
     }
 
-    fn shown(
+    fn quantities(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let frames = W::seen(poses, self.bodies, at.v);
-        let action = self.kernel.act(cx, &frames);
+        let frames = W::frames(poses, self.bodies, at.v);
+        let action = self.force.wrench(cx, &frames);
         ForceQuantities {
-            load: action.force,
+            force_vector: action.force,
             moment: action.couple,
-            ..self.kernel.shown(cx, &frames)
+            ..self.force.quantities(cx, &frames)
         }
     }
 
-    fn watched(&self) -> LawEvent {
-        self.kernel.watched()
+    fn event_counts(&self) -> EventCounts {
+        self.force.event_counts()
     }
 
-    fn start_modes(
+    fn initial_modes(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         modes: &mut [i32],
     ) {
-        self.kernel
-            .start_modes(cx, &W::seen(poses, self.bodies, v), modes);
+        self.force
+            .initial_modes(cx, &W::frames(poses, self.bodies, v), modes);
     }
 
-    fn events(
+    fn event_functions(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -254,19 +272,20 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let frames = W::felt(poses, self.bodies, at.v);
+        let frames = W::frames_with_derivatives(poses, self.bodies, at.v);
         let (v, a) = (pick(self.bodies, at.v), pick(self.bodies, at.a));
-        self.kernel.watch(cx, &frames, &mut |i, x: Dual<N>| {
-            phi[i] = x.x;
-            rate[i] = x.along(&v, &a);
-        });
+        self.force
+            .event_functions(cx, &frames, &mut |i, x: Dual<N>| {
+                phi[i] = x.x;
+                rate[i] = x.rate_along(&v, &a);
+            });
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.kernel.crossing(modes, i)
+        self.force.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -275,8 +294,8 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         modes: &mut [i32],
         _n: &mut [f64],
     ) -> EventEffect {
-        self.kernel
-            .fire(cx, &W::seen(poses, self.bodies, at.v), i, modes);
+        self.force
+            .handle_event(cx, &W::frames(poses, self.bodies, at.v), i, modes);
         EventEffect::Mode
     }
 }

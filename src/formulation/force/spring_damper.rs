@@ -13,7 +13,7 @@
 
 use super::force_law::{ForceLaw, LawValue};
 use super::unilateral;
-use super::{LawEvent, ScalarForce, ScalarLaw};
+use super::{EventCounts, ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 use crate::model::{Characteristic, OneSided};
@@ -24,7 +24,7 @@ pub enum SpringLaw {
     /// factor x
     Linear(DrivenValue),
     /// A law.
-    Graph(ForceLaw),
+    Law(ForceLaw),
 }
 
 impl SpringLaw {
@@ -32,23 +32,23 @@ impl SpringLaw {
     pub fn new(written: &Characteristic, number: impl Fn(f64) -> DrivenValue) -> Self {
         match written {
             Characteristic::Linear(factor) => Self::Linear(number(*factor)),
-            Characteristic::Law(curve) => Self::Graph(ForceLaw::new(curve)),
+            Characteristic::Law(curve) => Self::Law(ForceLaw::new(curve)),
         }
     }
 
     /// F, F' and ∫F at x.
     #[inline]
-    pub fn at(&self, cx: &EvaluationContext, modes: &[i32], x: f64) -> LawValue {
+    pub fn evaluate(&self, cx: &EvaluationContext, modes: &[i32], x: f64) -> LawValue {
         match self {
             Self::Linear(factor) => {
                 let k = factor.get(cx);
                 LawValue {
-                    y: k * x,
+                    force: k * x,
                     slope: k,
                     integral: 0.5 * k * x * x,
                 }
             }
-            Self::Graph(graph) => graph.at(modes, x),
+            Self::Law(graph) => graph.evaluate(modes, x),
         }
     }
 
@@ -58,17 +58,17 @@ impl SpringLaw {
     }
 
     /// Numbers of events and modes.
-    pub fn counts(&self) -> (usize, usize) {
+    pub fn event_counts(&self) -> (usize, usize) {
         match self {
             Self::Linear(_) => (0, 0),
-            Self::Graph(graph) => graph.counts(),
+            Self::Law(graph) => graph.event_counts(),
         }
     }
 
-    pub(super) fn graph(&self) -> Option<&ForceLaw> {
+    pub(super) fn law(&self) -> Option<&ForceLaw> {
         match self {
             Self::Linear(_) => None,
-            Self::Graph(graph) => Some(graph),
+            Self::Law(graph) => Some(graph),
         }
     }
 }
@@ -90,8 +90,11 @@ pub struct SpringDamper {
 
 impl SpringDamper {
     /// Modes of K, of D, and of the one-sided action.
-    fn split<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], Option<i32>) {
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+    fn split_modes<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], Option<i32>) {
+        let (k, d) = (
+            self.stiffness.event_counts().1,
+            self.damping.event_counts().1,
+        );
         let side = self.only.map(|_| modes[k + d]);
         (&modes[..k], &modes[k..k + d], side)
     }
@@ -104,13 +107,13 @@ impl SpringDamper {
         length: f64,
         rate: f64,
     ) -> (LawValue, LawValue) {
-        let (k, d, _) = self.split(modes);
+        let (k, d, _) = self.split_modes(modes);
         let x = length - self.length.get(cx);
-        let mut elastic = self.stiffness.at(cx, k, x);
+        let mut elastic = self.stiffness.evaluate(cx, k, x);
         let preload = self.preload.get(cx);
-        elastic.y += preload;
+        elastic.force += preload;
         elastic.integral += preload * x;
-        (elastic, self.damping.at(cx, d, rate))
+        (elastic, self.damping.evaluate(cx, d, rate))
     }
 
     /// 1 where it pulls, −1 where it pushes.
@@ -123,7 +126,7 @@ impl SpringDamper {
 
     /// What decides between slack and taut: the elongation where the elastic force vanishes with it, else that force; and its
     /// rate.
-    fn tightness(
+    fn tautness(
         &self,
         cx: &EvaluationContext,
         elastic: &LawValue,
@@ -131,29 +134,26 @@ impl SpringDamper {
         rate: f64,
     ) -> (f64, f64) {
         let from_zero = self.preload.always_zero()
-            && self
-                .stiffness
-                .graph()
-                .is_none_or(ForceLaw::vanishes_at_zero);
+            && self.stiffness.law().is_none_or(ForceLaw::vanishes_at_zero);
         let rate = rate - self.length.rate(cx);
         let (e, e_rate) = if from_zero {
             (length - self.length.get(cx), rate)
         } else {
-            (elastic.y, elastic.slope * rate + self.preload.rate(cx))
+            (elastic.force, elastic.slope * rate + self.preload.rate(cx))
         };
         (self.sign() * e, self.sign() * e_rate)
     }
 }
 
 impl ScalarLaw for SpringDamper {
-    fn pull(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
+    fn force(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
-        let (_, _, side) = self.split(cx.modes);
-        if side.is_some_and(|mode| mode != unilateral::PRESSING) {
+        let (_, _, side) = self.split_modes(cx.modes);
+        if side.is_some_and(|mode| mode != unilateral::LOADED) {
             return ScalarForce::default();
         }
         ScalarForce {
-            force: elastic.y + damper.y,
+            force: elastic.force + damper.force,
             by_length: elastic.slope,
             by_rate: damper.slope,
         }
@@ -167,13 +167,13 @@ impl ScalarLaw for SpringDamper {
         !self.damping.always_zero()
     }
 
-    fn drives(&self) -> bool {
+    fn supplies_energy(&self) -> bool {
         let driven =
             |shape: &SpringLaw| matches!(shape, SpringLaw::Linear(factor) if factor.is_driven());
         driven(&self.stiffness) || self.length.is_driven() || self.preload.is_driven()
     }
 
-    fn at_coincidence(&self, cx: &EvaluationContext) -> f64 {
+    fn coincident_stiffness(&self, cx: &EvaluationContext) -> f64 {
         let slack = self.only == Some(OneSided::Compression);
         match &self.stiffness {
             SpringLaw::Linear(k)
@@ -187,10 +187,10 @@ impl ScalarLaw for SpringDamper {
 
     fn potential(&self, cx: &EvaluationContext, length: f64) -> f64 {
         let (elastic, _) = self.parts(cx, cx.modes, length, 0.0);
-        let (k, _, side) = self.split(cx.modes);
+        let (k, _, side) = self.split_modes(cx.modes);
         match side {
             None => elastic.integral,
-            Some(unilateral::APART) => 0.0,
+            Some(unilateral::SEPARATED) => 0.0,
             // From where it becomes taut.
             Some(_) => elastic.integral - self.slack_energy(cx, k),
         }
@@ -199,70 +199,77 @@ impl ScalarLaw for SpringDamper {
     /// Driving the stiffness, the preload or the unloaded length brings energy in without any motion.
     fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
-        let (_, _, side) = self.split(cx.modes);
+        let (_, _, side) = self.split_modes(cx.modes);
         let x = length - self.length.get(cx);
         let stiffening = match &self.stiffness {
             SpringLaw::Linear(k) => 0.5 * k.rate(cx) * x * x,
-            SpringLaw::Graph(_) => 0.0,
+            SpringLaw::Law(_) => 0.0,
         };
-        let driven = stiffening + self.preload.rate(cx) * x - elastic.y * self.length.rate(cx);
+        let driven = stiffening + self.preload.rate(cx) * x - elastic.force * self.length.rate(cx);
         match side {
-            Some(unilateral::APART) => Power::default(),
+            Some(unilateral::SEPARATED) => Power::default(),
             // The spring gives its energy to the damper.
-            Some(unilateral::PARTING) => Power {
-                dissipated: -elastic.y * rate,
+            Some(unilateral::RELAXING) => Power {
+                dissipated: -elastic.force * rate,
                 supplied: driven,
             },
             _ => Power {
-                dissipated: damper.y * rate,
+                dissipated: damper.force * rate,
                 supplied: driven,
             },
         }
     }
 
-    fn watched(&self) -> LawEvent {
-        let ((ek, mk), (ed, md)) = (self.stiffness.counts(), self.damping.counts());
+    fn event_counts(&self) -> EventCounts {
+        let ((ek, mk), (ed, md)) = (self.stiffness.event_counts(), self.damping.event_counts());
         let (es, ms) = if self.only.is_some() {
             (unilateral::EVENTS, 1)
         } else {
             (0, 0)
         };
-        LawEvent {
+        EventCounts {
             events: ek + ed + es,
             modes: mk + md + ms,
         }
     }
 
-    fn start_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
-        if let Some(graph) = self.stiffness.graph() {
-            graph.start(length - self.length.get(cx), &mut modes[..k]);
+    fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
+        let (k, d) = (
+            self.stiffness.event_counts().1,
+            self.damping.event_counts().1,
+        );
+        if let Some(graph) = self.stiffness.law() {
+            graph.initial_mode(length - self.length.get(cx), &mut modes[..k]);
         }
-        if let Some(graph) = self.damping.graph() {
-            graph.start(rate, &mut modes[k..k + d]);
+        if let Some(graph) = self.damping.law() {
+            graph.initial_mode(rate, &mut modes[k..k + d]);
         }
         if self.only.is_some() {
             let (elastic, damper) = self.parts(cx, modes, length, rate);
-            let (e, _) = self.tightness(cx, &elastic, length, rate);
-            modes[k + d] = unilateral::start(e, self.sign() * (elastic.y + damper.y));
+            let (e, _) = self.tautness(cx, &elastic, length, rate);
+            modes[k + d] =
+                unilateral::initial_mode(e, self.sign() * (elastic.force + damper.force));
         }
     }
 
-    fn events(
+    fn event_functions(
         &self,
         cx: &EvaluationContext,
         [c, c_dot, c_ddot]: [f64; 3],
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let (k, d, _) = self.split(cx.modes);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
-        if let Some(graph) = self.stiffness.graph() {
+        let (k, d, _) = self.split_modes(cx.modes);
+        let (ek, ed) = (
+            self.stiffness.event_counts().0,
+            self.damping.event_counts().0,
+        );
+        if let Some(graph) = self.stiffness.law() {
             let (x, x_dot) = (c - self.length.get(cx), c_dot - self.length.rate(cx));
-            graph.events(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
+            graph.event_functions(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
         }
-        if let Some(graph) = self.damping.graph() {
-            graph.events(
+        if let Some(graph) = self.damping.law() {
+            graph.event_functions(
                 d,
                 c_dot,
                 c_ddot,
@@ -273,8 +280,8 @@ impl ScalarLaw for SpringDamper {
         if self.only.is_some() {
             let (elastic, damper) = self.parts(cx, cx.modes, c, c_dot);
             let at = ek + ed;
-            (phi[at], rate[at]) = self.tightness(cx, &elastic, c, c_dot);
-            phi[at + 1] = self.sign() * (elastic.y + damper.y);
+            (phi[at], rate[at]) = self.tautness(cx, &elastic, c, c_dot);
+            phi[at + 1] = self.sign() * (elastic.force + damper.force);
             let slope = elastic.slope * (c_dot - self.length.rate(cx))
                 + self.preload.rate(cx)
                 + damper.slope * c_ddot;
@@ -283,9 +290,12 @@ impl ScalarLaw for SpringDamper {
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        let (k, d, side) = self.split(modes);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
-        match (self.stiffness.graph(), self.damping.graph(), side) {
+        let (k, d, side) = self.split_modes(modes);
+        let (ek, ed) = (
+            self.stiffness.event_counts().0,
+            self.damping.event_counts().0,
+        );
+        match (self.stiffness.law(), self.damping.law(), side) {
             (Some(graph), _, _) if i < ek => graph.crossing(k, i),
             (_, Some(graph), _) if i < ek + ed => graph.crossing(d, i - ek),
             (_, _, Some(mode)) => unilateral::crossing(mode, i - ek - ed),
@@ -293,39 +303,57 @@ impl ScalarLaw for SpringDamper {
         }
     }
 
-    fn fire(&self, cx: &EvaluationContext, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
-        let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+    fn handle_event(
+        &self,
+        cx: &EvaluationContext,
+        [c, c_dot, _]: [f64; 3],
+        i: usize,
+        modes: &mut [i32],
+    ) {
+        let (mk, md) = (
+            self.stiffness.event_counts().1,
+            self.damping.event_counts().1,
+        );
+        let (ek, ed) = (
+            self.stiffness.event_counts().0,
+            self.damping.event_counts().0,
+        );
         if i < ek {
             self.stiffness
-                .graph()
+                .law()
                 .expect("events of a law")
-                .fire(i, &mut modes[..mk]);
+                .handle_event(i, &mut modes[..mk]);
         } else if i < ek + ed {
             self.damping
-                .graph()
+                .law()
                 .expect("events of a law")
-                .fire(i - ek, &mut modes[mk..mk + md]);
+                .handle_event(i - ek, &mut modes[mk..mk + md]);
         } else {
             let (elastic, _) = self.parts(cx, modes, c, c_dot);
-            let (e, _) = self.tightness(cx, &elastic, c, c_dot);
-            modes[mk + md] = unilateral::fire(modes[mk + md], i - ek - ed, e);
+            let (e, _) = self.tautness(cx, &elastic, c, c_dot);
+            modes[mk + md] = unilateral::mode_after(modes[mk + md], i - ek - ed, e);
         }
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+    fn stop_chattering(&self, i: usize, modes: &mut [i32]) {
+        let (mk, md) = (
+            self.stiffness.event_counts().1,
+            self.damping.event_counts().1,
+        );
+        let (ek, ed) = (
+            self.stiffness.event_counts().0,
+            self.damping.event_counts().0,
+        );
         if i < ek {
             self.stiffness
-                .graph()
+                .law()
                 .expect("events of a law")
-                .hold(i, &mut modes[..mk]);
+                .stop_chattering(i, &mut modes[..mk]);
         } else if i < ek + ed {
             self.damping
-                .graph()
+                .law()
                 .expect("events of a law")
-                .hold(i - ek, &mut modes[mk..mk + md]);
+                .stop_chattering(i - ek, &mut modes[mk..mk + md]);
         }
     }
 }

@@ -12,45 +12,45 @@
 use crate::formulation::Crossing;
 
 /// e < 0
-pub const APART: i32 = 0;
+pub const SEPARATED: i32 = 0;
 /// e > 0, F > 0
-pub const PRESSING: i32 = 1;
+pub const LOADED: i32 = 1;
 /// e > 0, F < 0
-pub const PARTING: i32 = 2;
+pub const RELAXING: i32 = 2;
 
 /// Event functions: e and F.
 pub const EVENTS: usize = 2;
 
 /// The mode for given e and F.
-pub fn start(e: f64, force: f64) -> i32 {
+pub fn initial_mode(e: f64, force: f64) -> i32 {
     if !(e > 0.0) {
-        APART
+        SEPARATED
     } else if force >= 0.0 {
-        PRESSING
+        LOADED
     } else {
-        PARTING
+        RELAXING
     }
 }
 
 /// Which crossings of event `i` count.
 pub fn crossing(mode: i32, i: usize) -> Crossing {
     match (mode, i) {
-        (APART, 0) => Crossing::Rising,
-        (PRESSING, 1) => Crossing::Falling,
-        (PARTING, 0) => Crossing::Falling,
-        (PARTING, 1) => Crossing::Rising,
+        (SEPARATED, 0) => Crossing::Rising,
+        (LOADED, 1) => Crossing::Falling,
+        (RELAXING, 0) => Crossing::Falling,
+        (RELAXING, 1) => Crossing::Rising,
         _ => Crossing::Off,
     }
 }
 
 /// The mode after event `i`.
-pub fn fire(mode: i32, i: usize, e: f64) -> i32 {
+pub fn mode_after(mode: i32, i: usize, e: f64) -> i32 {
     match (mode, i) {
-        (APART, 0) => PRESSING,
-        (PRESSING, 1) if e > 0.0 => PARTING,
-        (PRESSING, 1) => APART,
-        (PARTING, 0) => APART,
-        (PARTING, 1) => PRESSING,
+        (SEPARATED, 0) => LOADED,
+        (LOADED, 1) if e > 0.0 => RELAXING,
+        (LOADED, 1) => SEPARATED,
+        (RELAXING, 0) => SEPARATED,
+        (RELAXING, 1) => LOADED,
         (mode, _) => mode,
     }
 }
@@ -61,21 +61,21 @@ mod tests {
 
     #[test]
     fn a_contact_goes_from_apart_over_pressing_and_parting_back() {
-        assert_eq!(start(-1.0, 3.0), APART);
-        assert_eq!(start(1.0, 3.0), PRESSING);
-        assert_eq!(start(1.0, -3.0), PARTING);
-        assert_eq!(crossing(APART, 0), Crossing::Rising);
-        assert_eq!(crossing(APART, 1), Crossing::Off);
-        let pressing = fire(APART, 0, 0.0);
+        assert_eq!(initial_mode(-1.0, 3.0), SEPARATED);
+        assert_eq!(initial_mode(1.0, 3.0), LOADED);
+        assert_eq!(initial_mode(1.0, -3.0), RELAXING);
+        assert_eq!(crossing(SEPARATED, 0), Crossing::Rising);
+        assert_eq!(crossing(SEPARATED, 1), Crossing::Off);
+        let pressing = mode_after(SEPARATED, 0, 0.0);
         assert_eq!(crossing(pressing, 1), Crossing::Falling);
         assert_eq!(crossing(pressing, 0), Crossing::Off);
-        let parting = fire(pressing, 1, 0.1);
-        assert_eq!(parting, PARTING);
-        assert_eq!(fire(parting, 1, 0.1), PRESSING);
-        assert_eq!(fire(parting, 0, 0.0), APART);
+        let parting = mode_after(pressing, 1, 0.1);
+        assert_eq!(parting, RELAXING);
+        assert_eq!(mode_after(parting, 1, 0.1), LOADED);
+        assert_eq!(mode_after(parting, 0, 0.0), SEPARATED);
         assert_eq!(
-            fire(PRESSING, 1, -1e-12),
-            APART,
+            mode_after(LOADED, 1, -1e-12),
+            SEPARATED,
             "without a damper the force ends with the depth"
         );
     }

@@ -265,15 +265,15 @@ impl BodyMap<12> for SpatialGeometry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formulation::derivative_check::Noise;
+    use crate::linalg::random::Random;
 
     /// The polar decomposition by singular values is another way to the same rotation.
     #[test]
     fn the_pose_is_the_nearest_rotation() {
-        let mut noise = Noise::new(7);
+        let mut random = Random::new(7);
         for _ in 0..200 {
-            let w: Vec3 = Vec3::from_fn(|_, _| 3.0 * noise.next());
-            let strain = Mat3::from_fn(|_, _| 0.15 * noise.next());
+            let w: Vec3 = Vec3::from_fn(|_, _| 3.0 * random.signed());
+            let strain = Mat3::from_fn(|_, _| 0.15 * random.signed());
             let a = rotation::matrix(&rotation::exp(&w)) + strain;
             let svd = a.svd(true, true);
             let expected = svd.u.unwrap() * svd.v_t.unwrap();

@@ -5,11 +5,12 @@ use super::{Natural, PlanarNatural, SpatialNatural};
 use crate::formulation::absolute::Absolute;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::spatial::SpatialGeometry;
-use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use crate::formulation::derivative_check::{DerivativeCheck, check};
 use crate::formulation::relative::tests::{
     CX, Column, Dense, balance, body, dense, kinds, mechanism, spring,
 };
-use crate::formulation::{Mechanism, MotionPoint, System};
+use crate::formulation::{ConfigurationSpace, HybridSystem, Mechanism, MotionPoint, System};
+use crate::linalg::random::Random;
 use crate::model::*;
 
 fn rows(system: &dyn System, q: &[f64]) -> Dense {
@@ -53,7 +54,7 @@ fn onto(g: &Dense, x: Column, r: Column) -> Column {
 /// The start, with random rates that fit the rows.
 fn state<W: BodyMap<N>, const N: usize>(
     system: &Natural<W, N>,
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> (Vec<f64>, Vec<f64>) {
     let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
@@ -62,7 +63,7 @@ fn state<W: BodyMap<N>, const N: usize>(
     let mut settled = q.clone();
     system.retract(&q, &vec![0.0; size.nv], &mut settled);
     let g = rows(system, &settled);
-    let rates = Column::from_vec(noise.vector(size.nv, 2.0));
+    let rates = Column::from_vec(random.vector(size.nv, 2.0));
     let rates = onto(&g, rates, Column::zeros(size.nc));
     (settled, rates.as_slice().to_vec())
 }
@@ -86,10 +87,10 @@ fn accelerations(system: &dyn System, q: &[f64], v: &[f64]) -> Vec<f64> {
     saddle(&m, &g, rhs).as_slice().to_vec()
 }
 
-fn agrees<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn agrees<W: BodyMap<N>, const N: usize>(model: &Model, random: &mut Random, label: &str) {
     let system = Natural::<W, N>::new(model).unwrap();
     let absolute = Absolute::<W, N>::new(model).unwrap();
-    let (q, v) = state(&system, noise);
+    let (q, v) = state(&system, random);
     let a = accelerations(&system, &q, &v);
     let work = &mut *system.moving(&q, &v);
     let lambda = vec![0.0; system.dimensions().nc];
@@ -115,36 +116,36 @@ fn agrees<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, label
 
 #[test]
 fn bodies_move_as_in_absolute_coordinates() {
-    let mut noise = Noise::new(5);
+    let mut random = Random::new(5);
     for closed in [false, true] {
         for _ in 0..5 {
             for kind in kinds(2) {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let model = mechanism(2, kind, closed, &mut noise);
-                agrees::<PlanarGeometry, 6>(&model, &mut noise, kind.name());
+                let model = mechanism(2, kind, closed, &mut random);
+                agrees::<PlanarGeometry, 6>(&model, &mut random, kind.name());
             }
             for kind in kinds(3) {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let mut model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut random);
                 if closed && kind != JointKind::Spherical {
                     // Room for the three rows of the ball that closes the loop.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                agrees::<SpatialGeometry, 12>(&model, &mut noise, kind.name());
+                agrees::<SpatialGeometry, 12>(&model, &mut random, kind.name());
             }
         }
     }
 }
 
-fn derivatives<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn derivatives<W: BodyMap<N>, const N: usize>(model: &Model, random: &mut Random, label: &str) {
     let system = Natural::<W, N>::new(model).unwrap();
-    let (q, v) = state(&system, noise);
+    let (q, v) = state(&system, random);
     let size = system.dimensions();
-    let mut lambda = noise.vector(size.nc, 3.0);
+    let mut lambda = random.vector(size.nc, 3.0);
     let mut active = vec![true; size.nc];
     system.active_constraints(&[], &mut active);
     for (lambda, on) in lambda.iter_mut().zip(&active) {
@@ -154,7 +155,7 @@ fn derivatives<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, 
     let g = rows(&system, &q);
     let mut gamma = vec![0.0; size.nc];
     system.constraint_acceleration_bias(&CX, &q, &v, &mut gamma);
-    let a = Column::from_vec(noise.vector(size.nv, 3.0));
+    let a = Column::from_vec(random.vector(size.nv, 3.0));
     let a = onto(&g, a, -Column::from_vec(gamma));
     let at = MotionPoint {
         q: &q,
@@ -169,7 +170,7 @@ fn derivatives<W: BodyMap<N>, const N: usize>(model: &Model, noise: &mut Noise, 
 
 #[test]
 fn every_derivative_is_that_of_the_equations() {
-    let mut noise = Noise::new(8);
+    let mut random = Random::new(8);
     for closed in [false, true] {
         for _ in 0..3 {
             for kind in kinds(2) {
@@ -177,10 +178,10 @@ fn every_derivative_is_that_of_the_equations() {
                     // Nothing moves: energies are rounding.
                     continue;
                 }
-                let model = mechanism(2, kind, closed, &mut noise);
+                let model = mechanism(2, kind, closed, &mut random);
                 derivatives::<PlanarGeometry, 6>(
                     &model,
-                    &mut noise,
+                    &mut random,
                     &format!("plane {}", kind.name()),
                 );
             }
@@ -188,14 +189,14 @@ fn every_derivative_is_that_of_the_equations() {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let mut model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut random);
                 if closed && kind != JointKind::Spherical {
                     // Room for the three rows of the ball: where nothing moves energies are rounding.
                     model.joints[2].kind = JointKind::Universal;
                 }
                 derivatives::<SpatialGeometry, 12>(
                     &model,
-                    &mut noise,
+                    &mut random,
                     &format!("space {}", kind.name()),
                 );
             }
@@ -205,24 +206,24 @@ fn every_derivative_is_that_of_the_equations() {
 
 #[test]
 fn free_bodies_have_a_point_and_vectors_of_their_own() {
-    let mut noise = Noise::new(2);
+    let mut random = Random::new(2);
     for dimension in [2, 3] {
         let model = Model {
             dimension,
             bodies: vec![
-                body(dimension, "a", &mut noise),
-                body(dimension, "b", &mut noise),
+                body(dimension, "a", &mut random),
+                body(dimension, "b", &mut random),
             ],
             forces: vec![spring([Some(0), Some(1)])],
             ..Model::default()
         };
         if dimension == 2 {
-            derivatives::<PlanarGeometry, 6>(&model, &mut noise, "plane");
-            agrees::<PlanarGeometry, 6>(&model, &mut noise, "plane");
+            derivatives::<PlanarGeometry, 6>(&model, &mut random, "plane");
+            agrees::<PlanarGeometry, 6>(&model, &mut random, "plane");
             assert_eq!(PlanarNatural::new(&model).unwrap().counts(), (4, 2));
         } else {
-            derivatives::<SpatialGeometry, 12>(&model, &mut noise, "space");
-            agrees::<SpatialGeometry, 12>(&model, &mut noise, "space");
+            derivatives::<SpatialGeometry, 12>(&model, &mut random, "space");
+            agrees::<SpatialGeometry, 12>(&model, &mut random, "space");
             assert_eq!(SpatialNatural::new(&model).unwrap().counts(), (8, 12));
         }
     }

@@ -5,9 +5,12 @@ use super::{PlanarRelative, Relative, SpatialRelative};
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::{self, Absolute};
-use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use crate::formulation::derivative_check::{DerivativeCheck, check};
 use crate::formulation::relative::joint_map::JointMap;
-use crate::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
+use crate::formulation::{
+    ConfigurationSpace, EvaluationContext, Mechanism, MotionPoint, System, TangentWeights,
+};
+use crate::linalg::random::Random;
 use crate::linalg::rotation::{self, Vec3};
 use crate::model::quantity::{JointField, Quantity};
 use crate::model::*;
@@ -24,10 +27,10 @@ pub(crate) const CX: EvaluationContext<'static> = EvaluationContext {
     modes: &[],
 };
 
-pub(crate) fn body(dimension: usize, name: &str, noise: &mut Noise) -> Body {
+pub(crate) fn body(dimension: usize, name: &str, random: &mut Random) -> Body {
     let flat = dimension == 2;
     let mut three = |size: f64| -> [f64; 3] {
-        let [x, y, z] = std::array::from_fn(|_| size * noise.next());
+        let [x, y, z] = std::array::from_fn(|_| size * random.signed());
         [x, y, if flat { 0.0 } else { z }]
     };
     Body {
@@ -53,10 +56,10 @@ fn joint(
     name: &str,
     kind: JointKind,
     bodies: [BodyRef; 2],
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> Joint {
     let mut vector = || {
-        let [x, y, z] = std::array::from_fn(|_| noise.next());
+        let [x, y, z] = std::array::from_fn(|_| random.signed());
         Vec3::new(x, y, if dimension == 2 { 0.0 } else { z })
     };
     let axis = vector().normalize();
@@ -103,18 +106,18 @@ pub(crate) fn mechanism(
     dimension: usize,
     kind: JointKind,
     closed: bool,
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> Model {
-    let bodies = ["a", "b", "c"].map(|name| body(dimension, name, noise));
+    let bodies = ["a", "b", "c"].map(|name| body(dimension, name, random));
     let mut joints = vec![
-        joint(dimension, "first", kind, [None, Some(0)], noise),
-        joint(dimension, "second", kind, [Some(1), Some(0)], noise),
+        joint(dimension, "first", kind, [None, Some(0)], random),
+        joint(dimension, "second", kind, [Some(1), Some(0)], random),
         joint(
             dimension,
             "third",
             JointKind::Revolute,
             [Some(1), Some(2)],
-            noise,
+            random,
         ),
     ];
     if kind == JointKind::PointOnLine {
@@ -126,7 +129,13 @@ pub(crate) fn mechanism(
         } else {
             JointKind::Spherical
         };
-        joints.push(joint(dimension, "closing", closing, [None, Some(2)], noise));
+        joints.push(joint(
+            dimension,
+            "closing",
+            closing,
+            [None, Some(2)],
+            random,
+        ));
     }
     Model {
         dimension,
@@ -156,10 +165,12 @@ pub(crate) fn balance(system: &dyn System, q: &[f64], v: &[f64]) -> (Vec<f64>, V
     system
         .tangent(
             &CX,
-            q,
-            v,
-            &zero[..nv],
-            &zero[..nc],
+            &MotionPoint {
+                q,
+                v,
+                a: &zero[..nv],
+                lambda: &zero[..nc],
+            },
             &TangentWeights::MASS,
             &mut s,
         )
@@ -202,18 +213,18 @@ pub(crate) fn kinds(dimension: usize) -> Vec<JointKind> {
 fn state<W: JointMap<N>, const N: usize>(
     system: &Relative<W, N>,
     closed: bool,
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> (Vec<f64>, Vec<f64>) {
     let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
     system.initial_state(&mut q, &mut v);
     if !closed {
-        let w = noise.vector(size.nv, 0.7);
+        let w = random.vector(size.nv, 0.7);
         let mut moved = q.clone();
         system.retract(&q, &w, &mut moved);
         q = moved;
     }
-    let mut v = noise.vector(size.nv, 2.0);
+    let mut v = random.vector(size.nv, 2.0);
     if closed {
         // v − Gᵀ(G Gᵀ)⁻¹ G v, pseudo-inverse
         let pattern = system.sparsity();
@@ -230,13 +241,13 @@ fn state<W: JointMap<N>, const N: usize>(
 fn agrees<W: JointMap<N>, const N: usize>(
     model: &Model,
     closed: bool,
-    noise: &mut Noise,
+    random: &mut Random,
     label: &str,
 ) {
     let system = Relative::<W, N>::new(model).unwrap();
     let absolute = Absolute::<W, N>::new(model).unwrap();
     let size = absolute.dimensions();
-    let (z, z_dot) = state(&system, closed, noise);
+    let (z, z_dot) = state(&system, closed, random);
     let (z_ddot, closing) = balance(&system, &z, &z_dot);
     let at = MotionPoint {
         q: &z,
@@ -269,7 +280,7 @@ fn agrees<W: JointMap<N>, const N: usize>(
 
 #[test]
 fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
-    let mut noise = Noise::new(5);
+    let mut random = Random::new(5);
     for closed in [false, true] {
         for kind in kinds(2) {
             // Three welded bodies cannot be closed by a pin without a row too many.
@@ -277,8 +288,8 @@ fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
                 continue;
             }
             for _ in 0..5 {
-                let model = mechanism(2, kind, closed, &mut noise);
-                agrees::<PlanarGeometry, 6>(&model, closed, &mut noise, kind.name());
+                let model = mechanism(2, kind, closed, &mut random);
+                agrees::<PlanarGeometry, 6>(&model, closed, &mut random, kind.name());
             }
         }
         for kind in kinds(3) {
@@ -286,7 +297,7 @@ fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
                 continue;
             }
             for _ in 0..5 {
-                let mut model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut random);
                 if closed
                     && matches!(
                         kind,
@@ -296,17 +307,17 @@ fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
                     // Three coordinates would be fixed by the three rows of the ball: one more body gives them room.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                agrees::<SpatialGeometry, 12>(&model, closed, &mut noise, kind.name());
+                agrees::<SpatialGeometry, 12>(&model, closed, &mut random, kind.name());
             }
         }
     }
 }
 
-fn derivatives<W: JointMap<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn derivatives<W: JointMap<N>, const N: usize>(model: &Model, random: &mut Random, label: &str) {
     let system = Relative::<W, N>::new(model).unwrap();
     let size = system.dimensions();
-    let (q, v) = state(&system, false, noise);
-    let lambda = noise.vector(size.nc, 3.0);
+    let (q, v) = state(&system, false, random);
+    let lambda = random.vector(size.nc, 3.0);
     // K stands for the change of Jᵀ by the multipliers of the tree: exact where the equations hold. With any λ there are
     // accelerations for which they do.
     let pattern = system.sparsity();
@@ -320,10 +331,12 @@ fn derivatives<W: JointMap<N>, const N: usize>(model: &Model, noise: &mut Noise,
     system
         .tangent(
             &CX,
-            &q,
-            &v,
-            &zero[..size.nv],
-            &zero[..size.nc],
+            &MotionPoint {
+                q: &q,
+                v: &v,
+                a: &zero[..size.nv],
+                lambda: &zero[..size.nc],
+            },
             &TangentWeights::MASS,
             &mut m,
         )
@@ -344,22 +357,22 @@ fn derivatives<W: JointMap<N>, const N: usize>(model: &Model, noise: &mut Noise,
 
 #[test]
 fn every_derivative_is_that_of_the_equations() {
-    let mut noise = Noise::new(8);
+    let mut random = Random::new(8);
     for closed in [false, true] {
         for _ in 0..3 {
             for kind in kinds(2) {
-                let model = mechanism(2, kind, closed, &mut noise);
+                let model = mechanism(2, kind, closed, &mut random);
                 derivatives::<PlanarGeometry, 6>(
                     &model,
-                    &mut noise,
+                    &mut random,
                     &format!("plane {}", kind.name()),
                 );
             }
             for kind in kinds(3) {
-                let model = mechanism(3, kind, closed, &mut noise);
+                let model = mechanism(3, kind, closed, &mut random);
                 derivatives::<SpatialGeometry, 12>(
                     &model,
-                    &mut noise,
+                    &mut random,
                     &format!("space {}", kind.name()),
                 );
             }
@@ -369,13 +382,13 @@ fn every_derivative_is_that_of_the_equations() {
 
 #[test]
 fn free_bodies_have_the_coordinates_they_have_in_absolute_ones() {
-    let mut noise = Noise::new(2);
+    let mut random = Random::new(2);
     for dimension in [2, 3] {
         let model = Model {
             dimension,
             bodies: vec![
-                body(dimension, "a", &mut noise),
-                body(dimension, "b", &mut noise),
+                body(dimension, "a", &mut random),
+                body(dimension, "b", &mut random),
             ],
             forces: vec![spring([Some(0), Some(1)])],
             ..Model::default()
@@ -408,8 +421,8 @@ fn free_bodies_have_the_coordinates_they_have_in_absolute_ones() {
 
 #[test]
 fn joint_quantities_are_those_of_the_joint_as_written() {
-    let mut noise = Noise::new(12);
-    let model = mechanism(3, JointKind::Universal, false, &mut noise);
+    let mut random = Random::new(12);
+    let model = mechanism(3, JointKind::Universal, false, &mut random);
     let system = SpatialRelative::new(&model).unwrap();
     let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
@@ -432,16 +445,16 @@ fn joint_quantities_are_those_of_the_joint_as_written() {
 
 #[test]
 fn what_is_raised_to_the_bodies_comes_back_and_what_they_do_is_dropped_on_the_joints() {
-    let mut noise = Noise::new(21);
+    let mut random = Random::new(21);
     for kind in kinds(3) {
-        let model = mechanism(3, kind, true, &mut noise);
+        let model = mechanism(3, kind, true, &mut random);
         let system = SpatialRelative::with(&model, &[], Some(true)).unwrap();
-        let (q, _) = state(&system, false, &mut noise);
+        let (q, _) = state(&system, false, &mut random);
         let lift = System::descriptor_form(&system).unwrap();
         let (wide, own) = (lift.dimensions().0, system.dimensions().nv);
         let mut geometry = vec![0.0; lift.transformation_len()];
         lift.transformation_at(&q, &mut geometry);
-        let z = noise.vector(own, 1.0);
+        let z = random.vector(own, 1.0);
         let (mut bodies, mut back) = (vec![0.0; wide], vec![0.0; own]);
         lift.velocity(&geometry, &z, &mut bodies);
         lift.reduce_velocity(&geometry, &bodies, &mut back);
@@ -455,8 +468,8 @@ fn what_is_raised_to_the_bodies_comes_back_and_what_they_do_is_dropped_on_the_jo
 
 #[test]
 fn no_cut_changes_the_rank_of_the_closures() {
-    let mut noise = Noise::new(31);
-    let model = mechanism(2, JointKind::Revolute, true, &mut noise);
+    let mut random = Random::new(31);
+    let model = mechanism(2, JointKind::Revolute, true, &mut random);
     let mut ranks = Vec::new();
     for cut in ["first", "second", "third", "closing"] {
         let system = PlanarRelative::with_cuts(&model, &[cut]).unwrap();

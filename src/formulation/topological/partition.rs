@@ -201,14 +201,14 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formulation::derivative_check::Noise;
+    use crate::linalg::random::Random;
 
     #[test]
     fn factors_solve_with_the_matrix_and_its_transpose() {
-        let mut noise = Noise::new(3);
+        let mut random = Random::new(3);
         for n in [1, 2, 5, 9] {
-            let a = noise.vector(n * n, 1.0);
-            let x = noise.vector(n, 1.0);
+            let a = random.vector(n * n, 1.0);
+            let x = random.vector(n, 1.0);
             let mut square = Square::new(n);
             square.values().copy_from_slice(&a);
             assert!(square.factor());

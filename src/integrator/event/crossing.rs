@@ -1,7 +1,7 @@
 //! Directions of crossings, and the roots of the cubic through both ends of a step.
 
 use super::super::state::EventSide;
-use crate::formulation::Crossing;
+use crate::formulation::system::Crossing;
 
 /// Bisections that locate a root of the cubic to rounding.
 const BISECTIONS: usize = 80;

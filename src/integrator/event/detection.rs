@@ -7,7 +7,7 @@ use super::super::trial::{StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
 use super::crossing::{crosses, first_crossing, is_beyond};
 use crate::error::Result;
-use crate::formulation::{Crossing, Dimensions, MotionPoint};
+use crate::formulation::system::{Crossing, Dimensions, MotionPoint};
 
 /// Repetitions of a step to locate an event: enough to reach rounding for every smooth φ.
 const REPETITIONS: usize = 12;

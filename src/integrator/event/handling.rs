@@ -1,14 +1,14 @@
 //! Handles events at their time: events that are due before a step, modes and impacts, and the restart of the motion.
 
 use super::super::Integrator;
-use super::super::start::PROJECTED;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
+use super::super::tolerances::CONSISTENT_VELOCITY;
 use super::super::trial::StepFailure;
 use super::super::workspace::{Problem, Workspace};
 use super::LocatedEvent;
 use super::crossing::{crosses, is_beyond};
 use crate::error::{Error, Result};
-use crate::formulation::Crossing;
+use crate::formulation::system::Crossing;
 
 /// Consecutive events without progress in time after which a bouncing contact becomes a constraint ...
 pub(super) const ACTIVATE_AFTER: u32 = 50;
@@ -190,9 +190,9 @@ fn restart_motion(
     s.typical_pivot = pivots.smallest_constraint;
     if work.size.nc > 0 {
         // A constraint that becomes active is satisfied only to the accuracy of the event's location.
-        work.close_positions(p, s.t, &mut s.q, &s.v)?;
+        work.reassemble(p, s.t, &mut s.q, &s.v)?;
         work.factorise_mass(p, s.t, &s.q, &s.v)?;
-        work.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
+        work.fit(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
     }
     work.restart_accelerations(p, s, stats)
 }

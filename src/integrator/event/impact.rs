@@ -18,7 +18,7 @@ use super::crossing::is_beyond;
 use super::dot;
 use super::handling::ACTIVATE_AFTER;
 use crate::error::Result;
-use crate::formulation::{Dimensions, EventEffect, MotionPoint};
+use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
 
 /// Impulse directions, normal and tangential, that are solved together; further ones follow in the next round.
 const SIMULTANEOUS: usize = 32;

@@ -325,7 +325,7 @@ impl PlanarHeight {
 mod tests {
     use super::*;
     use crate::formulation::absolute::geometry::RelativeCoordinate as _;
-    use crate::formulation::derivative_check::Noise;
+    use crate::linalg::random::Random;
 
     fn measures() -> Vec<PlanarCoordinate> {
         let point = |body, x, y| PlanarPoint {
@@ -362,10 +362,10 @@ mod tests {
 
     #[test]
     fn gradients_and_hessians_are_the_differences_of_what_they_derive() {
-        let mut noise = Noise::new(7);
+        let mut random = Random::new(7);
         for measure in measures() {
             for _ in 0..5 {
-                let q: Vec<f64> = (0..6).map(|_| 2.0 * noise.next()).collect();
+                let q: Vec<f64> = (0..6).map(|_| 2.0 * random.signed()).collect();
                 let (_, g) = measure.value(&mut PlanarPoses::new(&q));
                 let h = measure.hessian(&mut PlanarPoses::new(&q));
                 for (side, body) in measure.bodies().iter().enumerate() {
@@ -396,13 +396,13 @@ mod tests {
 
     #[test]
     fn the_short_form_of_the_curvature_of_a_slide_is_the_quadratic_form_of_its_hessian() {
-        let mut noise = Noise::new(3);
+        let mut random = Random::new(3);
         for measure in measures() {
             let PlanarCoordinate::Slide(slide) = &measure else {
                 continue;
             };
-            let q: Vec<f64> = (0..6).map(|_| noise.next()).collect();
-            let v: [f64; 6] = std::array::from_fn(|_| noise.next());
+            let q: Vec<f64> = (0..6).map(|_| random.signed()).collect();
+            let v: [f64; 6] = std::array::from_fn(|_| random.signed());
             let poses = &mut PlanarPoses::new(&q);
             let full = geometry::quadratic(&slide.hessian(poses), &v);
             assert!((slide.curvature(poses, &v) - full).abs() < 1e-14);

@@ -3,8 +3,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::formulation::absolute::PlanarAbsolute;
-use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
+use crate::formulation::derivative_check::{DerivativeCheck, check};
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
+use crate::linalg::random::Random;
 use crate::model::*;
 
 /// No inputs, no parameters.
@@ -128,21 +129,21 @@ pub fn actuator(on: ForceApplication, effort: f64) -> Force {
 pub fn check_at_random(model: &Model) {
     let cx = EvaluationContext {
         t: 0.3,
-        u: &Noise::new(1).vector(model.inputs.len(), 2.0),
-        u_dot: &Noise::new(2).vector(model.inputs.len(), 2.0),
-        u_ddot: &Noise::new(3).vector(model.inputs.len(), 2.0),
+        u: &Random::new(1).vector(model.inputs.len(), 2.0),
+        u_dot: &Random::new(2).vector(model.inputs.len(), 2.0),
+        u_ddot: &Random::new(3).vector(model.inputs.len(), 2.0),
         p: &model.parameters.iter().map(|p| p.start).collect::<Vec<_>>(),
         modes: &[],
     };
     let system = PlanarAbsolute::new(model).unwrap();
     let size = system.dimensions();
-    let mut noise = Noise::new(17);
+    let mut random = Random::new(17);
     for round in 0..6 {
         let at = MotionPoint {
-            q: &noise.vector(size.nq, 2.0),
-            v: &noise.vector(size.nv, 3.0),
-            a: &noise.vector(size.nv, 5.0),
-            lambda: &noise.vector(size.nc, 5.0),
+            q: &random.vector(size.nq, 2.0),
+            v: &random.vector(size.nv, 3.0),
+            a: &random.vector(size.nv, 5.0),
+            lambda: &random.vector(size.nc, 5.0),
         };
         if let Err(text) = check(&system, &cx, &at, &DerivativeCheck::default()) {
             panic!("round {round}:\n{text}");
@@ -172,10 +173,12 @@ impl Solved {
         system
             .tangent(
                 &STILL,
-                &q,
-                &v,
-                &v,
-                &vec![0.0; nc],
+                &MotionPoint {
+                    q: &q,
+                    v: &v,
+                    a: &v,
+                    lambda: &vec![0.0; nc],
+                },
                 &TangentWeights::MASS,
                 &mut values,
             )

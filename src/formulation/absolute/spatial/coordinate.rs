@@ -456,11 +456,11 @@ impl SpatialAngle {
 mod tests {
     use super::*;
     use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate as _};
-    use crate::formulation::derivative_check::Noise;
+    use crate::linalg::random::Random;
 
     fn measures() -> Vec<SpatialCoordinate> {
-        let mut noise = Noise::new(5);
-        let mut vector = || Vec3::new(noise.next(), noise.next(), noise.next());
+        let mut random = Random::new(5);
+        let mut vector = || Vec3::new(random.signed(), random.signed(), random.signed());
         let mut all = Vec::new();
         for (i, j) in [(Some(0), Some(1)), (None, Some(1)), (Some(1), None)] {
             let points = [
@@ -510,10 +510,10 @@ mod tests {
     fn gradients_and_their_changes_are_the_differences_of_what_they_derive() {
         // Fourth-order differences with e = 1e-3: truncation 1e-12, rounding 1e-13; angles whose direction nearly vanishes
         // from their plane have derivatives up to 1e4 times larger.
-        let mut noise = Noise::new(7);
+        let mut random = Random::new(7);
         for measure in measures() {
             for _ in 0..5 {
-                let mut q: Vec<f64> = (0..14).map(|_| 2.0 * noise.next()).collect();
+                let mut q: Vec<f64> = (0..14).map(|_| 2.0 * random.signed()).collect();
                 for b in 0..2 {
                     let turned = crate::linalg::rotation::normalized(&std::array::from_fn(|k| {
                         q[7 * b + 3 + k]
@@ -523,7 +523,7 @@ mod tests {
                 let (_, g) = measure.value(&mut SpatialPoses::new(&q));
                 let h = measure.hessian(&mut SpatialPoses::new(&q));
                 let size = h.iter().flatten().fold(1.0_f64, |m, x| m.max(x.abs()));
-                let v: SpatialGradient = std::array::from_fn(|_| noise.next());
+                let v: SpatialGradient = std::array::from_fn(|_| random.signed());
                 let apart =
                     measure.curvature(&mut SpatialPoses::new(&q), &v) - geometry::quadratic(&h, &v);
                 // Rounding of a hundred products.

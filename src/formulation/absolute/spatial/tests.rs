@@ -1,13 +1,14 @@
 //! The whole formulation in space: every derivative against differences.
 
 use crate::formulation::absolute::SpatialAbsolute;
-use crate::formulation::derivative_check::{DerivativeCheck, Noise, check};
-use crate::formulation::{EvaluationContext, MotionPoint, System};
+use crate::formulation::derivative_check::{DerivativeCheck, check};
+use crate::formulation::{ConfigurationSpace, EvaluationContext, MotionPoint, System};
+use crate::linalg::random::Random;
 use crate::linalg::rotation;
 use crate::model::*;
 
-fn body(name: &str, noise: &mut Noise) -> Body {
-    let mut three = |size: f64| -> [f64; 3] { std::array::from_fn(|_| size * noise.next()) };
+fn body(name: &str, random: &mut Random) -> Body {
+    let mut three = |size: f64| -> [f64; 3] { std::array::from_fn(|_| size * random.signed()) };
     let position = three(1.0);
     let turned = rotation::exp(&three(1.0).into());
     Body {
@@ -23,8 +24,8 @@ fn body(name: &str, noise: &mut Noise) -> Body {
     }
 }
 
-fn joint(kind: JointKind, noise: &mut Noise) -> Joint {
-    let mut vector = || rotation::Vec3::new(noise.next(), noise.next(), noise.next());
+fn joint(kind: JointKind, random: &mut Random) -> Joint {
+    let mut vector = || rotation::Vec3::new(random.signed(), random.signed(), random.signed());
     let axis = vector().normalize();
     let across = axis.cross(&vector()).normalize();
     let point = vector();
@@ -45,11 +46,11 @@ fn joint(kind: JointKind, noise: &mut Noise) -> Joint {
 }
 
 /// A random configuration with unit quaternions and counted angles that belong to it.
-fn configuration(system: &SpatialAbsolute, noise: &mut Noise) -> Vec<f64> {
+fn configuration(system: &SpatialAbsolute, random: &mut Random) -> Vec<f64> {
     let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
     crate::formulation::Mechanism::initial_state(system, &mut q, &mut v);
-    let w = noise.vector(size.nv, 0.7);
+    let w = random.vector(size.nv, 0.7);
     let mut moved = q.clone();
     system.retract(&q, &w, &mut moved);
     moved
@@ -57,13 +58,13 @@ fn configuration(system: &SpatialAbsolute, noise: &mut Noise) -> Vec<f64> {
 
 #[test]
 fn every_joint_of_space_has_the_derivatives_of_its_constraints() {
-    let mut noise = Noise::new(3);
+    let mut random = Random::new(3);
     for (name, kind) in JointKind::ALL {
-        let mut joints = vec![joint(kind, &mut noise)];
+        let mut joints = vec![joint(kind, &mut random)];
         if kind == JointKind::Coupling {
             joints = vec![
-                joint(JointKind::Cylindrical, &mut noise),
-                joint(JointKind::Revolute, &mut noise),
+                joint(JointKind::Cylindrical, &mut random),
+                joint(JointKind::Revolute, &mut random),
             ];
             joints[1].bodies = [Some(1), Some(2)];
             joints.push(Joint {
@@ -96,9 +97,9 @@ fn every_joint_of_space_has_the_derivatives_of_its_constraints() {
         let model = Model {
             gravity: [0.3, -0.2, -9.81],
             bodies: vec![
-                body("a", &mut noise),
-                body("b", &mut noise),
-                body("c", &mut noise),
+                body("a", &mut random),
+                body("b", &mut random),
+                body("c", &mut random),
             ],
             joints,
             forces: vec![spring],
@@ -115,12 +116,12 @@ fn every_joint_of_space_has_the_derivatives_of_its_constraints() {
             modes: &[],
         };
         for round in 0..3 {
-            let q = configuration(&system, &mut noise);
+            let q = configuration(&system, &mut random);
             let at = MotionPoint {
                 q: &q,
-                v: &noise.vector(size.nv, 2.0),
-                a: &noise.vector(size.nv, 3.0),
-                lambda: &noise.vector(size.nc, 3.0),
+                v: &random.vector(size.nv, 2.0),
+                a: &random.vector(size.nv, 3.0),
+                lambda: &random.vector(size.nc, 3.0),
             };
             if let Err(text) = check(&system, &cx, &at, &DerivativeCheck::default()) {
                 panic!("{name}, round {round}:\n{text}");

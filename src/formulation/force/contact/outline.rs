@@ -2,12 +2,12 @@
 //! its polygon. The material lies to the right of the direction of travel.
 
 use super::super::dual::Scalar;
-use super::face::ContactSurface;
+use super::surface::ContactSurface;
 use crate::formulation::function::{Spline, SplineEnds};
 use crate::model::SurfaceOutline;
 
 /// The faces of an outline, points seen from the centre of mass.
-pub fn faces(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<ContactSurface> {
+pub fn surfaces(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<ContactSurface> {
     let points = oriented(outline, center);
     if outline.smooth {
         return vec![ContactSurface::Smooth(Box::new(SmoothCurve::new(
@@ -27,7 +27,7 @@ pub fn faces(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<ContactSurface> 
             ends: [deep(points[k]), deep(points[(k + 1) % n])],
             along: deep(along[k]),
             normal: [-along[k][1], along[k][0], 0.0],
-            deepest: outline.depth,
+            max_depth: outline.depth,
         })
         .collect();
     for k in 0..pieces {
@@ -41,7 +41,7 @@ pub fn faces(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<ContactSurface> 
             faces.push(ContactSurface::Corner {
                 point: deep(points[(k + 1) % n]),
                 along: [deep(a), deep(b)],
-                deepest: outline.depth,
+                max_depth: outline.depth,
             });
         }
     }
@@ -80,7 +80,7 @@ pub struct SmoothCurve {
     y: Spline,
     knots: Vec<f64>,
     closed: bool,
-    deepest: f64,
+    max_depth: f64,
 }
 
 /// The nearest place of a smooth outline, in the axes of its body.
@@ -91,16 +91,16 @@ pub struct NearestPoint<T> {
     /// Out of the material.
     pub normal: [T; 2],
     /// γ
-    pub place: [T; 2],
+    pub point: [T; 2],
     /// How far from both ends; 1 for a closed outline.
     pub margins: [T; 2],
 }
 
 /// Places tried in each interval before Newton.
-const TRIED: usize = 4;
+const SAMPLES_PER_INTERVAL: usize = 4;
 
 impl SmoothCurve {
-    fn new(points: &[[f64; 2]], closed: bool, deepest: f64) -> Self {
+    fn new(points: &[[f64; 2]], closed: bool, max_depth: f64) -> Self {
         let mut points = points.to_vec();
         if closed {
             points.push(points[0]);
@@ -124,30 +124,30 @@ impl SmoothCurve {
             y: spline(1),
             knots,
             closed,
-            deepest,
+            max_depth,
         }
     }
 
     /// It has no ends.
-    pub fn closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.closed
     }
 
     /// Depth beyond which a ball is on another side.
-    pub fn deepest(&self) -> f64 {
-        self.deepest
+    pub fn max_depth(&self) -> f64 {
+        self.max_depth
     }
 
-    fn span(&self) -> f64 {
+    fn length(&self) -> f64 {
         self.knots[self.knots.len() - 1]
     }
 
     /// The parameter of the place nearest to c: the best of some places, then Newton on (c − γ)·γ' = 0.
-    fn parameter(&self, c: [f64; 2]) -> f64 {
+    fn nearest_parameter(&self, c: [f64; 2]) -> f64 {
         let mut best = (f64::INFINITY, 0.0, 0.0);
         for pair in self.knots.windows(2) {
-            let width = (pair[1] - pair[0]) / TRIED as f64;
-            for k in 0..TRIED {
+            let width = (pair[1] - pair[0]) / SAMPLES_PER_INTERVAL as f64;
+            for k in 0..SAMPLES_PER_INTERVAL {
                 let s = pair[0] + (k as f64 + 0.5) * width;
                 let (x, y) = (self.x.at(s)[0] - c[0], self.y.at(s)[0] - c[1]);
                 let far = x * x + y * y;
@@ -170,7 +170,7 @@ impl SmoothCurve {
             };
             let step = ((e[0] * x[1] + e[1] * y[1]) / slope).clamp(-width, width);
             s += step;
-            if step.abs() <= 1e-15 * self.span() {
+            if step.abs() <= 1e-15 * self.length() {
                 break;
             }
         }
@@ -179,15 +179,15 @@ impl SmoothCurve {
 
     /// The place nearest to c, with the derivatives of c.
     pub fn nearest<T: Scalar>(&self, c: &[T; 2]) -> NearestPoint<T> {
-        let mut at = self.parameter([c[0].value(), c[1].value()]);
+        let mut at = self.nearest_parameter([c[0].value(), c[1].value()]);
         let mut margins = [T::constant(1.0); 2];
         if !self.closed {
             let margin = |s: f64| {
                 let (x, y) = (self.x.at(s), self.y.at(s));
                 (c[0] + (-x[0])) * x[1] + (c[1] + (-y[0])) * y[1]
             };
-            margins = [margin(0.0), -margin(self.span())];
-            at = at.clamp(0.0, self.span());
+            margins = [margin(0.0), -margin(self.length())];
+            at = at.clamp(0.0, self.length());
         }
         let (x, y) = (self.x.at(at), self.y.at(at));
         // One step of Newton's carries the derivatives of c over to s.
@@ -202,7 +202,7 @@ impl SmoothCurve {
         NearestPoint {
             height,
             normal,
-            place,
+            point: place,
             margins,
         }
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_spline_through_a_circle_is_met_like_a_circle() {
         for hollow in [false, true] {
-            let faces = faces(&circle(40, true, hollow), [0.2, 0.1]);
+            let faces = surfaces(&circle(40, true, hollow), [0.2, 0.1]);
             let [ContactSurface::Smooth(curve)] = &faces[..] else {
                 panic!()
             };
@@ -243,7 +243,7 @@ mod tests {
                 // The spline's own error: (2π/40)⁴ 2/384.
                 assert!((found.height - sign * 0.7).abs() < 1e-5, "{found:?}");
                 assert!((found.normal[0] - sign * angle.cos()).abs() < 1e-3);
-                assert!((found.place[1] - (-0.6 + 2.0 * angle.sin())).abs() < 1e-3);
+                assert!((found.point[1] - (-0.6 + 2.0 * angle.sin())).abs() < 1e-3);
             }
         }
     }
@@ -258,7 +258,7 @@ mod tests {
             depth: 0.3,
         };
         let count = |outline: &SurfaceOutline| {
-            let faces = faces(outline, [0.0; 2]);
+            let faces = surfaces(outline, [0.0; 2]);
             let corners = faces
                 .iter()
                 .filter(|f| matches!(f, ContactSurface::Corner { .. }))

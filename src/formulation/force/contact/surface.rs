@@ -18,7 +18,7 @@ pub struct Proximity<T> {
     /// n, ground axes.
     pub normal: Vector3Of<T>,
     /// Ground frame.
-    pub place: Vector3Of<T>,
+    pub point: Vector3Of<T>,
     /// Of a piece of an outline: how far inside its two ends, positive inside (m).
     pub margins: [T; 2],
 }
@@ -34,7 +34,7 @@ pub enum ContactSurface {
         normal: [f64; 3],
     },
     /// A ball.
-    Ball {
+    Sphere {
         /// Centre.
         point: [f64; 3],
         /// m
@@ -49,7 +49,7 @@ pub enum ContactSurface {
         /// Unit vector out of the material.
         normal: [f64; 3],
         /// m
-        deepest: f64,
+        max_depth: f64,
     },
     /// A corner that sticks out between two segments.
     Corner {
@@ -58,7 +58,7 @@ pub enum ContactSurface {
         /// Unit vectors along the segment before and the one behind.
         along: [[f64; 3]; 2],
         /// m
-        deepest: f64,
+        max_depth: f64,
     },
     /// A smooth outline.
     Smooth(Box<SmoothCurve>),
@@ -66,25 +66,30 @@ pub enum ContactSurface {
 
 impl ContactSurface {
     /// It ends somewhere.
-    pub fn ends(&self) -> bool {
+    pub fn is_bounded(&self) -> bool {
         match self {
-            Self::Plane { .. } | Self::Ball { .. } => false,
+            Self::Plane { .. } | Self::Sphere { .. } => false,
             Self::Segment { .. } | Self::Corner { .. } => true,
-            Self::Smooth(curve) => !curve.closed(),
+            Self::Smooth(curve) => !curve.is_closed(),
         }
     }
 
     /// Depth beyond which a ball is on another side.
-    pub fn deepest(&self) -> f64 {
+    pub fn max_depth(&self) -> f64 {
         match self {
-            Self::Plane { .. } | Self::Ball { .. } => f64::INFINITY,
-            Self::Segment { deepest, .. } | Self::Corner { deepest, .. } => *deepest,
-            Self::Smooth(curve) => curve.deepest(),
+            Self::Plane { .. } | Self::Sphere { .. } => f64::INFINITY,
+            Self::Segment {
+                max_depth: deepest, ..
+            }
+            | Self::Corner {
+                max_depth: deepest, ..
+            } => *deepest,
+            Self::Smooth(curve) => curve.max_depth(),
         }
     }
 
     /// Where a ball about `center` meets it.
-    pub fn meet<T: Scalar>(
+    pub fn proximity<T: Scalar>(
         &self,
         body: &BodyFrame<T>,
         center: &Vector3Of<T>,
@@ -93,46 +98,48 @@ impl ContactSurface {
         let free = [T::constant(1.0); 2];
         match self {
             Self::Plane { point, normal } => {
-                let n = body.fixed(normal);
-                let height = dot(&n, &minus(center, &body.place(point)));
+                let n = body.fixed_vector(normal);
+                let height = dot(&n, &minus(center, &body.point_position(point)));
                 Proximity {
                     depth: -height + radius,
                     normal: n,
-                    place: minus(center, &n.map(|x| x * radius)),
+                    point: minus(center, &n.map(|x| x * radius)),
                     margins: free,
                 }
             }
-            Self::Ball { point, radius: own } => ball(body, point, *own, center, radius, free),
+            Self::Sphere { point, radius: own } => {
+                sphere_proximity(body, point, *own, center, radius, free)
+            }
             Self::Segment {
                 ends,
                 along,
                 normal,
                 ..
             } => {
-                let [begin, end] = ends.map(|p| minus(center, &body.place(&p)));
-                let (n, t) = (body.fixed(normal), body.fixed(along));
+                let [begin, end] = ends.map(|p| minus(center, &body.point_position(&p)));
+                let (n, t) = (body.fixed_vector(normal), body.fixed_vector(along));
                 Proximity {
                     depth: -dot(&n, &begin) + radius,
                     normal: n,
-                    place: minus(center, &n.map(|x| x * radius)),
+                    point: minus(center, &n.map(|x| x * radius)),
                     margins: [dot(&t, &begin), -dot(&t, &end)],
                 }
             }
             Self::Corner { point, along, .. } => {
-                let e = minus(center, &body.place(point));
-                let [before, behind] = along.map(|t| dot(&body.fixed(&t), &e));
-                ball(body, point, 0.0, center, radius, [before, -behind])
+                let e = minus(center, &body.point_position(point));
+                let [before, behind] = along.map(|t| dot(&body.fixed_vector(&t), &e));
+                sphere_proximity(body, point, 0.0, center, radius, [before, -behind])
             }
             Self::Smooth(curve) => {
-                let seen = body.turn_back(&minus(center, &body.r));
+                let seen = body.to_body(&minus(center, &body.r));
                 let found = curve.nearest(&[seen[0], seen[1]]);
                 let zero = T::constant(0.0);
-                let n = body.turn(&[found.normal[0], found.normal[1], zero]);
-                let on = body.turn(&[found.place[0], found.place[1], zero]);
+                let n = body.to_ground(&[found.normal[0], found.normal[1], zero]);
+                let on = body.to_ground(&[found.point[0], found.point[1], zero]);
                 Proximity {
                     depth: -found.height + radius,
                     normal: n,
-                    place: plus(&body.r, &on),
+                    point: plus(&body.r, &on),
                     margins: found.margins,
                 }
             }
@@ -140,7 +147,7 @@ impl ContactSurface {
     }
 }
 
-fn ball<T: Scalar>(
+fn sphere_proximity<T: Scalar>(
     body: &BodyFrame<T>,
     point: &[f64; 3],
     own: f64,
@@ -148,7 +155,7 @@ fn ball<T: Scalar>(
     radius: f64,
     margins: [T; 2],
 ) -> Proximity<T> {
-    let middle = body.place(point);
+    let middle = body.point_position(point);
     let e = minus(center, &middle);
     let squared = dot(&e, &e);
     // Centres in one place have no direction between them: up, without derivatives.
@@ -157,7 +164,7 @@ fn ball<T: Scalar>(
         return Proximity {
             depth: T::constant(own + radius),
             normal: up,
-            place: middle,
+            point: middle,
             margins,
         };
     }
@@ -166,7 +173,7 @@ fn ball<T: Scalar>(
     Proximity {
         depth: -distance + (own + radius),
         normal,
-        place: plus(&middle, &normal.map(|x| x * own)),
+        point: plus(&middle, &normal.map(|x| x * own)),
         margins,
     }
 }
