@@ -63,10 +63,10 @@ fn every_name_in_backticks_exists() {
                 .filter(|word| is_code(word))
             {
                 let last = word.rsplit("::").next().unwrap();
-                let known = if word.contains('/') || word.contains('.') {
-                    file_exists(word) || word.split(['.', '/']).all(word_exists)
-                } else {
-                    word.split("::").all(|part| word_exists(part)) || file_exists(last)
+                let known = match (word.contains('/'), word.contains('.')) {
+                    (true, _) => file_exists(word),
+                    (false, true) => file_exists(word) || word.split('.').all(word_exists),
+                    _ => word.split("::").all(word_exists) || file_exists(last),
                 };
                 if !known {
                     missing.push(format!("{document}:{}: {word}", number + 1));
