@@ -23,7 +23,7 @@ use super::token;
 use crate::component::Instance;
 use crate::error::{Error, Result};
 use crate::formulation;
-use crate::model::{FormulationName, Model, portable};
+use crate::model::{Model, portable};
 
 /// What is in an archive besides the library.
 #[derive(Clone, Debug)]
@@ -105,14 +105,7 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
     if chosen == original.solver.formulation {
         return Ok(text.to_owned());
     }
-    let word = match chosen {
-        FormulationName::Auto => "auto",
-        FormulationName::Absolute => "absolute",
-        FormulationName::Global => "global",
-        FormulationName::Topological => "topological",
-        FormulationName::Hybrid => "hybrid",
-        FormulationName::Relative => "relative",
-    };
+    let word = chosen.name();
     let resolved = portable::with_formulation(text, origin, word)?;
     let mut expected = original.clone();
     expected.solver.formulation = chosen;

@@ -45,7 +45,7 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             FormulationName::Auto => Ok(Box::new(linear_system::LinearSystem::new(model, system)?)),
             other => Err(Error::Argument {
                 name: "solver.formulation".into(),
-                value: format!("\"{}\"", format!("{other:?}").to_lowercase()),
+                value: format!("\"{}\"", other.name()),
                 expected: "\"auto\": a system given by its matrices has its own coordinates".into(),
             }),
         };

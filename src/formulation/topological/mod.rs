@@ -117,7 +117,7 @@ impl Topological {
             inner,
             layout,
             whole_rows,
-            rechoose: model.solver.rechoose,
+            rechoose: model.solver.repartition,
             first,
             work: Mutex::new(work),
         };

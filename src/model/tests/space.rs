@@ -232,7 +232,7 @@ fn bodies_in_space_are_read_as_written() {
     assert_eq!(model.dimension, 3);
     assert_eq!(model.gravity, [0.0, 0.0, -9.81]);
     assert_eq!(model.solver.penalty, Some(1e7));
-    assert!(!model.solver.rechoose);
+    assert!(!model.solver.repartition);
     let [a, b, c, table] = &model.bodies[..] else {
         panic!("four bodies")
     };
