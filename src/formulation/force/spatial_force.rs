@@ -126,7 +126,7 @@ pub struct SpatialForceElement<K, const N: usize> {
 impl<K: SpatialForce, const N: usize> SpatialForceElement<K, N> {
     /// With the slots of its derivatives.
     pub fn new(force: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
-        let pair = slots.pair(bodies, |_, _| true);
+        let pair = slots.body_pair(bodies, |_, _| true);
         Self {
             force,
             bodies,
