@@ -71,7 +71,7 @@ mod tests {
     use super::super::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
     use super::super::samples::{Sample, planar_chain};
     use super::*;
-    use crate::formulation::Sparsity;
+    use crate::formulation::system::Sparsity;
 
     type Dense = nalgebra::DMatrix<f64>;
     type Column = nalgebra::DVector<f64>;

@@ -23,7 +23,7 @@ use super::token;
 use crate::component::Instance;
 use crate::error::{Error, Result};
 use crate::formulation;
-use crate::model::{FormulationName, Model, portable};
+use crate::model::{Model, portable};
 
 /// What is in an archive besides the library.
 #[derive(Clone, Debug)]
@@ -105,15 +105,7 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
     if chosen == original.solver.formulation {
         return Ok(text.to_owned());
     }
-    let word = match chosen {
-        FormulationName::Auto => "auto",
-        FormulationName::Absolute => "absolute",
-        FormulationName::Global => "global",
-        FormulationName::Topological => "topological",
-        FormulationName::Hybrid => "hybrid",
-        FormulationName::Relative => "relative",
-    };
-    let resolved = portable::with_formulation(text, origin, word)?;
+    let resolved = portable::with_formulation(text, origin, chosen.name())?;
     let mut expected = original.clone();
     expected.solver.formulation = chosen;
     let found = Model::from_text_in(&resolved, origin, folder)?;
@@ -123,7 +115,8 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
             name: "solver.formulation".to_owned(),
             value: "auto".to_owned(),
             expected: format!(
-                "\"{word}\" written in the [solver] table: it cannot be put there by itself"
+                "\"{}\" written in the [solver] table: it cannot be put there by itself",
+                chosen.name()
             ),
         }),
     }

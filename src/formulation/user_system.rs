@@ -14,8 +14,8 @@ mod failure;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, Mechanism,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, Mechanism, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::error::{Error, Result};
 use crate::model::quantity::Quantity;
@@ -430,39 +430,6 @@ impl<E: UserEquations> System for UserSystem<E> {
         }
     }
 
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        if self.rotations {
-            return self.group(Callback::Retract, q, w, out);
-        }
-        for i in 0..q.len() {
-            out[i] = q[i] + w[i];
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        if self.rotations {
-            return self.group(Callback::Difference, q0, q1, w);
-        }
-        for i in 0..w.len() {
-            w[i] = q1[i] - q0[i];
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        match self.rotations {
-            true => self.group(Callback::Bracket, x, y, out),
-            false => out.fill(0.0),
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        if self.rotations {
-            let mut scratch = self.scratch();
-            scratch.turned.copy_from_slice(y);
-            self.group(Callback::TangentInverse, theta, &scratch.turned, y);
-        }
-    }
-
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         let at = CallbackArguments::of_a(cx, q, a);
         if self.equations.has(Callback::MassTimes) {
@@ -484,13 +451,11 @@ impl<E: UserEquations> System for UserSystem<E> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         let at = CallbackArguments {
             cx,
             q,
@@ -555,14 +520,6 @@ impl<E: UserEquations> System for UserSystem<E> {
         }
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        rows.fill(true);
-        if self.equations.has(Callback::Active) {
-            let answer = self.equations.active(modes, rows);
-            self.settle(Callback::Active, f64::NAN, answer);
-        }
-    }
-
     fn constraint_scale(&self, row: usize) -> f64 {
         self.shape
             .constraint_scales
@@ -615,6 +572,51 @@ impl<E: UserEquations> System for UserSystem<E> {
 
     fn constraint_name(&self, i: usize) -> String {
         named(&self.shape.constraint_names, "lambda", i)
+    }
+}
+
+impl<E: UserEquations> ConfigurationSpace for UserSystem<E> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        if self.rotations {
+            return self.group(Callback::Retract, q, w, out);
+        }
+        for i in 0..q.len() {
+            out[i] = q[i] + w[i];
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        if self.rotations {
+            return self.group(Callback::Difference, q0, q1, w);
+        }
+        for i in 0..w.len() {
+            w[i] = q1[i] - q0[i];
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        match self.rotations {
+            true => self.group(Callback::Bracket, x, y, out),
+            false => out.fill(0.0),
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        if self.rotations {
+            let mut scratch = self.scratch();
+            scratch.turned.copy_from_slice(y);
+            self.group(Callback::TangentInverse, theta, &scratch.turned, y);
+        }
+    }
+}
+
+impl<E: UserEquations> HybridSystem for UserSystem<E> {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+        if self.equations.has(Callback::Active) {
+            let answer = self.equations.active(modes, rows);
+            self.settle(Callback::Active, f64::NAN, answer);
+        }
     }
 
     fn event_name(&self, i: usize) -> String {

@@ -15,12 +15,12 @@
 
 use super::controller::NEWTON_RATIO;
 use super::singularity::StepEnd;
-use super::start::PROJECTED;
 use super::state::{State, Statistics};
+use super::tolerances::CONSISTENT_VELOCITY;
 use super::workspace::{Problem, Workspace};
 use super::{Integrator, StepFailure};
 use crate::error::{Error, Result};
-use crate::formulation::{Crossing, Dimensions, EvaluationFailure, MotionPoint};
+use crate::formulation::system::{Crossing, Dimensions, EvaluationFailure, MotionPoint};
 
 /// Repetitions of a step to hit an event.
 const REPEATS: usize = 12;
@@ -555,9 +555,9 @@ fn go_on(
     s.typical_pivot = pivots.smallest_constraint;
     if core.size.nc > 0 {
         // A row that begins to hold was met to the accuracy of the hit only.
-        core.close_positions(p, s.t, &mut s.q, &s.v)?;
+        core.reassemble(p, s.t, &mut s.q, &s.v)?;
         core.factorise_mass(p, s.t, &s.q, &s.v)?;
-        core.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
+        core.fit(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
     }
     core.accelerate_anew(p, s, stats)
 }

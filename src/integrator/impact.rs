@@ -16,7 +16,7 @@ use super::events::{BLOW, HOLD_AFTER, MODE, beyond, dot};
 use super::state::{State, Statistics};
 use super::workspace::{Problem, Workspace};
 use crate::error::Result;
-use crate::formulation::{Dimensions, EventEffect, MotionPoint};
+use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
 
 /// Contacts and directions of friction that are struck together; more take turns.
 const TOGETHER: usize = 32;

@@ -5,11 +5,13 @@
 //! long), `events`, `start`, `interpolate`. `vsa23` is the other method: it has an attempt of its own and shares the rest.
 
 mod accelerations;
+mod closure;
 mod controller;
 mod corrector;
 mod error_estimate;
 mod evaluate;
 mod events;
+mod factor_cache;
 mod full_constraints;
 mod hht;
 mod hht_step;
@@ -23,6 +25,7 @@ mod singularity;
 pub mod stability;
 mod start;
 mod state;
+mod tolerances;
 mod trial;
 pub mod vsa23;
 mod workspace;
@@ -32,13 +35,13 @@ pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
 use self::controller::{CUT, NEWTON_RATIO, StepControl, StepPlan};
 use self::corrector::Correction;
-use self::hht_step::LEFT_OPEN;
 use self::interpolation::Segment;
 use self::singularity::{DETOURS, SHORT_OF, StepEnd};
+use self::tolerances::REDUNDANT_RESIDUAL;
 use self::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{EvaluationFailure, System};
+use crate::formulation::system::{EvaluationFailure, System};
 use crate::model::{Corrector, IntegratorName, SolverSettings};
 
 /// The inputs as functions of time, known up to the next communication point and continued smoothly beyond it.
@@ -135,7 +138,7 @@ impl Integrator {
                 State::default()
             },
             changed: false,
-            repartitions: system.repartitions(),
+            repartitions: system.partitioning().is_some(),
         })
     }
 
@@ -320,7 +323,10 @@ impl Integrator {
                 culprit: p.system.constraint_name(row),
             },
             Some(refusal @ (StepFailure::Newton { .. } | StepFailure::Singular(_)))
-                if p.system.dependent_failure().is_some() =>
+                if p.system
+                    .partitioning()
+                    .and_then(|x| x.dependent_failure())
+                    .is_some() =>
             {
                 refusal.error(p.system, state.t, h)
             }
@@ -357,7 +363,7 @@ impl Integrator {
             return Err(StepFailure::NearSingular);
         }
         let (by, row) = self.trial.redundant_residual;
-        let closed = by <= LEFT_OPEN * p.system.coordinate_magnitude(&self.trial.q);
+        let closed = by <= REDUNDANT_RESIDUAL * p.system.coordinate_magnitude(&self.trial.q);
         if closed || !(e <= 1.0 || self.work.control.fixed().is_some()) {
             Ok(e)
         } else {

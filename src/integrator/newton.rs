@@ -13,9 +13,10 @@
 
 use super::singularity::near;
 use super::state::{State, Statistics};
+use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::TangentWeights;
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
@@ -32,10 +33,8 @@ const POOR_RATE: f64 = 0.3;
 const PATIENCE: u32 = 4;
 /// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
 const SINGULAR_PIVOT: f64 = 1e-3;
-/// Updates of the multipliers in one iteration: one, unless the penalty is small or the position nearly singular.
-pub(super) const UPDATES: usize = 30;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
-const ROUNDING: f64 = 4e-15;
+const DISPLACEMENT_ROUNDING: f64 = 4e-15;
 
 impl Workspace {
     /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
@@ -141,7 +140,7 @@ impl Workspace {
         _stats: &mut Statistics,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
-        let (there, count) = self.factor_cache.newton(h, p.env.parameters);
+        let (there, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
         if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
             self.counts.factorizations += count;
@@ -180,7 +179,7 @@ impl Workspace {
             pivots.smallest_constraint
         };
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
-        self.factor_cache.keep_newton(h, regular);
+        self.factor_cache.keep_step(h, regular);
         Ok((regular, true))
     }
 
@@ -242,16 +241,22 @@ impl Workspace {
         if self.step_matrix.handling().updates_multipliers() {
             self.step_matrix.solve_with_multiplier_updates(
                 &self.sparsity,
-                1e-3,
-                UPDATES,
+                INCREMENT_RESIDUAL,
+                MULTIPLIER_UPDATES,
                 inertia,
                 phi,
                 &mut self.counts,
             );
         } else if self.character.velocity_forces || self.character.rotations {
             // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
-            self.step_matrix
-                .solve_refined(&self.sparsity, 1e-3, 3, inertia, phi, &mut self.counts);
+            self.step_matrix.solve_refined(
+                &self.sparsity,
+                INCREMENT_RESIDUAL,
+                INCREMENT_REFINEMENTS,
+                inertia,
+                phi,
+                &mut self.counts,
+            );
         } else {
             self.step_matrix
                 .solve(&self.sparsity, inertia, phi, &mut self.counts);
@@ -268,7 +273,7 @@ impl Workspace {
         if !size.is_finite() {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(worst)));
         }
-        let rounding = ROUNDING * p.system.coordinate_magnitude(&y.q);
+        let rounding = DISPLACEMENT_ROUNDING * p.system.coordinate_magnitude(&y.q);
         self.kinematics(p, s, y);
         Ok((size, rounding, Culprit::Coordinate(worst)))
     }

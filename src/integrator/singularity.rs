@@ -14,12 +14,16 @@
 //! The polynomial is the smooth branch: the singular position lies inside it like any other.
 
 use super::Integrator;
-use super::hht_step::{LEFT_OPEN, OPEN, PROJECTED};
+use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
+use super::tolerances::{
+    ACCELERATION_RESIDUAL, CONSISTENT_VELOCITY, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE,
+    STEP_PROJECTION,
+};
 use super::workspace::{Culprit, Problem, SidePoint, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
-use crate::formulation::EvaluationFailure;
+use crate::formulation::system::EvaluationFailure;
 use crate::model::Corrector;
 
 /// Pivot below which a step does not end if it can be helped ...
@@ -38,17 +42,21 @@ pub(super) const DETOURS: [f64; 4] = [1.15, 0.85, 1.3, 0.5];
 pub(super) const SHORT_OF: f64 = 0.6;
 /// How far to go beyond a given end.
 const BEYOND: [f64; 4] = [1.15, 1.3, 1.6, 2.1];
-/// Corrections of a position that is brought back.
-const CLOSINGS: usize = 6;
-const CLOSURE: f64 = 2e-14;
+/// Closes a position that is brought back. Its residual is judged afterwards.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: STEP_CLOSURE,
+    redundant_target: None,
+    give_up_above: f64::INFINITY,
+    stall_ratio: f64::INFINITY,
+    patience: 0,
+    limit: 6,
+    matrix: ClosureMatrix::Mass,
+};
 /// How far the sides of a singular position are away, as part of the time in which the motion would cross the mechanism: the
 /// pivot there is the square of it, about 1e-7 ...
 const ASIDE: f64 = 3e-4;
 /// ... and how often they may be moved four times further away.
 const WIDER: usize = 4;
-/// Rest of the velocities fitted there, relative.
-const FITTED: f64 = 1e-12;
-
 /// What is known about the end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepEnd {
@@ -289,42 +297,28 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let frozen = self.deactivate_singular_constraints(p, y.t, &y.q, &y.v)?;
-        for closing in 0..=CLOSINGS {
-            let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[1]);
-            let phi = &self.scratch.c[1];
-            let magnitude = p.system.coordinate_magnitude(&y.q);
-            let (open, _) = self.largest_residual(phi, self.mass_matrix.active());
-            if open <= CLOSURE * magnitude || closing == CLOSINGS {
-                // Rows let go here have to be closed like the others.
-                let (open, row) = self.closure(phi);
-                y.redundant_residual = self.redundant_closure(phi);
-                if open <= OPEN * magnitude && y.redundant_residual.0 <= LEFT_OPEN * magnitude {
-                    break;
-                }
-                return Err(StepFailure::Newton {
-                    iterations: closing as u32,
-                    residual: open / OPEN,
-                    culprit: Culprit::Constraint(row),
-                });
-            }
-            let [dq, ..] = &mut self.scratch.v;
-            let [_, phi, _] = &mut self.scratch.c;
-            dq.fill(0.0);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            self.mass_matrix
-                .solve(&self.sparsity, dq, phi, &mut self.counts);
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
+        let closed = self
+            .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
+            .map_err(|failure| failure.of_step(OPEN_AFTER_STEP))?;
+        y.redundant_residual = closed.redundant_residual;
+        // The constraints that are inactive here have to be closed like the others.
+        let (residual, constraint) = self.active_residual_at(p, y.t, &y.q);
+        let magnitude = p.system.coordinate_magnitude(&y.q);
+        if !(residual <= OPEN_AFTER_STEP * magnitude
+            && y.redundant_residual.0 <= REDUNDANT_RESIDUAL * magnitude)
+        {
+            return Err(StepFailure::Newton {
+                iterations: 0,
+                residual: residual / OPEN_AFTER_STEP,
+                culprit: Culprit::Constraint(constraint),
+            });
         }
         {
             let cx = self.inputs.at(p, y.t);
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
-        self.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
+        self.fit(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         let Trial {
             t,
             q,
@@ -456,12 +450,12 @@ impl Workspace {
             }
             p.system.retract(q, w, qe);
             let there = t + sign * e;
-            self.close_positions(p, there, qe, ve)?;
+            self.reassemble(p, there, qe, ve)?;
             let pivots = self.factorise_mass(p, there, qe, ve)?;
             if pivots.smallest_constraint < FROZEN {
                 return Ok(false);
             }
-            self.fit(p, there, qe, ve, FITTED);
+            self.fit(p, there, qe, ve, CONSISTENT_VELOCITY);
             self.accelerations(p, there, qe, ve, acc, lambda, stats)?;
             for i in 0..acc.len() {
                 mean[0][i] += 0.5 * acc[i];
@@ -497,7 +491,7 @@ impl Workspace {
             &self.sparsity,
             r,
             acc,
-            PROJECTED,
+            STEP_PROJECTION,
             da,
             mu,
             &mut self.counts,
@@ -519,8 +513,13 @@ impl Workspace {
                 da[i] -= inertia[i];
             }
             lambda.fill(0.0);
-            self.mass_matrix
-                .solve_exact(&self.sparsity, 1e-12, da, lambda, &mut self.counts);
+            self.mass_matrix.solve_exact(
+                &self.sparsity,
+                ACCELERATION_RESIDUAL,
+                da,
+                lambda,
+                &mut self.counts,
+            );
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What the future of a run depends on, and what is counted on the way.
 
-use crate::formulation::Dimensions;
+use crate::formulation::system::Dimensions;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]

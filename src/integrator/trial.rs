@@ -1,8 +1,8 @@
 //! A trial step: the point it ends on and the history it would leave, or why it failed.
 
-use super::hht_step::LEFT_OPEN;
+use super::tolerances::REDUNDANT_RESIDUAL;
 use crate::error::Error;
-use crate::formulation::{Dimensions, EvaluationFailure, System};
+use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 
 /// Coordinate or constraint row to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,8 @@ impl StepFailure {
     /// The sentence for a step that may not be shortened.
     pub fn error(self, system: &dyn System, time: f64, step: f64) -> Error {
         if let Self::Newton { .. } | Self::NotFinite(_) | Self::Singular(_) = self
-            && let Some((culprit, independent)) = system.dependent_failure()
+            && let Some((culprit, independent)) =
+                system.partitioning().and_then(|x| x.dependent_failure())
         {
             return Error::Coordinates {
                 time,
@@ -155,7 +156,7 @@ impl StepFailure {
                 time,
                 step,
                 iterations: 0,
-                residual: by / LEFT_OPEN,
+                residual: by / REDUNDANT_RESIDUAL,
                 culprit: system.constraint_name(row),
             },
             // Only a step whose end may be moved is refused for this, and it is then moved.

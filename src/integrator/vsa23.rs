@@ -28,7 +28,7 @@ use super::state::{State, Statistics};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
-use crate::formulation::System;
+use crate::formulation::system::{MotionPoint, System};
 use crate::model::{self, ErrorAt, Vsa23Parameters};
 
 /// Residual of the accelerations at the end of a step, relative.
@@ -388,9 +388,18 @@ impl Mass {
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         zero_v.fill(0.0);
         zero_c.fill(0.0);
-        let weights = crate::formulation::TangentWeights::MASS;
-        p.system
-            .tangent(&cx, q, v, zero_v, zero_c, &weights, &mut self.tangent)?;
+        let weights = crate::formulation::system::TangentWeights::MASS;
+        p.system.tangent(
+            &cx,
+            &MotionPoint {
+                q,
+                v,
+                a: zero_v,
+                lambda: zero_c,
+            },
+            &weights,
+            &mut self.tangent,
+        )?;
         p.system.jacobian(&cx, q, &mut self.jacobian);
         self.saddle
             .matrix

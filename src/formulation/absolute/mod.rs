@@ -22,8 +22,9 @@ use super::force::{self, ForceElement as _, ForceGeometry, gravity::Gravity, gro
 use super::joint::{self, JointEquations};
 use super::prescribed_motion::PrescribedMotion;
 use super::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint, Power,
-    Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    TangentialFriction,
 };
 use crate::error::{Error, Result};
 use crate::model::{BodyRef, JointPlacement, Model, PrescribedCoordinate};
@@ -494,62 +495,6 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         self.pattern.clone()
     }
 
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
-            for i in 0..q.len() {
-                out[i] = q[i] + w[i];
-            }
-            return;
-        }
-        let stored = W::STORED;
-        for b in 0..self.bodies.len() {
-            let range = stored * b..stored * (b + 1);
-            W::retract(&q[range.clone()], self.of(b, w), &mut out[range]);
-        }
-        // Counted angles: near the old value plus what the gradient foresees.
-        let first = stored * self.bodies.len();
-        let (bodies, counters) = out.split_at_mut(first);
-        let (before, after) = (&mut W::poses(q), &mut W::poses(bodies));
-        for (k, measure) in self.counted.iter().enumerate() {
-            let (_, g) = measure.value(before);
-            let foreseen = q[first + k] + gather(measure.bodies(), &g, w);
-            counters[k] = measure.near(after, foreseen);
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        let stored = W::STORED;
-        for b in 0..self.bodies.len() {
-            let range = stored * b..stored * (b + 1);
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::difference(&q0[range.clone()], &q1[range], &mut w[own]);
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
-            return out.fill(0.0);
-        }
-        for b in 0..self.bodies.len() {
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::bracket(self.of(b, x), self.of(b, y), &mut out[own]);
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        if !W::ROTATES {
-            return;
-        }
-        for b in 0..self.bodies.len() {
-            let t = W::tangent_inverse(self.of(b, theta));
-            let own = &mut y[Self::WIDTH * (b + 1) - 3..Self::WIDTH * (b + 1)];
-            let x = [own[0], own[1], own[2]];
-            for i in 0..3 {
-                own[i] = t[i][0] * x[0] + t[i][1] * x[1] + t[i][2] * x[2];
-            }
-        }
-    }
-
     fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         for (b, body) in self.bodies.iter().enumerate() {
             let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
@@ -569,13 +514,11 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, lambda, .. } = *at;
         let (damping, stiffness) = (weights.damping, weights.stiffness);
         out.fill(0.0);
         for (b, body) in self.bodies.iter().enumerate() {
@@ -659,11 +602,6 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         for NamedConstraint { part, first, .. } in &self.rows {
             part.convective(cx, poses, v, &mut gamma[*first..]);
         }
-    }
-
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        rows.fill(true);
-        self.forces.active_constraints(modes, rows);
     }
 
     fn constraint_scale(&self, row: usize) -> f64 {
@@ -774,6 +712,71 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
 
     fn constraint_name(&self, i: usize) -> String {
         self.owner(i).name.clone()
+    }
+}
+
+impl<W: MechanismGeometry<N>, const N: usize> ConfigurationSpace for Absolute<W, N> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        if !W::ROTATES {
+            for i in 0..q.len() {
+                out[i] = q[i] + w[i];
+            }
+            return;
+        }
+        let stored = W::STORED;
+        for b in 0..self.bodies.len() {
+            let range = stored * b..stored * (b + 1);
+            W::retract(&q[range.clone()], self.of(b, w), &mut out[range]);
+        }
+        // Counted angles: near the old value plus what the gradient foresees.
+        let first = stored * self.bodies.len();
+        let (bodies, counters) = out.split_at_mut(first);
+        let (before, after) = (&mut W::poses(q), &mut W::poses(bodies));
+        for (k, measure) in self.counted.iter().enumerate() {
+            let (_, g) = measure.value(before);
+            let foreseen = q[first + k] + gather(measure.bodies(), &g, w);
+            counters[k] = measure.near(after, foreseen);
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        let stored = W::STORED;
+        for b in 0..self.bodies.len() {
+            let range = stored * b..stored * (b + 1);
+            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
+            W::difference(&q0[range.clone()], &q1[range], &mut w[own]);
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        if !W::ROTATES {
+            return out.fill(0.0);
+        }
+        for b in 0..self.bodies.len() {
+            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
+            W::bracket(self.of(b, x), self.of(b, y), &mut out[own]);
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        if !W::ROTATES {
+            return;
+        }
+        for b in 0..self.bodies.len() {
+            let t = W::tangent_inverse(self.of(b, theta));
+            let own = &mut y[Self::WIDTH * (b + 1) - 3..Self::WIDTH * (b + 1)];
+            let x = [own[0], own[1], own[2]];
+            for i in 0..3 {
+                own[i] = t[i][0] * x[0] + t[i][1] * x[1] + t[i][2] * x[2];
+            }
+        }
+    }
+}
+
+impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+        self.forces.active_constraints(modes, rows);
     }
 
     fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {

@@ -30,8 +30,9 @@ use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
 use super::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, FullConstraintSet,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::model::Model;
@@ -367,30 +368,6 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         Some(self)
     }
 
-    /// x + w, and the poses of it.
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        let nx = self.size.nv;
-        for i in 0..nx {
-            out[i] = q[i] + w[i];
-        }
-        let (x, poses) = out.split_at_mut(nx);
-        let before = self.poses(q);
-        let mut y = [0.0; MOST];
-        let y = &mut y[..Self::Y];
-        for b in 0..self.layout.bodies.len() {
-            self.form(b, x, y);
-            let own = W::STORED * b..W::STORED * (b + 1);
-            W::settle(y, &before[own.clone()], &mut poses[own]);
-        }
-        self.inner.count_turns(before, poses);
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        for i in 0..w.len() {
-            w[i] = q1[i] - q0[i];
-        }
-    }
-
     fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let dimension = W::DIMENSION;
@@ -440,13 +417,11 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, lambda, .. } = *at;
         self.write_tangent(cx, q, v, lambda, weights, out);
         Ok(())
     }
@@ -527,15 +502,6 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let (inner, rigid) = rows.split_at_mut(self.height);
-        self.inner.active_constraints(modes, inner);
-        for (on, live) in inner.iter_mut().zip(&self.live) {
-            *on &= live;
-        }
-        rigid.fill(true);
-    }
-
     fn constraint_scale(&self, row: usize) -> f64 {
         match row.checked_sub(self.height) {
             None => self.inner.constraint_scale(row),
@@ -586,6 +552,43 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
             None => self.inner.constraint_name(i),
             Some(k) => self.inner.bodies[self.layout.rigid[k].body].name.clone(),
         }
+    }
+}
+
+impl<W: BodyMap<N>, const N: usize> ConfigurationSpace for Natural<W, N> {
+    /// x + w, and the poses of it.
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        let nx = self.size.nv;
+        for i in 0..nx {
+            out[i] = q[i] + w[i];
+        }
+        let (x, poses) = out.split_at_mut(nx);
+        let before = self.poses(q);
+        let mut y = [0.0; MOST];
+        let y = &mut y[..Self::Y];
+        for b in 0..self.layout.bodies.len() {
+            self.form(b, x, y);
+            let own = W::STORED * b..W::STORED * (b + 1);
+            W::settle(y, &before[own.clone()], &mut poses[own]);
+        }
+        self.inner.count_turns(before, poses);
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        for i in 0..w.len() {
+            w[i] = q1[i] - q0[i];
+        }
+    }
+}
+
+impl<W: BodyMap<N>, const N: usize> HybridSystem for Natural<W, N> {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        let (inner, rigid) = rows.split_at_mut(self.height);
+        self.inner.active_constraints(modes, inner);
+        for (on, live) in inner.iter_mut().zip(&self.live) {
+            *on &= live;
+        }
+        rigid.fill(true);
     }
 
     fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {

@@ -33,9 +33,9 @@ use super::absolute::sparsity::gather;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
 use super::{
-    Crossing, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
-    FullConstraintSet, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
-    TangentialFriction,
+    ConfigurationSpace, Crossing, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext,
+    EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::linalg::rotation::{self, Vec3};
@@ -445,6 +445,146 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         Some(self)
     }
 
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
+        let work = &mut *self.at(q);
+        self.tree.carry(&work.geometry, a, &mut work.y);
+        self.inner.mass_times(cx, &work.q, &work.y, &mut work.x);
+        self.tree.collect(&work.geometry, &mut work.x, out);
+    }
+
+    /// Jᵀ (f − M J̇ ż)
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+        let work = &mut *self.moving(q, v);
+        work.joints.fill(0.0);
+        (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
+        let inertia = &mut work.tangent.inertia;
+        self.inner.mass_times(cx, &work.q, &work.y, inertia);
+        self.inner.force(cx, &work.q, &work.v, &mut work.x)?;
+        for (x, inertia) in work.x.iter_mut().zip(inertia) {
+            *x -= *inertia;
+        }
+        self.tree.collect(&work.geometry, &mut work.x, out);
+        Ok(())
+    }
+
+    /// Jᵀ of what rubs at the bodies.
+    fn constraint_friction(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        lambda: &[f64],
+        out: &mut [f64],
+    ) {
+        let work = &mut *self.moving(q, v);
+        for (k, &row) in self.rows.iter().enumerate() {
+            work.lambda[row] = lambda[k];
+        }
+        work.x.fill(0.0);
+        (self.inner).constraint_friction(cx, &work.q, &work.v, &work.lambda, &mut work.x);
+        (self.tree).collect(&work.geometry, &mut work.x, &mut work.joints);
+        for (out, own) in out.iter_mut().zip(&work.joints) {
+            *out += own;
+        }
+    }
+
+    fn tangent(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
+        let work = &mut *self.moving(q, v);
+        match self.raised {
+            None => self.stiffness(cx, work, a, lambda, weights, out),
+            Some(_) => self.stiffness_of_bodies(cx, work, a, lambda, weights, out),
+        }
+    }
+
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
+        let work = &mut *self.at(q);
+        let poses = &mut W::poses(&work.q);
+        self.each_closure(|part, closure| {
+            part.constraint(cx, poses, &mut phi[closure.rows.clone()]);
+        });
+    }
+
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
+        let work = &mut *self.at(q);
+        if self.raised.is_some() {
+            return self.inner.jacobian(cx, &work.q, out);
+        }
+        self.load_closures(work);
+        self.pull_back(work, out);
+    }
+
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
+        self.each_closure(|part, closure| part.rate(cx, &mut phi_t[closure.rows.clone()]));
+    }
+
+    /// γ of the bodies + G J̇ ż
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
+        let work = &mut *self.moving(q, v);
+        self.load_closures(work);
+        let poses = &mut W::poses(&work.q);
+        self.each_closure(|part, closure| {
+            part.convective(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
+        });
+        work.joints.fill(0.0);
+        (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
+        for closure in &self.closures {
+            for slot in closure.slots.clone() {
+                let (row, column) = self.inner.pattern.jacobian[slot];
+                let own = closure.rows.start + row as usize - closure.inner;
+                gamma[own] += work.g[slot] * work.y[column as usize];
+            }
+        }
+    }
+
+    fn constraint_scale(&self, row: usize) -> f64 {
+        self.inner.constraint_scale(self.rows[row])
+    }
+
+    /// The norm of what the error moves the bodies by.
+    fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+        let work = &mut *self.at(q);
+        self.tree.carry(&work.geometry, e, &mut work.y);
+        self.inner.norm(cx, &work.q, scale, &work.y)
+    }
+
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
+        let work = self.at(q);
+        self.inner.coordinate_magnitude(&work.q)
+    }
+
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
+        let work = self.moving(q, v);
+        self.inner.energy(cx, &work.q, &work.v)
+    }
+
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
+        let work = self.moving(q, v);
+        self.inner.power(cx, &work.q, &work.v)
+    }
+
+    fn coordinate_name(&self, i: usize) -> String {
+        self.names[i].clone()
+    }
+
+    fn constraint_name(&self, i: usize) -> String {
+        self.inner.constraint_name(self.rows[i])
+    }
+}
+
+impl<W: JointMap<N>, const N: usize> ConfigurationSpace for Relative<W, N> {
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         self.vectors(|stored, moved, count| {
             for k in 0..count {
@@ -503,153 +643,15 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
             y[moved..moved + 3].copy_from_slice(turned.as_slice());
         }
     }
+}
 
-    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
-        let work = &mut *self.at(q);
-        self.tree.carry(&work.geometry, a, &mut work.y);
-        self.inner.mass_times(cx, &work.q, &work.y, &mut work.x);
-        self.tree.collect(&work.geometry, &mut work.x, out);
-    }
-
-    /// Jᵀ (f − M J̇ ż)
-    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
-        let work = &mut *self.moving(q, v);
-        work.joints.fill(0.0);
-        (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
-        let inertia = &mut work.tangent.inertia;
-        self.inner.mass_times(cx, &work.q, &work.y, inertia);
-        self.inner.force(cx, &work.q, &work.v, &mut work.x)?;
-        for (x, inertia) in work.x.iter_mut().zip(inertia) {
-            *x -= *inertia;
-        }
-        self.tree.collect(&work.geometry, &mut work.x, out);
-        Ok(())
-    }
-
-    /// Jᵀ of what rubs at the bodies.
-    fn constraint_friction(
-        &self,
-        cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        lambda: &[f64],
-        out: &mut [f64],
-    ) {
-        let work = &mut *self.moving(q, v);
-        for (k, &row) in self.rows.iter().enumerate() {
-            work.lambda[row] = lambda[k];
-        }
-        work.x.fill(0.0);
-        (self.inner).constraint_friction(cx, &work.q, &work.v, &work.lambda, &mut work.x);
-        (self.tree).collect(&work.geometry, &mut work.x, &mut work.joints);
-        for (out, own) in out.iter_mut().zip(&work.joints) {
-            *out += own;
-        }
-    }
-
-    fn tangent(
-        &self,
-        cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
-        weights: &TangentWeights,
-        out: &mut [f64],
-    ) -> Evaluated {
-        let work = &mut *self.moving(q, v);
-        match self.raised {
-            None => self.stiffness(cx, work, a, lambda, weights, out),
-            Some(_) => self.stiffness_of_bodies(cx, work, a, lambda, weights, out),
-        }
-    }
-
-    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
-        let work = &mut *self.at(q);
-        let poses = &mut W::poses(&work.q);
-        self.each_closure(|part, closure| {
-            part.constraint(cx, poses, &mut phi[closure.rows.clone()]);
-        });
-    }
-
-    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
-        let work = &mut *self.at(q);
-        if self.raised.is_some() {
-            return self.inner.jacobian(cx, &work.q, out);
-        }
-        self.load_closures(work);
-        self.pull_back(work, out);
-    }
-
-    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
-        self.each_closure(|part, closure| part.rate(cx, &mut phi_t[closure.rows.clone()]));
-    }
-
-    /// γ of the bodies + G J̇ ż
-    fn constraint_acceleration_bias(
-        &self,
-        cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        gamma: &mut [f64],
-    ) {
-        let work = &mut *self.moving(q, v);
-        self.load_closures(work);
-        let poses = &mut W::poses(&work.q);
-        self.each_closure(|part, closure| {
-            part.convective(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
-        });
-        work.joints.fill(0.0);
-        (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
-        for closure in &self.closures {
-            for slot in closure.slots.clone() {
-                let (row, column) = self.inner.pattern.jacobian[slot];
-                let own = closure.rows.start + row as usize - closure.inner;
-                gamma[own] += work.g[slot] * work.y[column as usize];
-            }
-        }
-    }
-
+impl<W: JointMap<N>, const N: usize> HybridSystem for Relative<W, N> {
     fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         self.inner.active_constraints(modes, &mut work.active);
         for (out, &row) in rows.iter_mut().zip(&self.rows) {
             *out = work.active[row];
         }
-    }
-
-    fn constraint_scale(&self, row: usize) -> f64 {
-        self.inner.constraint_scale(self.rows[row])
-    }
-
-    /// The norm of what the error moves the bodies by.
-    fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
-        let work = &mut *self.at(q);
-        self.tree.carry(&work.geometry, e, &mut work.y);
-        self.inner.norm(cx, &work.q, scale, &work.y)
-    }
-
-    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
-        let work = self.at(q);
-        self.inner.coordinate_magnitude(&work.q)
-    }
-
-    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let work = self.moving(q, v);
-        self.inner.energy(cx, &work.q, &work.v)
-    }
-
-    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let work = self.moving(q, v);
-        self.inner.power(cx, &work.q, &work.v)
-    }
-
-    fn coordinate_name(&self, i: usize) -> String {
-        self.names[i].clone()
-    }
-
-    fn constraint_name(&self, i: usize) -> String {
-        self.inner.constraint_name(self.rows[i])
     }
 
     fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {

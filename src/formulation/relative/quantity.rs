@@ -3,7 +3,9 @@
 use super::Relative;
 use super::joint_map::JointMap;
 use crate::formulation::absolute::geometry::RelativeCoordinate as _;
-use crate::formulation::{BodyAssembly, EvaluationContext, Mechanism, MotionPoint, System};
+use crate::formulation::{
+    BodyAssembly, ConfigurationSpace, EvaluationContext, Mechanism, MotionPoint, System,
+};
 use crate::model::quantity::{JointField, Quantity};
 
 impl<W: JointMap<N>, const N: usize> Mechanism for Relative<W, N> {

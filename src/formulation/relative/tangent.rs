@@ -9,7 +9,7 @@ use super::jacobian::{BodyMotion, MotionVariation, of_group};
 use super::joint_map::JointMap;
 use super::{Relative, RelativeCache as Whole};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::{Evaluated, EvaluationContext, System, TangentWeights};
+use crate::formulation::{Evaluated, EvaluationContext, MotionPoint, System, TangentWeights};
 use crate::linalg::rotation::{self, Mat3, Vec3};
 
 /// Scratch.
@@ -102,7 +102,17 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     stiffness,
                     theta: &[],
                 };
-                (self.inner).tangent(cx, q, v, &work.a, lambda, &one, values)?;
+                (self.inner).tangent(
+                    cx,
+                    &MotionPoint {
+                        q,
+                        v,
+                        a: &work.a,
+                        lambda,
+                    },
+                    &one,
+                    values,
+                )?;
             }
             let places = &self.inner.pattern.tangent;
             let values = [&work.damping, &work.stiffness];
@@ -268,7 +278,8 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             theta: if weights.theta.is_empty() { &[] } else { theta },
             ..*weights
         };
-        self.inner.tangent(cx, q, v, y, lambda, &of_bodies, out)
+        self.inner
+            .tangent(cx, &MotionPoint { q, v, a: y, lambda }, &of_bodies, out)
     }
 
     /// Which bodies hang on a branch.

@@ -12,7 +12,7 @@
 //! many evaluations as one of three links.
 
 use super::{Callback, CallbackArguments, UserEquations, UserSystem, UserSystemShape};
-use crate::formulation::{Evaluated, EvaluationContext, System, TangentWeights};
+use crate::formulation::{ConfigurationSpace, Evaluated, EvaluationContext, TangentWeights};
 
 /// ε^(1/3): balances the h² of a central difference and its rounding.
 const CENTRAL: f64 = 6.06e-6;
