@@ -1,6 +1,7 @@
 //! The equations of a model in chosen coordinates. Solvers see only the traits of [`system`]; [`build`] chooses the formulation.
 
 pub mod absolute;
+pub mod cache;
 #[doc(hidden)]
 pub mod derivative_check;
 pub mod driven_value;

@@ -11,13 +11,14 @@
 mod difference;
 mod failure;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
     HybridSystem, Mechanism, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::error::{Error, Result};
+use crate::formulation::cache::Cached;
 use crate::model::quantity::Quantity;
 
 use difference::{ColumnGroups, DifferenceScratch};
@@ -226,7 +227,7 @@ pub struct UserSystem<E> {
     /// Coordinates live on a group.
     rotations: bool,
     troubles: Arc<CallbackFailures>,
-    scratch: Mutex<DifferenceScratch>,
+    scratch: Cached<DifferenceScratch>,
 }
 
 impl<E: UserEquations> UserSystem<E> {
@@ -247,7 +248,7 @@ impl<E: UserEquations> UserSystem<E> {
         let mut own = Self {
             tangent_columns: ColumnGroups::new(nv, nv, &shape.pattern.tangent),
             jacobian_columns: ColumnGroups::new(shape.size.nc, nv, &shape.pattern.jacobian),
-            scratch: Mutex::new(DifferenceScratch::new(&shape, rotations)),
+            scratch: Cached::new(DifferenceScratch::new(&shape, rotations)),
             troubles: Arc::default(),
             rotations,
             tangent,
@@ -330,11 +331,6 @@ impl<E: UserEquations> UserSystem<E> {
         if answer != 0 {
             self.troubles.stop(part, t, answer);
         }
-    }
-
-    fn scratch(&self) -> std::sync::MutexGuard<'_, DifferenceScratch> {
-        // A panic of the code above leaves numbers behind that are overwritten before they are read.
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -436,7 +432,7 @@ impl<E: UserEquations> System for UserSystem<E> {
         if self.equations.has(Callback::MassTimes) {
             return self.evaluate_quietly(Callback::MassTimes, &at, out);
         }
-        let mut scratch = self.scratch();
+        let mut scratch = self.scratch.lock();
         let at = CallbackArguments::of_q(cx, q);
         self.evaluate_quietly(Callback::Mass, &at, &mut scratch.product);
         out.fill(0.0);
@@ -604,7 +600,7 @@ impl<E: UserEquations> ConfigurationSpace for UserSystem<E> {
 
     fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
         if self.rotations {
-            let mut scratch = self.scratch();
+            let mut scratch = self.scratch.lock();
             scratch.turned.copy_from_slice(y);
             self.group(Callback::TangentInverse, theta, &scratch.turned, y);
         }

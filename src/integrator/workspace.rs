@@ -5,6 +5,7 @@ use super::controller::StepControl;
 use super::factor_cache::FactorCache;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
+use super::singular_accelerations::SidePoint;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
@@ -67,36 +68,6 @@ pub(super) struct Scratch {
     pub row: Vec<f64>,
 }
 
-/// A point of the motion beside a singular position.
-#[derive(Default)]
-pub(super) struct SidePoint {
-    pub q: Vec<f64>,
-    pub v: Vec<f64>,
-    pub acc: Vec<f64>,
-    pub lambda: Vec<f64>,
-    /// Accelerations and jerk of the last round and of this one.
-    pub guess: [Vec<f64>; 2],
-    pub mean: [Vec<f64>; 2],
-    pub lambda_mean: Vec<f64>,
-}
-
-impl SidePoint {
-    fn new(size: &Dimensions) -> Self {
-        if size.nc == 0 {
-            return Self::default();
-        }
-        Self {
-            q: vec![0.0; size.nq],
-            v: vec![0.0; size.nv],
-            acc: vec![0.0; size.nv],
-            lambda: vec![0.0; size.nc],
-            guess: std::array::from_fn(|_| vec![0.0; size.nv]),
-            mean: std::array::from_fn(|_| vec![0.0; size.nv]),
-            lambda_mean: vec![0.0; size.nc],
-        }
-    }
-}
-
 /// The method with its settings, matrices and scratch space.
 pub(super) struct Workspace {
     pub method: Hht,
@@ -122,8 +93,6 @@ pub(super) struct Workspace {
     pub factor_cache: FactorCache,
     /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
     pub redundant: Vec<bool>,
-    /// Steps that would end near a singular position are refused.
-    pub shy: bool,
     /// A point beside a singular position.
     pub side_point: SidePoint,
     /// All rows of a system that holds some by its coordinates, once they are needed.
@@ -204,7 +173,6 @@ impl Workspace {
             factor_cache: FactorCache::new(system),
             redundant: vec![false; size.nc],
             friction: FrictionWorkspace::new(&system.properties(), &size),
-            shy: false,
             side_point: SidePoint::new(&size),
             full_constraints: None,
             sparsity,

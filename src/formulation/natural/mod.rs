@@ -23,8 +23,6 @@ mod tangent;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::absolute::geometry::BodyInertia as _;
 use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
@@ -36,6 +34,7 @@ use super::{
     Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
+use crate::formulation::cache::{CacheGuard, Cached};
 use crate::model::Model;
 use body_map::{BodyMap, MOST, height};
 use layout::NaturalLayout;
@@ -64,7 +63,7 @@ pub struct Natural<W: BodyMap<N>, const N: usize> {
     blocks: Vec<TangentBlock>,
     /// Where the numbers of J of each body begin in the work space.
     arms: Vec<usize>,
-    work: Mutex<NaturalCache>,
+    work: Cached<NaturalCache>,
 }
 
 /// Rows of joints, motions and contacts that are there.
@@ -191,7 +190,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             numbers: (0..inner_size.nc).collect(),
             blocks,
             arms,
-            work: Mutex::new(work),
+            work: Cached::new(work),
         })
     }
 
@@ -207,8 +206,8 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 
     /// The work space at q.
-    fn at(&self, q: &[f64]) -> MutexGuard<'_, NaturalCache> {
-        let mut guard = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+    fn at(&self, q: &[f64]) -> CacheGuard<'_, NaturalCache> {
+        let mut guard = self.work.lock();
         let work = &mut *guard;
         if work.q != q {
             work.q.copy_from_slice(q);
@@ -224,7 +223,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 
     /// The same with rates.
-    fn moving(&self, q: &[f64], v: &[f64]) -> MutexGuard<'_, NaturalCache> {
+    fn moving(&self, q: &[f64], v: &[f64]) -> CacheGuard<'_, NaturalCache> {
         let mut guard = self.at(q);
         let work = &mut *guard;
         if work.x_dot != v {

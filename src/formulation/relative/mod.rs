@@ -24,7 +24,7 @@ pub(crate) mod tests;
 pub mod tree;
 mod tree_reactions;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::absolute::constraint::ConstraintPart;
 use super::absolute::geometry::RelativeCoordinate as _;
@@ -39,6 +39,7 @@ use super::{
     Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
+use crate::formulation::cache::{CacheGuard, Cached};
 use crate::linalg::rotation::{self, Vec3};
 use crate::model::{JointKind, Model};
 use joint_map::JointMap;
@@ -68,7 +69,7 @@ pub struct Relative<W: JointMap<N>, const N: usize> {
     pattern: Sparsity,
     names: Vec<String>,
     cut: Vec<String>,
-    work: Arc<Mutex<RelativeCache>>,
+    work: Arc<Cached<RelativeCache>>,
 }
 
 /// A part of the rows that close loops.
@@ -219,7 +220,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             active: vec![true; inner_size.nc],
             tangent: tangent::RelativeTangentWorkspace::new(&inner, size.nv, lifted),
         };
-        let work = Arc::new(Mutex::new(work));
+        let work = Arc::new(Cached::new(work));
         let raised = lifted.then(|| {
             Arc::new(descriptor_form::BodyDescriptorForm {
                 tree: tree.clone(),
@@ -251,12 +252,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     }
 
     /// The work space at z.
-    fn at(&self, z: &[f64]) -> MutexGuard<'_, RelativeCache> {
+    fn at(&self, z: &[f64]) -> CacheGuard<'_, RelativeCache> {
         at(&self.tree, &self.work, z)
     }
 
     /// The same with rates.
-    fn moving(&self, z: &[f64], z_dot: &[f64]) -> MutexGuard<'_, RelativeCache> {
+    fn moving(&self, z: &[f64], z_dot: &[f64]) -> CacheGuard<'_, RelativeCache> {
         let mut guard = self.at(z);
         let work = &mut *guard;
         if work.z_dot != z_dot {
@@ -328,10 +329,10 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
 /// The work space at z.
 fn at<'a, W: JointMap<N>, const N: usize>(
     tree: &JointTree<W, N>,
-    work: &'a Mutex<RelativeCache>,
+    work: &'a Cached<RelativeCache>,
     z: &[f64],
-) -> MutexGuard<'a, RelativeCache> {
-    let mut guard = work.lock().unwrap_or_else(PoisonError::into_inner);
+) -> CacheGuard<'a, RelativeCache> {
+    let mut guard = work.lock();
     let work = &mut *guard;
     if work.z != z {
         work.z.copy_from_slice(z);
@@ -651,7 +652,7 @@ impl<W: JointMap<N>, const N: usize> ConfigurationSpace for Relative<W, N> {
 
 impl<W: JointMap<N>, const N: usize> HybridSystem for Relative<W, N> {
     fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = self.work.lock();
         self.inner.active_constraints(modes, &mut work.active);
         for (out, &row) in rows.iter_mut().zip(&self.rows) {
             *out = work.active[row];
