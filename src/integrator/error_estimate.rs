@@ -29,7 +29,7 @@ const HERMITE: f64 = 5.0;
 
 impl Workspace {
     /// Estimated error of the HHT step in the error norm.
-    pub fn plain_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+    pub fn hht_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         match self.settings.estimate {
             EstimateName::Calibrated => self.calibrated(p, s, y),
             EstimateName::Seed => self.seed(p, s, y),
@@ -101,7 +101,12 @@ impl Workspace {
     }
 
     /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.
-    pub fn unseen(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
+    pub fn dependent_error(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+    ) -> Result<f64, StepFailure> {
         let cx = self.inputs.at(p, y.t);
         let [begin, end] = [
             (&s.q, &s.v, &s.acc, &s.lambda),

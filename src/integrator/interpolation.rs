@@ -7,7 +7,7 @@
 //! ```
 
 use super::closure::{ClosureMatrix, ClosureOptions};
-use super::events::dot;
+use super::event::dot;
 use super::workspace::{Problem, Scratch, Trial, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};

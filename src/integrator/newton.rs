@@ -11,9 +11,10 @@
 //! predicted point serves the whole step; the measured contraction of earlier steps saves the iteration that would only
 //! confirm (`State::rate`).
 
-use super::singularity::near;
+use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
+use super::trial::NearSingular;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::TangentWeights;
@@ -43,6 +44,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
+        near_singular: NearSingular,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
@@ -66,7 +68,7 @@ impl Workspace {
         );
         y.pivot = s.typical_pivot;
         let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
-        if self.shy && near(y.pivot, s) {
+        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;

@@ -24,7 +24,7 @@ const USUAL: f64 = 1e-2;
 impl Integrator {
     /// The trial has opened a row that is left out. True if the set of rows has changed, so that the step is worth
     /// repeating. Allocates.
-    pub(super) fn reconsider(
+    pub(super) fn update_redundancy(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -45,7 +45,7 @@ impl Integrator {
         }
         let worth = now.len() < before.len() || (now != before && !now.contains(&row));
         if worth {
-            self.guard(s);
+            self.back_up(s);
             for &i in &before {
                 s.redundant[i] = false;
             }
@@ -60,7 +60,7 @@ impl Integrator {
             // In a singular position the accelerations do not follow from the rows; then the history has to do.
             let _ = self.settle(p, s, stats);
             if self.work.size.ne > 0 {
-                self.events.look_from(&mut self.work, p, s);
+                self.events.evaluate_start(&mut self.work, p, s);
             }
         }
         worth
@@ -203,7 +203,7 @@ impl Workspace {
     }
 
     /// Judges the rank again in new modes and leaves out what follows from the rest. Allocates.
-    pub fn rank_again(&mut self, p: &Problem, s: &mut State) -> Result<(), StepFailure> {
+    pub fn find_redundant(&mut self, p: &Problem, s: &mut State) -> Result<(), StepFailure> {
         let dependent = self.dependent(p, s.t, &s.q, &s.v)?;
         s.redundant.fill(false);
         for row in dependent {

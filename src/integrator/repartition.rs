@@ -17,16 +17,16 @@ const UNUSUAL: f64 = 0.25;
 impl Integrator {
     /// The trial ends near a position in which its coordinates say nothing, and did not begin there: what follows from them is
     /// magnified rounding. One a little longer or shorter would not.
-    pub(super) fn beside_a_choice(&mut self, p: &Problem, s: &State) -> bool {
+    pub(super) fn check_partition(&mut self, p: &Problem, s: &State) -> Result<(), StepFailure> {
         let Some(partitioning) = p.system.partitioning() else {
-            return false;
+            return Ok(());
         };
-        let regular = partitioning.conditioning(&self.trial.q);
-        let near = regular < NEAR && regular < UNUSUAL * partitioning.conditioning(&s.q);
-        if near {
-            self.trial.pivot = regular;
+        let conditioning = partitioning.conditioning(&self.trial.q);
+        if conditioning < NEAR && conditioning < UNUSUAL * partitioning.conditioning(&s.q) {
+            self.trial.pivot = conditioning;
+            return Err(StepFailure::NearSingular);
         }
-        near
+        Ok(())
     }
 
     /// Asks the system at the state. Worked out on the trial: if the equations cannot be solved there the old coordinates stay, and
@@ -54,7 +54,7 @@ impl Integrator {
             s.lambda.copy_from_slice(&self.trial.lambda);
             s.jerk.copy_from_slice(&self.trial.jerk);
             s.lambda_dot.copy_from_slice(&self.trial.lambda_dot);
-            s.begin_anew();
+            s.restart_history();
         }
         self.modes_after = modes;
     }

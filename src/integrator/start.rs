@@ -19,7 +19,7 @@ use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::Mechanism;
 use crate::formulation::system::System;
-use crate::model::{Corrector, FormulationName, SolverSettings};
+use crate::model::Corrector;
 
 /// Closes the initial pose: it may be far away, so a correction may fail to improve it now and then.
 const ASSEMBLY: ClosureOptions = ClosureOptions {
@@ -91,12 +91,11 @@ impl Integrator {
         self.work
             .set_off(&p, &mut fresh, &mut report, &mut stats)
             .map_err(refused)?;
-        if let Some(method) = &mut self.vsa23 {
-            fresh.forget_history();
-            method.renew(&mut self.work, &p, &fresh).map_err(refused)?;
-        }
+        (self.method)
+            .restart(&mut self.work, &p, &mut fresh)
+            .map_err(refused)?;
         if size.ne > 0 {
-            self.look_around(&p, &mut fresh, None);
+            self.find_due_events(&p, &mut fresh, None);
         }
         self.work.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
@@ -124,11 +123,7 @@ impl Integrator {
             return Ok(None);
         };
         let bodies = read_off.bodies();
-        let settings = SolverSettings {
-            formulation: FormulationName::Absolute,
-            ..self.work.settings
-        };
-        let mut core = Workspace::new(bodies, &settings, Backend::Auto);
+        let mut core = Workspace::new(bodies, &self.work.settings, Backend::Auto);
         let size = bodies.dimensions();
         let mut state = State {
             t,
@@ -251,15 +246,12 @@ impl Integrator {
             // The motion begins anew elsewhere, like after any other event.
             stats.events += 1;
             if wants_jerk {
-                state.begin_anew();
+                state.restart_history();
             }
         }
         state.newton_contraction = f64::INFINITY;
         self.segment.forget();
-        if let Some(method) = &mut self.vsa23 {
-            state.forget_history();
-            method.renew(&mut self.work, p, state)?;
-        }
+        self.method.restart(&mut self.work, p, state)?;
         Ok(moved)
     }
 }
@@ -461,7 +453,7 @@ impl Workspace {
         }
         s.next_h = self.first_step(p, s, singular, stats)?;
         if singular {
-            s.begin_anew();
+            s.restart_history();
         } else {
             self.restart(p, s, stats)?;
         }
@@ -470,7 +462,7 @@ impl Workspace {
 
     /// Begins anew at the state, whose accelerations are right, in a new mode: jerk, no step history. In a singular position
     /// they come from both sides.
-    pub fn accelerate_anew(
+    pub fn restart_accelerations(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -490,7 +482,7 @@ impl Workspace {
         let at = (&q[..], &v[..], &scale[..]);
         if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
             s.lambda_dot.fill(0.0);
-            s.begin_anew();
+            s.restart_history();
             return Ok(());
         }
         self.accelerations(p, *t, q, v, acc, lambda, stats)?;
@@ -527,7 +519,7 @@ impl Workspace {
             lambda_dot,
             stats,
         )?;
-        s.begin_anew();
+        s.restart_history();
         Ok(())
     }
 

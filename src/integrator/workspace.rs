@@ -5,16 +5,16 @@ use super::controller::StepControl;
 use super::factor_cache::FactorCache;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
+use super::singular_accelerations::SidePoint;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
-use crate::constraint::augmented_lagrangian::ConstraintHandling;
 use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
 };
-use crate::model::{FormulationName, SolverSettings};
+use crate::model::SolverSettings;
 
 /// Diagonals, as part of the largest, that bodies without mass have where their rigidity is a matter of rows.
 const NEARLY_NONE: f64 = 1e-10;
@@ -68,36 +68,6 @@ pub(super) struct Scratch {
     pub row: Vec<f64>,
 }
 
-/// A point of the motion beside a singular position.
-#[derive(Default)]
-pub(super) struct SidePoint {
-    pub q: Vec<f64>,
-    pub v: Vec<f64>,
-    pub acc: Vec<f64>,
-    pub lambda: Vec<f64>,
-    /// Accelerations and jerk of the last round and of this one.
-    pub guess: [Vec<f64>; 2],
-    pub mean: [Vec<f64>; 2],
-    pub lambda_mean: Vec<f64>,
-}
-
-impl SidePoint {
-    fn new(size: &Dimensions) -> Self {
-        if size.nc == 0 {
-            return Self::default();
-        }
-        Self {
-            q: vec![0.0; size.nq],
-            v: vec![0.0; size.nv],
-            acc: vec![0.0; size.nv],
-            lambda: vec![0.0; size.nc],
-            guess: std::array::from_fn(|_| vec![0.0; size.nv]),
-            mean: std::array::from_fn(|_| vec![0.0; size.nv]),
-            lambda_mean: vec![0.0; size.nc],
-        }
-    }
-}
-
 /// The method with its settings, matrices and scratch space.
 pub(super) struct Workspace {
     pub method: Hht,
@@ -123,8 +93,6 @@ pub(super) struct Workspace {
     pub factor_cache: FactorCache,
     /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
     pub redundant: Vec<bool>,
-    /// Steps that would end near a singular position are refused.
-    pub shy: bool,
     /// A point beside a singular position.
     pub side_point: SidePoint,
     /// All rows of a system that holds some by its coordinates, once they are needed.
@@ -170,12 +138,7 @@ impl Workspace {
                 sparsity = sparsity.with_massless_threshold(NEARLY_NONE);
             }
         }
-        let handling = match settings.formulation {
-            FormulationName::Hybrid | FormulationName::Global => ConstraintHandling::Augmented {
-                penalty: settings.penalty,
-            },
-            _ => ConstraintHandling::Multipliers,
-        };
+        let handling = system.properties().constraint_handling;
         let saddle = || {
             let own = (size.nv, size.nc);
             let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
@@ -210,7 +173,6 @@ impl Workspace {
             factor_cache: FactorCache::new(system),
             redundant: vec![false; size.nc],
             friction: FrictionWorkspace::new(&system.properties(), &size),
-            shy: false,
             side_point: SidePoint::new(&size),
             full_constraints: None,
             sparsity,

@@ -488,6 +488,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             does_work: self.forces.does_work(),
             linear: false,
             has_constraint_friction: self.forces.has_constraint_friction(),
+            constraint_handling: Default::default(),
         }
     }
 

@@ -27,10 +27,11 @@ use super::absolute::geometry::BodyInertia as _;
 use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
+use super::selection::constraint_handling;
 use super::{
-    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
-    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, Crossing, Dimensions, Energy, Evaluated,
+    EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
+    Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
@@ -48,6 +49,7 @@ pub type SpatialNatural = Natural<SpatialGeometry, 12>;
 #[derive(Debug)]
 pub struct Natural<W: BodyMap<N>, const N: usize> {
     inner: Absolute<W, N>,
+    constraint_handling: ConstraintHandling,
     layout: NaturalLayout,
     size: Dimensions,
     /// Rows of the inner system.
@@ -177,6 +179,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             ),
         };
         Ok(Self {
+            constraint_handling: constraint_handling(&model.solver),
             height: inner_size.nc,
             inner,
             layout,
@@ -355,6 +358,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
             // Poses are stored beside the coordinates: adding does not do.
             rotations: true,
             velocity_forces: self.inner.has_velocity_forces(),
+            constraint_handling: self.constraint_handling,
             ..self.inner.properties()
         }
     }

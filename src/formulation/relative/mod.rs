@@ -32,10 +32,11 @@ use super::absolute::planar::PlanarGeometry;
 use super::absolute::sparsity::gather;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
+use super::selection::constraint_handling;
 use super::{
-    ConfigurationSpace, Crossing, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext,
-    EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, Crossing, DescriptorForm, Dimensions, Energy,
+    Evaluated, EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
+    Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
@@ -54,6 +55,7 @@ pub type SpatialRelative = Relative<SpatialGeometry, 12>;
 #[derive(Debug)]
 pub struct Relative<W: JointMap<N>, const N: usize> {
     inner: Absolute<W, N>,
+    constraint_handling: ConstraintHandling,
     size: Dimensions,
     tree: Arc<JointTree<W, N>>,
     /// Matrices are written at the level of bodies.
@@ -232,6 +234,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             })
         });
         Ok(Self {
+            constraint_handling: constraint_handling(&model.solver),
             names: names(model, &tree),
             cut: cut(model, &tree),
             inner,
@@ -425,6 +428,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
             rotations: self.tree.branches.iter().any(|b| b.on_group),
             // J̇ ż
             velocity_forces: true,
+            constraint_handling: self.constraint_handling,
             ..self.inner.properties()
         }
     }
