@@ -116,7 +116,8 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
             name: "solver.formulation".to_owned(),
             value: "auto".to_owned(),
             expected: format!(
-                "\"{word}\" written in the [solver] table: it cannot be put there by itself"
+                "\"{}\" written in the [solver] table: it cannot be put there by itself",
+                chosen.name()
             ),
         }),
     }

@@ -14,14 +14,11 @@
 //! The derivative along the flow is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
 
 use super::state::Statistics;
+use super::tolerances::ACCELERATION_RESIDUAL;
 use super::workspace::{
     Culprit, FrictionWorkspace, Problem, StepFailure, Workspace, first_not_finite,
 };
 
-/// Residual of the accelerations, relative: they feed a fourth-order formula.
-pub(super) const EXACT: f64 = 1e-12;
-/// Residual of the jerk, relative: it enters that formula with h²/12, so its error stays far below the tolerance.
-pub(super) const EXACT_JERK: f64 = 1e-8;
 /// Rounds of multipliers and what they rub: each leaves a part of about μ times a ratio of levers.
 const RUBS: usize = 60;
 /// Half width of the difference for the jerk, in steps.
@@ -51,7 +48,7 @@ impl Workspace {
             p,
             t,
             (q, v),
-            InitialGuess::Nothing(EXACT),
+            InitialGuess::Nothing(ACCELERATION_RESIDUAL),
             (acc, lambda),
             stats,
         )

@@ -13,31 +13,39 @@
 //! time 1/ω.) The passes contract like (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT
 //! result is kept.
 
-use super::accelerations::{EXACT, EXACT_JERK, InitialGuess};
-use super::hht_step::{LEFT_OPEN, OPEN, remember};
+use super::accelerations::InitialGuess;
+use super::closure::{ClosureMatrix, ClosureOptions};
+use super::hht_step::remember;
 use super::state::{State, Statistics};
+use super::tolerances::{
+    ACCELERATION_RESIDUAL, JERK_RESIDUAL, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE,
+    STEP_PROJECTION, TANGENT_PROJECTION,
+};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
 /// Corrections below this (in the error norm) are rounding and say nothing about stiffness.
-const ROUNDING: f64 = 1e-13;
-/// Rest of the projections of the corrections, relative: what they bring is put onto the constraints afterwards.
-const TANGENT: f64 = 1e-3;
+const CORRECTION_ROUNDING: f64 = 1e-13;
 /// Corrections below this part of what was projected may be the rest of the projection, which does not contract: where constraints
 /// and drives leave nothing free they say nothing about stiffness.
-const LEFT_OVER: f64 = 2.0 * TANGENT;
+const LEFT_OVER: f64 = 2.0 * TANGENT_PROJECTION;
 /// Unknowns above which a pass begins with what the one before has found and leaves what the next one finds. Small systems are solved
 /// exactly in every pass: where steps end close to a singular position the rest would show.
 const LONG: usize = 1000;
 /// Largest residual of accelerations between the passes, relative.
 const IN_BETWEEN: f64 = 1e-7;
-/// Rest of the projection of the velocity, relative.
-const PROJECTED: f64 = 1e-6;
-/// Closure aimed at, relative to the scale of the row.
-const CLOSURE: f64 = 2e-14;
-/// Position corrections after each pass, at most: two at the tolerances of a mechanism, more after a very long step.
-const CLOSINGS: usize = 10;
+/// Closes the position after each pass, in the metric of M. Two corrections suffice at the tolerances of a mechanism, a very
+/// long step needs more.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: STEP_CLOSURE,
+    redundant_target: Some(REDUNDANT_RESIDUAL),
+    give_up_above: OPEN_AFTER_STEP,
+    stall_ratio: 0.5,
+    patience: 0,
+    limit: 10,
+    matrix: ClosureMatrix::Mass,
+};
 
 /// What one pass has moved: ‖Dq‖, ‖Dv‖.
 struct Pass {
@@ -78,7 +86,7 @@ impl Workspace {
             lambda,
             ..
         } = &mut *y;
-        let exact = [EXACT, EXACT_JERK];
+        let exact = [ACCELERATION_RESIDUAL, JERK_RESIDUAL];
         let (rough, from): (_, fn(f64) -> InitialGuess) = match self.size.nv + self.size.nc > LONG {
             true => (self.in_between(), InitialGuess::Nearly),
             false => (exact, InitialGuess::Nothing),
@@ -97,7 +105,8 @@ impl Workspace {
         let first = self.pass(p, s, y, rough.map(from), stats)?;
         let second = self.pass(p, s, y, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
-        let unknown = (ROUNDING * p.system.coordinate_magnitude(&y.q)).max(LEFT_OVER * second.raw);
+        let unknown =
+            (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q)).max(LEFT_OVER * second.raw);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
             return Ok(Correction::Stiff);
         }
@@ -119,8 +128,8 @@ impl Workspace {
     /// Residuals of accelerations and jerks that only the next pass looks at: what it takes over of them, h/2 and h²/12 times as
     /// much, is far below the tolerance.
     fn in_between(&self) -> [f64; 2] {
-        let tol = (1e-4 * self.settings.tolerance).clamp(EXACT, IN_BETWEEN);
-        [tol, (10.0 * tol).max(EXACT_JERK)]
+        let tol = (1e-4 * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, IN_BETWEEN);
+        [tol, (10.0 * tol).max(JERK_RESIDUAL)]
     }
 
     /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
@@ -217,7 +226,10 @@ impl Workspace {
             .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
         y.q.copy_from_slice(&self.scratch.q);
         if self.size.nc > 0 {
-            self.back_onto_constraints(p, y)?;
+            let closed = self
+                .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
+                .map_err(|failure| failure.of_step(OPEN_AFTER_STEP))?;
+            y.redundant_residual = closed.redundant_residual;
         }
         {
             let cx = self.inputs.at(p, y.t);
@@ -225,7 +237,7 @@ impl Workspace {
                 .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
         if self.size.nc > 0 {
-            self.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
+            self.fit(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         }
         let Trial {
             t,
@@ -287,7 +299,7 @@ impl Workspace {
             &self.sparsity,
             r,
             &[],
-            TANGENT,
+            TANGENT_PROJECTION,
             de,
             mu,
             &mut self.counts,
@@ -309,42 +321,5 @@ impl Workspace {
                 super::newton::largest(e),
             )))
         }
-    }
-
-    /// q₁ closed by least motion, in the metric of M.
-    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
-        let mut before = f64::INFINITY;
-        for closing in 0..=CLOSINGS {
-            let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
-            let (open, row) = self.closure(&self.scratch.c[0]);
-            y.redundant_residual = self.redundant_closure(&self.scratch.c[0]);
-            let magnitude = p.system.coordinate_magnitude(&y.q);
-            let closed =
-                open <= CLOSURE * magnitude && y.redundant_residual.0 <= LEFT_OPEN * magnitude;
-            let stalled = closing == CLOSINGS || !(open < 0.5 * before);
-            if closed || (stalled && open <= OPEN * magnitude) {
-                return Ok(());
-            }
-            before = open;
-            if stalled {
-                return Err(StepFailure::Newton {
-                    iterations: CLOSINGS as u32,
-                    residual: open / OPEN,
-                    culprit: Culprit::Constraint(row),
-                });
-            }
-            let [dq, ..] = &mut self.scratch.v;
-            let [phi, ..] = &mut self.scratch.c;
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            dq.fill(0.0);
-            self.mass_matrix
-                .solve(&self.sparsity, dq, phi, &mut self.counts);
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
-        }
-        Ok(())
     }
 }

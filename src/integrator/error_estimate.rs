@@ -15,12 +15,11 @@
 //! ```
 
 use super::state::State;
+use super::tolerances::TANGENT_PROJECTION;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
-use crate::formulation::MotionPoint;
+use crate::formulation::system::MotionPoint;
 use crate::model::EstimateName;
 
-/// Rest of the projection of an estimate, relative: three digits of an error are plenty.
-const PROJECTED: f64 = 1e-3;
 /// Part of the tolerance, over the step, by which rates may jump; coarse tolerances count as this one, so that a motion turned back at a
 /// dead point is seen however short the step.
 const SLACK: f64 = 1e-2;
@@ -30,7 +29,7 @@ const HERMITE: f64 = 5.0;
 
 impl Workspace {
     /// Estimated error of the HHT step in the error norm.
-    pub fn plain_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+    pub fn hht_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         match self.settings.estimate {
             EstimateName::Calibrated => self.calibrated(p, s, y),
             EstimateName::Seed => self.seed(p, s, y),
@@ -58,7 +57,7 @@ impl Workspace {
             self.step_matrix.project_tangent_pair(
                 &self.sparsity,
                 here,
-                PROJECTED,
+                TANGENT_PROJECTION,
                 [e, ev],
                 &mut self.counts,
             );
@@ -91,7 +90,7 @@ impl Workspace {
         self.step_matrix.project_tangent_pair(
             &self.sparsity,
             here,
-            PROJECTED,
+            TANGENT_PROJECTION,
             [tangent, none],
             &mut self.counts,
         );
@@ -102,7 +101,12 @@ impl Workspace {
     }
 
     /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.
-    pub fn unseen(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
+    pub fn dependent_error(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+    ) -> Result<f64, StepFailure> {
         let cx = self.inputs.at(p, y.t);
         let [begin, end] = [
             (&s.q, &s.v, &s.acc, &s.lambda),
@@ -111,7 +115,8 @@ impl Workspace {
         .map(|(q, v, a, lambda)| MotionPoint { q, v, a, lambda });
         // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
         let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
-        let unseen = p.system.dependent_defect(&cx, [&begin, &end], y.h, slack);
+        let unseen = (p.system.partitioning())
+            .map_or(0.0, |x| x.dependent_defect(&cx, [&begin, &end], y.h, slack));
         if !unseen.is_finite() {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(0)));
         }

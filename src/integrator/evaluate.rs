@@ -7,14 +7,23 @@
 //!
 //! Only work space is used: the state is read, its counters stay. Rows and modes are those of the state.
 
+use super::closure::{ClosureMatrix, ClosureOptions};
+use super::tolerances::ASSEMBLY_CLOSURE;
 use super::workspace::{Problem, StepFailure};
 use super::{Environment, Integrator, Sample, State, Statistics};
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 
-/// Newton corrections that put a nearby point onto the constraints, and the closure they aim at.
-const CLOSINGS: usize = 12;
-const CLOSURE: f64 = 1e-14;
+/// Closes a position near the present one. It never fails for a residual.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: ASSEMBLY_CLOSURE,
+    redundant_target: None,
+    give_up_above: f64::INFINITY,
+    stall_ratio: f64::INFINITY,
+    patience: 0,
+    limit: 12,
+    matrix: ClosureMatrix::Mass,
+};
 
 impl Integrator {
     /// The state has been replaced by another one: what was kept of the abandoned one is dropped (factors that serve
@@ -54,7 +63,7 @@ impl Integrator {
         out: &mut Sample,
     ) -> Result<()> {
         let (t, p) = self.look(system, env, state, out);
-        let outcome = self.work.consistent(&p, t, out, CLOSINGS, CLOSURE);
+        let outcome = self.work.consistent(&p, t, out, &CLOSURE);
         outcome.map_err(|r: StepFailure| r.error(system, t, 0.0))
     }
 

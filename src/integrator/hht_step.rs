@@ -7,24 +7,32 @@
 //!   memory           a = (1−α) q̈₁ + α q̈₀,   δ = (a − ã)/h,   δ' = (δ − δ₀)/((h₀ + h)/2)
 //! ```
 
+use super::closure::{ClosureMatrix, ClosureOptions};
 use super::hht::Hht;
-use super::newton::{UPDATES, culprit};
+use super::newton::culprit;
 use super::state::{State, Statistics};
-use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
+use super::tolerances::{
+    INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE,
+    STEP_PROJECTION,
+};
+use super::trial::NearSingular;
+use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::TangentWeights;
 use crate::linalg::norm::max_abs;
 use crate::model::Corrector;
 
-/// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
-const CLOSURE: f64 = 2e-14;
-/// Closure above which a step is refused.
-pub(super) const OPEN: f64 = 1e-11;
-/// Opening of a row that is left out, over its scale, above which it does not follow from the others any more.
-pub(super) const LEFT_OPEN: f64 = 1e-10;
-/// Rest of a projection of velocities and accelerations, relative.
-pub(super) const PROJECTED: f64 = 1e-6;
+/// Closes what Newton's tolerance left open.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: STEP_CLOSURE,
+    redundant_target: Some(REDUNDANT_RESIDUAL),
+    give_up_above: OPEN_AFTER_STEP,
+    stall_ratio: 0.5,
+    patience: 0,
+    limit: usize::MAX,
+    matrix: ClosureMatrix::Step,
+};
 /// Rest above which the factorisation of the step is too old for a projection.
 const STALE: f64 = 1e-2;
 
@@ -34,12 +42,16 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
+        near_singular: NearSingular,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        self.newton(p, s, y, stats)?;
+        self.newton(p, s, near_singular, y, stats)?;
         if self.size.nc > 0 {
-            self.close(p, y)?;
+            let closed = self
+                .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
+                .map_err(|failure| failure.of_step(OPEN_AFTER_STEP))?;
+            y.redundant_residual = closed.redundant_residual;
             if self.settings.projection {
                 if self.projects_by_forces() {
                     self.load_projection(p, y)?;
@@ -75,80 +87,6 @@ impl Workspace {
         Ok(())
     }
 
-    /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
-    pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
-        self.largest_residual(phi, self.step_matrix.active())
-    }
-
-    /// The same of the rows that are left out: they follow from the others, so they should close with them.
-    pub fn redundant_closure(&self, phi: &[f64]) -> (f64, usize) {
-        self.largest_residual(phi, &self.redundant)
-    }
-
-    pub fn largest_residual(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
-        let mut worst = (0.0, 0);
-        for (i, &on) in rows.iter().enumerate() {
-            let open = phi[i].abs() / self.closure_scale[i];
-            // Not `open > worst`: NaN must win.
-            if on && !(open <= worst.0) {
-                worst = (open, i);
-            }
-        }
-        worst
-    }
-
-    /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
-    fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), StepFailure> {
-        let magnitude = p.system.coordinate_magnitude(&y.q);
-        let target = CLOSURE * magnitude;
-        let mut before = f64::INFINITY;
-        loop {
-            let cx = self.inputs.at(p, y.t);
-            let phi = &mut self.scratch.c[1];
-            self.mass_matrix
-                .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
-            let (open, row) = self.closure(&self.scratch.c[1]);
-            y.redundant_residual = self.redundant_closure(&self.scratch.c[1]);
-            // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
-            if open <= target && y.redundant_residual.0 <= LEFT_OPEN * magnitude {
-                return Ok(());
-            }
-            if !(open < 0.5 * before) {
-                return if open <= OPEN * magnitude {
-                    Ok(())
-                } else {
-                    Err(StepFailure::Newton {
-                        iterations: 0,
-                        residual: open / OPEN,
-                        culprit: Culprit::Constraint(row),
-                    })
-                };
-            }
-            before = open;
-            let [dq, ..] = &mut self.scratch.v;
-            let [_, phi, _] = &mut self.scratch.c;
-            dq.fill(0.0);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            if self.step_matrix.handling().updates_multipliers() {
-                self.step_matrix.solve_with_multiplier_updates(
-                    &self.sparsity,
-                    1e-3,
-                    UPDATES,
-                    dq,
-                    phi,
-                    &mut self.counts,
-                );
-            } else {
-                self.step_matrix
-                    .solve(&self.sparsity, dq, phi, &mut self.counts);
-            }
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
-        }
-    }
-
     /// Velocities back onto the constraints' rates; forces then follow the projected velocity.
     fn project_velocity(
         &mut self,
@@ -179,8 +117,14 @@ impl Workspace {
             }
             let mu = &mut self.scratch.c[2];
             mu.fill(0.0);
-            self.step_matrix
-                .solve_refined(&self.sparsity, 1e-3, 3, dx, mu, &mut self.counts);
+            self.step_matrix.solve_refined(
+                &self.sparsity,
+                INCREMENT_RESIDUAL,
+                INCREMENT_REFINEMENTS,
+                dx,
+                mu,
+                &mut self.counts,
+            );
             for i in 0..dx.len() {
                 y.v[i] += gamma * y.h * dx[i];
                 y.acc[i] += dx[i] / (1.0 - alpha);
@@ -280,7 +224,7 @@ impl Workspace {
                 &self.sparsity,
                 r,
                 of,
-                PROJECTED,
+                STEP_PROJECTION,
                 dx,
                 mu,
                 &mut self.counts,
@@ -294,7 +238,7 @@ impl Workspace {
             self.mass_matrix.jacobian_at(),
             r,
             of,
-            PROJECTED,
+            STEP_PROJECTION,
             dx,
             mu,
             &mut self.counts,
@@ -309,7 +253,7 @@ impl Workspace {
             &self.sparsity,
             r,
             of,
-            PROJECTED,
+            STEP_PROJECTION,
             dx,
             mu,
             &mut self.counts,

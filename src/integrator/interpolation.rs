@@ -6,11 +6,12 @@
 //!   work                 W = h/6 (P₀ + 4 P_m + P₁)                                   Simpson
 //! ```
 
-use super::events::dot;
+use super::closure::{ClosureMatrix, ClosureOptions};
+use super::event::dot;
 use super::workspace::{Problem, Scratch, Trial, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
-use crate::formulation::{Dimensions, Power, System};
+use crate::formulation::system::{Dimensions, Power, System};
 
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]
@@ -209,9 +210,16 @@ pub(super) fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> [f64; 4] {
     ]
 }
 
-/// Newton corrections that put an interpolated position onto the constraints.
-const CLOSINGS: usize = 4;
-const CLOSURE: f64 = 1e-13;
+/// Closes an interpolated position. A sample is as good as its polynomial: it never fails for a residual.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: 1e-13,
+    redundant_target: None,
+    give_up_above: f64::INFINITY,
+    stall_ratio: f64::INFINITY,
+    patience: 0,
+    limit: 4,
+    matrix: ClosureMatrix::Mass,
+};
 
 impl Integrator {
     /// A point inside the last accepted step, `t` between its ends.
@@ -276,7 +284,7 @@ impl Integrator {
             .select_active(system, &modes, &segment.dropped);
         core.mass_matrix
             .select_active(system, &modes, &segment.dropped);
-        let outcome = core.consistent(&p, t, out, CLOSINGS, CLOSURE);
+        let outcome = core.consistent(&p, t, out, &CLOSURE);
         self.modes = modes;
         outcome.map_err(|r| r.error(system, t, 0.0))
     }

@@ -11,11 +11,13 @@
 //! predicted point serves the whole step; the measured contraction of earlier steps saves the iteration that would only
 //! confirm (`State::rate`).
 
-use super::singularity::near;
+use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
+use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
+use super::trial::NearSingular;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::TangentWeights;
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
@@ -32,10 +34,8 @@ const POOR_RATE: f64 = 0.3;
 const PATIENCE: u32 = 4;
 /// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
 const SINGULAR_PIVOT: f64 = 1e-3;
-/// Updates of the multipliers in one iteration: one, unless the penalty is small or the position nearly singular.
-pub(super) const UPDATES: usize = 30;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
-const ROUNDING: f64 = 4e-15;
+const DISPLACEMENT_ROUNDING: f64 = 4e-15;
 
 impl Workspace {
     /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
@@ -44,6 +44,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
+        near_singular: NearSingular,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
@@ -67,7 +68,7 @@ impl Workspace {
         );
         y.pivot = s.typical_pivot;
         let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
-        if self.shy && near(y.pivot, s) {
+        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;
@@ -141,7 +142,7 @@ impl Workspace {
         _stats: &mut Statistics,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
-        let (there, count) = self.factor_cache.newton(h, p.env.parameters);
+        let (there, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
         if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
             self.counts.factorizations += count;
@@ -180,7 +181,7 @@ impl Workspace {
             pivots.smallest_constraint
         };
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
-        self.factor_cache.keep_newton(h, regular);
+        self.factor_cache.keep_step(h, regular);
         Ok((regular, true))
     }
 
@@ -242,16 +243,22 @@ impl Workspace {
         if self.step_matrix.handling().updates_multipliers() {
             self.step_matrix.solve_with_multiplier_updates(
                 &self.sparsity,
-                1e-3,
-                UPDATES,
+                INCREMENT_RESIDUAL,
+                MULTIPLIER_UPDATES,
                 inertia,
                 phi,
                 &mut self.counts,
             );
         } else if self.character.velocity_forces || self.character.rotations {
             // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
-            self.step_matrix
-                .solve_refined(&self.sparsity, 1e-3, 3, inertia, phi, &mut self.counts);
+            self.step_matrix.solve_refined(
+                &self.sparsity,
+                INCREMENT_RESIDUAL,
+                INCREMENT_REFINEMENTS,
+                inertia,
+                phi,
+                &mut self.counts,
+            );
         } else {
             self.step_matrix
                 .solve(&self.sparsity, inertia, phi, &mut self.counts);
@@ -268,7 +275,7 @@ impl Workspace {
         if !size.is_finite() {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(worst)));
         }
-        let rounding = ROUNDING * p.system.coordinate_magnitude(&y.q);
+        let rounding = DISPLACEMENT_ROUNDING * p.system.coordinate_magnitude(&y.q);
         self.kinematics(p, s, y);
         Ok((size, rounding, Culprit::Coordinate(worst)))
     }

@@ -13,7 +13,7 @@ use crate::constraint::factorization::SaddleSparsity;
 use crate::constraint::reactions::minimum_norm_multipliers;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::Result;
-use crate::formulation::{FullConstraintSet, MotionPoint, System};
+use crate::formulation::system::{FullConstraintSet, MotionPoint, System};
 
 impl Integrator {
     /// The least reactions at the state, in place of its multipliers: equal to them unless rows are left out because they

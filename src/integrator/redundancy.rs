@@ -7,12 +7,12 @@
 //! ```
 
 use super::Integrator;
-use super::accelerations::{EXACT_JERK, InitialGuess};
-use super::start::PROJECTED;
+use super::accelerations::InitialGuess;
 use super::state::{StartReport, State, Statistics};
+use super::tolerances::{CONSISTENT_VELOCITY, JERK_RESIDUAL};
 use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
-use crate::formulation::Evaluated;
+use crate::formulation::system::Evaluated;
 
 /// Pivot of the scaled constraints below which a point is too close to a singular position to judge accelerations there.
 const REGULAR: f64 = 1e-9;
@@ -24,7 +24,7 @@ const USUAL: f64 = 1e-2;
 impl Integrator {
     /// The trial has opened a row that is left out. True if the set of rows has changed, so that the step is worth
     /// repeating. Allocates.
-    pub(super) fn reconsider(
+    pub(super) fn update_redundancy(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -45,7 +45,7 @@ impl Integrator {
         }
         let worth = now.len() < before.len() || (now != before && !now.contains(&row));
         if worth {
-            self.guard(s);
+            self.back_up(s);
             for &i in &before {
                 s.redundant[i] = false;
             }
@@ -60,7 +60,7 @@ impl Integrator {
             // In a singular position the accelerations do not follow from the rows; then the history has to do.
             let _ = self.settle(p, s, stats);
             if self.work.size.ne > 0 {
-                self.events.look_from(&mut self.work, p, s);
+                self.events.evaluate_start(&mut self.work, p, s);
             }
         }
         worth
@@ -85,9 +85,9 @@ impl Integrator {
         if pivots.smallest_constraint < REGULAR {
             return Ok(());
         }
-        core.close_positions(p, y.t, &mut y.q, &y.v)?;
+        core.reassemble(p, y.t, &mut y.q, &y.v)?;
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
-        core.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
+        core.fit(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
         let Trial {
             t,
             q,
@@ -97,7 +97,7 @@ impl Integrator {
             ..
         } = &mut *y;
         core.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        core.end_jerk(p, y, InitialGuess::Nothing(EXACT_JERK), stats)?;
+        core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         s.q.copy_from_slice(&y.q);
         s.v.copy_from_slice(&y.v);
         s.acc.copy_from_slice(&y.acc);
@@ -149,7 +149,7 @@ impl Workspace {
                 s.redundant.fill(false);
                 self.select(p.system, s);
                 // Not closable there: the rows contradict each other, which is not for here to tell.
-                let closed = self.close_positions(p, s.t + e, &mut q, &s.v).is_ok();
+                let closed = self.reassemble(p, s.t + e, &mut q, &s.v).is_ok();
                 let later = self.dependent(p, s.t + e, &q, &s.v)?;
                 s.redundant.copy_from_slice(&dropped);
                 if closed && later.len() < dropped.iter().filter(|d| **d).count() {
@@ -203,7 +203,7 @@ impl Workspace {
     }
 
     /// Judges the rank again in new modes and leaves out what follows from the rest. Allocates.
-    pub fn rank_again(&mut self, p: &Problem, s: &mut State) -> Result<(), StepFailure> {
+    pub fn find_redundant(&mut self, p: &Problem, s: &mut State) -> Result<(), StepFailure> {
         let dependent = self.dependent(p, s.t, &s.q, &s.v)?;
         s.redundant.fill(false);
         for row in dependent {

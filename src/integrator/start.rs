@@ -7,26 +7,38 @@
 //!   jump       a += q̈ new − q̈ old; δ and the step history stay
 //! ```
 
-use super::accelerations::{EXACT_JERK, InitialGuess};
+use super::accelerations::InitialGuess;
+use super::closure::{ClosureFailure, ClosureMatrix, ClosureOptions};
 use super::state::{Sample, StartReport, State, Statistics};
-use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
+use super::tolerances::{
+    ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, JERK_RESIDUAL, OPEN_AFTER_ASSEMBLY,
+};
+use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use super::{Environment, Integrator};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{Mechanism, System};
-use crate::model::{Corrector, FormulationName, SolverSettings};
+use crate::formulation::Mechanism;
+use crate::formulation::system::System;
+use crate::model::Corrector;
 
-/// Newton iterations of the assembly.
-const ASSEMBLY_LIMIT: usize = 60;
-/// Closure aimed at by the assembly, and the one above which it has failed (relative to the scale of the row).
-const ASSEMBLED: f64 = 1e-14;
-const OPEN: f64 = 1e-10;
+/// Closes the initial pose: it may be far away, so a correction may fail to improve it now and then.
+const ASSEMBLY: ClosureOptions = ClosureOptions {
+    target: ASSEMBLY_CLOSURE,
+    redundant_target: None,
+    give_up_above: OPEN_AFTER_ASSEMBLY,
+    stall_ratio: 0.9,
+    patience: 8,
+    limit: 59,
+    matrix: ClosureMatrix::RefactoredMass,
+};
+/// Closes a position near a closed one.
+const REASSEMBLY: ClosureOptions = ClosureOptions {
+    patience: 0,
+    ..ASSEMBLY
+};
 /// Velocities taken at random that look for motion, and the part of them below which there is none.
 const PROBES: usize = 2;
 const HELD: f64 = 1e-8;
-/// Rest of projections at the start, relative.
-pub(super) const PROJECTED: f64 = 1e-12;
-
 impl Integrator {
     /// Assembles the pose, makes velocities and accelerations consistent, chooses the first step size.
     pub fn start(
@@ -79,12 +91,11 @@ impl Integrator {
         self.work
             .set_off(&p, &mut fresh, &mut report, &mut stats)
             .map_err(refused)?;
-        if let Some(method) = &mut self.vsa23 {
-            fresh.forget_history();
-            method.renew(&mut self.work, &p, &fresh).map_err(refused)?;
-        }
+        (self.method)
+            .restart(&mut self.work, &p, &mut fresh)
+            .map_err(refused)?;
         if size.ne > 0 {
-            self.look_around(&p, &mut fresh, None);
+            self.find_due_events(&p, &mut fresh, None);
         }
         self.work.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
@@ -112,11 +123,7 @@ impl Integrator {
             return Ok(None);
         };
         let bodies = read_off.bodies();
-        let settings = SolverSettings {
-            formulation: FormulationName::Absolute,
-            ..self.work.settings
-        };
-        let mut core = Workspace::new(bodies, &settings, Backend::Auto);
+        let mut core = Workspace::new(bodies, &self.work.settings, Backend::Auto);
         let size = bodies.dimensions();
         let mut state = State {
             t,
@@ -187,7 +194,7 @@ impl Integrator {
         core.factor_cache.drop_all();
         core.select(p.system, state);
         let moved = if core.character.moving_constraints {
-            core.jumped_closure(p, state) > OPEN
+            core.active_residual_at(p, state.t, &state.q).0 > OPEN_AFTER_ASSEMBLY
         } else {
             false
         };
@@ -196,11 +203,11 @@ impl Integrator {
         y.q.copy_from_slice(&state.q);
         y.v.copy_from_slice(&state.v);
         if core.character.moving_constraints {
-            core.close_positions(p, y.t, &mut y.q, &y.v)?;
+            core.reassemble(p, y.t, &mut y.q, &y.v)?;
         }
         let pivots = core.factorise_mass(p, y.t, &y.q, &y.v)?;
         if core.character.moving_constraints {
-            core.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
+            core.fit(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
         }
         let Trial {
             t,
@@ -222,7 +229,7 @@ impl Integrator {
             y.h = state
                 .next_h
                 .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
-            core.end_jerk(p, y, InitialGuess::Nothing(EXACT_JERK), stats)?;
+            core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         }
         for i in 0..state.a.len() {
             state.a[i] += y.acc[i] - state.acc[i];
@@ -239,17 +246,32 @@ impl Integrator {
             // The motion begins anew elsewhere, like after any other event.
             stats.events += 1;
             if wants_jerk {
-                state.begin_anew();
+                state.restart_history();
             }
         }
         state.newton_contraction = f64::INFINITY;
         self.segment.forget();
-        if let Some(method) = &mut self.vsa23 {
-            state.forget_history();
-            method.renew(&mut self.work, p, state)?;
-        }
+        self.method.restart(&mut self.work, p, state)?;
         Ok(moved)
     }
+}
+
+/// Names of the constraints that an assembly left open, the widest first. Those within a hundredth of it are named too: the
+/// gap of a loop that cannot be closed moves from joint to joint.
+fn culprits(system: &dyn System, residuals: &[f64]) -> Vec<String> {
+    let worst = residuals.iter().fold(0.0, |m, x| f64::max(m, *x));
+    let mut open: Vec<usize> = (0..residuals.len())
+        .filter(|&i| residuals[i] > 0.01 * worst)
+        .collect();
+    open.sort_by(|&a, &b| residuals[b].total_cmp(&residuals[a]));
+    let mut names: Vec<String> = Vec::new();
+    for i in open {
+        let name = system.constraint_name(i);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// What a coordinate belongs to: the name before its last point.
@@ -267,69 +289,37 @@ impl Workspace {
             rank: self.size.nc,
             ..StartReport::default()
         };
-        let refused = |r: StepFailure| r.error(p.system, s.t, 0.0);
+        let t = s.t;
+        let refused = |r: StepFailure| r.error(p.system, t, 0.0);
         self.select(p.system, s);
         if self.size.nc == 0 {
             self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
             return Ok(report);
         }
         let start = s.q.clone();
-        let (mut phi, mut dq) = (vec![0.0; self.size.nc], vec![0.0; self.size.nv]);
-        let mut best = f64::INFINITY;
-        let mut stalled = 0;
-        let mut blame = vec![0.0; self.size.nc];
-        for iteration in 0..ASSEMBLY_LIMIT {
-            let cx = self.inputs.at(p, s.t);
-            p.system.constraint(&cx, &s.q, &mut phi);
-            let (open, row) = self.closure(&phi);
-            if !open.is_finite() {
-                return Err(Error::Evaluation {
-                    time: s.t,
-                    culprit: p.system.constraint_name(row),
-                });
-            }
-            if iteration == 0 {
-                report.closure_before = open;
-            }
-            let magnitude = p.system.coordinate_magnitude(&s.q);
-            stalled = if open < 0.9 * best { 0 } else { stalled + 1 };
-            best = best.min(open);
-            if open <= ASSEMBLED * magnitude || (stalled > 0 && open <= OPEN * magnitude) {
-                break;
-            }
-            // Where it cannot be closed the gap goes round the loop: all joints it comes to are blamed.
-            if stalled > 0 {
-                for i in (0..self.size.nc).filter(|&i| self.step_matrix.active()[i]) {
-                    blame[i] = f64::max(blame[i], phi[i].abs() / self.closure_scale[i]);
-                }
-            }
-            if stalled > 8 || iteration + 1 == ASSEMBLY_LIMIT {
-                let worst = blame.iter().fold(0.0, |m, x| f64::max(m, *x));
-                let mut rows: Vec<usize> = (0..self.size.nc)
-                    .filter(|&i| blame[i] > 0.01 * worst)
-                    .collect();
-                rows.sort_by(|&a, &b| blame[b].total_cmp(&blame[a]));
-                let mut culprits: Vec<String> = Vec::new();
-                for i in rows {
-                    let name = p.system.constraint_name(i);
-                    if !culprits.contains(&name) {
-                        culprits.push(name);
+        let mut dq = vec![0.0; self.size.nv];
+        let mut stalled = vec![0.0; self.size.nc];
+        let State { q, v, .. } = &mut *s;
+        match self.close_position(p, t, q, v, &ASSEMBLY, &mut stalled) {
+            Ok(closed) => report.closure_before = closed.initial_residual,
+            Err(ClosureFailure::Open {
+                residual,
+                constraint,
+                ..
+            }) => {
+                return Err(if residual.is_finite() {
+                    Error::Assembly {
+                        closure: residual,
+                        culprits: culprits(p.system, &stalled),
                     }
-                }
-                return Err(Error::Assembly {
-                    closure: open,
-                    culprits,
+                } else {
+                    Error::Evaluation {
+                        time: t,
+                        culprit: p.system.constraint_name(constraint),
+                    }
                 });
             }
-            self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
-            dq.fill(0.0);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            self.mass_matrix
-                .solve(&self.sparsity, &mut dq, &mut phi, &mut self.counts);
-            p.system.retract(&s.q, &dq, &mut self.scratch.q);
-            s.q.copy_from_slice(&self.scratch.q);
+            Err(ClosureFailure::Matrix(failure)) => return Err(refused(failure)),
         }
         let cx = self.inputs.at(p, s.t);
         p.system.difference(&start, &s.q, &mut dq);
@@ -352,7 +342,7 @@ impl Workspace {
         }
         s.typical_pivot = pivots.smallest_constraint;
         let before = s.v.clone();
-        self.fit(p, s.t, &s.q, &mut s.v, PROJECTED);
+        self.fit(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
         for i in 0..before.len() {
             dq[i] = s.v[i] - before[i];
         }
@@ -384,7 +374,7 @@ impl Workspace {
                 &self.sparsity,
                 r,
                 &[],
-                PROJECTED,
+                CONSISTENT_VELOCITY,
                 left,
                 mu,
                 &mut self.counts,
@@ -434,56 +424,18 @@ impl Workspace {
         }
     }
 
-    /// Largest closure error of the rows that hold, at the state.
-    fn jumped_closure(&mut self, p: &Problem, s: &State) -> f64 {
-        let cx = self.inputs.at(p, s.t);
-        p.system.constraint(&cx, &s.q, &mut self.scratch.c[1]);
-        let phi = &self.scratch.c[1];
-        self.closure(phi).0
-    }
-
-    /// A position closed by least motion, with a fresh matrix each time.
-    pub fn close_positions(
+    /// Closes a position near a closed one, with the mass matrix of each iterate.
+    pub fn reassemble(
         &mut self,
         p: &Problem,
         t: f64,
         q: &mut [f64],
         v: &[f64],
     ) -> std::result::Result<(), StepFailure> {
-        let mut before = f64::INFINITY;
-        for iterations in 0..ASSEMBLY_LIMIT {
-            let cx = self.inputs.at(p, t);
-            p.system.constraint(&cx, q, &mut self.scratch.c[1]);
-            let (open, row) = self.closure(&self.scratch.c[1]);
-            if !open.is_finite() {
-                return Err(StepFailure::NotFinite(Culprit::Constraint(row)));
-            }
-            let magnitude = p.system.coordinate_magnitude(q);
-            let stalled = !(open < 0.9 * before) || iterations + 1 == ASSEMBLY_LIMIT;
-            if open <= ASSEMBLED * magnitude || (stalled && open <= OPEN * magnitude) {
-                return Ok(());
-            }
-            if stalled {
-                return Err(StepFailure::Newton {
-                    iterations: iterations as u32,
-                    residual: open / OPEN,
-                    culprit: Culprit::Constraint(row),
-                });
-            }
-            before = open;
-            self.factorise_mass(p, t, q, v)?;
-            let [dq, ..] = &mut self.scratch.v;
-            let [_, phi, _] = &mut self.scratch.c;
-            dq.fill(0.0);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            self.mass_matrix
-                .solve(&self.sparsity, dq, phi, &mut self.counts);
-            p.system.retract(q, dq, &mut self.scratch.q);
-            q.copy_from_slice(&self.scratch.q);
+        match self.close_position(p, t, q, v, &REASSEMBLY, &mut []) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(failure.of_point(OPEN_AFTER_ASSEMBLY)),
         }
-        Ok(())
     }
 
     /// Accelerations, the first step and no history at the state, on which `mass` is factorised. Rows that were taken for
@@ -501,7 +453,7 @@ impl Workspace {
         }
         s.next_h = self.first_step(p, s, singular, stats)?;
         if singular {
-            s.begin_anew();
+            s.restart_history();
         } else {
             self.restart(p, s, stats)?;
         }
@@ -510,7 +462,7 @@ impl Workspace {
 
     /// Begins anew at the state, whose accelerations are right, in a new mode: jerk, no step history. In a singular position
     /// they come from both sides.
-    pub fn accelerate_anew(
+    pub fn restart_accelerations(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -530,7 +482,7 @@ impl Workspace {
         let at = (&q[..], &v[..], &scale[..]);
         if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
             s.lambda_dot.fill(0.0);
-            s.begin_anew();
+            s.restart_history();
             return Ok(());
         }
         self.accelerations(p, *t, q, v, acc, lambda, stats)?;
@@ -562,12 +514,12 @@ impl Workspace {
             *t,
             h,
             (q, v, acc, lambda),
-            InitialGuess::Nothing(EXACT_JERK),
+            InitialGuess::Nothing(JERK_RESIDUAL),
             jerk,
             lambda_dot,
             stats,
         )?;
-        s.begin_anew();
+        s.restart_history();
         Ok(())
     }
 
@@ -607,7 +559,7 @@ impl Workspace {
                 *t,
                 h,
                 (q, v, acc, lambda),
-                InitialGuess::Nothing(EXACT_JERK),
+                InitialGuess::Nothing(JERK_RESIDUAL),
                 jerk,
                 lambda_dot,
                 stats,
@@ -643,34 +595,16 @@ impl Workspace {
         p: &Problem,
         t: f64,
         out: &mut Sample,
-        closings: usize,
-        closure: f64,
+        closure: &ClosureOptions,
     ) -> std::result::Result<(), StepFailure> {
         let frozen = self.deactivate_singular_constraints(p, t, &out.q, &out.v)?;
         if self.size.nc > 0 {
-            for _ in 0..closings {
-                let cx = self.inputs.at(p, t);
-                p.system.constraint(&cx, &out.q, &mut self.scratch.c[1]);
-                let (open, _) =
-                    self.largest_residual(&self.scratch.c[1], self.mass_matrix.active());
-                if open <= closure * p.system.coordinate_magnitude(&out.q) {
-                    break;
-                }
-                let [dq, ..] = &mut self.scratch.v;
-                let [_, phi, _] = &mut self.scratch.c;
-                dq.fill(0.0);
-                for x in phi.iter_mut() {
-                    *x = -*x;
-                }
-                self.mass_matrix
-                    .solve(&self.sparsity, dq, phi, &mut self.counts);
-                p.system.retract(&out.q, dq, &mut self.scratch.q);
-                out.q.copy_from_slice(&self.scratch.q);
-            }
+            self.close_position(p, t, &mut out.q, &out.v, closure, &mut [])
+                .map_err(|failure| failure.of_point(OPEN_AFTER_ASSEMBLY))?;
             let cx = self.inputs.at(p, t);
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &out.q, &out.v)?;
-            self.fit(p, t, &out.q, &mut out.v, PROJECTED);
+            self.fit(p, t, &out.q, &mut out.v, CONSISTENT_VELOCITY);
         }
         let mut unused = Statistics::default();
         let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
@@ -699,7 +633,7 @@ impl Workspace {
         lambda_dot.copy_from_slice(&y.lambda_dot);
         y.jerk_known = self.factorise_mass(p, y.t, &y.q, &y.v).is_ok()
             && self
-                .end_jerk(p, y, InitialGuess::Nothing(EXACT_JERK), stats)
+                .end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)
                 .is_ok();
         y.lambda_dot.copy_from_slice(&lambda_dot);
         self.scratch.c[2] = lambda_dot;

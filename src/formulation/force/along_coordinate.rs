@@ -1,33 +1,38 @@
-//! A law along one measure: the element of springs, dampers, actuators, friction and stops.
+//! The force element of a [`ScalarLaw`] along a relative coordinate: springs, dampers, actuators, friction and joint limits.
 
 use std::sync::Arc;
 
-use super::{ForceElement, ForceQuantities, LawEvent, ScalarLaw};
-use crate::formulation::absolute::constraint::course;
+use super::{EventCounts, ForceElement, ForceQuantities, ScalarLaw};
+use crate::formulation::absolute::constraint::relative_motion;
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate, transposed_times};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, gather, pick, scatter};
 use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
 
-/// A law along a measure.
+/// A scalar law along a relative coordinate.
 #[derive(Debug)]
 pub struct CoordinateForceElement<W: Geometry<N>, const N: usize> {
-    measure: W::RelativeCoordinate,
+    coordinate: W::RelativeCoordinate,
     law: Arc<dyn ScalarLaw>,
-    pair: PairSlots<N>,
+    slots: PairSlots<N>,
 }
 
 impl<W: Geometry<N>, const N: usize> CoordinateForceElement<W, N> {
-    /// With the slots of its derivatives.
+    /// Builds the element and reserves the entries of its derivatives.
     pub fn new(
-        measure: W::RelativeCoordinate,
+        coordinate: W::RelativeCoordinate,
         law: Arc<dyn ScalarLaw>,
         slots: &mut SparsityBuilder,
     ) -> Self {
-        let sloped = law.depends_on_length() || law.depends_on_rate();
-        let pair = slots.pair(measure.bodies(), |i, j| {
-            measure.curved(i, j) || (sloped && measure.touches(i) && measure.touches(j))
+        let has_slope = law.depends_on_length() || law.depends_on_rate();
+        let slots = slots.body_pair(coordinate.bodies(), |i, j| {
+            coordinate.has_curvature(i, j)
+                || (has_slope && coordinate.depends_on(i) && coordinate.depends_on(j))
         });
-        Self { measure, law, pair }
+        Self {
+            coordinate,
+            law,
+            slots,
+        }
     }
 }
 
@@ -36,18 +41,24 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         self.law.depends_on_rate()
     }
 
-    fn works(&self) -> bool {
-        self.law.drives() || self.law.depends_on_rate()
+    fn does_work(&self) -> bool {
+        self.law.supplies_energy() || self.law.depends_on_rate()
     }
 
-    fn apply(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
-        let bodies = self.measure.bodies();
-        let (length, g) = self.measure.value(poses);
-        let pull = self.law.pull(cx, length, gather(bodies, &g, v));
-        scatter(bodies, -pull.force, &g, out);
+    fn add_force(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        let bodies = self.coordinate.bodies();
+        let (length, g) = self.coordinate.value(poses);
+        let force = self.law.force(cx, length, gather(bodies, &g, v));
+        scatter(bodies, -force.force, &g, out);
     }
 
-    fn tangent(
+    fn add_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -56,34 +67,35 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         stiffness: f64,
         out: &mut [f64],
     ) {
-        let bodies = self.measure.bodies();
-        let (length, g) = self.measure.value(poses);
-        let pull = self.law.pull(cx, length, gather(bodies, &g, v));
-        let slope = damping * pull.by_rate + stiffness * pull.by_length;
+        let bodies = self.coordinate.bodies();
+        let (length, g) = self.coordinate.value(poses);
+        let force = self.law.force(cx, length, gather(bodies, &g, v));
+        let slope = damping * force.by_rate + stiffness * force.by_length;
         let mut row = g.map(|g| slope * g);
         if stiffness != 0.0 {
-            let h = self.measure.hessian(poses);
-            if pull.by_rate != 0.0 {
+            let h = self.coordinate.hessian(poses);
+            if force.by_rate != 0.0 {
                 let hv = transposed_times(&h, &pick(bodies, v));
                 for k in 0..N {
-                    row[k] += stiffness * pull.by_rate * hv[k];
+                    row[k] += stiffness * force.by_rate * hv[k];
                 }
             }
-            self.pair.add_matrix(stiffness * pull.force, &h, out);
-            let at_coincidence = stiffness * self.law.at_coincidence(cx);
+            self.slots.add_matrix(stiffness * force.force, &h, out);
+            let at_coincidence = stiffness * self.law.coincident_stiffness(cx);
             if at_coincidence != 0.0
-                && let Some(rows) = self.measure.coincident(poses)
+                && let Some(rows) = self.coordinate.coincidence_gradients(poses)
             {
                 for e in rows {
-                    self.pair.add_outer(&e.map(|x| at_coincidence * x), &e, out);
+                    self.slots
+                        .add_outer(&e.map(|x| at_coincidence * x), &e, out);
                 }
             }
         }
-        self.pair.add_outer(&g, &row, out);
+        self.slots.add_outer(&g, &row, out);
     }
 
     fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
-        let (length, _) = self.measure.value(poses);
+        let (length, _) = self.coordinate.value(poses);
         energy.potential += self.law.potential(cx, length);
     }
 
@@ -94,47 +106,47 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         v: &[f64],
         power: &mut Power,
     ) {
-        let (length, g) = self.measure.value(poses);
-        let rate = gather(self.measure.bodies(), &g, v);
-        let own = self.law.power(cx, length, rate);
-        power.dissipated += own.dissipated;
-        power.supplied += own.supplied;
+        let (length, g) = self.coordinate.value(poses);
+        let rate = gather(self.coordinate.bodies(), &g, v);
+        let power_of_law = self.law.power(cx, length, rate);
+        power.dissipated += power_of_law.dissipated;
+        power.supplied += power_of_law.supplied;
     }
 
-    fn shown(
+    fn quantities(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let (length, g) = self.measure.value(poses);
-        let rate = gather(self.measure.bodies(), &g, at.v);
-        let pull = self.law.pull(cx, length, rate);
+        let (length, g) = self.coordinate.value(poses);
+        let rate = gather(self.coordinate.bodies(), &g, at.v);
+        let force = self.law.force(cx, length, rate);
         ForceQuantities {
             length,
             rate,
-            force: self.law.shown(&pull),
+            force: self.law.reported_force(&force),
             ..ForceQuantities::default()
         }
     }
 
-    fn watched(&self) -> LawEvent {
-        self.law.watched()
+    fn event_counts(&self) -> EventCounts {
+        self.law.event_counts()
     }
 
-    fn start_modes(
+    fn initial_modes(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         modes: &mut [i32],
     ) {
-        let (length, g) = self.measure.value(poses);
-        let rate = gather(self.measure.bodies(), &g, v);
-        self.law.start_modes(cx, length, rate, modes);
+        let (length, g) = self.coordinate.value(poses);
+        let rate = gather(self.coordinate.bodies(), &g, v);
+        self.law.initial_modes(cx, length, rate, modes);
     }
 
-    fn events(
+    fn event_functions(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -142,15 +154,15 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let course = course::<W, N>(&self.measure, poses, at.v, at.a);
-        self.law.events(cx, course, phi, rate);
+        let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
+        self.law.event_functions(cx, motion, phi, rate);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.law.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -159,12 +171,12 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         modes: &mut [i32],
         _n: &mut [f64],
     ) -> EventEffect {
-        let course = course::<W, N>(&self.measure, poses, at.v, at.a);
-        self.law.fire(cx, course, i, modes);
+        let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
+        self.law.handle_event(cx, motion, i, modes);
         EventEffect::Mode
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.law.hold(i, modes);
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.law.stop_chattering(i, modes);
     }
 }

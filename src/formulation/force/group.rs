@@ -1,9 +1,9 @@
-//! Several force elements as one: whose modes and events begin where.
+//! A group of force elements: assigns each its range of modes and events and forwards to all of them.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{ForceElement, ForceQuantities, LawEvent};
+use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::{
     Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
@@ -17,25 +17,25 @@ struct Member<W: Geometry<N>, const N: usize> {
     modes: Range<usize>,
 }
 
-/// Elements in a row.
+/// Force elements in a fixed order.
 #[derive(Clone, Debug)]
 pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     members: Vec<Member<W, N>>,
-    watched: LawEvent,
+    counts: EventCounts,
 }
 
 impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
     fn default() -> Self {
         Self {
             members: vec![],
-            watched: LawEvent::default(),
+            counts: EventCounts::default(),
         }
     }
 }
 
-/// The context with the modes of one element.
+/// Returns the context with the modes of one element.
 #[inline]
-fn own<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContext<'a> {
+fn member_context<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContext<'a> {
     EvaluationContext {
         modes: if modes.is_empty() {
             &[]
@@ -47,34 +47,34 @@ fn own<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContex
 }
 
 impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
-    /// One more, with the name of its events.
+    /// Appends an element, with the name of its events.
     pub fn push(&mut self, element: Arc<dyn ForceElement<W, N>>, name: &str) {
-        let LawEvent { events, modes } = element.watched();
-        let (e, m) = (self.watched.events, self.watched.modes);
+        let EventCounts { events, modes } = element.event_counts();
+        let (e, m) = (self.counts.events, self.counts.modes);
         self.members.push(Member {
             element,
             name: name.to_owned(),
             events: e..e + events,
             modes: m..m + modes,
         });
-        self.watched = LawEvent {
+        self.counts = EventCounts {
             events: e + events,
             modes: m + modes,
         };
     }
 
-    /// How many.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// None.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// What a user reads of one of them.
-    pub fn shown_of(
+    /// Returns the output quantities of element `k`.
+    pub fn quantities_of(
         &self,
         k: usize,
         cx: &EvaluationContext,
@@ -82,10 +82,12 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         at: &MotionPoint,
     ) -> ForceQuantities {
         let member = &self.members[k];
-        member.element.shown(&own(cx, &member.modes), poses, at)
+        member
+            .element
+            .quantities(&member_context(cx, &member.modes), poses, at)
     }
 
-    /// Whose event it is.
+    /// Returns the element of event `i`.
     fn owner(&self, i: usize) -> &Member<W, N> {
         let after = self
             .members
@@ -93,13 +95,13 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         &self.members[after]
     }
 
-    /// What a user calls whoever owns event `i`.
+    /// Returns the name of the element of event `i`.
     pub fn event_name(&self, i: usize) -> &str {
         &self.owner(i).name
     }
 
-    /// Some of them depend on rates: the tangent of those alone.
-    pub fn tangent_of_rates(
+    /// Adds the damping of the elements that depend on velocities.
+    pub fn add_damping_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -108,9 +110,14 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         out: &mut [f64],
     ) {
         for member in self.members.iter().filter(|m| m.element.depends_on_rate()) {
-            member
-                .element
-                .tangent(&own(cx, &member.modes), poses, v, damping, 0.0, out);
+            member.element.add_tangent(
+                &member_context(cx, &member.modes),
+                poses,
+                v,
+                damping,
+                0.0,
+                out,
+            );
         }
     }
 }
@@ -120,17 +127,25 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         self.members.iter().any(|m| m.element.depends_on_rate())
     }
 
-    fn works(&self) -> bool {
-        self.members.iter().any(|m| m.element.works())
+    fn does_work(&self) -> bool {
+        self.members.iter().any(|m| m.element.does_work())
     }
 
-    fn apply(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
+    fn add_force(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
         for member in &self.members {
-            member.element.apply(&own(cx, &member.modes), poses, v, out);
+            member
+                .element
+                .add_force(&member_context(cx, &member.modes), poses, v, out);
         }
     }
 
-    fn tangent(
+    fn add_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -141,18 +156,25 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) {
         for member in &self.members {
             if stiffness != 0.0 || (damping != 0.0 && member.element.depends_on_rate()) {
-                member
-                    .element
-                    .tangent(&own(cx, &member.modes), poses, v, damping, stiffness, out);
+                member.element.add_tangent(
+                    &member_context(cx, &member.modes),
+                    poses,
+                    v,
+                    damping,
+                    stiffness,
+                    out,
+                );
             }
         }
     }
 
-    fn rubs(&self) -> bool {
-        self.members.iter().any(|m| m.element.rubs())
+    fn has_constraint_friction(&self) -> bool {
+        self.members
+            .iter()
+            .any(|m| m.element.has_constraint_friction())
     }
 
-    fn rub(
+    fn add_constraint_friction(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -160,14 +182,22 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        for member in self.members.iter().filter(|m| m.element.rubs()) {
-            member
-                .element
-                .rub(&own(cx, &member.modes), poses, v, lambda, out);
+        for member in self
+            .members
+            .iter()
+            .filter(|m| m.element.has_constraint_friction())
+        {
+            member.element.add_constraint_friction(
+                &member_context(cx, &member.modes),
+                poses,
+                v,
+                lambda,
+                out,
+            );
         }
     }
 
-    fn rub_tangent(
+    fn add_constraint_friction_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -176,10 +206,19 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in self.members.iter().filter(|m| m.element.rubs()) {
-            member
-                .element
-                .rub_tangent(&own(cx, &member.modes), poses, at, damping, stiffness, out);
+        for member in self
+            .members
+            .iter()
+            .filter(|m| m.element.has_constraint_friction())
+        {
+            member.element.add_constraint_friction_tangent(
+                &member_context(cx, &member.modes),
+                poses,
+                at,
+                damping,
+                stiffness,
+                out,
+            );
         }
     }
 
@@ -187,7 +226,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in &self.members {
             member
                 .element
-                .add_energy(&own(cx, &member.modes), poses, energy);
+                .add_energy(&member_context(cx, &member.modes), poses, energy);
         }
     }
 
@@ -201,12 +240,12 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in &self.members {
             member
                 .element
-                .add_power(&own(cx, &member.modes), poses, v, power);
+                .add_power(&member_context(cx, &member.modes), poses, v, power);
         }
     }
 
-    /// Together: forces added, the length that of the deepest.
-    fn shown(
+    /// Sums the forces; length and rate are those of the loaded element with the largest length.
+    fn quantities(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -217,31 +256,33 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
             ..ForceQuantities::default()
         };
         for k in 0..self.members.len() {
-            let one = self.shown_of(k, cx, poses, at);
-            // Of those that press; where none does, of the first.
+            let one = self.quantities_of(k, cx, poses, at);
+            // If none is loaded, those of the first.
             if (one.force != 0.0 && one.length > all.length) || all.length == f64::NEG_INFINITY {
                 (all.length, all.rate) = (one.length, one.rate);
             }
             all.force += one.force;
             for k in 0..3 {
-                all.load[k] += one.load[k];
+                all.force_vector[k] += one.force_vector[k];
                 all.moment[k] += one.moment[k];
             }
         }
         all
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         for member in &self.members {
-            member.element.active(&modes[member.modes.clone()], rows);
+            member
+                .element
+                .active_constraints(&modes[member.modes.clone()], active);
         }
     }
 
-    fn watched(&self) -> LawEvent {
-        self.watched
+    fn event_counts(&self) -> EventCounts {
+        self.counts
     }
 
-    fn start_modes(
+    fn initial_modes(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -251,11 +292,11 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in &self.members {
             member
                 .element
-                .start_modes(cx, poses, v, &mut modes[member.modes.clone()]);
+                .initial_modes(cx, poses, v, &mut modes[member.modes.clone()]);
         }
     }
 
-    fn events(
+    fn event_functions(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -266,9 +307,13 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in self.members.iter().filter(|m| !m.events.is_empty()) {
             let events = member.events.clone();
             let (phi, rate) = (&mut phi[events.clone()], &mut rate[events]);
-            member
-                .element
-                .events(&own(cx, &member.modes), poses, at, phi, rate);
+            member.element.event_functions(
+                &member_context(cx, &member.modes),
+                poses,
+                at,
+                phi,
+                rate,
+            );
         }
     }
 
@@ -279,7 +324,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
             .crossing(&modes[member.modes.clone()], i - member.events.start)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -290,12 +335,17 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) -> EventEffect {
         let member = self.owner(i);
         let (first, own_modes) = (member.events.start, &mut modes[member.modes.clone()]);
-        member
-            .element
-            .fire(&own(cx, &member.modes), poses, at, i - first, own_modes, n)
+        member.element.handle_event(
+            &member_context(cx, &member.modes),
+            poses,
+            at,
+            i - first,
+            own_modes,
+            n,
+        )
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -306,24 +356,29 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) -> Option<TangentialFriction> {
         let member = self.owner(i);
         let first = member.events.start;
-        member
-            .element
-            .slip(&own(cx, &member.modes), poses, at, i - first, direction, t)
+        member.element.tangential_direction(
+            &member_context(cx, &member.modes),
+            poses,
+            at,
+            i - first,
+            direction,
+            t,
+        )
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
         for member in &self.members {
-            member.element.release(
+            member.element.deactivate_unilateral(
                 &mut modes[member.modes.clone()],
                 &mut gaps[member.events.clone()],
             );
         }
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         let member = self.owner(i);
         member
             .element
-            .hold(i - member.events.start, &mut modes[member.modes.clone()]);
+            .activate_unilateral(i - member.events.start, &mut modes[member.modes.clone()]);
     }
 }

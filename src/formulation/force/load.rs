@@ -1,4 +1,4 @@
-//! A force at a point of one body, or a torque on it, along ground axes or along the body's own:
+//! Applied load: a force at a point of one body, or a torque on it, in ground axes or in body axes:
 //!
 //! ```text
 //!   F = (Fx, Fy, Fz)  or  R (Fx, Fy, Fz),      supplied = F·ṗ + C·ω
@@ -7,31 +7,31 @@
 use super::ForceQuantities;
 use super::body_frame::BodyFrame;
 use super::dual::{Scalar, Vector3Of, dot};
-use super::spatial_force::{BodyWrenches, SpatialForce};
+use super::spatial_force::{AppliedWrench, SpatialForce};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
-use crate::model::{LoadDefinition as What, LoadFrame};
+use crate::model::{LoadDefinition, LoadFrame};
 
-/// The load.
+/// A force or a torque applied to one body.
 #[derive(Clone, Debug)]
 pub struct AppliedLoad {
     /// A force or a torque.
-    pub what: What,
+    pub kind: LoadDefinition,
     /// N or N m
     pub components: [DrivenValue; 3],
-    /// Whose axes.
+    /// The axes of the components.
     pub frame: LoadFrame,
-    /// Where, seen from the centre of mass.
-    pub lever: [f64; 3],
+    /// Point of application, relative to the centre of mass.
+    pub offset: [f64; 3],
 }
 
 impl AppliedLoad {
-    /// In ground axes.
+    /// Returns the force or torque in ground axes.
     fn vector<T: Scalar>(&self, cx: &EvaluationContext, body: &BodyFrame<T>) -> Vector3Of<T> {
-        let components = (self.components).map(|x| T::timed(x.get(cx), x.rate(cx)));
+        let components = (self.components).map(|x| T::time_dependent(x.get(cx), x.rate(cx)));
         match self.frame {
             LoadFrame::Ground => components,
-            LoadFrame::Body => body.turn(&components),
+            LoadFrame::Body => body.to_ground(&components),
         }
     }
 }
@@ -41,30 +41,32 @@ impl SpatialForce for AppliedLoad {
         false
     }
 
-    fn works(&self) -> bool {
+    fn does_work(&self) -> bool {
         true
     }
 
-    fn act<T: Scalar>(
+    fn wrench<T: Scalar>(
         &self,
         cx: &EvaluationContext,
         [_, body]: &[BodyFrame<T>; 2],
-    ) -> BodyWrenches<T> {
+    ) -> AppliedWrench<T> {
         let vector = self.vector(cx, body);
-        match self.what {
-            What::Force => BodyWrenches::force(vector, body.place(&self.lever)),
-            What::Torque => BodyWrenches {
+        match self.kind {
+            LoadDefinition::Force => {
+                AppliedWrench::at_point(vector, body.point_position(&self.offset))
+            }
+            LoadDefinition::Torque => AppliedWrench {
                 couple: vector,
-                ..BodyWrenches::none()
+                ..AppliedWrench::zero()
             },
         }
     }
 
     fn power(&self, cx: &EvaluationContext, [_, body]: &[BodyFrame<f64>; 2]) -> Power {
         let vector = self.vector(cx, body);
-        let rate = match self.what {
-            What::Force => body.velocity(&body.place(&self.lever)),
-            What::Torque => body.w,
+        let rate = match self.kind {
+            LoadDefinition::Force => body.velocity_at(&body.point_position(&self.offset)),
+            LoadDefinition::Torque => body.w,
         };
         Power {
             dissipated: 0.0,
@@ -72,7 +74,11 @@ impl SpatialForce for AppliedLoad {
         }
     }
 
-    fn shown(&self, cx: &EvaluationContext, [_, body]: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+    fn quantities(
+        &self,
+        cx: &EvaluationContext,
+        [_, body]: &[BodyFrame<f64>; 2],
+    ) -> ForceQuantities {
         let vector = self.vector(cx, body);
         ForceQuantities {
             force: dot(&vector, &vector).sqrt(),

@@ -1,25 +1,26 @@
-//! What does not give way: a rigid contact, a rigid end stop. With c a measure between two bodies and g = ±(c − c₀) the gap:
+//! Unilateral constraints: rigid contacts and rigid joint limits. With c a relative coordinate of two bodies and g = ±(c − c₀) the gap:
 //!
 //! ```text
-//!   apart    g > 0; where it falls through zero a blow:  ġ₊ = −e ġ₋,  solved together with all constraints (`blows`)
-//!   held     Φ = c − c₀ is an active row; it presses with N = ∓λ and is let go where N falls through zero
+//!   separated  g > 0; an impact where g falls through zero:  ġ₊ = −e ġ₋,  solved together with all constraints
+//!   active     Φ = c − c₀ = 0 with the normal force N = ∓λ; the contact separates where N falls through zero
 //! ```
 //!
-//! With friction a blow also acts along the face, at most μ times its impulse, and a contact that is held rubs: with u_t the slip
+//! With friction an impact also has a tangential impulse, at most μ times the normal one. An active contact has Coulomb friction
+//! proportional to its multiplier; with u_t the slip velocity
 //!
 //! ```text
-//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as everywhere (`friction`); N is the row's multiplier (`System::rub`)
+//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as in `friction`; see `System::constraint_friction`
 //! ```
 //!
-//! Approaches slower than the rest speed are held, so that bouncing ends. A piece of an outline has two more modes: the ball is
-//! beside it, or behind it.
+//! An impact with a closing velocity below the rest speed is plastic and activates the constraint, so that bouncing ends. A bounded
+//! surface (a piece of an outline) has two more modes: the sphere is outside its ends, or behind it.
 
 use super::body_frame::{BodyFrame, BodyView};
-use super::contact::face::ContactSurface;
+use super::contact::surface::ContactSurface;
 use super::dual::{Dual, Scalar, cross, dot, minus, plus, times};
 use super::friction::Friction;
-use super::spatial_force::{BodyWrenches, generalised};
-use super::{ForceElement, ForceQuantities, LawEvent};
+use super::spatial_force::{AppliedWrench, generalised_forces};
+use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate as _};
 use crate::formulation::absolute::sparsity::{PairSlots, gather, pick, scatter};
 use crate::formulation::driven_value::DrivenValue;
@@ -28,157 +29,165 @@ use crate::formulation::{
 };
 use crate::model::BodyRef;
 
-const APART: i32 = 0;
-const HELD: i32 = 1;
-/// Beside a piece of an outline.
-const BESIDE: i32 = 2;
-/// Deeper than a contact can be: on the far side of a piece of an outline.
+const SEPARATED: i32 = 0;
+const ACTIVE: i32 = 1;
+/// Outside the ends of a bounded surface.
+const OUTSIDE_ENDS: i32 = 2;
+/// Deeper than the largest penetration: on the far side of a bounded surface.
 const BEHIND: i32 = 3;
 
-/// Event functions: the gap and the force; then, of a piece of an outline, how far inside its two ends.
-const GAP: usize = 0;
-const FORCE: usize = 1;
-const MARGINS: [usize; 2] = [2, 3];
+/// Event functions: the gap and the normal force; of a bounded surface also the distances inside its two ends.
+const GAP_EVENT: usize = 0;
+const FORCE_EVENT: usize = 1;
+const MARGIN_EVENTS: [usize; 2] = [2, 3];
 
-/// What a ball of body 1 meets on body 0, where the measure is that of a contact.
+/// A surface of body 0 and a sphere of body 1.
 #[derive(Clone, Debug)]
-pub struct UnilateralLayout {
-    /// Of body 0.
-    pub face: ContactSurface,
-    /// Centre of the ball of body 1, seen from the centre of mass.
+pub struct RigidContactGeometry {
+    /// Surface of body 0.
+    pub surface: ContactSurface,
+    /// Centre of the sphere of body 1, relative to the centre of mass.
     pub center: [f64; 3],
-    /// Of the ball; zero is a point.
+    /// Radius of the sphere; zero for a point.
     pub radius: f64,
-    /// Along the face.
+    /// Tangential friction.
     pub friction: Option<Friction>,
 }
 
-impl UnilateralLayout {
-    /// What rubbing does to body 1 where the contact presses with `normal`.
-    fn rub<T: Scalar>(
+impl RigidContactGeometry {
+    /// Returns the friction on body 1 for a normal force `normal`.
+    fn friction_wrench<T: Scalar>(
         &self,
         cx: &EvaluationContext,
         normal: f64,
         [a, b]: &[BodyFrame<T>; 2],
-    ) -> BodyWrenches<T> {
+    ) -> AppliedWrench<T> {
         let Some(friction) = &self.friction else {
-            return BodyWrenches::none();
+            return AppliedWrench::zero();
         };
-        let meeting = self.face.meet(a, &b.place(&self.center), self.radius);
-        let u = minus(&b.velocity(&meeting.place), &a.velocity(&meeting.place));
-        let along = minus(&u, &times(dot(&meeting.normal, &u), &meeting.normal));
+        let proximity = self
+            .surface
+            .proximity(a, &b.point_position(&self.center), self.radius);
+        let u = minus(
+            &b.velocity_at(&proximity.point),
+            &a.velocity_at(&proximity.point),
+        );
+        let along = minus(&u, &times(dot(&proximity.normal, &u), &proximity.normal));
         let drag = friction.over_speed(cx, dot(&along, &along)) * normal;
-        BodyWrenches::force(times(-drag, &along), meeting.place)
+        AppliedWrench::at_point(times(-drag, &along), proximity.point)
     }
 }
 
-/// A one-sided constraint.
+/// A unilateral constraint sign (c − c₀) ≥ 0.
 #[derive(Debug)]
 pub struct UnilateralConstraint<W: Geometry<N>, const N: usize> {
     /// c
-    pub measure: W::RelativeCoordinate,
+    pub coordinate: W::RelativeCoordinate,
     /// c₀
-    pub at: f64,
-    /// 1 where c stays above c₀, −1 where it stays below.
+    pub bound: f64,
+    /// 1 for c ≥ c₀, −1 for c ≤ c₀.
     pub sign: f64,
-    /// The constraint row Φ = c − c₀.
+    /// Row of the constraint Φ = c − c₀.
     pub row: usize,
     /// e
     pub restitution: DrivenValue,
-    /// Slower approaches are held (m/s or rad/s).
+    /// Closing speed below which an impact is plastic (m/s or rad/s).
     pub rest_speed: f64,
-    /// A gap below this counts as none where a contact begins without a blow (m or rad).
-    pub near: f64,
-    /// It is let go where it would pull with more than this (N or N m): less is rounding, of four legs on a floor say.
-    pub slack: f64,
-    /// Of a contact.
-    pub place: Option<UnilateralLayout>,
-    /// Where the derivatives of friction live, if there is any.
-    pub pair: Option<PairSlots<N>>,
+    /// Gap below which the constraint can start active, without an impact (m or rad).
+    pub touching_gap: f64,
+    /// Tensile force above which the contact separates (N or N m). Smaller ones are rounding, as of four legs on a floor.
+    pub tensile_tolerance: f64,
+    /// Geometry of a contact; none for a joint limit.
+    pub contact: Option<RigidContactGeometry>,
+    /// Entries of the tangent matrix for the derivatives of friction, if there is friction.
+    pub friction_slots: Option<PairSlots<N>>,
 }
 
 impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
     fn bodies(&self) -> [BodyRef; 2] {
-        self.measure.bodies()
+        self.coordinate.bodies()
     }
 
-    /// g and ġ.
+    /// Returns g and ġ.
     fn gap(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> (f64, f64) {
-        let (c, g) = self.measure.value(poses);
+        let (c, g) = self.coordinate.value(poses);
         (
-            self.sign * (c - self.at),
+            self.sign * (c - self.bound),
             self.sign * gather(self.bodies(), &g, v),
         )
     }
 
-    /// N, zero where it is not held.
-    fn press(&self, modes: &[i32], lambda: &[f64]) -> f64 {
+    /// Returns the normal force N; zero if the constraint is inactive.
+    fn normal_force(&self, modes: &[i32], lambda: &[f64]) -> f64 {
         match modes[0] {
-            HELD => -self.sign * lambda[self.row],
+            ACTIVE => -self.sign * lambda[self.row],
             _ => 0.0,
         }
     }
 
-    /// A piece of an outline, if it is one.
-    fn piece(&self) -> Option<&UnilateralLayout> {
-        self.place.as_ref().filter(|place| place.face.ends())
+    /// Returns the contact geometry if its surface has ends.
+    fn bounded_contact(&self) -> Option<&RigidContactGeometry> {
+        self.contact
+            .as_ref()
+            .filter(|contact| contact.surface.is_bounded())
     }
 
-    /// How deep in they are in a pose, where it is more than `allowed` and they are not beside or behind each other.
+    /// Returns the overlap of the bodies at q if it is larger than `allowed`, and the sphere is neither outside the ends of the surface nor
+    /// behind it.
     pub fn overlap(&self, q: &[f64], allowed: f64) -> Option<f64> {
         let poses = &mut W::poses(q);
-        let outside = self.beside(poses);
-        let depth = -self.sign * (self.measure.value(poses).0 - self.at);
-        (!outside && depth > allowed && depth <= self.deepest()).then_some(depth)
+        let outside = self.outside_ends(poses);
+        let depth = -self.sign * (self.coordinate.value(poses).0 - self.bound);
+        (!outside && depth > allowed && depth <= self.max_depth()).then_some(depth)
     }
 
-    /// Beyond an end of a piece of an outline.
-    fn beside(&self, poses: &mut W::Poses<'_>) -> bool {
-        self.piece().is_some_and(|place| {
-            let frames = W::at_rest(poses, self.bodies());
-            margins(place, &frames).iter().any(|m| *m < 0.0)
+    /// Whether the sphere is outside the ends of a bounded surface.
+    fn outside_ends(&self, poses: &mut W::Poses<'_>) -> bool {
+        self.bounded_contact().is_some_and(|contact| {
+            let frames = W::frames_at_rest(poses, self.bodies());
+            margins(contact, &frames).iter().any(|m| *m < 0.0)
         })
     }
 
-    /// Depth beyond which they are on another side.
-    fn deepest(&self) -> f64 {
-        (self.place.as_ref()).map_or(f64::INFINITY, |place| place.face.deepest())
+    /// Returns the depth beyond which the sphere is behind the surface.
+    fn max_depth(&self) -> f64 {
+        (self.contact.as_ref()).map_or(f64::INFINITY, |contact| contact.surface.max_depth())
     }
 
-    /// The mode for a place that is not beside the face.
-    fn judge(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> i32 {
+    /// Returns the mode of a sphere that is not outside the ends of the surface.
+    fn mode_within_ends(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> i32 {
         let (gap, rate) = self.gap(poses, v);
-        if gap < -self.deepest() {
+        if gap < -self.max_depth() {
             BEHIND
-        } else if gap <= self.near && rate.abs() <= self.rest_speed {
-            HELD
+        } else if gap <= self.touching_gap && rate.abs() <= self.rest_speed {
+            ACTIVE
         } else {
-            APART
+            SEPARATED
         }
     }
 }
 
-/// Distances inside the two ends of a piece.
-fn margins<T: Scalar>(place: &UnilateralLayout, [a, b]: &[BodyFrame<T>; 2]) -> [T; 2] {
-    (place.face)
-        .meet(a, &b.place(&place.center), place.radius)
+/// Returns the distances inside the two ends of a bounded surface.
+fn margins<T: Scalar>(contact: &RigidContactGeometry, [a, b]: &[BodyFrame<T>; 2]) -> [T; 2] {
+    (contact.surface)
+        .proximity(a, &b.point_position(&contact.center), contact.radius)
         .margins
 }
 
 impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint<W, N> {
     fn depends_on_rate(&self) -> bool {
-        self.rubs()
+        self.has_constraint_friction()
     }
 
-    fn works(&self) -> bool {
-        self.rubs()
+    fn does_work(&self) -> bool {
+        self.has_constraint_friction()
     }
 
-    fn rubs(&self) -> bool {
-        self.pair.is_some()
+    fn has_constraint_friction(&self) -> bool {
+        self.friction_slots.is_some()
     }
 
-    fn rub(
+    fn add_constraint_friction(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -186,16 +195,19 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        let press = self.press(cx.modes, lambda);
-        if let (Some(place), true) = (&self.place, press != 0.0) {
-            let frames = W::seen(poses, self.bodies(), v);
-            let f: [f64; N] =
-                generalised::<W, f64, N>(&place.rub(cx, press, &frames), self.bodies(), &frames);
+        let normal_force = self.normal_force(cx.modes, lambda);
+        if let (Some(contact), true) = (&self.contact, normal_force != 0.0) {
+            let frames = W::frames(poses, self.bodies(), v);
+            let f: [f64; N] = generalised_forces::<W, f64, N>(
+                &contact.friction_wrench(cx, normal_force, &frames),
+                self.bodies(),
+                &frames,
+            );
             scatter(self.bodies(), 1.0, &f, out);
         }
     }
 
-    fn rub_tangent(
+    fn add_constraint_friction_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -204,11 +216,13 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         stiffness: f64,
         out: &mut [f64],
     ) {
-        let press = self.press(cx.modes, lambda);
-        if let (Some(place), Some(pair), true) = (&self.place, &self.pair, press != 0.0) {
-            let frames = W::felt(poses, self.bodies(), v);
-            let f: [Dual<N>; N] = generalised::<W, Dual<N>, N>(
-                &place.rub(cx, press, &frames),
+        let normal_force = self.normal_force(cx.modes, lambda);
+        if let (Some(contact), Some(pair), true) =
+            (&self.contact, &self.friction_slots, normal_force != 0.0)
+        {
+            let frames = W::frames_with_derivatives(poses, self.bodies(), v);
+            let f: [Dual<N>; N] = generalised_forces::<W, Dual<N>, N>(
+                &contact.friction_wrench(cx, normal_force, &frames),
                 self.bodies(),
                 &frames,
             );
@@ -221,7 +235,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         }
     }
 
-    fn apply(
+    fn add_force(
         &self,
         _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
@@ -230,7 +244,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     ) {
     }
 
-    fn tangent(
+    fn add_tangent(
         &self,
         _cx: &EvaluationContext,
         _poses: &mut W::Poses<'_>,
@@ -241,61 +255,66 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     ) {
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
-        rows[self.row] = modes[0] == HELD;
+    fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
+        active[self.row] = modes[0] == ACTIVE;
     }
 
-    /// Of a contact the depth as length and pressing as a positive force; of a stop what acts on the coordinate.
-    fn shown(
+    /// Of a contact: penetration depth as length, and the normal force, positive in compression. Of a joint limit: the force on the coordinate.
+    fn quantities(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let press = self.press(cx.modes, at.lambda);
-        let Some(place) = &self.place else {
+        let normal_force = self.normal_force(cx.modes, at.lambda);
+        let Some(contact) = &self.contact else {
             return ForceQuantities {
-                force: self.sign * press,
+                force: self.sign * normal_force,
                 ..ForceQuantities::default()
             };
         };
         let (gap, rate) = self.gap(poses, at.v);
-        let frames = W::seen(poses, self.bodies(), at.v);
+        let frames = W::frames(poses, self.bodies(), at.v);
         let [a, b] = &frames;
-        let meeting = (place.face).meet(a, &b.place(&place.center), place.radius);
-        let rubbing = place.rub(cx, press, &frames).force;
+        let proximity =
+            (contact.surface).proximity(a, &b.point_position(&contact.center), contact.radius);
+        let friction = contact.friction_wrench(cx, normal_force, &frames).force;
         ForceQuantities {
             length: -gap,
             rate: -rate,
-            force: press,
-            load: plus(&times(press, &meeting.normal), &rubbing),
+            force: normal_force,
+            force_vector: plus(&times(normal_force, &proximity.normal), &friction),
             ..ForceQuantities::default()
         }
     }
 
-    fn watched(&self) -> LawEvent {
-        let margins = if self.piece().is_some() { 2 } else { 0 };
-        LawEvent {
+    fn event_counts(&self) -> EventCounts {
+        let margins = if self.bounded_contact().is_some() {
+            2
+        } else {
+            0
+        };
+        EventCounts {
             events: 2 + margins,
             modes: 1,
         }
     }
 
-    fn start_modes(
+    fn initial_modes(
         &self,
         _cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         modes: &mut [i32],
     ) {
-        modes[0] = if self.beside(poses) {
-            BESIDE
+        modes[0] = if self.outside_ends(poses) {
+            OUTSIDE_ENDS
         } else {
-            self.judge(poses, v)
+            self.mode_within_ends(poses, v)
         };
     }
 
-    fn events(
+    fn event_functions(
         &self,
         _cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -303,32 +322,32 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        (phi[GAP], rate[GAP]) = self.gap(poses, at.v);
-        phi[FORCE] = self.slack - self.sign * at.lambda[self.row];
-        rate[FORCE] = f64::NAN;
-        if let Some(place) = self.piece() {
-            let frames = W::felt(poses, self.bodies(), at.v);
+        (phi[GAP_EVENT], rate[GAP_EVENT]) = self.gap(poses, at.v);
+        phi[FORCE_EVENT] = self.tensile_tolerance - self.sign * at.lambda[self.row];
+        rate[FORCE_EVENT] = f64::NAN;
+        if let Some(contact) = self.bounded_contact() {
+            let frames = W::frames_with_derivatives(poses, self.bodies(), at.v);
             let (v, a) = (pick(self.bodies(), at.v), pick(self.bodies(), at.a));
-            let found: [Dual<N>; 2] = margins(place, &frames);
+            let found: [Dual<N>; 2] = margins(contact, &frames);
             for k in 0..2 {
-                phi[MARGINS[k]] = found[k].x;
-                rate[MARGINS[k]] = found[k].along(&v, &a);
+                phi[MARGIN_EVENTS[k]] = found[k].x;
+                rate[MARGIN_EVENTS[k]] = found[k].rate_along(&v, &a);
             }
         }
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         match (modes[0], i) {
-            (BESIDE, 2 | 3) => Crossing::Rising,
-            (BESIDE, _) => Crossing::Off,
+            (OUTSIDE_ENDS, 2 | 3) => Crossing::Rising,
+            (OUTSIDE_ENDS, _) => Crossing::Off,
             (_, 2 | 3) => Crossing::Falling,
-            (APART, GAP) | (HELD, FORCE) => Crossing::Falling,
-            (BEHIND, GAP) => Crossing::Rising,
+            (SEPARATED, GAP_EVENT) | (ACTIVE, FORCE_EVENT) => Crossing::Falling,
+            (BEHIND, GAP_EVENT) => Crossing::Rising,
             _ => Crossing::Off,
         }
     }
 
-    fn fire(
+    fn handle_event(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -337,8 +356,8 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         modes: &mut [i32],
         n: &mut [f64],
     ) -> EventEffect {
-        if (modes[0], i) == (APART, GAP) {
-            let (_, g) = self.measure.value(poses);
+        if (modes[0], i) == (SEPARATED, GAP_EVENT) {
+            let (_, g) = self.coordinate.value(poses);
             n.fill(0.0);
             scatter(self.bodies(), self.sign, &g, n);
             return EventEffect::Impulse {
@@ -346,25 +365,25 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
                 slowest: self.rest_speed,
             };
         }
-        modes[0] = match (modes[0], i, self.piece()) {
-            (BESIDE, 2 | 3, Some(place)) => {
-                // The margin that was crossed is zero to rounding: only the other one decides.
-                let frames = W::at_rest(poses, self.bodies());
-                let other = margins(place, &frames)[3 - i];
+        modes[0] = match (modes[0], i, self.bounded_contact()) {
+            (OUTSIDE_ENDS, 2 | 3, Some(contact)) => {
+                // The distance that crossed zero is rounding: only the other end decides.
+                let frames = W::frames_at_rest(poses, self.bodies());
+                let other = margins(contact, &frames)[3 - i];
                 if other < 0.0 {
-                    BESIDE
+                    OUTSIDE_ENDS
                 } else {
-                    self.judge(poses, at.v)
+                    self.mode_within_ends(poses, at.v)
                 }
             }
-            (_, 2 | 3, _) => BESIDE,
-            // Let go, or come up from behind.
-            _ => APART,
+            (_, 2 | 3, _) => OUTSIDE_ENDS,
+            // Separated, or returned from behind.
+            _ => SEPARATED,
         };
         EventEffect::Mode
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -373,17 +392,21 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         direction: usize,
         t: &mut [f64],
     ) -> Option<TangentialFriction> {
-        let place = self.place.as_ref()?;
-        let friction = place.friction.as_ref()?;
-        if i != GAP || direction + 1 >= W::DIMENSION {
+        let contact = self.contact.as_ref()?;
+        let friction = contact.friction.as_ref()?;
+        if i != GAP_EVENT || direction + 1 >= W::DIMENSION {
             return None;
         }
-        let [a, b] = W::felt(poses, self.bodies(), at.v);
-        let meeting = (place.face).meet(&a, &b.place(&place.center), place.radius);
-        let u = minus(&b.velocity(&meeting.place), &a.velocity(&meeting.place));
-        let normal = meeting.normal.map(|x| x.x);
-        let along = across(&normal, &u.map(|x| x.x), direction);
-        // The slip along a fixed direction is linear in the rates.
+        let [a, b] = W::frames_with_derivatives(poses, self.bodies(), at.v);
+        let proximity =
+            (contact.surface).proximity(&a, &b.point_position(&contact.center), contact.radius);
+        let u = minus(
+            &b.velocity_at(&proximity.point),
+            &a.velocity_at(&proximity.point),
+        );
+        let normal = proximity.normal.map(|x| x.x);
+        let along = tangential_unit_vector(&normal, &u.map(|x| x.x), direction);
+        // The slip along a fixed direction is linear in the velocities.
         let mut gradient = [0.0; N];
         for k in 0..N {
             gradient[k] = (0..3).map(|i| along[i] * u[i].v[k]).sum();
@@ -396,24 +419,24 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         })
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        if modes[0] == HELD {
-            modes[0] = APART;
-            gaps[GAP] = true;
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
+        if modes[0] == ACTIVE {
+            modes[0] = SEPARATED;
+            gaps[GAP_EVENT] = true;
         }
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        if i == GAP {
-            modes[0] = HELD;
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        if i == GAP_EVENT {
+            modes[0] = ACTIVE;
         }
     }
 }
 
-/// Unit vectors along a face: the first where it slips, the second across; in the plane there is one.
-fn across(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> [f64; 3] {
+/// Returns a unit vector tangential to the surface: along the slip for direction 0, normal to it for direction 1 (in space only).
+fn tangential_unit_vector(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> [f64; 3] {
     let sliding = minus(u, &times(dot(u, normal), normal));
-    // Where it does not slip any direction will do; that of x or y which is further from the normal.
+    // Without slip any tangential direction serves: that of x or y, whichever is further from the normal.
     let other = if normal[0].abs() < normal[1].abs() {
         [1.0, 0.0, 0.0]
     } else {

@@ -1,81 +1,87 @@
-//! Force elements written once over [`Number`]: what acts on two bodies as a force at a place and a couple, its derivatives by
-//! [`Dual`].
+//! Forces between two bodies given as a force at a point and a couple, written once over [`Scalar`]; the derivatives come from [`Dual`].
 //!
 //! ```text
 //!   body 1:  F at p, couple C          body 0:  −F at p, −C
 //!   −∂f/∂v, −∂f/∂q                     the derivatives that f carries
 //! ```
 //!
-//! Equal and opposite at one place, so that momentum and angular momentum are kept.
+//! Action and reaction act at the same point, so that momentum and angular momentum are conserved.
 
 use std::fmt::Debug;
 
 use super::body_frame::{BodyFrame, BodyView};
 use super::dual::{Dual, Scalar, Vector3Of, cross, minus, plus};
-use super::{ForceElement, ForceQuantities, LawEvent};
+use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, pick, scatter};
 use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
 use crate::model::BodyRef;
 
-/// What acts on body 1; body 0 gets the opposite.
+/// Force and couple on body 1; the opposite acts on body 0.
 #[derive(Clone, Copy, Debug)]
-pub struct BodyWrenches<T> {
+pub struct AppliedWrench<T> {
     /// Ground axes (N).
     pub force: Vector3Of<T>,
-    /// Where, ground frame (m).
-    pub place: Vector3Of<T>,
+    /// Point of application, ground frame (m).
+    pub point: Vector3Of<T>,
     /// Ground axes (N m).
     pub couple: Vector3Of<T>,
 }
 
-impl<T: Scalar> BodyWrenches<T> {
-    /// A force at a place.
-    pub fn force(force: Vector3Of<T>, place: Vector3Of<T>) -> Self {
+impl<T: Scalar> AppliedWrench<T> {
+    /// A force at a point, without a couple.
+    pub fn at_point(force: Vector3Of<T>, point: Vector3Of<T>) -> Self {
         Self {
             force,
-            place,
+            point,
             couple: [T::constant(0.0); 3],
         }
     }
 
-    /// Nothing.
-    pub fn none() -> Self {
-        Self::force([T::constant(0.0); 3], [T::constant(0.0); 3])
+    /// No force.
+    pub fn zero() -> Self {
+        Self::at_point([T::constant(0.0); 3], [T::constant(0.0); 3])
     }
 }
 
 /// A force between two bodies.
 pub trait SpatialForce: Debug + Send + Sync {
-    /// f can depend on v.
+    /// Whether f can depend on v.
     fn depends_on_rate(&self) -> bool;
 
-    /// Dampers and drives do work.
-    fn works(&self) -> bool;
+    /// Whether the element dissipates or supplies energy.
+    fn does_work(&self) -> bool;
 
-    /// What acts.
-    fn act<T: Scalar>(&self, cx: &EvaluationContext, bodies: &[BodyFrame<T>; 2])
-    -> BodyWrenches<T>;
+    /// Returns the force and the couple.
+    fn wrench<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> AppliedWrench<T>;
 
-    /// Energy stored (J).
+    /// Returns the potential energy (J).
     fn potential(&self, _cx: &EvaluationContext, _bodies: &[BodyFrame<f64>; 2]) -> f64 {
         0.0
     }
 
-    /// Power.
+    /// Returns the dissipated and the supplied power.
     fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power;
 
-    /// What a user reads; force and moment on body 1 are filled in from [`Kernel::act`].
-    fn shown(&self, _cx: &EvaluationContext, _bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+    /// Returns the output quantities; the force and the couple on body 1 are added from [`SpatialForce::wrench`].
+    fn quantities(
+        &self,
+        _cx: &EvaluationContext,
+        _bodies: &[BodyFrame<f64>; 2],
+    ) -> ForceQuantities {
         ForceQuantities::default()
     }
 
-    /// How many events and modes.
-    fn watched(&self) -> LawEvent {
-        LawEvent::default()
+    /// Returns the numbers of events and modes.
+    fn event_counts(&self) -> EventCounts {
+        EventCounts::default()
     }
 
-    /// Event functions by their index.
-    fn watch<T: Scalar>(
+    /// Passes the event functions to `put` by index.
+    fn event_functions<T: Scalar>(
         &self,
         _cx: &EvaluationContext,
         _bodies: &[BodyFrame<T>; 2],
@@ -83,8 +89,8 @@ pub trait SpatialForce: Debug + Send + Sync {
     ) {
     }
 
-    /// The modes at the start.
-    fn start_modes(
+    /// Sets the initial modes.
+    fn initial_modes(
         &self,
         _cx: &EvaluationContext,
         _bodies: &[BodyFrame<f64>; 2],
@@ -92,13 +98,13 @@ pub trait SpatialForce: Debug + Send + Sync {
     ) {
     }
 
-    /// Which crossings of event `i` count.
+    /// Returns which zero crossings of event `i` count.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
         Crossing::Off
     }
 
-    /// Event `i` has been hit.
-    fn fire(
+    /// Changes the modes after event `i`.
+    fn handle_event(
         &self,
         _cx: &EvaluationContext,
         _bodies: &[BodyFrame<f64>; 2],
@@ -108,37 +114,37 @@ pub trait SpatialForce: Debug + Send + Sync {
     }
 }
 
-/// A kernel between two bodies of a mechanism.
+/// The force element of a [`SpatialForce`] between two bodies.
 #[derive(Debug)]
 pub struct SpatialForceElement<K, const N: usize> {
-    kernel: K,
+    force: K,
     bodies: [BodyRef; 2],
     pair: PairSlots<N>,
 }
 
 impl<K: SpatialForce, const N: usize> SpatialForceElement<K, N> {
-    /// With the slots of its derivatives.
-    pub fn new(kernel: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
-        let pair = slots.pair(bodies, |_, _| true);
+    /// Builds the element and reserves the entries of its derivatives.
+    pub fn new(force: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
+        let pair = slots.body_pair(bodies, |_, _| true);
         Self {
-            kernel,
+            force,
             bodies,
             pair,
         }
     }
 
-    fn generalised<W: BodyView<N>, T: Scalar>(
+    fn generalised_forces<W: BodyView<N>, T: Scalar>(
         &self,
         cx: &EvaluationContext,
         frames: &[BodyFrame<T>; 2],
     ) -> [T; N] {
-        generalised::<W, T, N>(&self.kernel.act(cx, frames), self.bodies, frames)
+        generalised_forces::<W, T, N>(&self.force.wrench(cx, frames), self.bodies, frames)
     }
 }
 
-/// The generalised forces of an action on two bodies; zero on the ground.
-pub fn generalised<W: BodyView<N>, T: Scalar, const N: usize>(
-    action: &BodyWrenches<T>,
+/// Returns the generalised forces of a wrench on two bodies; zero for the ground.
+pub fn generalised_forces<W: BodyView<N>, T: Scalar, const N: usize>(
+    wrench: &AppliedWrench<T>,
     bodies: [BodyRef; 2],
     frames: &[BodyFrame<T>; 2],
 ) -> [T; N] {
@@ -147,16 +153,16 @@ pub fn generalised<W: BodyView<N>, T: Scalar, const N: usize>(
         if bodies[side].is_none() {
             continue;
         }
-        let lever = minus(&action.place, &frame.r);
+        let arm = minus(&wrench.point, &frame.r);
         let (mut force, mut moment) = (
-            action.force,
-            plus(&action.couple, &cross(&lever, &action.force)),
+            wrench.force,
+            plus(&wrench.couple, &cross(&arm, &wrench.force)),
         );
         if side == 0 {
             force = force.map(|x| -x);
             moment = moment.map(|x| -x);
         }
-        W::onto(
+        W::generalised_force(
             frame,
             &force,
             &moment,
@@ -170,19 +176,25 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
     for SpatialForceElement<K, N>
 {
     fn depends_on_rate(&self) -> bool {
-        self.kernel.depends_on_rate()
+        self.force.depends_on_rate()
     }
 
-    fn works(&self) -> bool {
-        self.kernel.works()
+    fn does_work(&self) -> bool {
+        self.force.does_work()
     }
 
-    fn apply(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
-        let f = self.generalised::<W, f64>(cx, &W::seen(poses, self.bodies, v));
+    fn add_force(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        let f = self.generalised_forces::<W, f64>(cx, &W::frames(poses, self.bodies, v));
         scatter(self.bodies, 1.0, &f, out);
     }
 
-    fn tangent(
+    fn add_tangent(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -191,7 +203,10 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         stiffness: f64,
         out: &mut [f64],
     ) {
-        let f = self.generalised::<W, Dual<N>>(cx, &W::felt(poses, self.bodies, v));
+        let f = self.generalised_forces::<W, Dual<N>>(
+            cx,
+            &W::frames_with_derivatives(poses, self.bodies, v),
+        );
         for i in 0..N {
             for j in 0..N {
                 let entry = -(damping * f[i].v[j] + stiffness * f[i].q[j]);
@@ -201,7 +216,9 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
     }
 
     fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
-        energy.potential += self.kernel.potential(cx, &W::at_rest(poses, self.bodies));
+        energy.potential += self
+            .force
+            .potential(cx, &W::frames_at_rest(poses, self.bodies));
     }
 
     fn add_power(
@@ -211,42 +228,42 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         v: &[f64],
         power: &mut Power,
     ) {
-        let own = self.kernel.power(cx, &W::seen(poses, self.bodies, v));
-        power.dissipated += own.dissipated;
-        power.supplied += own.supplied;
+        let of_force = self.force.power(cx, &W::frames(poses, self.bodies, v));
+        power.dissipated += of_force.dissipated;
+        power.supplied += of_force.supplied;
     }
 
-    fn shown(
+    fn quantities(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let frames = W::seen(poses, self.bodies, at.v);
-        let action = self.kernel.act(cx, &frames);
+        let frames = W::frames(poses, self.bodies, at.v);
+        let wrench = self.force.wrench(cx, &frames);
         ForceQuantities {
-            load: action.force,
-            moment: action.couple,
-            ..self.kernel.shown(cx, &frames)
+            force_vector: wrench.force,
+            moment: wrench.couple,
+            ..self.force.quantities(cx, &frames)
         }
     }
 
-    fn watched(&self) -> LawEvent {
-        self.kernel.watched()
+    fn event_counts(&self) -> EventCounts {
+        self.force.event_counts()
     }
 
-    fn start_modes(
+    fn initial_modes(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         modes: &mut [i32],
     ) {
-        self.kernel
-            .start_modes(cx, &W::seen(poses, self.bodies, v), modes);
+        self.force
+            .initial_modes(cx, &W::frames(poses, self.bodies, v), modes);
     }
 
-    fn events(
+    fn event_functions(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -254,19 +271,20 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let frames = W::felt(poses, self.bodies, at.v);
+        let frames = W::frames_with_derivatives(poses, self.bodies, at.v);
         let (v, a) = (pick(self.bodies, at.v), pick(self.bodies, at.a));
-        self.kernel.watch(cx, &frames, &mut |i, x: Dual<N>| {
-            phi[i] = x.x;
-            rate[i] = x.along(&v, &a);
-        });
+        self.force
+            .event_functions(cx, &frames, &mut |i, x: Dual<N>| {
+                phi[i] = x.x;
+                rate[i] = x.rate_along(&v, &a);
+            });
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.kernel.crossing(modes, i)
+        self.force.crossing(modes, i)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -275,8 +293,8 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         modes: &mut [i32],
         _n: &mut [f64],
     ) -> EventEffect {
-        self.kernel
-            .fire(cx, &W::seen(poses, self.bodies, at.v), i, modes);
+        self.force
+            .handle_event(cx, &W::frames(poses, self.bodies, at.v), i, modes);
         EventEffect::Mode
     }
 }

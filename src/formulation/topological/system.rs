@@ -3,8 +3,9 @@
 use super::kinematics::{CoordinateKind, CoordinateLayout};
 use super::{Topological, TopologicalCache};
 use crate::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, FullConstraintSet,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, CoordinatePartitioning, Crossing, Dimensions, Energy, Evaluated,
+    EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
+    Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::linalg::rotation::{self, Vec3};
 
@@ -45,6 +46,10 @@ impl TopologicalCache {
 }
 
 impl System for Topological {
+    fn partitioning(&self) -> Option<&dyn CoordinatePartitioning> {
+        Some(self)
+    }
+
     fn dimensions(&self) -> Dimensions {
         let l = &self.layout;
         Dimensions {
@@ -76,89 +81,6 @@ impl System for Topological {
         self.inner
             .full_constraints()
             .map(|_| self as &dyn FullConstraintSet)
-    }
-
-    /// Not a number where the dependent coordinates do not follow.
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        let (l, inner) = (&self.layout, &*self.inner);
-        let work = &mut *self.lock();
-        let TopologicalCache {
-            from, here, way, ..
-        } = work;
-        let begins = from.load(l, inner, q);
-        if begins && way.go(l, inner, from, w, here, !self.rechoose) {
-            work.lost = None;
-            for (own, (q, w)) in here.q.iter_mut().zip(q.iter().zip(w)) {
-                *own = q + w;
-            }
-            for &k in &l.turning {
-                here.q[k..k + 3].fill(0.0);
-            }
-            out.copy_from_slice(&here.q);
-        } else {
-            // At the last good position.
-            work.lost = work.from.weakest(l);
-            out.fill(f64::NAN);
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        let l = &self.layout;
-        for (k, w) in w.iter_mut().enumerate() {
-            *w = q1[k] - q0[k];
-        }
-        if l.turning.is_empty() {
-            return;
-        }
-        let x = &mut self.lock().z[0];
-        (self.inner).difference(&q0[l.joints()], &q1[l.joints()], x);
-        for &k in &l.turning {
-            for i in k..k + 3 {
-                w[i] = x[l.free[i]];
-            }
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        for &k in &self.layout.turning {
-            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
-            out[k..k + 3].copy_from_slice(x.cross(&y).as_slice());
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        for &k in &self.layout.turning {
-            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
-            let turned = rotation::tangent_inverse(&theta) * own;
-            y[k..k + 3].copy_from_slice(turned.as_slice());
-        }
-    }
-
-    fn repartition(&self, q: &mut [f64], v: &mut [f64]) -> bool {
-        self.choose_anew(q, v)
-    }
-
-    fn repartitions(&self) -> bool {
-        true
-    }
-
-    fn conditioning(&self, q: &[f64]) -> f64 {
-        match self.rechoose {
-            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
-            // It has to come to its end.
-            false => 1.0,
-        }
-    }
-
-    fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
-        let lost = {
-            let work = self.lock();
-            let close = work.from.factor.regular < CLOSE;
-            let weakest = work.from.weakest(&self.layout).filter(|_| close);
-            work.lost.or(weakest)?
-        };
-        Some((self.inner.coordinate_name(lost), self.independent()))
     }
 
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
@@ -218,13 +140,11 @@ impl System for Topological {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         match self.moving(q, v) {
             Some(mut work) => self.stiffness(cx, &mut work, a, lambda, weights, out),
             None => {
@@ -310,14 +230,6 @@ impl System for Topological {
         }
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let work = &mut *self.lock();
-        self.inner.active_constraints(modes, &mut work.active);
-        for (out, &row) in rows.iter_mut().zip(&self.layout.own) {
-            *out = work.active[row];
-        }
-    }
-
     fn constraint_scale(&self, row: usize) -> f64 {
         self.inner.constraint_scale(self.layout.own[row])
     }
@@ -330,51 +242,6 @@ impl System for Topological {
         let (l, work) = (&self.layout, &mut *guard);
         work.carry(l, e);
         self.inner.norm(cx, work.here.z(l), scale, &work.z[0])
-    }
-
-    fn dependent_defect(
-        &self,
-        cx: &EvaluationContext,
-        [begin, end]: [&MotionPoint; 2],
-        h: f64,
-        slack: f64,
-    ) -> f64 {
-        let (l, inner) = (&self.layout, &*self.inner);
-        let Some(mut guard) = self.moving(end.q, end.v) else {
-            return f64::NAN;
-        };
-        let work = &mut *guard;
-        if !work.from.load(l, inner, begin.q) {
-            return f64::NAN;
-        }
-        work.from.moving(l, inner, begin.v);
-        let TopologicalCache { from, here, z, .. } = &mut *work;
-        let [defect, a0, a1, _] = z;
-        from.apart(l, inner, here, defect);
-        from.carry(l, begin.a, a0);
-        here.carry(l, end.a, a1);
-        let [r0, r1] = [&from.rates, &here.rates];
-        for k in 0..defect.len() {
-            a0[k] += r0.x_bias[k];
-            a1[k] += r1.x_bias[k];
-        }
-        // A coordinate that turns back where its choice ends, while the mechanism would go on, turns all the others back at once.
-        let jump = l.length(|k| r1.x_dot[k] - r0.x_dot[k] - 0.5 * h * (a0[k] + a1[k]));
-        let speed = l.length(|k| r0.x_dot[k]).max(l.length(|k| r1.x_dot[k]));
-        let turns = h * (l.length(|k| a0[k]) + l.length(|k| a1[k]));
-        if !(jump <= JUMPS * (speed + turns) + slack) {
-            work.lost = work.here.weakest(l);
-            return f64::NAN;
-        }
-        let mut seen = 0;
-        for k in 0..defect.len() {
-            let dependent = here.dependent.get(seen).map(|&i| l.looped[i]) == Some(k);
-            seen += usize::from(dependent);
-            let hermite = 0.5 * h * (r0.x_dot[k] + r1.x_dot[k]) - h * h / 12.0 * (a1[k] - a0[k]);
-            defect[k] = if dependent { defect[k] - hermite } else { 0.0 };
-        }
-        here.to_joints(l, defect);
-        inner.norm(cx, here.z(l), &[], defect)
     }
 
     fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
@@ -414,6 +281,75 @@ impl System for Topological {
 
     fn constraint_name(&self, i: usize) -> String {
         self.inner.constraint_name(self.layout.own[i])
+    }
+}
+
+impl ConfigurationSpace for Topological {
+    /// Not a number where the dependent coordinates do not follow.
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        let (l, inner) = (&self.layout, &*self.inner);
+        let work = &mut *self.lock();
+        let TopologicalCache {
+            from, here, way, ..
+        } = work;
+        let begins = from.load(l, inner, q);
+        if begins && way.go(l, inner, from, w, here, !self.rechoose) {
+            work.lost = None;
+            for (own, (q, w)) in here.q.iter_mut().zip(q.iter().zip(w)) {
+                *own = q + w;
+            }
+            for &k in &l.turning {
+                here.q[k..k + 3].fill(0.0);
+            }
+            out.copy_from_slice(&here.q);
+        } else {
+            // At the last good position.
+            work.lost = work.from.weakest(l);
+            out.fill(f64::NAN);
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        let l = &self.layout;
+        for (k, w) in w.iter_mut().enumerate() {
+            *w = q1[k] - q0[k];
+        }
+        if l.turning.is_empty() {
+            return;
+        }
+        let x = &mut self.lock().z[0];
+        (self.inner).difference(&q0[l.joints()], &q1[l.joints()], x);
+        for &k in &l.turning {
+            for i in k..k + 3 {
+                w[i] = x[l.free[i]];
+            }
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for &k in &self.layout.turning {
+            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
+            out[k..k + 3].copy_from_slice(x.cross(&y).as_slice());
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        for &k in &self.layout.turning {
+            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
+            let turned = rotation::tangent_inverse(&theta) * own;
+            y[k..k + 3].copy_from_slice(turned.as_slice());
+        }
+    }
+}
+
+impl HybridSystem for Topological {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        let work = &mut *self.lock();
+        self.inner.active_constraints(modes, &mut work.active);
+        for (out, &row) in rows.iter_mut().zip(&self.layout.own) {
+            *out = work.active[row];
+        }
     }
 
     fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
@@ -500,5 +436,74 @@ impl System for Topological {
 
     fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.inner.activate_unilateral(i, modes);
+    }
+}
+
+impl CoordinatePartitioning for Topological {
+    fn repartition(&self, q: &mut [f64], v: &mut [f64]) -> bool {
+        self.choose_anew(q, v)
+    }
+
+    fn conditioning(&self, q: &[f64]) -> f64 {
+        match self.rechoose {
+            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
+            // It has to come to its end.
+            false => 1.0,
+        }
+    }
+
+    fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
+        let lost = {
+            let work = self.lock();
+            let close = work.from.factor.regular < CLOSE;
+            let weakest = work.from.weakest(&self.layout).filter(|_| close);
+            work.lost.or(weakest)?
+        };
+        Some((self.inner.coordinate_name(lost), self.independent()))
+    }
+
+    fn dependent_defect(
+        &self,
+        cx: &EvaluationContext,
+        [begin, end]: [&MotionPoint; 2],
+        h: f64,
+        slack: f64,
+    ) -> f64 {
+        let (l, inner) = (&self.layout, &*self.inner);
+        let Some(mut guard) = self.moving(end.q, end.v) else {
+            return f64::NAN;
+        };
+        let work = &mut *guard;
+        if !work.from.load(l, inner, begin.q) {
+            return f64::NAN;
+        }
+        work.from.moving(l, inner, begin.v);
+        let TopologicalCache { from, here, z, .. } = &mut *work;
+        let [defect, a0, a1, _] = z;
+        from.apart(l, inner, here, defect);
+        from.carry(l, begin.a, a0);
+        here.carry(l, end.a, a1);
+        let [r0, r1] = [&from.rates, &here.rates];
+        for k in 0..defect.len() {
+            a0[k] += r0.x_bias[k];
+            a1[k] += r1.x_bias[k];
+        }
+        // A coordinate that turns back where its choice ends, while the mechanism would go on, turns all the others back at once.
+        let jump = l.length(|k| r1.x_dot[k] - r0.x_dot[k] - 0.5 * h * (a0[k] + a1[k]));
+        let speed = l.length(|k| r0.x_dot[k]).max(l.length(|k| r1.x_dot[k]));
+        let turns = h * (l.length(|k| a0[k]) + l.length(|k| a1[k]));
+        if !(jump <= JUMPS * (speed + turns) + slack) {
+            work.lost = work.here.weakest(l);
+            return f64::NAN;
+        }
+        let mut seen = 0;
+        for k in 0..defect.len() {
+            let dependent = here.dependent.get(seen).map(|&i| l.looped[i]) == Some(k);
+            seen += usize::from(dependent);
+            let hermite = 0.5 * h * (r0.x_dot[k] + r1.x_dot[k]) - h * h / 12.0 * (a1[k] - a0[k]);
+            defect[k] = if dependent { defect[k] - hermite } else { 0.0 };
+        }
+        here.to_joints(l, defect);
+        inner.norm(cx, here.z(l), &[], defect)
     }
 }

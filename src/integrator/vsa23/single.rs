@@ -7,7 +7,7 @@ use super::Vsa23;
 use super::stage::{CollocationPoint, StageNorm};
 use crate::constraint::factorization::Backend;
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 use crate::model::SolverSettings;
 
 /// What a step of both schemes gave.
@@ -83,7 +83,7 @@ pub fn single_step(
     let cx = core.inputs.at(&p, t + h);
     let mut phi = vec![0.0; size.nc];
     system.constraint(&cx, &out.quadratic[0], &mut phi);
-    out.open_at_end = core.closure(&phi).0;
+    out.open_at_end = core.largest_active_residual(&phi).0;
     core.collect(&mut out.statistics);
     Ok(out)
 }

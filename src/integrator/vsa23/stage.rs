@@ -14,7 +14,7 @@ use super::super::newton::{culprit, largest};
 use super::super::state::{State, Statistics};
 use super::super::workspace::{Culprit, Problem, StepFailure, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
-use crate::formulation::{Dimensions, System, TangentWeights};
+use crate::formulation::system::{Dimensions, System, TangentWeights};
 use crate::linalg::norm::max_abs;
 
 /// Iterations before an attempt is given up.
@@ -153,7 +153,7 @@ impl StageIteration {
                 let still = balance <= ROUNDING * forces || rate * norm.of_size(size) <= tolerance;
                 if still && open <= closed {
                     y.open = open;
-                    let (by, row) = core.redundant_closure(&core.scratch.c[1]);
+                    let (by, row) = core.largest_redundant_residual(&core.scratch.c[1]);
                     return if by <= LEFT_OPEN * closed {
                         Ok(())
                     } else {
@@ -225,7 +225,7 @@ impl StageIteration {
             return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
         let balance = max_abs(r);
-        let open = core.closure(&core.scratch.c[1]).0;
+        let open = core.largest_active_residual(&core.scratch.c[1]).0;
         Ok((balance, forces, open))
     }
 
