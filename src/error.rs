@@ -261,10 +261,9 @@ impl fmt::Display for Error {
             Self::Cancelled { time } => {
                 write!(f, "cancelled; the state is the one at t = {time} s")
             }
-            Self::Callback { time, code } => write!(
-                f,
-                "user callback returned {code} at t = {time} s"
-            ),
+            Self::Callback { time, code } => {
+                write!(f, "user callback returned {code} at t = {time} s")
+            }
             Self::ForeignState { reason } => write!(f, "this saved state cannot be used: {reason}"),
             Self::Internal { message } => write!(f, "internal fault, please report it: {message}"),
         }

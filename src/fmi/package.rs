@@ -105,8 +105,7 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
     if chosen == original.solver.formulation {
         return Ok(text.to_owned());
     }
-    let word = chosen.name();
-    let resolved = portable::with_formulation(text, origin, word)?;
+    let resolved = portable::with_formulation(text, origin, chosen.name())?;
     let mut expected = original.clone();
     expected.solver.formulation = chosen;
     let found = Model::from_text_in(&resolved, origin, folder)?;

@@ -178,9 +178,10 @@ pub(super) fn motion(table: &TableReader, names: &Names, model: &Model) -> Resul
     let (name, _) = table.name(&RESERVED_ELEMENTS)?;
     let (on, axis) = match (table.text("joint")?, table.text("body")?) {
         (Some(_), Some(_)) => {
-            return Err(
-                table.refuse_key("body", "a motion drives a \"joint\" or a \"body\", not both")
-            );
+            return Err(table.refuse_key(
+                "body",
+                "a motion drives a \"joint\" or a \"body\", not both",
+            ));
         }
         (Some(joint), None) => {
             for key in ["coordinate", "axis"] {

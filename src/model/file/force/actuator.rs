@@ -24,7 +24,13 @@ pub(super) const ACTUATOR: KeyGroup = KeyGroup {
                     "0",
                     "in a translational joint coordinate, or between points",
                 ),
-                Key::new("torque", FINITE, "N.m", "0", "in a rotational joint coordinate"),
+                Key::new(
+                    "torque",
+                    FINITE,
+                    "N.m",
+                    "0",
+                    "in a rotational joint coordinate",
+                ),
             ],
         ],
     )

@@ -9,13 +9,7 @@ use crate::model::{ForceApplication, ForceKind, ForceType, JointFrame, JointPlac
 
 /// Keys of the two frames of a bushing.
 const FRAME_IN: &[Key] = &[
-    Key::new(
-        "point",
-        KeyKind::Vector,
-        "m",
-        REQUIRED,
-        "in the body frame",
-    ),
+    Key::new("point", KeyKind::Vector, "m", REQUIRED, "in the body frame"),
     Key::new(
         "axis",
         KeyKind::Vector,

@@ -24,13 +24,7 @@ pub(super) const FORCE: KeyGroup = of(
         &[
             Key::new("body", KeyKind::Text, "", REQUIRED, "the body's name"),
             Key::new("point", KeyKind::Vector, "m", "zero", "in the body frame"),
-            Key::new(
-                "force",
-                KeyKind::Vector,
-                "N",
-                "zero",
-                "initial components",
-            ),
+            Key::new("force", KeyKind::Vector, "N", "zero", "initial components"),
             FRAME,
         ],
     ],

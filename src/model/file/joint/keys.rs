@@ -74,13 +74,7 @@ const THREE: Key = position(
 );
 
 // Keys of the two frames of `at`.
-const POINT_IN: Key = Key::new(
-    "point",
-    KeyKind::Vector,
-    "m",
-    REQUIRED,
-    "in the body frame",
-);
+const POINT_IN: Key = Key::new("point", KeyKind::Vector, "m", REQUIRED, "in the body frame");
 const AXIS_IN: Key = Key::new(
     "axis",
     KeyKind::Vector,
@@ -249,7 +243,11 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         KeyDimension::Space,
         "Rotation about an axis of each body, the two perpendicular. Coordinates: angle about the first axis, about the second.",
         EITHER,
-        &[&HEAD, &[BODIES, POINT, AXES, at(CROSS), TWO], DRAG],
+        &[
+            &HEAD,
+            &[BODIES, POINT, AXES, at(CROSS), TWO],
+            FRICTION_AND_LIMITS,
+        ],
     ),
     of(
         JointKind::Planar,

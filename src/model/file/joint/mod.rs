@@ -22,7 +22,10 @@ const INSTEAD: [(JointKind, &str); 5] = [
     ),
     (JointKind::Spherical, "use \"revolute\""),
     (JointKind::Universal, "use \"revolute\""),
-    (JointKind::Planar, "bodies move in the plane without any joint"),
+    (
+        JointKind::Planar,
+        "bodies move in the plane without any joint",
+    ),
     (
         JointKind::Screw,
         "use a \"coupling\" of a revolute and a prismatic joint",
@@ -96,8 +99,7 @@ pub fn joint(table: &TableReader, names: &Names) -> Result<Joint> {
     if kind == JointKind::Screw {
         joint.pitch = table.needed_number("pitch", Range::Finite)?;
         if joint.pitch == 0.0 {
-            let message =
-                "pitch must not be zero: a screw without translation is a revolute joint";
+            let message = "pitch must not be zero: a screw without translation is a revolute joint";
             return Err(table.refuse_value("pitch", message));
         }
     }
