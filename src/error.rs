@@ -43,7 +43,7 @@ pub enum Error {
     UnknownReference {
         /// The reference asked for.
         reference: u32,
-        /// How many variables there are.
+        /// Number of variables.
         count: usize,
     },
     /// The variable exists but may not be set, or not now.
@@ -165,6 +165,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
+    // Long because it has one arm for each variant.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Model {

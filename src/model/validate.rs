@@ -238,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn a_model_spoilt_by_hand_is_refused() {
+    fn an_invalid_model_is_refused_by_name() {
         let good = crate::model::tests::model("slider_crank.toml");
         good.validate().unwrap();
-        type Spoil = fn(&mut Model);
-        let spoils: [(&str, Spoil); 14] = [
+        type Change = fn(&mut Model);
+        let changes: [(&str, Change); 14] = [
             ("dimension", |m| m.dimension = 4),
             ("solver.alpha", |m| m.solver.alpha = 0.4),
             ("stop", |m| m.experiment.stop = -1.0),
@@ -261,11 +261,11 @@ mod tests {
             }),
             ("tau", |m| m.inputs[0].target = Target::BodyMass(0)),
             ("tau", |m| m.inputs[0].target = Target::ForceEffort(7)),
-            ("rubbish", |m| m.outputs[0].source = "rubbish.x".into()),
+            ("unknown", |m| m.outputs[0].source = "unknown.x".into()),
         ];
-        for (fragment, spoil) in spoils {
+        for (fragment, change) in changes {
             let mut model = good.clone();
-            spoil(&mut model);
+            change(&mut model);
             let sentence = model.validate().unwrap_err().to_string();
             assert!(sentence.contains(fragment), "{fragment}: {sentence}");
         }

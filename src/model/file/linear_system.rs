@@ -64,11 +64,66 @@ pub(super) const SYSTEM: KeyGroup = KeyGroup::new(
 /// Keys of mechanisms, refused together with `[system]`.
 pub(super) const OF_BODIES: [&str; 6] = ["body", "joint", "motion", "force", "sensor", "gravity"];
 
+/// Reads `[system]`. The error order is that of the keys: sizes first, then numbers of entries, then symmetry.
 pub(super) fn linear_system(
     root: &TableReader,
     table: &TableReader,
     base_dir: Option<&Path>,
 ) -> Result<LinearSystemMatrices> {
+    refuse_keys_of_mechanisms(root)?;
+    table.keys_of(&SYSTEM)?;
+    let read = |key: &'static str| Given::read(table, key, base_dir);
+    let Some(mass) = read("mass")? else {
+        return Err(table.refuse(
+            "\"mass\" is missing: expected a matrix [[..], ..] or the name of a Matrix Market file",
+        ));
+    };
+    let n = mass.rows;
+    if mass.columns != n {
+        let message = format!("mass must be square, found {n} x {}", mass.columns);
+        return Err(mass.refuse(table, message));
+    }
+    let [damping, stiffness, constraint] =
+        [read("damping")?, read("stiffness")?, read("constraint")?];
+    for given in [&damping, &stiffness].into_iter().flatten() {
+        given.must_be(table, n, n)?;
+    }
+    if let Some(given) = &constraint {
+        given.must_be(table, given.rows, n)?;
+    }
+    let vector = |key: &'static str, range: Range| {
+        let given = read(key)?;
+        if let Some(given) = &given {
+            given.must_be_vector(table, n, range)?;
+        }
+        Ok::<_, Error>(given)
+    };
+    let force = vector("force", Range::Finite)?;
+    let weight = vector("weight", Range::Positive)?;
+    let position = vector("position", Range::Finite)?;
+    let velocity = vector("velocity", Range::Finite)?;
+    // Memory for n coordinates is reserved only after as many entries have been read.
+    check_entries(table, &mass, [&damping, &stiffness, &constraint])?;
+
+    let square = |given: Option<Given>| given.map_or_else(|| Csr::zero(n, n), Given::matrix);
+    let column = |given: Option<Given>, default: f64| {
+        given.map_or_else(|| vec![default; n], |given| given.vector(n))
+    };
+    Ok(LinearSystemMatrices {
+        mass: Arc::new(symmetric(table, mass)?),
+        damping: Arc::new(square(damping)),
+        stiffness: Arc::new(square(stiffness)),
+        constraint: Arc::new(constraint.map_or_else(|| Csr::zero(0, n), Given::matrix)),
+        force: Arc::new(column(force, 0.0)),
+        weight: Arc::new(column(weight, 1.0)),
+        position: Arc::new(column(position, 0.0)),
+        velocity: Arc::new(column(velocity, 0.0)),
+        place: table.place(),
+    })
+}
+
+/// Refuses tables of a mechanism and a formulation, which a linear system does not have.
+fn refuse_keys_of_mechanisms(root: &TableReader) -> Result<()> {
     for key in OF_BODIES {
         if root.has(key) {
             let message = format!(
@@ -87,48 +142,16 @@ pub(super) fn linear_system(
         );
         return Err(solver.refuse_value("formulation", message));
     }
-    table.keys_of(&SYSTEM)?;
-    let read = |key: &'static str| Given::read(table, key, base_dir);
-    let Some(mass) = read("mass")? else {
-        return Err(table.refuse(
-            "\"mass\" is missing: expected a matrix [[..], ..] or the name of a Matrix Market file",
-        ));
-    };
+    Ok(())
+}
+
+/// Refuses matrices with fewer entries than coordinates or constraints.
+fn check_entries(table: &TableReader, mass: &Given, others: [&Option<Given>; 3]) -> Result<()> {
+    let others = others.map(Option::as_ref);
     let n = mass.rows;
-    if mass.columns != n {
-        return Err(mass.refuse(
-            table,
-            format!("mass must be square, found {n} x {}", mass.columns),
-        ));
-    }
-    let [damping, stiffness, constraint] =
-        [read("damping")?, read("stiffness")?, read("constraint")?];
-    for given in [&damping, &stiffness].into_iter().flatten() {
-        given.must_be(table, n, n)?;
-    }
-    if let Some(given) = &constraint {
-        given.must_be(table, given.rows, n)?;
-    }
-    let vectors = [
-        ("force", Range::Finite),
-        ("weight", Range::Positive),
-        ("position", Range::Finite),
-        ("velocity", Range::Finite),
-    ];
-    let mut given_vectors = Vec::with_capacity(4);
-    for (key, range) in vectors {
-        let given = read(key)?;
-        if let Some(given) = &given {
-            given.must_be_vector(table, n, range)?;
-        }
-        given_vectors.push(given);
-    }
-    // Memory for n coordinates is reserved only after as many entries have been read.
-    let others = [&damping, &stiffness, &constraint];
     let entries = mass.entries.len()
-        + others
-            .iter()
-            .map(|g| g.as_ref().map_or(0, |g| g.entries.len()))
+        + (others.iter().flatten())
+            .map(|given| given.entries.len())
             .sum::<usize>();
     if n > entries {
         let message = format!(
@@ -136,60 +159,38 @@ pub(super) fn linear_system(
         );
         return Err(mass.refuse(table, message));
     }
-    if let Some(given) = &constraint
-        && given.rows > given.entries.len()
-    {
-        let message = format!(
-            "constraint has {} rows but only {} entries",
-            given.rows,
-            given.entries.len()
-        );
-        return Err(given.refuse(table, message));
+    match others[2] {
+        Some(constraint) if constraint.rows > constraint.entries.len() => {
+            let (rows, entries) = (constraint.rows, constraint.entries.len());
+            let message = format!("constraint has {rows} rows but only {entries} entries");
+            Err(constraint.refuse(table, message))
+        }
+        _ => Ok(()),
     }
-    let place_of_mass = mass.mark();
-    let mass = mass.matrix();
-    if let Some((i, j)) = mass.first_asymmetry(SYMMETRIC) {
-        let message = format!(
-            "mass must be symmetric: {} in row {}, column {}, but {} in row {}, column {}",
-            mass.get(i, j),
-            i + 1,
-            j + 1,
-            mass.get(j, i),
-            j + 1,
-            i + 1
-        );
-        return Err(place_of_mass.refuse(table, "mass", message));
-    }
-    let square = |given: Option<Given>| given.map_or_else(|| Csr::zero(n, n), Given::matrix);
-    let mut vectors =
-        given_vectors
-            .into_iter()
-            .zip([0.0, 1.0, 0.0, 0.0])
-            .map(|(given, default)| {
-                let mut vector = vec![default; n];
-                if let Some(given) = given {
-                    vector.fill(0.0);
-                    for (i, j, x) in given.entries {
-                        vector[i.max(j) as usize] += x;
-                    }
-                }
-                vector
-            });
-    let mut next = || vectors.next().expect("four vectors were read");
-    Ok(LinearSystemMatrices {
-        mass: Arc::new(mass),
-        damping: Arc::new(square(damping)),
-        stiffness: Arc::new(square(stiffness)),
-        constraint: Arc::new(constraint.map_or_else(|| Csr::zero(0, n), Given::matrix)),
-        force: Arc::new(next()),
-        weight: Arc::new(next()),
-        position: Arc::new(next()),
-        velocity: Arc::new(next()),
-        place: table.place(),
-    })
 }
 
-/// Where a matrix was given: at its key, or at a line of a file.
+/// The mass matrix, which must be symmetric.
+fn symmetric(table: &TableReader, mass: Given) -> Result<Csr> {
+    let mark = mass.mark.clone();
+    let mass = mass.matrix();
+    match mass.first_asymmetry(SYMMETRIC) {
+        None => Ok(mass),
+        Some((i, j)) => {
+            let message = format!(
+                "mass must be symmetric: {} in row {}, column {}, but {} in row {}, column {}",
+                mass.get(i, j),
+                i + 1,
+                j + 1,
+                mass.get(j, i),
+                j + 1,
+                i + 1
+            );
+            Err(mark.refuse(table, "mass", message))
+        }
+    }
+}
+
+/// Position of a matrix: at its key, or at a line of a file.
 #[derive(Clone)]
 enum Mark {
     Text,
@@ -262,10 +263,6 @@ impl Given {
         }
     }
 
-    fn mark(&self) -> Mark {
-        self.mark.clone()
-    }
-
     fn refuse(&self, table: &TableReader, message: String) -> Error {
         self.mark.refuse(table, self.key, message)
     }
@@ -307,6 +304,15 @@ impl Given {
             return Err(self.refuse(table, message));
         }
         Ok(())
+    }
+
+    /// The n numbers of a column or a row.
+    fn vector(self, n: usize) -> Vec<f64> {
+        let mut vector = vec![0.0; n];
+        for (i, j, x) in self.entries {
+            vector[i.max(j) as usize] += x;
+        }
+        vector
     }
 
     fn matrix(self) -> Csr {

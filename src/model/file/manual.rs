@@ -1,5 +1,5 @@
-//! The tables of the manual are made from the table of keys: between `<!-- keys: x -->` and `<!-- end -->` in
-//! `docs/model-file.md` stands what is made here. `BIELA_BLESS=1` writes it.
+//! The tables of the manual follow from the keys: the text between `<!-- keys: x -->` and `<!-- end -->` in
+//! `docs/model-file.md` is generated here. `BIELA_BLESS=1` writes it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn word(group: &KeyGroup) -> &'static str {
     group.variant.map_or(group.table, |(_, variant)| variant)
 }
 
-/// One table for all variants: rows that are the same are told once, with the variants they belong to.
+/// One table for all variants: equal rows are listed once, with the variants they belong to.
 fn variants(groups: &[KeyGroup]) -> String {
     let mut rows: Vec<(&Key, Vec<&str>)> = vec![];
     for group in groups {
@@ -135,7 +135,7 @@ fn quantities() -> String {
     out
 }
 
-/// What each variant is.
+/// The meaning of each variant.
 fn kinds(groups: &[KeyGroup]) -> String {
     let mut out = String::new();
     for group in groups {
@@ -149,7 +149,7 @@ fn kinds(groups: &[KeyGroup]) -> String {
     out
 }
 
-/// What stands in the frames of `at`, by kind of joint.
+/// Keys of the frames of `at`, by type of joint.
 fn frames() -> String {
     let mut out = "| type | first frame | second frame |\n|---|---|---|\n".to_owned();
     let words = |keys: &[Key]| {

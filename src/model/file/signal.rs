@@ -61,34 +61,31 @@ pub(super) const OUTPUT: KeyGroup = KeyGroup::new(
     ]],
 );
 
+/// Reads inputs, parameters and outputs.
 pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> Result<()> {
     let inputs = root.tables("input")?;
     let outputs = root.tables("output")?;
     let parameters = root.tables("parameter")?;
     let mut declared: HashMap<&str, (&'static str, usize)> = HashMap::new();
-    for (kind, tables) in [
-        ("input", &inputs),
-        ("output", &outputs),
-        ("parameter", &parameters),
+    for (group, tables) in [
+        (&INPUT, &inputs),
+        (&OUTPUT, &outputs),
+        (&PARAMETER, &parameters),
     ] {
         for table in tables {
-            table.keys_of(match kind {
-                "input" => &INPUT,
-                "output" => &OUTPUT,
-                _ => &PARAMETER,
-            })?;
+            table.keys_of(group)?;
             let (name, offset) = table.name(&RESERVED_VARIABLES)?;
-            if let Some((other, first)) = declared.insert(name, (kind, offset)) {
+            if let Some((other, first)) = declared.insert(name, (group.table, offset)) {
                 return Err(twice(table, name, offset, other, first));
             }
         }
     }
 
     let mut driven: HashMap<Target, (&str, usize)> = HashMap::new();
-    for (input, tables) in [(true, &inputs), (false, &parameters)] {
+    for (is_input, tables) in [(true, &inputs), (false, &parameters)] {
         for table in tables {
             let (name, _) = table.name(&RESERVED_VARIABLES)?;
-            let (target, start) = set_by(table, model, names, input)?;
+            let (target, start) = set_by(table, model, names, is_input)?;
             let offset = table.offset_of("target");
             if let Some((other, first)) = driven.insert(target, (name, offset)) {
                 let TextPosition { line, column } = table.source().place(first);
@@ -98,16 +95,10 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
                 );
                 return Err(table.refuse_at(offset, message));
             }
-            let (name, unit, place) = (
-                name.to_owned(),
-                unit(
-                    table,
-                    model.unit_of_target(target),
-                    matches!(target, Target::SystemForce(_)),
-                )?,
-                table.place(),
-            );
-            if input {
+            let free = matches!(target, Target::SystemForce(_));
+            let unit = unit(table, model.unit_of_target(target), free)?;
+            let (name, place) = (name.to_owned(), table.place());
+            if is_input {
                 model.inputs.push(Input {
                     name,
                     target,
@@ -127,22 +118,25 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
             *model.number_mut(target) = start;
         }
     }
-
     for table in &outputs {
-        let (name, _) = table.name(&RESERVED_VARIABLES)?;
-        let source = table.needed_text("source", "a quantity, <element>.<field>")?;
-        let quantity = model
-            .resolve_quantity(source, |name| names.find(name))
-            .map_err(|message| table.refuse_value("source", format!("source: {message}")))?;
-        let unit = unit(table, model.unit(quantity), quantity.unit_is_free())?;
-        model.outputs.push(Output {
-            name: name.to_owned(),
-            source: source.to_owned(),
-            unit,
-            place: table.place(),
-        });
+        let output = output(table, model, names)?;
+        model.outputs.push(output);
     }
     Ok(())
+}
+
+fn output(table: &TableReader, model: &Model, names: &Names) -> Result<Output> {
+    let (name, _) = table.name(&RESERVED_VARIABLES)?;
+    let source = table.needed_text("source", "a quantity, <element>.<field>")?;
+    let quantity = model
+        .resolve_quantity(source, |name| names.find(name))
+        .map_err(|message| table.refuse_value("source", format!("source: {message}")))?;
+    Ok(Output {
+        name: name.to_owned(),
+        source: source.to_owned(),
+        unit: unit(table, model.unit(quantity), quantity.unit_is_free())?,
+        place: table.place(),
+    })
 }
 
 /// The target of an input or parameter and its start value.

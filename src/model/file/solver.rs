@@ -185,3 +185,22 @@ fn at_its_key(table: &TableReader, error: Error) -> Error {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_former_word_for_repartition_is_read_but_not_both() {
+        let read = |text: &str| SolverSettings::from_text(text, "solver");
+        for text in ["repartition = false", "rechoose = false"] {
+            assert!(!read(text).unwrap().repartition, "{text}");
+        }
+        let error = read("repartition = true\nrechoose = false").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("solver:2:1: \"rechoose\" is the former word")
+        );
+    }
+}

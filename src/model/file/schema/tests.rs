@@ -142,7 +142,7 @@ fn plain(node: &Node) -> Value {
     }
 }
 
-/// What the schema says of a text; `None`: it passes.
+/// The reason why the schema refuses a text; `None` if it passes.
 fn judge(text: &str) -> Option<String> {
     let json = text.trim_start().starts_with('{');
     let document = Document::parse(text, "t", json).unwrap();
@@ -224,7 +224,7 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
         };
     }
     let single = matches!(group.table, "solver" | "experiment" | "system");
-    // What others refer to.
+    // Elements that others refer to.
     if !single && group.table != "body" {
         let inertia = if dimension == 2 { "1" } else { "[1, 1, 1]" };
         let axis = if dimension == 2 {
