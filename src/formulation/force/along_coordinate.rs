@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{EventCounts, ForceElement, ForceQuantities, ScalarLaw};
-use crate::formulation::absolute::constraint::course;
+use crate::formulation::absolute::constraint::relative_motion;
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate, transposed_times};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, gather, pick, scatter};
 use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
@@ -24,8 +24,9 @@ impl<W: Geometry<N>, const N: usize> CoordinateForceElement<W, N> {
         slots: &mut SparsityBuilder,
     ) -> Self {
         let has_slope = law.depends_on_length() || law.depends_on_rate();
-        let slots = slots.pair(coordinate.bodies(), |i, j| {
-            coordinate.curved(i, j) || (has_slope && coordinate.touches(i) && coordinate.touches(j))
+        let slots = slots.body_pair(coordinate.bodies(), |i, j| {
+            coordinate.has_curvature(i, j)
+                || (has_slope && coordinate.depends_on(i) && coordinate.depends_on(j))
         });
         Self {
             coordinate,
@@ -82,7 +83,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
             self.slots.add_matrix(stiffness * force.force, &h, out);
             let at_coincidence = stiffness * self.law.coincident_stiffness(cx);
             if at_coincidence != 0.0
-                && let Some(rows) = self.coordinate.coincident(poses)
+                && let Some(rows) = self.coordinate.coincidence_gradients(poses)
             {
                 for e in rows {
                     self.slots
@@ -153,7 +154,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let motion = course::<W, N>(&self.coordinate, poses, at.v, at.a);
+        let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
         self.law.event_functions(cx, motion, phi, rate);
     }
 
@@ -170,7 +171,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         modes: &mut [i32],
         _n: &mut [f64],
     ) -> EventEffect {
-        let motion = course::<W, N>(&self.coordinate, poses, at.v, at.a);
+        let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
         self.law.handle_event(cx, motion, i, modes);
         EventEffect::Mode
     }

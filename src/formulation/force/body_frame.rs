@@ -119,7 +119,7 @@ impl BodyView<6> for PlanarGeometry {
     fn point_at_offset(body: BodyRef, offset: [f64; 3]) -> Self::BodyPoint {
         planar::pose::PlanarPoint {
             body,
-            s: planar::flat(offset),
+            s: planar::planar_part(offset),
         }
     }
 
@@ -212,7 +212,7 @@ impl BodyView<12> for SpatialGeometry {
         let mut frames = Self::frames_at_rest(poses, bodies);
         for (frame, body) in frames.iter_mut().zip(bodies) {
             let rate = spatial::pose::twist(v, body);
-            let w = poses.get(body).turn(&rate.w);
+            let w = poses.get(body).to_ground(&rate.w);
             frame.v = [rate.v.x, rate.v.y, rate.v.z];
             frame.w = [w.x, w.y, w.z];
         }

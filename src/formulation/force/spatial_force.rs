@@ -125,7 +125,7 @@ pub struct SpatialForceElement<K, const N: usize> {
 impl<K: SpatialForce, const N: usize> SpatialForceElement<K, N> {
     /// Builds the element and reserves the entries of its derivatives.
     pub fn new(force: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
-        let pair = slots.pair(bodies, |_, _| true);
+        let pair = slots.body_pair(bodies, |_, _| true);
         Self {
             force,
             bodies,

@@ -120,7 +120,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 friction,
             });
             if friction.is_some() {
-                constraint.friction_slots = Some(self.slots.pair(bodies, |_, _| true));
+                constraint.friction_slots = Some(self.slots.body_pair(bodies, |_, _| true));
             }
             if let Some(depth) = self.context.overlap(&constraint) {
                 return Err(self.error(&format!(
