@@ -28,10 +28,11 @@ use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
 use super::selection::constraint_handling;
+use super::transformed::VelocityTransformation;
 use super::{
-    ConfigurationSpace, ConstraintHandling, Crossing, Dimensions, Energy, Evaluated,
-    EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
-    Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, Dimensions, Energy, Evaluated, EvaluationContext,
+    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights,
 };
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
@@ -313,7 +314,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
                 inertia[i][k] = out[W::DIMENSION + i];
             }
         }
-        let m = self.inner.bodies[b].inertia().mass(cx);
+        let m = self.inner.bodies[b].inertia.mass(cx);
         (m, W::shape(&inertia))
     }
 
@@ -537,13 +538,11 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     }
 
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let work = self.moving(q, v);
-        self.inner.energy(cx, self.poses(q), &work.v)
+        self.inner_energy(cx, q, v)
     }
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let work = self.moving(q, v);
-        self.inner.power(cx, self.poses(q), &work.v)
+        self.inner_power(cx, q, v)
     }
 
     fn coordinate_name(&self, i: usize) -> String {
@@ -584,92 +583,48 @@ impl<W: BodyMap<N>, const N: usize> ConfigurationSpace for Natural<W, N> {
     }
 }
 
-impl<W: BodyMap<N>, const N: usize> HybridSystem for Natural<W, N> {
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let (inner, rigid) = rows.split_at_mut(self.height);
+impl<W: BodyMap<N>, const N: usize> VelocityTransformation for Natural<W, N> {
+    type Inner = Absolute<W, N>;
+
+    fn inner(&self) -> &Absolute<W, N> {
+        &self.inner
+    }
+
+    fn with_velocities<R>(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        evaluate: impl FnOnce(&[f64], &[f64]) -> R,
+    ) -> Option<R> {
+        let work = self.moving(q, v);
+        Some(evaluate(self.poses(q), &work.v))
+    }
+
+    fn with_motion<R>(
+        &self,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        n: &mut [f64],
+        evaluate: impl FnOnce(&MotionPoint, &mut [f64]) -> R,
+    ) -> Option<R> {
+        let work = &mut *self.moving(at.q, at.v);
+        let mut gradient = std::mem::take(&mut work.gradient);
+        gradient.fill(0.0);
+        let result = evaluate(&self.lifted(work, at), &mut gradient);
+        if !n.is_empty() {
+            n.fill(0.0);
+            self.collect(&work.arms, &gradient, n);
+        }
+        work.gradient = gradient;
+        Some(result)
+    }
+
+    fn active(&self, modes: &[i32], active: &mut [bool]) {
+        let (inner, rigid) = active.split_at_mut(self.height);
         self.inner.active_constraints(modes, inner);
         for (on, live) in inner.iter_mut().zip(&self.live) {
             *on &= live;
         }
         rigid.fill(true);
-    }
-
-    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        let work = self.moving(q, v);
-        (self.inner).initial_modes(cx, self.poses(q), &work.v, modes);
-    }
-
-    fn event_functions(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        phi: &mut [f64],
-        rate: &mut [f64],
-    ) {
-        if self.size.ne > 0 {
-            let work = &mut *self.moving(at.q, at.v);
-            self.inner
-                .event_functions(cx, &self.lifted(work, at), phi, rate);
-        }
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.inner.crossing(modes, i)
-    }
-
-    fn handle_event(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        modes: &mut [i32],
-        n: &mut [f64],
-    ) -> EventEffect {
-        let work = &mut *self.moving(at.q, at.v);
-        let mut gradient = std::mem::take(&mut work.gradient);
-        gradient.fill(0.0);
-        let motion = self.lifted(work, at);
-        let reaction = self
-            .inner
-            .handle_event(cx, &motion, i, modes, &mut gradient);
-        n.fill(0.0);
-        self.collect(&work.arms, &gradient, n);
-        work.gradient = gradient;
-        reaction
-    }
-
-    fn tangential_direction(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<TangentialFriction> {
-        let work = &mut *self.moving(at.q, at.v);
-        let mut gradient = std::mem::take(&mut work.gradient);
-        gradient.fill(0.0);
-        let motion = self.lifted(work, at);
-        let slip = self
-            .inner
-            .tangential_direction(cx, &motion, i, direction, &mut gradient);
-        if slip.is_some() {
-            t.fill(0.0);
-            self.collect(&work.arms, &gradient, t);
-        }
-        work.gradient = gradient;
-        slip
-    }
-
-    fn event_name(&self, i: usize) -> String {
-        self.inner.event_name(i)
-    }
-
-    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.deactivate_unilateral(modes, gaps);
-    }
-
-    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.inner.activate_unilateral(i, modes);
     }
 }

@@ -33,10 +33,11 @@ use super::absolute::sparsity::gather;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
 use super::selection::constraint_handling;
+use super::transformed::VelocityTransformation;
 use super::{
-    ConfigurationSpace, ConstraintHandling, Crossing, DescriptorForm, Dimensions, Energy,
-    Evaluated, EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
-    Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, DescriptorForm, Dimensions, Energy, Evaluated,
+    EvaluationContext, FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity,
+    System, TangentWeights,
 };
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
@@ -579,13 +580,11 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
     }
 
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let work = self.moving(q, v);
-        self.inner.energy(cx, &work.q, &work.v)
+        self.inner_energy(cx, q, v)
     }
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let work = self.moving(q, v);
-        self.inner.power(cx, &work.q, &work.v)
+        self.inner_power(cx, q, v)
     }
 
     fn coordinate_name(&self, i: usize) -> String {
@@ -658,88 +657,47 @@ impl<W: JointMap<N>, const N: usize> ConfigurationSpace for Relative<W, N> {
     }
 }
 
-impl<W: JointMap<N>, const N: usize> HybridSystem for Relative<W, N> {
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+impl<W: JointMap<N>, const N: usize> VelocityTransformation for Relative<W, N> {
+    type Inner = Absolute<W, N>;
+
+    fn inner(&self) -> &Absolute<W, N> {
+        &self.inner
+    }
+
+    fn with_velocities<R>(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        evaluate: impl FnOnce(&[f64], &[f64]) -> R,
+    ) -> Option<R> {
+        let work = self.moving(q, v);
+        Some(evaluate(&work.q, &work.v))
+    }
+
+    fn with_motion<R>(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        n: &mut [f64],
+        evaluate: impl FnOnce(&MotionPoint, &mut [f64]) -> R,
+    ) -> Option<R> {
+        let work = &mut *self.moving(at.q, at.v);
+        let mut gradient = std::mem::take(&mut work.gradient);
+        gradient.fill(0.0);
+        let result = evaluate(&self.lifted(cx, work, at), &mut gradient);
+        if !n.is_empty() {
+            self.tree.collect(&work.geometry, &mut gradient, n);
+        }
+        work.gradient = gradient;
+        Some(result)
+    }
+
+    fn active(&self, modes: &[i32], active: &mut [bool]) {
         let mut work = self.work.lock();
         self.inner.active_constraints(modes, &mut work.active);
-        for (out, &row) in rows.iter_mut().zip(&self.rows) {
+        for (out, &row) in active.iter_mut().zip(&self.rows) {
             *out = work.active[row];
         }
-    }
-
-    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        let work = self.moving(q, v);
-        self.inner.initial_modes(cx, &work.q, &work.v, modes);
-    }
-
-    fn event_functions(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        phi: &mut [f64],
-        rate: &mut [f64],
-    ) {
-        if self.size.ne > 0 {
-            let work = &mut *self.moving(at.q, at.v);
-            self.inner
-                .event_functions(cx, &self.lifted(cx, work, at), phi, rate);
-        }
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.inner.crossing(modes, i)
-    }
-
-    fn handle_event(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        modes: &mut [i32],
-        n: &mut [f64],
-    ) -> EventEffect {
-        let work = &mut *self.moving(at.q, at.v);
-        let mut gradient = std::mem::take(&mut work.gradient);
-        let motion = self.lifted(cx, work, at);
-        let reaction = self
-            .inner
-            .handle_event(cx, &motion, i, modes, &mut gradient);
-        self.tree.collect(&work.geometry, &mut gradient, n);
-        work.gradient = gradient;
-        reaction
-    }
-
-    fn tangential_direction(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<TangentialFriction> {
-        let work = &mut *self.moving(at.q, at.v);
-        let mut gradient = std::mem::take(&mut work.gradient);
-        let motion = self.lifted(cx, work, at);
-        let slip = self
-            .inner
-            .tangential_direction(cx, &motion, i, direction, &mut gradient);
-        if slip.is_some() {
-            self.tree.collect(&work.geometry, &mut gradient, t);
-        }
-        work.gradient = gradient;
-        slip
-    }
-
-    fn event_name(&self, i: usize) -> String {
-        self.inner.event_name(i)
-    }
-
-    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.deactivate_unilateral(modes, gaps);
-    }
-
-    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.inner.activate_unilateral(i, modes);
     }
 }
 
