@@ -8,9 +8,9 @@ use biela::component::{Causality, Instance, Variable};
 use biela::integrator::Statistics;
 use biela::model::counters::{COUNTERS, CounterValue, Shown};
 use biela::model::{Experiment, Model};
-use cpu_time::ProcessTime;
 
 use crate::Failure;
+use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::grid::Grid;
 use crate::json::Object;
@@ -130,9 +130,9 @@ fn simulate(
     recorder: &mut Recorder,
 ) -> (biela::Result<()>, Duration) {
     let recording = recorder.spent();
-    let began = ProcessTime::now();
+    let began = CpuClock::Process.now();
     let outcome = advance(instance, experiment.stop, points, recorder);
-    let cpu = began.elapsed();
+    let cpu = CpuClock::Process.now() - began;
     (outcome, cpu.saturating_sub(recorder.spent() - recording))
 }
 
