@@ -15,9 +15,9 @@ pub(super) struct BodyDescriptorForm<W: JointMap<N>, const N: usize> {
     pub tree: Arc<JointTree<W, N>>,
     /// The work space of the system: it is often at the point already.
     pub work: Arc<Cached<super::RelativeCache>>,
-    /// Size and pattern of absolute coordinates.
+    /// Size and sparsity of absolute coordinates.
     pub size: Dimensions,
-    pub pattern: Sparsity,
+    pub sparsity: Sparsity,
     /// Rows of the closures.
     pub rows: Vec<u32>,
 }
@@ -28,7 +28,7 @@ impl<W: JointMap<N>, const N: usize> DescriptorForm for BodyDescriptorForm<W, N>
     }
 
     fn sparsity(&self) -> Sparsity {
-        self.pattern.clone()
+        self.sparsity.clone()
     }
 
     fn constraint_rows(&self) -> &[u32] {

@@ -149,7 +149,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         weight[W::DIMENSION..width].fill(1.0 / (self.inner.length * self.inner.length));
         for (k, branch) in self.tree.branches.iter().enumerate().rev() {
             let own = width * branch.body..width * (branch.body + 1);
-            self.held[k].solve::<N>(&work.g, &work.x[own], &weight, &mut work.lambda);
+            self.tree_reactions[k].solve::<N>(&work.g, &work.x[own], &weight, &mut work.lambda);
             self.tree.hand_on(k, &work.geometry, &mut work.x);
         }
         outcome
