@@ -1,16 +1,15 @@
-//! Natural coordinates: points and unit vectors, shared between the bodies that a joint ties to them (García de Jalón). Every
-//! body is a linear function of a few of them (`frame`), so its mass matrix is constant and centrifugal and gyroscopic forces do
-//! not exist:
+//! Natural coordinates: points and unit vectors, shared between the bodies of a joint (García de Jalón). The pose of a body is a linear
+//! function of a few of them (`body_map`), so the mass matrix is constant and there are no velocity-dependent inertia forces:
 //!
 //! ```text
 //!   M ẍ + Gᵀ λ = J(x)ᵀ f,      M = Σ Lᵀ diag(m, shape) L
-//!   Φ = rows of rigid bodies (`rigid`), and rows of joints, motions and contacts that sharing does not hold
+//!   Φ = rigidity constraints (`rigidity`), and constraints of joints, motions and contacts that sharing does not satisfy
 //! ```
 //!
-//! Joints, forces, events and quantities are those of absolute coordinates: poses follow from x, forces come back by Jᵀ. The
-//! stored coordinates are x and behind them the poses, which `retract` keeps next to x; so turns are counted and quaternions
-//! keep their sign. Constraint rows are those of absolute coordinates in their order, the shared ones empty and never active,
-//! and behind them those of the rigid bodies.
+//! Joints, forces, events and quantities are those of absolute coordinates: poses follow from x, generalised forces from Jᵀ. The stored
+//! coordinates are x followed by the poses, which `retract` updates with x, so that turns are counted and quaternions keep their sign.
+//! The constraints are those of absolute coordinates in their order, with the shared ones empty and never active, followed by the
+//! rigidity constraints.
 
 pub mod body_map;
 mod build;
@@ -35,9 +34,9 @@ use body_map::{BodyMap, height};
 use layout::NaturalLayout;
 use tangent::TangentBlock;
 
-/// A mechanism of the plane in natural coordinates.
+/// A planar mechanism in natural coordinates.
 pub type PlanarNatural = Natural<PlanarGeometry, 6>;
-/// A mechanism of space in natural coordinates.
+/// A spatial mechanism in natural coordinates.
 pub type SpatialNatural = Natural<SpatialGeometry, 12>;
 
 /// A mechanism in natural coordinates.
@@ -47,45 +46,45 @@ pub struct Natural<W: BodyMap<N>, const N: usize> {
     constraint_handling: ConstraintHandling,
     layout: NaturalLayout,
     size: Dimensions,
-    /// Rows of the inner system.
+    /// Number of constraints of the inner system.
     height: usize,
     sparsity: Sparsity,
-    /// Parts of rows that sharing does not hold.
+    /// Parts of the constraints that sharing does not satisfy.
     kept: Vec<NaturalTransfer>,
-    /// Whether each row of the inner system is among them, and the numbers of these rows.
+    /// Whether each constraint of the inner system is among them, and the indices 0, 1, .. of the inner constraints.
     live: Vec<bool>,
     numbers: Vec<usize>,
     blocks: Vec<TangentBlock>,
-    /// Where the numbers of J of each body begin in the work space.
+    /// Index of the first entry of J of each body in the cache.
     arms: Vec<usize>,
     work: Cached<NaturalCache>,
 }
 
-/// Rows of joints, motions and contacts that are there.
+/// Constraints of a joint, motion or contact that are kept.
 #[derive(Clone, Debug)]
 struct NaturalTransfer {
-    /// The part in the inner system, and its first row.
+    /// The part in the inner system, and its first constraint.
     part: usize,
     first: usize,
     rows: usize,
     /// Its entries in the Jacobian of the inner system.
     slots: std::ops::Range<usize>,
-    /// The bodies it touches.
+    /// Its bodies.
     bodies: Vec<usize>,
 }
 
-/// Everything at the last point that was looked at. One instance owns its system: the lock is never waited for.
+/// Results at the last configuration that was evaluated. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
 struct NaturalCache {
-    /// The point: stored coordinates (NaN: none yet), and rates.
+    /// Stored coordinates (NaN: none yet) and velocities.
     q: Vec<f64>,
     x_dot: Vec<f64>,
-    /// y of the bodies, and J, row by row.
+    /// y of the bodies, and J by rows.
     y: Vec<f64>,
     arms: Vec<f64>,
-    /// Rates of bodies.
+    /// Velocities of the bodies.
     v: Vec<f64>,
-    /// Scratch: tangent vectors of bodies, entries of G, rows.
+    /// Scratch: vectors of body coordinates, entries of G.
     a: Vec<f64>,
     f: Vec<f64>,
     gradient: Vec<f64>,
@@ -97,18 +96,18 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     const WIDTH: usize = N / 2;
     const Y: usize = height::<W, N>();
 
-    /// Points and vectors that are coordinates, and the rows that keep bodies rigid.
+    /// Returns the numbers of points and vectors, and of rigidity constraints.
     pub fn counts(&self) -> (usize, usize) {
         (self.layout.items.len(), self.layout.rigid.len())
     }
 
-    /// The poses among the stored coordinates.
+    /// Returns the poses among the stored coordinates.
     #[inline]
     fn poses<'a>(&self, q: &'a [f64]) -> &'a [f64] {
         &q[self.size.nv..]
     }
 
-    /// The work space at q.
+    /// Returns the cache at q.
     fn at(&self, q: &[f64]) -> CacheGuard<'_, NaturalCache> {
         let mut guard = self.work.lock();
         let work = &mut *guard;
@@ -125,7 +124,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         guard
     }
 
-    /// The same with rates.
+    /// Returns the cache at q with velocities v.
     fn moving(&self, q: &[f64], v: &[f64]) -> CacheGuard<'_, NaturalCache> {
         let mut guard = self.at(q);
         let work = &mut *guard;
@@ -154,7 +153,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         }
     }
 
-    /// J of body b, row by row, over its own coordinates; linear in y but for the translations.
+    /// Writes J of body b by rows, over its coordinates. The rotation part is linear in y, the translation part constant.
     fn arm(&self, b: usize, y: &[f64], arm: &mut [f64]) {
         let body = &self.layout.bodies[b];
         let (n, dimension) = (body.own.len(), W::DIMENSION);
@@ -204,7 +203,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         }
     }
 
-    /// Mass and the mass matrix of the columns of A of body b.
+    /// Returns the mass of body b and the mass matrix of its columns of A.
     fn mass(&self, b: usize, cx: &EvaluationContext) -> (f64, [[f64; 3]; 3]) {
         let mut inertia = [[0.0; 3]; 3];
         let turning = Self::WIDTH - W::DIMENSION;
@@ -220,7 +219,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         (m, W::shape(&inertia))
     }
 
-    /// G of the inner system, the rows that are there only, into the work space.
+    /// Writes G of the kept constraints of the inner system.
     fn load_rows(&self, q: &[f64], g: &mut [f64]) {
         let poses = &mut W::poses(self.poses(q));
         for kept in &self.kept {
@@ -229,7 +228,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         }
     }
 
-    /// f += Gᵀ λ over the bodies, of the rows that are there.
+    /// f += Gᵀ λ of the kept constraints, over the bodies.
     fn add_rows(&self, g: &[f64], lambda: &[f64], f: &mut [f64]) {
         for kept in &self.kept {
             for slot in kept.slots.clone() {
@@ -239,7 +238,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         }
     }
 
-    /// The motion of the bodies. Rates are loaded.
+    /// Returns the motion of the bodies. The cache holds the velocities.
     fn lifted<'a>(&self, work: &'a mut NaturalCache, at: &MotionPoint<'a>) -> MotionPoint<'a> {
         self.carry(&work.arms, at.a, &mut work.a);
         MotionPoint {

@@ -16,7 +16,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
 
     fn properties(&self) -> Properties {
         Properties {
-            // Poses are stored beside the coordinates: adding does not do.
+            // The stored poses change too: `retract` is not addition.
             rotations: true,
             velocity_forces: self.inner.has_velocity_forces(),
             constraint_handling: self.constraint_handling,
@@ -102,7 +102,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    /// G J of the rows of the inner system, then those of the rigid bodies.
+    /// G J of the kept constraints, then the rigidity constraints.
     fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let work = &mut *self.at(q);
         self.load_rows(q, &mut work.g);
@@ -182,14 +182,14 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
-    /// The norm of what the error moves the bodies by.
+    /// The norm of the displacement of the bodies, J e.
     fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let work = &mut *self.at(q);
         self.carry(&work.arms, e, &mut work.a);
         self.inner.norm(cx, self.poses(q), scale, &work.a)
     }
 
-    /// Angles are not stored for their size: points are rounded by their distance only.
+    /// The rounding of points grows with their distance from the origin.
     fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
         let x = q[..self.size.nv].iter().zip(&self.layout.vectors);
         let far =
@@ -218,7 +218,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
 }
 
 impl<W: BodyMap<N>, const N: usize> ConfigurationSpace for Natural<W, N> {
-    /// x + w, and the poses of it.
+    /// x + w and its poses.
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         let nx = self.size.nv;
         for i in 0..nx {

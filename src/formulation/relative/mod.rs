@@ -1,14 +1,14 @@
-//! Relative coordinates: every body by how it hangs on its parent in a tree of joints. The equations are those of absolute
-//! coordinates pulled back along the tree, so that every joint, force, event and quantity is written once, at the level of bodies:
+//! Relative coordinates: joint coordinates z of a tree of joints, each body relative to its parent. The equations are those of absolute
+//! coordinates under the velocity transformation of the tree, so that joints, forces, events and quantities are written once, for bodies:
 //!
 //! ```text
 //!   q_b = q_b(z),    v_b = J ż,    a_b = J z̈ + J̇ ż
-//!   Jᵀ M J z̈ + (G J)ᵀ λ = Jᵀ ( f − M J̇ ż ),      Φ(q_b(z), t) = 0      rows of the joints that are cut, of motions, of contacts
+//!   Jᵀ M J z̈ + (G J)ᵀ λ = Jᵀ ( f − M J̇ ż ),      Φ(q_b(z), t) = 0      constraints of cut joints, motions and contacts
 //! ```
 //!
-//! Rows of the tree joints hold by construction; their multipliers follow from the balance of the bodies (`reaction`).
-//! Coordinates are those of the joints in the order of the tree, balls and free bodies on the group; behind them, in space, the
-//! counted angles of joints as in absolute coordinates.
+//! Constraints of tree joints are satisfied identically; their multipliers follow from the equilibrium of the bodies (`tree_reactions`).
+//! The coordinates are those of the joints in the order of the tree, with rotations of spherical joints and free bodies on the group.
+//! In space the counted angles of joints follow, as in absolute coordinates.
 
 mod build;
 pub mod closure;
@@ -37,9 +37,9 @@ use super::{ConstraintHandling, Dimensions, Sparsity};
 use joint_map::JointMap;
 use recursion::JointTree;
 
-/// A mechanism of the plane in relative coordinates.
+/// A planar mechanism in relative coordinates.
 pub type PlanarRelative = Relative<PlanarGeometry, 6>;
-/// A mechanism of space in relative coordinates.
+/// A spatial mechanism in relative coordinates.
 pub type SpatialRelative = Relative<SpatialGeometry, 12>;
 
 /// A mechanism in relative coordinates.
@@ -49,13 +49,13 @@ pub struct Relative<W: JointMap<N>, const N: usize> {
     constraint_handling: ConstraintHandling,
     size: Dimensions,
     tree: Arc<JointTree<W, N>>,
-    /// Matrices are written at the level of bodies.
+    /// Descriptor form, if the matrices are assembled in body coordinates.
     descriptor: Option<Arc<descriptor_form::BodyDescriptorForm<W, N>>>,
-    /// The joint rows of each branch, for their multipliers.
+    /// Constraints of the joint of each branch, for their multipliers.
     tree_reactions: Vec<tree_reactions::TreeReactions>,
-    /// Parts whose rows the tree does not hold by itself.
+    /// Parts of the constraints that the tree does not satisfy by itself.
     closures: Vec<ClosureConstraint>,
-    /// The row in absolute coordinates of each constraint row.
+    /// Index of each constraint in absolute coordinates.
     rows: Vec<usize>,
     sparsity: Sparsity,
     names: Vec<String>,
@@ -63,33 +63,33 @@ pub struct Relative<W: JointMap<N>, const N: usize> {
     work: Arc<Cached<RelativeCache>>,
 }
 
-/// A part of the rows that close loops.
+/// A part of the constraints that close loops.
 #[derive(Clone, Debug)]
 struct ClosureConstraint {
-    /// The part in absolute coordinates, and its first row there.
+    /// The part in absolute coordinates, and its first constraint there.
     part: usize,
     inner: usize,
-    /// Its own rows.
+    /// Its constraints in relative coordinates.
     rows: std::ops::Range<usize>,
     /// Its entries in the Jacobian of absolute coordinates.
     slots: std::ops::Range<usize>,
-    /// Branches that move it, children before their parents.
+    /// Branches on which it depends, children before their parents.
     path: Vec<usize>,
 }
 
-/// Everything at the last point that was looked at. One instance owns its system: the lock is never waited for.
+/// Results at the last configuration that was evaluated. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
 struct RelativeCache {
-    /// The point: stored coordinates (NaN: none yet), and rates.
+    /// Stored coordinates (NaN: none yet) and velocities.
     z: Vec<f64>,
     z_dot: Vec<f64>,
-    /// Poses with counted angles, and what J is made of.
+    /// Poses with counted angles, and the transformation J.
     q: Vec<f64>,
     geometry: Vec<f64>,
-    /// Rates of bodies, and b.
+    /// Velocities of the bodies, and b.
     v: Vec<f64>,
     bias: Vec<f64>,
-    /// Scratch: poses of another point, tangent vectors of bodies and of joints, rows, entries of G.
+    /// Scratch: poses of another configuration, vectors of body and of joint coordinates, multipliers, entries of G.
     other: Vec<f64>,
     x: Vec<f64>,
     y: Vec<f64>,
@@ -104,17 +104,17 @@ struct RelativeCache {
 impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     const WIDTH: usize = N / 2;
 
-    /// Names of the joints that are cut, in the order of the model.
+    /// Returns the names of the cut joints, in the order of the model.
     pub fn cut(&self) -> Vec<String> {
         self.cut_joints.clone()
     }
 
-    /// The work space at z.
+    /// Returns the cache at z.
     fn at(&self, z: &[f64]) -> CacheGuard<'_, RelativeCache> {
         at(&self.tree, &self.work, z)
     }
 
-    /// The same with rates.
+    /// Returns the cache at z with velocities ż.
     fn moving(&self, z: &[f64], z_dot: &[f64]) -> CacheGuard<'_, RelativeCache> {
         let mut guard = self.at(z);
         let work = &mut *guard;
@@ -127,21 +127,21 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         guard
     }
 
-    /// Calls `on` with every part that closes a loop and the places of its rows and of its entries of G.
+    /// Calls `on` with every part that closes a loop and the indices of its constraints and of its entries of G.
     fn each_closure(&self, mut on: impl FnMut(&ConstraintPart<W, N>, &ClosureConstraint)) {
         for closure in &self.closures {
             on(&self.inner.constraints[closure.part].part, closure);
         }
     }
 
-    /// Branches whose last three coordinates are a rotation: first stored and first tangent coordinate of it.
+    /// Returns the rotations on the group: first stored and first tangent coordinate of each.
     fn rotations(&self) -> impl Iterator<Item = (usize, usize)> {
         (self.tree.branches.iter())
             .filter(|b| b.on_group)
             .map(|b| (b.stored.0 + b.stored.1 - 4, b.moved.0 + b.moved.1 - 3))
     }
 
-    /// Calls `on` with the ranges of stored and tangent coordinates that simply add.
+    /// Calls `on` with the ranges of stored and tangent coordinates of the vector space.
     fn vectors(&self, mut on: impl FnMut(usize, usize, usize)) {
         for branch in &self.tree.branches {
             let count = branch.moved.1 - if branch.on_group { 3 } else { 0 };
@@ -149,7 +149,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         }
     }
 
-    /// G of absolute coordinates, the rows of the closures only, into the work space.
+    /// Loads G of the closure constraints in absolute coordinates into the cache.
     fn load_closures(&self, work: &mut RelativeCache) {
         let poses = &mut W::poses(&work.q);
         let g = &mut work.g;
@@ -158,7 +158,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         });
     }
 
-    /// Writes the entries of G J in the order of the pattern. `work` holds G of absolute coordinates.
+    /// Writes the entries of G J in the order of the sparsity. The cache holds G in absolute coordinates.
     fn pull_back(&self, work: &mut RelativeCache, out: &mut [f64]) {
         let mut at = 0;
         for closure in &self.closures {
@@ -184,7 +184,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     }
 }
 
-/// The work space at z.
+/// Returns the cache at z.
 fn at<'a, W: JointMap<N>, const N: usize>(
     tree: &JointTree<W, N>,
     work: &'a Cached<RelativeCache>,

@@ -75,7 +75,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         Ok(())
     }
 
-    /// Jᵀ of what rubs at the bodies.
+    /// Jᵀ of the constraint friction of the bodies.
     fn constraint_friction(
         &self,
         cx: &EvaluationContext,
@@ -163,7 +163,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         self.inner.constraint_scale(self.rows[row])
     }
 
-    /// The norm of what the error moves the bodies by.
+    /// The norm of the displacement of the bodies, J e.
     fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let work = &mut *self.at(q);
         self.tree.carry(&work.geometry, e, &mut work.y);
