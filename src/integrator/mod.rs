@@ -24,6 +24,7 @@ mod hht_step;
 mod interpolation;
 mod method;
 mod newton;
+mod projection;
 mod reactions;
 mod redundancy;
 mod repartition;

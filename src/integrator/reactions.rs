@@ -7,7 +7,7 @@
 
 use super::full_constraints::FullConstraints;
 use super::newton::culprit;
-use super::workspace::{Problem, StepFailure, Workspace};
+use super::workspace::{EvaluationVectors, Problem, StepFailure, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::constraint::factorization::SaddleSparsity;
 use crate::constraint::reactions::minimum_norm_multipliers;
@@ -150,12 +150,17 @@ impl Workspace {
         let Self {
             mass_matrix: mass,
             sparsity: st,
-            scratch,
+            evaluation,
+            projection,
             closure_scale,
             ..
         } = self;
-        let [r, x, ..] = &mut scratch.v;
-        let [dl, ..] = &mut scratch.c;
+        let EvaluationVectors {
+            force: r,
+            displacement: x,
+            ..
+        } = evaluation;
+        let dl = &mut projection.multipliers;
         r.fill(0.0);
         mass.matrix.add_jacobian_transposed(st, lambda, r);
         share_out(st, mass, closure_scale, lambda, r, x, dl)

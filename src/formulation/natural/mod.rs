@@ -215,7 +215,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
                 inertia[i][k] = out[W::DIMENSION + i];
             }
         }
-        let m = self.inner.bodies[b].inertia().mass(cx);
+        let m = self.inner.bodies[b].inertia.mass(cx);
         (m, W::shape(&inertia))
     }
 

@@ -1,7 +1,7 @@
 //! The equations of motion in natural coordinates.
 
 use super::Natural;
-use super::body_map::{BodyMap, MOST};
+use super::body_map::{BodyMap, MAX_Y};
 use crate::formulation::absolute::Absolute;
 use crate::formulation::transformed::VelocityTransformation;
 use crate::formulation::{
@@ -35,7 +35,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let dimension = W::DIMENSION;
-        let (mut y, mut f) = ([0.0; MOST], [0.0; MOST]);
+        let (mut y, mut f) = ([0.0; MAX_Y], [0.0; MAX_Y]);
         for (b, body) in self.layout.bodies.iter().enumerate() {
             let (m, shape) = self.mass(b, cx);
             self.form_rate(b, a, &mut y[..Self::Y]);
@@ -226,7 +226,7 @@ impl<W: BodyMap<N>, const N: usize> ConfigurationSpace for Natural<W, N> {
         }
         let (x, poses) = out.split_at_mut(nx);
         let before = self.poses(q);
-        let mut y = [0.0; MOST];
+        let mut y = [0.0; MAX_Y];
         let y = &mut y[..Self::Y];
         for b in 0..self.layout.bodies.len() {
             self.form(b, x, y);

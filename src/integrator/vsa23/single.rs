@@ -57,7 +57,7 @@ pub fn single_step(
         modes: &modes,
     };
     let mut out = SingleDegree::default();
-    core.select(system, &s);
+    core.select_active(system, &s);
     method.select(&p, &s);
     method.forget(&p);
     let norm = StageNorm::at(system, q);
