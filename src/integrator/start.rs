@@ -15,7 +15,7 @@ use super::tolerances::{
 };
 use super::workspace::{PhasePoint, Problem, StepFailure, Trial, Workspace};
 use super::{Environment, Integrator};
-use crate::constraint::factorization::Backend;
+use crate::constraint::sparsity::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::Mechanism;
 use crate::formulation::system::{MotionPoint, System};

@@ -1,6 +1,8 @@
-//! Saddle-point matrices of typical mechanisms for tests and benches, with made-up but sensible numbers.
+//! Saddle-point matrices of typical mechanisms with plausible numbers, for tests and benches.
 
-/// Values by coordinates; equal places add up.
+use super::Random;
+
+/// Entries of S and G as (row, column) with their values; values of repeated entries are added.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
     pub nv: usize,
@@ -9,19 +11,6 @@ pub struct Sample {
     pub s: Vec<f64>,
     pub jacobian: Vec<(u32, u32)>,
     pub g: Vec<f64>,
-}
-
-/// Numbers between -1 and 1, the same ones on every machine.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
 }
 
 impl Sample {
@@ -35,17 +24,17 @@ impl Sample {
         self.g.push(value);
     }
 
-    /// A planar body: mass, mass, inertia; the block is stored full, as a formulation with stiffness would.
+    /// Adds a planar body: mass, mass, inertia; the block is full, as with stiffness. Returns its first coordinate.
     fn planar_body(&mut self, random: &mut Random) -> usize {
         let first = self.nv;
         self.nv += 3;
-        let mass = 1.5 + random.next();
+        let mass = 1.5 + random.signed();
         for i in 0..3 {
             for j in 0..3 {
                 let value = match (i, j) {
                     (2, 2) => 0.1 * mass,
                     _ if i == j => mass,
-                    _ => 0.01 * mass * random.next(),
+                    _ => 0.01 * mass * random.signed(),
                 };
                 self.entry(first + i, first + j, value);
             }
@@ -60,13 +49,13 @@ impl Sample {
         first
     }
 
-    /// A planar pin between bodies given by their first coordinate, or ground, somewhere on them.
+    /// Adds a planar revolute joint at random points of two bodies, given by their first coordinate, or of the ground.
     fn planar_pin(&mut self, a: Option<usize>, b: Option<usize>, random: &mut Random) {
-        let mut arm = || [0.5 + 0.4 * random.next(), 0.5 + 0.4 * random.next()];
+        let mut arm = || [0.5 + 0.4 * random.signed(), 0.5 + 0.4 * random.signed()];
         self.pin_at(a.map(|a| (a, arm())), b.map(|b| (b, arm())));
     }
 
-    /// A planar pin at the given arms: p + (x, y) + θ (−y, x) is the same for both.
+    /// Adds a planar revolute joint at the given points of the bodies: p + (x, y) + θ (−y, x) is the same for both.
     fn pin_at(&mut self, a: Option<(usize, [f64; 2])>, b: Option<(usize, [f64; 2])>) {
         for axis in 0..2 {
             let row = self.nc;
@@ -81,10 +70,11 @@ impl Sample {
         }
     }
 
+    /// Adds a spatial body. Returns its first coordinate.
     fn spatial_body(&mut self, random: &mut Random) -> usize {
         let first = self.nv;
         self.nv += 6;
-        let mass = 1.5 + random.next();
+        let mass = 1.5 + random.signed();
         for i in 0..3 {
             self.entry(first + i, first + i, mass);
         }
@@ -97,6 +87,7 @@ impl Sample {
         first
     }
 
+    /// Adds a spherical joint at random points of two bodies or of the ground.
     fn spherical(&mut self, a: Option<usize>, b: Option<usize>, random: &mut Random) {
         for axis in 0..3 {
             let row = self.nc;
@@ -109,7 +100,7 @@ impl Sample {
                             self.row_entry(
                                 row,
                                 first + 3 + turn,
-                                sign * (0.5 + 0.4 * random.next()),
+                                sign * (0.5 + 0.4 * random.signed()),
                             );
                         }
                     }
@@ -119,9 +110,9 @@ impl Sample {
     }
 }
 
-/// `bodies` links in a row, the first pinned to the ground: 3 coordinates and 2 rows each.
+/// Chain of `bodies` planar links, the first joined to the ground: 3 coordinates and 2 constraints each.
 pub fn planar_chain(bodies: usize) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(1));
+    let (mut m, mut random) = (Sample::default(), Random::new(1));
     let mut last = None;
     for _ in 0..bodies {
         let body = Some(m.planar_body(&mut random));
@@ -131,9 +122,9 @@ pub fn planar_chain(bodies: usize) -> Sample {
     m
 }
 
-/// Links with spherical joints: 6 coordinates and 3 rows each.
+/// Chain of links with spherical joints: 6 coordinates and 3 constraints each.
 pub fn spatial_chain(bodies: usize) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(2));
+    let (mut m, mut random) = (Sample::default(), Random::new(2));
     let mut last = None;
     for _ in 0..bodies {
         let body = Some(m.spatial_body(&mut random));
@@ -143,9 +134,9 @@ pub fn spatial_chain(bodies: usize) -> Sample {
     m
 }
 
-/// `loops` four-bar loops side by side, sharing their cranks: 2 loops are 5 bodies and 7 pins, 29 unknowns.
+/// `loops` four-bar loops that share their cranks: 2 loops are 5 bodies and 7 revolute joints, 29 unknowns.
 pub fn four_bars(loops: usize) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(3));
+    let (mut m, mut random) = (Sample::default(), Random::new(3));
     // Half of a crank and half of a coupler.
     let (up, along) = ([0.3, 0.4], [0.5, 0.05]);
     let back = |arm: [f64; 2]| [-arm[0], -arm[1]];
@@ -164,7 +155,7 @@ pub fn four_bars(loops: usize) -> Sample {
 
 /// A body on the ground that carries `arms` others.
 pub fn star(arms: usize) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(4));
+    let (mut m, mut random) = (Sample::default(), Random::new(4));
     let hub = Some(m.planar_body(&mut random));
     m.planar_pin(None, hub, &mut random);
     for _ in 0..arms {
@@ -174,7 +165,7 @@ pub fn star(arms: usize) -> Sample {
     m
 }
 
-/// A chain whose neighbours are also joined by springs, so that S couples all bodies.
+/// A chain with springs between neighbours, so that S couples all bodies.
 pub fn sprung_chain(bodies: usize) -> Sample {
     let mut m = planar_chain(bodies);
     for b in 1..bodies {
@@ -188,9 +179,9 @@ pub fn sprung_chain(bodies: usize) -> Sample {
     m
 }
 
-/// `bodies` planar bodies in a square net of springs, every fifth pinned to the ground.
+/// `side` x `side` planar bodies in a square net of springs, every fifth joined to the ground.
 pub fn spring_net(side: usize) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(5));
+    let (mut m, mut random) = (Sample::default(), Random::new(5));
     for b in 0..side * side {
         let body = Some(m.planar_body(&mut random));
         if b % 5 == 0 {
@@ -216,49 +207,49 @@ pub fn spring_net(side: usize) -> Sample {
     m
 }
 
-/// Every coordinate coupled with every other, every row acting on all of them: joint coordinates with a few loops.
+/// Full S and G, as in joint coordinates with a few loops.
 pub fn full(nv: usize, nc: usize) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(6));
+    let (mut m, mut random) = (Sample::default(), Random::new(6));
     (m.nv, m.nc) = (nv, nc);
     for i in 0..nv {
         m.entry(i, i, nv as f64);
         for j in 0..i {
-            let value = random.next();
+            let value = random.signed();
             m.entry(i, j, value);
             m.entry(j, i, value);
         }
     }
     for k in 0..nc {
         for j in 0..nv {
-            m.row_entry(k, j, random.next());
+            m.row_entry(k, j, random.signed());
         }
     }
     m
 }
 
-/// No structure at all: every row touches a few coordinates, S is dominated by its diagonal and `skew` unsymmetric.
+/// Random structure: every constraint acts on a few coordinates, S is dominated by its diagonal and `skew` unsymmetric.
 pub fn random(nv: usize, nc: usize, skew: f64, seed: u64) -> Sample {
-    let (mut m, mut random) = (Sample::default(), Random(seed));
+    let (mut m, mut random) = (Sample::default(), Random::new(seed));
     (m.nv, m.nc) = (nv, nc);
     for i in 0..nv {
-        m.entry(i, i, 2.0 + random.next());
+        m.entry(i, i, 2.0 + random.signed());
         let j = pick(nv, &mut random);
         if i != j {
-            let (symmetric, turned) = (0.2 * random.next(), skew * random.next());
+            let (symmetric, turned) = (0.2 * random.signed(), skew * random.signed());
             m.entry(i, j, symmetric + turned);
             m.entry(j, i, symmetric - turned);
         }
     }
     for k in 0..nc {
-        // An own coordinate keeps the rows independent, the others make them meet.
-        m.row_entry(k, k, 2.0 + random.next());
+        // A coordinate of its own keeps each constraint independent, the others couple them.
+        m.row_entry(k, k, 2.0 + random.signed());
         for _ in 0..3 {
-            m.row_entry(k, pick(nv, &mut random), random.next());
+            m.row_entry(k, pick(nv, &mut random), random.signed());
         }
     }
     m
 }
 
 fn pick(n: usize, random: &mut Random) -> usize {
-    (((random.next() + 1.0) * 0.5 * n as f64) as usize).min(n - 1)
+    (((random.signed() + 1.0) * 0.5 * n as f64) as usize).min(n - 1)
 }

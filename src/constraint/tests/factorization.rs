@@ -1,14 +1,18 @@
 //! Both backends against a dense solver, on chains, loops, stars and random systems.
 
-use super::super::samples::{self, Random, Sample};
-use super::*;
+use super::Random;
+use super::samples::{self, Sample};
+use crate::constraint::factorization::{Factorization, Pivots, SingularPivot};
+use crate::constraint::matrix::SaddleMatrix;
+use crate::constraint::refinement::RefinementOptions;
+use crate::constraint::sparsity::{Backend, SaddleSparsity, SparseLayout};
 use crate::formulation::system::Sparsity;
 use nalgebra::{DMatrix, DVector};
 
 const BOTH: [Backend; 2] = [Backend::Dense, Backend::Sparse];
 
 struct Case {
-    st: SaddleSparsity,
+    sparsity: SaddleSparsity,
     m: SaddleMatrix,
     factor: Factorization,
 }
@@ -18,20 +22,24 @@ fn case(sample: &Sample, backend: Backend) -> Case {
         tangent: sample.tangent.clone(),
         jacobian: sample.jacobian.clone(),
     };
-    let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend);
-    let mut m = SaddleMatrix::new(&st);
-    m.load_tangent(&st, &sample.s);
-    m.load_jacobian(&st, &sample.g);
+    let sparsity = SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend);
+    let mut m = SaddleMatrix::new(&sparsity);
+    m.load_tangent(&sparsity, &sample.s);
+    m.load_jacobian(&sparsity, &sample.g);
     let mut mass = vec![0.0; sample.nv];
-    m.tangent_diagonal(&st, &mut mass);
-    m.regularise(&st, &mass, 1e-10);
-    let factor = Factorization::new(&st);
-    Case { st, m, factor }
+    m.tangent_diagonal(&sparsity, &mut mass);
+    m.regularise(&sparsity, &mass, 1e-10);
+    let factor = Factorization::new(&sparsity);
+    Case {
+        sparsity,
+        m,
+        factor,
+    }
 }
 
 fn right_side(n: usize, seed: u64) -> Vec<f64> {
-    let mut random = Random(seed);
-    (0..n).map(|_| random.next()).collect()
+    let mut random = Random::new(seed);
+    (0..n).map(|_| random.signed()).collect()
 }
 
 /// The matrix as nalgebra sees it, from the sample and not from the structure.
@@ -61,7 +69,7 @@ fn largest_difference(x: &[f64], y: &[f64]) -> f64 {
 
 fn agrees_with_nalgebra(sample: &Sample, backend: Backend, what: &str) -> Pivots {
     let mut c = case(sample, backend);
-    let pivots = c.factor.factor(&c.st, &c.m).expect(what);
+    let pivots = c.factor.factor(&c.sparsity, &c.m).expect(what);
     let b = right_side(sample.nv + sample.nc, 77);
     let exact = full(sample, c.m.regularisation())
         .lu()
@@ -69,7 +77,13 @@ fn agrees_with_nalgebra(sample: &Sample, backend: Backend, what: &str) -> Pivots
         .expect(what);
     let mut y = b.clone();
     let (x, l) = y.split_at_mut(sample.nv);
-    let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-14, 40, x, l);
+    let refined = c.factor.solve_refined(
+        &c.sparsity,
+        &c.m,
+        RefinementOptions::regularised(1e-14, 40),
+        x,
+        l,
+    );
     let error = largest_difference(&y, exact.as_slice());
     // Condition numbers here are below 1e5: rounding leaves at most 1e-10.
     assert!(
@@ -113,12 +127,14 @@ fn large_chains_are_solved_to_rounding() {
     for bodies in [400, 2000] {
         for sample in [samples::planar_chain(bodies), samples::star(bodies)] {
             let mut c = case(&sample, Backend::Auto);
-            assert!(c.st.is_sparse());
-            let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+            assert!(c.sparsity.is_sparse());
+            let pivots = c.factor.factor(&c.sparsity, &c.m).unwrap();
             assert_eq!((pivots.corrected, pivots.used_lu), (0, false));
             let mut y = right_side(sample.nv + sample.nc, 3);
             let (x, l) = y.split_at_mut(sample.nv);
-            let refined = c.factor.solve_refined(&c.st, &c.m, false, 1e-13, 2, x, l);
+            let refined =
+                c.factor
+                    .solve_refined(&c.sparsity, &c.m, RefinementOptions::exact(1e-13, 2), x, l);
             assert!(refined.residual < 1e-13, "{bodies}: {refined:?}");
         }
     }
@@ -128,12 +144,14 @@ fn large_chains_are_solved_to_rounding() {
 fn what_is_known_saves_back_substitutions_and_what_is_no_number_does_no_harm() {
     let sample = samples::planar_chain(50);
     let mut c = case(&sample, Backend::Auto);
-    c.factor.factor(&c.st, &c.m).unwrap();
+    c.factor.factor(&c.sparsity, &c.m).unwrap();
     let rhs = right_side(sample.nv + sample.nc, 3);
     let (b, row) = rhs.split_at(sample.nv);
     let mut cold = rhs.clone();
     let (x, l) = cold.split_at_mut(sample.nv);
-    let nothing = c.factor.solve_refined(&c.st, &c.m, false, 1e-12, 8, x, l);
+    let nothing =
+        c.factor
+            .solve_refined(&c.sparsity, &c.m, RefinementOptions::exact(1e-12, 8), x, l);
     for (known, most) in [
         (1.0, 0),
         (1.0 + 1e-6, nothing.solves),
@@ -141,7 +159,14 @@ fn what_is_known_saves_back_substitutions_and_what_is_no_number_does_no_harm() {
     ] {
         let mut y: Vec<f64> = cold.iter().map(|y| known * y).collect();
         let (x, l) = y.split_at_mut(sample.nv);
-        let done = c.factor.solve_from(&c.st, &c.m, 1e-12, 8, (b, row), x, l);
+        let done = c.factor.solve_from(
+            &c.sparsity,
+            &c.m,
+            RefinementOptions::exact(1e-12, 8),
+            (b, row),
+            x,
+            l,
+        );
         assert!(done.residual <= 1e-12, "{known}: {done:?}");
         assert!(done.solves <= most, "{known}: {done:?}");
     }
@@ -166,14 +191,20 @@ fn a_row_that_does_not_hold_has_no_multiplier_and_no_effect() {
         (rows[3], rows[6]) = (false, false);
         c.m.set_active(&rows);
         let mut mass = vec![0.0; sample.nv];
-        c.m.tangent_diagonal(&c.st, &mut mass);
-        c.m.regularise(&c.st, &mass, 1e-10);
-        c.factor.factor(&c.st, &c.m).unwrap();
+        c.m.tangent_diagonal(&c.sparsity, &mut mass);
+        c.m.regularise(&c.sparsity, &mass, 1e-10);
+        c.factor.factor(&c.sparsity, &c.m).unwrap();
         assert_eq!(c.factor.constraint_pivots()[3], f64::INFINITY);
         let mut y = right_side(sample.nv + sample.nc, 5);
         let mut b = y.clone();
         let (x, l) = y.split_at_mut(sample.nv);
-        c.factor.solve_refined(&c.st, &c.m, true, 1e-14, 3, x, l);
+        c.factor.solve_refined(
+            &c.sparsity,
+            &c.m,
+            RefinementOptions::regularised(1e-14, 3),
+            x,
+            l,
+        );
         assert_eq!((l[3], l[6]), (0.0, 0.0));
         // The same without these rows: zero Jacobian and a unit diagonal.
         for (at, g) in sample.jacobian.iter().zip(&mut sample.g) {
@@ -214,7 +245,7 @@ fn the_copies_of_a_repeated_row_share_its_multiplier() {
         let single = samples::planar_chain(6);
         let sample = with_copy_of_row(&single, 4);
         let mut c = case(&sample, backend);
-        let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+        let pivots = c.factor.factor(&c.sparsity, &c.m).unwrap();
         assert!(pivots.smallest_constraint < 1e-9, "{pivots:?}");
         assert!(!pivots.used_lu);
         let (nv, nc) = (sample.nv, sample.nc);
@@ -222,13 +253,21 @@ fn the_copies_of_a_repeated_row_share_its_multiplier() {
         y[nv + nc - 1] = y[nv + 4]; // consistent
         let b = y.clone();
         let (x, l) = y.split_at_mut(nv);
-        let refined = c.factor.solve_refined(&c.st, &c.m, false, 1e-12, 3, x, l);
+        let refined =
+            c.factor
+                .solve_refined(&c.sparsity, &c.m, RefinementOptions::exact(1e-12, 3), x, l);
         assert!(refined.residual < 1e-12, "{refined:?}");
         let mut s = case(&single, backend);
-        s.factor.factor(&s.st, &s.m).unwrap();
+        s.factor.factor(&s.sparsity, &s.m).unwrap();
         let mut z = b[..nv + nc - 1].to_vec();
         let (xs, ls) = z.split_at_mut(nv);
-        s.factor.solve_refined(&s.st, &s.m, false, 1e-13, 3, xs, ls);
+        s.factor.solve_refined(
+            &s.sparsity,
+            &s.m,
+            RefinementOptions::exact(1e-13, 3),
+            xs,
+            ls,
+        );
         assert!(largest_difference(x, xs) < 1e-9);
         // Least norm: halves. Rounding over the regularisation, 1e-16 / 1e-10, moves it.
         let size = ls.iter().fold(0.0, |m: f64, l| m.max(l.abs()));
@@ -242,13 +281,15 @@ fn without_regularisation_a_repeated_row_is_corrected_and_counted() {
     for backend in BOTH {
         let sample = with_copy_of_row(&samples::planar_chain(6), 4);
         let mut c = case(&sample, backend);
-        c.m.regularise(&c.st, &vec![1.0; sample.nv], 0.0);
-        let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+        c.m.regularise(&c.sparsity, &vec![1.0; sample.nv], 0.0);
+        let pivots = c.factor.factor(&c.sparsity, &c.m).unwrap();
         assert_eq!(pivots.corrected, 1, "{backend:?}");
         let mut y = right_side(sample.nv + sample.nc, 6);
         y[sample.nv + sample.nc - 1] = y[sample.nv + 4];
         let (x, l) = y.split_at_mut(sample.nv);
-        let refined = c.factor.solve_refined(&c.st, &c.m, false, 1e-12, 4, x, l);
+        let refined =
+            c.factor
+                .solve_refined(&c.sparsity, &c.m, RefinementOptions::exact(1e-12, 4), x, l);
         assert!(refined.residual < 1e-12, "{refined:?}");
     }
 }
@@ -306,7 +347,7 @@ fn a_free_coordinate_without_mass_is_named() {
             sample.s.push(0.0);
             sample.nv += 1;
             let mut c = case(&sample, backend);
-            let found = c.factor.factor(&c.st, &c.m);
+            let found = c.factor.factor(&c.sparsity, &c.m);
             let unknown = sample.nv - 1;
             assert_eq!(found, Err(SingularPivot { unknown }), "{backend:?}");
         }
@@ -323,11 +364,11 @@ fn an_active_row_without_entries_is_named_unless_regularised() {
             }
         }
         let mut c = case(&sample, backend);
-        assert!(c.factor.factor(&c.st, &c.m).is_ok());
-        c.m.regularise(&c.st, &vec![1.0; sample.nv], 0.0);
+        assert!(c.factor.factor(&c.sparsity, &c.m).is_ok());
+        c.m.regularise(&c.sparsity, &vec![1.0; sample.nv], 0.0);
         let unknown = sample.nv + 3;
         assert_eq!(
-            c.factor.factor(&c.st, &c.m),
+            c.factor.factor(&c.sparsity, &c.m),
             Err(SingularPivot { unknown }),
             "{backend:?}"
         );
@@ -344,27 +385,45 @@ fn what_is_not_a_number_is_an_error_that_names_its_row() {
                 spoilt.s[at] = bad;
                 let mut c = case(&spoilt, backend);
                 let unknown = sample.tangent[at].0 as usize;
-                assert_eq!(c.factor.factor(&c.st, &c.m), Err(SingularPivot { unknown }));
+                assert_eq!(
+                    c.factor.factor(&c.sparsity, &c.m),
+                    Err(SingularPivot { unknown })
+                );
             }
             for at in [0, 10, sample.g.len() - 1] {
                 let mut spoilt = sample.clone();
                 spoilt.g[at] = bad;
                 let mut c = case(&spoilt, backend);
                 let unknown = sample.nv + sample.jacobian[at].0 as usize;
-                assert_eq!(c.factor.factor(&c.st, &c.m), Err(SingularPivot { unknown }));
+                assert_eq!(
+                    c.factor.factor(&c.sparsity, &c.m),
+                    Err(SingularPivot { unknown })
+                );
             }
             // A good matrix afterwards is not spoilt by the bad one, and a bad right-hand side is reported.
             let mut c = case(&sample, backend);
             let mut spoilt = c.m.clone();
-            spoilt.load_tangent(&c.st, &vec![bad; sample.s.len()]);
-            assert!(c.factor.factor(&c.st, &spoilt).is_err());
-            c.factor.factor(&c.st, &c.m).unwrap();
+            spoilt.load_tangent(&c.sparsity, &vec![bad; sample.s.len()]);
+            assert!(c.factor.factor(&c.sparsity, &spoilt).is_err());
+            c.factor.factor(&c.sparsity, &c.m).unwrap();
             let mut y = right_side(sample.nv + sample.nc, 1);
             let (x, l) = y.split_at_mut(sample.nv);
-            let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 2, x, l);
+            let refined = c.factor.solve_refined(
+                &c.sparsity,
+                &c.m,
+                RefinementOptions::regularised(1e-13, 2),
+                x,
+                l,
+            );
             assert!(refined.residual < 1e-13);
             x[2] = bad;
-            let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 2, x, l);
+            let refined = c.factor.solve_refined(
+                &c.sparsity,
+                &c.m,
+                RefinementOptions::regularised(1e-13, 2),
+                x,
+                l,
+            );
             assert!(!refined.residual.is_finite());
         }
     }
@@ -375,14 +434,14 @@ fn an_older_factor_solves_a_newer_matrix() {
     for backend in BOTH {
         let sample = samples::four_bars(8);
         let mut c = case(&sample, backend);
-        c.factor.factor(&c.st, &c.m).unwrap();
-        let mut random = Random(8);
+        c.factor.factor(&c.sparsity, &c.m).unwrap();
+        let mut random = Random::new(8);
         let moved: Vec<f64> = sample
             .g
             .iter()
-            .map(|g| g * (1.0 + 1e-3 * random.next()))
+            .map(|g| g * (1.0 + 1e-3 * random.signed()))
             .collect();
-        c.m.load_jacobian(&c.st, &moved);
+        c.m.load_jacobian(&c.sparsity, &moved);
         let newer = Sample {
             g: moved,
             ..sample.clone()
@@ -390,7 +449,13 @@ fn an_older_factor_solves_a_newer_matrix() {
         let b = right_side(sample.nv + sample.nc, 9);
         let mut y = b.clone();
         let (x, l) = y.split_at_mut(sample.nv);
-        let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 20, x, l);
+        let refined = c.factor.solve_refined(
+            &c.sparsity,
+            &c.m,
+            RefinementOptions::regularised(1e-13, 20),
+            x,
+            l,
+        );
         assert!(refined.residual < 1e-13, "{refined:?}");
         assert!(refined.solves > 2 && refined.solves < 20);
         let exact = full(&newer, c.m.regularisation())
@@ -407,7 +472,7 @@ fn constraint_pivots_multiply_to_the_determinant_of_w() {
     for backend in BOTH {
         let sample = samples::four_bars(3);
         let mut c = case(&sample, backend);
-        c.factor.factor(&c.st, &c.m).unwrap();
+        c.factor.factor(&c.sparsity, &c.m).unwrap();
         let a = full(&sample, c.m.regularisation());
         let (nv, nc) = (sample.nv, sample.nc);
         let s = a.view((0, 0), (nv, nv)).into_owned();
@@ -446,11 +511,11 @@ fn a_structure_is_shared_between_threads() {
     let sample = samples::four_bars(5);
     let c = case(&sample, Backend::Sparse);
     let run = || {
-        let mut factor = Factorization::new(&c.st);
-        factor.factor(&c.st, &c.m).unwrap();
+        let mut factor = Factorization::new(&c.sparsity);
+        factor.factor(&c.sparsity, &c.m).unwrap();
         let mut y = right_side(sample.nv + sample.nc, 15);
         let (x, l) = y.split_at_mut(sample.nv);
-        factor.solve(&c.st, x, l);
+        factor.solve(&c.sparsity, x, l);
         y
     };
     let (a, b) = std::thread::scope(|s| {
@@ -478,10 +543,16 @@ fn units_do_not_matter() {
         let solve = |sample: &Sample, mut y: Vec<f64>| {
             let mut c = case(sample, backend);
             // Without E: its floor is the one thing that compares rows of different units.
-            c.m.regularise(&c.st, &vec![1.0; nv], 0.0);
-            let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+            c.m.regularise(&c.sparsity, &vec![1.0; nv], 0.0);
+            let pivots = c.factor.factor(&c.sparsity, &c.m).unwrap();
             let (x, l) = y.split_at_mut(nv);
-            let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-13, 4, x, l);
+            let refined = c.factor.solve_refined(
+                &c.sparsity,
+                &c.m,
+                RefinementOptions::regularised(1e-13, 4),
+                x,
+                l,
+            );
             assert!(refined.residual < 1e-13, "{refined:?}");
             (y, pivots)
         };
@@ -514,10 +585,16 @@ fn stiff_springs_do_not_spoil_the_solution() {
                     .extend([stiffness, stiffness, -stiffness, -stiffness]);
             }
             let mut c = case(&sample, backend);
-            c.factor.factor(&c.st, &c.m).unwrap();
+            c.factor.factor(&c.sparsity, &c.m).unwrap();
             let mut y = right_side(sample.nv + sample.nc, 13);
             let (x, l) = y.split_at_mut(sample.nv);
-            let refined = c.factor.solve_refined(&c.st, &c.m, true, 1e-10, 3, x, l);
+            let refined = c.factor.solve_refined(
+                &c.sparsity,
+                &c.m,
+                RefinementOptions::regularised(1e-10, 3),
+                x,
+                l,
+            );
             assert!(
                 refined.residual < 1e-10,
                 "{backend:?} {stiffness:e}: {refined:?}"
@@ -532,16 +609,22 @@ fn holding_constraints_back_keeps_the_digits_plain_minimum_degree_loses() {
         let raw = |plain: bool| {
             let mut c = case(&sample, Backend::Sparse);
             if plain {
-                let graph = c.st.graph();
-                let order = crate::linalg::ordering::plain(&graph);
-                c.st.sparse = Some(SparseLayout::new(&c.st, &graph, order));
-                c.factor = Factorization::new(&c.st);
+                let graph = c.sparsity.graph();
+                let order = graph.minimum_degree();
+                c.sparsity.sparse = Some(SparseLayout::new(&c.sparsity, &graph, order));
+                c.factor = Factorization::new(&c.sparsity);
             }
-            c.factor.factor(&c.st, &c.m).unwrap();
+            c.factor.factor(&c.sparsity, &c.m).unwrap();
             let mut y = right_side(sample.nv + sample.nc, 14);
             let (x, l) = y.split_at_mut(sample.nv);
             c.factor
-                .solve_refined(&c.st, &c.m, true, 1.0, 0, x, l)
+                .solve_refined(
+                    &c.sparsity,
+                    &c.m,
+                    RefinementOptions::regularised(1.0, 0),
+                    x,
+                    l,
+                )
                 .residual
         };
         let (ours, plain) = (raw(false), raw(true));
@@ -559,13 +642,19 @@ fn the_same_calls_give_the_same_bits() {
                 let mut c = case(&sample, backend);
                 if warm {
                     let mut other = c.m.clone();
-                    other.load_tangent(&c.st, &vec![0.7; sample.s.len()]);
-                    let _ = c.factor.factor(&c.st, &other);
+                    other.load_tangent(&c.sparsity, &vec![0.7; sample.s.len()]);
+                    let _ = c.factor.factor(&c.sparsity, &other);
                 }
-                c.factor.factor(&c.st, &c.m).unwrap();
+                c.factor.factor(&c.sparsity, &c.m).unwrap();
                 let mut y = right_side(55, 2);
                 let (x, l) = y.split_at_mut(40);
-                c.factor.solve_refined(&c.st, &c.m, true, 1e-14, 3, x, l);
+                c.factor.solve_refined(
+                    &c.sparsity,
+                    &c.m,
+                    RefinementOptions::regularised(1e-14, 3),
+                    x,
+                    l,
+                );
                 y.iter().map(|y| y.to_bits()).collect::<Vec<_>>()
             };
             assert_eq!(run(false), run(false));
@@ -578,11 +667,15 @@ fn the_same_calls_give_the_same_bits() {
 fn nothing_at_all_is_solved_too() {
     for backend in BOTH {
         let mut c = case(&Sample::default(), backend);
-        let pivots = c.factor.factor(&c.st, &c.m).unwrap();
+        let pivots = c.factor.factor(&c.sparsity, &c.m).unwrap();
         assert_eq!(pivots.smallest_constraint, f64::INFINITY);
-        let refined = c
-            .factor
-            .solve_refined(&c.st, &c.m, true, 1e-14, 3, &mut [], &mut []);
+        let refined = c.factor.solve_refined(
+            &c.sparsity,
+            &c.m,
+            RefinementOptions::regularised(1e-14, 3),
+            &mut [],
+            &mut [],
+        );
         assert_eq!((refined.solves, refined.residual), (0, 0.0));
     }
 }
