@@ -76,7 +76,7 @@ fn model(name: &str) -> Model {
 fn as_in_the_paper(model: &Model, method: (FormulationName, bool), step: f64) -> Model {
     let mut model = model.clone();
     model.solver.formulation = method.0;
-    model.solver.rechoose = method.1;
+    model.solver.repartition = method.1;
     model.solver.alpha = 0.0;
     model.solver.step = Some(step);
     model.solver.corrector = Corrector::Off;
@@ -210,7 +210,7 @@ fn variable_steps(model: &Model, stop: f64) {
         for tolerance in [1e-3, 1e-4, 1e-5, 1e-6] {
             let mut model = model.clone();
             model.solver.formulation = formulation;
-            model.solver.rechoose = rechoose;
+            model.solver.repartition = rechoose;
             model.solver.tolerance = tolerance;
             let run = run(&model, stop, None);
             let steps = run.instance.statistics().steps;
@@ -313,7 +313,7 @@ fn table_2() {
     for (name, formulation, rechoose) in METHODS {
         let mut model = suspension.clone();
         model.solver.formulation = formulation;
-        model.solver.rechoose = rechoose;
+        model.solver.repartition = rechoose;
         row(
             name,
             "var.",

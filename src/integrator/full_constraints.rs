@@ -4,9 +4,9 @@
 //! G. So the rank is judged with all rows, where the rows of the tree are known to be independent of each other.
 
 use super::workspace::{Problem, StepFailure, Workspace};
-use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::redundancy::redundant_constraints_among;
 use crate::constraint::saddle_point::SaddlePoint;
+use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{Evaluated, EvaluationContext, FullConstraintSet, System};
 
 /// All rows of a system that holds some of them by its coordinates.
@@ -17,10 +17,8 @@ pub(super) struct FullConstraints {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub lambda: Vec<f64>,
-    /// What the rows carry, Gᵀλ, and scratch.
+    /// Constraint forces Gᵀλ.
     pub load: Vec<f64>,
-    pub x: Vec<f64>,
-    pub dl: Vec<f64>,
 }
 
 impl FullConstraints {
@@ -36,8 +34,6 @@ impl FullConstraints {
             v: vec![0.0; size.nv],
             lambda: vec![0.0; size.nc],
             load: vec![0.0; size.nv],
-            x: vec![0.0; size.nv],
-            dl: vec![0.0; size.nc],
         }
     }
 

@@ -47,7 +47,7 @@ use self::interpolation::Segment;
 use self::method::Method;
 use self::trial::Trial;
 use self::workspace::Workspace;
-use crate::constraint::factorization::Backend;
+use crate::constraint::sparsity::Backend;
 use crate::error::Result;
 use crate::formulation::system::System;
 use crate::model::SolverSettings;

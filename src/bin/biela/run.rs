@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use biela::component::{Causality, Instance, Variable};
 use biela::integrator::Statistics;
+use biela::model::counters::{COUNTERS, CounterValue, Shown};
 use biela::model::{Experiment, Model};
 use cpu_time::ProcessTime;
 
@@ -303,17 +304,12 @@ impl Results {
             .fold(Object::default(), |map, (output, &value)| {
                 map.number(&output.name, value)
             });
-        Object::default()
-            .count("steps", s.steps)
-            .count("rejected", s.rejected)
-            .count("newton_failures", s.newton_failures)
-            .count("newton_iterations", s.newton_iterations)
-            .count("residuals", s.residuals)
-            .count("factorizations", s.factorizations)
-            .count("solves", s.solves)
-            .number("smallest_step", s.smallest_step)
-            .number("largest_step", s.largest_step)
-            .number("worst_error", s.worst_error)
+        let shown = (COUNTERS.iter()).filter(|counter| counter.shown.contains(&Shown::Json));
+        shown
+            .fold(Object::default(), |map, counter| match (counter.value)(s) {
+                CounterValue::Count(count) => map.count(counter.name, count),
+                CounterValue::Real(value) => map.number(counter.name, value),
+            })
             .number("cpu_seconds", self.cpu.as_secs_f64())
             .number("real_time_factor", self.real_time_factor())
             .number("energy_drift", self.energy_drift)

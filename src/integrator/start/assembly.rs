@@ -1,6 +1,6 @@
 //! Assembly: closes the initial pose in the mass metric, finds redundant constraints and makes the velocities consistent.
 
-use crate::constraint::factorization::Backend;
+use crate::constraint::sparsity::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::system::System;
 use crate::integrator::Environment;
