@@ -1,11 +1,11 @@
-//! The rows that close loops and never move, for whoever eliminates them: those of cut joints and of couplings. They depend on
-//! the position alone, so they can be asked for without time and inputs.
+//! Loop-closure constraints for coordinate partitioning: those of cut joints and of couplings. They depend on the configuration only,
+//! not on time or inputs.
 
 use super::Relative;
 use super::joint_map::JointMap;
 use crate::formulation::{EvaluationContext, Mechanism};
 
-/// Time and inputs that nothing here looks at.
+/// A context for constraints that do not depend on time, inputs or modes.
 pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
     t: 0.0,
     u: &[],
@@ -15,29 +15,30 @@ pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
     modes: &[],
 };
 
-/// A mechanism in joint coordinates with loops.
+/// A mechanism in joint coordinates with closed loops.
 pub trait ClosureConstraints: Mechanism {
-    /// Its constraint rows that hold always and do not depend on time, rising.
+    /// Returns the constraints that are always active and do not depend on time, ascending.
     fn loop_rows(&self) -> Vec<usize>;
 
-    /// Rotations on the group: first stored and first tangent coordinate of each.
+    /// Returns the rotations on the group: first stored and first tangent coordinate of each.
     fn turning(&self) -> Vec<(usize, usize)>;
 
-    /// Φ of these rows.
+    /// Writes Φ of these constraints.
     fn close(&self, z: &[f64], phi: &mut [f64]);
 
-    /// (G ż)_z ż of these rows.
+    /// Writes (G ż)_z ż of these constraints.
     fn bend(&self, z: &[f64], z_dot: &[f64], gamma: &mut [f64]);
 
-    /// How far a unit of each coordinate moves the bodies, over the mechanism's size: angles and lengths can be compared.
+    /// Writes the displacement of the bodies per unit of each coordinate, relative to the characteristic length: makes angles comparable
+    /// with displacements.
     fn reach(&self, z: &[f64], out: &mut [f64]);
 }
 
 impl<W: JointMap<N>, const N: usize> Relative<W, N> {
-    /// Parts of joints and couplings come before all others.
+    /// Returns the number of parts of joints and couplings; they come first.
     fn joint_parts(&self) -> usize {
         (self.inner.joints.iter())
-            .map(|joint| joint.rows.end)
+            .map(|joint| joint.constraints.end)
             .max()
             .unwrap_or(0)
     }
@@ -47,7 +48,9 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
     fn loop_rows(&self) -> Vec<usize> {
         let parts = self.joint_parts();
         (self.closures.iter())
-            .filter(|closure| closure.part < parts && !self.inner.rows[closure.part].part.moves())
+            .filter(|closure| {
+                closure.part < parts && !self.inner.constraints[closure.part].part.is_moving()
+            })
             .flat_map(|closure| closure.rows.clone())
             .collect()
     }
@@ -61,9 +64,9 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let poses = &mut W::poses(&work.q);
         let mut at = 0;
         self.each_closure(|part, closure| {
-            if closure.part < parts && !part.moves() {
+            if closure.part < parts && !part.is_moving() {
                 part.constraint(&NOWHERE, poses, &mut phi[at..]);
-                at += part.rows();
+                at += part.count();
             }
         });
     }
@@ -76,14 +79,14 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let poses = &mut W::poses(&work.q);
         let mut at = 0;
         self.each_closure(|part, closure| {
-            if closure.part < parts && !part.moves() {
-                part.convective(&NOWHERE, poses, &work.v, &mut gamma[at..]);
+            if closure.part < parts && !part.is_moving() {
+                part.acceleration_bias(&NOWHERE, poses, &work.v, &mut gamma[at..]);
                 for slot in closure.slots.clone() {
-                    let (row, column) = self.inner.pattern.jacobian[slot];
+                    let (row, column) = self.inner.sparsity.jacobian[slot];
                     gamma[at + row as usize - closure.inner] +=
                         work.g[slot] * work.y[column as usize];
                 }
-                at += part.rows();
+                at += part.count();
             }
         });
     }
