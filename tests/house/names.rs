@@ -22,7 +22,8 @@ fn declared(line: &str) -> Option<&str> {
         return None;
     }
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-    Some(&rest[..end])
+    // A macro writes `$name`.
+    (end > 0).then(|| &rest[..end])
 }
 
 #[test]
