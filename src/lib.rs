@@ -12,6 +12,7 @@ pub mod capi;
 pub mod component;
 pub mod constraint;
 pub mod error;
+mod ffi;
 pub mod fmi;
 pub mod formulation;
 pub mod integrator;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use biela::fmi::{FmiStandard, library, package};
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, library};
 use clap::{Args, ValueEnum};
 
 use crate::{Failure, output};
