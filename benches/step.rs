@@ -15,7 +15,7 @@
 use biela::constraint::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
 use biela::constraint::saddle_point::REGULARISATION;
 use biela::formulation::absolute::PlanarAbsolute;
-use biela::formulation::{EvaluationContext, Mechanism, System, TangentWeights};
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
 use biela::integrator::{Environment, Hht, Integrator, State};
 use biela::model::{
     Body, Corrector, Joint, JointFrame, JointKind, JointPlacement, Model, TextPosition,
@@ -180,7 +180,17 @@ impl Run {
         };
         let mut values = vec![0.0; pattern.tangent.len()];
         self.system
-            .tangent(&cx, &s.q, &s.v, &s.acc, &s.lambda, &weights, &mut values)
+            .tangent(
+                &cx,
+                &MotionPoint {
+                    q: &s.q,
+                    v: &s.v,
+                    a: &s.acc,
+                    lambda: &s.lambda,
+                },
+                &weights,
+                &mut values,
+            )
             .expect("planar systems are defined everywhere");
         matrix.load_tangent(&st, &values);
         let mut values = vec![0.0; pattern.jacobian.len()];

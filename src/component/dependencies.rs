@@ -310,7 +310,12 @@ impl<'a> DependencyProbe<'a> {
         let mut mass = vec![0.0; pattern.tangent.len()];
         let cx = self.outside.context(&self.modes);
         let ProbePoint { q, v, a, lambda } = &self.at;
-        let made = (self.mechanism).tangent(&cx, q, v, a, lambda, &TangentWeights::MASS, &mut mass);
+        let made = (self.mechanism).tangent(
+            &cx,
+            &MotionPoint { q, v, a, lambda },
+            &TangentWeights::MASS,
+            &mut mass,
+        );
         if made.is_err() {
             mass.fill(1.0); // take every place for an entry
         }

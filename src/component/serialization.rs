@@ -14,7 +14,7 @@ use super::input::{Extrapolation, History, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
 use crate::formulation::Dimensions;
-use crate::integrator::{StartReport, State, Statistics};
+use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
 
 /// Not text, and spoilt by a transfer that takes it for text.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
@@ -150,8 +150,8 @@ fn check_shape(life: &InstanceState, fresh: &InstanceState, size: &Dimensions) -
             s.jerk.len(),
             s.scale.len(),
             s.redundant.len(),
-            s.handled.len(),
-            s.side.len(),
+            s.event_memory.len(),
+            s.event_side.len(),
         ]
     };
     let fits = lengths(s) == lengths(&expected)
@@ -284,8 +284,8 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
         factored_step,
         factored_mass,
         typical_pivot: usual_pivot,
-        handled,
-        side,
+        event_memory,
+        event_side,
         event_streak,
     } = state;
     for x in [
@@ -318,11 +318,18 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
         Ok(())
     })?;
     c.list(dropped, |c, x| c.boolean(x))?;
-    c.list(handled, |c, x| c.byte(x))?;
-    c.list(side, |c, x: &mut i8| {
-        let mut bits = x.cast_unsigned();
+    c.list(event_memory, |c, x| {
+        let mut number = *x as u8;
+        c.byte(&mut number)?;
+        *x = EventMemory::from_number(number)
+            .ok_or_else(|| damaged("an effect of an event that does not exist"))?;
+        Ok(())
+    })?;
+    c.list(event_side, |c, x| {
+        let mut bits = (*x as i8).cast_unsigned();
         c.byte(&mut bits)?;
-        *x = bits.cast_signed();
+        *x = EventSide::from_number(bits.cast_signed())
+            .ok_or_else(|| damaged("a side of an event that does not exist"))?;
         Ok(())
     })?;
     visit_statistics(c, statistics)

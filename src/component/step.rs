@@ -12,7 +12,7 @@ use super::log::{LogCategory, LogLevel};
 use super::values::{environment, same_length};
 use super::variables::VariableSource;
 use crate::error::{Error, Result};
-use crate::integrator::Statistics;
+use crate::integrator::{EventMemory, Statistics};
 
 /// How far, as part of the step, the host's time may be from the instance's. A host that means another time is off by
 /// a good part of a step; a millionth is the rounding of a clock kept in text or in ticks, and changes the step by as much.
@@ -181,8 +181,8 @@ impl Instance {
     fn tell_substep(&mut self, start: f64, before: &Statistics) {
         let now = self.life.state.statistics;
         if now.events > before.events && self.hears(LogLevel::Info, LogCategory::Event) {
-            let handled = self.life.state.handled.iter().enumerate();
-            let names = handled.filter(|(_, what)| **what != 0);
+            let handled = self.life.state.event_memory.iter().enumerate();
+            let names = handled.filter(|(_, what)| **what != EventMemory::Nothing);
             let names: Vec<String> = names.map(|(i, _)| self.mechanism.event_name(i)).collect();
             let t = self.time();
             let names = names.join(", ");

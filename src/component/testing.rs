@@ -7,8 +7,8 @@
 
 use super::Instance;
 use crate::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, Mechanism, MotionPoint,
-    Power, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure,
+    HybridSystem, Mechanism, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::model::quantity::{BodyField, Quantity};
 use crate::model::*;
@@ -76,10 +76,7 @@ impl System for Oscillator {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -101,6 +98,10 @@ impl System for Oscillator {
         }
     }
 }
+
+impl ConfigurationSpace for Oscillator {}
+
+impl HybridSystem for Oscillator {}
 
 impl Mechanism for Oscillator {
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {

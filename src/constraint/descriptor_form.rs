@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::factorization::{Factorization, SaddleMatrix, SaddleSparsity};
-use crate::formulation::DescriptorForm;
+use crate::formulation::system::DescriptorForm;
 
 /// What a [`super::projection::Saddle`] of a lifted system has besides its matrix and factor.
 pub struct DescriptorSolver {

@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use crate::formulation::Sparsity;
+use crate::formulation::system::Sparsity;
 use crate::linalg::ordering::{self, AdjacencyGraph};
 use crate::linalg::sparse_ldl::{SymbolicLdl, SymmetricEntry, factor_fill};
 use crate::linalg::sparse_lu::CompressedColumns;

@@ -89,7 +89,7 @@ mod tests {
     use super::super::factorization::Backend;
     use super::super::samples::{self, Sample};
     use super::*;
-    use crate::formulation::Sparsity;
+    use crate::formulation::system::Sparsity;
     use nalgebra::{DMatrix, DVector};
 
     fn found(sample: &Sample, backend: Backend, scale: &[f64], lambda: &[f64]) -> (Vec<f64>, f64) {

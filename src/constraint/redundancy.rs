@@ -9,7 +9,7 @@
 //! weights, so the diagonal of M is enough, and a coordinate without mass may be given the average one.
 
 use super::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
-use crate::formulation::Sparsity;
+use crate::formulation::system::Sparsity;
 
 /// Pivots below this count as zero. Mechanisms leave a gap of many decades here: the last good pivot is seldom below
 /// 1e-3, the first bad one is rounding.

@@ -9,13 +9,16 @@
 
 use std::sync::Arc;
 
-use super::augmented_lagrangian::{ConstraintHandling, MAX_WEIGHT};
+use super::augmented_lagrangian::MAX_WEIGHT;
 use super::descriptor_form::DescriptorSolver;
 use super::factorization::{Factorization, Pivots, SaddleMatrix, SaddleSparsity, SingularPivot};
 pub use super::minimum_norm::JacobianAt;
 use super::minimum_norm::{MAX_PASSES, MinimumNormSolver, largest, minimum_norm_correction};
 use super::redundancy;
-use crate::formulation::{DescriptorForm, Evaluated, EvaluationContext, System, TangentWeights};
+use crate::formulation::system::{
+    ConstraintHandling, DescriptorForm, Evaluated, EvaluationContext, MotionPoint, System,
+    TangentWeights,
+};
 
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.
 pub const REGULARISATION: f64 = 1e-10;
@@ -251,9 +254,14 @@ impl SaddlePoint {
         self.load_geometry(q);
         if st.tangent_in_place() {
             let s = self.matrix.tangent_mut(st);
-            return system.tangent(cx, q, v, a, lambda, weights, s);
+            return system.tangent(cx, &MotionPoint { q, v, a, lambda }, weights, s);
         }
-        system.tangent(cx, q, v, a, lambda, weights, &mut self.values)?;
+        system.tangent(
+            cx,
+            &MotionPoint { q, v, a, lambda },
+            weights,
+            &mut self.values,
+        )?;
         self.matrix.load_tangent(st, &self.values);
         Ok(())
     }
@@ -313,9 +321,14 @@ impl SaddlePoint {
         let (a, lambda) = (&self.step_x, &self.step_l);
         if st.tangent_in_place() {
             let s = self.matrix.tangent_mut(st);
-            system.tangent(cx, q, v, a, lambda, weights, s)?;
+            system.tangent(cx, &MotionPoint { q, v, a, lambda }, weights, s)?;
         } else {
-            system.tangent(cx, q, v, a, lambda, weights, &mut self.values)?;
+            system.tangent(
+                cx,
+                &MotionPoint { q, v, a, lambda },
+                weights,
+                &mut self.values,
+            )?;
             self.matrix.load_tangent(st, &self.values);
         }
         self.load_jacobian(st, system, cx, q);

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::fmu_instance::FmiStandard;
-use super::types::FmiStatus;
+use super::types::{FmiStandard, FmiStatus};
 use super::{gate, lifecycle};
 
 /// Makes the next call on an instance of `fmi2Instantiate` or `fmi3InstantiateCoSimulation` that is legal panic. Returns 0, or

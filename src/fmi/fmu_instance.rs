@@ -13,31 +13,12 @@ use super::intermediate_update::{IntermediateUpdate, IntermediateValues, UpdateO
 use super::lifecycle::LifecyclePhase;
 use super::logger::{FmiLogCategory, FmiLogger};
 use super::pending_inputs::PendingInputs;
-use super::types::FmiStatus;
+use super::types::{FmiStandard, FmiStatus};
 use super::value_reference::ValueReferences;
 use super::values::FmuScratch;
 use crate::component::{Instance, SavedState};
 use crate::error::{Error, Result};
 use crate::model::Model;
-
-/// The standard an FMU instance belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FmiStandard {
-    /// FMI 2.0
-    Two,
-    /// FMI 3.0
-    Three,
-}
-
-impl FmiStandard {
-    /// The version as the model description has it.
-    pub fn version(self) -> &'static str {
-        match self {
-            Self::Two => "2.0",
-            Self::Three => "3.0",
-        }
-    }
-}
 
 /// Failure of a call.
 pub(super) enum FmuFailure {

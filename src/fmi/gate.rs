@@ -12,11 +12,11 @@ use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::fmu_instance::{FmiResult, FmiStandard, FmuFailure, FmuInstance};
+use super::fmu_instance::{FmiResult, FmuFailure, FmuInstance};
 use super::intermediate_update::IntermediateValues;
 use super::lifecycle::{LifecycleCall, LifecyclePhase};
 use super::logger::FmiLogCategory;
-use super::types::FmiStatus;
+use super::types::{FmiStandard, FmiStatus};
 use crate::error::Error;
 use crate::ffi::gate::catch_panic;
 use crate::ffi::handle::{self, Handle};

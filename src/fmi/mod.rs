@@ -23,4 +23,4 @@ pub mod types;
 pub mod value_reference;
 mod values;
 
-pub use fmu_instance::FmiStandard;
+pub use types::FmiStandard;

@@ -4,6 +4,25 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+/// The standard an FMU instance belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FmiStandard {
+    /// FMI 2.0
+    Two,
+    /// FMI 3.0
+    Three,
+}
+
+impl FmiStandard {
+    /// The version as the model description has it.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Two => "2.0",
+            Self::Three => "3.0",
+        }
+    }
+}
+
 /// Status of a call: `fmi2Status` and `fmi3Status` have the same numbers; only FMI 2 has `Pending`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Values and derivatives of an FMU's variables. References stand for scalars, time or arrays; see `value_reference.rs`.
 
-use super::fmu_instance::{FmiStandard, FmuInstance};
+use super::fmu_instance::FmuInstance;
 use super::lifecycle::LifecyclePhase;
+use super::types::FmiStandard;
 use super::value_reference::TIME;
 use crate::component::{Causality, Variability};
 use crate::error::{Error, Result};

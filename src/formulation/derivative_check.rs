@@ -250,9 +250,12 @@ impl CheckPoint<'_> {
         let pattern = self.system.sparsity().tangent;
         let mut values = vec![f64::NAN; pattern.len()];
         let MotionPoint { q, v, a, lambda } = self.at;
-        let done = self
-            .system
-            .tangent(&self.cx, q, v, a, lambda, weights, &mut values);
+        let done = self.system.tangent(
+            &self.cx,
+            &MotionPoint { q, v, a, lambda },
+            weights,
+            &mut values,
+        );
         let mut dense = Dense::zeros(self.nv(), self.nv());
         for ((i, j), x) in pattern.into_iter().zip(values) {
             dense[(i as usize, j as usize)] += if done.is_ok() { x } else { f64::NAN };

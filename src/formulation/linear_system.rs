@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use super::driven_value::{DrivenValue, DrivenValues};
 use super::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Mechanism, MotionPoint, Power, Properties,
-    Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem, Mechanism,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::error::Result;
 use crate::linalg::csr::Csr;
@@ -138,6 +138,7 @@ impl System for LinearSystem {
             moving_constraints: false,
             does_work: self.damping.entries() > 0 || self.follows || driven,
             linear: true,
+            constraint_handling: Default::default(),
         }
     }
 
@@ -170,10 +171,7 @@ impl System for LinearSystem {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -257,6 +255,10 @@ impl System for LinearSystem {
         }
     }
 }
+
+impl ConfigurationSpace for LinearSystem {}
+
+impl HybridSystem for LinearSystem {}
 
 impl Mechanism for LinearSystem {
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {

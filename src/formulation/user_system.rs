@@ -11,13 +11,14 @@
 mod difference;
 mod failure;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, Mechanism,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, Mechanism, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::error::{Error, Result};
+use crate::formulation::cache::Cached;
 use crate::model::quantity::Quantity;
 
 use difference::{ColumnGroups, DifferenceScratch};
@@ -226,7 +227,7 @@ pub struct UserSystem<E> {
     /// Coordinates live on a group.
     rotations: bool,
     troubles: Arc<CallbackFailures>,
-    scratch: Mutex<DifferenceScratch>,
+    scratch: Cached<DifferenceScratch>,
 }
 
 impl<E: UserEquations> UserSystem<E> {
@@ -247,7 +248,7 @@ impl<E: UserEquations> UserSystem<E> {
         let mut own = Self {
             tangent_columns: ColumnGroups::new(nv, nv, &shape.pattern.tangent),
             jacobian_columns: ColumnGroups::new(shape.size.nc, nv, &shape.pattern.jacobian),
-            scratch: Mutex::new(DifferenceScratch::new(&shape, rotations)),
+            scratch: Cached::new(DifferenceScratch::new(&shape, rotations)),
             troubles: Arc::default(),
             rotations,
             tangent,
@@ -330,11 +331,6 @@ impl<E: UserEquations> UserSystem<E> {
         if answer != 0 {
             self.troubles.stop(part, t, answer);
         }
-    }
-
-    fn scratch(&self) -> std::sync::MutexGuard<'_, DifferenceScratch> {
-        // A panic of the code above leaves numbers behind that are overwritten before they are read.
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -420,6 +416,7 @@ impl<E: UserEquations> System for UserSystem<E> {
             moving_constraints: self.shape.size.nc > 0 && !promises.fixed_constraints,
             does_work: self.equations.has(Callback::Power),
             linear: promises.linear,
+            constraint_handling: Default::default(),
         }
     }
 
@@ -430,45 +427,12 @@ impl<E: UserEquations> System for UserSystem<E> {
         }
     }
 
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        if self.rotations {
-            return self.group(Callback::Retract, q, w, out);
-        }
-        for i in 0..q.len() {
-            out[i] = q[i] + w[i];
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        if self.rotations {
-            return self.group(Callback::Difference, q0, q1, w);
-        }
-        for i in 0..w.len() {
-            w[i] = q1[i] - q0[i];
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        match self.rotations {
-            true => self.group(Callback::Bracket, x, y, out),
-            false => out.fill(0.0),
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        if self.rotations {
-            let mut scratch = self.scratch();
-            scratch.turned.copy_from_slice(y);
-            self.group(Callback::TangentInverse, theta, &scratch.turned, y);
-        }
-    }
-
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         let at = CallbackArguments::of_a(cx, q, a);
         if self.equations.has(Callback::MassTimes) {
             return self.evaluate_quietly(Callback::MassTimes, &at, out);
         }
-        let mut scratch = self.scratch();
+        let mut scratch = self.scratch.lock();
         let at = CallbackArguments::of_q(cx, q);
         self.evaluate_quietly(Callback::Mass, &at, &mut scratch.product);
         out.fill(0.0);
@@ -484,13 +448,11 @@ impl<E: UserEquations> System for UserSystem<E> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         let at = CallbackArguments {
             cx,
             q,
@@ -555,14 +517,6 @@ impl<E: UserEquations> System for UserSystem<E> {
         }
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        rows.fill(true);
-        if self.equations.has(Callback::Active) {
-            let answer = self.equations.active(modes, rows);
-            self.settle(Callback::Active, f64::NAN, answer);
-        }
-    }
-
     fn constraint_scale(&self, row: usize) -> f64 {
         self.shape
             .constraint_scales
@@ -615,6 +569,51 @@ impl<E: UserEquations> System for UserSystem<E> {
 
     fn constraint_name(&self, i: usize) -> String {
         named(&self.shape.constraint_names, "lambda", i)
+    }
+}
+
+impl<E: UserEquations> ConfigurationSpace for UserSystem<E> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        if self.rotations {
+            return self.group(Callback::Retract, q, w, out);
+        }
+        for i in 0..q.len() {
+            out[i] = q[i] + w[i];
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        if self.rotations {
+            return self.group(Callback::Difference, q0, q1, w);
+        }
+        for i in 0..w.len() {
+            w[i] = q1[i] - q0[i];
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        match self.rotations {
+            true => self.group(Callback::Bracket, x, y, out),
+            false => out.fill(0.0),
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        if self.rotations {
+            let mut scratch = self.scratch.lock();
+            scratch.turned.copy_from_slice(y);
+            self.group(Callback::TangentInverse, theta, &scratch.turned, y);
+        }
+    }
+}
+
+impl<E: UserEquations> HybridSystem for UserSystem<E> {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        rows.fill(true);
+        if self.equations.has(Callback::Active) {
+            let answer = self.equations.active(modes, rows);
+            self.settle(Callback::Active, f64::NAN, answer);
+        }
     }
 
     fn event_name(&self, i: usize) -> String {

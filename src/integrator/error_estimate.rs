@@ -14,10 +14,11 @@
 //!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k the order the controller counts on
 //! ```
 
+use super::corrector::ErrorVectors;
 use super::state::State;
 use super::tolerances::TANGENT_PROJECTION;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
-use crate::formulation::MotionPoint;
+use crate::formulation::system::MotionPoint;
 use crate::model::EstimateName;
 
 /// Part of the tolerance, over the step, by which rates may jump; coarse tolerances count as this one, so that a motion turned back at a
@@ -29,7 +30,7 @@ const HERMITE: f64 = 5.0;
 
 impl Workspace {
     /// Estimated error of the HHT step in the error norm.
-    pub fn plain_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+    pub fn hht_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         match self.settings.estimate {
             EstimateName::Calibrated => self.calibrated(p, s, y),
             EstimateName::Seed => self.seed(p, s, y),
@@ -39,7 +40,11 @@ impl Workspace {
     fn calibrated(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         let (h, m) = (y.h, self.method);
         let h3 = h * h * h;
-        let [e, ..] = &mut self.scratch.v;
+        let ErrorVectors {
+            error: e,
+            velocity_error: ev,
+            ..
+        } = &mut self.errors;
         if self.character.rotations {
             p.system.bracket(&y.v, &y.acc, e);
         } else {
@@ -48,7 +53,6 @@ impl Workspace {
         for i in 0..e.len() {
             e[i] = h3 * (m.cq * y.delta[i] - e[i] / 12.0);
         }
-        let [e, ev, ..] = &mut self.scratch.v;
         for i in 0..ev.len() {
             ev[i] = m.cv * h3 * y.delta_dot[i];
         }
@@ -69,12 +73,12 @@ impl Workspace {
 
     fn seed(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         let c = y.h * y.h * y.h / 24.0;
-        let [e, ..] = &mut self.scratch.v;
+        let e = &mut self.errors.error;
         for i in 0..e.len() {
             e[i] = c * (y.delta[i] - s.delta[i]);
         }
         let cx = self.inputs.at(p, y.t);
-        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])
+        p.system.norm(&cx, &y.q, &s.scale, &self.errors.error)
     }
 
     /// What moving constraints hide of the error of a plain step: ‖D − P D‖.
@@ -83,25 +87,34 @@ impl Workspace {
             return 0.0;
         }
         self.hermite_defect(p, s, y);
-        let [tangent, whole, none, ..] = &mut self.scratch.v;
-        whole.copy_from_slice(tangent);
+        let ErrorVectors {
+            error,
+            velocity_error: none,
+            removed,
+        } = &mut self.errors;
+        removed.copy_from_slice(error);
         none.fill(0.0);
         let here = self.mass_matrix.jacobian_at();
         self.step_matrix.project_tangent_pair(
             &self.sparsity,
             here,
             TANGENT_PROJECTION,
-            [tangent, none],
+            [error, none],
             &mut self.counts,
         );
-        for i in 0..whole.len() {
-            whole[i] -= tangent[i];
+        for i in 0..removed.len() {
+            removed[i] -= error[i];
         }
-        self.hidden(p, s, y)
+        self.removed_norm(p, s, y)
     }
 
     /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.
-    pub fn unseen(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
+    pub fn dependent_error(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+    ) -> Result<f64, StepFailure> {
         let cx = self.inputs.at(p, y.t);
         let [begin, end] = [
             (&s.q, &s.v, &s.acc, &s.lambda),
@@ -110,7 +123,8 @@ impl Workspace {
         .map(|(q, v, a, lambda)| MotionPoint { q, v, a, lambda });
         // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
         let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
-        let unseen = p.system.dependent_defect(&cx, [&begin, &end], y.h, slack);
+        let unseen = (p.system.partitioning())
+            .map_or(0.0, |x| x.dependent_defect(&cx, [&begin, &end], y.h, slack));
         if !unseen.is_finite() {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(0)));
         }

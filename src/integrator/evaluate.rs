@@ -9,10 +9,10 @@
 
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::tolerances::ASSEMBLY_CLOSURE;
-use super::workspace::{Problem, StepFailure};
+use super::workspace::{PhasePoint, Problem, StepFailure};
 use super::{Environment, Integrator, Sample, State, Statistics};
 use crate::error::Result;
-use crate::formulation::System;
+use crate::formulation::system::System;
 
 /// Closes a position near the present one. It never fails for a residual.
 const CLOSURE: ClosureOptions = ClosureOptions {
@@ -48,7 +48,7 @@ impl Integrator {
             let Sample {
                 q, v, acc, lambda, ..
             } = out;
-            core.accelerations(&p, t, q, v, acc, lambda, &mut unused)
+            core.accelerations(&p, PhasePoint { t, q, v }, acc, lambda, &mut unused)
         });
         core.counts = Default::default();
         outcome.map_err(|r: StepFailure| r.error(system, t, 0.0))
@@ -75,7 +75,7 @@ impl Integrator {
         state: &'a State,
         out: &Sample,
     ) -> (f64, Problem<'a>) {
-        self.work.select(system, state);
+        self.work.select_active(system, state);
         let p = Problem {
             system,
             env: *env,

@@ -7,7 +7,7 @@ use super::workspace::{Problem, StepFailure, Workspace};
 use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::redundancy::redundant_constraints_among;
 use crate::constraint::saddle_point::SaddlePoint;
-use crate::formulation::{Evaluated, EvaluationContext, FullConstraintSet, System};
+use crate::formulation::system::{Evaluated, EvaluationContext, FullConstraintSet, System};
 
 /// All rows of a system that holds some of them by its coordinates.
 pub(super) struct FullConstraints {

@@ -11,12 +11,15 @@
 //! predicted point serves the whole step; the measured contraction of earlier steps saves the iteration that would only
 //! confirm (`State::rate`).
 
-use super::singularity::near;
+use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
-use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
+use super::trial::NearSingular;
+use super::workspace::{
+    Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
+};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::TangentWeights;
+use crate::formulation::system::{Dimensions, TangentWeights};
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
@@ -36,6 +39,23 @@ const SINGULAR_PIVOT: f64 = 1e-3;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
 const DISPLACEMENT_ROUNDING: f64 = 4e-15;
 
+/// Vectors of Newton's iteration.
+pub(super) struct NewtonWorkspace {
+    /// The predicted λ₁, reference of the proximal term.
+    lambda_ref: Vec<f64>,
+    /// Φ at the trial point, then the increment of λ.
+    phi: Vec<f64>,
+}
+
+impl NewtonWorkspace {
+    pub fn new(size: &Dimensions) -> Self {
+        Self {
+            lambda_ref: vec![0.0; size.nc],
+            phi: vec![0.0; size.nc],
+        }
+    }
+}
+
 impl Workspace {
     /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
     /// given; fills q, v, acc, lambda, x, at.
@@ -43,6 +63,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
+        near_singular: NearSingular,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
@@ -55,7 +76,7 @@ impl Workspace {
         for i in 0..y.lambda.len() {
             y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
         }
-        self.scratch.c[0].copy_from_slice(&y.lambda); // λ_ref
+        self.newton.lambda_ref.copy_from_slice(&y.lambda);
         self.kinematics(p, s, y);
 
         // A step cut short to land is solved as well as the natural one would be: its accelerations are worth no less.
@@ -66,7 +87,7 @@ impl Workspace {
         );
         y.pivot = s.typical_pivot;
         let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
-        if self.shy && near(y.pivot, s) {
+        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;
@@ -140,7 +161,7 @@ impl Workspace {
         _stats: &mut Statistics,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
-        let (there, count) = self.factor_cache.newton(h, p.env.parameters);
+        let (there, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
         if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
             self.counts.factorizations += count;
@@ -163,7 +184,7 @@ impl Workspace {
             &y.lambda,
             &weights,
         )?;
-        let phi = &mut self.scratch.c[1];
+        let phi = &mut self.newton.phi;
         self.step_matrix
             .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         self.counts.factorizations += count;
@@ -179,7 +200,7 @@ impl Workspace {
             pivots.smallest_constraint
         };
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
-        self.factor_cache.keep_newton(h, regular);
+        self.factor_cache.keep_step(h, regular);
         Ok((regular, true))
     }
 
@@ -194,8 +215,8 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(f64, f64, Culprit), StepFailure> {
         let cx = self.inputs.at(p, y.t);
-        let [inertia, force, _, _, _] = &mut self.scratch.v;
-        let [reference, phi, _] = &mut self.scratch.c;
+        let EvaluationVectors { inertia, force, .. } = &mut self.evaluation;
+        let NewtonWorkspace { lambda_ref, phi } = &mut self.newton;
         let scale = 1.0 / (self.method.beta * y.h * y.h);
 
         stats.residuals += 1;
@@ -225,7 +246,7 @@ impl Workspace {
         let active = self.step_matrix.active();
         for i in 0..phi.len() {
             phi[i] = if active[i] {
-                proximal * self.step_matrix.regularisation_of(i) * (y.lambda[i] - reference[i])
+                proximal * self.step_matrix.regularisation_of(i) * (y.lambda[i] - lambda_ref[i])
                     - scale * phi[i]
             } else {
                 0.0

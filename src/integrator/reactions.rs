@@ -7,13 +7,13 @@
 
 use super::full_constraints::FullConstraints;
 use super::newton::culprit;
-use super::workspace::{Problem, StepFailure, Workspace};
+use super::workspace::{EvaluationVectors, Problem, StepFailure, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::constraint::factorization::SaddleSparsity;
 use crate::constraint::reactions::minimum_norm_multipliers;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::Result;
-use crate::formulation::{FullConstraintSet, MotionPoint, System};
+use crate::formulation::system::{FullConstraintSet, MotionPoint, System};
 
 impl Integrator {
     /// The least reactions at the state, in place of its multipliers: equal to them unless rows are left out because they
@@ -150,12 +150,17 @@ impl Workspace {
         let Self {
             mass_matrix: mass,
             sparsity: st,
-            scratch,
+            evaluation,
+            projection,
             closure_scale,
             ..
         } = self;
-        let [r, x, ..] = &mut scratch.v;
-        let [dl, ..] = &mut scratch.c;
+        let EvaluationVectors {
+            force: r,
+            displacement: x,
+            ..
+        } = evaluation;
+        let dl = &mut projection.multipliers;
         r.fill(0.0);
         mass.matrix.add_jacobian_transposed(st, lambda, r);
         share_out(st, mass, closure_scale, lambda, r, x, dl)

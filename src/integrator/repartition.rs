@@ -7,7 +7,7 @@ use super::Integrator;
 use super::accelerations::InitialGuess;
 use super::state::{State, Statistics};
 use super::tolerances::JERK_RESIDUAL;
-use super::workspace::{Problem, StepFailure, Trial};
+use super::workspace::{PhasePoint, Problem, StepFailure, Trial};
 
 /// Regularity below which a step does not end if it can be helped ...
 const NEAR: f64 = 3e-3;
@@ -17,21 +17,27 @@ const UNUSUAL: f64 = 0.25;
 impl Integrator {
     /// The trial ends near a position in which its coordinates say nothing, and did not begin there: what follows from them is
     /// magnified rounding. One a little longer or shorter would not.
-    pub(super) fn beside_a_choice(&mut self, p: &Problem, s: &State) -> bool {
-        let regular = p.system.conditioning(&self.trial.q);
-        let near = regular < NEAR && regular < UNUSUAL * p.system.conditioning(&s.q);
-        if near {
-            self.trial.pivot = regular;
+    pub(super) fn check_partition(&mut self, p: &Problem, s: &State) -> Result<(), StepFailure> {
+        let Some(partitioning) = p.system.partitioning() else {
+            return Ok(());
+        };
+        let conditioning = partitioning.conditioning(&self.trial.q);
+        if conditioning < NEAR && conditioning < UNUSUAL * partitioning.conditioning(&s.q) {
+            self.trial.pivot = conditioning;
+            return Err(StepFailure::NearSingular);
         }
-        near
+        Ok(())
     }
 
     /// Asks the system at the state. Worked out on the trial: if the equations cannot be solved there the old coordinates stay, and
     /// the next step tells what is wrong.
     pub(super) fn repartition(&mut self, p: &Problem, s: &mut State, stats: &mut Statistics) {
+        let Some(partitioning) = p.system.partitioning() else {
+            return;
+        };
         self.trial.q.copy_from_slice(&s.q);
         self.trial.v.copy_from_slice(&s.v);
-        if !p.system.repartition(&mut self.trial.q, &mut self.trial.v) {
+        if !partitioning.repartition(&mut self.trial.q, &mut self.trial.v) {
             return;
         }
         // An event may have changed the modes.
@@ -48,7 +54,7 @@ impl Integrator {
             s.lambda.copy_from_slice(&self.trial.lambda);
             s.jerk.copy_from_slice(&self.trial.jerk);
             s.lambda_dot.copy_from_slice(&self.trial.lambda_dot);
-            s.begin_anew();
+            s.restart_history();
         }
         self.modes_after = modes;
     }
@@ -76,8 +82,8 @@ impl Integrator {
             lambda,
             ..
         } = &mut *y;
-        core.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        y.h = (s.next_h).min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
+        core.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
+        y.h = (s.next_h).min(core.time_scale(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
         core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         Ok(())
     }

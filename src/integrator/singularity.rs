@@ -1,48 +1,40 @@
-//! Positions in which the constraints depend on each other for a moment: the mechanism could go on along several branches,
-//! and the multipliers of the smooth one grow like 1/distance. There Newton's iteration, projections and accelerations
-//! amplify rounding, so no step ends there:
+//! Singular positions: the constraints are dependent at one point of the motion, where the mechanism could continue along
+//! several branches. The multipliers of the smooth branch grow like 1/distance, and Newton's iteration, projections and
+//! accelerations amplify rounding. Therefore no step ends there:
 //!
 //! ```text
-//!   near        smallest pivot of the scaled W = G S⁻¹ Gᵀ below 1e-4, and below a quarter of the usual one
-//!   step over   the end may be moved:   h → 1.15 h, 0.85 h, 1.3 h, 0.5 h, or the best of them
-//!   land        the end is given:       a step to 1.15 h' (1.3, 1.6, 2.1), h' ≥ h, brought back by the polynomial
-//!                                       through both of its ends, which are regular
-//!   freeze      at the point itself rows with a pivot below 1e-8 say nothing: they are let go; the accelerations are
-//!                                       those of the polynomial, the multipliers those of the other rows
+//!   near singular   smallest pivot of the scaled W = G S⁻¹ Gᵀ below 1e-4, and below a quarter of the typical one
+//!   movable end     h → 1.15 h, 0.85 h, 1.3 h, 0.5 h, or the best of them             (`TrialPlan::move_end`)
+//!   fixed end       a step to 1.15 h' (1.3, 1.6, 2.1), h' ≥ h, interpolated back by the polynomial through both of its
+//!                   ends, which are regular
+//!   at the point    constraints with a pivot below 1e-8 are deactivated; the accelerations are those of the polynomial,
+//!                   the multipliers those of the other constraints
 //! ```
 //!
-//! The polynomial is the smooth branch: the singular position lies inside it like any other.
+//! The polynomial follows the smooth branch: the singular position is an interior point like any other.
 
 use super::Integrator;
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
-use super::tolerances::{
-    ACCELERATION_RESIDUAL, CONSISTENT_VELOCITY, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE,
-    STEP_PROJECTION,
-};
-use super::workspace::{Culprit, Problem, SidePoint, StepFailure, Trial, Workspace};
-use crate::constraint::factorization::Pivots;
-use crate::formulation::EvaluationFailure;
+use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
+use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial};
+use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::model::Corrector;
 
-/// Pivot below which a step does not end if it can be helped ...
-const NEAR: f64 = 1e-4;
-/// ... unless this part of the pivot is usual: some mechanisms have small ones everywhere.
-const UNUSUAL: f64 = 0.25;
-/// The same for a step in which Newton's iteration failed.
-const NEAR_FAILED: f64 = 1e-3;
-/// Pivot below which a row is let go.
-const FROZEN: f64 = 1e-8;
-/// How the usual pivot fades in a natural step.
-const FADING: f64 = 0.5;
-/// Other step sizes that are tried.
-pub(super) const DETOURS: [f64; 4] = [1.15, 0.85, 1.3, 0.5];
-/// The way to go instead if a detour is refused by the estimate.
-pub(super) const SHORT_OF: f64 = 0.6;
-/// How far to go beyond a given end.
-const BEYOND: [f64; 4] = [1.15, 1.3, 1.6, 2.1];
-/// Closes a position that is brought back. Its residual is judged afterwards.
+/// Pivot below which a position is near a singular one ...
+const NEAR_PIVOT: f64 = 1e-4;
+/// ... if it is also below this part of the typical pivot: some mechanisms have small pivots everywhere.
+const UNUSUAL_PART: f64 = 0.25;
+/// Pivot below which a failed Newton iteration is attributed to a singular position.
+const NEAR_PIVOT_FAILED: f64 = 1e-3;
+/// Pivot below which a constraint is deactivated at a singular position.
+pub(super) const SINGULAR_PIVOT: f64 = 1e-8;
+/// Part of the typical pivot that is left after a step of the proposed size.
+const TYPICAL_PIVOT_DECAY: f64 = 0.5;
+/// Ratios of the steps beyond a singular position at a fixed end.
+const BEYOND_END: [f64; 4] = [1.15, 1.3, 1.6, 2.1];
+/// Closure of an interpolated position. Its residual is checked afterwards.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: STEP_CLOSURE,
     redundant_target: None,
@@ -52,111 +44,97 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     limit: 6,
     matrix: ClosureMatrix::Mass,
 };
-/// How far the sides of a singular position are away, as part of the time in which the motion would cross the mechanism: the
-/// pivot there is the square of it, about 1e-7 ...
-const ASIDE: f64 = 3e-4;
-/// ... and how often they may be moved four times further away.
-const WIDER: usize = 4;
-/// What is known about the end of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StepEnd {
-    /// It may be moved: near a singular position the attempt is refused.
-    Movable,
-    /// It may not: near a singular position the step goes beyond and comes back.
-    Fixed,
-    /// It is taken as it is.
-    Forced,
+
+/// A position with this smallest pivot is near a singular one.
+pub(super) fn is_near_singular(pivot: f64, s: &State) -> bool {
+    pivot < NEAR_PIVOT && pivot < UNUSUAL_PART * s.typical_pivot
 }
 
-/// Whether a place with this pivot is near a singular position.
-pub(super) fn near(pivot: f64, s: &State) -> bool {
-    pivot < NEAR && pivot < UNUSUAL * s.typical_pivot
-}
-
-/// The usual pivot after a step.
-pub(super) fn usual(s: &State, y: &Trial) -> f64 {
-    let fading = FADING.powf((y.h / s.next_h).min(1.0));
-    y.pivot.max(fading * s.typical_pivot)
+/// The typical pivot after a step.
+pub(super) fn typical_pivot(s: &State, y: &Trial) -> f64 {
+    let decay = TYPICAL_PIVOT_DECAY.powf((y.h / s.next_h).min(1.0));
+    y.pivot.max(decay * s.typical_pivot)
 }
 
 impl Integrator {
-    /// An attempt that does not end near a singular position, or that is brought back to it.
+    /// A trial step that does not end near a singular position, or that was interpolated back to it.
+    ///
+    /// A penalty passes singular positions: with it a fixed step avoids them only if it fails. A step that may be chosen avoids
+    /// them in any case, since the large multipliers there cost accuracy.
     pub(super) fn try_step_avoiding_singularity(
         &mut self,
         p: &Problem,
         s: &State,
-        h: f64,
-        t1: f64,
-        end: StepEnd,
+        target: StepTarget,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        if self.work.size.nc == 0 || self.vsa23.is_some() || end == StepEnd::Forced {
-            return self.trial_step(p, s, h, t1, stats);
-        }
         if !self.work.step_matrix.handling().updates_multipliers() {
-            return self.attempt_around(p, s, h, t1, end, stats);
+            return self.trial_step_or_land(p, s, target, NearSingular::Reject, stats);
         }
-        // Rows that depend on each other for a moment are nothing special to a penalty: a fixed step goes through. Where steps may
-        // be chosen they end elsewhere all the same, since a multiplier that is large for a moment costs accuracy.
         let fixed = self.work.control.fixed().is_some();
-        let attempt = |it: &mut Self, stats: &mut Statistics| match fixed {
-            true => it.trial_step(p, s, h, t1, stats),
-            false => it.attempt_around(p, s, h, t1, end, stats),
+        let near_singular = match fixed {
+            true => NearSingular::Accept,
+            false => NearSingular::Reject,
         };
-        let mut outcome = attempt(self, stats);
-        // A penalty that was given may be too small to get through.
+        let mut outcome = self.trial_step_or_land(p, s, target, near_singular, stats);
+        // A penalty chosen by the user may be too small.
         if matches!(outcome, Err(StepFailure::Newton { .. }))
             && self.work.settings.penalty.is_some()
         {
             stats.event_repeats += 1;
             self.work.step_matrix.use_default_penalty(true);
-            outcome = attempt(self, stats);
+            outcome = self.trial_step_or_land(p, s, target, near_singular, stats);
             self.work.step_matrix.use_default_penalty(false);
         }
         match outcome {
-            // Only where the chosen one fails too a fixed step goes around the position.
-            Err(StepFailure::Newton { .. }) if fixed && self.trial.pivot < NEAR_FAILED => {
-                self.attempt_around(p, s, h, t1, end, stats)
+            Err(StepFailure::Newton { .. }) if fixed && self.trial.pivot < NEAR_PIVOT_FAILED => {
+                self.trial_step_or_land(p, s, target, NearSingular::Reject, stats)
             }
             outcome => outcome,
         }
     }
 
-    /// An attempt that is refused near a singular position if its end is free, and otherwise brought back to it.
-    fn attempt_around(
+    /// A trial step; if it is rejected near a singular position and its end is fixed, one beyond that is interpolated back.
+    fn trial_step_or_land(
         &mut self,
         p: &Problem,
         s: &State,
-        h: f64,
-        t1: f64,
-        end: StepEnd,
+        target: StepTarget,
+        near_singular: NearSingular,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        match self.attempt_shy(p, s, h, t1, stats) {
+        let StepTarget { h, t1, end } = target;
+        match self.trial_step(p, s, (h, t1), near_singular, stats) {
             Err(StepFailure::NearSingular) if end == StepEnd::Fixed => {
                 stats.event_repeats += 1;
-                self.land_beyond_singularity(p, s, h, t1, stats)
+                self.land_beyond_singularity(p, s, (h, t1), stats)
             }
             outcome => outcome,
         }
     }
 
-    /// An attempt that is refused near a singular position, or if Newton's iteration fails not far from one.
-    fn attempt_shy(
+    /// One trial step of size `h` to `t1`. With [`NearSingular::Reject`] a failure of Newton's iteration not far from a
+    /// singular position counts as near one.
+    pub(super) fn trial_step(
         &mut self,
         p: &Problem,
         s: &State,
-        h: f64,
-        t1: f64,
+        (h, t1): (f64, f64),
+        near_singular: NearSingular,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        self.work.shy = true;
-        let outcome = self.trial_step(p, s, h, t1, stats);
-        self.work.shy = false;
-        match outcome {
+        let Self {
+            work,
+            method,
+            trial: y,
+            ..
+        } = self;
+        y.begin(s, h, t1);
+        match method.trial_step(work, p, s, near_singular, y, stats) {
             Err(StepFailure::Newton { .. })
-                if self.trial.pivot < NEAR_FAILED
-                    && self.trial.pivot < UNUSUAL * s.typical_pivot =>
+                if near_singular == NearSingular::Reject
+                    && y.pivot < NEAR_PIVOT_FAILED
+                    && y.pivot < UNUSUAL_PART * s.typical_pivot =>
             {
                 Err(StepFailure::NearSingular)
             }
@@ -164,73 +142,63 @@ impl Integrator {
         }
     }
 
-    /// A step that has to end near a singular position: taken beyond it and brought back.
+    /// A step whose fixed end is near a singular position: taken beyond it and interpolated back.
     fn land_beyond_singularity(
         &mut self,
         p: &Problem,
         s: &State,
-        h: f64,
-        t1: f64,
+        (h, t1): (f64, f64),
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        let fixed = self.work.control.fixed().is_some();
-        // A short way to the landing says little about where the singular position ends.
+        // A step cut short to land may be too short to get beyond the singular position.
         let mut natural = h.max(s.next_h);
-        let mut ratios = BEYOND.iter();
+        let mut ratios = BEYOND_END.iter();
         let mut ratio = 1.0;
         while let Some(next) = ratios.next() {
             ratio = f64::max(ratio, *next);
             let far = ratio * natural;
-            let outcome = self.attempt_shy(p, s, far, s.t + far, stats);
-            match outcome {
-                Ok(e) if e <= 1.0 || fixed || natural == h => {
-                    if self.interpolate_back(p, s, h, t1, stats).is_ok() {
-                        // Its end weighs with the cube of the fraction.
+            match self.trial_step(p, s, (far, s.t + far), NearSingular::Reject, stats) {
+                Ok(e) if self.work.control.accepts(e) || natural == h => {
+                    if self.interpolate_back(p, s, (h, t1), stats).is_ok() {
+                        // The error grows with the cube of the step.
                         let part = (h / far).powi(3);
                         return Ok(if e <= 1.0 { e * part } else { e });
                     }
                 }
                 Ok(_) => {
                     natural = h.max(0.5 * natural);
-                    ratios = BEYOND.iter();
+                    ratios = BEYOND_END.iter();
                 }
-                Err(stop @ StepFailure::Evaluation(EvaluationFailure::Fatal(_))) => {
-                    return Err(stop);
-                }
+                Err(failure) if failure.is_fatal() => return Err(failure),
                 Err(_) => {}
             }
             stats.event_repeats += 1;
         }
-        self.trial_step(p, s, h, t1, stats)
+        self.trial_step(p, s, (h, t1), NearSingular::Accept, stats)
     }
 
-    /// The trial, which ends further on, brought back to h, t1.
+    /// Interpolates the trial, which ends further on, back to size `h` and time `t1`.
     fn interpolate_back(
         &mut self,
         p: &Problem,
         s: &State,
-        h: f64,
-        t1: f64,
+        (h, t1): (f64, f64),
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let Self {
-            work: core,
-            trial: y,
-            ..
-        } = self;
+        let Self { work, trial: y, .. } = self;
         let far = y.h;
-        core.along(p, s, y, h / far);
+        work.interpolate_trial(p, s, y, h / far);
         (y.t, y.h) = (t1, h);
-        core.side_point.lambda.copy_from_slice(&y.lambda);
-        let outcome = core.regular_or_frozen(p, y, stats);
-        core.select(p.system, s);
+        work.side_point.lambda.copy_from_slice(&y.lambda);
+        let outcome = work.make_consistent(p, y, stats);
+        work.select_active(p.system, s);
         outcome?;
-        // What λ does here says nothing about the next step; the regular point beyond does.
+        // The next step continues with the trend of λ towards the regular point beyond, not with the one at this point.
         for i in 0..y.lambda.len() {
-            y.lambda_dot[i] = (core.side_point.lambda[i] - y.lambda[i]) / (far - h);
+            y.lambda_dot[i] = (work.side_point.lambda[i] - y.lambda[i]) / (far - h);
         }
         y.restarts_history = true;
-        y.jerk_known = core.settings.corrector == Corrector::Auto;
+        y.jerk_known = work.settings.corrector == Corrector::Auto;
         y.a.copy_from_slice(&y.acc);
         y.delta.copy_from_slice(&y.jerk);
         y.delta_dot.fill(0.0);
@@ -239,13 +207,20 @@ impl Integrator {
 }
 
 impl Workspace {
-    /// The trial at the fraction `x` of its step, by the polynomials through both ends:
+    /// Moves the trial to the fraction `x` of its step, by the polynomials through both ends:
     /// ```text
     ///   w = log(q₀⁻¹ ∘ q): quintic on w, w', w'';    v: quintic on v, q̈, j, without jerks its cubic;    q̈, j: its derivatives
     /// ```
-    fn along(&mut self, p: &Problem, s: &State, y: &mut Trial, x: f64) {
+    fn interpolate_trial(&mut self, p: &Problem, s: &State, y: &mut Trial, x: f64) {
         let h = y.h;
-        let [w, w_dot, w_ddot, step, turned] = &mut self.scratch.v;
+        let EvaluationVectors {
+            displacement: w,
+            v: w_dot,
+            acc: w_ddot,
+            force: shifted,
+            inertia: image,
+            ..
+        } = &mut self.evaluation;
         p.system.difference(&s.q, &y.q, w);
         w_dot.copy_from_slice(&y.v);
         w_ddot.copy_from_slice(&y.acc);
@@ -256,12 +231,12 @@ impl Workspace {
             let e = 1e-3 * h;
             for sign in [1.0, -1.0] {
                 for i in 0..w.len() {
-                    step[i] = w[i] + sign * e * w_dot[i];
+                    shifted[i] = w[i] + sign * e * w_dot[i];
                 }
-                turned.copy_from_slice(&y.v);
-                p.system.tangent_inverse(step, turned);
+                image.copy_from_slice(&y.v);
+                p.system.tangent_inverse(shifted, image);
                 for i in 0..w.len() {
-                    w_ddot[i] += sign * turned[i] / (2.0 * e);
+                    w_ddot[i] += sign * image[i] / (2.0 * e);
                 }
             }
         }
@@ -274,7 +249,7 @@ impl Workspace {
             let dd = if s.jerk_known && y.jerk_known {
                 [h * h * s.jerk[i], h * h * y.jerk[i]]
             } else {
-                // Those of the cubic.
+                // Second derivatives of the cubic.
                 [
                     6.0 * dv - 4.0 * d[0] - 2.0 * d[1],
                     2.0 * d[0] + 4.0 * d[1] - 6.0 * dv,
@@ -288,20 +263,20 @@ impl Workspace {
         p.system.retract(&s.q, w, &mut y.q);
     }
 
-    /// The trial's point put onto the constraints. If they determine its accelerations these are solved for; if not, those
-    /// there are stay.
-    fn regular_or_frozen(
+    /// Puts the end of the trial onto the constraints. Its accelerations are solved for where the constraints determine them;
+    /// at a singular position they are only projected.
+    fn make_consistent(
         &mut self,
         p: &Problem,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let frozen = self.deactivate_singular_constraints(p, y.t, &y.q, &y.v)?;
+        let singular = self.deactivate_singular_constraints(p, y.t, &y.q, &y.v)?;
         let closed = self
             .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
             .map_err(|failure| failure.of_step(OPEN_AFTER_STEP))?;
         y.redundant_residual = closed.redundant_residual;
-        // The constraints that are inactive here have to be closed like the others.
+        // The constraints deactivated here must be satisfied like the others.
         let (residual, constraint) = self.active_residual_at(p, y.t, &y.q);
         let magnitude = p.system.coordinate_magnitude(&y.q);
         if !(residual <= OPEN_AFTER_STEP * magnitude
@@ -318,7 +293,7 @@ impl Workspace {
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
-        self.fit(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
+        self.project_velocity(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         let Trial {
             t,
             q,
@@ -327,17 +302,17 @@ impl Workspace {
             lambda,
             ..
         } = &mut *y;
-        if frozen {
-            self.accelerations_along(p, *t, q, v, acc, lambda)?;
+        if singular {
+            self.accelerations_along(p, PhasePoint { t: *t, q, v }, acc, lambda)?;
         } else {
-            // Their derivative is still that of the polynomial: solved for, it would be amplified once more.
-            self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+            // The jerk stays that of the polynomial: solved for, it would amplify rounding once more.
+            self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         }
         Ok(())
     }
 
-    /// Factorises `mass` at a point, without the rows that say nothing there; true if there are such rows.
-    /// [`Core::select`] brings them back.
+    /// Factorises the mass matrix at a point and deactivates constraints whose pivot there is below [`SINGULAR_PIVOT`]. Returns
+    /// true if there are any; [`Workspace::select`] activates them again.
     pub fn deactivate_singular_constraints(
         &mut self,
         p: &Problem,
@@ -345,182 +320,17 @@ impl Workspace {
         q: &[f64],
         v: &[f64],
     ) -> Result<bool, StepFailure> {
-        let mut frozen = false;
-        // Each round leaves fewer rows; the second one is only to be sure.
+        let mut any = false;
+        // Each round leaves fewer constraints; usually the second one finds nothing more.
         for _ in 0..3 {
             let pivots = self.factorise_mass(p, t, q, v)?;
-            if pivots.smallest_constraint >= FROZEN {
-                return Ok(frozen);
+            if pivots.smallest_constraint >= SINGULAR_PIVOT {
+                return Ok(any);
             }
-            self.mass_matrix.deactivate(&self.sparsity, FROZEN);
-            frozen = true;
+            self.mass_matrix.deactivate(&self.sparsity, SINGULAR_PIVOT);
+            any = true;
         }
         self.factorise_mass(p, t, q, v)?;
-        Ok(frozen)
-    }
-
-    /// Accelerations, multipliers and jerk at a point where the constraints do not determine them, although they do on both
-    /// sides of it:
-    /// ```text
-    ///   q̈ = (q̈₊ + q̈₋)/2,   λ = (λ₊ + λ₋)/2,   j = (q̈₊ − q̈₋)/2e        at q ∘ (±e v + e²/2 q̈ ± e³/6 j), t ± e, closed
-    /// ```
-    /// The multipliers grow like 1/e to opposite sides: their mean is what stays finite. `acc` comes in as a guess. False,
-    /// with nothing changed, if the point is regular by its `pivots`, does not move, or has neighbours that are no better.
-    /// If it is true `mass` is that of a neighbour.
-    pub fn two_sided_accelerations(
-        &mut self,
-        p: &Problem,
-        t: f64,
-        (q, v, scale): (&[f64], &[f64], &[f64]),
-        pivots: Pivots,
-        acc: &mut [f64],
-        lambda: &mut [f64],
-        jerk: &mut [f64],
-        stats: &mut Statistics,
-    ) -> Result<bool, StepFailure> {
-        if pivots.smallest_constraint >= FROZEN {
-            return Ok(false);
-        }
-        let mut e = ASIDE * self.turn(p, t, q, v, acc, scale);
-        if !e.is_finite() {
-            return Ok(false);
-        }
-        let mut aside = std::mem::take(&mut self.side_point);
-        let mut found = Ok(false);
-        for _ in 0..WIDER {
-            aside.mean[0].copy_from_slice(acc);
-            aside.mean[1].fill(0.0);
-            // Each round moves to the sides with the accelerations of the one before.
-            for _ in 0..3 {
-                found = self.both_sides(p, t, q, v, e, &mut aside, stats);
-                if found != Ok(true) {
-                    break;
-                }
-            }
-            if found != Ok(false) {
-                break;
-            }
-            e *= 4.0;
-        }
-        if found == Ok(true) {
-            acc.copy_from_slice(&aside.mean[0]);
-            jerk.copy_from_slice(&aside.mean[1]);
-            lambda.copy_from_slice(&aside.lambda_mean);
-        }
-        self.side_point = aside;
-        match found {
-            Err(stop @ StepFailure::Evaluation(EvaluationFailure::Fatal(_))) => Err(stop),
-            Err(_) | Ok(false) => {
-                // Back to the point itself.
-                self.factorise_mass(p, t, q, v)?;
-                Ok(false)
-            }
-            Ok(true) => Ok(true),
-        }
-    }
-
-    /// One round: q̈, j and λ as means in `aside`. False if a side is singular too.
-    fn both_sides(
-        &mut self,
-        p: &Problem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        e: f64,
-        aside: &mut SidePoint,
-        stats: &mut Statistics,
-    ) -> Result<bool, StepFailure> {
-        std::mem::swap(&mut aside.guess, &mut aside.mean);
-        let SidePoint {
-            q: qe,
-            v: ve,
-            acc,
-            lambda,
-            guess: [a, j],
-            mean,
-            lambda_mean: lambdas,
-        } = aside;
-        mean.iter_mut().for_each(|m| m.fill(0.0));
-        lambdas.fill(0.0);
-        for sign in [1.0, -1.0] {
-            let w = &mut self.scratch.v[0];
-            for i in 0..w.len() {
-                w[i] = e * (sign * v[i] + e * (0.5 * a[i] + sign * e * j[i] / 6.0));
-                ve[i] = v[i] + e * (sign * a[i] + 0.5 * e * j[i]);
-            }
-            p.system.retract(q, w, qe);
-            let there = t + sign * e;
-            self.reassemble(p, there, qe, ve)?;
-            let pivots = self.factorise_mass(p, there, qe, ve)?;
-            if pivots.smallest_constraint < FROZEN {
-                return Ok(false);
-            }
-            self.fit(p, there, qe, ve, CONSISTENT_VELOCITY);
-            self.accelerations(p, there, qe, ve, acc, lambda, stats)?;
-            for i in 0..acc.len() {
-                mean[0][i] += 0.5 * acc[i];
-                mean[1][i] += sign * acc[i] / (2.0 * e);
-            }
-            for i in 0..lambda.len() {
-                lambdas[i] += 0.5 * lambda[i];
-            }
-        }
-        Ok(true)
-    }
-
-    /// Accelerations of a known motion put onto G q̈ + γ = 0, and the multipliers that leave the least of the forces
-    /// unbalanced: A [da; ·] = [0; −(G q̈ + γ)],  A [y; λ] = [f − M q̈; 0].
-    pub fn accelerations_along(
-        &mut self,
-        p: &Problem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        acc: &mut [f64],
-        lambda: &mut [f64],
-    ) -> Result<(), StepFailure> {
-        let cx = self.inputs.at(p, t);
-        let [da, inertia, ..] = &mut self.scratch.v;
-        let [r, mu, ga] = &mut self.scratch.c;
-        p.system.constraint_acceleration_bias(&cx, q, v, r);
-        self.mass_matrix.jacobian_times(&self.sparsity, acc, ga);
-        for i in 0..r.len() {
-            r[i] = -(r[i] + ga[i]);
-        }
-        self.mass_matrix.minimum_norm_correction_here(
-            &self.sparsity,
-            r,
-            acc,
-            STEP_PROJECTION,
-            da,
-            mu,
-            &mut self.counts,
-        );
-        for i in 0..acc.len() {
-            acc[i] += da[i];
-        }
-        // Where rows rub a second look is had with the multipliers of the first.
-        lambda.fill(0.0);
-        for _ in 0..if self.character.has_constraint_friction {
-            2
-        } else {
-            1
-        } {
-            p.system.force(&cx, q, v, da)?;
-            p.system.constraint_friction(&cx, q, v, lambda, da);
-            p.system.mass_times(&cx, q, acc, inertia);
-            for i in 0..da.len() {
-                da[i] -= inertia[i];
-            }
-            lambda.fill(0.0);
-            self.mass_matrix.solve_exact(
-                &self.sparsity,
-                ACCELERATION_RESIDUAL,
-                da,
-                lambda,
-                &mut self.counts,
-            );
-        }
-        Ok(())
+        Ok(any)
     }
 }

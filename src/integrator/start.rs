@@ -7,18 +7,19 @@
 //!   jump       a += q̈ new − q̈ old; δ and the step history stay
 //! ```
 
-use super::accelerations::InitialGuess;
+use super::accelerations::{InitialGuess, JerkPoint};
 use super::closure::{ClosureFailure, ClosureMatrix, ClosureOptions};
 use super::state::{Sample, StartReport, State, Statistics};
 use super::tolerances::{
     ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, JERK_RESIDUAL, OPEN_AFTER_ASSEMBLY,
 };
-use super::workspace::{Problem, StepFailure, Trial, Workspace};
+use super::workspace::{PhasePoint, Problem, StepFailure, Trial, Workspace};
 use super::{Environment, Integrator};
 use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
-use crate::formulation::{Mechanism, System};
-use crate::model::{Corrector, FormulationName, SolverSettings};
+use crate::formulation::Mechanism;
+use crate::formulation::system::{MotionPoint, System};
+use crate::model::Corrector;
 
 /// Closes the initial pose: it may be far away, so a correction may fail to improve it now and then.
 const ASSEMBLY: ClosureOptions = ClosureOptions {
@@ -90,12 +91,11 @@ impl Integrator {
         self.work
             .set_off(&p, &mut fresh, &mut report, &mut stats)
             .map_err(refused)?;
-        if let Some(method) = &mut self.vsa23 {
-            fresh.forget_history();
-            method.renew(&mut self.work, &p, &fresh).map_err(refused)?;
-        }
+        (self.method)
+            .restart(&mut self.work, &p, &mut fresh)
+            .map_err(refused)?;
         if size.ne > 0 {
-            self.look_around(&p, &mut fresh, None);
+            self.find_due_events(&p, &mut fresh, None);
         }
         self.work.collect(&mut stats);
         // What the start has cost is not part of the run's counters.
@@ -123,11 +123,7 @@ impl Integrator {
             return Ok(None);
         };
         let bodies = read_off.bodies();
-        let settings = SolverSettings {
-            formulation: FormulationName::Absolute,
-            ..self.work.settings
-        };
-        let mut core = Workspace::new(bodies, &settings, Backend::Auto);
+        let mut core = Workspace::new(bodies, &self.work.settings, Backend::Auto);
         let size = bodies.dimensions();
         let mut state = State {
             t,
@@ -196,7 +192,7 @@ impl Integrator {
             ..
         } = self;
         core.factor_cache.drop_all();
-        core.select(p.system, state);
+        core.select_active(p.system, state);
         let moved = if core.character.moving_constraints {
             core.active_residual_at(p, state.t, &state.q).0 > OPEN_AFTER_ASSEMBLY
         } else {
@@ -211,7 +207,7 @@ impl Integrator {
         }
         let pivots = core.factorise_mass(p, y.t, &y.q, &y.v)?;
         if core.character.moving_constraints {
-            core.fit(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
+            core.project_velocity(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
         }
         let Trial {
             t,
@@ -226,13 +222,13 @@ impl Integrator {
         let at = (&q[..], &v[..], &state.scale[..]);
         let singular = core.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)?;
         if !singular {
-            core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+            core.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         }
         let wants_jerk = core.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
         if wants_jerk && !singular {
             y.h = state
                 .next_h
-                .min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
+                .min(core.time_scale(p, y.t, &y.q, &y.v, &y.acc, &state.scale));
             core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         }
         for i in 0..state.a.len() {
@@ -250,15 +246,12 @@ impl Integrator {
             // The motion begins anew elsewhere, like after any other event.
             stats.events += 1;
             if wants_jerk {
-                state.begin_anew();
+                state.restart_history();
             }
         }
         state.newton_contraction = f64::INFINITY;
         self.segment.forget();
-        if let Some(method) = &mut self.vsa23 {
-            state.forget_history();
-            method.renew(&mut self.work, p, state)?;
-        }
+        self.method.restart(&mut self.work, p, state)?;
         Ok(moved)
     }
 }
@@ -298,7 +291,7 @@ impl Workspace {
         };
         let t = s.t;
         let refused = |r: StepFailure| r.error(p.system, t, 0.0);
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         if self.size.nc == 0 {
             self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
             return Ok(report);
@@ -344,12 +337,12 @@ impl Workspace {
             }
         }
         if !dependent.is_empty() {
-            self.select(p.system, s);
+            self.select_active(p.system, s);
             pivots = self.factorise_mass(p, s.t, &s.q, &s.v).map_err(refused)?;
         }
         s.typical_pivot = pivots.smallest_constraint;
         let before = s.v.clone();
-        self.fit(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
+        self.project_velocity(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
         for i in 0..before.len() {
             dq[i] = s.v[i] - before[i];
         }
@@ -368,24 +361,17 @@ impl Workspace {
         let mut fast = vec![true; self.size.nv];
         let mut bits = 0x9E37_79B9_7F4A_7C15_u64;
         for _ in 0..PROBES {
-            let [probe, left, ..] = &mut self.scratch.v;
+            let probe = &mut self.evaluation.v;
             for i in 0..probe.len() {
                 bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 probe[i] = (1.0 + (bits >> 40) as f64 / (1 << 24) as f64)
                     / p.system.characteristic_length(i);
             }
-            let [r, mu, _] = &mut self.scratch.c;
+            let r = &mut self.projection.residual;
             self.mass_matrix.jacobian_times(&self.sparsity, probe, r);
             r.iter_mut().for_each(|r| *r = -*r);
-            self.mass_matrix.minimum_norm_correction_here(
-                &self.sparsity,
-                r,
-                &[],
-                CONSISTENT_VELOCITY,
-                left,
-                mu,
-                &mut self.counts,
-            );
+            self.minimum_norm_by_mass(&[], CONSISTENT_VELOCITY);
+            let (probe, left) = (&self.evaluation.v, &self.projection.correction);
             for i in 0..fast.len() {
                 fast[i] &= (probe[i] + left[i]).abs() * p.system.characteristic_length(i) < HELD;
             }
@@ -405,30 +391,6 @@ impl Workspace {
             }
         }
         names
-    }
-
-    /// v onto G v + Φ_t = 0 with the factor and the G of `mass`; `tol` is the rest allowed, relative.
-    pub fn fit(&mut self, p: &Problem, t: f64, q: &[f64], v: &mut [f64], tol: f64) {
-        let cx = self.inputs.at(p, t);
-        let [dv, ..] = &mut self.scratch.v;
-        let [r, mu, gv] = &mut self.scratch.c;
-        p.system.constraint_rate(&cx, q, r);
-        self.mass_matrix.jacobian_times(&self.sparsity, v, gv);
-        for i in 0..r.len() {
-            r[i] = -(r[i] + gv[i]);
-        }
-        self.mass_matrix.minimum_norm_correction_here(
-            &self.sparsity,
-            r,
-            v,
-            tol,
-            dv,
-            mu,
-            &mut self.counts,
-        );
-        for i in 0..dv.len() {
-            v[i] += dv[i];
-        }
     }
 
     /// Closes a position near a closed one, with the mass matrix of each iterate.
@@ -456,11 +418,21 @@ impl Workspace {
     ) -> std::result::Result<(), StepFailure> {
         let singular = self.singular_start(p, s, report, stats)?;
         if !singular {
-            self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)?;
+            self.accelerations(
+                p,
+                PhasePoint {
+                    t: s.t,
+                    q: &s.q,
+                    v: &s.v,
+                },
+                &mut s.acc,
+                &mut s.lambda,
+                stats,
+            )?;
         }
         s.next_h = self.first_step(p, s, singular, stats)?;
         if singular {
-            s.begin_anew();
+            s.restart_history();
         } else {
             self.restart(p, s, stats)?;
         }
@@ -469,7 +441,7 @@ impl Workspace {
 
     /// Begins anew at the state, whose accelerations are right, in a new mode: jerk, no step history. In a singular position
     /// they come from both sides.
-    pub fn accelerate_anew(
+    pub fn restart_accelerations(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -489,10 +461,10 @@ impl Workspace {
         let at = (&q[..], &v[..], &scale[..]);
         if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
             s.lambda_dot.fill(0.0);
-            s.begin_anew();
+            s.restart_history();
             return Ok(());
         }
-        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         self.restart(p, s, stats)
     }
 
@@ -504,7 +476,7 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
         // A fixed or proposed step may be longer than the motion allows for a difference.
-        let turn = self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+        let turn = self.time_scale(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         let h = s.next_h.min(turn);
         let State {
             t,
@@ -516,17 +488,22 @@ impl Workspace {
             lambda_dot,
             ..
         } = &mut *s;
+        let at = MotionPoint {
+            q,
+            v,
+            a: acc,
+            lambda,
+        };
+        let guess = InitialGuess::Nothing(JERK_RESIDUAL);
         self.jerk(
             p,
-            *t,
-            h,
-            (q, v, acc, lambda),
-            InitialGuess::Nothing(JERK_RESIDUAL),
+            &JerkPoint { t: *t, h, at },
+            guess,
             jerk,
             lambda_dot,
             stats,
         )?;
-        s.begin_anew();
+        s.restart_history();
         Ok(())
     }
 
@@ -546,7 +523,7 @@ impl Workspace {
             return Ok(self.control.limit(h));
         }
         let tol = self.settings.tolerance;
-        let mut h = tol.cbrt().min(0.1) * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+        let mut h = tol.cbrt().min(0.1) * self.time_scale(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         if !h.is_finite() {
             h = 1e-3; // at rest in equilibrium: any step will do
         }
@@ -561,12 +538,17 @@ impl Workspace {
             ..
         } = &mut *s;
         if !jerk_known {
+            let at = MotionPoint {
+                q,
+                v,
+                a: acc,
+                lambda,
+            };
+            let guess = InitialGuess::Nothing(JERK_RESIDUAL);
             self.jerk(
                 p,
-                *t,
-                h,
-                (q, v, acc, lambda),
-                InitialGuess::Nothing(JERK_RESIDUAL),
+                &JerkPoint { t: *t, h, at },
+                guess,
                 jerk,
                 lambda_dot,
                 stats,
@@ -581,7 +563,7 @@ impl Workspace {
     }
 
     /// The time in which the motion, going on as it does, would move by the size of the mechanism (s).
-    pub fn turn(
+    pub fn time_scale(
         &mut self,
         p: &Problem,
         t: f64,
@@ -611,14 +593,14 @@ impl Workspace {
             let cx = self.inputs.at(p, t);
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &out.q, &out.v)?;
-            self.fit(p, t, &out.q, &mut out.v, CONSISTENT_VELOCITY);
+            self.project_velocity(p, t, &out.q, &mut out.v, CONSISTENT_VELOCITY);
         }
         let mut unused = Statistics::default();
         let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
         let outcome = if frozen {
-            self.accelerations_along(p, t, q, v, acc, lambda)
+            self.accelerations_along(p, PhasePoint { t, q, v }, acc, lambda)
         } else {
-            self.accelerations(p, t, q, v, acc, lambda, &mut unused)
+            self.accelerations(p, PhasePoint { t, q, v }, acc, lambda, &mut unused)
         };
         // Looking at a motion is not part of its cost.
         self.counts = Default::default();
@@ -635,14 +617,20 @@ impl Workspace {
     /// The jerk at the end of an accepted plain step, for the corrector of the next one; if it cannot be had, the next
     /// step does without.
     pub fn jerk_at_end(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) {
-        // dλ/dt stays the difference of the step: the exact one of a stiff system is no prediction.
-        let mut lambda_dot = std::mem::take(&mut self.scratch.c[2]);
-        lambda_dot.copy_from_slice(&y.lambda_dot);
+        // dλ/dt stays the difference of the step: that of a stiff system is no prediction.
+        let mut lambda_dot = std::mem::take(&mut self.projection.multipliers);
+        let at = MotionPoint {
+            q: &y.q,
+            v: &y.v,
+            a: &y.acc,
+            lambda: &y.lambda,
+        };
+        let point = JerkPoint { t: y.t, h: y.h, at };
+        let guess = InitialGuess::Nothing(JERK_RESIDUAL);
         y.jerk_known = self.factorise_mass(p, y.t, &y.q, &y.v).is_ok()
             && self
-                .end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)
+                .jerk(p, &point, guess, &mut y.jerk, &mut lambda_dot, stats)
                 .is_ok();
-        y.lambda_dot.copy_from_slice(&lambda_dot);
-        self.scratch.c[2] = lambda_dot;
+        self.projection.multipliers = lambda_dot;
     }
 }

@@ -1,6 +1,6 @@
 //! What the future of a run depends on, and what is counted on the way.
 
-use crate::formulation::Dimensions;
+use crate::formulation::system::Dimensions;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,13 +62,69 @@ pub struct State {
     /// Smallest pivot of the scaled constraints where the motion has been of late: a place where it is far smaller is near a
     /// singular position.
     pub typical_pivot: f64,
-    /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
-    pub handled: Vec<u8>,
-    /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
-    /// the next step.
-    pub side: Vec<i8>,
-    /// Events in a row between which time hardly went on.
+    /// For each event: its effect at t.
+    pub event_memory: Vec<EventMemory>,
+    /// For each event: the side of φ = 0 at t, by which a jump of the inputs across it is detected.
+    pub event_side: Vec<EventSide>,
+    /// Consecutive events without progress in time.
     pub event_streak: u32,
+}
+
+/// The effect an event had at the time of the state. The numbers are part of a saved state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EventMemory {
+    /// None.
+    #[default]
+    Nothing = 0,
+    /// It changed the modes.
+    ModeChange = 1,
+    /// It was an impact.
+    Impact = 2,
+}
+
+impl EventMemory {
+    /// The effect with this number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        [Self::Nothing, Self::ModeChange, Self::Impact]
+            .into_iter()
+            .find(|x| *x as u8 == number)
+    }
+}
+
+/// The side of φ = 0 on which an event function is. The numbers are part of a saved state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(i8)]
+pub enum EventSide {
+    /// φ < 0
+    Negative = -1,
+    /// φ = 0, or not a number.
+    #[default]
+    On = 0,
+    /// φ > 0
+    Positive = 1,
+    /// The event is handled before the next step.
+    Due = 2,
+}
+
+impl EventSide {
+    /// The side of `phi`.
+    pub fn of(phi: f64) -> Self {
+        if phi > 0.0 {
+            Self::Positive
+        } else if phi < 0.0 {
+            Self::Negative
+        } else {
+            Self::On
+        }
+    }
+
+    /// The side with this number.
+    pub fn from_number(number: i8) -> Option<Self> {
+        [Self::Negative, Self::On, Self::Positive, Self::Due]
+            .into_iter()
+            .find(|x| *x as i8 == number)
+    }
 }
 
 impl State {
@@ -88,14 +144,14 @@ impl State {
             jerk: v(),
             scale: v(),
             redundant: vec![false; size.nc],
-            handled: vec![0; size.ne],
-            side: vec![0; size.ne],
+            event_memory: vec![EventMemory::Nothing; size.ne],
+            event_side: vec![EventSide::On; size.ne],
             ..Self::default()
         }
     }
 
     /// Without the memory of HHT, for a method that has none.
-    pub(super) fn forget_history(&mut self) {
+    pub(super) fn clear_history(&mut self) {
         for x in [&mut self.a, &mut self.delta, &mut self.delta_dot] {
             x.fill(0.0);
         }
@@ -105,7 +161,7 @@ impl State {
     }
 
     /// No history: the accelerations and the jerk of the state are all the next step starts from.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn restart_history(&mut self) {
         self.jerk_known = true;
         self.delta.copy_from_slice(&self.jerk);
         self.delta_dot.fill(0.0);
@@ -146,8 +202,8 @@ impl State {
             factored_step,
             factored_mass,
             typical_pivot: usual_pivot,
-            handled,
-            side,
+            event_memory,
+            event_side,
             event_streak,
         } = self;
         *t = other.t;
@@ -178,8 +234,8 @@ impl State {
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
         *usual_pivot = other.typical_pivot;
-        handled.clone_from(&other.handled);
-        side.clone_from(&other.side);
+        event_memory.clone_from(&other.event_memory);
+        event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;
     }
 }
@@ -219,6 +275,19 @@ pub struct Statistics {
     pub error: f64,
     /// Largest of them.
     pub worst_error: f64,
+}
+
+impl Statistics {
+    /// Counts an accepted step.
+    pub(super) fn note_accepted(&mut self, h: f64, error: f64, corrected: bool) {
+        self.steps += 1;
+        self.corrected += u64::from(corrected);
+        self.step_size = h;
+        self.smallest_step = self.smallest_step.min(h);
+        self.largest_step = self.largest_step.max(h);
+        self.error = error;
+        self.worst_error = self.worst_error.max(error);
+    }
 }
 
 /// What the start had to change.

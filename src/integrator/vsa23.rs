@@ -23,14 +23,26 @@ mod stage;
 pub use single::{SingleDegree, single_step};
 
 use self::stage::{CollocationPoint, StageIteration, StageNorm, StageWeights};
-use super::newton::culprit;
+use super::controller::StepSizeLaw;
+use super::method::Method;
+use super::newton::{culprit, largest};
 use super::state::{State, Statistics};
-use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
+use super::trial::{Culprit, NearSingular, StepFailure, Trial};
+use super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
-use crate::formulation::System;
+use crate::formulation::system::{MotionPoint, System};
 use crate::model::{self, ErrorAt, Vsa23Parameters};
 
+/// h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2). theory: section 3 of the notes; (12) as printed, without a safety factor, accepts
+/// and rejects in turns.
+pub(super) const STEP_SIZE_LAW: StepSizeLaw = StepSizeLaw {
+    safety: 0.9,
+    exponent: 0.5,
+    smallest: 0.1,
+    largest: Some(2.0),
+    smallest_rejected: 0.1,
+};
 /// Residual of the accelerations at the end of a step, relative.
 const EXACT: f64 = 1e-12;
 
@@ -192,23 +204,6 @@ impl Vsa23 {
         })
     }
 
-    /// The equations may have changed: makes A of the state, forgets the other matrices.
-    pub fn renew(
-        &mut self,
-        core: &mut Workspace,
-        p: &Problem,
-        s: &State,
-    ) -> std::result::Result<(), StepFailure> {
-        self.select(p, s);
-        self.forget(p);
-        self.mass.load(core, p, s.t, &s.q, &s.v)?;
-        self.mass.known[0].copy_from_slice(&self.mass.tangent);
-        self.mass.known[1].copy_from_slice(&self.mass.jacobian);
-        self.mass.factorise(core)?;
-        self.mass.of_start = true;
-        Ok(())
-    }
-
     fn forget(&mut self, p: &Problem) {
         self.made_for.copy_from_slice(p.env.parameters);
         self.mass.of_start = false;
@@ -228,30 +223,6 @@ impl Vsa23 {
         if let Some(second) = &mut self.second {
             second.saddle.select_active(p.system, p.modes, &s.redundant);
         }
-    }
-
-    /// One attempt of size `y.h`; the error over the tolerance. The trial holds the end of the step.
-    pub fn attempt(
-        &mut self,
-        core: &mut Workspace,
-        p: &Problem,
-        s: &State,
-        y: &mut Trial,
-        stats: &mut Statistics,
-    ) -> std::result::Result<f64, StepFailure> {
-        self.select(p, s);
-        if self.made_for != p.env.parameters {
-            self.forget(p);
-        }
-        let norm = StageNorm::at(p.system, &s.q);
-        self.solve(core, p, s, y.h, norm, stats)?;
-        self.extrapolate(s, y);
-        let error = norm.of(&y.x);
-        let e = core.over_tolerance(error, y.h);
-        if e <= 1.0 || core.control.fixed().is_some() {
-            self.accelerate(core, p, s, y, stats)?;
-        }
-        Ok(e)
     }
 
     /// Both equilibrium points.
@@ -374,6 +345,53 @@ impl Vsa23 {
     }
 }
 
+impl Method for Vsa23 {
+    fn trial_step(
+        &mut self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &State,
+        _near_singular: NearSingular,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, StepFailure> {
+        self.select(p, s);
+        if self.made_for != p.env.parameters {
+            self.forget(p);
+        }
+        let norm = StageNorm::at(p.system, &s.q);
+        self.solve(work, p, s, y.h, norm, stats)?;
+        self.extrapolate(s, y);
+        let error = work.over_tolerance(norm.of(&y.x), y.h);
+        if work.control.accepts(error) {
+            self.accelerate(work, p, s, y, stats)?;
+        }
+        Ok(error)
+    }
+
+    fn worst_coordinate(&self, y: &Trial) -> usize {
+        largest(&y.x)
+    }
+
+    /// The equations may have changed: factorises A at the state and drops the other matrices.
+    fn restart(
+        &mut self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &mut State,
+    ) -> std::result::Result<(), StepFailure> {
+        s.clear_history();
+        self.select(p, s);
+        self.forget(p);
+        self.mass.load(work, p, s.t, &s.q, &s.v)?;
+        self.mass.known[0].copy_from_slice(&self.mass.tangent);
+        self.mass.known[1].copy_from_slice(&self.mass.jacobian);
+        self.mass.factorise(work)?;
+        self.mass.of_start = true;
+        Ok(())
+    }
+}
+
 impl Mass {
     fn load(
         &mut self,
@@ -384,13 +402,22 @@ impl Mass {
         v: &[f64],
     ) -> std::result::Result<(), StepFailure> {
         let cx = core.inputs.at(p, t);
-        let (zero_v, zero_c) = (&mut core.scratch.v[0], &mut core.scratch.c[0]);
+        let (zero_v, zero_c) = (&mut core.evaluation.acc, &mut core.projection.multipliers);
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         zero_v.fill(0.0);
         zero_c.fill(0.0);
-        let weights = crate::formulation::TangentWeights::MASS;
-        p.system
-            .tangent(&cx, q, v, zero_v, zero_c, &weights, &mut self.tangent)?;
+        let weights = crate::formulation::system::TangentWeights::MASS;
+        p.system.tangent(
+            &cx,
+            &MotionPoint {
+                q,
+                v,
+                a: zero_v,
+                lambda: zero_c,
+            },
+            &weights,
+            &mut self.tangent,
+        )?;
         p.system.jacobian(&cx, q, &mut self.jacobian);
         self.saddle
             .matrix

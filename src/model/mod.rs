@@ -147,6 +147,20 @@ pub enum FormulationName {
     Relative,
 }
 
+impl FormulationName {
+    /// The word in the model file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Absolute => "absolute",
+            Self::Global => "global",
+            Self::Topological => "topological",
+            Self::Hybrid => "hybrid",
+            Self::Relative => "relative",
+        }
+    }
+}
+
 /// `integrator` of `[solver]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IntegratorName {

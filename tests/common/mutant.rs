@@ -1,8 +1,8 @@
 //! A system with one small fault, to see whether a test notices.
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, MotionPoint, Power, Properties, Sparsity,
-    System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// Which part is wrong.
@@ -97,26 +97,6 @@ impl System for Mutant<'_> {
         pattern
     }
 
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        self.system.retract(q, w, out);
-        self.spoil_by(Part::Retract, w[w.len() - 1], out);
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        self.system.difference(q0, q1, w);
-        self.spoil(Part::Difference, w);
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        self.system.bracket(x, y, out);
-        self.spoil(Part::Bracket, out);
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        self.system.tangent_inverse(theta, y);
-        self.spoil(Part::TangentInverse, y);
-    }
-
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         self.system.mass_times(cx, q, a, out);
         self.spoil_by(Part::MassTimes, a[a.len() - 1], out);
@@ -131,14 +111,11 @@ impl System for Mutant<'_> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.system.tangent(cx, q, v, a, lambda, weights, out)?;
+        self.system.tangent(cx, at, weights, out)?;
         self.spoil(Part::Tangent, out);
         Ok(())
     }
@@ -187,7 +164,31 @@ impl System for Mutant<'_> {
         }
         power
     }
+}
 
+impl ConfigurationSpace for Mutant<'_> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        self.system.retract(q, w, out);
+        self.spoil_by(Part::Retract, w[w.len() - 1], out);
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        self.system.difference(q0, q1, w);
+        self.spoil(Part::Difference, w);
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        self.system.bracket(x, y, out);
+        self.spoil(Part::Bracket, out);
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        self.system.tangent_inverse(theta, y);
+        self.spoil(Part::TangentInverse, y);
+    }
+}
+
+impl HybridSystem for Mutant<'_> {
     fn event_functions(
         &self,
         cx: &EvaluationContext,

@@ -56,10 +56,12 @@ pub fn accelerations(
     system
         .tangent(
             cx,
-            q,
-            v,
-            &vec![0.0; n],
-            &vec![0.0; nc],
+            &MotionPoint {
+                q,
+                v,
+                a: &vec![0.0; n],
+                lambda: &vec![0.0; nc],
+            },
             &TangentWeights::MASS,
             &mut values,
         )

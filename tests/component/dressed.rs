@@ -90,7 +90,7 @@ impl Dressed {
             stiffness,
             theta: &[],
         };
-        let outcome = (self.system).tangent(cx, at.q, at.v, at.a, at.lambda, &weights, &mut values);
+        let outcome = (self.system).tangent(cx, at, &weights, &mut values);
         for value in &mut values {
             *value *= sign;
         }

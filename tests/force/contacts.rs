@@ -4,7 +4,8 @@ use crate::common::drive::Run;
 use crate::common::systems::contacts::{Contact, Contacts};
 use crate::common::systems::stick_slip::StickSlip;
 use biela::formulation::{
-    Dimensions, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Evaluated, EvaluationContext, HybridSystem, MotionPoint,
+    Properties, Sparsity, System, TangentWeights,
 };
 use biela::model::{Corrector, SolverSettings};
 use std::f64::consts::PI;
@@ -70,10 +71,7 @@ impl System for Follower {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -104,6 +102,10 @@ impl System for Follower {
         gamma[0] = -cx.u_ddot[0];
     }
 }
+
+impl ConfigurationSpace for Follower {}
+
+impl HybridSystem for Follower {}
 
 #[test]
 fn an_input_jump_moves_the_constrained_coordinate_and_counts_as_an_event() {

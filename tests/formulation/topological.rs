@@ -8,7 +8,10 @@ use biela::component::Instance;
 use biela::error::Error;
 use biela::formulation::derivative_check::{DerivativeCheck, check};
 use biela::formulation::topological::Topological;
-use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
+use biela::formulation::{
+    ConfigurationSpace, CoordinatePartitioning, EvaluationContext, HybridSystem, Mechanism,
+    MotionPoint, System, TangentWeights,
+};
 use biela::linalg::random::Random;
 use biela::model::{Corrector, FormulationName, Model};
 
@@ -78,7 +81,18 @@ fn accelerations(
     let mut m = vec![0.0; nv * nv];
     let zero = vec![0.0; nv.max(lambda.len())];
     let (none, no_lambda) = (&zero[..nv], &zero[..lambda.len()]);
-    (system.tangent(cx, q, v, none, no_lambda, &TangentWeights::MASS, &mut m)).unwrap();
+    (system.tangent(
+        cx,
+        &MotionPoint {
+            q,
+            v,
+            a: none,
+            lambda: no_lambda,
+        },
+        &TangentWeights::MASS,
+        &mut m,
+    ))
+    .unwrap();
     let m = nalgebra::DMatrix::from_row_slice(nv, nv, &m);
     let a = m.lu().solve(&nalgebra::DVector::from_vec(f)).unwrap();
     a.as_slice().to_vec()

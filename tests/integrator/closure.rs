@@ -5,7 +5,7 @@ use crate::common::drive::{Run, model, model_files};
 use crate::common::systems::STILL;
 use crate::common::systems::chain::Chain;
 use biela::constraint::factorization::Backend;
-use biela::formulation::{System, TangentWeights};
+use biela::formulation::{MotionPoint, System, TangentWeights};
 use biela::integrator::{Hht, State};
 use biela::model::{Corrector, SolverSettings};
 use nalgebra::DMatrix;
@@ -34,7 +34,17 @@ fn condition(system: &dyn System, state: &State, alpha: f64, h: f64) -> f64 {
         q, v, acc, lambda, ..
     } = state;
     system
-        .tangent(&STILL, q, v, acc, lambda, &weights, &mut values)
+        .tangent(
+            &STILL,
+            &MotionPoint {
+                q,
+                v,
+                a: acc,
+                lambda,
+            },
+            &weights,
+            &mut values,
+        )
         .unwrap();
     for (&(i, j), x) in pattern.tangent.iter().zip(&values) {
         k[(i as usize, j as usize)] += x;

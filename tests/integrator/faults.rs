@@ -15,8 +15,8 @@ use biela::Error;
 use biela::component::Instance;
 use biela::constraint::factorization::Backend;
 use biela::formulation::{
-    Crossing, Dimensions, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
-    MotionPoint, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Evaluated, EvaluationContext, EvaluationFailure,
+    EventEffect, HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 use biela::integrator::{Environment, Integrator, State};
 use biela::model::{Corrector, Model, SolverSettings};
@@ -74,9 +74,11 @@ impl System for Massless {
             ..Dimensions::default()
         }
     }
+
     fn properties(&self) -> Properties {
         Properties::default()
     }
+
     fn sparsity(&self) -> Sparsity {
         Sparsity {
             tangent: vec![(0, 0), (1, 1)],
@@ -87,36 +89,39 @@ impl System for Massless {
             },
         }
     }
+
     fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&[a[0], 0.0]);
     }
+
     fn force(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out.copy_from_slice(&[1.0, 2.0]);
         Ok(())
     }
+
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out.copy_from_slice(&[weights.mass, 0.0]);
         Ok(())
     }
+
     fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         if self.tied {
             phi[0] = q[1] - q[0];
         }
     }
+
     fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         if self.tied {
             out.copy_from_slice(&[-1.0, 1.0]);
         }
     }
+
     fn constraint_acceleration_bias(
         &self,
         _cx: &EvaluationContext,
@@ -127,6 +132,10 @@ impl System for Massless {
         gamma.fill(0.0);
     }
 }
+
+impl ConfigurationSpace for Massless {}
+
+impl HybridSystem for Massless {}
 
 #[test]
 fn a_free_coordinate_without_mass_is_named() {
@@ -864,39 +873,44 @@ impl System for TwoFloors {
             ..self.0.dimensions()
         }
     }
+
     fn properties(&self) -> Properties {
         self.0.properties()
     }
+
     fn sparsity(&self) -> Sparsity {
         Sparsity {
             jacobian: vec![(0, 1), (1, 1)],
             ..self.0.sparsity()
         }
     }
+
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         self.0.mass_times(cx, q, a, out);
     }
+
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         self.0.force(cx, q, v, out)
     }
+
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.0.tangent(cx, q, v, a, lambda, weights, out)
+        self.0.tangent(cx, at, weights, out)
     }
+
     fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         phi.fill(q[1]);
     }
+
     fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         out.fill(1.0);
     }
+
     fn constraint_acceleration_bias(
         &self,
         _cx: &EvaluationContext,
@@ -906,9 +920,15 @@ impl System for TwoFloors {
     ) {
         gamma.fill(0.0);
     }
+}
+
+impl ConfigurationSpace for TwoFloors {}
+
+impl HybridSystem for TwoFloors {
     fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         rows.fill(modes[0] == 1);
     }
+
     fn event_functions(
         &self,
         cx: &EvaluationContext,
@@ -918,9 +938,11 @@ impl System for TwoFloors {
     ) {
         self.0.event_functions(cx, at, phi, rate);
     }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.0.crossing(modes, i)
     }
+
     fn handle_event(
         &self,
         cx: &EvaluationContext,
@@ -931,6 +953,7 @@ impl System for TwoFloors {
     ) -> EventEffect {
         self.0.handle_event(cx, at, i, modes, n)
     }
+
     fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.0.activate_unilateral(i, modes);
     }

@@ -16,7 +16,7 @@ use crate::common::systems::relative::{DoublePendulum, Loop};
 use crate::common::systems::wall_pendulum::WallPendulum;
 use crate::common::systems::{STILL, accelerations, motion};
 use biela::formulation::derivative_check::{DerivativeCheck, check};
-use biela::formulation::{Crossing, EvaluationContext, EventEffect, System};
+use biela::formulation::{Crossing, EvaluationContext, EventEffect, HybridSystem, System};
 use biela::linalg::random::Random;
 use nalgebra::{Matrix3, Vector3};
 

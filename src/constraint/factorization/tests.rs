@@ -2,7 +2,7 @@
 
 use super::super::samples::{self, Random, Sample};
 use super::*;
-use crate::formulation::Sparsity;
+use crate::formulation::system::Sparsity;
 use nalgebra::{DMatrix, DVector};
 
 const BOTH: [Backend; 2] = [Backend::Dense, Backend::Sparse];

@@ -7,13 +7,15 @@ use super::enter;
 use crate::error::Error;
 use crate::ffi::gate::catch_panic;
 use crate::ffi::pointer;
-use crate::fmi::fmu_instance::{FmiStandard, FmuExperiment, FmuFailure, FmuInstance};
+use crate::fmi::fmu_instance::{FmuExperiment, FmuFailure, FmuInstance};
 use crate::fmi::gate;
 use crate::fmi::intermediate_update::IntermediateValues;
 use crate::fmi::lifecycle::{LifecyclePhase, fmi2 as calls};
 use crate::fmi::logger::{FmiLogCategory, FmiLogger, LogSink, categories};
 use crate::fmi::package::resource;
-use crate::fmi::types::{FMI2_CO_SIMULATION, FmiStatus, fmi2Boolean, fmi2CallbackFunctions};
+use crate::fmi::types::{
+    FMI2_CO_SIMULATION, FmiStandard, FmiStatus, fmi2Boolean, fmi2CallbackFunctions,
+};
 
 /// "default": the types of the standard header.
 #[unsafe(no_mangle)]

@@ -16,10 +16,10 @@ pub use value::*;
 
 use std::ffi::c_void;
 
-use super::fmu_instance::{FmiResult, FmiStandard, FmuInstance};
+use super::fmu_instance::{FmiResult, FmuInstance};
 use super::gate;
 use super::lifecycle::LifecycleCall;
-use super::types::FmiStatus;
+use super::types::{FmiStandard, FmiStatus};
 
 /// The gate of this standard.
 ///

@@ -5,11 +5,12 @@ use std::ffi::{c_char, c_int, c_void};
 use super::enter;
 use crate::error::Error;
 use crate::ffi::pointer;
-use crate::fmi::fmu_instance::{FmiResult, FmiStandard, FmuFailure, FmuInstance};
+use crate::fmi::fmu_instance::{FmiResult, FmuFailure, FmuInstance};
 use crate::fmi::gate;
 use crate::fmi::lifecycle::{LifecycleCall, fmi2 as calls};
 use crate::fmi::types::{
-    FMI2_DO_STEP_STATUS, FMI2_LAST_SUCCESSFUL_TIME, FMI2_TERMINATED, FmiStatus, fmi2Boolean,
+    FMI2_DO_STEP_STATUS, FMI2_LAST_SUCCESSFUL_TIME, FMI2_TERMINATED, FmiStandard, FmiStatus,
+    fmi2Boolean,
 };
 
 /// Advances by one communication step. `fmi2Discard`: it ended early; `fmi2GetRealStatus` returns the time.

@@ -4,10 +4,9 @@ use std::ffi::{c_char, c_int, c_void};
 
 use super::enter;
 use crate::ffi::pointer;
-use crate::fmi::fmu_instance::FmiStandard;
 use crate::fmi::gate;
 use crate::fmi::lifecycle::{LifecycleCall, fmi2 as calls};
-use crate::fmi::types::{FmiStatus, fmi2Boolean};
+use crate::fmi::types::{FmiStandard, FmiStatus, fmi2Boolean};
 
 /// Reads variables; on failure `values` is unchanged.
 #[unsafe(no_mangle)]

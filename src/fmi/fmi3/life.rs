@@ -7,15 +7,15 @@ use super::enter;
 use crate::error::{Error, Result};
 use crate::ffi::gate::catch_panic;
 use crate::ffi::pointer;
-use crate::fmi::fmu_instance::{FmiStandard, FmuExperiment, FmuFailure, FmuInstance};
+use crate::fmi::fmu_instance::{FmuExperiment, FmuFailure, FmuInstance};
 use crate::fmi::gate;
 use crate::fmi::intermediate_update::{IntermediateUpdate, IntermediateValues};
 use crate::fmi::lifecycle::{LifecyclePhase, fmi3 as calls};
 use crate::fmi::logger::{FmiLogCategory, FmiLogger, LogSink, categories};
 use crate::fmi::package::resource;
 use crate::fmi::types::{
-    FmiStatus, fmi3ClockUpdateCallback, fmi3IntermediateUpdateCallback, fmi3LogMessageCallback,
-    fmi3PreemptionCallback,
+    FmiStandard, FmiStatus, fmi3ClockUpdateCallback, fmi3IntermediateUpdateCallback,
+    fmi3LogMessageCallback, fmi3PreemptionCallback,
 };
 use crate::fmi::value_reference::TIME;
 

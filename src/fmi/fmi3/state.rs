@@ -4,11 +4,10 @@ use std::ffi::c_void;
 
 use super::enter;
 use crate::ffi::pointer;
-use crate::fmi::fmu_instance::FmiStandard;
 use crate::fmi::gate;
 use crate::fmi::lifecycle::fmi3 as calls;
 use crate::fmi::state;
-use crate::fmi::types::FmiStatus;
+use crate::fmi::types::{FmiStandard, FmiStatus};
 
 /// Saves the state; `*state` is NULL or a state to be overwritten.
 #[unsafe(no_mangle)]

@@ -6,10 +6,9 @@ use super::enter;
 use crate::error::Error;
 use crate::ffi::gate::catch_panic;
 use crate::ffi::pointer;
-use crate::fmi::fmu_instance::FmiStandard;
 use crate::fmi::gate::{self, FmuShared};
 use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
-use crate::fmi::types::FmiStatus;
+use crate::fmi::types::{FmiStandard, FmiStatus};
 
 /// Reads variables, arrays element by element; on failure `values` is unchanged. Also legal in an intermediate update.
 #[unsafe(no_mangle)]

@@ -21,9 +21,9 @@ use super::resource::{MANIFEST, MANIFEST_HEAD};
 use super::token;
 use crate::component::Instance;
 use crate::error::{Error, Result};
-use crate::fmi::FmiStandard;
-use crate::formulation;
-use crate::model::{FormulationName, Model, portable};
+use crate::fmi::types::FmiStandard;
+use crate::formulation::resolved_formulation;
+use crate::model::{Model, portable};
 
 /// The files of an archive without the library.
 #[derive(Clone, Debug)]
@@ -102,19 +102,11 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
 
 /// The text with the formulation that `auto` stands for; otherwise the model is the same.
 fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) -> Result<String> {
-    let chosen = formulation::resolved_formulation(original);
+    let chosen = resolved_formulation(original);
     if chosen == original.solver.formulation {
         return Ok(text.to_owned());
     }
-    let word = match chosen {
-        FormulationName::Auto => "auto",
-        FormulationName::Absolute => "absolute",
-        FormulationName::Global => "global",
-        FormulationName::Topological => "topological",
-        FormulationName::Hybrid => "hybrid",
-        FormulationName::Relative => "relative",
-    };
-    let resolved = portable::with_formulation(text, origin, word)?;
+    let resolved = portable::with_formulation(text, origin, chosen.name())?;
     let mut expected = original.clone();
     expected.solver.formulation = chosen;
     let found = Model::from_text_in(&resolved, origin, folder)?;
@@ -124,7 +116,8 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
             name: "solver.formulation".to_owned(),
             value: "auto".to_owned(),
             expected: format!(
-                "\"{word}\" written in the [solver] table: it cannot be inserted automatically"
+                "\"{}\" written in the [solver] table: it cannot be inserted automatically",
+                chosen.name()
             ),
         }),
     }

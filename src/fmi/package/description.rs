@@ -5,9 +5,9 @@ use super::xml::{Xml, number};
 use crate::component::{
     Causality, HIGHEST_OUTPUT_DERIVATIVE, InitialKind, Instance, Variability, Variable,
 };
-use crate::fmi::FmiStandard;
 use crate::fmi::logger::FmiLogCategory;
 use crate::fmi::physical_unit;
+use crate::fmi::types::FmiStandard;
 use crate::fmi::value_reference::{ArrayVariable, ValueReferences};
 
 /// The text of the model description.

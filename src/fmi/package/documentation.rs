@@ -2,7 +2,7 @@
 
 use super::xml::escape;
 use crate::component::{Causality, Instance, Variability};
-use crate::fmi::FmiStandard;
+use crate::fmi::types::FmiStandard;
 
 /// The text of `documentation/index.html`.
 pub(super) fn page(instance: &Instance, standard: FmiStandard) -> String {

@@ -23,17 +23,19 @@ mod tangent;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::absolute::geometry::BodyInertia as _;
 use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
+use super::selection::constraint_handling;
+use super::transformed::VelocityTransformation;
 use super::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, FullConstraintSet,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, Dimensions, Energy, Evaluated, EvaluationContext,
+    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights,
 };
 use crate::error::Result;
+use crate::formulation::cache::{CacheGuard, Cached};
 use crate::model::Model;
 use body_map::{BodyMap, MOST, height};
 use layout::NaturalLayout;
@@ -48,6 +50,7 @@ pub type SpatialNatural = Natural<SpatialGeometry, 12>;
 #[derive(Debug)]
 pub struct Natural<W: BodyMap<N>, const N: usize> {
     inner: Absolute<W, N>,
+    constraint_handling: ConstraintHandling,
     layout: NaturalLayout,
     size: Dimensions,
     /// Rows of the inner system.
@@ -61,7 +64,7 @@ pub struct Natural<W: BodyMap<N>, const N: usize> {
     blocks: Vec<TangentBlock>,
     /// Where the numbers of J of each body begin in the work space.
     arms: Vec<usize>,
-    work: Mutex<NaturalCache>,
+    work: Cached<NaturalCache>,
 }
 
 /// Rows of joints, motions and contacts that are there.
@@ -110,10 +113,10 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         let mut pattern = Sparsity::default();
         let (mut kept, mut live) = (Vec::new(), vec![false; inner_size.nc]);
         let mut slot = 0;
-        for (k, NamedConstraint { part, first, .. }) in inner.rows.iter().enumerate() {
+        for (k, NamedConstraint { part, first, .. }) in inner.constraints.iter().enumerate() {
             let from = slot;
             let mut bodies: Vec<usize> = Vec::new();
-            part.pattern(&mut |_, column| {
+            part.sparsity(&mut |_, column| {
                 slot += 1;
                 if !bodies.contains(&(column / Self::WIDTH)) {
                     bodies.push(column / Self::WIDTH);
@@ -122,7 +125,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             if layout.shared[k] {
                 continue;
             }
-            for row in *first..first + part.rows() {
+            for row in *first..first + part.count() {
                 live[row] = true;
                 for &b in &bodies {
                     let own = layout.bodies[b].own.iter();
@@ -132,7 +135,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             kept.push(NaturalTransfer {
                 part: k,
                 first: *first,
-                rows: part.rows(),
+                rows: part.count(),
                 slots: from..slot,
                 bodies,
             });
@@ -141,7 +144,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             let row = (inner_size.nc + k) as u32;
             (rigid.row).pattern(W::DIMENSION, &mut |x| pattern.jacobian.push((row, x)));
         }
-        let blocks = tangent::blocks::<N>(&inner.pattern, &layout, W::DIMENSION);
+        let blocks = tangent::blocks::<N>(&inner.sparsity, &layout, W::DIMENSION);
         for block in &blocks {
             let [rows, columns] = block.bodies.map(|b| &layout.bodies[b].own);
             for i in rows {
@@ -170,13 +173,14 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             a: vec![0.0; inner_size.nv],
             f: vec![0.0; inner_size.nv],
             gradient: vec![0.0; inner_size.nv],
-            g: vec![0.0; inner.pattern.jacobian.len()],
+            g: vec![0.0; inner.sparsity.jacobian.len()],
             tangent: tangent::NaturalTangentWorkspace::new(
-                inner.pattern.tangent.len(),
+                inner.sparsity.tangent.len(),
                 inner_size.nv,
             ),
         };
         Ok(Self {
+            constraint_handling: constraint_handling(&model.solver),
             height: inner_size.nc,
             inner,
             layout,
@@ -187,7 +191,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             numbers: (0..inner_size.nc).collect(),
             blocks,
             arms,
-            work: Mutex::new(work),
+            work: Cached::new(work),
         })
     }
 
@@ -203,8 +207,8 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 
     /// The work space at q.
-    fn at(&self, q: &[f64]) -> MutexGuard<'_, NaturalCache> {
-        let mut guard = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+    fn at(&self, q: &[f64]) -> CacheGuard<'_, NaturalCache> {
+        let mut guard = self.work.lock();
         let work = &mut *guard;
         if work.q != q {
             work.q.copy_from_slice(q);
@@ -220,7 +224,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 
     /// The same with rates.
-    fn moving(&self, q: &[f64], v: &[f64]) -> MutexGuard<'_, NaturalCache> {
+    fn moving(&self, q: &[f64], v: &[f64]) -> CacheGuard<'_, NaturalCache> {
         let mut guard = self.at(q);
         let work = &mut *guard;
         if work.x_dot != v {
@@ -305,12 +309,12 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         for k in 0..turning {
             let (mut unit, mut out) = ([0.0; N], [0.0; N]);
             unit[W::DIMENSION + k] = 1.0;
-            (self.inner).mass_of(b, cx, &unit[..Self::WIDTH], &mut out[..Self::WIDTH]);
+            (self.inner).body_mass_times(b, cx, &unit[..Self::WIDTH], &mut out[..Self::WIDTH]);
             for i in 0..turning {
                 inertia[i][k] = out[W::DIMENSION + i];
             }
         }
-        let m = self.inner.bodies[b].inertia().mass(cx);
+        let m = self.inner.bodies[b].inertia.mass(cx);
         (m, W::shape(&inertia))
     }
 
@@ -318,7 +322,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     fn load_rows(&self, q: &[f64], g: &mut [f64]) {
         let poses = &mut W::poses(self.poses(q));
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
+            let part = &self.inner.constraints[kept.part].part;
             part.jacobian(poses, &mut g[kept.slots.clone()]);
         }
     }
@@ -327,7 +331,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     fn add_rows(&self, g: &[f64], lambda: &[f64], f: &mut [f64]) {
         for kept in &self.kept {
             for slot in kept.slots.clone() {
-                let (row, column) = self.inner.pattern.jacobian[slot];
+                let (row, column) = self.inner.sparsity.jacobian[slot];
                 f[column as usize] += g[slot] * lambda[row as usize];
             }
         }
@@ -354,7 +358,8 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         Properties {
             // Poses are stored beside the coordinates: adding does not do.
             rotations: true,
-            velocity_forces: self.inner.damped(),
+            velocity_forces: self.inner.has_velocity_forces(),
+            constraint_handling: self.constraint_handling,
             ..self.inner.properties()
         }
     }
@@ -365,30 +370,6 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
 
     fn full_constraints(&self) -> Option<&dyn FullConstraintSet> {
         Some(self)
-    }
-
-    /// x + w, and the poses of it.
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        let nx = self.size.nv;
-        for i in 0..nx {
-            out[i] = q[i] + w[i];
-        }
-        let (x, poses) = out.split_at_mut(nx);
-        let before = self.poses(q);
-        let mut y = [0.0; MOST];
-        let y = &mut y[..Self::Y];
-        for b in 0..self.layout.bodies.len() {
-            self.form(b, x, y);
-            let own = W::STORED * b..W::STORED * (b + 1);
-            W::settle(y, &before[own.clone()], &mut poses[own]);
-        }
-        self.inner.count_turns(before, poses);
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        for i in 0..w.len() {
-            w[i] = q1[i] - q0[i];
-        }
     }
 
     fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
@@ -416,7 +397,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     /// Jᵀ f
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let work = &mut *self.moving(q, v);
-        (self.inner).applied(cx, self.poses(q), &work.v, &mut work.f);
+        (self.inner).applied_force(cx, self.poses(q), &work.v, &mut work.f);
         out.fill(0.0);
         self.collect(&work.arms, &work.f, out);
         Ok(())
@@ -440,13 +421,11 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, lambda, .. } = *at;
         self.write_tangent(cx, q, v, lambda, weights, out);
         Ok(())
     }
@@ -455,7 +434,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         let poses = &mut W::poses(self.poses(q));
         phi[..self.height].fill(0.0);
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
+            let part = &self.inner.constraints[kept.part].part;
             part.constraint(cx, poses, &mut phi[kept.first..kept.first + kept.rows]);
         }
         for (phi, rigid) in phi[self.height..].iter_mut().zip(&self.layout.rigid) {
@@ -469,7 +448,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         self.load_rows(q, &mut work.g);
         let mut at = 0;
         for kept in &self.kept {
-            let entries = &self.inner.pattern.jacobian[kept.slots.clone()];
+            let entries = &self.inner.sparsity.jacobian[kept.slots.clone()];
             for row in kept.first..kept.first + kept.rows {
                 for &b in &kept.bodies {
                     let n = self.layout.bodies[b].own.len();
@@ -498,8 +477,8 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         phi_t.fill(0.0);
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
-            part.rate(cx, &mut phi_t[kept.first..kept.first + kept.rows]);
+            let part = &self.inner.constraints[kept.part].part;
+            part.constraint_rate(cx, &mut phi_t[kept.first..kept.first + kept.rows]);
         }
     }
 
@@ -514,8 +493,8 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         let poses = &mut W::poses(self.poses(q));
         gamma[..self.height].fill(0.0);
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
-            part.convective(
+            let part = &self.inner.constraints[kept.part].part;
+            part.acceleration_bias(
                 cx,
                 poses,
                 &work.v,
@@ -525,15 +504,6 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         for (gamma, rigid) in gamma[self.height..].iter_mut().zip(&self.layout.rigid) {
             *gamma = rigid.row.convective(W::DIMENSION, v);
         }
-    }
-
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let (inner, rigid) = rows.split_at_mut(self.height);
-        self.inner.active_constraints(modes, inner);
-        for (on, live) in inner.iter_mut().zip(&self.live) {
-            *on &= live;
-        }
-        rigid.fill(true);
     }
 
     fn constraint_scale(&self, row: usize) -> f64 {
@@ -568,13 +538,11 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     }
 
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let work = self.moving(q, v);
-        self.inner.energy(cx, self.poses(q), &work.v)
+        self.inner_energy(cx, q, v)
     }
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let work = self.moving(q, v);
-        self.inner.power(cx, self.poses(q), &work.v)
+        self.inner_power(cx, q, v)
     }
 
     fn coordinate_name(&self, i: usize) -> String {
@@ -587,83 +555,76 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
             Some(k) => self.inner.bodies[self.layout.rigid[k].body].name.clone(),
         }
     }
+}
 
-    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
+impl<W: BodyMap<N>, const N: usize> ConfigurationSpace for Natural<W, N> {
+    /// x + w, and the poses of it.
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        let nx = self.size.nv;
+        for i in 0..nx {
+            out[i] = q[i] + w[i];
+        }
+        let (x, poses) = out.split_at_mut(nx);
+        let before = self.poses(q);
+        let mut y = [0.0; MOST];
+        let y = &mut y[..Self::Y];
+        for b in 0..self.layout.bodies.len() {
+            self.form(b, x, y);
+            let own = W::STORED * b..W::STORED * (b + 1);
+            W::settle(y, &before[own.clone()], &mut poses[own]);
+        }
+        self.inner.update_turn_counters(before, poses);
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        for i in 0..w.len() {
+            w[i] = q1[i] - q0[i];
+        }
+    }
+}
+
+impl<W: BodyMap<N>, const N: usize> VelocityTransformation for Natural<W, N> {
+    type Inner = Absolute<W, N>;
+
+    fn inner(&self) -> &Absolute<W, N> {
+        &self.inner
+    }
+
+    fn with_velocities<R>(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        evaluate: impl FnOnce(&[f64], &[f64]) -> R,
+    ) -> Option<R> {
         let work = self.moving(q, v);
-        (self.inner).initial_modes(cx, self.poses(q), &work.v, modes);
+        Some(evaluate(self.poses(q), &work.v))
     }
 
-    fn event_functions(
+    fn with_motion<R>(
         &self,
-        cx: &EvaluationContext,
+        _cx: &EvaluationContext,
         at: &MotionPoint,
-        phi: &mut [f64],
-        rate: &mut [f64],
-    ) {
-        if self.size.ne > 0 {
-            let work = &mut *self.moving(at.q, at.v);
-            self.inner
-                .event_functions(cx, &self.lifted(work, at), phi, rate);
-        }
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.inner.crossing(modes, i)
-    }
-
-    fn handle_event(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        modes: &mut [i32],
         n: &mut [f64],
-    ) -> EventEffect {
+        evaluate: impl FnOnce(&MotionPoint, &mut [f64]) -> R,
+    ) -> Option<R> {
         let work = &mut *self.moving(at.q, at.v);
         let mut gradient = std::mem::take(&mut work.gradient);
         gradient.fill(0.0);
-        let motion = self.lifted(work, at);
-        let reaction = self
-            .inner
-            .handle_event(cx, &motion, i, modes, &mut gradient);
-        n.fill(0.0);
-        self.collect(&work.arms, &gradient, n);
-        work.gradient = gradient;
-        reaction
-    }
-
-    fn tangential_direction(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<TangentialFriction> {
-        let work = &mut *self.moving(at.q, at.v);
-        let mut gradient = std::mem::take(&mut work.gradient);
-        gradient.fill(0.0);
-        let motion = self.lifted(work, at);
-        let slip = self
-            .inner
-            .tangential_direction(cx, &motion, i, direction, &mut gradient);
-        if slip.is_some() {
-            t.fill(0.0);
-            self.collect(&work.arms, &gradient, t);
+        let result = evaluate(&self.lifted(work, at), &mut gradient);
+        if !n.is_empty() {
+            n.fill(0.0);
+            self.collect(&work.arms, &gradient, n);
         }
         work.gradient = gradient;
-        slip
+        Some(result)
     }
 
-    fn event_name(&self, i: usize) -> String {
-        self.inner.event_name(i)
-    }
-
-    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.deactivate_unilateral(modes, gaps);
-    }
-
-    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.inner.activate_unilateral(i, modes);
+    fn active(&self, modes: &[i32], active: &mut [bool]) {
+        let (inner, rigid) = active.split_at_mut(self.height);
+        self.inner.active_constraints(modes, inner);
+        for (on, live) in inner.iter_mut().zip(&self.live) {
+            *on &= live;
+        }
+        rigid.fill(true);
     }
 }

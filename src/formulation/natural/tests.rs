@@ -9,7 +9,7 @@ use crate::formulation::derivative_check::{DerivativeCheck, check};
 use crate::formulation::relative::tests::{
     CX, Column, Dense, balance, body, dense, kinds, mechanism, spring,
 };
-use crate::formulation::{Mechanism, MotionPoint, System};
+use crate::formulation::{ConfigurationSpace, HybridSystem, Mechanism, MotionPoint, System};
 use crate::linalg::random::Random;
 use crate::model::*;
 

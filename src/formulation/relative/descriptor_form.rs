@@ -2,10 +2,11 @@
 //! absolute coordinates. S_b leaves out how J turns with the step, terms of the order h ω beside M: Newton's iteration contracts
 //! with that instead of at once, in exchange for a cost that is linear in the number of bodies.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::joint_map::JointMap;
 use super::recursion::JointTree;
+use crate::formulation::cache::Cached;
 use crate::formulation::{DescriptorForm, Dimensions, Sparsity};
 
 /// J of a tree, for whoever solves.
@@ -13,7 +14,7 @@ use crate::formulation::{DescriptorForm, Dimensions, Sparsity};
 pub(super) struct BodyDescriptorForm<W: JointMap<N>, const N: usize> {
     pub tree: Arc<JointTree<W, N>>,
     /// The work space of the system: it is often at the point already.
-    pub work: Arc<Mutex<super::RelativeCache>>,
+    pub work: Arc<Cached<super::RelativeCache>>,
     /// Size and pattern of absolute coordinates.
     pub size: Dimensions,
     pub pattern: Sparsity,

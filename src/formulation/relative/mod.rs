@@ -24,7 +24,7 @@ pub(crate) mod tests;
 pub mod tree;
 mod tree_reactions;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::absolute::constraint::ConstraintPart;
 use super::absolute::geometry::RelativeCoordinate as _;
@@ -32,12 +32,15 @@ use super::absolute::planar::PlanarGeometry;
 use super::absolute::sparsity::gather;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
+use super::selection::constraint_handling;
+use super::transformed::VelocityTransformation;
 use super::{
-    Crossing, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
-    FullConstraintSet, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
-    TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, DescriptorForm, Dimensions, Energy, Evaluated,
+    EvaluationContext, FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity,
+    System, TangentWeights,
 };
 use crate::error::Result;
+use crate::formulation::cache::{CacheGuard, Cached};
 use crate::linalg::rotation::{self, Vec3};
 use crate::model::{JointKind, Model};
 use joint_map::JointMap;
@@ -53,6 +56,7 @@ pub type SpatialRelative = Relative<SpatialGeometry, 12>;
 #[derive(Debug)]
 pub struct Relative<W: JointMap<N>, const N: usize> {
     inner: Absolute<W, N>,
+    constraint_handling: ConstraintHandling,
     size: Dimensions,
     tree: Arc<JointTree<W, N>>,
     /// Matrices are written at the level of bodies.
@@ -66,7 +70,7 @@ pub struct Relative<W: JointMap<N>, const N: usize> {
     pattern: Sparsity,
     names: Vec<String>,
     cut: Vec<String>,
-    work: Arc<Mutex<RelativeCache>>,
+    work: Arc<Cached<RelativeCache>>,
 }
 
 /// A part of the rows that close loops.
@@ -129,12 +133,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         let inner = Absolute::<W, N>::new(model)?;
         let tree = Arc::new(JointTree::new(tree::grow::<W, N>(
             model,
-            &inner.start.0,
+            &inner.initial.0,
             cuts,
         )?));
-        let mut in_tree = vec![false; inner.rows.len()];
+        let mut in_tree = vec![false; inner.constraints.len()];
         for joint in tree.branches.iter().filter_map(|b| b.joint) {
-            in_tree[inner.joints[joint].rows.clone()].fill(true);
+            in_tree[inner.joints[joint].constraints.clone()].fill(true);
         }
         let mut branch_of = vec![0; inner.bodies.len()];
         for (k, branch) in tree.branches.iter().enumerate() {
@@ -147,11 +151,11 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         let (mut closures, mut rows, mut pattern) = (Vec::new(), Vec::new(), Sparsity::default());
         let mut slot = 0;
         let mut closing = Vec::new();
-        for (k, (owned, in_tree)) in inner.rows.iter().zip(&in_tree).enumerate() {
+        for (k, (owned, in_tree)) in inner.constraints.iter().zip(&in_tree).enumerate() {
             let part = &owned.part;
             let mut bodies: Vec<usize> = Vec::new();
             let from = slot;
-            part.pattern(&mut |_, column| {
+            part.sparsity(&mut |_, column| {
                 slot += 1;
                 if !bodies.contains(&(column / Self::WIDTH)) {
                     bodies.push(column / Self::WIDTH);
@@ -162,16 +166,19 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             }
             closing.push((k, from..slot, bodies));
         }
-        let count: usize = (closing.iter().map(|(k, ..)| inner.rows[*k].part.rows())).sum();
+        let count: usize = (closing
+            .iter()
+            .map(|(k, ..)| inner.constraints[*k].part.count()))
+        .sum();
         let lifted = lifted.unwrap_or(tree.moved + count > LARGE[W::DIMENSION - 2]);
         for (k, slots, bodies) in closing {
-            let NamedConstraint { part, first, .. } = &inner.rows[k];
+            let NamedConstraint { part, first, .. } = &inner.constraints[k];
             // Paths are needed only where G is written in joint coordinates.
             let path = match lifted {
                 true => Vec::new(),
                 false => path(&tree, &branch_of, &bodies, relative(part)),
             };
-            for i in 0..part.rows() {
+            for i in 0..part.count() {
                 for &k in &path {
                     let (at, count) = tree.branches[k].moved;
                     let row = (rows.len() + i) as u32;
@@ -181,11 +188,11 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             closures.push(ClosureConstraint {
                 part: k,
                 inner: *first,
-                rows: rows.len()..rows.len() + part.rows(),
+                rows: rows.len()..rows.len() + part.count(),
                 slots,
                 path,
             });
-            rows.extend(*first..*first + part.rows());
+            rows.extend(*first..*first + part.count());
         }
         // M couples a joint with all between it and the ground; forces may couple any two.
         let joints = 0..if lifted { 0 } else { tree.moved as u32 };
@@ -195,7 +202,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
 
         let inner_size = System::dimensions(&inner);
         let size = Dimensions {
-            nq: tree.stored + inner.counted.len(),
+            nq: tree.stored + inner.counted_angles.len(),
             nv: tree.moved,
             nc: rows.len(),
             ..inner_size
@@ -212,22 +219,23 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             y: vec![0.0; inner_size.nv],
             joints: vec![0.0; size.nv],
             lambda: vec![0.0; inner_size.nc],
-            g: vec![0.0; inner.pattern.jacobian.len()],
+            g: vec![0.0; inner.sparsity.jacobian.len()],
             gradient: vec![0.0; inner_size.nv],
             active: vec![true; inner_size.nc],
             tangent: tangent::RelativeTangentWorkspace::new(&inner, size.nv, lifted),
         };
-        let work = Arc::new(Mutex::new(work));
+        let work = Arc::new(Cached::new(work));
         let raised = lifted.then(|| {
             Arc::new(descriptor_form::BodyDescriptorForm {
                 tree: tree.clone(),
                 work: work.clone(),
                 size: inner_size,
-                pattern: inner.pattern.clone(),
+                pattern: inner.sparsity.clone(),
                 rows: rows.iter().map(|row| *row as u32).collect(),
             })
         });
         Ok(Self {
+            constraint_handling: constraint_handling(&model.solver),
             names: names(model, &tree),
             cut: cut(model, &tree),
             inner,
@@ -248,12 +256,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     }
 
     /// The work space at z.
-    fn at(&self, z: &[f64]) -> MutexGuard<'_, RelativeCache> {
+    fn at(&self, z: &[f64]) -> CacheGuard<'_, RelativeCache> {
         at(&self.tree, &self.work, z)
     }
 
     /// The same with rates.
-    fn moving(&self, z: &[f64], z_dot: &[f64]) -> MutexGuard<'_, RelativeCache> {
+    fn moving(&self, z: &[f64], z_dot: &[f64]) -> CacheGuard<'_, RelativeCache> {
         let mut guard = self.at(z);
         let work = &mut *guard;
         if work.z_dot != z_dot {
@@ -268,7 +276,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// Calls `on` with every part that closes a loop and the places of its rows and of its entries of G.
     fn each_closure(&self, mut on: impl FnMut(&ConstraintPart<W, N>, &ClosureConstraint)) {
         for closure in &self.closures {
-            on(&self.inner.rows[closure.part].part, closure);
+            on(&self.inner.constraints[closure.part].part, closure);
         }
     }
 
@@ -307,7 +315,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     work.x[Self::WIDTH * b..Self::WIDTH * (b + 1)].fill(0.0);
                 }
                 for slot in closure.slots.clone() {
-                    let (r, column) = self.inner.pattern.jacobian[slot];
+                    let (r, column) = self.inner.sparsity.jacobian[slot];
                     if r as usize == row {
                         work.x[column as usize] += work.g[slot];
                     }
@@ -325,10 +333,10 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
 /// The work space at z.
 fn at<'a, W: JointMap<N>, const N: usize>(
     tree: &JointTree<W, N>,
-    work: &'a Mutex<RelativeCache>,
+    work: &'a Cached<RelativeCache>,
     z: &[f64],
-) -> MutexGuard<'a, RelativeCache> {
-    let mut guard = work.lock().unwrap_or_else(PoisonError::into_inner);
+) -> CacheGuard<'a, RelativeCache> {
+    let mut guard = work.lock();
     let work = &mut *guard;
     if work.z != z {
         work.z.copy_from_slice(z);
@@ -343,7 +351,10 @@ fn at<'a, W: JointMap<N>, const N: usize>(
 
 /// Whether rows do not change when both of their bodies move as one.
 fn relative<W: JointMap<N>, const N: usize>(part: &ConstraintPart<W, N>) -> bool {
-    matches!(part, ConstraintPart::Meet(_) | ConstraintPart::Held(_))
+    matches!(
+        part,
+        ConstraintPart::Coincidence(_) | ConstraintPart::Prescribed(_)
+    )
 }
 
 /// The branches that move any of these bodies, children first; without those that move all of them where `relative`.
@@ -418,6 +429,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
             rotations: self.tree.branches.iter().any(|b| b.on_group),
             // J̇ ż
             velocity_forces: true,
+            constraint_handling: self.constraint_handling,
             ..self.inner.properties()
         }
     }
@@ -443,65 +455,6 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
 
     fn full_constraints(&self) -> Option<&dyn FullConstraintSet> {
         Some(self)
-    }
-
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        self.vectors(|stored, moved, count| {
-            for k in 0..count {
-                out[stored + k] = q[stored + k] + w[moved + k];
-            }
-        });
-        for (stored, moved) in self.rotations() {
-            let step = rotation::exp(&Vec3::new(w[moved], w[moved + 1], w[moved + 2]));
-            let turned = rotation::product(&quaternion(q, stored), &step);
-            out[stored..stored + 4].copy_from_slice(&rotation::normalized(&turned));
-        }
-        if self.inner.counted.is_empty() {
-            return;
-        }
-        // Counted angles: near the old value plus what the gradient foresees.
-        let mut guard = self.at(q);
-        let work = &mut *guard;
-        self.tree.carry(&work.geometry, w, &mut work.y);
-        self.tree.place(out, &mut work.other);
-        let first = W::STORED * self.tree.branches.len();
-        for (k, measure) in self.inner.counted.iter().enumerate() {
-            let (_, g) = measure.value(&mut W::poses(&work.q));
-            let near = q[self.tree.stored + k] + gather(measure.bodies(), &g, &work.y);
-            work.other[first + k] = near;
-        }
-        for (k, measure) in self.inner.counted.iter().enumerate() {
-            out[self.tree.stored + k] = measure.value(&mut W::poses(&work.other)).0;
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        self.vectors(|stored, moved, count| {
-            for k in 0..count {
-                w[moved + k] = q1[stored + k] - q0[stored + k];
-            }
-        });
-        for (stored, moved) in self.rotations() {
-            let back = rotation::conjugate(&quaternion(q0, stored));
-            let turned = rotation::product(&back, &quaternion(q1, stored));
-            w[moved..moved + 3].copy_from_slice(rotation::log(&turned).as_slice());
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        for (_, moved) in self.rotations() {
-            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[moved..moved + 3]));
-            out[moved..moved + 3].copy_from_slice(x.cross(&y).as_slice());
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        for (_, moved) in self.rotations() {
-            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[moved..moved + 3]));
-            let turned = rotation::tangent_inverse(&theta) * own;
-            y[moved..moved + 3].copy_from_slice(turned.as_slice());
-        }
     }
 
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
@@ -550,13 +503,11 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         let work = &mut *self.moving(q, v);
         match self.raised {
             None => self.stiffness(cx, work, a, lambda, weights, out),
@@ -582,7 +533,9 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
     }
 
     fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
-        self.each_closure(|part, closure| part.rate(cx, &mut phi_t[closure.rows.clone()]));
+        self.each_closure(|part, closure| {
+            part.constraint_rate(cx, &mut phi_t[closure.rows.clone()])
+        });
     }
 
     /// γ of the bodies + G J̇ ż
@@ -597,24 +550,16 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         self.load_closures(work);
         let poses = &mut W::poses(&work.q);
         self.each_closure(|part, closure| {
-            part.convective(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
+            part.acceleration_bias(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
         });
         work.joints.fill(0.0);
         (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
         for closure in &self.closures {
             for slot in closure.slots.clone() {
-                let (row, column) = self.inner.pattern.jacobian[slot];
+                let (row, column) = self.inner.sparsity.jacobian[slot];
                 let own = closure.rows.start + row as usize - closure.inner;
                 gamma[own] += work.g[slot] * work.y[column as usize];
             }
-        }
-    }
-
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        self.inner.active_constraints(modes, &mut work.active);
-        for (out, &row) in rows.iter_mut().zip(&self.rows) {
-            *out = work.active[row];
         }
     }
 
@@ -635,13 +580,11 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
     }
 
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let work = self.moving(q, v);
-        self.inner.energy(cx, &work.q, &work.v)
+        self.inner_energy(cx, q, v)
     }
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let work = self.moving(q, v);
-        self.inner.power(cx, &work.q, &work.v)
+        self.inner_power(cx, q, v)
     }
 
     fn coordinate_name(&self, i: usize) -> String {
@@ -651,80 +594,110 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
     fn constraint_name(&self, i: usize) -> String {
         self.inner.constraint_name(self.rows[i])
     }
+}
 
-    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
+impl<W: JointMap<N>, const N: usize> ConfigurationSpace for Relative<W, N> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        self.vectors(|stored, moved, count| {
+            for k in 0..count {
+                out[stored + k] = q[stored + k] + w[moved + k];
+            }
+        });
+        for (stored, moved) in self.rotations() {
+            let step = rotation::exp(&Vec3::new(w[moved], w[moved + 1], w[moved + 2]));
+            let turned = rotation::product(&quaternion(q, stored), &step);
+            out[stored..stored + 4].copy_from_slice(&rotation::normalized(&turned));
+        }
+        if self.inner.counted_angles.is_empty() {
+            return;
+        }
+        // Counted angles: near the old value plus what the gradient foresees.
+        let mut guard = self.at(q);
+        let work = &mut *guard;
+        self.tree.carry(&work.geometry, w, &mut work.y);
+        self.tree.place(out, &mut work.other);
+        let first = W::STORED * self.tree.branches.len();
+        for (k, measure) in self.inner.counted_angles.iter().enumerate() {
+            let (_, g) = measure.value(&mut W::poses(&work.q));
+            let near = q[self.tree.stored + k] + gather(measure.bodies(), &g, &work.y);
+            work.other[first + k] = near;
+        }
+        for (k, measure) in self.inner.counted_angles.iter().enumerate() {
+            out[self.tree.stored + k] = measure.value(&mut W::poses(&work.other)).0;
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        self.vectors(|stored, moved, count| {
+            for k in 0..count {
+                w[moved + k] = q1[stored + k] - q0[stored + k];
+            }
+        });
+        for (stored, moved) in self.rotations() {
+            let back = rotation::conjugate(&quaternion(q0, stored));
+            let turned = rotation::product(&back, &quaternion(q1, stored));
+            w[moved..moved + 3].copy_from_slice(rotation::log(&turned).as_slice());
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (_, moved) in self.rotations() {
+            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[moved..moved + 3]));
+            out[moved..moved + 3].copy_from_slice(x.cross(&y).as_slice());
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        for (_, moved) in self.rotations() {
+            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[moved..moved + 3]));
+            let turned = rotation::tangent_inverse(&theta) * own;
+            y[moved..moved + 3].copy_from_slice(turned.as_slice());
+        }
+    }
+}
+
+impl<W: JointMap<N>, const N: usize> VelocityTransformation for Relative<W, N> {
+    type Inner = Absolute<W, N>;
+
+    fn inner(&self) -> &Absolute<W, N> {
+        &self.inner
+    }
+
+    fn with_velocities<R>(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        evaluate: impl FnOnce(&[f64], &[f64]) -> R,
+    ) -> Option<R> {
         let work = self.moving(q, v);
-        self.inner.initial_modes(cx, &work.q, &work.v, modes);
+        Some(evaluate(&work.q, &work.v))
     }
 
-    fn event_functions(
+    fn with_motion<R>(
         &self,
         cx: &EvaluationContext,
         at: &MotionPoint,
-        phi: &mut [f64],
-        rate: &mut [f64],
-    ) {
-        if self.size.ne > 0 {
-            let work = &mut *self.moving(at.q, at.v);
-            self.inner
-                .event_functions(cx, &self.lifted(cx, work, at), phi, rate);
-        }
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.inner.crossing(modes, i)
-    }
-
-    fn handle_event(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        modes: &mut [i32],
         n: &mut [f64],
-    ) -> EventEffect {
+        evaluate: impl FnOnce(&MotionPoint, &mut [f64]) -> R,
+    ) -> Option<R> {
         let work = &mut *self.moving(at.q, at.v);
         let mut gradient = std::mem::take(&mut work.gradient);
-        let motion = self.lifted(cx, work, at);
-        let reaction = self
-            .inner
-            .handle_event(cx, &motion, i, modes, &mut gradient);
-        self.tree.collect(&work.geometry, &mut gradient, n);
-        work.gradient = gradient;
-        reaction
-    }
-
-    fn tangential_direction(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<TangentialFriction> {
-        let work = &mut *self.moving(at.q, at.v);
-        let mut gradient = std::mem::take(&mut work.gradient);
-        let motion = self.lifted(cx, work, at);
-        let slip = self
-            .inner
-            .tangential_direction(cx, &motion, i, direction, &mut gradient);
-        if slip.is_some() {
-            self.tree.collect(&work.geometry, &mut gradient, t);
+        gradient.fill(0.0);
+        let result = evaluate(&self.lifted(cx, work, at), &mut gradient);
+        if !n.is_empty() {
+            self.tree.collect(&work.geometry, &mut gradient, n);
         }
         work.gradient = gradient;
-        slip
+        Some(result)
     }
 
-    fn event_name(&self, i: usize) -> String {
-        self.inner.event_name(i)
-    }
-
-    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.deactivate_unilateral(modes, gaps);
-    }
-
-    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.inner.activate_unilateral(i, modes);
+    fn active(&self, modes: &[i32], active: &mut [bool]) {
+        let mut work = self.work.lock();
+        self.inner.active_constraints(modes, &mut work.active);
+        for (out, &row) in active.iter_mut().zip(&self.rows) {
+            *out = work.active[row];
+        }
     }
 }
 

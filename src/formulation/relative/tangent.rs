@@ -9,7 +9,7 @@ use super::jacobian::{BodyMotion, MotionVariation, of_group};
 use super::joint_map::JointMap;
 use super::{Relative, RelativeCache as Whole};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::{Evaluated, EvaluationContext, System, TangentWeights};
+use crate::formulation::{Evaluated, EvaluationContext, MotionPoint, System, TangentWeights};
 use crate::linalg::rotation::{self, Mat3, Vec3};
 
 /// Scratch.
@@ -50,7 +50,7 @@ impl RelativeTangentWorkspace {
                 ..Self::default()
             };
         }
-        let entries = inner.pattern.tangent.len();
+        let entries = inner.sparsity.tangent.len();
         Self {
             inertia: wide(),
             damping: vec![0.0; entries],
@@ -102,9 +102,19 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     stiffness,
                     theta: &[],
                 };
-                (self.inner).tangent(cx, q, v, &work.a, lambda, &one, values)?;
+                (self.inner).tangent(
+                    cx,
+                    &MotionPoint {
+                        q,
+                        v,
+                        a: &work.a,
+                        lambda,
+                    },
+                    &one,
+                    values,
+                )?;
             }
-            let places = &self.inner.pattern.tangent;
+            let places = &self.inner.sparsity.tangent;
             let values = [&work.damping, &work.stiffness];
             for (entries, values) in work.entries.iter_mut().zip(values) {
                 entries.clear();
@@ -182,7 +192,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     for (x, k) in moved.iter_mut().zip(own.clone()) {
                         *x = m * y[k] + c * on_rate[k];
                     }
-                    (self.inner).mass_of(b, cx, &moved[..width], &mut rate[own]);
+                    (self.inner).body_mass_times(b, cx, &moved[..width], &mut rate[own]);
                 }
                 if c != 0.0 {
                     add_times(c, damping, y, rate);
@@ -195,7 +205,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     // M A + C V + K Y
                     for &b in &work.below {
                         let own = width * b..width * (b + 1);
-                        (self.inner).mass_of(b, cx, &on_a[own.clone()], &mut work.place[own]);
+                        (self.inner).body_mass_times(
+                            b,
+                            cx,
+                            &on_a[own.clone()],
+                            &mut work.place[own],
+                        );
                     }
                     add_times(1.0, damping, on_v, &mut work.place);
                     add_times(1.0, stiffness, y, &mut work.place);
@@ -268,7 +283,8 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             theta: if weights.theta.is_empty() { &[] } else { theta },
             ..*weights
         };
-        self.inner.tangent(cx, q, v, y, lambda, &of_bodies, out)
+        self.inner
+            .tangent(cx, &MotionPoint { q, v, a: y, lambda }, &of_bodies, out)
     }
 
     /// Which bodies hang on a branch.

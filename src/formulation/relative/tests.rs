@@ -7,7 +7,9 @@ use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::{self, Absolute};
 use crate::formulation::derivative_check::{DerivativeCheck, check};
 use crate::formulation::relative::joint_map::JointMap;
-use crate::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
+use crate::formulation::{
+    ConfigurationSpace, EvaluationContext, Mechanism, MotionPoint, System, TangentWeights,
+};
 use crate::linalg::random::Random;
 use crate::linalg::rotation::{self, Vec3};
 use crate::model::quantity::{JointField, Quantity};
@@ -163,10 +165,12 @@ pub(crate) fn balance(system: &dyn System, q: &[f64], v: &[f64]) -> (Vec<f64>, V
     system
         .tangent(
             &CX,
-            q,
-            v,
-            &zero[..nv],
-            &zero[..nc],
+            &MotionPoint {
+                q,
+                v,
+                a: &zero[..nv],
+                lambda: &zero[..nc],
+            },
             &TangentWeights::MASS,
             &mut s,
         )
@@ -327,10 +331,12 @@ fn derivatives<W: JointMap<N>, const N: usize>(model: &Model, random: &mut Rando
     system
         .tangent(
             &CX,
-            &q,
-            &v,
-            &zero[..size.nv],
-            &zero[..size.nc],
+            &MotionPoint {
+                q: &q,
+                v: &v,
+                a: &zero[..size.nv],
+                lambda: &zero[..size.nc],
+            },
             &TangentWeights::MASS,
             &mut m,
         )

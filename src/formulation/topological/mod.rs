@@ -18,12 +18,11 @@ mod rotation_vector;
 mod system;
 mod tangent;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::relative::closure::{ClosureConstraints, NOWHERE};
 use super::relative::{PlanarRelative, SpatialRelative};
 use super::{Dimensions, Mechanism};
 use crate::error::Result;
+use crate::formulation::cache::{CacheGuard, Cached};
 use crate::linalg::random::Random;
 use crate::model::Model;
 use continuation::Continuation;
@@ -44,7 +43,7 @@ pub struct Topological {
     rechoose: bool,
     /// Coordinates in loops that are independent at the start if they can be.
     first: Vec<usize>,
-    work: Mutex<TopologicalCache>,
+    work: Cached<TopologicalCache>,
 }
 
 /// Everything at the last positions that were looked at. One instance owns its system: the lock is never waited for.
@@ -119,7 +118,7 @@ impl Topological {
             whole_rows,
             rechoose: model.solver.rechoose,
             first,
-            work: Mutex::new(work),
+            work: Cached::new(work),
         };
         // So that coordinates have names.
         let size = super::System::dimensions(&system);
@@ -136,19 +135,19 @@ impl Topological {
             .collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, TopologicalCache> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> CacheGuard<'_, TopologicalCache> {
+        self.work.lock()
     }
 
     /// The work space at q; none where the independent coordinates say nothing.
-    fn at(&self, q: &[f64]) -> Option<MutexGuard<'_, TopologicalCache>> {
+    fn at(&self, q: &[f64]) -> Option<CacheGuard<'_, TopologicalCache>> {
         let mut work = self.lock();
         let fits = work.here.load(&self.layout, &*self.inner, q);
         fits.then_some(work)
     }
 
     /// The same with rates.
-    fn moving(&self, q: &[f64], v: &[f64]) -> Option<MutexGuard<'_, TopologicalCache>> {
+    fn moving(&self, q: &[f64], v: &[f64]) -> Option<CacheGuard<'_, TopologicalCache>> {
         let mut work = self.at(q)?;
         work.here.moving(&self.layout, &*self.inner, v);
         Some(work)

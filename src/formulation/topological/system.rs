@@ -2,9 +2,11 @@
 
 use super::kinematics::{CoordinateKind, CoordinateLayout};
 use super::{Topological, TopologicalCache};
+use crate::formulation::relative::closure::ClosureConstraints;
+use crate::formulation::transformed::VelocityTransformation;
 use crate::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, FullConstraintSet,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, CoordinatePartitioning, Dimensions, Energy, Evaluated, EvaluationContext,
+    FullConstraintSet, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::linalg::rotation::{self, Vec3};
 
@@ -45,6 +47,10 @@ impl TopologicalCache {
 }
 
 impl System for Topological {
+    fn partitioning(&self) -> Option<&dyn CoordinatePartitioning> {
+        Some(self)
+    }
+
     fn dimensions(&self) -> Dimensions {
         let l = &self.layout;
         Dimensions {
@@ -76,89 +82,6 @@ impl System for Topological {
         self.inner
             .full_constraints()
             .map(|_| self as &dyn FullConstraintSet)
-    }
-
-    /// Not a number where the dependent coordinates do not follow.
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        let (l, inner) = (&self.layout, &*self.inner);
-        let work = &mut *self.lock();
-        let TopologicalCache {
-            from, here, way, ..
-        } = work;
-        let begins = from.load(l, inner, q);
-        if begins && way.go(l, inner, from, w, here, !self.rechoose) {
-            work.lost = None;
-            for (own, (q, w)) in here.q.iter_mut().zip(q.iter().zip(w)) {
-                *own = q + w;
-            }
-            for &k in &l.turning {
-                here.q[k..k + 3].fill(0.0);
-            }
-            out.copy_from_slice(&here.q);
-        } else {
-            // At the last good position.
-            work.lost = work.from.weakest(l);
-            out.fill(f64::NAN);
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        let l = &self.layout;
-        for (k, w) in w.iter_mut().enumerate() {
-            *w = q1[k] - q0[k];
-        }
-        if l.turning.is_empty() {
-            return;
-        }
-        let x = &mut self.lock().z[0];
-        (self.inner).difference(&q0[l.joints()], &q1[l.joints()], x);
-        for &k in &l.turning {
-            for i in k..k + 3 {
-                w[i] = x[l.free[i]];
-            }
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        for &k in &self.layout.turning {
-            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
-            out[k..k + 3].copy_from_slice(x.cross(&y).as_slice());
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        for &k in &self.layout.turning {
-            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
-            let turned = rotation::tangent_inverse(&theta) * own;
-            y[k..k + 3].copy_from_slice(turned.as_slice());
-        }
-    }
-
-    fn repartition(&self, q: &mut [f64], v: &mut [f64]) -> bool {
-        self.choose_anew(q, v)
-    }
-
-    fn repartitions(&self) -> bool {
-        true
-    }
-
-    fn conditioning(&self, q: &[f64]) -> f64 {
-        match self.rechoose {
-            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
-            // It has to come to its end.
-            false => 1.0,
-        }
-    }
-
-    fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
-        let lost = {
-            let work = self.lock();
-            let close = work.from.factor.regular < CLOSE;
-            let weakest = work.from.weakest(&self.layout).filter(|_| close);
-            work.lost.or(weakest)?
-        };
-        Some((self.inner.coordinate_name(lost), self.independent()))
     }
 
     fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
@@ -218,13 +141,11 @@ impl System for Topological {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         match self.moving(q, v) {
             Some(mut work) => self.stiffness(cx, &mut work, a, lambda, weights, out),
             None => {
@@ -310,14 +231,6 @@ impl System for Topological {
         }
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let work = &mut *self.lock();
-        self.inner.active_constraints(modes, &mut work.active);
-        for (out, &row) in rows.iter_mut().zip(&self.layout.own) {
-            *out = work.active[row];
-        }
-    }
-
     fn constraint_scale(&self, row: usize) -> f64 {
         self.inner.constraint_scale(self.layout.own[row])
     }
@@ -330,6 +243,160 @@ impl System for Topological {
         let (l, work) = (&self.layout, &mut *guard);
         work.carry(l, e);
         self.inner.norm(cx, work.here.z(l), scale, &work.z[0])
+    }
+
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
+        self.inner.coordinate_magnitude(&q[self.layout.joints()])
+    }
+
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
+        self.inner_energy(cx, q, v)
+    }
+
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
+        self.inner_power(cx, q, v)
+    }
+
+    fn coordinate_name(&self, i: usize) -> String {
+        let l = &self.layout;
+        let k = match l.free.get(i) {
+            Some(&k) => k,
+            None => l.looped[self.lock().here.independent[i - l.free.len()]],
+        };
+        self.inner.coordinate_name(k)
+    }
+
+    fn constraint_name(&self, i: usize) -> String {
+        self.inner.constraint_name(self.layout.own[i])
+    }
+}
+
+impl ConfigurationSpace for Topological {
+    /// Not a number where the dependent coordinates do not follow.
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        let (l, inner) = (&self.layout, &*self.inner);
+        let work = &mut *self.lock();
+        let TopologicalCache {
+            from, here, way, ..
+        } = work;
+        let begins = from.load(l, inner, q);
+        if begins && way.go(l, inner, from, w, here, !self.rechoose) {
+            work.lost = None;
+            for (own, (q, w)) in here.q.iter_mut().zip(q.iter().zip(w)) {
+                *own = q + w;
+            }
+            for &k in &l.turning {
+                here.q[k..k + 3].fill(0.0);
+            }
+            out.copy_from_slice(&here.q);
+        } else {
+            // At the last good position.
+            work.lost = work.from.weakest(l);
+            out.fill(f64::NAN);
+        }
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        let l = &self.layout;
+        for (k, w) in w.iter_mut().enumerate() {
+            *w = q1[k] - q0[k];
+        }
+        if l.turning.is_empty() {
+            return;
+        }
+        let x = &mut self.lock().z[0];
+        (self.inner).difference(&q0[l.joints()], &q1[l.joints()], x);
+        for &k in &l.turning {
+            for i in k..k + 3 {
+                w[i] = x[l.free[i]];
+            }
+        }
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for &k in &self.layout.turning {
+            let [x, y] = [x, y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
+            out[k..k + 3].copy_from_slice(x.cross(&y).as_slice());
+        }
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        for &k in &self.layout.turning {
+            let [theta, own] = [theta, &*y].map(|x| Vec3::from_column_slice(&x[k..k + 3]));
+            let turned = rotation::tangent_inverse(&theta) * own;
+            y[k..k + 3].copy_from_slice(turned.as_slice());
+        }
+    }
+}
+
+impl VelocityTransformation for Topological {
+    type Inner = dyn ClosureConstraints;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn with_velocities<R>(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        evaluate: impl FnOnce(&[f64], &[f64]) -> R,
+    ) -> Option<R> {
+        let work = self.moving(q, v)?;
+        let place = &work.here;
+        Some(evaluate(place.z(&self.layout), &place.rates.z_dot))
+    }
+
+    fn with_motion<R>(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        n: &mut [f64],
+        evaluate: impl FnOnce(&MotionPoint, &mut [f64]) -> R,
+    ) -> Option<R> {
+        let mut guard = self.moving(at.q, at.v)?;
+        let (l, work) = (&self.layout, &mut *guard);
+        let mut gradient = std::mem::take(&mut work.z[3]);
+        gradient.fill(0.0);
+        let result = evaluate(&self.expand(cx, work, at), &mut gradient);
+        work.z[3] = gradient;
+        if !n.is_empty() {
+            work.gather(l, 3, n);
+        }
+        Some(result)
+    }
+
+    fn active(&self, modes: &[i32], active: &mut [bool]) {
+        let work = &mut *self.lock();
+        self.inner.active_constraints(modes, &mut work.active);
+        for (out, &row) in active.iter_mut().zip(&self.layout.own) {
+            *out = work.active[row];
+        }
+    }
+}
+
+impl CoordinatePartitioning for Topological {
+    fn repartition(&self, q: &mut [f64], v: &mut [f64]) -> bool {
+        self.choose_anew(q, v)
+    }
+
+    fn conditioning(&self, q: &[f64]) -> f64 {
+        match self.rechoose {
+            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
+            // It has to come to its end.
+            false => 1.0,
+        }
+    }
+
+    fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
+        let lost = {
+            let work = self.lock();
+            let close = work.from.factor.regular < CLOSE;
+            let weakest = work.from.weakest(&self.layout).filter(|_| close);
+            work.lost.or(weakest)?
+        };
+        Some((self.inner.coordinate_name(lost), self.independent()))
     }
 
     fn dependent_defect(
@@ -375,130 +442,5 @@ impl System for Topological {
         }
         here.to_joints(l, defect);
         inner.norm(cx, here.z(l), &[], defect)
-    }
-
-    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
-        self.inner.coordinate_magnitude(&q[self.layout.joints()])
-    }
-
-    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let Some(work) = self.moving(q, v) else {
-            return Energy {
-                kinetic: f64::NAN,
-                potential: f64::NAN,
-            };
-        };
-        let place = &work.here;
-        (self.inner).energy(cx, place.z(&self.layout), &place.rates.z_dot)
-    }
-
-    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let Some(work) = self.moving(q, v) else {
-            return Power {
-                dissipated: f64::NAN,
-                supplied: f64::NAN,
-            };
-        };
-        let place = &work.here;
-        (self.inner).power(cx, place.z(&self.layout), &place.rates.z_dot)
-    }
-
-    fn coordinate_name(&self, i: usize) -> String {
-        let l = &self.layout;
-        let k = match l.free.get(i) {
-            Some(&k) => k,
-            None => l.looped[self.lock().here.independent[i - l.free.len()]],
-        };
-        self.inner.coordinate_name(k)
-    }
-
-    fn constraint_name(&self, i: usize) -> String {
-        self.inner.constraint_name(self.layout.own[i])
-    }
-
-    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        if let Some(work) = self.moving(q, v) {
-            let place = &work.here;
-            (self.inner).initial_modes(cx, place.z(&self.layout), &place.rates.z_dot, modes);
-        }
-    }
-
-    fn event_functions(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        phi: &mut [f64],
-        rate: &mut [f64],
-    ) {
-        if self.layout.inner.ne == 0 {
-            return;
-        }
-        let Some(mut guard) = self.moving(at.q, at.v) else {
-            phi.fill(f64::NAN);
-            return rate.fill(f64::NAN);
-        };
-        let motion = self.expand(cx, &mut guard, at);
-        self.inner.event_functions(cx, &motion, phi, rate);
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.inner.crossing(modes, i)
-    }
-
-    fn handle_event(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        modes: &mut [i32],
-        n: &mut [f64],
-    ) -> EventEffect {
-        let Some(mut guard) = self.moving(at.q, at.v) else {
-            n.fill(f64::NAN);
-            return EventEffect::Mode;
-        };
-        let (l, work) = (&self.layout, &mut *guard);
-        let mut gradient = std::mem::take(&mut work.z[3]);
-        let motion = self.expand(cx, work, at);
-        let reaction = self
-            .inner
-            .handle_event(cx, &motion, i, modes, &mut gradient);
-        work.z[3] = gradient;
-        work.gather(l, 3, n);
-        reaction
-    }
-
-    fn tangential_direction(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<TangentialFriction> {
-        let mut guard = self.moving(at.q, at.v)?;
-        let (l, work) = (&self.layout, &mut *guard);
-        let mut gradient = std::mem::take(&mut work.z[3]);
-        let motion = self.expand(cx, work, at);
-        let slip = self
-            .inner
-            .tangential_direction(cx, &motion, i, direction, &mut gradient);
-        work.z[3] = gradient;
-        if slip.is_some() {
-            work.gather(l, 3, t);
-        }
-        slip
-    }
-
-    fn event_name(&self, i: usize) -> String {
-        self.inner.event_name(i)
-    }
-
-    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.deactivate_unilateral(modes, gaps);
-    }
-
-    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.inner.activate_unilateral(i, modes);
     }
 }

@@ -14,7 +14,7 @@ use super::kinematics::{CoordinateKind, CoordinateLayout, Kinematics};
 use super::rotation_vector;
 use super::{Topological, TopologicalCache as Whole};
 use crate::formulation::relative::closure::ClosureConstraints;
-use crate::formulation::{Evaluated, EvaluationContext, TangentWeights};
+use crate::formulation::{Evaluated, EvaluationContext, MotionPoint, TangentWeights};
 use crate::linalg::rotation::{self, Vec3};
 
 /// Width of the difference of γ, of the mechanism's size: truncation is its fourth power, rounding 1e-16 over it.
@@ -201,7 +201,17 @@ impl Topological {
             };
             if damping != 0.0 || stiff {
                 let all = &whole.lambda;
-                (self.inner).tangent(cx, z, &rates.z_dot, &whole.z[1], all, &one, values)?;
+                (self.inner).tangent(
+                    cx,
+                    &MotionPoint {
+                        q: z,
+                        v: &rates.z_dot,
+                        a: &whole.z[1],
+                        lambda: all,
+                    },
+                    &one,
+                    values,
+                )?;
             }
         }
         whole.here.carry(l, a, &mut work.x_ddot);

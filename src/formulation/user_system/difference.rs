@@ -12,7 +12,7 @@
 //! many evaluations as one of three links.
 
 use super::{Callback, CallbackArguments, UserEquations, UserSystem, UserSystemShape};
-use crate::formulation::{Evaluated, EvaluationContext, System, TangentWeights};
+use crate::formulation::{ConfigurationSpace, Evaluated, EvaluationContext, TangentWeights};
 
 /// ε^(1/3): balances the h² of a central difference and its rounding.
 const CENTRAL: f64 = 6.06e-6;
@@ -180,7 +180,7 @@ impl<E: UserEquations> UserSystem<E> {
         w: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        let scratch = &mut *self.scratch();
+        let scratch = &mut *self.scratch.lock();
         out.fill(0.0);
         if w.mass != 0.0 {
             self.add_mass(at, w.mass, scratch, out)?;
@@ -446,7 +446,7 @@ impl<E: UserEquations> UserSystem<E> {
 
     /// G by differences of Φ.
     pub(super) fn differenced_jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
-        let DifferenceScratch { places, phi, .. } = &mut *self.scratch();
+        let DifferenceScratch { places, phi, .. } = &mut *self.scratch.lock();
         if let Err(fault) = self.difference_into(cx, q, &mut places[1], &mut phi[0], out) {
             self.troubles.postpone(fault, cx.t);
             out.fill(f64::NAN);
@@ -488,7 +488,7 @@ impl<E: UserEquations> UserSystem<E> {
 
     /// Φ_t by differences along t.
     pub(super) fn differenced_rate(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
-        let DifferenceScratch { phi, inputs, .. } = &mut *self.scratch();
+        let DifferenceScratch { phi, inputs, .. } = &mut *self.scratch.lock();
         let e = visible_time(TIME, cx.t);
         let outcome = STENCIL.iter().try_for_each(|&(steps, weight)| {
             let cx = later(cx, steps * e, inputs);
@@ -552,7 +552,7 @@ impl<E: UserEquations> UserSystem<E> {
             jacobian: [g, _],
             inputs,
             ..
-        } = &mut *self.scratch();
+        } = &mut *self.scratch.lock();
         let mut visit = |s: f64, weight: f64| -> Evaluated {
             let cx = match fixed {
                 true => *cx,

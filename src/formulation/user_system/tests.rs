@@ -178,7 +178,18 @@ fn tangent(system: &UserSystem<Made>, [mass, damping, stiffness]: [f64; 3]) -> V
         theta: &[],
     };
     let mut out = vec![0.0; 9];
-    (system.tangent(&CX, &Q, &V, &A, &L, &weights, &mut out)).expect("the code never refuses");
+    (system.tangent(
+        &CX,
+        &MotionPoint {
+            q: &Q,
+            v: &V,
+            a: &A,
+            lambda: &L,
+        },
+        &weights,
+        &mut out,
+    ))
+    .expect("the code never refuses");
     out
 }
 

@@ -10,8 +10,8 @@
 //! ```
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Power, Properties, Sparsity, System,
-    TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use nalgebra::Vector2;
 
@@ -228,13 +228,11 @@ impl System for Andrews {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         let (c, k) = (weights.damping, weights.stiffness);
         for (i, row) in mass(q).iter().enumerate() {
             for j in 0..7 {
@@ -322,3 +320,7 @@ impl System for Andrews {
         }
     }
 }
+
+impl ConfigurationSpace for Andrews {}
+
+impl HybridSystem for Andrews {}

@@ -3,8 +3,8 @@
 //! have to pull (floor force = m g − lift; at rest it is −λ).
 
 use biela::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint, Power,
-    Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// The mass and the floor.
@@ -68,10 +68,7 @@ impl System for Bounce {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -97,10 +94,6 @@ impl System for Bounce {
         gamma[0] = 0.0;
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        rows[0] = modes[0] == 1;
-    }
-
     fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * self.mass * (v[0] * v[0] + v[1] * v[1]),
@@ -117,6 +110,14 @@ impl System for Bounce {
 
     fn constraint_name(&self, _i: usize) -> String {
         "floor".into()
+    }
+}
+
+impl ConfigurationSpace for Bounce {}
+
+impl HybridSystem for Bounce {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        rows[0] = modes[0] == 1;
     }
 
     fn event_functions(

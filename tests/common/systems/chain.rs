@@ -2,7 +2,8 @@
 //! With two links it is the double pendulum of the reference.
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 const GRAVITY: f64 = 9.81;
@@ -86,13 +87,11 @@ impl System for Chain {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         w: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { lambda, .. } = *at;
         let mut slots = out.iter_mut();
         let mut put = |x: f64| *slots.next().expect("as many as the pattern") = x;
         for k in 0..self.0 {
@@ -153,3 +152,7 @@ impl System for Chain {
         }
     }
 }
+
+impl ConfigurationSpace for Chain {}
+
+impl HybridSystem for Chain {}

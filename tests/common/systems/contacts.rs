@@ -3,8 +3,8 @@
 //! and the row c, which holds φ = 0 in its mode 1. With friction a blow also acts along a second gradient.
 
 use biela::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint,
-    Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 
 /// Position, speed and acceleration of a wall.
@@ -104,10 +104,7 @@ impl System for Contacts {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -148,12 +145,6 @@ impl System for Contacts {
         }
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        for (row, mode) in rows.iter_mut().zip(modes) {
-            *row = *mode == 1;
-        }
-    }
-
     fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let mut energy = Energy::default();
         for i in 0..q.len() {
@@ -162,6 +153,16 @@ impl System for Contacts {
             energy.potential += 0.5 * k * (q[i] - x0).powi(2) - self.force[i] * q[i];
         }
         energy
+    }
+}
+
+impl ConfigurationSpace for Contacts {}
+
+impl HybridSystem for Contacts {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        for (row, mode) in rows.iter_mut().zip(modes) {
+            *row = *mode == 1;
+        }
     }
 
     fn event_functions(

@@ -1,8 +1,8 @@
 //! The linear oscillator with an input: q'' + ω² q = u.
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Power, Properties, Sparsity, System,
-    TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// ω² (1/s²)
@@ -60,10 +60,7 @@ impl System for DrivenOscillator {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -90,3 +87,7 @@ impl System for DrivenOscillator {
         e[0].abs()
     }
 }
+
+impl ConfigurationSpace for DrivenOscillator {}
+
+impl HybridSystem for DrivenOscillator {}

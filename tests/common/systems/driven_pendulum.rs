@@ -6,7 +6,8 @@
 //! ```
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 use nalgebra::Vector2;
 
@@ -72,14 +73,11 @@ impl System for DrivenPendulum {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.pendulum.tangent(cx, q, v, a, lambda, weights, out)
+        self.pendulum.tangent(cx, at, weights, out)
     }
 
     fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
@@ -120,3 +118,7 @@ impl System for DrivenPendulum {
         self.pendulum.energy(cx, q, v)
     }
 }
+
+impl ConfigurationSpace for DrivenPendulum {}
+
+impl HybridSystem for DrivenPendulum {}

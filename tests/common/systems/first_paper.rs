@@ -2,7 +2,8 @@
 //! a spring that hardens.
 
 use biela::formulation::{
-    Dimensions, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Evaluated, EvaluationContext, HybridSystem, MotionPoint,
+    Properties, Sparsity, System, TangentWeights,
 };
 
 use super::full;
@@ -49,10 +50,7 @@ impl System for TwoOscillators {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         w: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -65,6 +63,10 @@ impl System for TwoOscillators {
         Ok(())
     }
 }
+
+impl ConfigurationSpace for TwoOscillators {}
+
+impl HybridSystem for TwoOscillators {}
 
 /// Example 2: q'' + 0.01 q' + 5 q^power = 10; the paper's K(q) = 5 q² is a stiffness (power 3) or a force (power 2).
 pub struct Spring {
@@ -106,16 +108,18 @@ impl System for Spring {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        at: &MotionPoint,
         w: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, .. } = *at;
         let power = f64::from(self.power);
         let stiffness = 5.0 * power * q[0].powi(self.power - 1);
         out[0] = w.mass + 0.01 * w.damping + w.stiffness * stiffness;
         Ok(())
     }
 }
+
+impl ConfigurationSpace for Spring {}
+
+impl HybridSystem for Spring {}

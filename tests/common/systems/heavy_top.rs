@@ -8,7 +8,8 @@
 //! ```
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 
@@ -117,33 +118,6 @@ impl System for HeavyTop {
         Sparsity { tangent, jacobian }
     }
 
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        for i in 0..3 {
-            out[i] = q[i] + w[i];
-        }
-        let turned = rotation(q) * UnitQuaternion::from_scaled_axis(vector(&w[3..]));
-        let turned = turned.into_inner().normalize();
-        out[3..].copy_from_slice(&[turned.w, turned.i, turned.j, turned.k]);
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        for i in 0..3 {
-            w[i] = q1[i] - q0[i];
-        }
-        let turn = (rotation(q0).inverse() * rotation(q1)).scaled_axis();
-        w[3..].copy_from_slice(turn.as_slice());
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        out[..3].fill(0.0);
-        out[3..].copy_from_slice(vector(&x[3..]).cross(&vector(&y[3..])).as_slice());
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        let turned = inverse(vector(&theta[3..])) * vector(&y[3..]);
-        y[3..].copy_from_slice(turned.as_slice());
-    }
-
     fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         for i in 0..3 {
             out[i] = self.mass * a[i];
@@ -162,13 +136,11 @@ impl System for HeavyTop {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, lambda, .. } = *at;
         let omega = vector(&v[3..]);
         out[..3].fill(weights.mass * self.mass);
         let gyroscopic = hat(omega) * self.tensor() - hat(self.inertia.component_mul(&omega));
@@ -221,3 +193,34 @@ impl System for HeavyTop {
         }
     }
 }
+
+impl ConfigurationSpace for HeavyTop {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        for i in 0..3 {
+            out[i] = q[i] + w[i];
+        }
+        let turned = rotation(q) * UnitQuaternion::from_scaled_axis(vector(&w[3..]));
+        let turned = turned.into_inner().normalize();
+        out[3..].copy_from_slice(&[turned.w, turned.i, turned.j, turned.k]);
+    }
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        for i in 0..3 {
+            w[i] = q1[i] - q0[i];
+        }
+        let turn = (rotation(q0).inverse() * rotation(q1)).scaled_axis();
+        w[3..].copy_from_slice(turn.as_slice());
+    }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        out[..3].fill(0.0);
+        out[3..].copy_from_slice(vector(&x[3..]).cross(&vector(&y[3..])).as_slice());
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        let turned = inverse(vector(&theta[3..])) * vector(&y[3..]);
+        y[3..].copy_from_slice(turned.as_slice());
+    }
+}
+
+impl HybridSystem for HeavyTop {}

@@ -2,8 +2,8 @@
 //! mode, changed by an event at q = 0.25 only, so that each law continues smoothly past its border.
 
 use biela::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint,
-    Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// Mode 0: the spring. Mode 1: the constant force.
@@ -63,10 +63,7 @@ impl System for Impact {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -91,7 +88,11 @@ impl System for Impact {
             potential,
         }
     }
+}
 
+impl ConfigurationSpace for Impact {}
+
+impl HybridSystem for Impact {
     fn event_functions(
         &self,
         _cx: &EvaluationContext,

@@ -3,7 +3,8 @@
 //! notes.
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 use super::full;
@@ -52,13 +53,11 @@ impl System for NaturalDoublePendulum {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { lambda, .. } = *at;
         let [l1, l2] = [lambda[0], lambda[1]].map(|l| weights.stiffness * l);
         out.fill(0.0);
         for i in 0..2 {
@@ -104,3 +103,7 @@ impl System for NaturalDoublePendulum {
         }
     }
 }
+
+impl ConfigurationSpace for NaturalDoublePendulum {}
+
+impl HybridSystem for NaturalDoublePendulum {}

@@ -1,7 +1,8 @@
 //! The linear oscillator: q'' + ω² q = 0.
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// ω² (1/s²)
@@ -61,10 +62,7 @@ impl System for Oscillator {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -79,3 +77,7 @@ impl System for Oscillator {
         }
     }
 }
+
+impl ConfigurationSpace for Oscillator {}
+
+impl HybridSystem for Oscillator {}

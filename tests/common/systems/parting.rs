@@ -9,8 +9,8 @@
 //! contradicts the floor (with `lift`).
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Power, Properties, Sparsity, System,
-    TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// The point and its rail.
@@ -66,13 +66,11 @@ impl System for Parting {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, lambda, .. } = *at;
         let k = weights.stiffness;
         let [_, s1, s2] = late(q[0], 3).map(|s| self.strength * s);
         let l = lambda[1];
@@ -130,3 +128,7 @@ impl System for Parting {
         ["floor", "rail"][row].into()
     }
 }
+
+impl ConfigurationSpace for Parting {}
+
+impl HybridSystem for Parting {}

@@ -1,7 +1,8 @@
 //! The point pendulum in natural coordinates x, y: Φ = (|r|² − l²)/(2l), scaled to a length.
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// A point mass on a rod, pivot at the origin, gravity along −y.
@@ -59,13 +60,11 @@ impl System for Pendulum {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { lambda, .. } = *at;
         let diagonal = weights.mass * self.mass + weights.stiffness * lambda[0] / self.length;
         out.fill(diagonal);
         Ok(())
@@ -102,3 +101,7 @@ impl System for Pendulum {
         }
     }
 }
+
+impl ConfigurationSpace for Pendulum {}
+
+impl HybridSystem for Pendulum {}

@@ -9,7 +9,8 @@
 //! ```
 
 use biela::formulation::{
-    Dimensions, Energy, Evaluated, EvaluationContext, Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 use nalgebra::Vector2;
 
@@ -131,13 +132,16 @@ impl System for DoublePendulum {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        acc: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint {
+            q,
+            v,
+            a: acc,
+            lambda,
+        } = *at;
         let ([a, b, d], weight) = (self.inertia(), self.weight());
         let (s, c) = (q[0] - q[1]).sin_cos();
         let mass = [a, b * c, b * c, d];
@@ -209,3 +213,7 @@ impl System for DoublePendulum {
         }
     }
 }
+
+impl ConfigurationSpace for DoublePendulum {}
+
+impl HybridSystem for DoublePendulum {}

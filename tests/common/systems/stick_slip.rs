@@ -3,8 +3,8 @@
 //! friction is not enough to go on sticking.
 
 use biela::formulation::{
-    Crossing, Dimensions, Evaluated, EvaluationContext, EventEffect, MotionPoint, Properties,
-    Sparsity, System, TangentWeights, latch,
+    ConfigurationSpace, Crossing, Dimensions, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// SI units.
@@ -24,7 +24,7 @@ impl System for StickSlip {
             nv: 1,
             nc: 1,
             ne: 2,
-            modes: 1 + latch::PLACES,
+            modes: 1 + NUMBER_LEN,
             ..Dimensions::default()
         }
     }
@@ -55,10 +55,7 @@ impl System for StickSlip {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -67,7 +64,7 @@ impl System for StickSlip {
     }
 
     fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
-        phi[0] = q[0] - self.belt * cx.t - latch::get(&cx.modes[1..]);
+        phi[0] = q[0] - self.belt * cx.t - number_in(&cx.modes[1..]);
     }
 
     fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
@@ -87,7 +84,11 @@ impl System for StickSlip {
     ) {
         gamma[0] = 0.0;
     }
+}
 
+impl ConfigurationSpace for StickSlip {}
+
+impl HybridSystem for StickSlip {
     fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
         rows[0] = modes[0] == 0;
     }
@@ -124,11 +125,27 @@ impl System for StickSlip {
     ) -> EventEffect {
         if i == 0 {
             modes[0] = 0;
-            latch::put(&mut modes[1..], at.q[0] - self.belt * cx.t);
+            put_number(&mut modes[1..], at.q[0] - self.belt * cx.t);
         } else {
             // It slips the way the spring pulls.
             modes[0] = if at.q[0] > 0.0 { -1 } else { 1 };
         }
         EventEffect::Mode
     }
+}
+
+/// Modes that a real number takes, so that it is saved and restored with them and only events change it.
+const NUMBER_LEN: usize = 2;
+
+/// Writes `x` into the first two of `modes`.
+fn put_number(modes: &mut [i32], x: f64) {
+    let bits = x.to_bits();
+    modes[0] = ((bits >> 32) as u32).cast_signed();
+    modes[1] = (bits as u32).cast_signed();
+}
+
+/// The number in the first two of `modes`.
+fn number_in(modes: &[i32]) -> f64 {
+    let [high, low] = [modes[0], modes[1]].map(|x| u64::from(x.cast_unsigned()));
+    f64::from_bits(high << 32 | low)
 }

@@ -2,8 +2,8 @@
 //! with restitution along the only way the rod leaves it.
 
 use biela::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint,
-    Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 use super::pendulum::Pendulum;
@@ -45,14 +45,11 @@ impl System for WallPendulum {
     fn tangent(
         &self,
         cx: &EvaluationContext,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
+        at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.pendulum.tangent(cx, q, v, a, lambda, weights, out)
+        self.pendulum.tangent(cx, at, weights, out)
     }
 
     fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
@@ -80,7 +77,11 @@ impl System for WallPendulum {
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         self.pendulum.energy(cx, q, v)
     }
+}
 
+impl ConfigurationSpace for WallPendulum {}
+
+impl HybridSystem for WallPendulum {
     fn event_functions(
         &self,
         _cx: &EvaluationContext,

@@ -2,8 +2,8 @@
 //! fires is noted in the modes: mode i counts the firings of event i.
 
 use biela::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, MotionPoint,
-    Properties, Sparsity, System, TangentWeights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// φ and its rate.
@@ -92,10 +92,7 @@ impl System for Watched {
     fn tangent(
         &self,
         _cx: &EvaluationContext,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
+        _at: &MotionPoint,
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
@@ -109,7 +106,11 @@ impl System for Watched {
             potential: 0.0,
         }
     }
+}
 
+impl ConfigurationSpace for Watched {}
+
+impl HybridSystem for Watched {
     fn event_functions(
         &self,
         cx: &EvaluationContext,

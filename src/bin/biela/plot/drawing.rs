@@ -3,7 +3,7 @@
 use biela::model::{Joint, JointFrame, JointKind, JointPlacement, Model};
 
 use super::animation::Playback;
-use super::body_motion::BodyMotion;
+use super::body_trajectory::BodyTrajectory;
 use super::force_drawing::{draw_force, ends_of, force_ends};
 use super::geometry::{Point, planar, rotated};
 use super::ground::{Rail, draw_support};
@@ -154,7 +154,7 @@ impl Scene {
         playback: &Playback,
         frame: &DrawnFrame,
     ) {
-        let motions: Vec<BodyMotion> = poses.iter().map(BodyMotion::new).collect();
+        let motions: Vec<BodyTrajectory> = poses.iter().map(BodyTrajectory::new).collect();
         let mut visible = self.visible(&motions);
         for ends in model
             .forces
@@ -197,7 +197,7 @@ impl Scene {
     }
 
     /// All points at all times, in the ground frame (m): the view must contain them.
-    fn visible(&self, motions: &[BodyMotion]) -> Vec<Point> {
+    fn visible(&self, motions: &[BodyTrajectory]) -> Vec<Point> {
         let mut points = self.supports.clone();
         for (part, motion) in self.parts.iter().zip(motions) {
             let corners = part.outline.corners();
@@ -218,7 +218,7 @@ impl DrawnPart {
         svg: &mut Svg,
         name: &str,
         number: usize,
-        motion: &BodyMotion,
+        motion: &BodyTrajectory,
         view: &View,
         playback: &Playback,
     ) {

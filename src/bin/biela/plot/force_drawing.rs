@@ -3,7 +3,7 @@
 use biela::model::{BodyRef, Force, ForceKind};
 
 use super::animation::Playback;
-use super::body_motion::BodyMotion;
+use super::body_trajectory::BodyTrajectory;
 use super::geometry::{Point, planar};
 use super::svg::{Svg, polyline};
 use super::view::View;
@@ -12,7 +12,7 @@ use super::view::View;
 pub fn draw_force(
     svg: &mut Svg,
     force: &Force,
-    motions: &[BodyMotion],
+    motions: &[BodyTrajectory],
     view: &View,
     playback: &Playback,
 ) {
@@ -42,7 +42,7 @@ fn tenths(p: Point) -> Point {
 }
 
 /// Both ends of a force between points over time, in the ground frame; `None` for other forces.
-pub fn force_ends(force: &Force, motions: &[BodyMotion]) -> Option<[Vec<Point>; 2]> {
+pub fn force_ends(force: &Force, motions: &[BodyTrajectory]) -> Option<[Vec<Point>; 2]> {
     let (bodies, points) = ends_of(force)?;
     let frames = motions.first()?.angles.len();
     Some([0, 1].map(|side| {

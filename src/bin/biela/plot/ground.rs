@@ -1,6 +1,6 @@
 //! Parts fixed to the ground: rails of prismatic joints, supports of pins.
 
-use super::body_motion::BodyMotion;
+use super::body_trajectory::BodyTrajectory;
 use super::geometry::{Point, rotated};
 use super::outline::DrawnOutline;
 use super::svg::{Svg, polyline};
@@ -37,7 +37,7 @@ impl Rail {
     }
 
     /// Ends of the guide as drawn: the travel of the body and its length.
-    pub fn ends(&self, motion: &BodyMotion) -> [Point; 2] {
+    pub fn ends(&self, motion: &BodyTrajectory) -> [Point; 2] {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for [x, y] in motion.path(self.slider) {
             let along = (x - self.point[0]) * self.axis[0] + (y - self.point[1]) * self.axis[1];
@@ -56,7 +56,7 @@ impl Rail {
     }
 
     /// Draws the guide, hatched on the side of the ground.
-    pub fn draw(&self, svg: &mut Svg, view: &View, motion: &BodyMotion) {
+    pub fn draw(&self, svg: &mut Svg, view: &View, motion: &BodyTrajectory) {
         let [from, to] = self.ends(motion).map(|p| view.at(p));
         let length = (to[0] - from[0]).hypot(to[1] - from[1]);
         if length.is_nan() || length <= 0.0 {

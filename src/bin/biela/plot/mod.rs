@@ -3,7 +3,7 @@
 
 mod animation;
 mod axes;
-mod body_motion;
+mod body_trajectory;
 mod drawing;
 mod force_drawing;
 mod geometry;

@@ -173,10 +173,12 @@ impl Solved {
         system
             .tangent(
                 &STILL,
-                &q,
-                &v,
-                &v,
-                &vec![0.0; nc],
+                &MotionPoint {
+                    q: &q,
+                    v: &v,
+                    a: &v,
+                    lambda: &vec![0.0; nc],
+                },
                 &TangentWeights::MASS,
                 &mut values,
             )

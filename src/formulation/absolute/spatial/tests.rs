@@ -2,7 +2,7 @@
 
 use crate::formulation::absolute::SpatialAbsolute;
 use crate::formulation::derivative_check::{DerivativeCheck, check};
-use crate::formulation::{EvaluationContext, MotionPoint, System};
+use crate::formulation::{ConfigurationSpace, EvaluationContext, MotionPoint, System};
 use crate::linalg::random::Random;
 use crate::linalg::rotation;
 use crate::model::*;

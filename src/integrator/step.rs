@@ -1,0 +1,282 @@
+//! The step loop. Read this file first:
+//!
+//! ```text
+//!   advance    handle events that are due, then one accepted step
+//!   step       plan → try_step → error test → accept
+//!                        ↑                ↘ on_error_test_failure: shorter step
+//!                        └─────────────────── on_step_failure: move the end | update redundancy | shorter step | fail
+//! ```
+//!
+//! The formulas of a trial step are those of a [`Method`](super::method::Method); nothing here depends on which one it is.
+
+use super::controller::{FAILURE_RATIO, StepControl};
+use super::singularity::typical_pivot;
+use super::state::{Accepted, State, Statistics};
+use super::tolerances::REDUNDANT_RESIDUAL;
+use super::trial::{NearSingular, StepEnd, StepFailure, StepTarget, TrialPlan};
+use super::workspace::Problem;
+use super::{Environment, Integrator};
+use crate::error::{Error, Result};
+use crate::formulation::system::System;
+
+impl Integrator {
+    /// One accepted step towards `t_end`, landing on it exactly by the stretch rule. On an error the state is the last
+    /// accepted one.
+    pub fn advance(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        state: &mut State,
+        t_end: f64,
+    ) -> Result<Accepted> {
+        let mut modes = std::mem::take(&mut self.modes);
+        let mut stats = state.statistics;
+        self.work.factor_cache.counted_step = state.factored_step;
+        self.work.factor_cache.counted_mass = state.factored_mass;
+        let contraction = state.newton_contraction;
+        self.has_backup = false;
+        let outcome = loop {
+            modes.copy_from_slice(&state.modes);
+            let p = Problem {
+                system,
+                env: *env,
+                modes: &modes,
+            };
+            self.work.select_active(system, state);
+            // Events caused by an input jump or by the last event come first; they may change the modes.
+            match self.handle_due_events(&p, state, &mut stats) {
+                Ok(true) => {}
+                Ok(false) => break self.step(&p, state, t_end, &mut stats),
+                Err(error) => break Err(error),
+            }
+        };
+        self.work.collect(&mut stats);
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.work.counted();
+        } else {
+            state.newton_contraction = contraction;
+            if self.has_backup {
+                state.copy_from(&self.backup);
+                self.segment.forget();
+            }
+        }
+        state.statistics = stats;
+        self.modes = modes;
+        outcome
+    }
+
+    /// Tries steps until one is accepted.
+    fn step(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        t_end: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
+        let mut plan = TrialPlan::new(&self.work.control, s, t_end);
+        loop {
+            match self.try_step(p, s, plan.target(), stats) {
+                Ok(error) if self.work.control.accepts(error) => {
+                    return self.accept(p, s, &plan, error, stats);
+                }
+                Ok(error) => self.on_error_test_failure(error, &mut plan, p, s, stats)?,
+                Err(failure) => self.on_step_failure(failure, &mut plan, p, s, stats)?,
+            }
+        }
+    }
+
+    /// One trial step; returns the estimated error over the tolerance. The trial holds the result.
+    pub(super) fn try_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        target: StepTarget,
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, StepFailure> {
+        let avoids = self.work.size.nc > 0 && self.method.avoids_singularities();
+        let error = if avoids && target.end != StepEnd::Forced {
+            self.try_step_avoiding_singularity(p, s, target, stats)?
+        } else {
+            self.trial_step(p, s, (target.h, target.t1), NearSingular::Accept, stats)?
+        };
+        if self.repartitions && target.end == StepEnd::Movable {
+            self.check_partition(p, s)?;
+        }
+        self.check_redundant_constraints(p, error)?;
+        Ok(error)
+    }
+
+    /// Fails if a trial that would be accepted violates a constraint that is treated as redundant.
+    fn check_redundant_constraints(
+        &self,
+        p: &Problem,
+        error: f64,
+    ) -> std::result::Result<(), StepFailure> {
+        let (by, row) = self.trial.redundant_residual;
+        let closed = by <= REDUNDANT_RESIDUAL * p.system.coordinate_magnitude(&self.trial.q);
+        if closed || !self.work.control.accepts(error) {
+            Ok(())
+        } else {
+            Err(StepFailure::RedundancyLost { row, by })
+        }
+    }
+
+    /// Plans a shorter step because the estimated error is above the tolerance.
+    fn on_error_test_failure(
+        &mut self,
+        error: f64,
+        plan: &mut TrialPlan,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        stats.rejected += 1;
+        s.newton_contraction = f64::INFINITY;
+        let h = plan.limit_after_error(self.work.control.after_rejected(plan.step.h, error));
+        if h < self.work.control.smallest(s.t) {
+            let worst = self.method.worst_coordinate(&self.trial);
+            return Err(Error::StepTooSmall {
+                time: s.t,
+                step: h,
+                reason: "the estimated error stayed above the tolerance",
+                culprit: p.system.coordinate_name(worst),
+            });
+        }
+        plan.shorten(h);
+        Ok(())
+    }
+
+    /// Plans another trial after one that failed, or returns the error that ends the run: moves the end, updates the set of
+    /// redundant constraints, or shortens the step.
+    fn on_step_failure(
+        &mut self,
+        failure: StepFailure,
+        plan: &mut TrialPlan,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        match failure {
+            StepFailure::NearSingular => {
+                plan.move_end(self.trial.pivot, &self.work.control);
+                stats.event_repeats += 1;
+                return Ok(());
+            }
+            StepFailure::RedundancyLost { .. }
+                if self.method.updates_redundancy()
+                    && plan.rank_updates <= self.work.size.nc
+                    && self.update_redundancy(p, s, stats) =>
+            {
+                plan.rank_updates += 1;
+                stats.event_repeats += 1;
+                return Ok(());
+            }
+            _ => {}
+        }
+        stats.newton_failures += 1;
+        s.newton_contraction = f64::INFINITY;
+        let control = &self.work.control;
+        let (h, smallest) = (plan.step.h, control.smallest_retried(self.work.size.ne > 0));
+        if failure.is_fatal() || smallest.is_infinite() {
+            return Err(failure.error(p.system, s.t, h));
+        }
+        if h <= smallest {
+            return Err(failure.fixed_step_too_small(p.system, s.t, h));
+        }
+        let h = h * FAILURE_RATIO;
+        if h < control.smallest(s.t) {
+            return Err(failure.step_too_small(p.system, s.t, h));
+        }
+        plan.shorten(h);
+        Ok(())
+    }
+
+    /// Makes the trial the new state, unless an event cuts it short; then up to the event.
+    fn accept(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        plan: &TrialPlan,
+        error: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
+        let control = &self.work.control;
+        let growth = StepControl::growth(s.first, plan.may_grow).min(self.trial.growth);
+        let next_h = control.after_accepted(plan.step, s.next_h, error, growth);
+        let located = if self.work.size.ne > 0 {
+            self.locate_event(p, s, stats)?
+        } else {
+            None
+        };
+        if located.is_some() {
+            self.back_up(s);
+        }
+        self.method
+            .complete_accepted(&mut self.work, p, s, &mut self.trial, stats);
+        let h = self.trial.h;
+        self.commit_trial(p, s);
+        s.next_h = next_h;
+        (s.first, s.may_grow) = (false, true);
+        stats.note_accepted(h, error, self.trial.corrected);
+        self.handle_end_of_step(p, s, located, stats)?;
+        if self.repartitions {
+            self.repartition(p, s, stats);
+        }
+        Ok(Accepted {
+            h,
+            event: located.is_some(),
+        })
+    }
+
+    /// Keeps the state before it is changed by something that may still fail.
+    pub(super) fn back_up(&mut self, state: &State) {
+        if !self.has_backup {
+            self.backup.copy_from(state);
+            self.has_backup = true;
+        }
+    }
+
+    /// Swaps the trial into the state and keeps the step for interpolation.
+    fn commit_trial(&mut self, p: &Problem, s: &mut State) {
+        let Self {
+            work,
+            method,
+            trial: y,
+            segment,
+            ..
+        } = self;
+        if !y.jerk_known {
+            // Values of an earlier trial must not get into a state.
+            y.jerk.fill(0.0);
+        }
+        segment.start(s);
+        std::mem::swap(&mut s.q, &mut y.q);
+        std::mem::swap(&mut s.v, &mut y.v);
+        std::mem::swap(&mut s.acc, &mut y.acc);
+        std::mem::swap(&mut s.lambda, &mut y.lambda);
+        std::mem::swap(&mut s.a, &mut y.a);
+        std::mem::swap(&mut s.delta, &mut y.delta);
+        std::mem::swap(&mut s.delta_dot, &mut y.delta_dot);
+        std::mem::swap(&mut s.lambda_dot, &mut y.lambda_dot);
+        std::mem::swap(&mut s.jerk, &mut y.jerk);
+        segment.begin(y);
+        (s.t, s.h) = (y.t, y.h);
+        s.jerk_known = y.jerk_known;
+        (s.newton_contraction, s.rate_uses) = (y.newton_contraction, y.contraction_uses);
+        s.typical_pivot = typical_pivot(s, y);
+        if y.restarts_history {
+            (s.h, s.newton_contraction) = (0.0, f64::INFINITY);
+        }
+        method.note_accepted(s, y);
+        for i in 0..s.scale.len().min(s.q.len()) {
+            s.scale[i] = s.scale[i].max(s.q[i].abs());
+        }
+        segment.end(s);
+        if work.character.does_work || work.character.moving_constraints {
+            let (dissipated, supplied) = segment.work(work, p, 1.0);
+            s.dissipated += dissipated;
+            s.supplied += supplied;
+        }
+        segment.close_books(s);
+    }
+}
