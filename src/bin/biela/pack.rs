@@ -42,7 +42,7 @@ enum Fmi {
     Three,
 }
 
-/// Packs.
+/// Packs a model.
 pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
     let standard = match arguments.fmi {
         Fmi::Two => FmiStandard::Two,

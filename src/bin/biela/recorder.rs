@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use biela::component::{Instance, Observer, StepProbe};
+use biela::{Instance, Observer, StepProbe};
 use cpu_time::ProcessTime;
 
 use crate::Failure;

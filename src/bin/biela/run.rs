@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use biela::component::{Causality, Instance, Variable};
-use biela::integrator::Statistics;
-use biela::model::{Experiment, Model};
+use biela::model::Experiment;
+use biela::{Causality, Instance, Model, Statistics, Variable};
 use cpu_time::ProcessTime;
 use serde_json::{Map, Value};
 
