@@ -283,8 +283,8 @@ pub unsafe extern "C" fn biela_instance_free(instance: *mut biela_instance) -> b
     })
 }
 
-/// Back to the beginning of its life: as just created, all variables at their start values, not
-/// initialized, inputs held. Mends an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
+/// Returns to the state after creation: all variables at their start values, not initialized, inputs
+/// constant. Repairs an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
 /// what `biela_variable_info` has given stays valid.
 ///
 /// # Safety

@@ -110,7 +110,7 @@ pub unsafe extern "C" fn biela_state_restore(
     }
 }
 
-/// How many bytes `biela_state_serialize` writes for this state.
+/// The number of bytes that `biela_state_serialize` writes for this state.
 ///
 /// # Safety
 /// `instance` and `state` are NULL or live handles; `size` is NULL or points to one number.

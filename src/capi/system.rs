@@ -52,7 +52,7 @@ pub const BIELA_CROSSING_FALLING: i32 = 2;
 /// Answer of `crossing`: both.
 pub const BIELA_CROSSING_EITHER: i32 = 3;
 
-/// Where a function of a system is evaluated. Arrays have the lengths of the definition, belong to the
+/// Arguments of a function of a system. Arrays have the lengths of the definition, belong to the
 /// library and are valid during the call only; those a function must not depend on are NULL.
 #[allow(non_camel_case_types)]
 #[repr(C)]
@@ -129,7 +129,7 @@ pub type biela_system_events = Option<
     ) -> i32,
 >;
 
-/// Which crossings of an event count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
+/// The crossings of an event that count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_crossing =
     Option<unsafe extern "C" fn(user: *mut c_void, modes: *const i32, event: usize) -> i32>;
@@ -152,7 +152,7 @@ pub type biela_system_fire = Option<
 pub type biela_system_hold =
     Option<unsafe extern "C" fn(user: *mut c_void, event: usize, modes: *mut i32) -> i32>;
 
-/// Which constraints are active in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
+/// The constraints that are active in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_active =
     Option<unsafe extern "C" fn(user: *mut c_void, modes: *const i32, rows: *mut u8) -> i32>;

@@ -81,7 +81,7 @@ pub unsafe extern "C" fn biela_set_input_derivatives(
     }
 }
 
-/// How inputs go on from the values set from now on: `order` 0 hold (the default), 1 along the line through
+/// Extrapolation of inputs after the values set from now on: `order` 0 constant (the default), 1 along the line through
 /// your last two values, 2 along the parabola through your last three; fewer where there are fewer yet. An
 /// input that is not set again goes on along its line or parabola. Part of the saved state; a reset brings
 /// the default back.

@@ -11,7 +11,7 @@ use crate::component::{Causality, InitialKind, Variability};
 use crate::error::Error;
 use crate::ffi::pointer;
 
-/// Who sets a variable.
+/// Causality of a variable: who sets it.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum biela_causality {
     Local = 4,
 }
 
-/// When the value of a variable may change.
+/// Variability of a variable: when its value may change.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum biela_variability {
     Continuous = 5,
 }
 
-/// Where the value of a variable at the start comes from.
+/// Origin of the start value of a variable.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub enum biela_initial {
     Calculated = 3,
 }
 
-/// What `biela_variable_info` tells. Call `biela_variable_default` on it first.
+/// Description of a variable, written by `biela_variable_info`. Call `biela_variable_default` on it first.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub struct biela_variable {
     pub description: *const c_char,
     /// When it changes.
     pub variability: biela_variability,
-    /// Where its value at the start comes from.
+    /// Origin of its start value.
     pub initial: biela_initial,
     /// 1: it may not be set below `min`; 0: there is no such bound.
     pub has_min: i32,
@@ -90,11 +90,11 @@ pub struct biela_variable {
     /// The inputs on which it depends directly (reading it right after setting one of them shows another
     /// value), in rising order; NULL where there are none; valid until the instance is freed.
     pub dependencies: *const u32,
-    /// How many there are; 0 for inputs and parameters.
+    /// Number of these inputs; 0 for inputs and parameters.
     pub dependency_count: usize,
     /// The inputs and parameters on which it depends right after `biela_initialize`; as above.
     pub initial_dependencies: *const u32,
-    /// How many there are.
+    /// Number of these inputs and parameters.
     pub initial_dependency_count: usize,
 }
 
