@@ -24,6 +24,7 @@ use super::tolerances::{
 };
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{PhasePoint, Problem, Workspace};
+use crate::constraint::minimum_norm::CorrectionTarget;
 use crate::formulation::system::Dimensions;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
@@ -302,9 +303,11 @@ impl Workspace {
             }
             mass_matrix.minimum_norm_correction_here(
                 sparsity,
-                r,
-                &[],
-                TANGENT_PROJECTION,
+                &CorrectionTarget {
+                    rate: r,
+                    computed_from: &[],
+                    tolerance: TANGENT_PROJECTION,
+                },
                 removed,
                 multipliers,
                 counts,

@@ -19,7 +19,7 @@ use super::workspace::{
     Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
 };
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::system::{Dimensions, TangentWeights};
+use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
@@ -178,10 +178,12 @@ impl Workspace {
             &self.sparsity,
             p.system,
             &cx,
-            &y.q,
-            &y.v,
-            &y.acc,
-            &y.lambda,
+            &MotionPoint {
+                q: &y.q,
+                v: &y.v,
+                a: &y.acc,
+                lambda: &y.lambda,
+            },
             &weights,
         )?;
         let phi = &mut self.newton.phi;

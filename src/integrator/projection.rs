@@ -13,6 +13,7 @@ use super::state::Statistics;
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, STEP_PROJECTION};
 use super::trial::{StepFailure, Trial};
 use super::workspace::{EvaluationVectors, Problem, Workspace};
+use crate::constraint::minimum_norm::CorrectionTarget;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::{Dimensions, TangentWeights};
 use crate::linalg::norm::max_abs;
@@ -244,9 +245,11 @@ impl Workspace {
             let left = self.step_matrix.minimum_norm_correction(
                 &self.sparsity,
                 self.mass_matrix.jacobian_at(),
-                r,
-                of,
-                STEP_PROJECTION,
+                &CorrectionTarget {
+                    rate: r,
+                    computed_from: of,
+                    tolerance: STEP_PROJECTION,
+                },
                 correction,
                 multipliers,
                 &mut self.counts,
@@ -270,9 +273,11 @@ impl Workspace {
         } = &mut self.projection;
         self.mass_matrix.minimum_norm_correction_here(
             &self.sparsity,
-            r,
-            of,
-            residual,
+            &CorrectionTarget {
+                rate: r,
+                computed_from: of,
+                tolerance: residual,
+            },
             correction,
             multipliers,
             &mut self.counts,

@@ -13,8 +13,8 @@ use super::singular_accelerations::SidePoint;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
-use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
+use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
 };

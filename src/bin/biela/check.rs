@@ -140,7 +140,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
         item(
             text,
             &force.name,
-            &format!("{}, {application}", model.force_type(force)),
+            &format!("{}, {application}", model.force_type(force).name()),
         );
     });
     let gravity = list(&model.gravity[..model.dimension]);

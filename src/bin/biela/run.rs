@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::model::Experiment;
+use biela::model::counters::{COUNTERS, CounterValue, Shown};
 use biela::{Causality, Instance, Model, Statistics, Variable};
-use cpu_time::ProcessTime;
 use serde_json::{Map, Value};
 
 use crate::Failure;
+use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::output;
 use crate::plot::{self, Animation};
@@ -134,9 +135,9 @@ fn simulate(
     recorder: &mut Recorder,
 ) -> (biela::Result<()>, Duration) {
     let recording = recorder.spent();
-    let began = ProcessTime::now();
+    let began = CpuClock::Process.now();
     let result = advance(instance, experiment.stop, points, recorder);
-    let cpu = began.elapsed();
+    let cpu = CpuClock::Process.now() - began;
     (result, cpu.saturating_sub(recorder.spent() - recording))
 }
 
@@ -308,26 +309,24 @@ impl Results {
         let finals: Map<String, Value> = names
             .zip(self.finals.iter().map(|&value| Value::from(value)))
             .collect();
-        let entries = [
-            ("steps", Value::from(s.steps)),
-            ("rejected", Value::from(s.rejected)),
-            ("newton_failures", Value::from(s.newton_failures)),
-            ("newton_iterations", Value::from(s.newton_iterations)),
-            ("residuals", Value::from(s.residuals)),
-            ("factorizations", Value::from(s.factorizations)),
-            ("solves", Value::from(s.solves)),
-            ("smallest_step", Value::from(s.smallest_step)),
-            ("largest_step", Value::from(s.largest_step)),
-            ("worst_error", Value::from(s.worst_error)),
+        let mut object: Map<String, Value> = (COUNTERS.iter())
+            .filter(|counter| counter.shown.contains(&Shown::Json))
+            .map(|counter| {
+                let value = match (counter.value)(s) {
+                    CounterValue::Count(count) => Value::from(count),
+                    CounterValue::Real(value) => Value::from(value),
+                };
+                (counter.name.to_owned(), value)
+            })
+            .collect();
+        for (key, value) in [
             ("cpu_seconds", Value::from(self.cpu.as_secs_f64())),
             ("real_time_factor", Value::from(self.real_time_factor())),
             ("energy_drift", Value::from(self.energy_drift)),
             ("final", Value::from(finals)),
-        ];
-        let object: Map<String, Value> = entries
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect();
+        ] {
+            object.insert(key.to_owned(), value);
+        }
         one_line(&Value::from(object))
     }
 

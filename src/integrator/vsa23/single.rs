@@ -5,7 +5,7 @@ use super::super::state::{State, Statistics};
 use super::super::workspace::{Problem, StepFailure, Workspace};
 use super::Vsa23;
 use super::stage::{CollocationPoint, StageNorm};
-use crate::constraint::factorization::Backend;
+use crate::constraint::sparsity::Backend;
 use crate::error::Result;
 use crate::formulation::system::System;
 use crate::model::SolverSettings;

@@ -13,8 +13,9 @@
 use super::super::newton::{culprit, largest};
 use super::super::state::{State, Statistics};
 use super::super::workspace::{Culprit, Problem, StepFailure, Workspace, first_not_finite};
+use crate::constraint::refinement::RefinementOptions;
 use crate::constraint::saddle_point::SaddlePoint;
-use crate::formulation::system::{Dimensions, System, TangentWeights};
+use crate::formulation::system::{Dimensions, MotionPoint, System, TangentWeights};
 use crate::linalg::norm::max_abs;
 
 /// Iterations before an attempt is given up.
@@ -251,7 +252,13 @@ impl StageIteration {
         } else {
             let matrix = &self.saddle.matrix;
             let factor = &mut self.saddle.factor;
-            let done = factor.solve_refined(&core.sparsity, matrix, false, SOLVED, 6, dx, dl);
+            let done = factor.solve_refined(
+                &core.sparsity,
+                matrix,
+                RefinementOptions::exact(SOLVED, 6),
+                dx,
+                dl,
+            );
             core.counts.solves += done.solves as u64;
         }
     }
@@ -277,10 +284,12 @@ impl StageIteration {
             &core.sparsity,
             p.system,
             &cx,
-            &y.q,
-            &y.v,
-            &y.acc,
-            &y.lambda,
+            &MotionPoint {
+                q: &y.q,
+                v: &y.v,
+                a: &y.acc,
+                lambda: &y.lambda,
+            },
             &weights,
         )?;
         let nv = core.size.nv;
