@@ -1,151 +1,293 @@
-//! Imports against the table "Who may import whom" of docs/architecture.md.
+//! Every import of every file is one that the table in `docs/architecture.md` allows.
+//!
+//! The table has a row for each layer: its module path, and the paths it may import. A file belongs to the layer with the longest
+//! path that is a prefix of its own. Imports are resolved through re-exports to the module that defines the name.
 
 use std::collections::BTreeMap;
+use std::fs;
 
-use crate::source::{Source, production, root};
+use super::source::{SourceFile, files, root};
 
-/// For each room the path prefixes it may import, from the table of the document.
-fn allowed() -> BTreeMap<String, Vec<String>> {
-    let text = std::fs::read_to_string(root().join("docs/architecture.md")).unwrap();
-    let table = text
-        .split("## Who may import whom")
-        .nth(1)
-        .expect("docs/architecture.md has the section \"Who may import whom\"");
-    let quoted = |cell: &str| -> Vec<String> {
+type Path = Vec<String>;
+
+struct Layer {
+    path: Path,
+    allowed: Vec<Path>,
+}
+
+/// The rows of the table that begins with `| layer | may import |`.
+fn table() -> Vec<Layer> {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("the document");
+    let rows = text
+        .lines()
+        .skip_while(|line| !line.starts_with("| layer | may import |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let paths = |cell: &str| -> Vec<Path> {
         cell.split('`')
             .skip(1)
             .step_by(2)
-            .map(str::to_string)
+            .map(|name| name.split("::").map(str::to_owned).collect())
             .collect()
     };
-    table
-        .lines()
-        .skip_while(|line| !line.starts_with('|'))
-        .take_while(|line| line.starts_with('|'))
-        .flat_map(|line| {
-            let cells: Vec<&str> = line.split('|').collect();
-            let may = quoted(cells[2]);
-            quoted(cells[1])
-                .into_iter()
-                .map(move |room| (room, may.clone()))
+    let mut layers = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').collect();
+        for path in paths(cells[1]) {
+            let allowed = paths(cells[2]);
+            layers.push(Layer { path, allowed });
+        }
+    }
+    layers
+}
+
+/// All paths of the use declarations in `code`, each with whether it is a re-export; groups are expanded.
+fn uses(code: &str) -> Vec<(bool, Path)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = code[from..].find("use ").map(|at| from + at) {
+        from = at + 4;
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| !c.is_whitespace()) {
+            continue;
+        }
+        let public = code[..at].trim_end().rsplit(['\n', ';', '}']).next();
+        let public = public.is_some_and(|words| words.trim().starts_with("pub"));
+        let Some(end) = code[from..].find(';').map(|end| from + end) else {
+            break;
+        };
+        let tree: String = code[from..end]
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let mut paths = Vec::new();
+        expand(&tree, &mut Vec::new(), &mut paths);
+        found.extend(paths.into_iter().map(|path| (public, path)));
+        from = end;
+    }
+    found
+}
+
+fn expand(tree: &str, prefix: &mut Path, found: &mut Vec<Path>) {
+    let tree = tree.trim();
+    if let Some(open) = tree.find('{') {
+        let head = tree[..open].trim().trim_end_matches("::");
+        let depth = prefix.len();
+        prefix.extend(
+            head.split("::")
+                .filter(|s| !s.is_empty())
+                .map(|s| s.trim().to_owned()),
+        );
+        let inside = &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())];
+        for part in split_group(inside) {
+            expand(part, prefix, found);
+        }
+        prefix.truncate(depth);
+        return;
+    }
+    let path = tree.split(" as ").next().unwrap_or("").trim();
+    if path.is_empty() {
+        return;
+    }
+    let mut whole = prefix.clone();
+    whole.extend(
+        path.split("::")
+            .filter(|s| !s.is_empty())
+            .map(|s| s.trim().to_owned()),
+    );
+    if whole
+        .last()
+        .is_some_and(|last| last == "self" && whole.len() > 1)
+    {
+        whole.pop();
+    }
+    found.push(whole);
+}
+
+/// Splits the inside of a group at its outer commas.
+fn split_group(text: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0, 0);
+    let mut parts = Vec::new();
+    for (i, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Paths in expressions and types that begin with `root::`; those of use declarations are left out.
+fn inline(code: &str, root: &str) -> Vec<Path> {
+    let mark = format!("{root}::");
+    code.match_indices(&mark)
+        .filter(|(at, _)| {
+            let before = &code[..*at];
+            let joined = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            !before.ends_with(joined) && !before.ends_with("use ")
+        })
+        .map(|(at, _)| {
+            let path = &code[at..];
+            let end = path
+                .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+                .unwrap_or(path.len());
+            path[..end]
+                .split("::")
+                .filter(|s| !s.is_empty())
+                .map(str::to_owned)
+                .collect()
         })
         .collect()
 }
 
-/// Expands `a::{b::c, d}` after `crate::` into the paths it names.
-fn expand(prefix: &str, rest: &str, paths: &mut Vec<String>) {
-    let end = rest
-        .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
-        .unwrap_or(rest.len());
-    let (path, after) = rest.split_at(end);
-    let here = format!("{prefix}{path}");
-    if !path.is_empty() && !path.ends_with("::") || !after.starts_with('{') {
-        paths.push(here.trim_end_matches("::").to_string());
-        return;
-    }
-    let (mut depth, mut start) = (0, 1);
-    for (i, c) in after.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 1 && c == ',' || depth == 0 {
-            let item = after[start..i].trim();
-            if !item.is_empty() {
-                expand(&here, item, paths);
+/// A path from the root of the crate (of the library for `biela::`); `None` for other crates and local names.
+fn absolute(file: &SourceFile, path: &Path) -> Option<Path> {
+    let in_program = file.module.first().is_some_and(|first| first == "bin");
+    let (first, rest) = path.split_first()?;
+    match (first.as_str(), in_program) {
+        ("crate", false) | ("biela", true) => Some(rest.to_vec()),
+        ("crate", true) => Some([vec!["bin".to_owned()], rest.to_vec()].concat()),
+        ("super" | "self", _) => {
+            let mut module = file.module.clone();
+            let mut rest = path.as_slice();
+            while let Some((word, tail)) = rest.split_first() {
+                match word.as_str() {
+                    "super" => drop(module.pop()),
+                    "self" => {}
+                    _ => break,
+                }
+                rest = tail;
             }
-            start = i + 1;
+            Some([module, rest.to_vec()].concat())
         }
-        if depth == 0 {
+        _ => None,
+    }
+}
+
+/// Names that modules re-export: path of the name and path of its definition.
+fn reexports(files: &[SourceFile]) -> BTreeMap<Path, Path> {
+    let modules: Vec<&Path> = files.iter().map(|file| &file.module).collect();
+    let mut found = BTreeMap::new();
+    for file in files {
+        for (_, path) in uses(&file.production)
+            .into_iter()
+            .filter(|(public, _)| *public)
+        {
+            let Some(name) = path.last().filter(|name| *name != "*") else {
+                continue;
+            };
+            let child: Path = [file.module.clone(), path[..1].to_vec()].concat();
+            let target = match absolute(file, &path) {
+                Some(target) => target,
+                None if modules.contains(&&child) => [file.module.clone(), path.clone()].concat(),
+                None => continue,
+            };
+            found.insert([file.module.clone(), vec![name.clone()]].concat(), target);
+        }
+    }
+    found
+}
+
+/// The path with re-exported prefixes replaced by their definitions.
+fn resolved(mut path: Path, reexports: &BTreeMap<Path, Path>) -> Path {
+    for _ in 0..8 {
+        let Some((length, target)) = (1..=path.len())
+            .rev()
+            .find_map(|n| reexports.get(&path[..n]).map(|target| (n, target)))
+        else {
             break;
-        }
+        };
+        path = [target.clone(), path[length..].to_vec()].concat();
     }
+    path
 }
 
-/// Paths of the crate that a file names, without the leading `crate::`.
-fn imports(source: &Source) -> Vec<String> {
-    let code = source.code.join(" ");
-    let mut paths = Vec::new();
-    let own = if source.room() == "bin" {
-        "biela::"
-    } else {
-        "crate::"
-    };
-    for (at, _) in code.match_indices(own) {
-        let before = code[..at].chars().next_back().unwrap_or(' ');
-        if !before.is_alphanumeric() && before != '_' && before != ':' {
-            expand("", &code[at + own.len()..], &mut paths);
-        }
-    }
-    paths.extend(climbing(source, &code));
-    paths
-}
-
-/// `super::` paths that climb to the top of the crate.
-fn climbing(source: &Source, code: &str) -> Vec<String> {
-    let parts: Vec<&str> = source.path.trim_start_matches("src/").split('/').collect();
-    let last = parts.last().unwrap();
-    let depth = parts.len() - usize::from(*last == "mod.rs" || *last == "lib.rs");
-    let climb = "super::".repeat(depth);
-    if depth == 0 || source.room() == "bin" {
-        return Vec::new();
-    }
-    let mut paths = Vec::new();
-    for (at, _) in code.match_indices(&climb) {
-        expand("", &code[at + climb.len()..], &mut paths);
-    }
-    paths
+fn layer_of<'a>(layers: &'a [Layer], module: &[String]) -> Option<&'a Layer> {
+    layers
+        .iter()
+        .filter(|layer| module.starts_with(&layer.path))
+        .max_by_key(|layer| layer.path.len())
 }
 
 #[test]
-fn every_import_is_allowed_by_the_table() {
-    let allowed = allowed();
+fn every_import_is_allowed_by_the_table_of_the_architecture() {
+    let (files, layers) = (files(), table());
+    assert!(
+        layers.len() > 8,
+        "docs/architecture.md has no table of layers"
+    );
+    let reexports = reexports(&files);
     let mut wrong = Vec::new();
-    for source in production() {
-        let room = source.room();
-        if room == "lib" {
-            continue;
+    for file in &files {
+        if file.module.is_empty() {
+            continue; // the root of the library declares and re-exports all layers
         }
-        let may = allowed
-            .get(room)
-            .unwrap_or_else(|| panic!("the table has no row for `{room}` ({})", source.path));
-        for path in imports(&source) {
-            let fits = |prefix: &String| {
-                path == *prefix
-                    || path
-                        .strip_prefix(prefix.as_str())
-                        .is_some_and(|p| p.starts_with("::"))
+        let Some(layer) = layer_of(&layers, &file.module) else {
+            wrong.push(format!("{}: in no layer of the table", file.path));
+            continue;
+        };
+        let mut paths: Vec<Path> = uses(&file.production)
+            .into_iter()
+            .map(|(_, path)| path)
+            .collect();
+        for root in ["crate", "super", "biela"] {
+            paths.extend(inline(&file.production, root));
+        }
+        for path in paths {
+            let Some(path) = absolute(file, &path) else {
+                continue;
             };
-            // `Error` and `Result` are re-exported at the top of the crate.
-            let top = matches!(path.split("::").next(), Some("Error" | "Result"));
-            if !(top || path.split("::").next() == Some(room) || may.iter().any(fits)) {
-                wrong.push(format!("{}: {path}", source.path));
+            let path = resolved(path, &reexports);
+            let allowed = path.is_empty()
+                || path.starts_with(&layer.path)
+                || layer_of(&layers, &path).is_some_and(|of| of.path == layer.path)
+                || layer.allowed.iter().any(|entry| path.starts_with(entry));
+            if !allowed {
+                wrong.push(format!(
+                    "{} ({}) imports {}",
+                    file.path,
+                    layer.path.join("::"),
+                    path.join("::")
+                ));
             }
         }
     }
+    wrong.sort();
+    wrong.dedup();
     assert!(
         wrong.is_empty(),
-        "imports that the table forbids:\n{}",
+        "{} imports:\n{}",
+        wrong.len(),
         wrong.join("\n")
     );
 }
 
 #[test]
-fn groups_and_nested_groups_are_expanded() {
-    let mut paths = Vec::new();
-    expand(
-        "",
-        "model::{Model, file::{read, keys::Key}, self} ;",
-        &mut paths,
-    );
+fn use_trees_are_expanded() {
+    let code = "use crate::a::{self, b::{C, D as E}, f};\npub use super::g::*;\nlet x = crate::h::i(crate::j);";
+    let found: Vec<String> = uses(code)
+        .into_iter()
+        .map(|(_, path)| path.join("::"))
+        .collect();
     assert_eq!(
-        paths,
+        found,
         [
-            "model::Model",
-            "model::file::read",
-            "model::file::keys::Key",
-            "model::self"
+            "crate::a",
+            "crate::a::b::C",
+            "crate::a::b::D",
+            "crate::a::f",
+            "super::g::*"
         ]
     );
+    let found: Vec<String> = inline(code, "crate")
+        .iter()
+        .map(|path| path.join("::"))
+        .collect();
+    assert_eq!(found, ["crate::h::i", "crate::j"]);
 }

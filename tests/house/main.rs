@@ -1,5 +1,4 @@
-//! The house rules: who imports whom, one meaning for each type name, sizes of files and functions, documents that name
-//! only what exists. Each test reads the source as text.
+//! Rules of the source tree: who may import whom, one meaning for each type name, sizes, names in the documents.
 
 mod documents;
 mod layers;
