@@ -71,7 +71,6 @@ fn parts(text: &str) -> Option<Vec<&str>> {
 }
 
 #[test]
-#[ignore = "the documents are still being rewritten"]
 fn every_name_in_backticks_exists_in_the_source() {
     let (mut paths, mut text) = (Vec::new(), String::new());
     for folder in FOLDERS {

@@ -33,6 +33,9 @@ fn public_types() -> BTreeMap<String, Vec<String>> {
             let name = words.next().unwrap_or("");
             let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
             let name = &name[..end.unwrap_or(name.len())];
+            if name.is_empty() {
+                continue; // `$name` of a macro
+            }
             found
                 .entry(name.to_owned())
                 .or_default()
