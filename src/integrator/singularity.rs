@@ -20,6 +20,7 @@ use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial};
 use super::workspace::{Problem, Workspace};
+use crate::formulation::system::Dimensions;
 use crate::model::Corrector;
 
 /// Pivot below which a position is near a singular one ...
@@ -44,6 +45,37 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     limit: 6,
     matrix: ClosureMatrix::Mass,
 };
+
+/// Workspace of a trial that is interpolated back.
+#[derive(Default)]
+pub(super) struct TrialPolynomial {
+    /// Displacement of the step with its first and second derivative at the end.
+    w: Vec<f64>,
+    w_dot: Vec<f64>,
+    w_ddot: Vec<f64>,
+    /// Displacement beside w, and T⁻¹ v there.
+    shifted: Vec<f64>,
+    image: Vec<f64>,
+    /// λ at the end beyond the singular position.
+    lambda_beyond: Vec<f64>,
+}
+
+impl TrialPolynomial {
+    pub fn new(size: &Dimensions) -> Self {
+        if size.nc == 0 {
+            return Self::default();
+        }
+        let v = || vec![0.0; size.nv];
+        Self {
+            w: v(),
+            w_dot: v(),
+            w_ddot: v(),
+            shifted: v(),
+            image: v(),
+            lambda_beyond: vec![0.0; size.nc],
+        }
+    }
+}
 
 /// A position with this smallest pivot is near a singular one.
 pub(super) fn is_near_singular(pivot: f64, s: &State) -> bool {
@@ -189,13 +221,15 @@ impl Integrator {
         let far = y.h;
         work.interpolate_trial(p, s, y, h / far);
         (y.t, y.h) = (t1, h);
-        work.side_point.lambda.copy_from_slice(&y.lambda);
+        work.trial_polynomial
+            .lambda_beyond
+            .copy_from_slice(&y.lambda);
         let outcome = work.make_consistent(p, y, stats);
         work.select(p.system, s);
         outcome?;
         // The next step continues with the trend of λ towards the regular point beyond, not with the one at this point.
         for i in 0..y.lambda.len() {
-            y.lambda_dot[i] = (work.side_point.lambda[i] - y.lambda[i]) / (far - h);
+            y.lambda_dot[i] = (work.trial_polynomial.lambda_beyond[i] - y.lambda[i]) / (far - h);
         }
         y.restarts_history = true;
         y.jerk_known = work.settings.corrector == Corrector::Auto;
@@ -213,7 +247,14 @@ impl Workspace {
     /// ```
     fn interpolate_trial(&mut self, p: &Problem, s: &State, y: &mut Trial, x: f64) {
         let h = y.h;
-        let [w, w_dot, w_ddot, shifted, image] = &mut self.scratch.v;
+        let TrialPolynomial {
+            w,
+            w_dot,
+            w_ddot,
+            shifted,
+            image,
+            ..
+        } = &mut self.trial_polynomial;
         p.system.difference(&s.q, &y.q, w);
         w_dot.copy_from_slice(&y.v);
         w_ddot.copy_from_slice(&y.acc);
@@ -296,7 +337,7 @@ impl Workspace {
             ..
         } = &mut *y;
         if singular {
-            self.accelerations_along(p, *t, q, v, acc, lambda)?;
+            self.project_accelerations(p, *t, (q, v), acc, lambda)?;
         } else {
             // The jerk stays that of the polynomial: solved for, it would amplify rounding once more.
             self.accelerations(p, *t, q, v, acc, lambda, stats)?;

@@ -9,6 +9,7 @@
 
 use super::accelerations::InitialGuess;
 use super::closure::{ClosureFailure, ClosureMatrix, ClosureOptions};
+use super::singular_accelerations::SingularPoint;
 use super::state::{Sample, StartReport, State, Statistics};
 use super::tolerances::{
     ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, JERK_RESIDUAL, OPEN_AFTER_ASSEMBLY,
@@ -223,8 +224,16 @@ impl Integrator {
             ..
         } = &mut *y;
         acc.copy_from_slice(&state.acc);
-        let at = (&q[..], &v[..], &state.scale[..]);
-        let singular = core.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)?;
+        let at = SingularPoint {
+            t: *t,
+            q,
+            v,
+            scale: &state.scale,
+            acc,
+            lambda,
+            jerk,
+        };
+        let singular = core.two_sided_accelerations(p, at, pivots, stats)?;
         if !singular {
             core.accelerations(p, *t, q, v, acc, lambda, stats)?;
         }
@@ -451,7 +460,7 @@ impl Workspace {
         report: &mut StartReport,
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
-        let singular = self.singular_start(p, s, report, stats)?;
+        let singular = self.start_in_singularity(p, s, report, stats)?;
         if !singular {
             self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)?;
         }
@@ -473,23 +482,12 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
         let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
-        let State {
-            t,
-            q,
-            v,
-            acc,
-            lambda,
-            jerk,
-            scale,
-            ..
-        } = &mut *s;
-        let at = (&q[..], &v[..], &scale[..]);
-        if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
+        if self.two_sided_accelerations(p, SingularPoint::of(s), pivots, stats)? {
             s.lambda_dot.fill(0.0);
             s.restart_history();
             return Ok(());
         }
-        self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        self.accelerations(p, s.t, &s.q, &s.v, &mut s.acc, &mut s.lambda, stats)?;
         self.restart(p, s, stats)
     }
 
@@ -613,7 +611,7 @@ impl Workspace {
         let mut unused = Statistics::default();
         let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
         let outcome = if frozen {
-            self.accelerations_along(p, t, q, v, acc, lambda)
+            self.project_accelerations(p, t, (q, v), acc, lambda)
         } else {
             self.accelerations(p, t, q, v, acc, lambda, &mut unused)
         };

@@ -1,6 +1,6 @@
 //! What the future of a run depends on, and what is counted on the way.
 
-use crate::formulation::system::Dimensions;
+use crate::formulation::system::{Dimensions, System};
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -305,6 +305,21 @@ pub struct StartReport {
     pub redundant: Vec<String>,
     /// Names of bodies that the constraints hold fast; not looked for where constraints move.
     pub immovable: Vec<String>,
+}
+
+impl StartReport {
+    /// Lists the redundant constraints by name, each name once, and subtracts their number from the rank.
+    pub(super) fn set_redundant(&mut self, system: &dyn System, redundant: &[bool]) {
+        self.rank -= redundant.iter().filter(|r| **r).count();
+        self.redundant.clear();
+        for row in (0..redundant.len()).filter(|&row| redundant[row]) {
+            let name = system.constraint_name(row);
+            // The constraints of a joint are adjacent.
+            if self.redundant.last() != Some(&name) {
+                self.redundant.push(name);
+            }
+        }
+    }
 }
 
 /// An accepted substep.

@@ -5,7 +5,8 @@ use super::controller::StepControl;
 use super::factor_cache::FactorCache;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
-use super::singular_accelerations::SidePoint;
+use super::singular_accelerations::{ProjectedWorkspace, SideWorkspace};
+use super::singularity::TrialPolynomial;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
@@ -95,7 +96,9 @@ pub(super) struct Workspace {
     /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
     pub redundant: Vec<bool>,
     /// A point beside a singular position.
-    pub side_point: SidePoint,
+    pub side: SideWorkspace,
+    pub projected: ProjectedWorkspace,
+    pub trial_polynomial: TrialPolynomial,
     /// All rows of a system that holds some by its coordinates, once they are needed.
     pub full_constraints: Option<Box<FullConstraints>>,
     /// Where rows rub.
@@ -179,7 +182,9 @@ impl Workspace {
             factor_cache: FactorCache::new(system),
             redundant: vec![false; size.nc],
             friction: FrictionWorkspace::new(&system.properties(), &size),
-            side_point: SidePoint::new(&size),
+            side: SideWorkspace::new(&size),
+            projected: ProjectedWorkspace::new(&size),
+            trial_polynomial: TrialPolynomial::new(&size),
             full_constraints: None,
             sparsity,
         }
