@@ -29,7 +29,6 @@ mod redundancy;
 mod repartition;
 mod singular_accelerations;
 mod singularity;
-pub mod stability;
 mod start;
 mod state;
 mod step;

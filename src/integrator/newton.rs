@@ -129,7 +129,7 @@ impl Workspace {
             acc,
             ..
         } = y;
-        self.method.advance(y.h, &s.v, at, &s.acc, x, theta, v, acc);
+        (self.method).advance(y.h, (&s.v, at, &s.acc), x, (theta, v, acc));
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
