@@ -15,6 +15,8 @@
 //! nothing of E λ stays in the residual: the iteration ends on Φ = 0 whatever the penalty. Rows that depend on each other, for
 //! good or for a moment, need no treatment: S + Gᵀ p G is regular as long as S is on the null space of G.
 
+use crate::formulation::system::ConstraintHandling;
+
 /// Default weight: p is this times the stiffness a row meets, 1/(G S⁻¹ Gᵀ). One iteration leaves its inverse of Φ, and the
 /// matrix of a singular position is conditioned no worse than this.
 pub const DEFAULT_WEIGHT: f64 = 1e6;
@@ -23,18 +25,6 @@ pub const DEFAULT_WEIGHT: f64 = 1e6;
 pub const FEW_CONSTRAINTS: usize = 100;
 /// Largest weight that is used whatever is asked for: beyond, rows that depend on each other would be amplified rounding.
 pub const MAX_WEIGHT: f64 = 1e12;
-
-/// How constraints are held.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ConstraintHandling {
-    /// Exact multipliers; a last trace of regularisation.
-    Multipliers,
-    /// Penalty and updates; the penalty as given (N/m, N m/rad), or chosen from masses and step.
-    Augmented {
-        /// Weight of Φ in the equations of motion.
-        penalty: Option<f64>,
-    },
-}
 
 impl ConstraintHandling {
     /// E relative to G diag(S)⁻¹ Gᵀ for so many rows.

@@ -9,14 +9,15 @@
 
 use std::sync::Arc;
 
-use super::augmented_lagrangian::{ConstraintHandling, MAX_WEIGHT};
+use super::augmented_lagrangian::MAX_WEIGHT;
 use super::descriptor_form::DescriptorSolver;
 use super::factorization::{Factorization, Pivots, SaddleMatrix, SaddleSparsity, SingularPivot};
 pub use super::minimum_norm::JacobianAt;
 use super::minimum_norm::{MAX_PASSES, MinimumNormSolver, largest, minimum_norm_correction};
 use super::redundancy;
 use crate::formulation::system::{
-    DescriptorForm, Evaluated, EvaluationContext, MotionPoint, System, TangentWeights,
+    ConstraintHandling, DescriptorForm, Evaluated, EvaluationContext, MotionPoint, System,
+    TangentWeights,
 };
 
 /// Regularisation of the constraint block relative to diag(G M⁻¹ Gᵀ): theory, redundancy.

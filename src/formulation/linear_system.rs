@@ -138,6 +138,7 @@ impl System for LinearSystem {
             moving_constraints: false,
             does_work: self.damping.entries() > 0 || self.follows || driven,
             linear: true,
+            constraint_handling: Default::default(),
         }
     }
 

@@ -20,9 +20,10 @@ pub mod user_system;
 
 pub use mechanism::{BodyAssembly, Mechanism};
 pub use system::{
-    ConfigurationSpace, CoordinatePartitioning, Crossing, DescriptorForm, Dimensions, Energy,
-    Evaluated, EvaluationContext, EvaluationFailure, EventEffect, FullConstraintSet, HybridSystem,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, CoordinatePartitioning, Crossing, DescriptorForm,
+    Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
+    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights, TangentialFriction,
 };
 
 use crate::error::{Error, Result};

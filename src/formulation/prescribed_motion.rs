@@ -148,7 +148,7 @@ impl PrescribedMotion {
     }
 
     /// It changes with time.
-    pub fn moves(&self) -> bool {
+    pub fn is_moving(&self) -> bool {
         !matches!(self, Self::Fixed(_))
     }
 }

@@ -1,11 +1,24 @@
 //! What `formulation = "auto"` means for a model: relative coordinates where they were measured to be cheaper at the same accuracy,
 //! absolute ones everywhere else (docs/performance.md, "What auto chooses"; `cargo bench --bench auto`).
 
-use crate::model::{Body, ForceKind, FormulationName, IntegratorName, JointKind, Model};
+use super::system::ConstraintHandling;
+use crate::model::{
+    Body, ForceKind, FormulationName, IntegratorName, JointKind, Model, SolverSettings,
+};
 
 /// Bodies up to which relative coordinates have been measured; in longer chains they gain nothing, and beyond some thousand bars
 /// rounding of the couples in their joints ends them.
 const MOST: usize = 32;
+
+/// Constraint handling of the formulation that is asked for: hybrid and global are augmented Lagrangian formulations.
+pub fn constraint_handling(settings: &SolverSettings) -> ConstraintHandling {
+    match settings.formulation {
+        FormulationName::Hybrid | FormulationName::Global => ConstraintHandling::Augmented {
+            penalty: settings.penalty,
+        },
+        _ => ConstraintHandling::Multipliers,
+    }
+}
 
 /// What auto chooses for a model, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -416,6 +416,7 @@ impl<E: UserEquations> System for UserSystem<E> {
             moving_constraints: self.shape.size.nc > 0 && !promises.fixed_constraints,
             does_work: self.equations.has(Callback::Power),
             linear: promises.linear,
+            constraint_handling: Default::default(),
         }
     }
 

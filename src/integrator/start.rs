@@ -20,7 +20,7 @@ use crate::constraint::factorization::Backend;
 use crate::error::{Error, Result};
 use crate::formulation::Mechanism;
 use crate::formulation::system::System;
-use crate::model::{Corrector, FormulationName, SolverSettings};
+use crate::model::Corrector;
 
 /// Closes the initial pose: it may be far away, so a correction may fail to improve it now and then.
 const ASSEMBLY: ClosureOptions = ClosureOptions {
@@ -124,11 +124,7 @@ impl Integrator {
             return Ok(None);
         };
         let bodies = read_off.bodies();
-        let settings = SolverSettings {
-            formulation: FormulationName::Absolute,
-            ..self.work.settings
-        };
-        let mut core = Workspace::new(bodies, &settings, Backend::Auto);
+        let mut core = Workspace::new(bodies, &self.work.settings, Backend::Auto);
         let size = bodies.dimensions();
         let mut state = State {
             t,

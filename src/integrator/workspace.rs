@@ -10,13 +10,12 @@ use super::singularity::TrialPolynomial;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
-use crate::constraint::augmented_lagrangian::ConstraintHandling;
 use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
 };
-use crate::model::{FormulationName, SolverSettings};
+use crate::model::SolverSettings;
 
 /// Diagonals, as part of the largest, that bodies without mass have where their rigidity is a matter of rows.
 const NEARLY_NONE: f64 = 1e-10;
@@ -142,12 +141,7 @@ impl Workspace {
                 sparsity = sparsity.with_massless_threshold(NEARLY_NONE);
             }
         }
-        let handling = match settings.formulation {
-            FormulationName::Hybrid | FormulationName::Global => ConstraintHandling::Augmented {
-                penalty: settings.penalty,
-            },
-            _ => ConstraintHandling::Multipliers,
-        };
+        let handling = system.properties().constraint_handling;
         let saddle = || {
             let own = (size.nv, size.nc);
             let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());

@@ -7,7 +7,7 @@
 //! ```
 
 use super::geometry::{CoincidentPoints, Geometry, Gradient, RelativeCoordinate, dot};
-use super::sparsity::{JacobianSlots, SparsityBuilder, gather, pick};
+use super::sparsity::{CompactPairSlots, SparsityBuilder, gather, pick};
 use crate::formulation::EvaluationContext;
 use crate::formulation::function::Function;
 use crate::formulation::prescribed_motion::PrescribedMotion;
@@ -17,9 +17,9 @@ use crate::model::BodyRef;
 #[derive(Clone, Debug)]
 pub enum ConstraintPart<W: Geometry<N>, const N: usize> {
     /// Points in one place.
-    Meet(W::CoincidentPoints),
+    Coincidence(W::CoincidentPoints),
     /// A measure held.
-    Held(PrescribedPart<W, N>),
+    Prescribed(PrescribedPart<W, N>),
     /// A measure that follows another.
     Coupled(Box<CoupledPart<W, N>>),
 }
@@ -28,30 +28,30 @@ pub enum ConstraintPart<W: Geometry<N>, const N: usize> {
 #[derive(Clone, Debug)]
 pub struct PrescribedPart<W: Geometry<N>, const N: usize> {
     /// c
-    pub measure: W::RelativeCoordinate,
+    pub coordinate: W::RelativeCoordinate,
     /// s
-    pub course: PrescribedMotion,
+    pub motion: PrescribedMotion,
     /// The coordinates of the two bodies it touches.
     columns: Vec<u8>,
-    entries: JacobianSlots<N>,
+    entries: CompactPairSlots<N>,
 }
 
 /// Φ = c_b − F(c_a)
 #[derive(Clone, Debug)]
 pub struct CoupledPart<W: Geometry<N>, const N: usize> {
     /// c_a, c_b
-    pub measures: [W::RelativeCoordinate; 2],
+    pub coordinates: [W::RelativeCoordinate; 2],
     /// F
     pub law: Function,
     columns: [Vec<u8>; 2],
-    entries: [JacobianSlots<N>; 2],
+    entries: [CompactPairSlots<N>; 2],
 }
 
 /// The coordinates of two bodies that a measure touches, the ground's left out.
 fn columns<W: Geometry<N>, const N: usize>(measure: &W::RelativeCoordinate) -> Vec<u8> {
     let bodies = measure.bodies();
     (0..N)
-        .filter(|&k| bodies[k / (N / 2)].is_some() && measure.touches(k))
+        .filter(|&k| bodies[k / (N / 2)].is_some() && measure.depends_on(k))
         .map(|k| k as u8)
         .collect()
 }
@@ -65,26 +65,26 @@ fn global<const N: usize>(bodies: [BodyRef; 2], k: usize) -> usize {
 
 impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     /// Two points in one place.
-    pub fn meet(points: [W::BodyPoint; 2], slots: &mut SparsityBuilder) -> Self {
-        Self::Meet(W::CoincidentPoints::new(points, slots))
+    pub fn coincidence(points: [W::BodyPoint; 2], slots: &mut SparsityBuilder) -> Self {
+        Self::Coincidence(W::CoincidentPoints::new(points, slots))
     }
 
     /// A measure that stays at `value`.
-    pub fn held(measure: W::RelativeCoordinate, value: f64, slots: &mut SparsityBuilder) -> Self {
-        Self::driven(measure, PrescribedMotion::Fixed(value), slots)
+    pub fn fixed(measure: W::RelativeCoordinate, value: f64, slots: &mut SparsityBuilder) -> Self {
+        Self::prescribed(measure, PrescribedMotion::Fixed(value), slots)
     }
 
     /// A measure that follows a course.
-    pub fn driven(
+    pub fn prescribed(
         measure: W::RelativeCoordinate,
         course: PrescribedMotion,
         slots: &mut SparsityBuilder,
     ) -> Self {
-        Self::Held(PrescribedPart {
+        Self::Prescribed(PrescribedPart {
             columns: columns::<W, N>(&measure),
-            entries: (slots.pair(measure.bodies(), |i, j| measure.curved(i, j))).into(),
-            measure,
-            course,
+            entries: (slots.body_pair(measure.bodies(), |i, j| measure.has_curvature(i, j))).into(),
+            coordinate: measure,
+            motion: course,
         })
     }
 
@@ -98,54 +98,56 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         let [a, b] = &measures;
         let entries = [
             slots
-                .pair(a.bodies(), |i, j| {
-                    a.curved(i, j) || (bent && a.touches(i) && a.touches(j))
+                .body_pair(a.bodies(), |i, j| {
+                    a.has_curvature(i, j) || (bent && a.depends_on(i) && a.depends_on(j))
                 })
                 .into(),
-            slots.pair(b.bodies(), |i, j| b.curved(i, j)).into(),
+            slots
+                .body_pair(b.bodies(), |i, j| b.has_curvature(i, j))
+                .into(),
         ];
         Self::Coupled(Box::new(CoupledPart {
             columns: [columns::<W, N>(a), columns::<W, N>(b)],
             entries,
-            measures,
+            coordinates: measures,
             law,
         }))
     }
 
     /// How many rows.
     #[inline]
-    pub fn rows(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
-            Self::Meet(_) => W::DIMENSION,
-            Self::Held(_) | Self::Coupled(_) => 1,
+            Self::Coincidence(_) => W::DIMENSION,
+            Self::Prescribed(_) | Self::Coupled(_) => 1,
         }
     }
 
     /// Whether its rows are closed to an angle rather than to a length.
     pub fn is_angle(&self) -> bool {
         match self {
-            Self::Meet(_) => false,
-            Self::Held(held) => held.measure.is_angle(),
-            Self::Coupled(coupled) => coupled.measures[1].is_angle(),
+            Self::Coincidence(_) => false,
+            Self::Prescribed(held) => held.coordinate.is_angle(),
+            Self::Coupled(coupled) => coupled.coordinates[1].is_angle(),
         }
     }
 
     /// Φ depends on time.
-    pub fn moves(&self) -> bool {
-        matches!(self, Self::Held(held) if held.course.moves())
+    pub fn is_moving(&self) -> bool {
+        matches!(self, Self::Prescribed(held) if held.motion.is_moving())
     }
 
     /// Places of the Jacobian, rows counted from the part's first.
-    pub fn pattern(&self, push: &mut dyn FnMut(usize, usize)) {
+    pub fn sparsity(&self, push: &mut dyn FnMut(usize, usize)) {
         match self {
-            Self::Meet(meet) => meet.pattern(push),
-            Self::Held(held) => {
+            Self::Coincidence(meet) => meet.sparsity(push),
+            Self::Prescribed(held) => {
                 for &k in &held.columns {
-                    push(0, global::<N>(held.measure.bodies(), k as usize));
+                    push(0, global::<N>(held.coordinate.bodies(), k as usize));
                 }
             }
             Self::Coupled(coupled) => {
-                for (measure, columns) in coupled.measures.iter().zip(&coupled.columns) {
+                for (measure, columns) in coupled.coordinates.iter().zip(&coupled.columns) {
                     for &k in columns {
                         push(0, global::<N>(measure.bodies(), k as usize));
                     }
@@ -158,10 +160,12 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     #[inline]
     pub fn constraint(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, phi: &mut [f64]) {
         match self {
-            Self::Meet(meet) => meet.constraint(poses, phi),
-            Self::Held(held) => phi[0] = held.measure.value(poses).0 - held.course.at(cx)[0],
+            Self::Coincidence(meet) => meet.constraint(poses, phi),
+            Self::Prescribed(held) => {
+                phi[0] = held.coordinate.value(poses).0 - held.motion.at(cx)[0]
+            }
             Self::Coupled(coupled) => {
-                let [a, b] = &coupled.measures;
+                let [a, b] = &coupled.coordinates;
                 phi[0] = b.value(poses).0 - coupled.law.at(a.value(poses).0)[0];
             }
         }
@@ -171,10 +175,12 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     #[inline]
     pub fn jacobian(&self, poses: &mut W::Poses<'_>, out: &mut [f64]) -> usize {
         match self {
-            Self::Meet(meet) => meet.jacobian(poses, out),
-            Self::Held(held) => write(&held.columns, 1.0, &held.measure.value(poses).1, out),
+            Self::Coincidence(meet) => meet.jacobian(poses, out),
+            Self::Prescribed(held) => {
+                write(&held.columns, 1.0, &held.coordinate.value(poses).1, out)
+            }
             Self::Coupled(coupled) => {
-                let [a, b] = &coupled.measures;
+                let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
                 let n = write(&coupled.columns[0], -coupled.law.at(c)[1], &g, out);
                 n + write(&coupled.columns[1], 1.0, &b.value(poses).1, &mut out[n..])
@@ -184,7 +190,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
 
     /// Φ, and G as in [`Part::jacobian`], with one look at each measure.
     #[inline]
-    pub fn both(
+    pub fn constraint_and_jacobian(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -192,17 +198,17 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         out: &mut [f64],
     ) -> usize {
         match self {
-            Self::Meet(meet) => {
+            Self::Coincidence(meet) => {
                 meet.constraint(poses, phi);
                 meet.jacobian(poses, out)
             }
-            Self::Held(held) => {
-                let (c, g) = held.measure.value(poses);
-                phi[0] = c - held.course.at(cx)[0];
+            Self::Prescribed(held) => {
+                let (c, g) = held.coordinate.value(poses);
+                phi[0] = c - held.motion.at(cx)[0];
                 write(&held.columns, 1.0, &g, out)
             }
             Self::Coupled(coupled) => {
-                let [a, b] = &coupled.measures;
+                let [a, b] = &coupled.coordinates;
                 let ((c_a, g_a), (c_b, g_b)) = (a.value(poses), b.value(poses));
                 let [law, first, _] = coupled.law.at(c_a);
                 phi[0] = c_b - law;
@@ -213,16 +219,16 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     }
 
     /// ∂Φ/∂t
-    pub fn rate(&self, cx: &EvaluationContext, phi_t: &mut [f64]) {
+    pub fn constraint_rate(&self, cx: &EvaluationContext, phi_t: &mut [f64]) {
         match self {
-            Self::Held(held) => phi_t[0] = -held.course.at(cx)[1],
-            _ => phi_t[..self.rows()].fill(0.0),
+            Self::Prescribed(held) => phi_t[0] = -held.motion.at(cx)[1],
+            _ => phi_t[..self.count()].fill(0.0),
         }
     }
 
     /// (G v)_q v + 2 G_t v + Φ_tt; G does not depend on time.
     #[inline]
-    pub fn convective(
+    pub fn acceleration_bias(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
@@ -230,13 +236,13 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         gamma: &mut [f64],
     ) {
         match self {
-            Self::Meet(meet) => meet.convective(poses, v, gamma),
-            Self::Held(held) => {
-                let v = pick(held.measure.bodies(), v);
-                gamma[0] = held.measure.curvature(poses, &v) - held.course.at(cx)[2];
+            Self::Coincidence(meet) => meet.acceleration_bias(poses, v, gamma),
+            Self::Prescribed(held) => {
+                let v = pick(held.coordinate.bodies(), v);
+                gamma[0] = held.coordinate.curvature(poses, &v) - held.motion.at(cx)[2];
             }
             Self::Coupled(coupled) => {
-                let [a, b] = &coupled.measures;
+                let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
                 let [_, first, second] = coupled.law.at(c);
                 let (va, vb): (Gradient<N>, Gradient<N>) =
@@ -251,7 +257,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
 
     /// out += factor ∂(Gᵀλ)/∂q in the whole tangent matrix.
     #[inline]
-    pub fn stiffness(
+    pub fn add_stiffness(
         &self,
         poses: &mut W::Poses<'_>,
         lambda: &[f64],
@@ -259,17 +265,17 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         out: &mut [f64],
     ) {
         match self {
-            Self::Meet(meet) => meet.stiffness(poses, lambda, factor, out),
-            Self::Held(held) => {
+            Self::Coincidence(meet) => meet.add_stiffness(poses, lambda, factor, out),
+            Self::Prescribed(held) => {
                 let factor = factor * lambda[0];
                 if factor != 0.0 && !held.entries.is_empty() {
                     held.entries
-                        .add_matrix(factor, &held.measure.hessian(poses), out);
+                        .add_matrix(factor, &held.coordinate.hessian(poses), out);
                 }
             }
             Self::Coupled(coupled) => {
                 let factor = factor * lambda[0];
-                let [a, b] = &coupled.measures;
+                let [a, b] = &coupled.coordinates;
                 let [entries_a, entries_b] = &coupled.entries;
                 let (c, g) = a.value(poses);
                 let [_, first, second] = coupled.law.at(c);
@@ -283,7 +289,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     }
 
     /// out += Gᵀ λ over the given two bodies: what of the part's pull acts on them.
-    pub fn pull(
+    pub fn add_constraint_force(
         &self,
         poses: &mut W::Poses<'_>,
         bodies: [BodyRef; 2],
@@ -291,15 +297,15 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         out: &mut Gradient<N>,
     ) {
         match self {
-            Self::Meet(meet) => meet.pull(poses, lambda, out),
-            Self::Held(held) => {
-                let (_, g) = held.measure.value(poses);
+            Self::Coincidence(meet) => meet.add_constraint_force(poses, lambda, out),
+            Self::Prescribed(held) => {
+                let (_, g) = held.coordinate.value(poses);
                 for k in 0..N {
                     out[k] += lambda[0] * g[k];
                 }
             }
             Self::Coupled(coupled) => {
-                let [a, b] = &coupled.measures;
+                let [a, b] = &coupled.coordinates;
                 let (c, g_a) = a.value(poses);
                 let (_, g_b) = b.value(poses);
                 let first = coupled.law.at(c)[1];
@@ -325,7 +331,7 @@ fn write<const N: usize>(columns: &[u8], factor: f64, g: &[f64; N], out: &mut [f
 }
 
 /// c, ċ and c̈ of a measure along a motion.
-pub fn course<W: Geometry<N>, const N: usize>(
+pub fn relative_motion<W: Geometry<N>, const N: usize>(
     measure: &W::RelativeCoordinate,
     poses: &mut W::Poses<'_>,
     v: &[f64],

@@ -55,7 +55,7 @@ pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
     /// Stored coordinates of a body; tangent coordinates are N/2.
     const STORED: usize;
     /// Rotations do not add: `retract` and its company are not addition.
-    const ROTATES: bool;
+    const HAS_ROTATIONS: bool;
 
     /// The poses of one configuration, worked out when asked for.
     type Poses<'a>;
@@ -72,13 +72,13 @@ pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
     fn poses(q: &[f64]) -> Self::Poses<'_>;
 
     /// Start pose and rates of a body's centre of mass, in its stored and tangent coordinates.
-    fn start(body: &model::Body, q: &mut [f64], v: &mut [f64]);
+    fn initial_state(body: &model::Body, q: &mut [f64], v: &mut [f64]);
 
     /// A point given in a body's own frame.
     fn point(model: &Model, body: BodyRef, at: [f64; 3]) -> Self::BodyPoint;
 
     /// Where a point is, ground frame.
-    fn place(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint) -> [f64; 3];
+    fn position(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint) -> [f64; 3];
 
     /// Motion of a point and its body.
     fn motion(
@@ -92,16 +92,7 @@ pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
     fn quaternion(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint) -> [f64; 4];
 
     /// The generalised force of one body (N/2 long) as force and moment at a point of it.
-    fn load(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint, generalised: &[f64]) -> Wrench;
-
-    /// The generalised force of a body (N/2 long) by a force at a point of it and a moment, ground axes: the inverse of
-    /// [`World::load`].
-    fn generalised(
-        poses: &mut Self::Poses<'_>,
-        point: &Self::BodyPoint,
-        load: &Wrench,
-        out: &mut [f64],
-    );
+    fn wrench(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint, generalised: &[f64]) -> Wrench;
 
     /// Orientation of the second body seen from the first, w, x, y, z.
     fn relative_quaternion(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [f64; 4];
@@ -123,7 +114,7 @@ pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
     }
 
     /// How large an angle coordinate of one body is, where turns are counted in it.
-    fn turned(_q: &[f64]) -> f64 {
+    fn angle_magnitude(_q: &[f64]) -> f64 {
         0.0
     }
 }
@@ -148,13 +139,20 @@ pub trait BodyInertia: Clone + Debug + Send + Sync + Sized {
     fn times(&self, cx: &EvaluationContext, a: &[f64], out: &mut [f64]);
 
     /// ½ vᵀ (∂M/∂t) v where the inertia is driven (W).
-    fn driven(&self, cx: &EvaluationContext, v: &[f64]) -> f64;
+    fn driven_power(&self, cx: &EvaluationContext, v: &[f64]) -> f64;
 
     /// out += velocity-dependent inertia forces
-    fn gyroscopic(&self, _cx: &EvaluationContext, _v: &[f64], _out: &mut [f64]) {}
+    fn add_gyroscopic_force(&self, _cx: &EvaluationContext, _v: &[f64], _out: &mut [f64]) {}
 
     /// out += mass M + damping C in the whole tangent matrix, C of the velocity-dependent inertia forces.
-    fn tangent(&self, cx: &EvaluationContext, v: &[f64], mass: f64, damping: f64, out: &mut [f64]);
+    fn add_tangent(
+        &self,
+        cx: &EvaluationContext,
+        v: &[f64],
+        mass: f64,
+        damping: f64,
+        out: &mut [f64],
+    );
 }
 
 /// A number measured between two bodies.
@@ -166,7 +164,7 @@ pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Se
     fn value(&self, poses: &mut W::Poses<'_>) -> (f64, Gradient<N>);
 
     /// c, with the whole turns that bring it nearest to a value; whatever its counter says.
-    fn near(&self, poses: &mut W::Poses<'_>, _value: f64) -> f64 {
+    fn value_near(&self, poses: &mut W::Poses<'_>, _value: f64) -> f64 {
         self.value(poses).0
     }
 
@@ -179,21 +177,21 @@ pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Se
     }
 
     /// Whether the gradient can have an entry at k.
-    fn touches(&self, k: usize) -> bool;
+    fn depends_on(&self, k: usize) -> bool;
 
     /// Whether H can have an entry at (i, j).
-    fn curved(&self, i: usize, j: usize) -> bool;
+    fn has_curvature(&self, i: usize, j: usize) -> bool;
 
     /// An angle (rad) rather than a length (m).
     fn is_angle(&self) -> bool;
 
     /// Where two points of a distance coincide: the rows ∂(p₁ − p₀)/∂w, else nothing.
-    fn coincident(&self, _poses: &mut W::Poses<'_>) -> Option<[Gradient<N>; 3]> {
+    fn coincidence_gradients(&self, _poses: &mut W::Poses<'_>) -> Option<[Gradient<N>; 3]> {
         None
     }
 
     /// The stored coordinate in which its whole turns are counted, where one is needed.
-    fn counter(&self) -> Option<usize> {
+    fn turn_counter(&self) -> Option<usize> {
         None
     }
 }
@@ -211,7 +209,7 @@ pub trait CoincidentPoints<const N: usize, W: Geometry<N>>: Clone + Debug + Send
     fn bodies(&self) -> [BodyRef; 2];
 
     /// Places of the Jacobian, rows from 0, columns in the whole matrix.
-    fn pattern(&self, push: &mut dyn FnMut(usize, usize));
+    fn sparsity(&self, push: &mut dyn FnMut(usize, usize));
 
     /// Φ
     fn constraint(&self, poses: &mut W::Poses<'_>, phi: &mut [f64]);
@@ -220,13 +218,13 @@ pub trait CoincidentPoints<const N: usize, W: Geometry<N>>: Clone + Debug + Send
     fn jacobian(&self, poses: &mut W::Poses<'_>, out: &mut [f64]) -> usize;
 
     /// out += Gᵀ λ over the two bodies.
-    fn pull(&self, poses: &mut W::Poses<'_>, lambda: &[f64], out: &mut Gradient<N>);
+    fn add_constraint_force(&self, poses: &mut W::Poses<'_>, lambda: &[f64], out: &mut Gradient<N>);
 
     /// (G v)_q v
-    fn convective(&self, poses: &mut W::Poses<'_>, v: &[f64], gamma: &mut [f64]);
+    fn acceleration_bias(&self, poses: &mut W::Poses<'_>, v: &[f64], gamma: &mut [f64]);
 
     /// out += factor ∂(Gᵀλ)/∂q in the whole tangent matrix.
-    fn stiffness(&self, poses: &mut W::Poses<'_>, lambda: &[f64], factor: f64, out: &mut [f64]);
+    fn add_stiffness(&self, poses: &mut W::Poses<'_>, lambda: &[f64], factor: f64, out: &mut [f64]);
 }
 
 /// x·y

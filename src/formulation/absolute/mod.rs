@@ -71,24 +71,24 @@ pub struct Absolute<W: Geometry<N>, const N: usize> {
     pub(in crate::formulation) joints: Vec<JointEquations<W, N>>,
     /// The part of each motion among the rows.
     motions: Vec<usize>,
-    pub(in crate::formulation) rows: Vec<NamedConstraint<W, N>>,
+    pub(in crate::formulation) constraints: Vec<NamedConstraint<W, N>>,
     /// Number of constraint rows.
-    height: usize,
+    constraint_count: usize,
     /// The forces of the model, behind them friction and end stops of its joints.
     forces: ForceGroup<W, N>,
     /// Joint, coordinate, friction or stops, of those behind the forces of the model.
-    in_joints: Vec<(usize, usize, bool)>,
+    joint_forces: Vec<(usize, usize, bool)>,
     sensors: Vec<W::BodyPoint>,
     gravity: Gravity,
     pub(in crate::formulation) length: f64,
     inputs: usize,
     parameters: usize,
-    pub(in crate::formulation) pattern: Sparsity,
+    pub(in crate::formulation) sparsity: Sparsity,
     /// Body and slots of every three columns that belong to one rotation.
-    triples: Vec<(u32, [u32; 3])>,
+    rotation_columns: Vec<(u32, [u32; 3])>,
     /// Angles whose turns are counted, in the order of their stored coordinates.
-    pub(in crate::formulation) counted: Vec<W::RelativeCoordinate>,
-    pub(in crate::formulation) start: (Vec<f64>, Vec<f64>),
+    pub(in crate::formulation) counted_angles: Vec<W::RelativeCoordinate>,
+    pub(in crate::formulation) initial: (Vec<f64>, Vec<f64>),
 }
 
 /// Hands out stored coordinates for angles whose turns are to be counted.
@@ -96,14 +96,14 @@ pub struct Absolute<W: Geometry<N>, const N: usize> {
 pub struct TurnCounters {
     first: usize,
     /// A value within half a turn of each angle at the start.
-    near: Vec<f64>,
+    initial: Vec<f64>,
 }
 
 impl TurnCounters {
     /// One more, for an angle that begins near this value.
-    pub fn one(&mut self, near: f64) -> Option<usize> {
-        self.near.push(near);
-        Some(self.first + self.near.len() - 1)
+    pub fn allocate(&mut self, near: f64) -> Option<usize> {
+        self.initial.push(near);
+        Some(self.first + self.initial.len() - 1)
     }
 }
 
@@ -116,7 +116,7 @@ impl<W: Geometry<N>, const N: usize> AbsoluteBody<W, N> {
 
 impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     /// Tangent coordinates of a body.
-    const WIDTH: usize = N / 2;
+    const BODY_DOF: usize = N / 2;
 
     /// The equations of a model of this dimension.
     pub fn new(model: &Model) -> Result<Self> {
@@ -142,8 +142,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         };
         let tiny = COINCIDENT * length;
 
-        let mut slots = if W::ROTATES {
-            SparsityBuilder::in_threes()
+        let mut slots = if W::HAS_ROTATIONS {
+            SparsityBuilder::with_rotation_triples()
         } else {
             SparsityBuilder::default()
         };
@@ -159,20 +159,20 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
 
         let mut counters = TurnCounters {
             first: q.len(),
-            near: vec![],
+            initial: vec![],
         };
         let mut joints: Vec<JointEquations<W, N>> = Vec::with_capacity(model.joints.len());
         let mut parts: Vec<(ConstraintPart<W, N>, String)> = Vec::new();
         for written in &model.joints {
             let (mut joint, own) =
                 joint::build::<W, N>(model, written, &q, tiny, &mut counters, &mut slots)?;
-            joint.rows = parts.len()..parts.len() + own.len();
+            joint.constraints = parts.len()..parts.len() + own.len();
             joints.push(joint);
             parts.extend(own.into_iter().map(|part| (part, written.name.clone())));
         }
         let of_bodies: Vec<Option<W::RelativeCoordinate>> = (model.motions.iter())
             .map(|motion| match motion.on {
-                PrescribedCoordinate::Body(b, coordinate) => Some(W::of_body(
+                PrescribedCoordinate::Body(b, coordinate) => Some(W::body_coordinate(
                     model,
                     b,
                     coordinate,
@@ -183,16 +183,16 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
                 PrescribedCoordinate::Joint(_) => None,
             })
             .collect();
-        q.extend_from_slice(&counters.near);
+        q.extend_from_slice(&counters.initial);
         let of_joints = joints.iter().flat_map(|joint| &joint.coordinates);
         let counted: Vec<W::RelativeCoordinate> = of_joints
             .chain(of_bodies.iter().flatten())
-            .filter(|measure| measure.counter().is_some())
+            .filter(|measure| measure.turn_counter().is_some())
             .cloned()
             .collect();
         for (k, measure) in counted.iter().enumerate() {
-            debug_assert_eq!(measure.counter(), Some(counters.first + k));
-            q[counters.first + k] = joint::first_value::<W, N>(measure, &q);
+            debug_assert_eq!(measure.turn_counter(), Some(counters.first + k));
+            q[counters.first + k] = joint::initial_value::<W, N>(measure, &q);
         }
         for (k, written) in model.joints.iter().enumerate() {
             if let Some(coupling) = &written.coupling {
@@ -201,7 +201,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
                 let second = coupling.coordinates[1].joint;
                 joints[k].bodies = joints[second].bodies;
                 joints[k].point = joints[second].point;
-                joints[k].rows = parts.len()..parts.len() + 1;
+                joints[k].constraints = parts.len()..parts.len() + 1;
                 parts.push((part, written.name.clone()));
             }
         }
@@ -219,7 +219,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             let (begin, g) = measure.value(&mut W::poses(&q));
             let rate = gather(measure.bodies(), &g, &v);
             let course = PrescribedMotion::new(model, k, &values, begin, rate);
-            let part = ConstraintPart::driven(measure, course, &mut slots);
+            let part = ConstraintPart::prescribed(measure, course, &mut slots);
             parts.push((part, motion.name.clone()));
         }
         for (b, body) in model
@@ -228,7 +228,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             .enumerate()
             .filter(|(_, body)| body.prescribed)
         {
-            for part in joint::prescribed::resting::<W, N>(model, b, &q, &mut slots) {
+            for part in joint::prescribed::undriven_coordinates::<W, N>(model, b, &q, &mut slots) {
                 parts.push((part, body.name.clone()));
             }
         }
@@ -261,8 +261,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         let rows = (parts.into_iter())
             .map(|(part, name)| {
                 let first = height;
-                part.pattern(&mut |i, j| jacobian.push(((first + i) as u32, j as u32)));
-                height += part.rows();
+                part.sparsity(&mut |i, j| jacobian.push(((first + i) as u32, j as u32)));
+                height += part.count();
                 NamedConstraint { part, first, name }
             })
             .collect();
@@ -270,10 +270,10 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             bodies,
             joints,
             motions,
-            rows,
-            height,
+            constraints: rows,
+            constraint_count: height,
             forces,
-            in_joints,
+            joint_forces: in_joints,
             sensors: (model.sensors.iter())
                 .map(|s| W::point(model, s.body, s.point))
                 .collect(),
@@ -281,13 +281,13 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             length,
             inputs: model.inputs.len(),
             parameters: model.parameters.len(),
-            triples: slots.triples(Self::WIDTH),
-            pattern: Sparsity {
-                tangent: slots.places(),
+            rotation_columns: slots.rotation_columns(Self::BODY_DOF),
+            sparsity: Sparsity {
+                tangent: slots.entries(),
                 jacobian,
             },
-            counted,
-            start: (q, v),
+            counted_angles: counted,
+            initial: (q, v),
         })
     }
 
@@ -298,12 +298,12 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
 
     /// The owner of a constraint row.
     fn owner(&self, row: usize) -> &NamedConstraint<W, N> {
-        let after = self.rows.partition_point(|rows| rows.first <= row);
-        &self.rows[after - 1]
+        let after = self.constraints.partition_point(|rows| rows.first <= row);
+        &self.constraints[after - 1]
     }
 
     /// out = M a of body b alone.
-    pub(in crate::formulation) fn mass_of(
+    pub(in crate::formulation) fn body_mass_times(
         &self,
         b: usize,
         cx: &EvaluationContext,
@@ -315,17 +315,17 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
 
     /// Brings the counted angles of the poses `after` next to those of the poses `before`, which are less than half a turn
     /// away.
-    pub(in crate::formulation) fn count_turns(&self, before: &[f64], after: &mut [f64]) {
+    pub(in crate::formulation) fn update_turn_counters(&self, before: &[f64], after: &mut [f64]) {
         let first = W::STORED * self.bodies.len();
         let (bodies, counters) = after.split_at_mut(first);
         let poses = &mut W::poses(bodies);
-        for (k, measure) in self.counted.iter().enumerate() {
-            counters[k] = measure.near(poses, before[first + k]);
+        for (k, measure) in self.counted_angles.iter().enumerate() {
+            counters[k] = measure.value_near(poses, before[first + k]);
         }
     }
 
     /// Gravity and the forces of elements: f without velocity-dependent inertia forces.
-    pub(in crate::formulation) fn applied(
+    pub(in crate::formulation) fn applied_force(
         &self,
         cx: &EvaluationContext,
         q: &[f64],
@@ -335,7 +335,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         let g = self.gravity.get(cx);
         for (b, body) in self.bodies.iter().enumerate() {
             let m = body.inertia.mass(cx);
-            let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
+            let own = &mut out[Self::BODY_DOF * b..Self::BODY_DOF * (b + 1)];
             own.fill(0.0);
             for k in 0..W::DIMENSION {
                 own[k] = m * g[k];
@@ -368,8 +368,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         out: &mut [f64],
     ) {
         if stiffness != 0.0 {
-            for NamedConstraint { part, first, .. } in &self.rows {
-                part.stiffness(poses, &lambda[*first..], stiffness, out);
+            for NamedConstraint { part, first, .. } in &self.constraints {
+                part.add_stiffness(poses, &lambda[*first..], stiffness, out);
             }
         }
         self.forces
@@ -387,23 +387,23 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     }
 
     /// Whether forces of elements depend on rates.
-    pub(in crate::formulation) fn damped(&self) -> bool {
+    pub(in crate::formulation) fn has_velocity_forces(&self) -> bool {
         self.forces.depends_on_rate() || self.forces.has_constraint_friction()
     }
 
     /// Body b's part of a tangent vector.
     #[inline]
-    fn of<'a>(&self, b: usize, x: &'a [f64]) -> &'a [f64] {
-        &x[Self::WIDTH * b..Self::WIDTH * (b + 1)]
+    fn body_part<'a>(&self, b: usize, x: &'a [f64]) -> &'a [f64] {
+        &x[Self::BODY_DOF * b..Self::BODY_DOF * (b + 1)]
     }
 
     /// out := out T(θ)⁻¹, column blocks of rotations.
-    fn times_tangent_inverse(&self, theta: &[f64], out: &mut [f64]) {
+    fn multiply_tangent_inverse(&self, theta: &[f64], out: &mut [f64]) {
         let (mut body, mut t) = (u32::MAX, [[0.0; 3]; 3]);
-        for (b, slots) in &self.triples {
+        for (b, slots) in &self.rotation_columns {
             if *b != body {
                 body = *b;
-                t = W::tangent_inverse(self.of(body as usize, theta));
+                t = W::tangent_inverse(self.body_part(body as usize, theta));
             }
             let x = slots.map(|slot| out[slot as usize]);
             for j in 0..3 {
@@ -420,7 +420,7 @@ fn start<W: Geometry<N>, const N: usize>(model: &Model) -> Result<(Vec<f64>, Vec
     for (b, body) in model.bodies.iter().enumerate() {
         let own_q = &mut q[W::STORED * b..W::STORED * (b + 1)];
         let own_v = &mut v[N / 2 * b..N / 2 * (b + 1)];
-        W::start(body, own_q, own_v);
+        W::initial_state(body, own_q, own_v);
         let numbers = own_q.iter().chain(&*own_v).chain(&body.inertia);
         let diagonal = &body.inertia[..3];
         if !numbers.chain([&body.mass]).all(|x| x.is_finite())
@@ -444,7 +444,7 @@ fn start<W: Geometry<N>, const N: usize>(model: &Model) -> Result<(Vec<f64>, Vec
 /// The characteristic length of the start pose.
 fn size<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64]) -> f64 {
     let poses = &mut W::poses(q);
-    let mut on = |body: BodyRef, at: [f64; 3]| W::place(poses, &W::point(model, body, at));
+    let mut on = |body: BodyRef, at: [f64; 3]| W::position(poses, &W::point(model, body, at));
     let mut joints = Vec::new();
     for joint in &model.joints {
         match &joint.frame {
@@ -470,9 +470,9 @@ fn size<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64]) -> f64 {
 impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     fn dimensions(&self) -> Dimensions {
         Dimensions {
-            nq: W::STORED * self.bodies.len() + self.counted.len(),
-            nv: Self::WIDTH * self.bodies.len(),
-            nc: self.height,
+            nq: W::STORED * self.bodies.len() + self.counted_angles.len(),
+            nv: Self::BODY_DOF * self.bodies.len(),
+            nc: self.constraint_count,
             ne: self.forces.event_counts().events,
             modes: self.forces.event_counts().modes,
             inputs: self.inputs,
@@ -482,31 +482,33 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
 
     fn properties(&self) -> Properties {
         Properties {
-            rotations: W::ROTATES,
-            velocity_forces: W::ROTATES || self.forces.depends_on_rate(),
-            moving_constraints: self.rows.iter().any(|row| row.part.moves()),
+            rotations: W::HAS_ROTATIONS,
+            velocity_forces: W::HAS_ROTATIONS || self.forces.depends_on_rate(),
+            moving_constraints: self.constraints.iter().any(|row| row.part.is_moving()),
             does_work: self.forces.does_work(),
             linear: false,
             has_constraint_friction: self.forces.has_constraint_friction(),
+            constraint_handling: Default::default(),
         }
     }
 
     fn sparsity(&self) -> Sparsity {
-        self.pattern.clone()
+        self.sparsity.clone()
     }
 
     fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         for (b, body) in self.bodies.iter().enumerate() {
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            body.inertia.times(cx, self.of(b, a), &mut out[own]);
+            let own = Self::BODY_DOF * b..Self::BODY_DOF * (b + 1);
+            body.inertia.times(cx, self.body_part(b, a), &mut out[own]);
         }
     }
 
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
-        self.applied(cx, q, v, out);
+        self.applied_force(cx, q, v, out);
         for (b, body) in self.bodies.iter().enumerate() {
-            let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
-            body.inertia.gyroscopic(cx, self.of(b, v), own);
+            let own = &mut out[Self::BODY_DOF * b..Self::BODY_DOF * (b + 1)];
+            body.inertia
+                .add_gyroscopic_force(cx, self.body_part(b, v), own);
         }
         Ok(())
     }
@@ -522,11 +524,11 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         let (damping, stiffness) = (weights.damping, weights.stiffness);
         out.fill(0.0);
         for (b, body) in self.bodies.iter().enumerate() {
-            (body.inertia).tangent(cx, self.of(b, v), weights.mass, damping, out);
+            (body.inertia).add_tangent(cx, self.body_part(b, v), weights.mass, damping, out);
         }
         let poses = &mut W::poses(q);
         // Mass and damping act on rates, which T⁻¹ turns; stiffness does not.
-        let turned = W::ROTATES && !weights.theta.is_empty();
+        let turned = W::HAS_ROTATIONS && !weights.theta.is_empty();
         if turned {
             self.forces.add_damping_tangent(cx, poses, v, damping, out);
             (self.forces).add_constraint_friction_tangent(
@@ -537,7 +539,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
                 0.0,
                 out,
             );
-            self.times_tangent_inverse(weights.theta, out);
+            self.multiply_tangent_inverse(weights.theta, out);
         }
         let damping = if turned { 0.0 } else { damping };
         self.add_applied_tangent(cx, poses, v, lambda, (damping, stiffness), out);
@@ -558,7 +560,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
 
     fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let poses = &mut W::poses(q);
-        for NamedConstraint { part, first, .. } in &self.rows {
+        for NamedConstraint { part, first, .. } in &self.constraints {
             part.constraint(cx, poses, &mut phi[*first..]);
         }
     }
@@ -566,7 +568,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let poses = &mut W::poses(q);
         let mut at = 0;
-        for NamedConstraint { part, .. } in &self.rows {
+        for NamedConstraint { part, .. } in &self.constraints {
             at += part.jacobian(poses, &mut out[at..]);
         }
     }
@@ -580,14 +582,14 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     ) {
         let poses = &mut W::poses(q);
         let mut at = 0;
-        for NamedConstraint { part, first, .. } in &self.rows {
-            at += part.both(cx, poses, &mut phi[*first..], &mut out[at..]);
+        for NamedConstraint { part, first, .. } in &self.constraints {
+            at += part.constraint_and_jacobian(cx, poses, &mut phi[*first..], &mut out[at..]);
         }
     }
 
     fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
-        for NamedConstraint { part, first, .. } in &self.rows {
-            part.rate(cx, &mut phi_t[*first..]);
+        for NamedConstraint { part, first, .. } in &self.constraints {
+            part.constraint_rate(cx, &mut phi_t[*first..]);
         }
     }
 
@@ -599,8 +601,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         gamma: &mut [f64],
     ) {
         let poses = &mut W::poses(q);
-        for NamedConstraint { part, first, .. } in &self.rows {
-            part.convective(cx, poses, v, &mut gamma[*first..]);
+        for NamedConstraint { part, first, .. } in &self.constraints {
+            part.acceleration_bias(cx, poses, v, &mut gamma[*first..]);
         }
     }
 
@@ -613,7 +615,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
     }
 
     fn characteristic_length(&self, i: usize) -> f64 {
-        if i % Self::WIDTH < W::DIMENSION {
+        if i % Self::BODY_DOF < W::DIMENSION {
             1.0
         } else {
             self.length
@@ -628,10 +630,10 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         for (b, body) in self.bodies.iter().enumerate() {
             let m = body.inertia.mass(cx);
             if m > 0.0 {
-                let e = self.of(b, e);
-                body.inertia.times(cx, e, &mut times[..Self::WIDTH]);
+                let e = self.body_part(b, e);
+                body.inertia.times(cx, e, &mut times[..Self::BODY_DOF]);
                 let mut square = 0.0;
-                for k in 0..Self::WIDTH {
+                for k in 0..Self::BODY_DOF {
                     square += e[k] * times[k];
                 }
                 sum += square / m;
@@ -640,7 +642,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         }
         if count == 0 {
             let squared = self.length * self.length;
-            for e in e.chunks_exact(Self::WIDTH) {
+            for e in e.chunks_exact(Self::BODY_DOF) {
                 let (far, turned) = e.split_at(W::DIMENSION);
                 sum += far.iter().map(|x| x * x).sum::<f64>();
                 sum += squared * turned.iter().map(|x| x * x).sum::<f64>();
@@ -659,7 +661,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             for x in &q[..W::DIMENSION] {
                 far = far.max(x.abs());
             }
-            turned = turned.max(W::turned(q));
+            turned = turned.max(W::angle_magnitude(q));
         }
         (far / self.length).max(turned / 50.0).max(1.0)
     }
@@ -669,10 +671,10 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         let mut energy = Energy::default();
         let mut momentum = [0.0; N];
         for (b, body) in self.bodies.iter().enumerate() {
-            let (r, v) = (&q[W::STORED * b..], self.of(b, v));
-            body.inertia.times(cx, v, &mut momentum[..Self::WIDTH]);
+            let (r, v) = (&q[W::STORED * b..], self.body_part(b, v));
+            body.inertia.times(cx, v, &mut momentum[..Self::BODY_DOF]);
             let m = body.inertia.mass(cx);
-            for k in 0..Self::WIDTH {
+            for k in 0..Self::BODY_DOF {
                 energy.kinetic += 0.5 * v[k] * momentum[k];
             }
             for k in 0..W::DIMENSION {
@@ -690,8 +692,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         let mut power = Power::default();
         for (b, body) in self.bodies.iter().enumerate() {
             let (m, m_dot) = (body.inertia.mass(cx), body.inertia.mass_rate(cx));
-            let (r, v) = (&q[W::STORED * b..], self.of(b, v));
-            power.supplied += body.inertia.driven(cx, v);
+            let (r, v) = (&q[W::STORED * b..], self.body_part(b, v));
+            power.supplied += body.inertia.driven_power(cx, v);
             for k in 0..W::DIMENSION {
                 power.supplied -= (m_dot * g[k] + m * g_dot[k]) * r[k];
             }
@@ -706,8 +708,8 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             2 => &["x", "y", "angle"],
             _ => &["x", "y", "z", "wx", "wy", "wz"],
         };
-        let field = fields[i % Self::WIDTH];
-        format!("{}.{field}", self.bodies[i / Self::WIDTH].name)
+        let field = fields[i % Self::BODY_DOF];
+        format!("{}.{field}", self.bodies[i / Self::BODY_DOF].name)
     }
 
     fn constraint_name(&self, i: usize) -> String {
@@ -717,7 +719,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
 
 impl<W: MechanismGeometry<N>, const N: usize> ConfigurationSpace for Absolute<W, N> {
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
+        if !W::HAS_ROTATIONS {
             for i in 0..q.len() {
                 out[i] = q[i] + w[i];
             }
@@ -726,16 +728,16 @@ impl<W: MechanismGeometry<N>, const N: usize> ConfigurationSpace for Absolute<W,
         let stored = W::STORED;
         for b in 0..self.bodies.len() {
             let range = stored * b..stored * (b + 1);
-            W::retract(&q[range.clone()], self.of(b, w), &mut out[range]);
+            W::retract(&q[range.clone()], self.body_part(b, w), &mut out[range]);
         }
         // Counted angles: near the old value plus what the gradient foresees.
         let first = stored * self.bodies.len();
         let (bodies, counters) = out.split_at_mut(first);
         let (before, after) = (&mut W::poses(q), &mut W::poses(bodies));
-        for (k, measure) in self.counted.iter().enumerate() {
+        for (k, measure) in self.counted_angles.iter().enumerate() {
             let (_, g) = measure.value(before);
             let foreseen = q[first + k] + gather(measure.bodies(), &g, w);
-            counters[k] = measure.near(after, foreseen);
+            counters[k] = measure.value_near(after, foreseen);
         }
     }
 
@@ -743,28 +745,28 @@ impl<W: MechanismGeometry<N>, const N: usize> ConfigurationSpace for Absolute<W,
         let stored = W::STORED;
         for b in 0..self.bodies.len() {
             let range = stored * b..stored * (b + 1);
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
+            let own = Self::BODY_DOF * b..Self::BODY_DOF * (b + 1);
             W::difference(&q0[range.clone()], &q1[range], &mut w[own]);
         }
     }
 
     fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
+        if !W::HAS_ROTATIONS {
             return out.fill(0.0);
         }
         for b in 0..self.bodies.len() {
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::bracket(self.of(b, x), self.of(b, y), &mut out[own]);
+            let own = Self::BODY_DOF * b..Self::BODY_DOF * (b + 1);
+            W::bracket(self.body_part(b, x), self.body_part(b, y), &mut out[own]);
         }
     }
 
     fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        if !W::ROTATES {
+        if !W::HAS_ROTATIONS {
             return;
         }
         for b in 0..self.bodies.len() {
-            let t = W::tangent_inverse(self.of(b, theta));
-            let own = &mut y[Self::WIDTH * (b + 1) - 3..Self::WIDTH * (b + 1)];
+            let t = W::tangent_inverse(self.body_part(b, theta));
+            let own = &mut y[Self::BODY_DOF * (b + 1) - 3..Self::BODY_DOF * (b + 1)];
             let x = [own[0], own[1], own[2]];
             for i in 0..3 {
                 own[i] = t[i][0] * x[0] + t[i][1] * x[1] + t[i][2] * x[2];

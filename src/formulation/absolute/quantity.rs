@@ -1,6 +1,6 @@
 //! Quantities of a mechanism in absolute coordinates: what a user asks for by name. Directions out of the plane are zero.
 
-use super::constraint::{ConstraintPart, course};
+use super::constraint::{ConstraintPart, relative_motion};
 use super::geometry::{Geometry, Wrench};
 use super::{Absolute, MechanismGeometry};
 use crate::formulation::joint::JointEquations;
@@ -9,8 +9,8 @@ use crate::model::quantity::{BodyField, ForceField, JointField, MotionField, Qua
 
 impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
-        q.copy_from_slice(&self.start.0);
-        v.copy_from_slice(&self.start.1);
+        q.copy_from_slice(&self.initial.0);
+        v.copy_from_slice(&self.initial.1);
     }
 
     fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
@@ -65,7 +65,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     fn joint(&self, joint: &JointEquations<W, N>, field: JointField, at: &MotionPoint) -> f64 {
         let poses = &mut W::poses(at.q);
         let mut moved = |k: usize, order: usize| match joint.coordinates.get(k) {
-            Some(measure) => course::<W, N>(measure, poses, at.v, at.a)[order],
+            Some(measure) => relative_motion::<W, N>(measure, poses, at.v, at.a)[order],
             None => f64::NAN,
         };
         match field {
@@ -86,8 +86,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         which: (usize, usize, bool),
         at: &MotionPoint,
     ) -> f64 {
-        let first = self.forces.len() - self.in_joints.len();
-        match self.in_joints.iter().position(|x| *x == which) {
+        let first = self.forces.len() - self.joint_forces.len();
+        match self.joint_forces.iter().position(|x| *x == which) {
             Some(k) => {
                 self.forces
                     .quantities_of(first + k, cx, &mut W::poses(at.q), at)
@@ -99,11 +99,11 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
 
     /// Coordinate of a motion as it is, and the effort of its drive: what acts along the coordinate, −λ.
     fn drive(&self, motion: usize, field: MotionField, at: &MotionPoint) -> f64 {
-        let owned = &self.rows[self.motions[motion]];
-        let ConstraintPart::Held(held) = &owned.part else {
+        let owned = &self.constraints[self.motions[motion]];
+        let ConstraintPart::Prescribed(held) = &owned.part else {
             return f64::NAN;
         };
-        let moved = course::<W, N>(&held.measure, &mut W::poses(at.q), at.v, at.a);
+        let moved = relative_motion::<W, N>(&held.coordinate, &mut W::poses(at.q), at.v, at.a);
         match field {
             MotionField::Position => moved[0],
             MotionField::Speed => moved[1],
@@ -120,10 +120,12 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         };
         let poses = &mut W::poses(at.q);
         let mut pull = [0.0; N];
-        for owned in &self.rows[joint.rows.clone()] {
+        for owned in &self.constraints[joint.constraints.clone()] {
             let lambda = &at.lambda[owned.first..];
-            owned.part.pull(poses, joint.bodies, lambda, &mut pull);
+            owned
+                .part
+                .add_constraint_force(poses, joint.bodies, lambda, &mut pull);
         }
-        W::load(poses, point, &pull.map(|x| -x)[N / 2..])
+        W::wrench(poses, point, &pull.map(|x| -x)[N / 2..])
     }
 }

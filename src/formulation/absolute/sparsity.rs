@@ -6,22 +6,22 @@ use std::collections::HashMap;
 use crate::model::BodyRef;
 
 /// No place: a row or column of the ground.
-const NOWHERE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// Hands out slots at set-up.
 #[derive(Debug, Default)]
 pub struct SparsityBuilder {
-    places: Vec<(u32, u32)>,
-    known: HashMap<(u32, u32), u32>,
+    entries: Vec<(u32, u32)>,
+    slots: HashMap<(u32, u32), u32>,
     /// Rotations come in threes: where one column of a rotation has an entry all three have.
-    threes: bool,
+    rotation_triples: bool,
 }
 
 impl SparsityBuilder {
     /// For a world where rotations do not add.
-    pub fn in_threes() -> Self {
+    pub fn with_rotation_triples() -> Self {
         Self {
-            threes: true,
+            rotation_triples: true,
             ..Self::default()
         }
     }
@@ -29,31 +29,33 @@ impl SparsityBuilder {
     /// The slot of (row, column).
     pub fn slot(&mut self, row: usize, column: usize) -> u32 {
         let place = (row as u32, column as u32);
-        *self.known.entry(place).or_insert_with(|| {
-            self.places.push(place);
-            self.places.len() as u32 - 1
+        *self.slots.entry(place).or_insert_with(|| {
+            self.entries.push(place);
+            self.entries.len() as u32 - 1
         })
     }
 
     /// All places in the order of their slots.
-    pub fn places(self) -> Vec<(u32, u32)> {
-        self.places
+    pub fn entries(self) -> Vec<(u32, u32)> {
+        self.entries
     }
 
     /// For each row and each rotation with entries in it: the body and the slots of the three columns. `width` is the number
     /// of tangent coordinates of a body, the rotation its last three.
-    pub fn triples(&self, width: usize) -> Vec<(u32, [u32; 3])> {
-        (self.places.iter().enumerate())
-            .filter(|(_, (_, column))| self.threes && *column as usize % width == width - 3)
+    pub fn rotation_columns(&self, width: usize) -> Vec<(u32, [u32; 3])> {
+        (self.entries.iter().enumerate())
+            .filter(|(_, (_, column))| {
+                self.rotation_triples && *column as usize % width == width - 3
+            })
             .map(|(slot, (row, column))| {
-                let next = |k: u32| self.known[&(*row, column + k)];
+                let next = |k: u32| self.slots[&(*row, column + k)];
                 (*column / width as u32, [slot as u32, next(1), next(2)])
             })
             .collect()
     }
 
     /// The slots of two bodies' coordinates where `needed` says that entries can occur.
-    pub fn pair<const N: usize>(
+    pub fn body_pair<const N: usize>(
         &mut self,
         bodies: [BodyRef; 2],
         needed: impl Fn(usize, usize) -> bool,
@@ -61,7 +63,7 @@ impl SparsityBuilder {
         let width = N / 2;
         let place = |k: usize| bodies[k / width].map(|b| width * b + k % width);
         let complete = |i: usize, j: usize| {
-            if self.threes && j % width >= width - 3 {
+            if self.rotation_triples && j % width >= width - 3 {
                 let first = j - (j % width) + width - 3;
                 (first..first + 3).any(|j| needed(i, j))
             } else {
@@ -74,7 +76,7 @@ impl SparsityBuilder {
                 wanted[i][j] = complete(i, j);
             }
         }
-        let mut slots = [[NOWHERE; N]; N];
+        let mut slots = [[NO_SLOT; N]; N];
         for i in 0..N {
             for j in 0..N {
                 if let (Some(r), Some(c), true) = (place(i), place(j), wanted[i][j]) {
@@ -97,7 +99,7 @@ impl<const N: usize> PairSlots<N> {
     #[inline]
     pub fn add(&self, i: usize, j: usize, value: f64, out: &mut [f64]) {
         let slot = self.slots[i][j];
-        if slot != NOWHERE {
+        if slot != NO_SLOT {
             out[slot as usize] += value;
         }
     }
@@ -127,26 +129,26 @@ impl<const N: usize> PairSlots<N> {
 
 /// The places of a [`Pair`] that exist, one after the other: for matrices that are added as a whole.
 #[derive(Clone, Debug)]
-pub struct JacobianSlots<const N: usize> {
-    places: Box<[(u8, u8, u32)]>,
+pub struct CompactPairSlots<const N: usize> {
+    entries: Box<[(u8, u8, u32)]>,
 }
 
-impl<const N: usize> From<PairSlots<N>> for JacobianSlots<N> {
+impl<const N: usize> From<PairSlots<N>> for CompactPairSlots<N> {
     fn from(pair: PairSlots<N>) -> Self {
         let all = (0..N).flat_map(|i| (0..N).map(move |j| (i as u8, j as u8)));
         let places = all
             .map(|(i, j)| (i, j, pair.slots[i as usize][j as usize]))
-            .filter(|(_, _, slot)| *slot != NOWHERE)
+            .filter(|(_, _, slot)| *slot != NO_SLOT)
             .collect();
-        Self { places }
+        Self { entries: places }
     }
 }
 
-impl<const N: usize> JacobianSlots<N> {
+impl<const N: usize> CompactPairSlots<N> {
     /// out += factor H
     #[inline]
     pub fn add_matrix(&self, factor: f64, h: &[[f64; N]; N], out: &mut [f64]) {
-        for &(i, j, slot) in &self.places {
+        for &(i, j, slot) in &self.entries {
             out[slot as usize] += factor * h[i as usize][j as usize];
         }
     }
@@ -154,7 +156,7 @@ impl<const N: usize> JacobianSlots<N> {
     /// out += x yᵀ
     #[inline]
     pub fn add_outer(&self, x: &[f64; N], y: &[f64; N], out: &mut [f64]) {
-        for &(i, j, slot) in &self.places {
+        for &(i, j, slot) in &self.entries {
             out[slot as usize] += x[i as usize] * y[j as usize];
         }
     }
@@ -162,7 +164,7 @@ impl<const N: usize> JacobianSlots<N> {
     /// No entry at all.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.entries.is_empty()
     }
 }
 
@@ -217,9 +219,9 @@ mod tests {
         for i in 0..6 {
             slots.slot(i, i);
         }
-        let a: PairSlots<6> = slots.pair([None, Some(1)], |_, _| true);
-        let b: PairSlots<6> = slots.pair([Some(0), Some(1)], |i, j| i == 2 && j == 5);
-        let places = slots.places();
+        let a: PairSlots<6> = slots.body_pair([None, Some(1)], |_, _| true);
+        let b: PairSlots<6> = slots.body_pair([Some(0), Some(1)], |i, j| i == 2 && j == 5);
+        let places = slots.entries();
         assert_eq!(places.len(), 6 + 6 + 1);
         let mut out = vec![0.0; places.len()];
         a.add_outer(&[1.0; 6], &[1.0; 6], &mut out);
@@ -227,17 +229,17 @@ mod tests {
         b.add(0, 0, 9.0, &mut out);
         assert_eq!(out.iter().sum::<f64>(), 13.0);
         let mut again = vec![0.0; places.len()];
-        JacobianSlots::from(a).add_outer(&[1.0; 6], &[1.0; 6], &mut again);
-        JacobianSlots::from(b).add_matrix(2.0, &[[2.0; 6]; 6], &mut again);
+        CompactPairSlots::from(a).add_outer(&[1.0; 6], &[1.0; 6], &mut again);
+        CompactPairSlots::from(b).add_matrix(2.0, &[[2.0; 6]; 6], &mut again);
         assert_eq!(again, out);
         assert_eq!(places[12], (2, 5));
     }
 
     #[test]
     fn rotations_of_space_come_in_threes() {
-        let mut slots = SparsityBuilder::in_threes();
-        let _: PairSlots<12> = slots.pair([None, Some(2)], |i, j| i == 6 && j == 10);
-        assert_eq!(slots.triples(6), [(2, [0, 1, 2])]);
-        assert_eq!(slots.places(), [(12, 15), (12, 16), (12, 17)]);
+        let mut slots = SparsityBuilder::with_rotation_triples();
+        let _: PairSlots<12> = slots.body_pair([None, Some(2)], |i, j| i == 6 && j == 10);
+        assert_eq!(slots.rotation_columns(6), [(2, [0, 1, 2])]);
+        assert_eq!(slots.entries(), [(12, 15), (12, 16), (12, 17)]);
     }
 }

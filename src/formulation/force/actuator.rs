@@ -1,16 +1,17 @@
-//! A driven force between two points, or a driven force or torque in a joint. Positive increases the length or the coordinate:
+//! Actuator: a driven force between two points, or a driven force or torque in a joint. A positive effort increases the length or the
+//! joint coordinate:
 //!
 //! ```text
 //!   F = −E,      supplied = E ċ
 //! ```
 //!
-//! Between coinciding points there is no direction and no force.
+//! Coinciding points have no direction and no force between them.
 
 use super::{ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
 
-/// The drive.
+/// An actuator.
 #[derive(Clone, Copy, Debug)]
 pub struct Actuator {
     /// E (N or N m)
@@ -25,8 +26,8 @@ impl ScalarLaw for Actuator {
         }
     }
 
-    fn reported_force(&self, pull: &ScalarForce) -> f64 {
-        -pull.force
+    fn reported_force(&self, force: &ScalarForce) -> f64 {
+        -force.force
     }
 
     fn depends_on_length(&self) -> bool {

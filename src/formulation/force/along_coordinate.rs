@@ -1,14 +1,14 @@
-//! A law along one measure: the element of springs, dampers, actuators, friction and stops.
+//! The force element of a [`ScalarLaw`] along a relative coordinate: springs, dampers, actuators, friction and joint limits.
 
 use std::sync::Arc;
 
 use super::{EventCounts, ForceElement, ForceQuantities, ScalarLaw};
-use crate::formulation::absolute::constraint::course;
+use crate::formulation::absolute::constraint::relative_motion;
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate, transposed_times};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, gather, pick, scatter};
 use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
 
-/// A law along a measure.
+/// A scalar law along a relative coordinate.
 #[derive(Debug)]
 pub struct CoordinateForceElement<W: Geometry<N>, const N: usize> {
     coordinate: W::RelativeCoordinate,
@@ -17,15 +17,16 @@ pub struct CoordinateForceElement<W: Geometry<N>, const N: usize> {
 }
 
 impl<W: Geometry<N>, const N: usize> CoordinateForceElement<W, N> {
-    /// With the slots of its derivatives.
+    /// Builds the element and reserves the entries of its derivatives.
     pub fn new(
         coordinate: W::RelativeCoordinate,
         law: Arc<dyn ScalarLaw>,
         slots: &mut SparsityBuilder,
     ) -> Self {
-        let sloped = law.depends_on_length() || law.depends_on_rate();
-        let slots = slots.pair(coordinate.bodies(), |i, j| {
-            coordinate.curved(i, j) || (sloped && coordinate.touches(i) && coordinate.touches(j))
+        let has_slope = law.depends_on_length() || law.depends_on_rate();
+        let slots = slots.body_pair(coordinate.bodies(), |i, j| {
+            coordinate.has_curvature(i, j)
+                || (has_slope && coordinate.depends_on(i) && coordinate.depends_on(j))
         });
         Self {
             coordinate,
@@ -53,8 +54,8 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
     ) {
         let bodies = self.coordinate.bodies();
         let (length, g) = self.coordinate.value(poses);
-        let pull = self.law.force(cx, length, gather(bodies, &g, v));
-        scatter(bodies, -pull.force, &g, out);
+        let force = self.law.force(cx, length, gather(bodies, &g, v));
+        scatter(bodies, -force.force, &g, out);
     }
 
     fn add_tangent(
@@ -68,21 +69,21 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
     ) {
         let bodies = self.coordinate.bodies();
         let (length, g) = self.coordinate.value(poses);
-        let pull = self.law.force(cx, length, gather(bodies, &g, v));
-        let slope = damping * pull.by_rate + stiffness * pull.by_length;
+        let force = self.law.force(cx, length, gather(bodies, &g, v));
+        let slope = damping * force.by_rate + stiffness * force.by_length;
         let mut row = g.map(|g| slope * g);
         if stiffness != 0.0 {
             let h = self.coordinate.hessian(poses);
-            if pull.by_rate != 0.0 {
+            if force.by_rate != 0.0 {
                 let hv = transposed_times(&h, &pick(bodies, v));
                 for k in 0..N {
-                    row[k] += stiffness * pull.by_rate * hv[k];
+                    row[k] += stiffness * force.by_rate * hv[k];
                 }
             }
-            self.slots.add_matrix(stiffness * pull.force, &h, out);
+            self.slots.add_matrix(stiffness * force.force, &h, out);
             let at_coincidence = stiffness * self.law.coincident_stiffness(cx);
             if at_coincidence != 0.0
-                && let Some(rows) = self.coordinate.coincident(poses)
+                && let Some(rows) = self.coordinate.coincidence_gradients(poses)
             {
                 for e in rows {
                     self.slots
@@ -107,9 +108,9 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
     ) {
         let (length, g) = self.coordinate.value(poses);
         let rate = gather(self.coordinate.bodies(), &g, v);
-        let own = self.law.power(cx, length, rate);
-        power.dissipated += own.dissipated;
-        power.supplied += own.supplied;
+        let power_of_law = self.law.power(cx, length, rate);
+        power.dissipated += power_of_law.dissipated;
+        power.supplied += power_of_law.supplied;
     }
 
     fn quantities(
@@ -120,11 +121,11 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
     ) -> ForceQuantities {
         let (length, g) = self.coordinate.value(poses);
         let rate = gather(self.coordinate.bodies(), &g, at.v);
-        let pull = self.law.force(cx, length, rate);
+        let force = self.law.force(cx, length, rate);
         ForceQuantities {
             length,
             rate,
-            force: self.law.reported_force(&pull),
+            force: self.law.reported_force(&force),
             ..ForceQuantities::default()
         }
     }
@@ -153,8 +154,8 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let course = course::<W, N>(&self.coordinate, poses, at.v, at.a);
-        self.law.event_functions(cx, course, phi, rate);
+        let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
+        self.law.event_functions(cx, motion, phi, rate);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
@@ -170,8 +171,8 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         modes: &mut [i32],
         _n: &mut [f64],
     ) -> EventEffect {
-        let course = course::<W, N>(&self.coordinate, poses, at.v, at.a);
-        self.law.handle_event(cx, course, i, modes);
+        let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
+        self.law.handle_event(cx, motion, i, modes);
         EventEffect::Mode
     }
 

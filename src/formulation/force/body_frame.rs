@@ -1,5 +1,5 @@
-//! Bodies as force elements see them: place, orientation and rates in ground axes, in the plane and in space alike (the plane
-//! is the one of z = 0). With derivatives under q → q ∘ w:
+//! Position, orientation and velocities of a body in ground axes, for planar and spatial mechanisms alike (a planar one lies in
+//! z = 0). With derivatives under q → q ∘ w:
 //!
 //! ```text
 //!   r → r + w_r,      R → R exp(w_φ),      ω = R ω_body
@@ -11,29 +11,29 @@ use crate::formulation::absolute::planar::{self, PlanarGeometry};
 use crate::formulation::absolute::spatial::{self, SpatialGeometry};
 use crate::model::BodyRef;
 
-/// A body.
+/// Position and velocity of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyFrame<T> {
-    /// Centre of mass.
+    /// Position of the centre of mass.
     pub r: Vector3Of<T>,
-    /// Body axes to ground axes, rows.
+    /// Rotation from body axes to ground axes, by rows.
     pub rotation: [Vector3Of<T>; 3],
-    /// Of the centre of mass.
+    /// Velocity of the centre of mass.
     pub v: Vector3Of<T>,
-    /// Ground axes.
+    /// Angular velocity, ground axes.
     pub w: Vector3Of<T>,
-    /// Of the plane, over all turns; zero in space.
+    /// Angle of a planar body, full turns counted; zero in space.
     pub angle: T,
 }
 
 impl<T: Scalar> BodyFrame<T> {
-    /// A vector of body axes in ground axes.
+    /// Transforms a vector from body axes to ground axes.
     #[inline]
     pub fn to_ground(&self, s: &Vector3Of<T>) -> Vector3Of<T> {
         [0, 1, 2].map(|i| dot(&self.rotation[i], s))
     }
 
-    /// A vector of ground axes in body axes.
+    /// Transforms a vector from ground axes to body axes.
     #[inline]
     pub fn to_body(&self, d: &Vector3Of<T>) -> Vector3Of<T> {
         [0, 1, 2].map(|j| {
@@ -41,7 +41,7 @@ impl<T: Scalar> BodyFrame<T> {
         })
     }
 
-    /// A vector fixed in the body, in ground axes.
+    /// Returns a vector that is constant in body axes, in ground axes.
     #[inline]
     pub fn fixed_vector(&self, s: &[f64; 3]) -> Vector3Of<T> {
         [0, 1, 2].map(|i| {
@@ -49,41 +49,41 @@ impl<T: Scalar> BodyFrame<T> {
         })
     }
 
-    /// Where a point of the body is, s seen from the centre of mass.
+    /// Returns the position of a point of the body, s relative to the centre of mass.
     #[inline]
     pub fn point_position(&self, s: &[f64; 3]) -> Vector3Of<T> {
         plus(&self.r, &self.fixed_vector(s))
     }
 
-    /// Velocity of the material of the body at a place.
+    /// Returns the velocity of the material point of the body at a position.
     #[inline]
-    pub fn velocity_at(&self, place: &Vector3Of<T>) -> Vector3Of<T> {
-        plus(&self.v, &cross(&self.w, &minus(place, &self.r)))
+    pub fn velocity_at(&self, position: &Vector3Of<T>) -> Vector3Of<T> {
+        plus(&self.v, &cross(&self.w, &minus(position, &self.r)))
     }
 }
 
-/// A world whose bodies can be seen as frames.
+/// A geometry whose bodies can be represented as [`BodyFrame`]s.
 pub trait BodyView<const N: usize>: Geometry<N> {
-    /// A point given in a body's frame, seen from its centre of mass.
+    /// Returns a point of a body relative to its centre of mass.
     fn point_offset(point: &Self::BodyPoint) -> [f64; 3];
 
-    /// The point of a body with this lever.
-    fn point_at_offset(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint;
+    /// Returns the point of a body at an offset from its centre of mass.
+    fn point_at_offset(body: BodyRef, offset: [f64; 3]) -> Self::BodyPoint;
 
-    /// Two bodies now.
+    /// Returns the frames of two bodies.
     fn frames(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2], v: &[f64]) -> [BodyFrame<f64>; 2];
 
-    /// Two bodies as if they did not move: what is stored does not depend on rates.
+    /// Returns the frames of two bodies with zero velocities, for potential energies.
     fn frames_at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2];
 
-    /// The same as [`Seen::seen`] with derivatives.
+    /// Returns the frames of two bodies with derivatives.
     fn frames_with_derivatives(
         poses: &mut Self::Poses<'_>,
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<N>>; 2];
 
-    /// Generalised force of a force on the body and a moment about its centre of mass, both in ground axes.
+    /// Writes the generalised force of a force on the body and a moment about its centre of mass, both in ground axes.
     fn generalised_force<T: Scalar>(
         frame: &BodyFrame<T>,
         force: &Vector3Of<T>,
@@ -100,7 +100,7 @@ const GROUND: BodyFrame<f64> = BodyFrame {
     angle: 0.0,
 };
 
-/// Without derivatives: the ground, or what the rest is built on.
+/// Returns a frame with zero derivatives.
 fn without_derivatives<const N: usize>(frame: &BodyFrame<f64>) -> BodyFrame<Dual<N>> {
     BodyFrame {
         r: frame.r.map(Dual::constant),
@@ -116,10 +116,10 @@ impl BodyView<6> for PlanarGeometry {
         [point.s.x, point.s.y, 0.0]
     }
 
-    fn point_at_offset(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
+    fn point_at_offset(body: BodyRef, offset: [f64; 3]) -> Self::BodyPoint {
         planar::pose::PlanarPoint {
             body,
-            s: planar::flat(lever),
+            s: planar::planar_part(offset),
         }
     }
 
@@ -151,9 +151,9 @@ impl BodyView<6> for PlanarGeometry {
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<6>>; 2] {
-        let seen = Self::frames(poses, bodies, v);
+        let frames = Self::frames(poses, bodies, v);
         [0, 1].map(|side| {
-            let mut frame = without_derivatives(&seen[side]);
+            let mut frame = without_derivatives(&frames[side]);
             if bodies[side].is_none() {
                 return frame;
             }
@@ -164,7 +164,7 @@ impl BodyView<6> for PlanarGeometry {
             }
             frame.angle.q[first + 2] = 1.0;
             frame.w[2].v[first + 2] = 1.0;
-            let [c, s] = [seen[side].rotation[0][0], seen[side].rotation[1][0]];
+            let [c, s] = [frames[side].rotation[0][0], frames[side].rotation[1][0]];
             for (i, j, slope) in [(0, 0, -s), (0, 1, -c), (1, 0, c), (1, 1, -s)] {
                 frame.rotation[i][j].q[first + 2] = slope;
             }
@@ -190,10 +190,10 @@ impl BodyView<12> for SpatialGeometry {
         [point.s.x, point.s.y, point.s.z]
     }
 
-    fn point_at_offset(body: BodyRef, lever: [f64; 3]) -> Self::BodyPoint {
+    fn point_at_offset(body: BodyRef, offset: [f64; 3]) -> Self::BodyPoint {
         spatial::pose::SpatialPoint {
             body,
-            s: lever.into(),
+            s: offset.into(),
         }
     }
 
@@ -212,7 +212,7 @@ impl BodyView<12> for SpatialGeometry {
         let mut frames = Self::frames_at_rest(poses, bodies);
         for (frame, body) in frames.iter_mut().zip(bodies) {
             let rate = spatial::pose::twist(v, body);
-            let w = poses.get(body).turn(&rate.w);
+            let w = poses.get(body).to_ground(&rate.w);
             frame.v = [rate.v.x, rate.v.y, rate.v.z];
             frame.w = [w.x, w.y, w.z];
         }
@@ -224,30 +224,30 @@ impl BodyView<12> for SpatialGeometry {
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<12>>; 2] {
-        let seen = Self::frames(poses, bodies, v);
+        let frames = Self::frames(poses, bodies, v);
         [0, 1].map(|side| {
-            let mut frame = without_derivatives(&seen[side]);
+            let mut frame = without_derivatives(&frames[side]);
             if bodies[side].is_none() {
                 return frame;
             }
-            let (first, turning) = (6 * side, 6 * side + 3);
+            let (first, rotation_first) = (6 * side, 6 * side + 3);
             for k in 0..3 {
                 frame.r[k].q[first + k] = 1.0;
                 frame.v[k].v[first + k] = 1.0;
             }
             // ∂R/∂w_k = R e_k~: column j of e_k~ is e_k × e_j.
-            let rotation = &seen[side].rotation;
+            let rotation = &frames[side].rotation;
             for i in 0..3 {
                 for k in 0..3 {
                     let (after, before) = ((k + 1) % 3, (k + 2) % 3);
-                    frame.rotation[i][after].q[turning + k] = rotation[i][before];
-                    frame.rotation[i][before].q[turning + k] = -rotation[i][after];
+                    frame.rotation[i][after].q[rotation_first + k] = rotation[i][before];
+                    frame.rotation[i][before].q[rotation_first + k] = -rotation[i][after];
                 }
             }
-            let own = spatial::pose::twist(v, bodies[side]).w;
-            let mut body_rate = [own.x, own.y, own.z].map(Dual::constant);
+            let omega = spatial::pose::twist(v, bodies[side]).w;
+            let mut body_rate = [omega.x, omega.y, omega.z].map(Dual::constant);
             for k in 0..3 {
-                body_rate[k].v[turning + k] = 1.0;
+                body_rate[k].v[rotation_first + k] = 1.0;
             }
             frame.w = frame.to_ground(&body_rate);
             frame

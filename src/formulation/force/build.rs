@@ -47,7 +47,7 @@ pub struct ConstraintList<'a, W: ForceGeometry<N>, const N: usize> {
 impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
     /// Appends to existing constraints.
     pub fn new(parts: &'a mut Vec<(ConstraintPart<W, N>, String)>) -> Self {
-        let next = parts.iter().map(|(part, _)| part.rows()).sum();
+        let next = parts.iter().map(|(part, _)| part.count()).sum();
         Self { parts, next }
     }
 
@@ -59,7 +59,7 @@ impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
         name: &str,
         slots: &mut SparsityBuilder,
     ) -> usize {
-        let part = ConstraintPart::held(coordinate.clone(), value, slots);
+        let part = ConstraintPart::fixed(coordinate.clone(), value, slots);
         self.parts.push((part, name.to_owned()));
         self.next += 1;
         self.next - 1

@@ -1,4 +1,4 @@
-//! A bushing: springs and dampers between a frame of each body, along and about the axes of the first.
+//! Bushing: springs and dampers between a frame of each body, along and about the axes of the first frame.
 //!
 //! ```text
 //!   d = A₀ᵀ(p₁ − p₀),   θ = log(A₀ᵀA₁)          displacement and rotation vector, in the first frame's axes
@@ -6,8 +6,8 @@
 //!   V = ½ dᵀK d + ½ θᵀK_θ θ,      dissipated = ḋᵀD ḋ + ωᵀD_θ ω
 //! ```
 //!
-//! with A the frames' axes in the ground, ω the relative angular velocity in the first frame's axes and θ̇ = T⁻¹ω. F acts at p₁
-//! on both bodies. In the plane θ is the angle, over all turns; in space it exists below half a turn.
+//! with A the axes of the frames in ground axes, ω the relative angular velocity in the axes of the first frame and θ̇ = T⁻¹ω. F acts
+//! at p₁ on both bodies. In the plane θ is the angle, full turns counted; in space it is defined below half a turn.
 
 use super::ForceQuantities;
 use super::body_frame::BodyFrame;
@@ -16,22 +16,22 @@ use super::spatial_force::{AppliedWrench, SpatialForce};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
 
-/// The bushing.
+/// A bushing.
 #[derive(Clone, Debug)]
 pub struct Bushing {
-    /// Along x, y, z, then about them.
+    /// Stiffness along x, y, z, then about them.
     pub stiffness: [DrivenValue; 6],
-    /// The same.
+    /// Damping in the same order.
     pub damping: [DrivenValue; 6],
-    /// Where the frames sit, seen from the centres of mass.
+    /// Origins of the frames, relative to the centres of mass.
     pub offsets: [[f64; 3]; 2],
-    /// The frames' x, y, z in body axes.
+    /// Axes x, y, z of the frames in body axes.
     pub axes: [[[f64; 3]; 3]; 2],
-    /// Of the plane: the angle is a coordinate; φ₁ − φ₀ where the frames are parallel.
+    /// In the plane, where the angle is a coordinate: φ₁ − φ₀ for parallel frames.
     pub planar_angle: Option<f64>,
 }
 
-/// Displacement, rotation and their rates, in the axes of the first frame.
+/// Displacement, rotation vector and their rates, in the axes of the first frame; `axes` are those axes, `point` is p₁.
 struct BushingDeformation<T> {
     axes: [Vector3Of<T>; 3],
     point: Vector3Of<T>,
@@ -41,7 +41,7 @@ struct BushingDeformation<T> {
     w: Vector3Of<T>,
 }
 
-/// a / sin a over cos a: the factor of the rotation vector.
+/// Returns a / sin a as a function of cos a: the factor of the rotation vector.
 fn rotation_vector_factor<T: Scalar>(cosine: T) -> T {
     let c = cosine.value();
     let u = 1.0 - c;
@@ -57,7 +57,7 @@ fn rotation_vector_factor<T: Scalar>(cosine: T) -> T {
     cosine.chain(y, (c * y - 1.0) / sine_squared)
 }
 
-/// 1/a² − (1 + cos a)/(2 a sin a) over a²: the last factor of T⁻¹.
+/// Returns 1/a² − (1 + cos a)/(2 a sin a) as a function of a²: the last factor of T⁻¹.
 fn tangent_inverse_factor<T: Scalar>(squared: T) -> T {
     let s = squared.value();
     if s < 1e-2 {
@@ -79,13 +79,13 @@ impl Bushing {
     fn deformation<T: Scalar>(&self, bodies: &[BodyFrame<T>; 2]) -> BushingDeformation<T> {
         let [a, b] = bodies;
         let axes = self.axes[0].map(|x| a.fixed_vector(&x));
-        let others = self.axes[1].map(|x| b.fixed_vector(&x));
-        let place = b.point_position(&self.offsets[1]);
-        let apart = minus(&place, &a.point_position(&self.offsets[0]));
-        // Seen from the first frame, which turns: ḋ = A₀ᵀ(ṗ₁ of body 1 − velocity of body 0 at p₁).
-        let rate = minus(&b.velocity_at(&place), &a.velocity_at(&place));
-        let seen = |x: &Vector3Of<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
-        let w = seen(&minus(&b.w, &a.w));
+        let second_axes = self.axes[1].map(|x| b.fixed_vector(&x));
+        let point = b.point_position(&self.offsets[1]);
+        let displacement = minus(&point, &a.point_position(&self.offsets[0]));
+        // In the rotating first frame: ḋ = A₀ᵀ(velocity of body 1 − velocity of body 0, both at p₁).
+        let rate = minus(&b.velocity_at(&point), &a.velocity_at(&point));
+        let local = |x: &Vector3Of<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
+        let w = local(&minus(&b.w, &a.w));
         let theta = match self.planar_angle {
             Some(parallel) => {
                 let zero = T::constant(0.0);
@@ -93,7 +93,7 @@ impl Bushing {
             }
             None => {
                 // C_ij = (axis i of the first)·(axis j of the second)
-                let c = |i: usize, j: usize| dot(&axes[i], &others[j]);
+                let c = |i: usize, j: usize| dot(&axes[i], &second_axes[j]);
                 let cosine = (c(0, 0) + c(1, 1) + c(2, 2) + (-1.0)) * 0.5;
                 let sine = [c(2, 1) - c(1, 2), c(0, 2) - c(2, 0), c(1, 0) - c(0, 1)];
                 times(rotation_vector_factor(cosine) * 0.5, &sine)
@@ -101,9 +101,9 @@ impl Bushing {
         };
         BushingDeformation {
             axes,
-            point: place,
-            d: seen(&apart),
-            d_dot: seen(&rate),
+            point,
+            d: local(&displacement),
+            d_dot: local(&rate),
             theta,
             w,
         }
@@ -136,48 +136,53 @@ impl SpatialForce for Bushing {
         cx: &EvaluationContext,
         bodies: &[BodyFrame<T>; 2],
     ) -> AppliedWrench<T> {
-        let strain = self.deformation(bodies);
+        let deformation = self.deformation(bodies);
         let (k, d) = (self.stiffness_of(cx, 0..3), self.damping_of(cx, 0..3));
-        let pull = plus(&scaled(k, &strain.d), &scaled(d, &strain.d_dot));
+        let elastic_force = plus(&scaled(k, &deformation.d), &scaled(d, &deformation.d_dot));
         let (k, d) = (self.stiffness_of(cx, 3..6), self.damping_of(cx, 3..6));
-        let mut twist = scaled(k, &strain.theta);
+        let mut couple = scaled(k, &deformation.theta);
         if self.planar_angle.is_none() {
-            // θ̇ = ω − ½ θ × ω + bent θ × (θ × ω) with ω seen from the first frame; the moment takes the transpose.
-            let once = cross(&strain.theta, &twist);
-            let again = times(
-                tangent_inverse_factor(dot(&strain.theta, &strain.theta)),
-                &cross(&strain.theta, &once),
+            // θ̇ = ω − ½ θ × ω + c θ × (θ × ω) with ω in the axes of the first frame; the moment takes the transpose.
+            let first = cross(&deformation.theta, &couple);
+            let second = times(
+                tangent_inverse_factor(dot(&deformation.theta, &deformation.theta)),
+                &cross(&deformation.theta, &first),
             );
-            twist = plus(&plus(&twist, &once.map(|x| x * 0.5)), &again);
+            couple = plus(&plus(&couple, &first.map(|x| x * 0.5)), &second);
         }
-        let twist = plus(&twist, &scaled(d, &strain.w));
+        let couple = plus(&couple, &scaled(d, &deformation.w));
         let ground = |x: &Vector3Of<T>| {
-            let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &strain.axes[k]));
+            let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &deformation.axes[k]));
             plus(&plus(&a, &b), &c)
         };
         AppliedWrench {
-            force: ground(&pull),
-            point: strain.point,
-            couple: ground(&twist),
+            force: ground(&elastic_force),
+            point: deformation.point,
+            couple: ground(&couple),
         }
     }
 
     fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
-        let strain = self.deformation(bodies);
-        0.5 * dot(&scaled(self.stiffness_of(cx, 0..3), &strain.d), &strain.d)
-            + 0.5
-                * dot(
-                    &scaled(self.stiffness_of(cx, 3..6), &strain.theta),
-                    &strain.theta,
-                )
+        let deformation = self.deformation(bodies);
+        0.5 * dot(
+            &scaled(self.stiffness_of(cx, 0..3), &deformation.d),
+            &deformation.d,
+        ) + 0.5
+            * dot(
+                &scaled(self.stiffness_of(cx, 3..6), &deformation.theta),
+                &deformation.theta,
+            )
     }
 
     fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
-        let strain = self.deformation(bodies);
+        let deformation = self.deformation(bodies);
         let dissipated = dot(
-            &scaled(self.damping_of(cx, 0..3), &strain.d_dot),
-            &strain.d_dot,
-        ) + dot(&scaled(self.damping_of(cx, 3..6), &strain.w), &strain.w);
+            &scaled(self.damping_of(cx, 0..3), &deformation.d_dot),
+            &deformation.d_dot,
+        ) + dot(
+            &scaled(self.damping_of(cx, 3..6), &deformation.w),
+            &deformation.w,
+        );
         Power {
             dissipated,
             supplied: 0.0,
@@ -185,17 +190,17 @@ impl SpatialForce for Bushing {
     }
 
     fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
-        let strain = self.deformation(bodies);
-        let length = dot(&strain.d, &strain.d).sqrt();
-        let action = self.wrench(cx, bodies);
+        let deformation = self.deformation(bodies);
+        let length = dot(&deformation.d, &deformation.d).sqrt();
+        let wrench = self.wrench(cx, bodies);
         ForceQuantities {
             length,
             rate: if length > 0.0 {
-                dot(&strain.d, &strain.d_dot) / length
+                dot(&deformation.d, &deformation.d_dot) / length
             } else {
                 0.0
             },
-            force: dot(&action.force, &action.force).sqrt(),
+            force: dot(&wrench.force, &wrench.force).sqrt(),
             ..ForceQuantities::default()
         }
     }

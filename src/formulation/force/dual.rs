@@ -1,5 +1,5 @@
-//! Numbers that carry their derivatives. A force written once over [`Number`] gives its value with `f64` and, with [`Dual`],
-//! its exact derivatives along the displacements w and the rates v of two bodies and along time:
+//! Dual numbers. A force written once over [`Scalar`] gives its value with `f64` and, with [`Dual`], its exact derivatives with respect
+//! to the displacements w and velocities v of two bodies and to time:
 //!
 //! ```text
 //!   x + Σ x_q dw + Σ x_v dv + x_t dt,      f(x) → f(x) + f'(x) (…)
@@ -20,16 +20,16 @@ pub trait Scalar:
     + Add<f64, Output = Self>
     + Mul<f64, Output = Self>
 {
-    /// A number that changes with time only.
+    /// Returns a number that depends on time only.
     fn time_dependent(x: f64, rate: f64) -> Self;
 
-    /// The value.
+    /// Returns the value.
     fn value(&self) -> f64;
 
-    /// A function of this number, by its value and its slope here.
+    /// Returns a function of this number, from its value and its derivative here.
     fn chain(self, y: f64, slope: f64) -> Self;
 
-    /// A number that does not change.
+    /// Returns a constant.
     #[inline]
     fn constant(x: f64) -> Self {
         Self::time_dependent(x, 0.0)
@@ -60,21 +60,21 @@ impl Scalar for f64 {
     }
 }
 
-/// A number with its derivatives over two bodies.
+/// A number with its derivatives with respect to the motion of two bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Dual<const N: usize> {
     /// Value.
     pub x: f64,
-    /// Along w.
+    /// With respect to w.
     pub q: [f64; N],
-    /// Along v.
+    /// With respect to v.
     pub v: [f64; N],
-    /// Along t.
+    /// With respect to t.
     pub t: f64,
 }
 
 impl<const N: usize> Dual<N> {
-    /// a x + b y of all derivatives, with value `value`.
+    /// Returns a x + b y of all derivatives, with value `value`.
     #[inline]
     fn linear_combination(value: f64, a: f64, x: &Self, b: f64, y: &Self) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl<const N: usize> Dual<N> {
         }
     }
 
-    /// The rate along a motion with rates v and accelerations a of the two bodies.
+    /// Returns the time derivative along a motion with velocities v and accelerations a of the two bodies.
     pub fn rate_along(&self, v: &[f64; N], a: &[f64; N]) -> f64 {
         let mut sum = self.t;
         for k in 0..N {
@@ -185,7 +185,7 @@ impl<const N: usize> Mul<f64> for Dual<N> {
 /// Three numbers.
 pub type Vector3Of<T> = [T; 3];
 
-/// A vector that does not change.
+/// Returns a constant vector.
 #[inline]
 pub fn constant<T: Scalar>(x: [f64; 3]) -> Vector3Of<T> {
     x.map(T::constant)

@@ -8,7 +8,7 @@ use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::absolute::planar::coordinate::{
     PlanarCoordinate, PlanarDistance, PlanarHeight, PlanarSlide,
 };
-use crate::formulation::absolute::planar::{PlanarGeometry, flat};
+use crate::formulation::absolute::planar::{PlanarGeometry, planar_part};
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::spatial::coordinate::{
     SpatialCoordinate, SpatialDistance, SpatialSlide,
@@ -294,11 +294,14 @@ pub trait ForceGeometry<const N: usize>: Geometry<N> + BodyView<N> {
 
 impl ForceGeometry<6> for PlanarGeometry {
     fn distance(points: [Self::BodyPoint; 2], tiny: f64) -> PlanarCoordinate {
-        PlanarCoordinate::Line(PlanarDistance { points, tiny })
+        PlanarCoordinate::Distance(PlanarDistance {
+            points,
+            coincidence_distance: tiny,
+        })
     }
 
     fn displacement_along([p0, p1]: [Self::BodyPoint; 2], direction: [f64; 3]) -> PlanarCoordinate {
-        let direction = flat(direction);
+        let direction = planar_part(direction);
         PlanarCoordinate::Slide(PlanarSlide {
             body: p0.body,
             direction,
@@ -322,7 +325,10 @@ impl ForceGeometry<6> for PlanarGeometry {
 
 impl ForceGeometry<12> for SpatialGeometry {
     fn distance(points: [Self::BodyPoint; 2], tiny: f64) -> SpatialCoordinate {
-        SpatialCoordinate::Line(SpatialDistance { points, tiny })
+        SpatialCoordinate::Distance(SpatialDistance {
+            points,
+            coincidence_distance: tiny,
+        })
     }
 
     fn displacement_along(

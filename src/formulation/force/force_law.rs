@@ -1,23 +1,24 @@
-//! A force as a function F(x) of one number, by pieces, with its slope and its integral:
+//! Piecewise force law F(x) of one variable, with its derivative and its integral:
 //!
 //! ```text
 //!   F(x) = Σ c_k (x − o)ᵏ  on each piece,      V(x) = ∫₀ˣ F,   continuous over the pieces
 //! ```
 //!
-//! Where pieces meet with a kink or a jump the crossing is an event and the piece in use a mode, so that within a step the
-//! function is smooth. A table is a natural cubic spline, smooth enough to need none.
+//! Pieces given by the user may join with a kink or a jump: crossing a bound is an event and the current piece a mode, so that F is
+//! smooth within a step. A table is a natural cubic spline, smooth enough to need no events.
 
+use super::EventCounts;
 use super::dual::Scalar;
 use crate::formulation::Crossing;
 use crate::formulation::function::{Spline, SplineEnds, polynomial};
 use crate::model::Curve;
 
-/// Width of the ramp that stands in for a jump on which a motion has come to rest, relative to the bounds of the curve.
+/// Width of the ramp that replaces a jump on which the motion chatters, relative to the largest bound of the law.
 const RAMP_WIDTH: f64 = 1e-5;
-/// The ramp is left so many widths from its middle, where tanh is one to rounding.
+/// Half length of the ramp in widths: there tanh is one to rounding.
 const RAMP_HALF_LENGTH: f64 = 20.0;
 
-/// F, F', V at a number.
+/// F, F' and V at one x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LawValue {
     /// F
@@ -37,18 +38,18 @@ struct LawPiece {
     integral: Vec<f64>,
 }
 
-/// F(x)
+/// A force law F(x).
 #[derive(Clone, Debug)]
 pub struct ForceLaw {
     pieces: Vec<LawPiece>,
-    /// Bounds are events.
+    /// Crossings of bounds are events.
     has_events: bool,
-    /// Width of a ramp.
+    /// Width of a ramp, in units of x.
     ramp_width: f64,
 }
 
 impl ForceLaw {
-    /// From the model.
+    /// Builds the law from a curve of the model.
     pub fn new(curve: &Curve) -> Self {
         let pieces = match curve {
             Curve::Polynomial(c) => vec![(f64::INFINITY, 0.0, c.clone())],
@@ -58,7 +59,7 @@ impl ForceLaw {
             Curve::Table(points) => spline(points),
         };
         let watched = matches!(curve, Curve::Pieces(_)) && pieces.len() > 1;
-        let mut graph = Self {
+        let mut law = Self {
             pieces: (pieces.into_iter())
                 .map(|(below, origin, c)| {
                     let mut integral = vec![0.0];
@@ -74,31 +75,31 @@ impl ForceLaw {
             has_events: watched,
             ramp_width: 0.0,
         };
-        let bounds = graph.pieces.len().saturating_sub(1);
-        let size = graph.pieces[..bounds]
+        let bounds = law.pieces.len().saturating_sub(1);
+        let size = law.pieces[..bounds]
             .iter()
             .fold(0.0_f64, |m, p| m.max(p.below.abs()));
-        graph.ramp_width = RAMP_WIDTH * if size > 0.0 { size } else { 1.0 };
-        // V continuous: each piece begins where the one before ends; then V(0) = 0.
-        for k in 1..graph.pieces.len() {
-            let bound = graph.pieces[k - 1].below;
-            graph.pieces[k].integral[0] = 0.0;
-            let step = graph.pieces[k - 1].potential(bound) - graph.pieces[k].potential(bound);
-            graph.pieces[k].integral[0] = step;
+        law.ramp_width = RAMP_WIDTH * if size > 0.0 { size } else { 1.0 };
+        // V is continuous: each piece starts at the end value of the previous one. Then V(0) = 0.
+        for k in 1..law.pieces.len() {
+            let bound = law.pieces[k - 1].below;
+            law.pieces[k].integral[0] = 0.0;
+            let step = law.pieces[k - 1].potential(bound) - law.pieces[k].potential(bound);
+            law.pieces[k].integral[0] = step;
         }
-        let zero = graph.pieces[graph.piece_at(0.0)].potential(0.0);
-        for piece in &mut graph.pieces {
+        let zero = law.pieces[law.piece_at(0.0)].potential(0.0);
+        for piece in &mut law.pieces {
             piece.integral[0] -= zero;
         }
-        graph
+        law
     }
 
-    /// The piece in which x lies.
+    /// Returns the piece that contains x.
     fn piece_at(&self, x: f64) -> usize {
         self.pieces[..self.pieces.len() - 1].partition_point(|piece| piece.below <= x)
     }
 
-    /// F, F' and V in a mode.
+    /// Returns F, F' and V in a mode.
     #[inline]
     pub fn evaluate(&self, modes: &[i32], x: f64) -> LawValue {
         if !self.has_events {
@@ -106,18 +107,18 @@ impl ForceLaw {
         }
         match modes[0] {
             k if k >= 0 => self.pieces[(k as usize).min(self.pieces.len() - 1)].evaluate(x),
-            held => self.on_ramp((-1 - held) as usize, x),
+            jump => self.on_ramp((-1 - jump) as usize, x),
         }
     }
 
-    /// Smoothly from one side of a jump to the other: middle + half tanh(e/width).
+    /// Returns the ramp that replaces jump `k`: mean + half tanh(e/width).
     fn on_ramp(&self, k: usize, x: f64) -> LawValue {
         let bound = self.pieces[k].below;
         let (low, high) = (
             self.pieces[k].evaluate(bound),
             self.pieces[k + 1].evaluate(bound),
         );
-        let (middle, half) = (
+        let (mean, half) = (
             0.5 * (low.force + high.force),
             0.5 * (high.force - low.force),
         );
@@ -127,28 +128,31 @@ impl ForceLaw {
         // ln cosh z without overflow.
         let log = z.abs() + (-2.0 * z.abs()).exp().ln_1p() - std::f64::consts::LN_2;
         LawValue {
-            force: middle + half * tanh,
+            force: mean + half * tanh,
             slope: half * (1.0 - tanh * tanh) / self.ramp_width,
-            integral: low.integral + middle * e + half * self.ramp_width * log,
+            integral: low.integral + mean * e + half * self.ramp_width * log,
         }
     }
 
-    /// Numbers of events and of modes.
-    pub fn event_counts(&self) -> (usize, usize) {
+    /// Returns the numbers of events and of modes.
+    pub fn event_counts(&self) -> EventCounts {
         match self.has_events {
-            true => (2 * (self.pieces.len() - 1), 1),
-            false => (0, 0),
+            true => EventCounts {
+                events: 2 * (self.pieces.len() - 1),
+                modes: 1,
+            },
+            false => EventCounts::default(),
         }
     }
 
-    /// The mode at x.
+    /// Sets the mode at x.
     pub fn initial_mode(&self, x: f64, modes: &mut [i32]) {
         if self.has_events {
             modes[0] = self.piece_at(x) as i32;
         }
     }
 
-    /// φ = x − bound for each bound, where a ramp is in use its two ends.
+    /// Writes two event functions for each bound: x − bound twice, or the distances from both ends of an active ramp.
     pub fn event_functions(
         &self,
         modes: &[i32],
@@ -172,7 +176,7 @@ impl ForceLaw {
         }
     }
 
-    /// The same for a number with derivatives, from event `first` on.
+    /// Passes the same event functions with derivatives to `put`, from event `first` on.
     pub fn event_functions_with_derivatives<T: Scalar>(
         &self,
         modes: &[i32],
@@ -195,7 +199,7 @@ impl ForceLaw {
         }
     }
 
-    /// Which crossings count.
+    /// Returns which zero crossings of event `i` count.
     pub fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         let (bound, mode) = ((i / 2) as i32, modes[0]);
         let upper = i.is_multiple_of(2);
@@ -214,7 +218,7 @@ impl ForceLaw {
         }
     }
 
-    /// A bound has been crossed.
+    /// Changes the mode after a bound has been crossed.
     pub fn handle_event(&self, i: usize, modes: &mut [i32]) {
         let (bound, upper) = ((i / 2) as i32, i.is_multiple_of(2));
         modes[0] = if modes[0] == -1 - bound {
@@ -226,7 +230,7 @@ impl ForceLaw {
         };
     }
 
-    /// The motion is thrown to and fro over a bound: a jump up becomes a ramp.
+    /// Ends chattering about a bound: an upward jump becomes a ramp.
     pub fn stop_chattering(&self, i: usize, modes: &mut [i32]) {
         let bound = i / 2;
         let x = self.pieces[bound].below;
@@ -235,7 +239,7 @@ impl ForceLaw {
         }
     }
 
-    /// It is zero at zero.
+    /// Whether F(0) = 0.
     pub fn vanishes_at_zero(&self) -> bool {
         self.pieces[self.piece_at(0.0)].evaluate(0.0).force == 0.0
     }
@@ -257,7 +261,7 @@ impl LawPiece {
     }
 }
 
-/// The cubics of a natural spline, straight beyond its ends.
+/// Returns the cubic pieces of a natural spline, extended linearly beyond its ends: (upper bound, origin, coefficients).
 fn spline(points: &[[f64; 2]]) -> Vec<(f64, f64, Vec<f64>)> {
     let spline = Spline::new(points, SplineEnds::Natural);
     let last = points.len() - 1;
@@ -265,7 +269,7 @@ fn spline(points: &[[f64; 2]]) -> Vec<(f64, f64, Vec<f64>)> {
     let mut all = vec![(points[0][0], points[0][0], vec![begin[0], begin[1]])];
     for k in 0..last {
         let (x0, x1) = (points[k][0], points[k + 1][0]);
-        // The slope from the interval itself: that of a neighbour differs by rounding only.
+        // The third derivative is constant in the interval.
         let [y, slope, curvature] = spline.at(x0);
         let third = (spline.at(x1)[2] - curvature) / (x1 - x0);
         all.push((x1, x0, vec![y, slope, 0.5 * curvature, third / 6.0]));
@@ -278,22 +282,22 @@ fn spline(points: &[[f64; 2]]) -> Vec<(f64, f64, Vec<f64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::CurvePiece as Written;
+    use crate::model::CurvePiece;
 
     fn curves() -> Vec<Curve> {
         vec![
             Curve::Polynomial(vec![1.0, -2.0, 0.5, 3.0]),
             Curve::Table(vec![[-1.0, -3.0], [0.2, 0.1], [0.9, 2.0], [2.0, 2.5]]),
             Curve::Pieces(vec![
-                Written {
+                CurvePiece {
                     below: -0.5,
                     polynomial: vec![-1.0, 1.0],
                 },
-                Written {
+                CurvePiece {
                     below: 0.7,
                     polynomial: vec![0.5, 0.0, 2.0],
                 },
-                Written {
+                CurvePiece {
                     below: f64::INFINITY,
                     polynomial: vec![4.0, 0.3],
                 },
@@ -302,22 +306,21 @@ mod tests {
     }
 
     #[test]
-    fn slope_and_integral_are_those_of_the_function() {
+    fn derivative_and_integral_agree_with_differences() {
         for curve in curves() {
-            let graph = ForceLaw::new(&curve);
+            let law = ForceLaw::new(&curve);
             assert!(
-                graph
-                    .evaluate(&[graph.piece_at(0.0) as i32], 0.0)
+                law.evaluate(&[law.piece_at(0.0) as i32], 0.0)
                     .integral
                     .abs()
                     < 1e-15
             );
             for x in [-1.7, -0.8, -0.1, 0.3, 0.65, 1.4, 2.9] {
                 let mut modes = [0];
-                graph.initial_mode(x, &mut modes);
+                law.initial_mode(x, &mut modes);
                 // Fourth-order differences with e = 1e-3: polynomials of degree four or less, rounding 1e-12 alone.
                 let e = 1e-3;
-                let at = |d: f64| graph.evaluate(&modes, x + d);
+                let at = |d: f64| law.evaluate(&modes, x + d);
                 let slope = |f: fn(&LawValue) -> f64| {
                     (8.0 * (f(&at(e)) - f(&at(-e))) - (f(&at(2.0 * e)) - f(&at(-2.0 * e))))
                         / (12.0 * e)
@@ -336,48 +339,46 @@ mod tests {
     }
 
     #[test]
-    fn the_integral_does_not_jump_where_the_function_does() {
-        let graph = ForceLaw::new(&curves()[2]);
+    fn the_integral_is_continuous_at_jumps() {
+        let law = ForceLaw::new(&curves()[2]);
         for (bound, k) in [(-0.5, 0), (0.7, 1)] {
-            let (low, high) = (graph.evaluate(&[k], bound), graph.evaluate(&[k + 1], bound));
+            let (low, high) = (law.evaluate(&[k], bound), law.evaluate(&[k + 1], bound));
             assert!((low.integral - high.integral).abs() < 1e-15);
             assert!((low.force - high.force).abs() > 0.1);
         }
     }
 
     #[test]
-    fn modes_follow_the_bounds_and_a_held_jump_is_a_ramp_until_it_is_left() {
-        let graph = ForceLaw::new(&curves()[2]);
-        assert_eq!(graph.event_counts(), (4, 1));
+    fn modes_follow_the_bounds_and_a_chattering_jump_becomes_a_ramp() {
+        let law = ForceLaw::new(&curves()[2]);
+        let counts = law.event_counts();
+        assert_eq!((counts.events, counts.modes), (4, 1));
         let mut modes = [0];
-        graph.initial_mode(0.0, &mut modes);
+        law.initial_mode(0.0, &mut modes);
         assert_eq!(modes, [1]);
-        assert_eq!(graph.crossing(&modes, 0), Crossing::Falling);
-        assert_eq!(graph.crossing(&modes, 2), Crossing::Rising);
-        assert_eq!(graph.crossing(&modes, 3), Crossing::Off);
-        graph.handle_event(2, &mut modes);
+        assert_eq!(law.crossing(&modes, 0), Crossing::Falling);
+        assert_eq!(law.crossing(&modes, 2), Crossing::Rising);
+        assert_eq!(law.crossing(&modes, 3), Crossing::Off);
+        law.handle_event(2, &mut modes);
         assert_eq!(modes, [2]);
-        graph.stop_chattering(2, &mut modes);
+        law.stop_chattering(2, &mut modes);
         assert_eq!(modes, [-2]);
-        let (low, high) = (
-            graph.evaluate(&[1], 0.7).force,
-            graph.evaluate(&[2], 0.7).force,
-        );
-        let ramp = graph.evaluate(&modes, 0.7);
+        let (low, high) = (law.evaluate(&[1], 0.7).force, law.evaluate(&[2], 0.7).force);
+        let ramp = law.evaluate(&modes, 0.7);
         assert!((ramp.force - 0.5 * (low + high)).abs() < 1e-12 && ramp.slope > 1e4);
-        let beyond = 0.7 + RAMP_HALF_LENGTH * graph.ramp_width;
-        assert!((graph.evaluate(&modes, beyond).force - high).abs() < 1e-12);
-        assert_eq!(graph.crossing(&modes, 2), Crossing::Rising);
-        assert_eq!(graph.crossing(&modes, 3), Crossing::Falling);
-        graph.handle_event(3, &mut modes);
+        let beyond = 0.7 + RAMP_HALF_LENGTH * law.ramp_width;
+        assert!((law.evaluate(&modes, beyond).force - high).abs() < 1e-12);
+        assert_eq!(law.crossing(&modes, 2), Crossing::Rising);
+        assert_eq!(law.crossing(&modes, 3), Crossing::Falling);
+        law.handle_event(3, &mut modes);
         assert_eq!(modes, [1]);
-        // A jump down holds nothing: the motion is thrown out of it.
+        // The motion leaves a downward jump: no ramp.
         let down = ForceLaw::new(&Curve::Pieces(vec![
-            Written {
+            CurvePiece {
                 below: 0.0,
                 polynomial: vec![1.0],
             },
-            Written {
+            CurvePiece {
                 below: f64::INFINITY,
                 polynomial: vec![-1.0],
             },

@@ -1,4 +1,4 @@
-//! Dry friction in the coordinate of a joint, regularised: below the stiction velocity it creeps instead of sticking.
+//! Regularised Coulomb friction with Stribeck effect. Below the stiction velocity the joint creeps instead of sticking.
 //!
 //! ```text
 //!   F = (L_k + (L_s − L_k) exp(−(u/u_st)²)) tanh(u/u_0) + d u,      u = ċ,      dissipated = F u
@@ -9,7 +9,7 @@ use super::{ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
 
-/// The law's numbers; levels are forces in joints and multiples of the normal force in contacts.
+/// Parameters of the law. The levels are forces or torques in joints, and multiples of the normal force in contacts.
 #[derive(Clone, Copy, Debug)]
 pub struct Friction {
     /// L_k
@@ -25,43 +25,43 @@ pub struct Friction {
 }
 
 impl Friction {
-    /// The level at a speed, odd in u, and its slope.
+    /// Returns F(u), an odd function of u, and its derivative.
     pub fn level(&self, cx: &EvaluationContext, u: f64) -> (f64, f64) {
-        let (kinetic, more) = (
+        let (kinetic, excess) = (
             self.kinetic.get(cx),
             self.r#static.get(cx) - self.kinetic.get(cx),
         );
         let x = u / self.stribeck_velocity;
-        let bump = (-x * x).exp();
+        let stribeck = (-x * x).exp();
         let tanh = (u / self.stiction_velocity).tanh();
-        let level = kinetic + more * bump;
+        let level = kinetic + excess * stribeck;
         let viscous = self.viscous.get(cx);
-        let slope = -2.0 * more * bump * x / self.stribeck_velocity * tanh
+        let slope = -2.0 * excess * stribeck * x / self.stribeck_velocity * tanh
             + level * (1.0 - tanh * tanh) / self.stiction_velocity;
         (level * tanh + viscous * u, slope + viscous)
     }
 
-    /// level(u)/u for a speed u = √s, smooth also where it vanishes.
+    /// Returns F(u)/u for the speed u = √s; smooth also at u = 0.
     pub fn over_speed<T: Scalar>(&self, cx: &EvaluationContext, squared: T) -> T {
         let s = squared.value().max(0.0);
         let u = s.sqrt();
         let x = u / self.stiction_velocity;
         if x < 1e-3 {
-            // tanh x / x = 1 − x²/3 + 2x⁴/15 and the static level: the next terms are below rounding.
-            let (kinetic, more) = (
+            // tanh x / x = 1 − x²/3 + 2x⁴/15 at the static level; the next terms are below rounding.
+            let (kinetic, excess) = (
                 self.kinetic.get(cx),
                 self.r#static.get(cx) - self.kinetic.get(cx),
             );
             let z = 1.0 / (self.stribeck_velocity * self.stribeck_velocity);
             let w = 1.0 / (self.stiction_velocity * self.stiction_velocity);
-            let (bump, bump_s) = (1.0 - z * s + 0.5 * z * z * s * s, -z + z * z * s);
-            let (part, part_s) = (
+            let (stribeck, stribeck_s) = (1.0 - z * s + 0.5 * z * z * s * s, -z + z * z * s);
+            let (ratio, ratio_s) = (
                 1.0 - w * s / 3.0 + 2.0 * w * w * s * s / 15.0,
                 -w / 3.0 + 4.0 * w * w * s / 15.0,
             );
-            let level = kinetic + more * bump;
-            let y = level * part / self.stiction_velocity + self.viscous.get(cx);
-            let slope = (level * part_s + more * bump_s * part) / self.stiction_velocity;
+            let level = kinetic + excess * stribeck;
+            let y = level * ratio / self.stiction_velocity + self.viscous.get(cx);
+            let slope = (level * ratio_s + excess * stribeck_s * ratio) / self.stiction_velocity;
             return squared.chain(y, slope);
         }
         let (level, by_u) = self.level(cx, u);
@@ -80,9 +80,9 @@ impl ScalarLaw for Friction {
         }
     }
 
-    /// What acts on the coordinate.
-    fn reported_force(&self, pull: &ScalarForce) -> f64 {
-        -pull.force
+    /// The force on the coordinate.
+    fn reported_force(&self, force: &ScalarForce) -> f64 {
+        -force.force
     }
 
     fn depends_on_length(&self) -> bool {
@@ -106,7 +106,7 @@ mod tests {
     use super::super::dual::Dual;
     use super::*;
 
-    const STILL: EvaluationContext = EvaluationContext {
+    const CONTEXT: EvaluationContext = EvaluationContext {
         t: 0.0,
         u: &[],
         u_dot: &[],
@@ -126,27 +126,27 @@ mod tests {
     }
 
     #[test]
-    fn it_breaks_loose_at_the_static_level_and_falls_to_the_kinetic_one() {
+    fn friction_peaks_near_the_static_level_and_falls_to_the_kinetic_one() {
         let f = friction();
-        assert_eq!(f.level(&STILL, 0.0).0, 0.0);
+        assert_eq!(f.level(&CONTEXT, 0.0).0, 0.0);
         let peak = (0..1000)
-            .map(|k| f.level(&STILL, 1e-5 * k as f64).0)
+            .map(|k| f.level(&CONTEXT, 1e-5 * k as f64).0)
             .fold(0.0, f64::max);
         assert!(peak > 2.85 && peak < 3.0, "{peak}");
         assert!(
-            (f.level(&STILL, 1.0).0 - 2.5).abs() < 1e-12
-                && (f.level(&STILL, -1.0).0 + 2.5).abs() < 1e-12
+            (f.level(&CONTEXT, 1.0).0 - 2.5).abs() < 1e-12
+                && (f.level(&CONTEXT, -1.0).0 + 2.5).abs() < 1e-12
         );
     }
 
     #[test]
-    fn slopes_are_differences_also_over_the_speed() {
+    fn derivatives_agree_with_differences() {
         let f = friction();
         for u in [-3e-2, -1e-3, 0.0, 2e-4, 5e-3, 0.3] {
             let e = 1e-7;
-            let slope = (f.level(&STILL, u + e).0 - f.level(&STILL, u - e).0) / (2.0 * e);
+            let slope = (f.level(&CONTEXT, u + e).0 - f.level(&CONTEXT, u - e).0) / (2.0 * e);
             // Second-order difference: e² F'''/6 with F''' up to 6e9, a few 1e-5 of slopes of thousands.
-            assert!((slope - f.level(&STILL, u).1).abs() < 1e-4, "{u}");
+            assert!((slope - f.level(&CONTEXT, u).1).abs() < 1e-4, "{u}");
         }
         for u in [1e-9_f64, 1e-7, 9.9e-7, 1.01e-6, 1e-4, 3e-3, 0.2] {
             let s = u * u;
@@ -156,10 +156,10 @@ mod tests {
                 v: [0.0],
                 t: 0.0,
             };
-            let y = f.over_speed(&STILL, squared);
-            assert!((y.x - f.level(&STILL, u).0 / u).abs() < 1e-9 * y.x, "{u}");
+            let y = f.over_speed(&CONTEXT, squared);
+            assert!((y.x - f.level(&CONTEXT, u).0 / u).abs() < 1e-9 * y.x, "{u}");
             let e = 1e-3 * s;
-            let value = |s: f64| f.over_speed(&STILL, s);
+            let value = |s: f64| f.over_speed(&CONTEXT, s);
             let slope = (value(s + e) - value(s - e)) / (2.0 * e);
             // Rounding of 3e3 over 2e-3 s.
             assert!(

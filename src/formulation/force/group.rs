@@ -1,4 +1,4 @@
-//! Several force elements as one: whose modes and events begin where.
+//! A group of force elements: assigns each its range of modes and events and forwards to all of them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ struct Member<W: Geometry<N>, const N: usize> {
     modes: Range<usize>,
 }
 
-/// Elements in a row.
+/// Force elements in a fixed order.
 #[derive(Clone, Debug)]
 pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     members: Vec<Member<W, N>>,
@@ -33,7 +33,7 @@ impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
     }
 }
 
-/// The context with the modes of one element.
+/// Returns the context with the modes of one element.
 #[inline]
 fn member_context<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContext<'a> {
     EvaluationContext {
@@ -47,7 +47,7 @@ fn member_context<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> Evalu
 }
 
 impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
-    /// One more, with the name of its events.
+    /// Appends an element, with the name of its events.
     pub fn push(&mut self, element: Arc<dyn ForceElement<W, N>>, name: &str) {
         let EventCounts { events, modes } = element.event_counts();
         let (e, m) = (self.counts.events, self.counts.modes);
@@ -63,17 +63,17 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         };
     }
 
-    /// How many.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// None.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// What a user reads of one of them.
+    /// Returns the output quantities of element `k`.
     pub fn quantities_of(
         &self,
         k: usize,
@@ -87,7 +87,7 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
             .quantities(&member_context(cx, &member.modes), poses, at)
     }
 
-    /// Whose event it is.
+    /// Returns the element of event `i`.
     fn owner(&self, i: usize) -> &Member<W, N> {
         let after = self
             .members
@@ -95,12 +95,12 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         &self.members[after]
     }
 
-    /// What a user calls whoever owns event `i`.
+    /// Returns the name of the element of event `i`.
     pub fn event_name(&self, i: usize) -> &str {
         &self.owner(i).name
     }
 
-    /// Some of them depend on rates: the tangent of those alone.
+    /// Adds the damping of the elements that depend on velocities.
     pub fn add_damping_tangent(
         &self,
         cx: &EvaluationContext,
@@ -244,7 +244,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         }
     }
 
-    /// Together: forces added, the length that of the deepest.
+    /// Sums the forces; length and rate are those of the loaded element with the largest length.
     fn quantities(
         &self,
         cx: &EvaluationContext,
@@ -257,7 +257,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         };
         for k in 0..self.members.len() {
             let one = self.quantities_of(k, cx, poses, at);
-            // Of those that press; where none does, of the first.
+            // If none is loaded, those of the first.
             if (one.force != 0.0 && one.length > all.length) || all.length == f64::NEG_INFINITY {
                 (all.length, all.rate) = (one.length, one.rate);
             }
@@ -270,11 +270,11 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         all
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+    fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         for member in &self.members {
             member
                 .element
-                .active_constraints(&modes[member.modes.clone()], rows);
+                .active_constraints(&modes[member.modes.clone()], active);
         }
     }
 

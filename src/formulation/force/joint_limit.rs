@@ -1,4 +1,4 @@
-//! Compliant end stops of a joint's coordinate. Beyond an end, with e the depth:
+//! Compliant limits of a joint coordinate. Beyond a limit, with e the excess:
 //!
 //! ```text
 //!   lower  e = lo − c,   F = −max(0, k e + d ė)        upper  e = c − hi,   F = max(0, k e + d ė)
@@ -9,10 +9,10 @@ use super::{EventCounts, ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 
-/// Two stops, one or both of them.
+/// A lower limit, an upper limit, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct CompliantLimit {
-    /// lo, hi; infinite where there is none.
+    /// lo, hi; infinite for no limit.
     pub range: [f64; 2],
     /// k
     pub stiffness: DrivenValue,
@@ -21,8 +21,8 @@ pub struct CompliantLimit {
 }
 
 impl CompliantLimit {
-    /// e and ė of an end for c and ċ.
-    fn depth(&self, end: usize, c: f64, c_dot: f64) -> (f64, f64) {
+    /// Returns e and ė at an end for c and ċ.
+    fn excess(&self, end: usize, c: f64, c_dot: f64) -> (f64, f64) {
         match end {
             0 => (self.range[0] - c, -c_dot),
             _ => (c - self.range[1], c_dot),
@@ -36,22 +36,22 @@ impl CompliantLimit {
 
 impl ScalarLaw for CompliantLimit {
     fn force(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
-        let mut pull = ScalarForce::default();
+        let mut force = ScalarForce::default();
         for end in 0..2 {
             if cx.modes[end] == unilateral::LOADED {
-                let (e, e_dot) = self.depth(end, length, rate);
+                let (e, e_dot) = self.excess(end, length, rate);
                 let sign = [-1.0, 1.0][end];
-                pull.force += sign * self.normal_force(cx, e, e_dot);
-                pull.by_length += self.stiffness.get(cx);
-                pull.by_rate += self.damping.get(cx);
+                force.force += sign * self.normal_force(cx, e, e_dot);
+                force.by_length += self.stiffness.get(cx);
+                force.by_rate += self.damping.get(cx);
             }
         }
-        pull
+        force
     }
 
-    /// What acts on the coordinate.
-    fn reported_force(&self, pull: &ScalarForce) -> f64 {
-        -pull.force
+    /// The force on the coordinate.
+    fn reported_force(&self, force: &ScalarForce) -> f64 {
+        -force.force
     }
 
     fn depends_on_length(&self) -> bool {
@@ -65,7 +65,7 @@ impl ScalarLaw for CompliantLimit {
     fn potential(&self, cx: &EvaluationContext, length: f64) -> f64 {
         let stored = |end: usize| match cx.modes[end] {
             unilateral::SEPARATED => 0.0,
-            _ => 0.5 * self.stiffness.get(cx) * self.depth(end, length, 0.0).0.powi(2),
+            _ => 0.5 * self.stiffness.get(cx) * self.excess(end, length, 0.0).0.powi(2),
         };
         stored(0) + stored(1)
     }
@@ -73,7 +73,7 @@ impl ScalarLaw for CompliantLimit {
     fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power {
         let mut power = Power::default();
         for end in 0..2 {
-            let (e, e_dot) = self.depth(end, length, rate);
+            let (e, e_dot) = self.excess(end, length, rate);
             power.dissipated += match cx.modes[end] {
                 unilateral::LOADED => self.damping.get(cx) * e_dot * e_dot,
                 unilateral::RELAXING => -self.stiffness.get(cx) * e * e_dot,
@@ -92,7 +92,7 @@ impl ScalarLaw for CompliantLimit {
 
     fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
         for end in 0..2 {
-            let (e, e_dot) = self.depth(end, length, rate);
+            let (e, e_dot) = self.excess(end, length, rate);
             modes[end] = unilateral::initial_mode(e, self.normal_force(cx, e, e_dot));
         }
     }
@@ -105,10 +105,10 @@ impl ScalarLaw for CompliantLimit {
         rate: &mut [f64],
     ) {
         for end in 0..2 {
-            let (e, e_dot) = self.depth(end, c, c_dot);
-            let (_, e_ddot) = self.depth(end, c, c_ddot);
+            let (e, e_dot) = self.excess(end, c, c_dot);
+            let (_, e_ddot) = self.excess(end, c, c_ddot);
             if !self.range[end].is_finite() {
-                // No stop: never near.
+                // No limit: no event.
                 phi[2 * end..2 * end + 2].fill(-1.0);
                 rate[2 * end..2 * end + 2].fill(0.0);
                 continue;
@@ -131,7 +131,7 @@ impl ScalarLaw for CompliantLimit {
         i: usize,
         modes: &mut [i32],
     ) {
-        let (e, _) = self.depth(i / 2, c, c_dot);
+        let (e, _) = self.excess(i / 2, c, c_dot);
         modes[i / 2] = unilateral::mode_after(modes[i / 2], i % 2, e);
     }
 }

@@ -1,4 +1,4 @@
-//! A force at a point of one body, or a torque on it, along ground axes or along the body's own:
+//! Applied load: a force at a point of one body, or a torque on it, in ground axes or in body axes:
 //!
 //! ```text
 //!   F = (Fx, Fy, Fz)  or  R (Fx, Fy, Fz),      supplied = F·ṗ + C·ω
@@ -10,23 +10,23 @@ use super::dual::{Scalar, Vector3Of, dot};
 use super::spatial_force::{AppliedWrench, SpatialForce};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
-use crate::model::{LoadDefinition as What, LoadFrame};
+use crate::model::{LoadDefinition, LoadFrame};
 
-/// The load.
+/// A force or a torque applied to one body.
 #[derive(Clone, Debug)]
 pub struct AppliedLoad {
     /// A force or a torque.
-    pub kind: What,
+    pub kind: LoadDefinition,
     /// N or N m
     pub components: [DrivenValue; 3],
-    /// Whose axes.
+    /// The axes of the components.
     pub frame: LoadFrame,
-    /// Where, seen from the centre of mass.
+    /// Point of application, relative to the centre of mass.
     pub offset: [f64; 3],
 }
 
 impl AppliedLoad {
-    /// In ground axes.
+    /// Returns the force or torque in ground axes.
     fn vector<T: Scalar>(&self, cx: &EvaluationContext, body: &BodyFrame<T>) -> Vector3Of<T> {
         let components = (self.components).map(|x| T::time_dependent(x.get(cx), x.rate(cx)));
         match self.frame {
@@ -52,8 +52,10 @@ impl SpatialForce for AppliedLoad {
     ) -> AppliedWrench<T> {
         let vector = self.vector(cx, body);
         match self.kind {
-            What::Force => AppliedWrench::at_point(vector, body.point_position(&self.offset)),
-            What::Torque => AppliedWrench {
+            LoadDefinition::Force => {
+                AppliedWrench::at_point(vector, body.point_position(&self.offset))
+            }
+            LoadDefinition::Torque => AppliedWrench {
                 couple: vector,
                 ..AppliedWrench::zero()
             },
@@ -63,8 +65,8 @@ impl SpatialForce for AppliedLoad {
     fn power(&self, cx: &EvaluationContext, [_, body]: &[BodyFrame<f64>; 2]) -> Power {
         let vector = self.vector(cx, body);
         let rate = match self.kind {
-            What::Force => body.velocity_at(&body.point_position(&self.offset)),
-            What::Torque => body.w,
+            LoadDefinition::Force => body.velocity_at(&body.point_position(&self.offset)),
+            LoadDefinition::Torque => body.w,
         };
         Power {
             dissipated: 0.0,

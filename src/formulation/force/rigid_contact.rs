@@ -1,18 +1,19 @@
-//! What does not give way: a rigid contact, a rigid end stop. With c a measure between two bodies and g = ±(c − c₀) the gap:
+//! Unilateral constraints: rigid contacts and rigid joint limits. With c a relative coordinate of two bodies and g = ±(c − c₀) the gap:
 //!
 //! ```text
-//!   apart    g > 0; where it falls through zero a blow:  ġ₊ = −e ġ₋,  solved together with all constraints (`blows`)
-//!   held     Φ = c − c₀ is an active row; it presses with N = ∓λ and is let go where N falls through zero
+//!   separated  g > 0; an impact where g falls through zero:  ġ₊ = −e ġ₋,  solved together with all constraints
+//!   active     Φ = c − c₀ = 0 with the normal force N = ∓λ; the contact separates where N falls through zero
 //! ```
 //!
-//! With friction a blow also acts along the face, at most μ times its impulse, and a contact that is held rubs: with u_t the slip
+//! With friction an impact also has a tangential impulse, at most μ times the normal one. An active contact has Coulomb friction
+//! proportional to its multiplier; with u_t the slip velocity
 //!
 //! ```text
-//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as everywhere (`friction`); N is the row's multiplier (`System::rub`)
+//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as in `friction`; see `System::constraint_friction`
 //! ```
 //!
-//! Approaches slower than the rest speed are held, so that bouncing ends. A piece of an outline has two more modes: the ball is
-//! beside it, or behind it.
+//! An impact with a closing velocity below the rest speed is plastic and activates the constraint, so that bouncing ends. A bounded
+//! surface (a piece of an outline) has two more modes: the sphere is outside its ends, or behind it.
 
 use super::body_frame::{BodyFrame, BodyView};
 use super::contact::surface::ContactSurface;
@@ -30,31 +31,31 @@ use crate::model::BodyRef;
 
 const SEPARATED: i32 = 0;
 const ACTIVE: i32 = 1;
-/// Beside a piece of an outline.
+/// Outside the ends of a bounded surface.
 const OUTSIDE_ENDS: i32 = 2;
-/// Deeper than a contact can be: on the far side of a piece of an outline.
+/// Deeper than the largest penetration: on the far side of a bounded surface.
 const BEHIND: i32 = 3;
 
-/// Event functions: the gap and the force; then, of a piece of an outline, how far inside its two ends.
+/// Event functions: the gap and the normal force; of a bounded surface also the distances inside its two ends.
 const GAP_EVENT: usize = 0;
 const FORCE_EVENT: usize = 1;
 const MARGIN_EVENTS: [usize; 2] = [2, 3];
 
-/// What a ball of body 1 meets on body 0, where the measure is that of a contact.
+/// A surface of body 0 and a sphere of body 1.
 #[derive(Clone, Debug)]
 pub struct RigidContactGeometry {
-    /// Of body 0.
+    /// Surface of body 0.
     pub surface: ContactSurface,
-    /// Centre of the ball of body 1, seen from the centre of mass.
+    /// Centre of the sphere of body 1, relative to the centre of mass.
     pub center: [f64; 3],
-    /// Of the ball; zero is a point.
+    /// Radius of the sphere; zero for a point.
     pub radius: f64,
-    /// Along the face.
+    /// Tangential friction.
     pub friction: Option<Friction>,
 }
 
 impl RigidContactGeometry {
-    /// What rubbing does to body 1 where the contact presses with `normal`.
+    /// Returns the friction on body 1 for a normal force `normal`.
     fn friction_wrench<T: Scalar>(
         &self,
         cx: &EvaluationContext,
@@ -64,41 +65,41 @@ impl RigidContactGeometry {
         let Some(friction) = &self.friction else {
             return AppliedWrench::zero();
         };
-        let meeting = self
+        let proximity = self
             .surface
             .proximity(a, &b.point_position(&self.center), self.radius);
         let u = minus(
-            &b.velocity_at(&meeting.point),
-            &a.velocity_at(&meeting.point),
+            &b.velocity_at(&proximity.point),
+            &a.velocity_at(&proximity.point),
         );
-        let along = minus(&u, &times(dot(&meeting.normal, &u), &meeting.normal));
+        let along = minus(&u, &times(dot(&proximity.normal, &u), &proximity.normal));
         let drag = friction.over_speed(cx, dot(&along, &along)) * normal;
-        AppliedWrench::at_point(times(-drag, &along), meeting.point)
+        AppliedWrench::at_point(times(-drag, &along), proximity.point)
     }
 }
 
-/// A one-sided constraint.
+/// A unilateral constraint sign (c − c₀) ≥ 0.
 #[derive(Debug)]
 pub struct UnilateralConstraint<W: Geometry<N>, const N: usize> {
     /// c
     pub coordinate: W::RelativeCoordinate,
     /// c₀
     pub bound: f64,
-    /// 1 where c stays above c₀, −1 where it stays below.
+    /// 1 for c ≥ c₀, −1 for c ≤ c₀.
     pub sign: f64,
-    /// The constraint row Φ = c − c₀.
+    /// Row of the constraint Φ = c − c₀.
     pub row: usize,
     /// e
     pub restitution: DrivenValue,
-    /// Slower approaches are held (m/s or rad/s).
+    /// Closing speed below which an impact is plastic (m/s or rad/s).
     pub rest_speed: f64,
-    /// A gap below this counts as none where a contact begins without a blow (m or rad).
+    /// Gap below which the constraint can start active, without an impact (m or rad).
     pub touching_gap: f64,
-    /// It is let go where it would pull with more than this (N or N m): less is rounding, of four legs on a floor say.
+    /// Tensile force above which the contact separates (N or N m). Smaller ones are rounding, as of four legs on a floor.
     pub tensile_tolerance: f64,
-    /// Of a contact.
+    /// Geometry of a contact; none for a joint limit.
     pub contact: Option<RigidContactGeometry>,
-    /// Where the derivatives of friction live, if there is any.
+    /// Entries of the tangent matrix for the derivatives of friction, if there is friction.
     pub friction_slots: Option<PairSlots<N>>,
 }
 
@@ -107,7 +108,7 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         self.coordinate.bodies()
     }
 
-    /// g and ġ.
+    /// Returns g and ġ.
     fn gap(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> (f64, f64) {
         let (c, g) = self.coordinate.value(poses);
         (
@@ -116,7 +117,7 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         )
     }
 
-    /// N, zero where it is not held.
+    /// Returns the normal force N; zero if the constraint is inactive.
     fn normal_force(&self, modes: &[i32], lambda: &[f64]) -> f64 {
         match modes[0] {
             ACTIVE => -self.sign * lambda[self.row],
@@ -124,14 +125,15 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         }
     }
 
-    /// A piece of an outline, if it is one.
+    /// Returns the contact geometry if its surface has ends.
     fn bounded_contact(&self) -> Option<&RigidContactGeometry> {
         self.contact
             .as_ref()
-            .filter(|place| place.surface.is_bounded())
+            .filter(|contact| contact.surface.is_bounded())
     }
 
-    /// How deep in they are in a pose, where it is more than `allowed` and they are not beside or behind each other.
+    /// Returns the overlap of the bodies at q if it is larger than `allowed`, and the sphere is neither outside the ends of the surface nor
+    /// behind it.
     pub fn overlap(&self, q: &[f64], allowed: f64) -> Option<f64> {
         let poses = &mut W::poses(q);
         let outside = self.outside_ends(poses);
@@ -139,20 +141,20 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         (!outside && depth > allowed && depth <= self.max_depth()).then_some(depth)
     }
 
-    /// Beyond an end of a piece of an outline.
+    /// Whether the sphere is outside the ends of a bounded surface.
     fn outside_ends(&self, poses: &mut W::Poses<'_>) -> bool {
-        self.bounded_contact().is_some_and(|place| {
+        self.bounded_contact().is_some_and(|contact| {
             let frames = W::frames_at_rest(poses, self.bodies());
-            margins(place, &frames).iter().any(|m| *m < 0.0)
+            margins(contact, &frames).iter().any(|m| *m < 0.0)
         })
     }
 
-    /// Depth beyond which they are on another side.
+    /// Returns the depth beyond which the sphere is behind the surface.
     fn max_depth(&self) -> f64 {
-        (self.contact.as_ref()).map_or(f64::INFINITY, |place| place.surface.max_depth())
+        (self.contact.as_ref()).map_or(f64::INFINITY, |contact| contact.surface.max_depth())
     }
 
-    /// The mode for a place that is not beside the face.
+    /// Returns the mode of a sphere that is not outside the ends of the surface.
     fn mode_within_ends(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> i32 {
         let (gap, rate) = self.gap(poses, v);
         if gap < -self.max_depth() {
@@ -165,10 +167,10 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
     }
 }
 
-/// Distances inside the two ends of a piece.
-fn margins<T: Scalar>(place: &RigidContactGeometry, [a, b]: &[BodyFrame<T>; 2]) -> [T; 2] {
-    (place.surface)
-        .proximity(a, &b.point_position(&place.center), place.radius)
+/// Returns the distances inside the two ends of a bounded surface.
+fn margins<T: Scalar>(contact: &RigidContactGeometry, [a, b]: &[BodyFrame<T>; 2]) -> [T; 2] {
+    (contact.surface)
+        .proximity(a, &b.point_position(&contact.center), contact.radius)
         .margins
 }
 
@@ -193,11 +195,11 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        let press = self.normal_force(cx.modes, lambda);
-        if let (Some(place), true) = (&self.contact, press != 0.0) {
+        let normal_force = self.normal_force(cx.modes, lambda);
+        if let (Some(contact), true) = (&self.contact, normal_force != 0.0) {
             let frames = W::frames(poses, self.bodies(), v);
             let f: [f64; N] = generalised_forces::<W, f64, N>(
-                &place.friction_wrench(cx, press, &frames),
+                &contact.friction_wrench(cx, normal_force, &frames),
                 self.bodies(),
                 &frames,
             );
@@ -214,12 +216,13 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         stiffness: f64,
         out: &mut [f64],
     ) {
-        let press = self.normal_force(cx.modes, lambda);
-        if let (Some(place), Some(pair), true) = (&self.contact, &self.friction_slots, press != 0.0)
+        let normal_force = self.normal_force(cx.modes, lambda);
+        if let (Some(contact), Some(pair), true) =
+            (&self.contact, &self.friction_slots, normal_force != 0.0)
         {
             let frames = W::frames_with_derivatives(poses, self.bodies(), v);
             let f: [Dual<N>; N] = generalised_forces::<W, Dual<N>, N>(
-                &place.friction_wrench(cx, press, &frames),
+                &contact.friction_wrench(cx, normal_force, &frames),
                 self.bodies(),
                 &frames,
             );
@@ -252,34 +255,35 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     ) {
     }
 
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        rows[self.row] = modes[0] == ACTIVE;
+    fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
+        active[self.row] = modes[0] == ACTIVE;
     }
 
-    /// Of a contact the depth as length and pressing as a positive force; of a stop what acts on the coordinate.
+    /// Of a contact: penetration depth as length, and the normal force, positive in compression. Of a joint limit: the force on the coordinate.
     fn quantities(
         &self,
         cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let press = self.normal_force(cx.modes, at.lambda);
-        let Some(place) = &self.contact else {
+        let normal_force = self.normal_force(cx.modes, at.lambda);
+        let Some(contact) = &self.contact else {
             return ForceQuantities {
-                force: self.sign * press,
+                force: self.sign * normal_force,
                 ..ForceQuantities::default()
             };
         };
         let (gap, rate) = self.gap(poses, at.v);
         let frames = W::frames(poses, self.bodies(), at.v);
         let [a, b] = &frames;
-        let meeting = (place.surface).proximity(a, &b.point_position(&place.center), place.radius);
-        let rubbing = place.friction_wrench(cx, press, &frames).force;
+        let proximity =
+            (contact.surface).proximity(a, &b.point_position(&contact.center), contact.radius);
+        let friction = contact.friction_wrench(cx, normal_force, &frames).force;
         ForceQuantities {
             length: -gap,
             rate: -rate,
-            force: press,
-            force_vector: plus(&times(press, &meeting.normal), &rubbing),
+            force: normal_force,
+            force_vector: plus(&times(normal_force, &proximity.normal), &friction),
             ..ForceQuantities::default()
         }
     }
@@ -321,10 +325,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         (phi[GAP_EVENT], rate[GAP_EVENT]) = self.gap(poses, at.v);
         phi[FORCE_EVENT] = self.tensile_tolerance - self.sign * at.lambda[self.row];
         rate[FORCE_EVENT] = f64::NAN;
-        if let Some(place) = self.bounded_contact() {
+        if let Some(contact) = self.bounded_contact() {
             let frames = W::frames_with_derivatives(poses, self.bodies(), at.v);
             let (v, a) = (pick(self.bodies(), at.v), pick(self.bodies(), at.a));
-            let found: [Dual<N>; 2] = margins(place, &frames);
+            let found: [Dual<N>; 2] = margins(contact, &frames);
             for k in 0..2 {
                 phi[MARGIN_EVENTS[k]] = found[k].x;
                 rate[MARGIN_EVENTS[k]] = found[k].rate_along(&v, &a);
@@ -362,10 +366,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             };
         }
         modes[0] = match (modes[0], i, self.bounded_contact()) {
-            (OUTSIDE_ENDS, 2 | 3, Some(place)) => {
-                // The margin that was crossed is zero to rounding: only the other one decides.
+            (OUTSIDE_ENDS, 2 | 3, Some(contact)) => {
+                // The distance that crossed zero is rounding: only the other end decides.
                 let frames = W::frames_at_rest(poses, self.bodies());
-                let other = margins(place, &frames)[3 - i];
+                let other = margins(contact, &frames)[3 - i];
                 if other < 0.0 {
                     OUTSIDE_ENDS
                 } else {
@@ -373,7 +377,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
                 }
             }
             (_, 2 | 3, _) => OUTSIDE_ENDS,
-            // Let go, or come up from behind.
+            // Separated, or returned from behind.
             _ => SEPARATED,
         };
         EventEffect::Mode
@@ -388,20 +392,21 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         direction: usize,
         t: &mut [f64],
     ) -> Option<TangentialFriction> {
-        let place = self.contact.as_ref()?;
-        let friction = place.friction.as_ref()?;
+        let contact = self.contact.as_ref()?;
+        let friction = contact.friction.as_ref()?;
         if i != GAP_EVENT || direction + 1 >= W::DIMENSION {
             return None;
         }
         let [a, b] = W::frames_with_derivatives(poses, self.bodies(), at.v);
-        let meeting = (place.surface).proximity(&a, &b.point_position(&place.center), place.radius);
+        let proximity =
+            (contact.surface).proximity(&a, &b.point_position(&contact.center), contact.radius);
         let u = minus(
-            &b.velocity_at(&meeting.point),
-            &a.velocity_at(&meeting.point),
+            &b.velocity_at(&proximity.point),
+            &a.velocity_at(&proximity.point),
         );
-        let normal = meeting.normal.map(|x| x.x);
+        let normal = proximity.normal.map(|x| x.x);
         let along = tangential_unit_vector(&normal, &u.map(|x| x.x), direction);
-        // The slip along a fixed direction is linear in the rates.
+        // The slip along a fixed direction is linear in the velocities.
         let mut gradient = [0.0; N];
         for k in 0..N {
             gradient[k] = (0..3).map(|i| along[i] * u[i].v[k]).sum();
@@ -428,10 +433,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     }
 }
 
-/// Unit vectors along a face: the first where it slips, the second across; in the plane there is one.
+/// Returns a unit vector tangential to the surface: along the slip for direction 0, normal to it for direction 1 (in space only).
 fn tangential_unit_vector(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> [f64; 3] {
     let sliding = minus(u, &times(dot(u, normal), normal));
-    // Where it does not slip any direction will do; that of x or y which is further from the normal.
+    // Without slip any tangential direction serves: that of x or y, whichever is further from the normal.
     let other = if normal[0].abs() < normal[1].abs() {
         [1.0, 0.0, 0.0]
     } else {

@@ -1,12 +1,11 @@
-//! Force elements written once over [`Number`]: what acts on two bodies as a force at a place and a couple, its derivatives by
-//! [`Dual`].
+//! Forces between two bodies given as a force at a point and a couple, written once over [`Scalar`]; the derivatives come from [`Dual`].
 //!
 //! ```text
 //!   body 1:  F at p, couple C          body 0:  −F at p, −C
 //!   −∂f/∂v, −∂f/∂q                     the derivatives that f carries
 //! ```
 //!
-//! Equal and opposite at one place, so that momentum and angular momentum are kept.
+//! Action and reaction act at the same point, so that momentum and angular momentum are conserved.
 
 use std::fmt::Debug;
 
@@ -17,19 +16,19 @@ use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, pick, s
 use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
 use crate::model::BodyRef;
 
-/// What acts on body 1; body 0 gets the opposite.
+/// Force and couple on body 1; the opposite acts on body 0.
 #[derive(Clone, Copy, Debug)]
 pub struct AppliedWrench<T> {
     /// Ground axes (N).
     pub force: Vector3Of<T>,
-    /// Where, ground frame (m).
+    /// Point of application, ground frame (m).
     pub point: Vector3Of<T>,
     /// Ground axes (N m).
     pub couple: Vector3Of<T>,
 }
 
 impl<T: Scalar> AppliedWrench<T> {
-    /// A force at a place.
+    /// A force at a point, without a couple.
     pub fn at_point(force: Vector3Of<T>, point: Vector3Of<T>) -> Self {
         Self {
             force,
@@ -38,7 +37,7 @@ impl<T: Scalar> AppliedWrench<T> {
         }
     }
 
-    /// Nothing.
+    /// No force.
     pub fn zero() -> Self {
         Self::at_point([T::constant(0.0); 3], [T::constant(0.0); 3])
     }
@@ -46,28 +45,28 @@ impl<T: Scalar> AppliedWrench<T> {
 
 /// A force between two bodies.
 pub trait SpatialForce: Debug + Send + Sync {
-    /// f can depend on v.
+    /// Whether f can depend on v.
     fn depends_on_rate(&self) -> bool;
 
-    /// Dampers and drives do work.
+    /// Whether the element dissipates or supplies energy.
     fn does_work(&self) -> bool;
 
-    /// What acts.
+    /// Returns the force and the couple.
     fn wrench<T: Scalar>(
         &self,
         cx: &EvaluationContext,
         bodies: &[BodyFrame<T>; 2],
     ) -> AppliedWrench<T>;
 
-    /// Energy stored (J).
+    /// Returns the potential energy (J).
     fn potential(&self, _cx: &EvaluationContext, _bodies: &[BodyFrame<f64>; 2]) -> f64 {
         0.0
     }
 
-    /// Power.
+    /// Returns the dissipated and the supplied power.
     fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power;
 
-    /// What a user reads; force and moment on body 1 are filled in from [`Kernel::act`].
+    /// Returns the output quantities; the force and the couple on body 1 are added from [`SpatialForce::wrench`].
     fn quantities(
         &self,
         _cx: &EvaluationContext,
@@ -76,12 +75,12 @@ pub trait SpatialForce: Debug + Send + Sync {
         ForceQuantities::default()
     }
 
-    /// How many events and modes.
+    /// Returns the numbers of events and modes.
     fn event_counts(&self) -> EventCounts {
         EventCounts::default()
     }
 
-    /// Event functions by their index.
+    /// Passes the event functions to `put` by index.
     fn event_functions<T: Scalar>(
         &self,
         _cx: &EvaluationContext,
@@ -90,7 +89,7 @@ pub trait SpatialForce: Debug + Send + Sync {
     ) {
     }
 
-    /// The modes at the start.
+    /// Sets the initial modes.
     fn initial_modes(
         &self,
         _cx: &EvaluationContext,
@@ -99,12 +98,12 @@ pub trait SpatialForce: Debug + Send + Sync {
     ) {
     }
 
-    /// Which crossings of event `i` count.
+    /// Returns which zero crossings of event `i` count.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
         Crossing::Off
     }
 
-    /// Event `i` has been hit.
+    /// Changes the modes after event `i`.
     fn handle_event(
         &self,
         _cx: &EvaluationContext,
@@ -115,7 +114,7 @@ pub trait SpatialForce: Debug + Send + Sync {
     }
 }
 
-/// A kernel between two bodies of a mechanism.
+/// The force element of a [`SpatialForce`] between two bodies.
 #[derive(Debug)]
 pub struct SpatialForceElement<K, const N: usize> {
     force: K,
@@ -124,9 +123,9 @@ pub struct SpatialForceElement<K, const N: usize> {
 }
 
 impl<K: SpatialForce, const N: usize> SpatialForceElement<K, N> {
-    /// With the slots of its derivatives.
+    /// Builds the element and reserves the entries of its derivatives.
     pub fn new(force: K, bodies: [BodyRef; 2], slots: &mut SparsityBuilder) -> Self {
-        let pair = slots.pair(bodies, |_, _| true);
+        let pair = slots.body_pair(bodies, |_, _| true);
         Self {
             force,
             bodies,
@@ -143,9 +142,9 @@ impl<K: SpatialForce, const N: usize> SpatialForceElement<K, N> {
     }
 }
 
-/// The generalised forces of an action on two bodies; zero on the ground.
+/// Returns the generalised forces of a wrench on two bodies; zero for the ground.
 pub fn generalised_forces<W: BodyView<N>, T: Scalar, const N: usize>(
-    action: &AppliedWrench<T>,
+    wrench: &AppliedWrench<T>,
     bodies: [BodyRef; 2],
     frames: &[BodyFrame<T>; 2],
 ) -> [T; N] {
@@ -154,10 +153,10 @@ pub fn generalised_forces<W: BodyView<N>, T: Scalar, const N: usize>(
         if bodies[side].is_none() {
             continue;
         }
-        let lever = minus(&action.point, &frame.r);
+        let arm = minus(&wrench.point, &frame.r);
         let (mut force, mut moment) = (
-            action.force,
-            plus(&action.couple, &cross(&lever, &action.force)),
+            wrench.force,
+            plus(&wrench.couple, &cross(&arm, &wrench.force)),
         );
         if side == 0 {
             force = force.map(|x| -x);
@@ -229,9 +228,9 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         v: &[f64],
         power: &mut Power,
     ) {
-        let own = self.force.power(cx, &W::frames(poses, self.bodies, v));
-        power.dissipated += own.dissipated;
-        power.supplied += own.supplied;
+        let of_force = self.force.power(cx, &W::frames(poses, self.bodies, v));
+        power.dissipated += of_force.dissipated;
+        power.supplied += of_force.supplied;
     }
 
     fn quantities(
@@ -241,10 +240,10 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         at: &MotionPoint,
     ) -> ForceQuantities {
         let frames = W::frames(poses, self.bodies, at.v);
-        let action = self.force.wrench(cx, &frames);
+        let wrench = self.force.wrench(cx, &frames);
         ForceQuantities {
-            force_vector: action.force,
-            moment: action.couple,
+            force_vector: wrench.force,
+            moment: wrench.couple,
             ..self.force.quantities(cx, &frames)
         }
     }

@@ -1,15 +1,15 @@
-//! A spring with a damper, along a line between two points, along a direction, or along the coordinate of a joint. With
-//! x = c − c₀ the elongation:
+//! Spring and damper in parallel, along the line between two points, along a direction, or along a joint coordinate. With x = c − c₀ the
+//! elongation:
 //!
 //! ```text
 //!   F = P + K(x) + D(ċ),      V = P x + ∫₀ˣ K,      dissipated = D(ċ) ċ
 //! ```
 //!
-//! K and D are proportional (k x, d ċ) or laws. A spring for tension only is slack where P + K(x) or F would be negative, one
-//! for compression only where they would be positive: see [`touch`].
+//! K and D are linear (k x, d ċ) or force laws. A tension-only spring is slack where P + K(x) or F would be negative, a compression-only
+//! one where they would be positive; see [`unilateral`].
 //!
-//! Where the two points of a line coincide the direction of the force is not defined and there is no force; a linear spring of
-//! unloaded length zero is smooth there all the same and keeps its stiffness k in both directions.
+//! Coinciding points have no direction and no force between them. A linear spring of zero unloaded length is smooth there nevertheless
+//! and has its stiffness k in all directions.
 
 use super::force_law::{ForceLaw, LawValue};
 use super::unilateral;
@@ -18,17 +18,17 @@ use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 use crate::model::{Characteristic, OneSided};
 
-/// A force over an elongation or a rate.
+/// Force as a function of an elongation or a rate.
 #[derive(Clone, Debug)]
 pub enum SpringLaw {
     /// factor x
     Linear(DrivenValue),
-    /// A law.
+    /// A force law.
     Law(ForceLaw),
 }
 
 impl SpringLaw {
-    /// From the model; `number` is what a linear one is in the equations.
+    /// Builds the law from the model; `number` returns the value that stands for a linear factor.
     pub fn new(written: &Characteristic, number: impl Fn(f64) -> DrivenValue) -> Self {
         match written {
             Characteristic::Linear(factor) => Self::Linear(number(*factor)),
@@ -36,7 +36,7 @@ impl SpringLaw {
         }
     }
 
-    /// F, F' and ∫F at x.
+    /// Returns F, F' and ∫F at x.
     #[inline]
     pub fn evaluate(&self, cx: &EvaluationContext, modes: &[i32], x: f64) -> LawValue {
         match self {
@@ -48,32 +48,32 @@ impl SpringLaw {
                     integral: 0.5 * k * x * x,
                 }
             }
-            Self::Law(graph) => graph.evaluate(modes, x),
+            Self::Law(law) => law.evaluate(modes, x),
         }
     }
 
-    /// Zero for the whole life of the system.
+    /// Whether the law is zero for the life of the system.
     pub fn always_zero(&self) -> bool {
         matches!(self, Self::Linear(factor) if factor.always_zero())
     }
 
-    /// Numbers of events and modes.
-    pub fn event_counts(&self) -> (usize, usize) {
+    /// Returns the numbers of events and modes.
+    pub fn event_counts(&self) -> EventCounts {
         match self {
-            Self::Linear(_) => (0, 0),
-            Self::Law(graph) => graph.event_counts(),
+            Self::Linear(_) => EventCounts::default(),
+            Self::Law(law) => law.event_counts(),
         }
     }
 
     pub(super) fn law(&self) -> Option<&ForceLaw> {
         match self {
             Self::Linear(_) => None,
-            Self::Law(graph) => Some(graph),
+            Self::Law(law) => Some(law),
         }
     }
 }
 
-/// The law's numbers.
+/// A spring and damper.
 #[derive(Clone, Debug)]
 pub struct SpringDamper {
     /// K
@@ -84,22 +84,22 @@ pub struct SpringDamper {
     pub length: DrivenValue,
     /// P (N or N m)
     pub preload: DrivenValue,
-    /// Acts one way only.
+    /// Tension only or compression only.
     pub only: Option<OneSided>,
 }
 
 impl SpringDamper {
-    /// Modes of K, of D, and of the one-sided action.
+    /// Splits the modes into those of K, of D, and of the one-sided law.
     fn split_modes<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], Option<i32>) {
         let (k, d) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
         );
         let side = self.only.map(|_| modes[k + d]);
         (&modes[..k], &modes[k..k + d], side)
     }
 
-    /// Elastic part with its slope and energy, and the damper's.
+    /// Returns the elastic force with its derivative and energy, and the damper force.
     fn parts(
         &self,
         cx: &EvaluationContext,
@@ -116,7 +116,7 @@ impl SpringDamper {
         (elastic, self.damping.evaluate(cx, d, rate))
     }
 
-    /// 1 where it pulls, −1 where it pushes.
+    /// Returns −1 for compression only, else 1.
     fn sign(&self) -> f64 {
         match self.only {
             Some(OneSided::Compression) => -1.0,
@@ -124,8 +124,8 @@ impl SpringDamper {
         }
     }
 
-    /// What decides between slack and taut: the elongation where the elastic force vanishes with it, else that force; and its
-    /// rate.
+    /// Returns the quantity whose sign separates slack from taut, and its rate: the elongation if the elastic force vanishes with it, else
+    /// that force.
     fn tautness(
         &self,
         cx: &EvaluationContext,
@@ -169,15 +169,17 @@ impl ScalarLaw for SpringDamper {
 
     fn supplies_energy(&self) -> bool {
         let driven =
-            |shape: &SpringLaw| matches!(shape, SpringLaw::Linear(factor) if factor.is_driven());
+            |law: &SpringLaw| matches!(law, SpringLaw::Linear(factor) if factor.is_driven());
         driven(&self.stiffness) || self.length.is_driven() || self.preload.is_driven()
     }
 
     fn coincident_stiffness(&self, cx: &EvaluationContext) -> f64 {
-        let slack = self.only == Some(OneSided::Compression);
+        let compression_only = self.only == Some(OneSided::Compression);
         match &self.stiffness {
             SpringLaw::Linear(k)
-                if self.length.get(cx) == 0.0 && self.preload.get(cx) == 0.0 && !slack =>
+                if self.length.get(cx) == 0.0
+                    && self.preload.get(cx) == 0.0
+                    && !compression_only =>
             {
                 k.get(cx)
             }
@@ -191,24 +193,25 @@ impl ScalarLaw for SpringDamper {
         match side {
             None => elastic.integral,
             Some(unilateral::SEPARATED) => 0.0,
-            // From where it becomes taut.
+            // Relative to the point where the spring becomes taut.
             Some(_) => elastic.integral - self.slack_energy(cx, k),
         }
     }
 
-    /// Driving the stiffness, the preload or the unloaded length brings energy in without any motion.
+    /// A driven stiffness, preload or unloaded length supplies energy even without motion.
     fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
         let (_, _, side) = self.split_modes(cx.modes);
         let x = length - self.length.get(cx);
-        let stiffening = match &self.stiffness {
+        let stiffness_power = match &self.stiffness {
             SpringLaw::Linear(k) => 0.5 * k.rate(cx) * x * x,
             SpringLaw::Law(_) => 0.0,
         };
-        let driven = stiffening + self.preload.rate(cx) * x - elastic.force * self.length.rate(cx);
+        let driven =
+            stiffness_power + self.preload.rate(cx) * x - elastic.force * self.length.rate(cx);
         match side {
             Some(unilateral::SEPARATED) => Power::default(),
-            // The spring gives its energy to the damper.
+            // The damper dissipates the energy of the spring.
             Some(unilateral::RELAXING) => Power {
                 dissipated: -elastic.force * rate,
                 supplied: driven,
@@ -221,28 +224,24 @@ impl ScalarLaw for SpringDamper {
     }
 
     fn event_counts(&self) -> EventCounts {
-        let ((ek, mk), (ed, md)) = (self.stiffness.event_counts(), self.damping.event_counts());
-        let (es, ms) = if self.only.is_some() {
-            (unilateral::EVENTS, 1)
-        } else {
-            (0, 0)
-        };
+        let (k, d) = (self.stiffness.event_counts(), self.damping.event_counts());
+        let one_sided = usize::from(self.only.is_some());
         EventCounts {
-            events: ek + ed + es,
-            modes: mk + md + ms,
+            events: k.events + d.events + unilateral::EVENTS * one_sided,
+            modes: k.modes + d.modes + one_sided,
         }
     }
 
     fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
         let (k, d) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
         );
-        if let Some(graph) = self.stiffness.law() {
-            graph.initial_mode(length - self.length.get(cx), &mut modes[..k]);
+        if let Some(law) = self.stiffness.law() {
+            law.initial_mode(length - self.length.get(cx), &mut modes[..k]);
         }
-        if let Some(graph) = self.damping.law() {
-            graph.initial_mode(rate, &mut modes[k..k + d]);
+        if let Some(law) = self.damping.law() {
+            law.initial_mode(rate, &mut modes[k..k + d]);
         }
         if self.only.is_some() {
             let (elastic, damper) = self.parts(cx, modes, length, rate);
@@ -261,15 +260,15 @@ impl ScalarLaw for SpringDamper {
     ) {
         let (k, d, _) = self.split_modes(cx.modes);
         let (ek, ed) = (
-            self.stiffness.event_counts().0,
-            self.damping.event_counts().0,
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
         );
-        if let Some(graph) = self.stiffness.law() {
+        if let Some(law) = self.stiffness.law() {
             let (x, x_dot) = (c - self.length.get(cx), c_dot - self.length.rate(cx));
-            graph.event_functions(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
+            law.event_functions(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
         }
-        if let Some(graph) = self.damping.law() {
-            graph.event_functions(
+        if let Some(law) = self.damping.law() {
+            law.event_functions(
                 d,
                 c_dot,
                 c_ddot,
@@ -292,12 +291,12 @@ impl ScalarLaw for SpringDamper {
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         let (k, d, side) = self.split_modes(modes);
         let (ek, ed) = (
-            self.stiffness.event_counts().0,
-            self.damping.event_counts().0,
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
         );
         match (self.stiffness.law(), self.damping.law(), side) {
-            (Some(graph), _, _) if i < ek => graph.crossing(k, i),
-            (_, Some(graph), _) if i < ek + ed => graph.crossing(d, i - ek),
+            (Some(law), _, _) if i < ek => law.crossing(k, i),
+            (_, Some(law), _) if i < ek + ed => law.crossing(d, i - ek),
             (_, _, Some(mode)) => unilateral::crossing(mode, i - ek - ed),
             _ => Crossing::Off,
         }
@@ -311,22 +310,22 @@ impl ScalarLaw for SpringDamper {
         modes: &mut [i32],
     ) {
         let (mk, md) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
         );
         let (ek, ed) = (
-            self.stiffness.event_counts().0,
-            self.damping.event_counts().0,
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
         );
         if i < ek {
             self.stiffness
                 .law()
-                .expect("events of a law")
+                .expect("only a law has events")
                 .handle_event(i, &mut modes[..mk]);
         } else if i < ek + ed {
             self.damping
                 .law()
-                .expect("events of a law")
+                .expect("only a law has events")
                 .handle_event(i - ek, &mut modes[mk..mk + md]);
         } else {
             let (elastic, _) = self.parts(cx, modes, c, c_dot);
@@ -337,30 +336,30 @@ impl ScalarLaw for SpringDamper {
 
     fn stop_chattering(&self, i: usize, modes: &mut [i32]) {
         let (mk, md) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
         );
         let (ek, ed) = (
-            self.stiffness.event_counts().0,
-            self.damping.event_counts().0,
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
         );
         if i < ek {
             self.stiffness
                 .law()
-                .expect("events of a law")
+                .expect("only a law has events")
                 .stop_chattering(i, &mut modes[..mk]);
         } else if i < ek + ed {
             self.damping
                 .law()
-                .expect("events of a law")
+                .expect("only a law has events")
                 .stop_chattering(i - ek, &mut modes[mk..mk + md]);
         }
     }
 }
 
 impl SpringDamper {
-    /// The integral of the elastic force where it vanishes: zero, unless a preload moves that point. Only a linear spring
-    /// knows it in closed form; a law with a preload keeps its zero at the unloaded length.
+    /// Returns the integral of the elastic force at the point where that force vanishes. A preload shifts this point; only the linear spring
+    /// has a closed form. A law with a preload keeps its zero at the unloaded length.
     fn slack_energy(&self, cx: &EvaluationContext, _modes: &[i32]) -> f64 {
         match &self.stiffness {
             SpringLaw::Linear(k) if k.get(cx) > 0.0 => {

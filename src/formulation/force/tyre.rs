@@ -1,13 +1,13 @@
-//! A tyre on a road: a force along the road's upward direction at the wheel's centre, while the tyre is pressed together.
+//! Tyre on a road: a force at the wheel centre along the upward direction of the road while the tyre is deflected.
 //!
 //! ```text
 //!   s = forward·(p − o) + offset + speed t,      δ = z(s) + height + radius − up·(p − o)
 //!   F = max(0, K(δ) + D(δ̇)) up
 //! ```
 //!
-//! with p the wheel's centre and o the road's point. The road is stiff and does not push back along itself: what it does by
-//! rising or by passing below the wheel is supplied, F times the rate of z + height. Where the profile jumps the tyre is
-//! pressed together or let go at once; what that changes in its energy is supplied too, see `System::fire`.
+//! with p the wheel centre and o the reference point of the road. The road is rigid and has no longitudinal force: the power of a road
+//! that rises or passes below the wheel is supplied, F times the rate of z + height. A jump of the profile changes the deflection at
+//! once; the change of its energy is supplied too, see `HybridSystem::handle_event`.
 
 use super::EventCounts;
 use super::ForceQuantities;
@@ -22,19 +22,19 @@ use crate::formulation::function::Function;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 use crate::model::Curve;
 
-/// The road's height over the distance.
+/// Height z(s) of the road over the distance.
 #[derive(Clone, Debug)]
 pub enum RoadProfile {
     /// Level.
     Flat,
-    /// Smooth.
+    /// A smooth function.
     Smooth(Function),
-    /// By pieces that meet with kinks or steps: which one is a mode.
+    /// Pieces that join with kinks or jumps, as (upper bound, polynomial); the current piece is a mode.
     Pieces(Vec<(f64, Vec<f64>)>),
 }
 
 impl RoadProfile {
-    /// From the model.
+    /// Builds the profile from the model.
     pub fn new(curve: Option<&Curve>) -> Self {
         match curve {
             None => Self::Flat,
@@ -55,7 +55,7 @@ impl RoadProfile {
         }
     }
 
-    /// z, z', z''
+    /// Returns z, z', z''.
     fn evaluate(&self, modes: &[i32], s: f64) -> [f64; 3] {
         match self {
             Self::Flat => [0.0; 3],
@@ -79,7 +79,7 @@ impl RoadProfile {
     }
 }
 
-/// The tyre.
+/// A tyre.
 #[derive(Clone, Debug)]
 pub struct Tyre {
     /// m
@@ -88,9 +88,9 @@ pub struct Tyre {
     pub stiffness: SpringLaw,
     /// D
     pub damping: SpringLaw,
-    /// In the road's axes.
+    /// Upward direction in body axes of the road.
     pub up: [f64; 3],
-    /// In the road's axes.
+    /// Forward direction in body axes of the road.
     pub forward: [f64; 3],
     /// z
     pub profile: RoadProfile,
@@ -100,30 +100,30 @@ pub struct Tyre {
     pub speed: f64,
     /// m
     pub offset: f64,
-    /// The road's point and the wheel's centre, seen from the centres of mass.
+    /// Reference point of the road and wheel centre, relative to the centres of mass.
     pub offsets: [[f64; 3]; 2],
 }
 
-/// How the tyre is pressed together.
+/// Deflection of the tyre.
 struct TyreDeflection<T> {
-    /// Distance along the road.
+    /// Distance s along the road.
     s: T,
     /// δ and δ̇.
     deflection: T,
     rate: T,
-    /// Rate of the road's height below the wheel.
+    /// Rate of the road height below the wheel.
     road_rate: T,
     up: [T; 3],
     centre: [T; 3],
 }
 
 impl Tyre {
-    /// Modes of the profile, of K, of D, and of the touch.
+    /// Splits the modes into those of the profile, of K, of D, and of the one-sided law.
     fn split_modes<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], &'a [i32], i32) {
         let p = usize::from(self.profile.bound_count() > 0);
         let (k, d) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
         );
         (
             &modes[..p],
@@ -133,12 +133,12 @@ impl Tyre {
         )
     }
 
-    /// First events of K, of D and of the touch.
+    /// Returns the first events of K, of D and of the one-sided law.
     fn first_events(&self) -> [usize; 3] {
         let p = self.profile.bound_count();
         let (k, d) = (
-            self.stiffness.event_counts().0,
-            self.damping.event_counts().0,
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
         );
         [p, p + k, p + k + d]
     }
@@ -153,14 +153,14 @@ impl Tyre {
             road.fixed_vector(&self.up),
             road.fixed_vector(&self.forward),
         );
-        let place = wheel.point_position(&self.offsets[1]);
-        let from = minus(&place, &road.point_position(&self.offsets[0]));
-        // Seen from the road, which may move: rates of the wheel's centre against the road's material there.
-        let rate = minus(&wheel.velocity_at(&place), &road.velocity_at(&place));
+        let centre = wheel.point_position(&self.offsets[1]);
+        let from = minus(&centre, &road.point_position(&self.offsets[0]));
+        // Velocity of the wheel centre relative to the road, which may move.
+        let rate = minus(&wheel.velocity_at(&centre), &road.velocity_at(&centre));
         let s =
             dot(&forward, &from) + T::time_dependent(self.offset + self.speed * cx.t, self.speed);
         let s_dot = dot(&forward, &rate) + self.speed;
-        let [z, slope, bend] = self.profile.evaluate(modes, s.value());
+        let [z, slope, curvature] = self.profile.evaluate(modes, s.value());
         let (height, height_dot) = match self.height {
             DrivenValue::Input(i) => (
                 T::time_dependent(cx.u[i], cx.u_dot[i]),
@@ -168,18 +168,18 @@ impl Tyre {
             ),
             value => (T::constant(value.get(cx)), T::constant(0.0)),
         };
-        let rising = s.chain(slope, bend) * s_dot + height_dot;
+        let road_rate = s.chain(slope, curvature) * s_dot + height_dot;
         TyreDeflection {
             s,
             deflection: s.chain(z, slope) + height - dot(&up, &from) + self.radius.get(cx),
-            rate: rising - dot(&up, &rate),
-            road_rate: rising,
+            rate: road_rate - dot(&up, &rate),
+            road_rate,
             up,
-            centre: place,
+            centre,
         }
     }
 
-    /// K + D, whatever the mode of the touch.
+    /// Returns K + D in any mode of the one-sided law.
     fn normal_force<T: Scalar>(
         &self,
         cx: &EvaluationContext,
@@ -190,6 +190,29 @@ impl Tyre {
         let spring = self.stiffness.evaluate(cx, k, at.deflection.value());
         let damper = self.damping.evaluate(cx, d, at.rate.value());
         at.deflection.chain(spring.force, spring.slope) + at.rate.chain(damper.force, damper.slope)
+    }
+
+    /// Sets the modes of K, of D and of the one-sided law for the mode of the profile.
+    fn set_law_modes(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        modes: &mut [i32],
+    ) {
+        let p = usize::from(self.profile.bound_count() > 0);
+        let (k, d) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
+        let at = self.deflection(cx, &modes[..p], bodies);
+        if let Some(law) = self.stiffness.law() {
+            law.initial_mode(at.deflection, &mut modes[p..p + k]);
+        }
+        if let Some(law) = self.damping.law() {
+            law.initial_mode(at.rate, &mut modes[p + k..p + k + d]);
+        }
+        modes[p + k + d] =
+            unilateral::initial_mode(at.deflection, self.normal_force(cx, modes, &at));
     }
 }
 
@@ -207,8 +230,8 @@ impl SpatialForce for Tyre {
         cx: &EvaluationContext,
         bodies: &[BodyFrame<T>; 2],
     ) -> AppliedWrench<T> {
-        let (profile, _, _, touching) = self.split_modes(cx.modes);
-        if touching != unilateral::LOADED {
+        let (profile, _, _, contact) = self.split_modes(cx.modes);
+        if contact != unilateral::LOADED {
             return AppliedWrench::zero();
         }
         let at = self.deflection(cx, profile, bodies);
@@ -219,8 +242,8 @@ impl SpatialForce for Tyre {
     }
 
     fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
-        let (profile, k, _, touching) = self.split_modes(cx.modes);
-        match touching {
+        let (profile, k, _, contact) = self.split_modes(cx.modes);
+        match contact {
             unilateral::SEPARATED => 0.0,
             _ => {
                 self.stiffness
@@ -231,10 +254,10 @@ impl SpatialForce for Tyre {
     }
 
     fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
-        let (profile, k, d, touching) = self.split_modes(cx.modes);
+        let (profile, k, d, contact) = self.split_modes(cx.modes);
         let at = self.deflection(cx, profile, bodies);
         let spring = self.stiffness.evaluate(cx, k, at.deflection).force;
-        match touching {
+        match contact {
             unilateral::LOADED => Power {
                 dissipated: self.damping.evaluate(cx, d, at.rate).force * at.rate,
                 supplied: self.normal_force(cx, cx.modes, &at) * at.road_rate,
@@ -247,11 +270,11 @@ impl SpatialForce for Tyre {
         }
     }
 
-    /// The deflection is shown as length, pressing as a positive force.
+    /// Deflection as length, and the normal force, positive in compression.
     fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
-        let (profile, _, _, touching) = self.split_modes(cx.modes);
+        let (profile, _, _, contact) = self.split_modes(cx.modes);
         let at = self.deflection(cx, profile, bodies);
-        let force = if touching == unilateral::LOADED {
+        let force = if contact == unilateral::LOADED {
             self.normal_force(cx, cx.modes, &at)
         } else {
             0.0
@@ -268,8 +291,8 @@ impl SpatialForce for Tyre {
         let bounds = self.profile.bound_count();
         let (k, d) = (self.stiffness.event_counts(), self.damping.event_counts());
         EventCounts {
-            events: bounds + k.0 + d.0 + unilateral::EVENTS,
-            modes: usize::from(bounds > 0) + k.1 + d.1 + 1,
+            events: bounds + k.events + d.events + unilateral::EVENTS,
+            modes: usize::from(bounds > 0) + k.modes + d.modes + 1,
         }
     }
 
@@ -286,17 +309,17 @@ impl SpatialForce for Tyre {
                 put(i, at.s + (-below));
             }
         }
-        let [first_k, first_d, first_touch] = self.first_events();
-        for (shape, modes, x, first) in [
+        let [first_k, first_d, first_contact] = self.first_events();
+        for (spring_law, modes, x, first) in [
             (&self.stiffness, k, at.deflection, first_k),
             (&self.damping, d, at.rate, first_d),
         ] {
-            if let Some(graph) = shape.law() {
-                graph.event_functions_with_derivatives(modes, x, first, put);
+            if let Some(law) = spring_law.law() {
+                law.event_functions_with_derivatives(modes, x, first, put);
             }
         }
-        put(first_touch, at.deflection);
-        put(first_touch + 1, self.normal_force(cx, cx.modes, &at));
+        put(first_contact, at.deflection);
+        put(first_contact + 1, self.normal_force(cx, cx.modes, &at));
     }
 
     fn initial_modes(
@@ -311,31 +334,19 @@ impl SpatialForce for Tyre {
             let s = self.deflection(cx, modes, bodies).s;
             modes[0] = self.profile.piece_at(s);
         }
-        let at = self.deflection(cx, modes, bodies);
-        let (k, d) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
-        );
-        if let Some(graph) = self.stiffness.law() {
-            graph.initial_mode(at.deflection, &mut modes[p..p + k]);
-        }
-        if let Some(graph) = self.damping.law() {
-            graph.initial_mode(at.rate, &mut modes[p + k..p + k + d]);
-        }
-        modes[p + k + d] =
-            unilateral::initial_mode(at.deflection, self.normal_force(cx, modes, &at));
+        self.set_law_modes(cx, bodies, modes);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        let (profile, k, d, touching) = self.split_modes(modes);
-        let [first_k, first_d, first_touch] = self.first_events();
+        let (profile, k, d, contact) = self.split_modes(modes);
+        let [first_k, first_d, first_contact] = self.first_events();
         if i < first_k {
             return crossing_of_bound(profile[0], i);
         }
         match (self.stiffness.law(), self.damping.law()) {
-            (Some(graph), _) if i < first_d => graph.crossing(k, i - first_k),
-            (_, Some(graph)) if i < first_touch => graph.crossing(d, i - first_d),
-            _ => unilateral::crossing(touching, i - first_touch),
+            (Some(law), _) if i < first_d => law.crossing(k, i - first_k),
+            (_, Some(law)) if i < first_contact => law.crossing(d, i - first_d),
+            _ => unilateral::crossing(contact, i - first_contact),
         }
     }
 
@@ -346,11 +357,11 @@ impl SpatialForce for Tyre {
         i: usize,
         modes: &mut [i32],
     ) {
-        let [first_k, first_d, first_touch] = self.first_events();
+        let [first_k, first_d, first_contact] = self.first_events();
         let p = usize::from(self.profile.bound_count() > 0);
         let (k, d) = (
-            self.stiffness.event_counts().1,
-            self.damping.event_counts().1,
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
         );
         if i < first_k {
             modes[0] = if modes[0] == i as i32 {
@@ -358,32 +369,25 @@ impl SpatialForce for Tyre {
             } else {
                 i as i32
             };
-            // A step of the road may press the tyre together or let it go.
-            let at = self.deflection(cx, &modes[..p], bodies);
-            if let Some(graph) = self.stiffness.law() {
-                graph.initial_mode(at.deflection, &mut modes[p..p + k]);
-            }
-            if let Some(graph) = self.damping.law() {
-                graph.initial_mode(at.rate, &mut modes[p + k..p + k + d]);
-            }
-            modes[p + k + d] =
-                unilateral::initial_mode(at.deflection, self.normal_force(cx, modes, &at));
+            // A jump of the road may load or separate the tyre.
+            self.set_law_modes(cx, bodies, modes);
         } else if i < first_d {
             law_of(&self.stiffness).handle_event(i - first_k, &mut modes[p..p + k]);
-        } else if i < first_touch {
+        } else if i < first_contact {
             law_of(&self.damping).handle_event(i - first_d, &mut modes[p + k..p + k + d]);
         } else {
-            let depth = self.deflection(cx, &modes[..p], bodies).deflection;
-            modes[p + k + d] = unilateral::mode_after(modes[p + k + d], i - first_touch, depth);
+            let deflection = self.deflection(cx, &modes[..p], bodies).deflection;
+            modes[p + k + d] =
+                unilateral::mode_after(modes[p + k + d], i - first_contact, deflection);
         }
     }
 }
 
-fn law_of(shape: &SpringLaw) -> &ForceLaw {
-    shape.law().expect("only a law has events")
+fn law_of(spring_law: &SpringLaw) -> &ForceLaw {
+    spring_law.law().expect("only a law has events")
 }
 
-/// The crossings of bound `i` that leave piece `mode`.
+/// Returns the crossings of bound `i` that leave piece `mode`.
 fn crossing_of_bound(mode: i32, i: usize) -> Crossing {
     match mode - i as i32 {
         0 => Crossing::Rising,

@@ -1,13 +1,13 @@
-//! One-sided action: what only pushes (a tyre, a stop, a contact) or only pulls (a rope). With e the depth (or the elastic
-//! force) and F the whole force, damper included, both positive where they press:
+//! One-sided laws: a tyre, a joint limit or a contact only pushes, a rope only pulls. With e the deflection (or the elastic force) and F
+//! the total force, damper included, both positive under load:
 //!
 //! ```text
-//!   apart     e < 0          F = 0
-//!   pressing  e > 0, F > 0   F as the law says
-//!   parting   e > 0, F < 0   the damper would pull: F = 0, what is stored relaxes into the damper
+//!   separated  e < 0          F = 0
+//!   loaded     e > 0, F > 0   F of the law
+//!   relaxing   e > 0, F < 0   the damper would pull: F = 0, the stored energy is dissipated in the damper
 //! ```
 //!
-//! The three are a mode, changed where e or F crosses zero.
+//! These are three modes, changed where e or F crosses zero.
 
 use crate::formulation::Crossing;
 
@@ -18,10 +18,10 @@ pub const LOADED: i32 = 1;
 /// e > 0, F < 0
 pub const RELAXING: i32 = 2;
 
-/// Event functions: e and F.
+/// Number of event functions: e and F.
 pub const EVENTS: usize = 2;
 
-/// The mode for given e and F.
+/// Returns the mode for given e and F.
 pub fn initial_mode(e: f64, force: f64) -> i32 {
     if !(e > 0.0) {
         SEPARATED
@@ -32,7 +32,7 @@ pub fn initial_mode(e: f64, force: f64) -> i32 {
     }
 }
 
-/// Which crossings of event `i` count.
+/// Returns which zero crossings of event `i` count.
 pub fn crossing(mode: i32, i: usize) -> Crossing {
     match (mode, i) {
         (SEPARATED, 0) => Crossing::Rising,
@@ -43,7 +43,7 @@ pub fn crossing(mode: i32, i: usize) -> Crossing {
     }
 }
 
-/// The mode after event `i`.
+/// Returns the mode after event `i`.
 pub fn mode_after(mode: i32, i: usize, e: f64) -> i32 {
     match (mode, i) {
         (SEPARATED, 0) => LOADED,
@@ -60,23 +60,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_contact_goes_from_apart_over_pressing_and_parting_back() {
+    fn modes_change_from_separated_to_loaded_to_relaxing_and_back() {
         assert_eq!(initial_mode(-1.0, 3.0), SEPARATED);
         assert_eq!(initial_mode(1.0, 3.0), LOADED);
         assert_eq!(initial_mode(1.0, -3.0), RELAXING);
         assert_eq!(crossing(SEPARATED, 0), Crossing::Rising);
         assert_eq!(crossing(SEPARATED, 1), Crossing::Off);
-        let pressing = mode_after(SEPARATED, 0, 0.0);
-        assert_eq!(crossing(pressing, 1), Crossing::Falling);
-        assert_eq!(crossing(pressing, 0), Crossing::Off);
-        let parting = mode_after(pressing, 1, 0.1);
-        assert_eq!(parting, RELAXING);
-        assert_eq!(mode_after(parting, 1, 0.1), LOADED);
-        assert_eq!(mode_after(parting, 0, 0.0), SEPARATED);
+        let loaded = mode_after(SEPARATED, 0, 0.0);
+        assert_eq!(crossing(loaded, 1), Crossing::Falling);
+        assert_eq!(crossing(loaded, 0), Crossing::Off);
+        let relaxing = mode_after(loaded, 1, 0.1);
+        assert_eq!(relaxing, RELAXING);
+        assert_eq!(mode_after(relaxing, 1, 0.1), LOADED);
+        assert_eq!(mode_after(relaxing, 0, 0.0), SEPARATED);
         assert_eq!(
             mode_after(LOADED, 1, -1e-12),
             SEPARATED,
-            "without a damper the force ends with the depth"
+            "without a damper the force vanishes with the deflection"
         );
     }
 }

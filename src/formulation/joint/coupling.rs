@@ -3,7 +3,7 @@
 //! The reaction of a coupling is its load on `bodies[1]` of the second joint, at that joint's point: for pins the moment τ about the
 //! axis. On the first joint it acts with −F' τ, so that no power is lost.
 
-use super::{JointEquations, coordinate, first_value};
+use super::{JointEquations, coordinate, initial_value};
 use crate::error::Result;
 use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::absolute::geometry::Geometry;
@@ -28,7 +28,7 @@ pub fn part<W: Geometry<N>, const N: usize>(
     ];
     let law = match &coupling.law {
         CouplingLaw::Ratio(ratio) => {
-            let [from, to] = [0, 1].map(|k| first_value::<W, N>(&measures[k], q));
+            let [from, to] = [0, 1].map(|k| initial_value::<W, N>(&measures[k], q));
             Function::Polynomial(vec![to - ratio * from, *ratio])
         }
         CouplingLaw::Curve(curve) => Function::new(curve),

@@ -12,24 +12,27 @@ fn length(given: Option<f64>, at_start: f64, tiny: f64) -> Option<f64> {
 
 const TOO_SHORT: &str = "needs a length that is not zero: points that stay in one place are a revolute or spherical joint";
 
-pub(super) fn plane(b: &mut JointBuilder<PlanarGeometry, 6>, q: &[f64]) -> Result<()> {
-    let line = planar::coordinate::PlanarCoordinate::Line(planar::coordinate::PlanarDistance {
-        points: b.at.points,
-        tiny: b.tiny,
+pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>, q: &[f64]) -> Result<()> {
+    let line = planar::coordinate::PlanarCoordinate::Distance(planar::coordinate::PlanarDistance {
+        points: b.placement.points,
+        coincidence_distance: b.coincidence_distance,
     });
-    let at_start = super::first_value::<PlanarGeometry, 6>(&line, q);
-    let held = length(b.joint.length, at_start, b.tiny).ok_or_else(|| b.refuse(TOO_SHORT))?;
-    b.hold(line, held);
+    let at_start = super::initial_value::<PlanarGeometry, 6>(&line, q);
+    let held = length(b.joint.length, at_start, b.coincidence_distance)
+        .ok_or_else(|| b.refuse(TOO_SHORT))?;
+    b.fix(line, held);
     Ok(())
 }
 
-pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>, q: &[f64]) -> Result<()> {
-    let line = spatial::coordinate::SpatialCoordinate::Line(spatial::coordinate::SpatialDistance {
-        points: b.at.points,
-        tiny: b.tiny,
-    });
-    let at_start = super::first_value::<SpatialGeometry, 12>(&line, q);
-    let held = length(b.joint.length, at_start, b.tiny).ok_or_else(|| b.refuse(TOO_SHORT))?;
-    b.hold(line, held);
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>, q: &[f64]) -> Result<()> {
+    let line =
+        spatial::coordinate::SpatialCoordinate::Distance(spatial::coordinate::SpatialDistance {
+            points: b.placement.points,
+            coincidence_distance: b.coincidence_distance,
+        });
+    let at_start = super::initial_value::<SpatialGeometry, 12>(&line, q);
+    let held = length(b.joint.length, at_start, b.coincidence_distance)
+        .ok_or_else(|| b.refuse(TOO_SHORT))?;
+    b.fix(line, held);
     Ok(())
 }

@@ -5,14 +5,14 @@ use super::JointBuilder;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn plane(b: &mut JointBuilder<PlanarGeometry, 6>) {
-    b.meet();
-    let references = b.at.axes.map(|a| a.y.atan2(a.x));
-    let (turn, value) = (b.turn(0.0), b.at.held_turn(references));
-    b.hold(turn, value);
+pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
+    b.coincide();
+    let references = b.placement.axes.map(|a| a.y.atan2(a.x));
+    let (turn, value) = (b.angle(0.0), b.placement.fixed_angle(references));
+    b.fix(turn, value);
 }
 
-pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
-    b.meet();
-    b.hold_orientation();
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.coincide();
+    b.keep_orientation();
 }

@@ -57,7 +57,7 @@ pub struct JointEquations<W: Geometry<N>, const N: usize> {
     /// The joint point of `bodies[1]`, where reactions are reported; of a coupling that of its second joint.
     pub point: Option<W::BodyPoint>,
     /// Its parts among the rows of the mechanism.
-    pub rows: std::ops::Range<usize>,
+    pub constraints: std::ops::Range<usize>,
 }
 
 /// A world in which joints can be built.
@@ -66,16 +66,16 @@ pub trait JointGeometry<const N: usize>: Geometry<N> {
     type Placement;
 
     /// Both joint frames in body axes.
-    fn locate(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Self::Placement>;
+    fn placement(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Self::Placement>;
 
     /// The joint points.
     fn points(at: &Self::Placement) -> [Self::BodyPoint; 2];
 
     /// Rows and coordinates of a joint.
-    fn parts(b: &mut JointBuilder<Self, N>) -> Result<()>;
+    fn add_constraints(b: &mut JointBuilder<Self, N>) -> Result<()>;
 
     /// The coordinate of a body against the ground.
-    fn of_body(
+    fn body_coordinate(
         model: &Model,
         body: usize,
         coordinate: model::BodyCoordinate,
@@ -85,7 +85,7 @@ pub trait JointGeometry<const N: usize>: Geometry<N> {
     ) -> Self::RelativeCoordinate;
 
     /// Rows that keep the orientation of a body: all of it, or all but the angle about an axis.
-    fn orientation(
+    fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
         q: &[f64],
@@ -97,10 +97,10 @@ pub trait JointGeometry<const N: usize>: Geometry<N> {
 pub struct JointBuilder<'a, W: JointGeometry<N>, const N: usize> {
     model: &'a Model,
     joint: &'a model::Joint,
-    at: W::Placement,
+    placement: W::Placement,
     /// The start pose.
     q: &'a [f64],
-    tiny: f64,
+    coincidence_distance: f64,
     counters: &'a mut TurnCounters,
     slots: &'a mut SparsityBuilder,
     parts: Vec<ConstraintPart<W, N>>,
@@ -113,14 +113,14 @@ impl<W: JointGeometry<N>, const N: usize> JointBuilder<'_, W, N> {
     }
 
     /// The joint points stay in one place.
-    fn meet(&mut self) {
-        let part = ConstraintPart::meet(W::points(&self.at), self.slots);
+    fn coincide(&mut self) {
+        let part = ConstraintPart::coincidence(W::points(&self.placement), self.slots);
         self.parts.push(part);
     }
 
     /// A measure stays at a value.
-    fn hold(&mut self, measure: W::RelativeCoordinate, value: f64) {
-        let part = ConstraintPart::held(measure, value, self.slots);
+    fn fix(&mut self, measure: W::RelativeCoordinate, value: f64) {
+        let part = ConstraintPart::fixed(measure, value, self.slots);
         self.parts.push(part);
     }
 
@@ -131,23 +131,23 @@ impl<W: JointGeometry<N>, const N: usize> JointBuilder<'_, W, N> {
     }
 
     /// The start value of coordinate `k` by its name.
-    fn position(&self, k: usize) -> f64 {
+    fn initial_position(&self, k: usize) -> f64 {
         self.joint.position[k]
     }
 }
 
 impl JointBuilder<'_, PlanarGeometry, 6> {
     /// Angle between the bodies plus `offset`.
-    fn turn(&self, offset: f64) -> flat::PlanarCoordinate {
-        flat::PlanarCoordinate::Turn(PlanarAngle {
-            bodies: self.at.points.map(|p| p.body),
+    fn angle(&self, offset: f64) -> flat::PlanarCoordinate {
+        flat::PlanarCoordinate::Angle(PlanarAngle {
+            bodies: self.placement.points.map(|p| p.body),
             offset,
         })
     }
 
     /// Travel of the second point from the first along a direction of the first body.
     fn slide(&self, direction: Vec2, offset: f64) -> flat::PlanarCoordinate {
-        let [p0, p1] = self.at.points;
+        let [p0, p1] = self.placement.points;
         flat::PlanarCoordinate::Slide(flat::PlanarSlide {
             body: p0.body,
             direction,
@@ -159,36 +159,36 @@ impl JointBuilder<'_, PlanarGeometry, 6> {
 
 impl JointBuilder<'_, SpatialGeometry, 12> {
     /// Product of a direction of each body.
-    fn dot(&self, a: Vec3, b: Vec3) -> DirectionProduct {
+    fn direction_product(&self, a: Vec3, b: Vec3) -> DirectionProduct {
         DirectionProduct {
-            bodies: self.at.points.map(|p| p.body),
+            bodies: self.placement.points.map(|p| p.body),
             directions: [a, b],
         }
     }
 
     /// Two directions stay at right angles.
-    fn hold_square(&mut self, a: Vec3, b: Vec3) {
-        let dot = self.dot(a, b);
-        self.hold(deep::SpatialCoordinate::Dot(dot), 0.0);
+    fn keep_perpendicular(&mut self, a: Vec3, b: Vec3) {
+        let dot = self.direction_product(a, b);
+        self.fix(deep::SpatialCoordinate::DirectionProduct(dot), 0.0);
     }
 
     /// The axes stay parallel.
-    fn hold_parallel(&mut self) {
-        let ([_, _, n0], [e1, f1, _]) = (self.at.frames[0], self.at.frames[1]);
-        self.hold_square(n0, e1);
-        self.hold_square(n0, f1);
+    fn keep_axes_parallel(&mut self) {
+        let ([_, _, n0], [e1, f1, _]) = (self.placement.frames[0], self.placement.frames[1]);
+        self.keep_perpendicular(n0, e1);
+        self.keep_perpendicular(n0, f1);
     }
 
     /// The frames stay parallel.
-    fn hold_orientation(&mut self) {
-        self.hold_parallel();
-        let ([e0, ..], [_, f1, _]) = (self.at.frames[0], self.at.frames[1]);
-        self.hold_square(e0, f1);
+    fn keep_orientation(&mut self) {
+        self.keep_axes_parallel();
+        let ([e0, ..], [_, f1, _]) = (self.placement.frames[0], self.placement.frames[1]);
+        self.keep_perpendicular(e0, f1);
     }
 
     /// Travel of the second point from the first along a direction of the first body.
     fn slide(&self, direction: Vec3, offset: f64) -> deep::SpatialCoordinate {
-        let [p0, p1] = self.at.points;
+        let [p0, p1] = self.placement.points;
         deep::SpatialCoordinate::Slide(deep::SpatialSlide {
             body: p0.body,
             direction,
@@ -198,23 +198,23 @@ impl JointBuilder<'_, SpatialGeometry, 12> {
     }
 
     /// The second point stays on the axis of the first body.
-    fn hold_on_axis(&mut self) {
-        let [e0, f0, _] = self.at.frames[0];
+    fn keep_on_axis(&mut self) {
+        let [e0, f0, _] = self.placement.frames[0];
         for direction in [e0, f0] {
             let measure = self.slide(direction, 0.0);
-            self.hold(measure, 0.0);
+            self.fix(measure, 0.0);
         }
     }
 
     /// The angle of the second frame about the axis, counted, `offset` where the frames are parallel.
     fn angle(&mut self, offset: f64) -> deep::SpatialCoordinate {
-        let ([e0, f0, _], [e1, ..]) = (self.at.frames[0], self.at.frames[1]);
+        let ([e0, f0, _], [e1, ..]) = (self.placement.frames[0], self.placement.frames[1]);
         deep::SpatialCoordinate::Angle(SpatialAngle {
-            sine: self.dot(f0, e1),
-            cosine: self.dot(e0, e1),
+            sine: self.direction_product(f0, e1),
+            cosine: self.direction_product(e0, e1),
             sign: 1.0,
             offset,
-            counter: self.counters.one(offset),
+            counter: self.counters.allocate(offset),
         })
     }
 }
@@ -233,29 +233,29 @@ pub fn build<W: JointGeometry<N>, const N: usize>(
             bodies: joint.bodies,
             coordinates: vec![],
             point: None,
-            rows: 0..0,
+            constraints: 0..0,
         };
         return Ok((none, vec![]));
     }
-    let at = W::locate(model, joint, q)?;
+    let at = W::placement(model, joint, q)?;
     let point = W::points(&at)[1];
     let mut builder = JointBuilder {
         model,
         joint,
-        at,
+        placement: at,
         q,
-        tiny,
+        coincidence_distance: tiny,
         counters,
         slots,
         parts: vec![],
         coordinates: vec![],
     };
-    W::parts(&mut builder)?;
+    W::add_constraints(&mut builder)?;
     let built = JointEquations {
         bodies: joint.bodies,
         coordinates: builder.coordinates,
         point: Some(point),
-        rows: 0..0,
+        constraints: 0..0,
     };
     Ok((built, builder.parts))
 }
@@ -263,21 +263,21 @@ pub fn build<W: JointGeometry<N>, const N: usize>(
 impl JointGeometry<6> for PlanarGeometry {
     type Placement = PlanarPlacement;
 
-    fn locate(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlacement> {
-        placement::flat(model, joint, q)
+    fn placement(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlacement> {
+        placement::planar(model, joint, q)
     }
 
     fn points(at: &PlanarPlacement) -> [Self::BodyPoint; 2] {
         at.points
     }
 
-    fn parts(b: &mut JointBuilder<Self, 6>) -> Result<()> {
+    fn add_constraints(b: &mut JointBuilder<Self, 6>) -> Result<()> {
         match b.joint.kind {
-            JointKind::Fixed => fixed::plane(b),
-            JointKind::Revolute => revolute::plane(b),
-            JointKind::Prismatic => prismatic::plane(b)?,
-            JointKind::Distance => distance::plane(b, b.q)?,
-            JointKind::PointOnLine => point_on_line::plane(b)?,
+            JointKind::Fixed => fixed::planar(b),
+            JointKind::Revolute => revolute::planar(b),
+            JointKind::Prismatic => prismatic::planar(b)?,
+            JointKind::Distance => distance::planar(b, b.q)?,
+            JointKind::PointOnLine => point_on_line::planar(b)?,
             other => {
                 let why = format!("is {}, which exists in three dimensions only", other.name());
                 return Err(b.refuse(&why));
@@ -286,7 +286,7 @@ impl JointGeometry<6> for PlanarGeometry {
         Ok(())
     }
 
-    fn of_body(
+    fn body_coordinate(
         model: &Model,
         body: usize,
         coordinate: model::BodyCoordinate,
@@ -294,10 +294,10 @@ impl JointGeometry<6> for PlanarGeometry {
         _q: &[f64],
         _counters: &mut TurnCounters,
     ) -> flat::PlanarCoordinate {
-        prescribed::plane(model, body, coordinate)
+        prescribed::planar(model, body, coordinate)
     }
 
-    fn orientation(
+    fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
         q: &[f64],
@@ -310,36 +310,36 @@ impl JointGeometry<6> for PlanarGeometry {
 impl JointGeometry<12> for SpatialGeometry {
     type Placement = placement::SpatialPlacement;
 
-    fn locate(
+    fn placement(
         model: &Model,
         joint: &model::Joint,
         q: &[f64],
     ) -> Result<placement::SpatialPlacement> {
-        placement::deep(model, joint, q)
+        placement::spatial(model, joint, q)
     }
 
     fn points(at: &placement::SpatialPlacement) -> [Self::BodyPoint; 2] {
         at.points
     }
 
-    fn parts(b: &mut JointBuilder<Self, 12>) -> Result<()> {
+    fn add_constraints(b: &mut JointBuilder<Self, 12>) -> Result<()> {
         match b.joint.kind {
-            JointKind::Fixed => fixed::space(b),
-            JointKind::Revolute => revolute::space(b),
-            JointKind::Prismatic => prismatic::space(b),
-            JointKind::Cylindrical => cylindrical::space(b),
-            JointKind::Spherical => spherical::space(b),
-            JointKind::Universal => universal::space(b),
-            JointKind::Planar => planar::space(b),
-            JointKind::Screw => screw::space(b),
-            JointKind::Distance => distance::space(b, b.q)?,
-            JointKind::PointOnLine => point_on_line::space(b),
+            JointKind::Fixed => fixed::spatial(b),
+            JointKind::Revolute => revolute::spatial(b),
+            JointKind::Prismatic => prismatic::spatial(b),
+            JointKind::Cylindrical => cylindrical::spatial(b),
+            JointKind::Spherical => spherical::spatial(b),
+            JointKind::Universal => universal::spatial(b),
+            JointKind::Planar => planar::spatial(b),
+            JointKind::Screw => screw::spatial(b),
+            JointKind::Distance => distance::spatial(b, b.q)?,
+            JointKind::PointOnLine => point_on_line::spatial(b),
             JointKind::Coupling => {}
         }
         Ok(())
     }
 
-    fn of_body(
+    fn body_coordinate(
         model: &Model,
         body: usize,
         coordinate: model::BodyCoordinate,
@@ -347,10 +347,10 @@ impl JointGeometry<12> for SpatialGeometry {
         q: &[f64],
         counters: &mut TurnCounters,
     ) -> deep::SpatialCoordinate {
-        prescribed::space(model, body, coordinate, axis, q, counters)
+        prescribed::spatial(model, body, coordinate, axis, q, counters)
     }
 
-    fn orientation(
+    fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
         q: &[f64],
@@ -379,7 +379,7 @@ pub fn coordinate<W: Geometry<N>, const N: usize>(
 }
 
 /// The value of a measure at the start.
-pub fn first_value<W: Geometry<N>, const N: usize>(
+pub fn initial_value<W: Geometry<N>, const N: usize>(
     measure: &W::RelativeCoordinate,
     q: &[f64],
 ) -> f64 {

@@ -7,7 +7,7 @@ use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::absolute::planar::pose::{
     PlanarPoint as FlatPoint, PlanarPoses as FlatPoses, Vec2,
 };
-use crate::formulation::absolute::planar::{PlanarGeometry, flat as plane_vector};
+use crate::formulation::absolute::planar::{PlanarGeometry, planar_part as plane_vector};
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::spatial::pose::{
     SpatialPoint as DeepPoint, SpatialPoses as DeepPoses,
@@ -26,20 +26,20 @@ pub struct PlanarPlacement {
     /// The joint's direction in each body's axes as written: not normalised, zero where there is none in the plane.
     pub axes: [Vec2; 2],
     /// φ₁ − φ₀ at start.
-    pub turned: f64,
+    pub initial_angle: f64,
     /// The joint was drawn in the ground frame at start, so the start pose is the geometry.
-    pub drawn: bool,
+    pub in_initial_pose: bool,
 }
 
 impl PlanarPlacement {
     /// φ₁ − φ₀ of a joint that keeps it. Drawn in the ground frame it is that of the start; in body frames the directions at
     /// `references` fall together, which fixes the angle up to whole turns, and the turn nearest to the start pose is meant.
-    pub fn held_turn(&self, references: [f64; 2]) -> f64 {
-        if self.drawn {
-            return self.turned;
+    pub fn fixed_angle(&self, references: [f64; 2]) -> f64 {
+        if self.in_initial_pose {
+            return self.initial_angle;
         }
         let turned = references[0] - references[1];
-        turned + TAU * ((self.turned - turned) / TAU).round()
+        turned + TAU * ((self.initial_angle - turned) / TAU).round()
     }
 }
 
@@ -53,19 +53,16 @@ pub struct SpatialPlacement {
 }
 
 /// Both frames of a joint of the plane in body axes.
-pub fn flat(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlacement> {
+pub fn planar(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlacement> {
     two_bodies(model, joint)?;
     let poses = &mut FlatPoses::new(q);
     let pose = joint.bodies.map(|body| poses.get(body));
     let located = |k: usize| -> (FlatPoint, Vec2) {
         match &joint.frame {
             JointPlacement::InitialPose(JointFrame { point, axis, .. }) => {
-                let s = pose[k].turn_back(plane_vector(*point) - pose[k].r);
+                let s = pose[k].to_body(plane_vector(*point) - pose[k].r);
                 let body = joint.bodies[k];
-                (
-                    FlatPoint { body, s },
-                    pose[k].turn_back(plane_vector(*axis)),
-                )
+                (FlatPoint { body, s }, pose[k].to_body(plane_vector(*axis)))
             }
             JointPlacement::BodyFrames(frames) => (
                 PlanarGeometry::point(model, joint.bodies[k], frames[k].point),
@@ -83,13 +80,13 @@ pub fn flat(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlac
     Ok(PlanarPlacement {
         points: [p0, p1],
         axes: [a0, a1],
-        turned: pose[1].angle - pose[0].angle,
-        drawn: matches!(joint.frame, JointPlacement::InitialPose(_)),
+        initial_angle: pose[1].angle - pose[0].angle,
+        in_initial_pose: matches!(joint.frame, JointPlacement::InitialPose(_)),
     })
 }
 
 /// Both frames of a joint of space in body axes.
-pub fn deep(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<SpatialPlacement> {
+pub fn spatial(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<SpatialPlacement> {
     two_bodies(model, joint)?;
     let poses = &mut DeepPoses::new(q);
     let pose = joint.bodies.map(|body| poses.get(body));
@@ -102,8 +99,8 @@ pub fn deep(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<SpatialPla
         JointPlacement::InitialPose(frame) => {
             let triad = triad(frame, joint.kind, 0);
             for k in 0..2 {
-                points[k].s = pose[k].turn_back(&(Vec3::from(frame.point) - pose[k].r));
-                frames[k] = triad.map(|x| pose[k].turn_back(&x));
+                points[k].s = pose[k].to_body(&(Vec3::from(frame.point) - pose[k].r));
+                frames[k] = triad.map(|x| pose[k].to_body(&x));
             }
         }
         JointPlacement::BodyFrames(given) => {

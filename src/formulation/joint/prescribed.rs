@@ -3,7 +3,7 @@
 //! x, y, z are those of the body's frame in the ground frame; the angle is the body's own in the plane, and in space the one
 //! turned since the start about an axis fixed in the ground.
 
-use super::{JointGeometry, first_value};
+use super::{JointGeometry, initial_value};
 use crate::formulation::absolute::TurnCounters;
 use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::absolute::geometry::Geometry;
@@ -12,14 +12,14 @@ use crate::formulation::absolute::planar::{PlanarGeometry, pose::Vec2};
 use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::spatial::coordinate::{
-    self as deep, DirectionProduct, SpatialAngle, across,
+    self as deep, DirectionProduct, SpatialAngle, perpendicular,
 };
 use crate::formulation::absolute::spatial::pose::SpatialPoses;
 use crate::linalg::rotation::Vec3;
 use crate::model::{BodyCoordinate, Model, PrescribedCoordinate};
 
 /// A coordinate of a body of the plane.
-pub(super) fn plane(
+pub(super) fn planar(
     model: &Model,
     body: usize,
     coordinate: BodyCoordinate,
@@ -35,7 +35,7 @@ pub(super) fn plane(
                 offset: 0.0,
             })
         }
-        BodyCoordinate::Angle => flat::PlanarCoordinate::Turn(PlanarAngle {
+        BodyCoordinate::Angle => flat::PlanarCoordinate::Angle(PlanarAngle {
             bodies: [None, Some(body)],
             offset: 0.0,
         }),
@@ -52,16 +52,16 @@ pub(super) fn keep_angle(
     if driven {
         return vec![];
     }
-    let turn = flat::PlanarCoordinate::Turn(PlanarAngle {
+    let turn = flat::PlanarCoordinate::Angle(PlanarAngle {
         bodies: [None, Some(body)],
         offset: 0.0,
     });
-    let value = first_value::<PlanarGeometry, 6>(&turn, q);
-    vec![ConstraintPart::held(turn, value, slots)]
+    let value = initial_value::<PlanarGeometry, 6>(&turn, q);
+    vec![ConstraintPart::fixed(turn, value, slots)]
 }
 
 /// A coordinate of a body of space.
-pub(super) fn space(
+pub(super) fn spatial(
     model: &Model,
     body: usize,
     coordinate: BodyCoordinate,
@@ -82,8 +82,8 @@ pub(super) fn space(
         }
         BodyCoordinate::Angle => {
             let n = Vec3::from(axis);
-            let e = across(&n);
-            let own = SpatialPoses::new(q).get(Some(body)).turn_back(&e);
+            let e = perpendicular(&n);
+            let own = SpatialPoses::new(q).get(Some(body)).to_body(&e);
             let dot = |a: Vec3| DirectionProduct {
                 bodies: [None, Some(body)],
                 directions: [a, own],
@@ -93,7 +93,7 @@ pub(super) fn space(
                 cosine: dot(e),
                 sign: 1.0,
                 offset: 0.0,
-                counter: counters.one(0.0),
+                counter: counters.allocate(0.0),
             })
         }
     }
@@ -107,14 +107,15 @@ pub(super) fn keep_orientation(
     slots: &mut SparsityBuilder,
 ) -> Vec<ConstraintPart<SpatialGeometry, 12>> {
     let n = free.map_or(Vec3::z(), Vec3::from);
-    let e = across(&n);
+    let e = perpendicular(&n);
     let f = n.cross(&e);
     let pose = SpatialPoses::new(q).get(Some(body));
     let mut square = |a: Vec3, b: Vec3| {
-        let directions = [a, pose.turn_back(&b)];
+        let directions = [a, pose.to_body(&b)];
         let bodies = [None, Some(body)];
-        let measure = deep::SpatialCoordinate::Dot(DirectionProduct { bodies, directions });
-        ConstraintPart::held(measure, 0.0, slots)
+        let measure =
+            deep::SpatialCoordinate::DirectionProduct(DirectionProduct { bodies, directions });
+        ConstraintPart::fixed(measure, 0.0, slots)
     };
     let mut parts = vec![square(n, e), square(n, f)];
     if free.is_none() {
@@ -124,7 +125,7 @@ pub(super) fn keep_orientation(
 }
 
 /// Rows of a prescribed body for the coordinates that no motion drives.
-pub fn resting<W: JointGeometry<N>, const N: usize>(
+pub fn undriven_coordinates<W: JointGeometry<N>, const N: usize>(
     model: &Model,
     body: usize,
     q: &[f64],
@@ -139,12 +140,12 @@ pub fn resting<W: JointGeometry<N>, const N: usize>(
     for k in 0..W::DIMENSION {
         let coordinate = BodyCoordinate::Position(k);
         if driven(coordinate).is_none() {
-            let measure = W::of_body(model, body, coordinate, [0.0; 3], q, counters);
-            let value = first_value::<W, N>(&measure, q);
-            parts.push(ConstraintPart::held(measure, value, slots));
+            let measure = W::body_coordinate(model, body, coordinate, [0.0; 3], q, counters);
+            let value = initial_value::<W, N>(&measure, q);
+            parts.push(ConstraintPart::fixed(measure, value, slots));
         }
     }
     let free = driven(BodyCoordinate::Angle).map(|motion| motion.axis);
-    parts.extend(W::orientation(body, free, q, slots));
+    parts.extend(W::fixed_orientation(body, free, q, slots));
     parts
 }

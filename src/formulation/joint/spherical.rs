@@ -3,6 +3,6 @@
 use super::JointBuilder;
 use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn space(b: &mut JointBuilder<SpatialGeometry, 12>) {
-    b.meet();
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.coincide();
 }

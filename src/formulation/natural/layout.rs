@@ -52,12 +52,12 @@ pub struct NaturalLayout {
 /// Shares what the joints make one. The answer says which parts hold by it.
 fn share<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> (SharedItems, Vec<bool>) {
     let mut sharing = SharedItems::new(inner.length);
-    let mut shared = vec![false; inner.rows.len()];
+    let mut shared = vec![false; inner.constraints.len()];
     for joint in &inner.joints {
-        let mut k = joint.rows.start;
-        while k < joint.rows.end {
-            let owned = &inner.rows[k];
-            if let ConstraintPart::Meet(meet) = &owned.part {
+        let mut k = joint.constraints.start;
+        while k < joint.constraints.end {
+            let owned = &inner.constraints[k];
+            if let ConstraintPart::Coincidence(meet) = &owned.part {
                 let bodies = meet.bodies();
                 let points = meet.points().map(|p| W::local(&p));
                 let spots = [0, 1].map(|i| BodyItem {
@@ -66,8 +66,8 @@ fn share<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> (SharedItems,
                     at: points[i],
                 });
                 shared[k] = sharing.share(spots, &owned.name);
-            } else if k + 1 < joint.rows.end
-                && let Some(spots) = W::axis([&owned.part, &inner.rows[k + 1].part])
+            } else if k + 1 < joint.constraints.end
+                && let Some(spots) = W::axis([&owned.part, &inner.constraints[k + 1].part])
             {
                 let one = sharing.share(spots, &owned.name);
                 shared[k..k + 2].fill(one);

@@ -27,10 +27,11 @@ use super::absolute::geometry::BodyInertia as _;
 use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
+use super::selection::constraint_handling;
 use super::{
-    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
-    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, Crossing, Dimensions, Energy, Evaluated,
+    EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
+    Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
@@ -48,6 +49,7 @@ pub type SpatialNatural = Natural<SpatialGeometry, 12>;
 #[derive(Debug)]
 pub struct Natural<W: BodyMap<N>, const N: usize> {
     inner: Absolute<W, N>,
+    constraint_handling: ConstraintHandling,
     layout: NaturalLayout,
     size: Dimensions,
     /// Rows of the inner system.
@@ -110,10 +112,10 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         let mut pattern = Sparsity::default();
         let (mut kept, mut live) = (Vec::new(), vec![false; inner_size.nc]);
         let mut slot = 0;
-        for (k, NamedConstraint { part, first, .. }) in inner.rows.iter().enumerate() {
+        for (k, NamedConstraint { part, first, .. }) in inner.constraints.iter().enumerate() {
             let from = slot;
             let mut bodies: Vec<usize> = Vec::new();
-            part.pattern(&mut |_, column| {
+            part.sparsity(&mut |_, column| {
                 slot += 1;
                 if !bodies.contains(&(column / Self::WIDTH)) {
                     bodies.push(column / Self::WIDTH);
@@ -122,7 +124,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             if layout.shared[k] {
                 continue;
             }
-            for row in *first..first + part.rows() {
+            for row in *first..first + part.count() {
                 live[row] = true;
                 for &b in &bodies {
                     let own = layout.bodies[b].own.iter();
@@ -132,7 +134,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             kept.push(NaturalTransfer {
                 part: k,
                 first: *first,
-                rows: part.rows(),
+                rows: part.count(),
                 slots: from..slot,
                 bodies,
             });
@@ -141,7 +143,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             let row = (inner_size.nc + k) as u32;
             (rigid.row).pattern(W::DIMENSION, &mut |x| pattern.jacobian.push((row, x)));
         }
-        let blocks = tangent::blocks::<N>(&inner.pattern, &layout, W::DIMENSION);
+        let blocks = tangent::blocks::<N>(&inner.sparsity, &layout, W::DIMENSION);
         for block in &blocks {
             let [rows, columns] = block.bodies.map(|b| &layout.bodies[b].own);
             for i in rows {
@@ -170,13 +172,14 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             a: vec![0.0; inner_size.nv],
             f: vec![0.0; inner_size.nv],
             gradient: vec![0.0; inner_size.nv],
-            g: vec![0.0; inner.pattern.jacobian.len()],
+            g: vec![0.0; inner.sparsity.jacobian.len()],
             tangent: tangent::NaturalTangentWorkspace::new(
-                inner.pattern.tangent.len(),
+                inner.sparsity.tangent.len(),
                 inner_size.nv,
             ),
         };
         Ok(Self {
+            constraint_handling: constraint_handling(&model.solver),
             height: inner_size.nc,
             inner,
             layout,
@@ -305,7 +308,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         for k in 0..turning {
             let (mut unit, mut out) = ([0.0; N], [0.0; N]);
             unit[W::DIMENSION + k] = 1.0;
-            (self.inner).mass_of(b, cx, &unit[..Self::WIDTH], &mut out[..Self::WIDTH]);
+            (self.inner).body_mass_times(b, cx, &unit[..Self::WIDTH], &mut out[..Self::WIDTH]);
             for i in 0..turning {
                 inertia[i][k] = out[W::DIMENSION + i];
             }
@@ -318,7 +321,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     fn load_rows(&self, q: &[f64], g: &mut [f64]) {
         let poses = &mut W::poses(self.poses(q));
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
+            let part = &self.inner.constraints[kept.part].part;
             part.jacobian(poses, &mut g[kept.slots.clone()]);
         }
     }
@@ -327,7 +330,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     fn add_rows(&self, g: &[f64], lambda: &[f64], f: &mut [f64]) {
         for kept in &self.kept {
             for slot in kept.slots.clone() {
-                let (row, column) = self.inner.pattern.jacobian[slot];
+                let (row, column) = self.inner.sparsity.jacobian[slot];
                 f[column as usize] += g[slot] * lambda[row as usize];
             }
         }
@@ -354,7 +357,8 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         Properties {
             // Poses are stored beside the coordinates: adding does not do.
             rotations: true,
-            velocity_forces: self.inner.damped(),
+            velocity_forces: self.inner.has_velocity_forces(),
+            constraint_handling: self.constraint_handling,
             ..self.inner.properties()
         }
     }
@@ -392,7 +396,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     /// Jᵀ f
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let work = &mut *self.moving(q, v);
-        (self.inner).applied(cx, self.poses(q), &work.v, &mut work.f);
+        (self.inner).applied_force(cx, self.poses(q), &work.v, &mut work.f);
         out.fill(0.0);
         self.collect(&work.arms, &work.f, out);
         Ok(())
@@ -429,7 +433,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         let poses = &mut W::poses(self.poses(q));
         phi[..self.height].fill(0.0);
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
+            let part = &self.inner.constraints[kept.part].part;
             part.constraint(cx, poses, &mut phi[kept.first..kept.first + kept.rows]);
         }
         for (phi, rigid) in phi[self.height..].iter_mut().zip(&self.layout.rigid) {
@@ -443,7 +447,7 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         self.load_rows(q, &mut work.g);
         let mut at = 0;
         for kept in &self.kept {
-            let entries = &self.inner.pattern.jacobian[kept.slots.clone()];
+            let entries = &self.inner.sparsity.jacobian[kept.slots.clone()];
             for row in kept.first..kept.first + kept.rows {
                 for &b in &kept.bodies {
                     let n = self.layout.bodies[b].own.len();
@@ -472,8 +476,8 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         phi_t.fill(0.0);
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
-            part.rate(cx, &mut phi_t[kept.first..kept.first + kept.rows]);
+            let part = &self.inner.constraints[kept.part].part;
+            part.constraint_rate(cx, &mut phi_t[kept.first..kept.first + kept.rows]);
         }
     }
 
@@ -488,8 +492,8 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         let poses = &mut W::poses(self.poses(q));
         gamma[..self.height].fill(0.0);
         for kept in &self.kept {
-            let part = &self.inner.rows[kept.part].part;
-            part.convective(
+            let part = &self.inner.constraints[kept.part].part;
+            part.acceleration_bias(
                 cx,
                 poses,
                 &work.v,
@@ -570,7 +574,7 @@ impl<W: BodyMap<N>, const N: usize> ConfigurationSpace for Natural<W, N> {
             let own = W::STORED * b..W::STORED * (b + 1);
             W::settle(y, &before[own.clone()], &mut poses[own]);
         }
-        self.inner.count_turns(before, poses);
+        self.inner.update_turn_counters(before, poses);
     }
 
     fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {

@@ -16,7 +16,7 @@ impl<W: BodyMap<N>, const N: usize> Mechanism for Natural<W, N> {
     }
 
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
-        let (poses, rates) = &self.inner.start;
+        let (poses, rates) = &self.inner.initial;
         self.read(poses, rates, q, v);
     }
 

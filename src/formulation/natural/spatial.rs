@@ -109,8 +109,10 @@ impl BodyMap<12> for SpatialGeometry {
     /// Two products of one direction of the first body with two of the second, at right angles.
     fn axis(parts: [&ConstraintPart<Self, 12>; 2]) -> Option<[BodyItem; 2]> {
         let dot = |part: &ConstraintPart<Self, 12>| match part {
-            ConstraintPart::Held(held) => match (&held.measure, &held.course) {
-                (SpatialCoordinate::Dot(dot), PrescribedMotion::Fixed(0.0)) => Some(dot.clone()),
+            ConstraintPart::Prescribed(held) => match (&held.coordinate, &held.motion) {
+                (SpatialCoordinate::DirectionProduct(dot), PrescribedMotion::Fixed(0.0)) => {
+                    Some(dot.clone())
+                }
                 _ => None,
             },
             _ => None,

@@ -129,13 +129,13 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         let (poses, inner) = (self.poses(q), &lambda[..self.height]);
         let at = (poses, &rates[..]);
         (self.inner).applied_tangent(cx, at, inner, (damping, stiffness), &mut tangent.s);
-        let damped = stiffness != 0.0 && self.inner.damped();
+        let damped = stiffness != 0.0 && self.inner.has_velocity_forces();
         if damped {
             (self.inner).applied_tangent(cx, at, inner, (1.0, 0.0), &mut tangent.c);
         }
         if stiffness != 0.0 {
             let load = &mut tangent.load;
-            self.inner.applied(cx, poses, rates, load);
+            self.inner.applied_force(cx, poses, rates, load);
             self.inner
                 .constraint_friction(cx, poses, rates, inner, load);
             load.iter_mut().for_each(|f| *f = -*f);

@@ -37,7 +37,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// Parts of joints and couplings come before all others.
     fn joint_parts(&self) -> usize {
         (self.inner.joints.iter())
-            .map(|joint| joint.rows.end)
+            .map(|joint| joint.constraints.end)
             .max()
             .unwrap_or(0)
     }
@@ -47,7 +47,9 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
     fn loop_rows(&self) -> Vec<usize> {
         let parts = self.joint_parts();
         (self.closures.iter())
-            .filter(|closure| closure.part < parts && !self.inner.rows[closure.part].part.moves())
+            .filter(|closure| {
+                closure.part < parts && !self.inner.constraints[closure.part].part.is_moving()
+            })
             .flat_map(|closure| closure.rows.clone())
             .collect()
     }
@@ -61,9 +63,9 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let poses = &mut W::poses(&work.q);
         let mut at = 0;
         self.each_closure(|part, closure| {
-            if closure.part < parts && !part.moves() {
+            if closure.part < parts && !part.is_moving() {
                 part.constraint(&NOWHERE, poses, &mut phi[at..]);
-                at += part.rows();
+                at += part.count();
             }
         });
     }
@@ -76,14 +78,14 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let poses = &mut W::poses(&work.q);
         let mut at = 0;
         self.each_closure(|part, closure| {
-            if closure.part < parts && !part.moves() {
-                part.convective(&NOWHERE, poses, &work.v, &mut gamma[at..]);
+            if closure.part < parts && !part.is_moving() {
+                part.acceleration_bias(&NOWHERE, poses, &work.v, &mut gamma[at..]);
                 for slot in closure.slots.clone() {
-                    let (row, column) = self.inner.pattern.jacobian[slot];
+                    let (row, column) = self.inner.sparsity.jacobian[slot];
                     gamma[at + row as usize - closure.inner] +=
                         work.g[slot] * work.y[column as usize];
                 }
-                at += part.rows();
+                at += part.count();
             }
         });
     }

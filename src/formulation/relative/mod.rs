@@ -32,10 +32,11 @@ use super::absolute::planar::PlanarGeometry;
 use super::absolute::sparsity::gather;
 use super::absolute::spatial::SpatialGeometry;
 use super::absolute::{Absolute, NamedConstraint};
+use super::selection::constraint_handling;
 use super::{
-    ConfigurationSpace, Crossing, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext,
-    EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, Crossing, DescriptorForm, Dimensions, Energy,
+    Evaluated, EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
+    Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
@@ -54,6 +55,7 @@ pub type SpatialRelative = Relative<SpatialGeometry, 12>;
 #[derive(Debug)]
 pub struct Relative<W: JointMap<N>, const N: usize> {
     inner: Absolute<W, N>,
+    constraint_handling: ConstraintHandling,
     size: Dimensions,
     tree: Arc<JointTree<W, N>>,
     /// Matrices are written at the level of bodies.
@@ -130,12 +132,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         let inner = Absolute::<W, N>::new(model)?;
         let tree = Arc::new(JointTree::new(tree::grow::<W, N>(
             model,
-            &inner.start.0,
+            &inner.initial.0,
             cuts,
         )?));
-        let mut in_tree = vec![false; inner.rows.len()];
+        let mut in_tree = vec![false; inner.constraints.len()];
         for joint in tree.branches.iter().filter_map(|b| b.joint) {
-            in_tree[inner.joints[joint].rows.clone()].fill(true);
+            in_tree[inner.joints[joint].constraints.clone()].fill(true);
         }
         let mut branch_of = vec![0; inner.bodies.len()];
         for (k, branch) in tree.branches.iter().enumerate() {
@@ -148,11 +150,11 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         let (mut closures, mut rows, mut pattern) = (Vec::new(), Vec::new(), Sparsity::default());
         let mut slot = 0;
         let mut closing = Vec::new();
-        for (k, (owned, in_tree)) in inner.rows.iter().zip(&in_tree).enumerate() {
+        for (k, (owned, in_tree)) in inner.constraints.iter().zip(&in_tree).enumerate() {
             let part = &owned.part;
             let mut bodies: Vec<usize> = Vec::new();
             let from = slot;
-            part.pattern(&mut |_, column| {
+            part.sparsity(&mut |_, column| {
                 slot += 1;
                 if !bodies.contains(&(column / Self::WIDTH)) {
                     bodies.push(column / Self::WIDTH);
@@ -163,16 +165,19 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             }
             closing.push((k, from..slot, bodies));
         }
-        let count: usize = (closing.iter().map(|(k, ..)| inner.rows[*k].part.rows())).sum();
+        let count: usize = (closing
+            .iter()
+            .map(|(k, ..)| inner.constraints[*k].part.count()))
+        .sum();
         let lifted = lifted.unwrap_or(tree.moved + count > LARGE[W::DIMENSION - 2]);
         for (k, slots, bodies) in closing {
-            let NamedConstraint { part, first, .. } = &inner.rows[k];
+            let NamedConstraint { part, first, .. } = &inner.constraints[k];
             // Paths are needed only where G is written in joint coordinates.
             let path = match lifted {
                 true => Vec::new(),
                 false => path(&tree, &branch_of, &bodies, relative(part)),
             };
-            for i in 0..part.rows() {
+            for i in 0..part.count() {
                 for &k in &path {
                     let (at, count) = tree.branches[k].moved;
                     let row = (rows.len() + i) as u32;
@@ -182,11 +187,11 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             closures.push(ClosureConstraint {
                 part: k,
                 inner: *first,
-                rows: rows.len()..rows.len() + part.rows(),
+                rows: rows.len()..rows.len() + part.count(),
                 slots,
                 path,
             });
-            rows.extend(*first..*first + part.rows());
+            rows.extend(*first..*first + part.count());
         }
         // M couples a joint with all between it and the ground; forces may couple any two.
         let joints = 0..if lifted { 0 } else { tree.moved as u32 };
@@ -196,7 +201,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
 
         let inner_size = System::dimensions(&inner);
         let size = Dimensions {
-            nq: tree.stored + inner.counted.len(),
+            nq: tree.stored + inner.counted_angles.len(),
             nv: tree.moved,
             nc: rows.len(),
             ..inner_size
@@ -213,7 +218,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             y: vec![0.0; inner_size.nv],
             joints: vec![0.0; size.nv],
             lambda: vec![0.0; inner_size.nc],
-            g: vec![0.0; inner.pattern.jacobian.len()],
+            g: vec![0.0; inner.sparsity.jacobian.len()],
             gradient: vec![0.0; inner_size.nv],
             active: vec![true; inner_size.nc],
             tangent: tangent::RelativeTangentWorkspace::new(&inner, size.nv, lifted),
@@ -224,11 +229,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                 tree: tree.clone(),
                 work: work.clone(),
                 size: inner_size,
-                pattern: inner.pattern.clone(),
+                pattern: inner.sparsity.clone(),
                 rows: rows.iter().map(|row| *row as u32).collect(),
             })
         });
         Ok(Self {
+            constraint_handling: constraint_handling(&model.solver),
             names: names(model, &tree),
             cut: cut(model, &tree),
             inner,
@@ -269,7 +275,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// Calls `on` with every part that closes a loop and the places of its rows and of its entries of G.
     fn each_closure(&self, mut on: impl FnMut(&ConstraintPart<W, N>, &ClosureConstraint)) {
         for closure in &self.closures {
-            on(&self.inner.rows[closure.part].part, closure);
+            on(&self.inner.constraints[closure.part].part, closure);
         }
     }
 
@@ -308,7 +314,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     work.x[Self::WIDTH * b..Self::WIDTH * (b + 1)].fill(0.0);
                 }
                 for slot in closure.slots.clone() {
-                    let (r, column) = self.inner.pattern.jacobian[slot];
+                    let (r, column) = self.inner.sparsity.jacobian[slot];
                     if r as usize == row {
                         work.x[column as usize] += work.g[slot];
                     }
@@ -344,7 +350,10 @@ fn at<'a, W: JointMap<N>, const N: usize>(
 
 /// Whether rows do not change when both of their bodies move as one.
 fn relative<W: JointMap<N>, const N: usize>(part: &ConstraintPart<W, N>) -> bool {
-    matches!(part, ConstraintPart::Meet(_) | ConstraintPart::Held(_))
+    matches!(
+        part,
+        ConstraintPart::Coincidence(_) | ConstraintPart::Prescribed(_)
+    )
 }
 
 /// The branches that move any of these bodies, children first; without those that move all of them where `relative`.
@@ -419,6 +428,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
             rotations: self.tree.branches.iter().any(|b| b.on_group),
             // J̇ ż
             velocity_forces: true,
+            constraint_handling: self.constraint_handling,
             ..self.inner.properties()
         }
     }
@@ -522,7 +532,9 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
     }
 
     fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
-        self.each_closure(|part, closure| part.rate(cx, &mut phi_t[closure.rows.clone()]));
+        self.each_closure(|part, closure| {
+            part.constraint_rate(cx, &mut phi_t[closure.rows.clone()])
+        });
     }
 
     /// γ of the bodies + G J̇ ż
@@ -537,13 +549,13 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         self.load_closures(work);
         let poses = &mut W::poses(&work.q);
         self.each_closure(|part, closure| {
-            part.convective(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
+            part.acceleration_bias(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
         });
         work.joints.fill(0.0);
         (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
         for closure in &self.closures {
             for slot in closure.slots.clone() {
-                let (row, column) = self.inner.pattern.jacobian[slot];
+                let (row, column) = self.inner.sparsity.jacobian[slot];
                 let own = closure.rows.start + row as usize - closure.inner;
                 gamma[own] += work.g[slot] * work.y[column as usize];
             }
@@ -597,7 +609,7 @@ impl<W: JointMap<N>, const N: usize> ConfigurationSpace for Relative<W, N> {
             let turned = rotation::product(&quaternion(q, stored), &step);
             out[stored..stored + 4].copy_from_slice(&rotation::normalized(&turned));
         }
-        if self.inner.counted.is_empty() {
+        if self.inner.counted_angles.is_empty() {
             return;
         }
         // Counted angles: near the old value plus what the gradient foresees.
@@ -606,12 +618,12 @@ impl<W: JointMap<N>, const N: usize> ConfigurationSpace for Relative<W, N> {
         self.tree.carry(&work.geometry, w, &mut work.y);
         self.tree.place(out, &mut work.other);
         let first = W::STORED * self.tree.branches.len();
-        for (k, measure) in self.inner.counted.iter().enumerate() {
+        for (k, measure) in self.inner.counted_angles.iter().enumerate() {
             let (_, g) = measure.value(&mut W::poses(&work.q));
             let near = q[self.tree.stored + k] + gather(measure.bodies(), &g, &work.y);
             work.other[first + k] = near;
         }
-        for (k, measure) in self.inner.counted.iter().enumerate() {
+        for (k, measure) in self.inner.counted_angles.iter().enumerate() {
             out[self.tree.stored + k] = measure.value(&mut W::poses(&work.other)).0;
         }
     }

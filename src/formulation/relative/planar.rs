@@ -65,12 +65,12 @@ impl JointMap<6> for PlanarGeometry {
             JointKind::PointOnLine if child == 1 => (1, true),
             _ => return Ok(None),
         };
-        let at = placement::flat(model, joint, start)?;
+        let at = placement::planar(model, joint, start)?;
         let parent = 1 - child;
         let direction = |k: usize| at.axes[k].normalize();
         let turned = match joint.kind {
             JointKind::Fixed | JointKind::Prismatic => {
-                at.held_turn([0, 1].map(|k| at.axes[k].y.atan2(at.axes[k].x)))
+                at.fixed_angle([0, 1].map(|k| at.axes[k].y.atan2(at.axes[k].x)))
             }
             _ => 0.0,
         };
@@ -116,13 +116,13 @@ impl JointMap<6> for PlanarGeometry {
         let p = pose(parent);
         let angle = p.angle + link.turn + link.turned(z);
         let c = PlanarPose::new(0.0, 0.0, angle);
-        let r = p.r + p.turn(link.reach(z)) - c.turn(link.points[1]);
+        let r = p.r + p.to_ground(link.reach(z)) - c.to_ground(link.points[1]);
         out.copy_from_slice(&[r.x, r.y, angle]);
     }
 
     fn read(link: &PlanarJointMap, at: BodyPair, z: &mut [f64]) {
         let (p, c) = (pose(at.parent), pose(Some(at.child)));
-        let d = p.turn_back(c.r + c.turn(link.points[1]) - p.r) - link.points[0];
+        let d = p.to_body(c.r + c.to_ground(link.points[1]) - p.r) - link.points[0];
         for k in 0..link.travels {
             z[k] = link.travel[k].dot(&d);
         }
@@ -143,11 +143,11 @@ impl JointMap<6> for PlanarGeometry {
         let lever = Vec2::new(at.child[0], at.child[1]) - from;
         arm.copy_from_slice(&[lever.x, lever.y]);
         let m = match link.turns {
-            true => -pose(Some(at.child)).turn(link.points[1]),
+            true => -pose(Some(at.child)).to_ground(link.points[1]),
             false => Vec2::zeros(),
         };
         for k in 0..link.travels {
-            let u = pose(at.parent).turn(link.travel[k]);
+            let u = pose(at.parent).to_ground(link.travel[k]);
             columns[3 * k..3 * k + 3].copy_from_slice(&[u.x, u.y, 0.0]);
             // A turn moves the centre of mass too, which is not travel.
             let turning = if link.turns { -perp(m).dot(&u) } else { 0.0 };
@@ -194,7 +194,7 @@ impl JointMap<6> for PlanarGeometry {
             let k = 3 * link.travels;
             perp(Vec2::new(columns[k], columns[k + 1]))
         } else {
-            pose(Some(at.child)).turn(link.points[1])
+            pose(Some(at.child)).to_ground(link.points[1])
         };
         let d = Vec2::new(arm[0], arm[1]) + s;
         let b = -wp * wp * d + 2.0 * wp * perp(travelling) + wc * wc * s;

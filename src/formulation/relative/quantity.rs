@@ -14,7 +14,7 @@ impl<W: JointMap<N>, const N: usize> Mechanism for Relative<W, N> {
     }
 
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
-        let (poses, rates) = &self.inner.start;
+        let (poses, rates) = &self.inner.initial;
         self.read(poses, rates, q, v);
     }
 
@@ -67,8 +67,8 @@ impl<W: JointMap<N>, const N: usize> BodyAssembly for Relative<W, N> {
                 || turned.iter().any(|x| !(x.abs() < SAME))
         };
         let branch = self.tree.branches.iter().find(|b| off(b.body))?;
-        let rows = &self.inner.joints[branch.joint?].rows;
-        Some(self.inner.rows[rows.start].name.clone())
+        let rows = &self.inner.joints[branch.joint?].constraints;
+        Some(self.inner.constraints[rows.start].name.clone())
     }
 }
 
@@ -78,7 +78,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         let bodies = W::STORED * self.tree.branches.len();
         self.tree.read(poses, z);
         z[self.tree.stored..].copy_from_slice(&poses[bodies..]);
-        for (k, measure) in self.inner.counted.iter().enumerate() {
+        for (k, measure) in self.inner.counted_angles.iter().enumerate() {
             let counted = {
                 let work = self.at(z);
                 measure.value(&mut W::poses(&work.q)).0

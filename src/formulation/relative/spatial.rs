@@ -234,7 +234,7 @@ impl JointMap<12> for SpatialGeometry {
             JointKind::Spherical => RotationMap::Ball,
             _ => return Ok(None),
         };
-        let at = placement::deep(model, joint, start)?;
+        let at = placement::spatial(model, joint, start)?;
         let parent = 1 - child;
         let [e, f, n] = at.frames[parent];
         let (travels, travel) = match joint.kind {

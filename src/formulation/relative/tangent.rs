@@ -50,7 +50,7 @@ impl RelativeTangentWorkspace {
                 ..Self::default()
             };
         }
-        let entries = inner.pattern.tangent.len();
+        let entries = inner.sparsity.tangent.len();
         Self {
             inertia: wide(),
             damping: vec![0.0; entries],
@@ -114,7 +114,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     values,
                 )?;
             }
-            let places = &self.inner.pattern.tangent;
+            let places = &self.inner.sparsity.tangent;
             let values = [&work.damping, &work.stiffness];
             for (entries, values) in work.entries.iter_mut().zip(values) {
                 entries.clear();
@@ -192,7 +192,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     for (x, k) in moved.iter_mut().zip(own.clone()) {
                         *x = m * y[k] + c * on_rate[k];
                     }
-                    (self.inner).mass_of(b, cx, &moved[..width], &mut rate[own]);
+                    (self.inner).body_mass_times(b, cx, &moved[..width], &mut rate[own]);
                 }
                 if c != 0.0 {
                     add_times(c, damping, y, rate);
@@ -205,7 +205,12 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                     // M A + C V + K Y
                     for &b in &work.below {
                         let own = width * b..width * (b + 1);
-                        (self.inner).mass_of(b, cx, &on_a[own.clone()], &mut work.place[own]);
+                        (self.inner).body_mass_times(
+                            b,
+                            cx,
+                            &on_a[own.clone()],
+                            &mut work.place[own],
+                        );
                     }
                     add_times(1.0, damping, on_v, &mut work.place);
                     add_times(1.0, stiffness, y, &mut work.place);

@@ -25,9 +25,9 @@ pub(super) struct TreeReactions {
 /// The first row of the part a row belongs to: rising in the order of the entries.
 fn part_of<W: JointMap<N>, const N: usize>(inner: &Absolute<W, N>, row: u32) -> usize {
     let after = inner
-        .rows
+        .constraints
         .partition_point(|owned| owned.first <= row as usize);
-    inner.rows[after - 1].first
+    inner.constraints[after - 1].first
 }
 
 /// Most rows of a joint.
@@ -44,14 +44,14 @@ impl TreeReactions {
                 entries: vec![],
             };
         };
-        let parts = &inner.rows[inner.joints[joint].rows.clone()];
+        let parts = &inner.constraints[inner.joints[joint].constraints.clone()];
         let first = parts.first().map_or(0, |owned| owned.first);
         let last = parts
             .last()
-            .map_or(0, |owned| owned.first + owned.part.rows());
+            .map_or(0, |owned| owned.first + owned.part.count());
         let own = branch.body * (N / 2)..(branch.body + 1) * (N / 2);
         // Entries come in the order of their rows' parts.
-        let jacobian = &inner.pattern.jacobian;
+        let jacobian = &inner.sparsity.jacobian;
         let from = jacobian.partition_point(|(row, _)| part_of(inner, *row) < first);
         let entries = (jacobian.iter().enumerate().skip(from))
             .take_while(|(_, (row, _))| (*row as usize) < last)
@@ -141,7 +141,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         self.inner.jacobian(cx, &work.q, &mut work.g);
         for closure in &self.closures {
             for slot in closure.slots.clone() {
-                let (row, column) = self.inner.pattern.jacobian[slot];
+                let (row, column) = self.inner.sparsity.jacobian[slot];
                 work.x[column as usize] += work.g[slot] * work.lambda[row as usize];
             }
         }

@@ -15,8 +15,9 @@ mod types;
 use std::sync::Arc;
 
 pub use types::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
-    MotionPoint, Power, Properties, Sparsity, TangentWeights, TangentialFriction,
+    ConstraintHandling, Crossing, Dimensions, Energy, Evaluated, EvaluationContext,
+    EvaluationFailure, EventEffect, MotionPoint, Power, Properties, Sparsity, TangentWeights,
+    TangentialFriction,
 };
 
 /// The space of configurations: q ∘ w and its inverse. The defaults are those of a vector space.

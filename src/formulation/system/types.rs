@@ -37,7 +37,7 @@ pub struct Dimensions {
 }
 
 /// Properties of the equations that save work in the integrator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Properties {
     /// Some coordinates are rotations: `retract` is not addition.
     pub rotations: bool,
@@ -51,6 +51,21 @@ pub struct Properties {
     pub linear: bool,
     /// Has Coulomb friction proportional to constraint forces; see [`super::System::constraint_friction`].
     pub has_constraint_friction: bool,
+    /// How its constraints are enforced.
+    pub constraint_handling: ConstraintHandling,
+}
+
+/// How constraints are enforced.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ConstraintHandling {
+    /// Lagrange multipliers, with the least regularisation.
+    #[default]
+    Multipliers,
+    /// Augmented Lagrangian: a penalty, and multiplier updates in every iteration.
+    Augmented {
+        /// Penalty of Φ in the equations of motion (N/m, N m/rad); `None` chooses it from masses and step size.
+        penalty: Option<f64>,
+    },
 }
 
 /// Sparsity of the blocks of the saddle-point matrix, as (row, column). Fixed for the life of a system. A pair may occur more

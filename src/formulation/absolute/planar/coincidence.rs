@@ -35,7 +35,7 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
         self.points.map(|p| p.body)
     }
 
-    fn pattern(&self, push: &mut dyn FnMut(usize, usize)) {
+    fn sparsity(&self, push: &mut dyn FnMut(usize, usize)) {
         for b in self.bodies().into_iter().flatten() {
             push(0, 3 * b);
             push(0, 3 * b + 2);
@@ -47,7 +47,7 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
     fn constraint(&self, poses: &mut PlanarPoses, phi: &mut [f64]) {
         let mut place = |p: &PlanarPoint| {
             let pose = poses.get(p.body);
-            pose.r + pose.turn(p.s)
+            pose.r + pose.to_ground(p.s)
         };
         let (p0, p1) = (place(&self.points[0]), place(&self.points[1]));
         phi[0] = p0.x - p1.x;
@@ -58,7 +58,7 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
         let mut n = 0;
         for (point, sign) in self.points.iter().zip(SIGN) {
             if point.body.is_some() {
-                let lever = sign * perp(poses.get(point.body).turn(point.s));
+                let lever = sign * perp(poses.get(point.body).to_ground(point.s));
                 out[n..n + 4].copy_from_slice(&[sign, lever.x, sign, lever.y]);
                 n += 4;
             }
@@ -66,31 +66,31 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
         n
     }
 
-    fn pull(&self, poses: &mut PlanarPoses, lambda: &[f64], out: &mut Gradient<6>) {
+    fn add_constraint_force(&self, poses: &mut PlanarPoses, lambda: &[f64], out: &mut Gradient<6>) {
         let lambda = Vec2::new(lambda[0], lambda[1]);
         for (side, (point, sign)) in self.points.iter().zip(SIGN).enumerate() {
-            let lever = perp(poses.get(point.body).turn(point.s));
+            let lever = perp(poses.get(point.body).to_ground(point.s));
             out[3 * side] += sign * lambda.x;
             out[3 * side + 1] += sign * lambda.y;
             out[3 * side + 2] += sign * lambda.dot(&lever);
         }
     }
 
-    fn convective(&self, poses: &mut PlanarPoses, v: &[f64], gamma: &mut [f64]) {
+    fn acceleration_bias(&self, poses: &mut PlanarPoses, v: &[f64], gamma: &mut [f64]) {
         let mut inward = |p: &PlanarPoint| {
             let w = twist(v, p.body).w;
-            -w * w * poses.get(p.body).turn(p.s)
+            -w * w * poses.get(p.body).to_ground(p.s)
         };
         let (g0, g1) = (inward(&self.points[0]), inward(&self.points[1]));
         gamma[0] = g0.x - g1.x;
         gamma[1] = g0.y - g1.y;
     }
 
-    fn stiffness(&self, poses: &mut PlanarPoses, lambda: &[f64], factor: f64, out: &mut [f64]) {
+    fn add_stiffness(&self, poses: &mut PlanarPoses, lambda: &[f64], factor: f64, out: &mut [f64]) {
         let lambda = Vec2::new(lambda[0], lambda[1]);
         for k in 0..2 {
             if let Some(slot) = self.slots[k] {
-                let d = poses.get(self.points[k].body).turn(self.points[k].s);
+                let d = poses.get(self.points[k].body).to_ground(self.points[k].s);
                 out[slot as usize] -= factor * SIGN[k] * lambda.dot(&d);
             }
         }

@@ -24,9 +24,9 @@ pub type PlanarHessian = geometry::Hessian<6>;
 #[derive(Clone, Debug)]
 pub enum PlanarCoordinate {
     /// Distance of two points.
-    Line(PlanarDistance),
+    Distance(PlanarDistance),
     /// Angle of the second body against the first.
-    Turn(PlanarAngle),
+    Angle(PlanarAngle),
     /// Travel of a point along a direction of the first body.
     Slide(PlanarSlide),
     /// Height of a point above a smooth outline of the first body.
@@ -37,8 +37,8 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
     #[inline]
     fn bodies(&self) -> [BodyRef; 2] {
         match self {
-            Self::Line(m) => [m.points[0].body, m.points[1].body],
-            Self::Turn(m) => m.bodies,
+            Self::Distance(m) => [m.points[0].body, m.points[1].body],
+            Self::Angle(m) => m.bodies,
             Self::Slide(m) => [m.body, m.point.body],
             Self::Height(m) => [m.body, m.point.body],
         }
@@ -47,8 +47,8 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
     #[inline]
     fn value(&self, poses: &mut PlanarPoses) -> (f64, PlanarGradient) {
         match self {
-            Self::Line(m) => m.value(poses),
-            Self::Turn(m) => m.value(poses),
+            Self::Distance(m) => m.value(poses),
+            Self::Angle(m) => m.value(poses),
             Self::Slide(m) => m.value(poses),
             Self::Height(m) => m.value(poses),
         }
@@ -56,8 +56,8 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
 
     fn hessian(&self, poses: &mut PlanarPoses) -> PlanarHessian {
         match self {
-            Self::Line(m) => m.hessian(poses),
-            Self::Turn(_) => [[0.0; 6]; 6],
+            Self::Distance(m) => m.hessian(poses),
+            Self::Angle(_) => [[0.0; 6]; 6],
             Self::Slide(m) => m.hessian(poses),
             Self::Height(m) => m.hessian(poses),
         }
@@ -65,36 +65,38 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
 
     fn curvature(&self, poses: &mut PlanarPoses, v: &PlanarGradient) -> f64 {
         match self {
-            Self::Line(m) => geometry::quadratic(&m.hessian(poses), v),
-            Self::Turn(_) => 0.0,
+            Self::Distance(m) => geometry::quadratic(&m.hessian(poses), v),
+            Self::Angle(_) => 0.0,
             Self::Slide(m) => m.curvature(poses, v),
             Self::Height(m) => geometry::quadratic(&m.hessian(poses), v),
         }
     }
 
-    fn touches(&self, k: usize) -> bool {
+    fn depends_on(&self, k: usize) -> bool {
         match self {
-            Self::Line(_) | Self::Slide(_) | Self::Height(_) => true,
-            Self::Turn(_) => k % 3 == 2,
+            Self::Distance(_) | Self::Slide(_) | Self::Height(_) => true,
+            Self::Angle(_) => k % 3 == 2,
         }
     }
 
-    fn curved(&self, i: usize, j: usize) -> bool {
+    fn has_curvature(&self, i: usize, j: usize) -> bool {
         match self {
-            Self::Line(_) | Self::Height(_) => true,
-            Self::Turn(_) => false,
-            Self::Slide(_) => PlanarSlide::curved(i, j),
+            Self::Distance(_) | Self::Height(_) => true,
+            Self::Angle(_) => false,
+            Self::Slide(_) => PlanarSlide::has_curvature(i, j),
         }
     }
 
     fn is_angle(&self) -> bool {
-        matches!(self, Self::Turn(_))
+        matches!(self, Self::Angle(_))
     }
 
-    fn coincident(&self, poses: &mut PlanarPoses) -> Option<[PlanarGradient; 3]> {
+    fn coincidence_gradients(&self, poses: &mut PlanarPoses) -> Option<[PlanarGradient; 3]> {
         match self {
-            Self::Line(m) => m.coincident(poses).map(|[x, y]| [x, y, [0.0; 6]]),
-            Self::Turn(_) | Self::Slide(_) | Self::Height(_) => None,
+            Self::Distance(m) => m
+                .coincidence_gradients(poses)
+                .map(|[x, y]| [x, y, [0.0; 6]]),
+            Self::Angle(_) | Self::Slide(_) | Self::Height(_) => None,
         }
     }
 }
@@ -108,7 +110,7 @@ pub struct PlanarDistance {
     /// The points.
     pub points: [PlanarPoint; 2],
     /// Below this distance there is no direction (m).
-    pub tiny: f64,
+    pub coincidence_distance: f64,
 }
 
 impl PlanarDistance {
@@ -119,7 +121,10 @@ impl PlanarDistance {
             poses.get(self.points[0].body),
             poses.get(self.points[1].body),
         );
-        let (d0, d1) = (pose0.turn(self.points[0].s), pose1.turn(self.points[1].s));
+        let (d0, d1) = (
+            pose0.to_ground(self.points[0].s),
+            pose1.to_ground(self.points[1].s),
+        );
         (d0, d1, pose1.r - pose0.r + d1 - d0)
     }
 
@@ -127,7 +132,7 @@ impl PlanarDistance {
     fn value(&self, poses: &mut PlanarPoses) -> (f64, PlanarGradient) {
         let (d0, d1, e) = self.difference(poses);
         let length = e.norm();
-        if length < self.tiny {
+        if length < self.coincidence_distance {
             return (length, [0.0; 6]);
         }
         (length, along(e / length, d0, d1))
@@ -136,7 +141,7 @@ impl PlanarDistance {
     fn hessian(&self, poses: &mut PlanarPoses) -> PlanarHessian {
         let (d0, d1, e) = self.difference(poses);
         let length = e.norm();
-        if length < self.tiny {
+        if length < self.coincidence_distance {
             return [[0.0; 6]; 6];
         }
         let u = e / length;
@@ -149,9 +154,9 @@ impl PlanarDistance {
     }
 
     /// Where the points coincide: the rows ∂(p₁ − p₀)/∂q, else nothing.
-    pub fn coincident(&self, poses: &mut PlanarPoses) -> Option<[PlanarGradient; 2]> {
+    pub fn coincidence_gradients(&self, poses: &mut PlanarPoses) -> Option<[PlanarGradient; 2]> {
         let (d0, d1, e) = self.difference(poses);
-        (e.norm() < self.tiny).then(|| {
+        (e.norm() < self.coincidence_distance).then(|| {
             [
                 along(Vec2::new(1.0, 0.0), d0, d1),
                 along(Vec2::new(0.0, 1.0), d0, d1),
@@ -210,8 +215,8 @@ impl PlanarSlide {
     #[inline]
     fn parts(&self, poses: &mut PlanarPoses) -> (Vec2, Vec2, Vec2) {
         let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
-        let d1 = pose1.turn(self.point.s);
-        (pose0.turn(self.direction), pose1.r - pose0.r + d1, d1)
+        let d1 = pose1.to_ground(self.point.s);
+        (pose0.to_ground(self.direction), pose1.r - pose0.r + d1, d1)
     }
 
     /// c and its gradient.
@@ -251,7 +256,7 @@ impl PlanarSlide {
     }
 
     /// Whether H can have an entry at (i, j).
-    pub fn curved(i: usize, j: usize) -> bool {
+    pub fn has_curvature(i: usize, j: usize) -> bool {
         i == 2 || j == 2 || (i == 5 && j == 5)
     }
 }
@@ -275,10 +280,10 @@ pub struct PlanarHeight {
 
 impl PlanarHeight {
     /// h, and n with its derivatives by x.
-    fn seen(&self, poses: &mut PlanarPoses) -> (f64, [Dual<2>; 2]) {
+    fn nearest(&self, poses: &mut PlanarPoses) -> (f64, [Dual<2>; 2]) {
         let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
-        let e = pose1.r - pose0.r + pose1.turn(self.point.s);
-        let x = pose0.turn_back(e);
+        let e = pose1.r - pose0.r + pose1.to_ground(self.point.s);
+        let x = pose0.to_body(e);
         let mut c = [Dual::<2>::constant(x.x), Dual::constant(x.y)];
         (c[0].q[0], c[1].q[1]) = (1.0, 1.0);
         let found = self.outline.nearest(&c);
@@ -295,13 +300,13 @@ impl PlanarHeight {
     }
 
     fn value(&self, poses: &mut PlanarPoses) -> (f64, PlanarGradient) {
-        let (height, normal) = self.seen(poses);
+        let (height, normal) = self.nearest(poses);
         let along = self.slide(Vec2::new(normal[0].x, normal[1].x));
         (height, along.value(poses).1)
     }
 
     fn hessian(&self, poses: &mut PlanarPoses) -> PlanarHessian {
-        let (_, normal) = self.seen(poses);
+        let (_, normal) = self.nearest(poses);
         let mut h = (self.slide(Vec2::new(normal[0].x, normal[1].x))).hessian(poses);
         // x by q: what slides along the axes of the first body do.
         let by_q = [Vec2::x(), Vec2::y()].map(|axis| self.slide(axis).value(poses).1);
@@ -334,11 +339,11 @@ mod tests {
         };
         let mut all = Vec::new();
         for (i, j) in [(Some(0), Some(1)), (None, Some(1)), (Some(1), None)] {
-            all.push(PlanarCoordinate::Line(PlanarDistance {
+            all.push(PlanarCoordinate::Distance(PlanarDistance {
                 points: [point(i, 0.3, -0.2), point(j, -0.5, 0.9)],
-                tiny: 1e-12,
+                coincidence_distance: 1e-12,
             }));
-            all.push(PlanarCoordinate::Turn(PlanarAngle {
+            all.push(PlanarCoordinate::Angle(PlanarAngle {
                 bodies: [i, j],
                 offset: 0.4,
             }));
@@ -386,7 +391,7 @@ mod tests {
                                 "{measure:?} hessian {r} {c}: {slope} {}",
                                 h[r][c]
                             );
-                            assert!(h[r][c] == 0.0 || measure.curved(r, c));
+                            assert!(h[r][c] == 0.0 || measure.has_curvature(r, c));
                         }
                     }
                 }
@@ -416,12 +421,15 @@ mod tests {
                 body: Some(0),
                 s: Vec2::new(1.0, 0.0),
             }; 2],
-            tiny: 1e-12,
+            coincidence_distance: 1e-12,
         };
         let q = [0.3, 0.4, 0.5];
         let (length, g) = line.value(&mut PlanarPoses::new(&q));
         assert_eq!((length, g), (0.0, [0.0; 6]));
         assert_eq!(line.hessian(&mut PlanarPoses::new(&q)), [[0.0; 6]; 6]);
-        assert!(line.coincident(&mut PlanarPoses::new(&q)).is_some());
+        assert!(
+            line.coincidence_gradients(&mut PlanarPoses::new(&q))
+                .is_some()
+        );
     }
 }

@@ -48,13 +48,13 @@ impl geometry::BodyInertia for PlanarInertia {
         out[2] = self.inertia.get(cx) * a[2];
     }
 
-    fn driven(&self, cx: &EvaluationContext, v: &[f64]) -> f64 {
+    fn driven_power(&self, cx: &EvaluationContext, v: &[f64]) -> f64 {
         let (m, i) = (self.mass.rate(cx), self.inertia.rate(cx));
         0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + i * v[2] * v[2])
     }
 
     #[inline]
-    fn tangent(
+    fn add_tangent(
         &self,
         cx: &EvaluationContext,
         _v: &[f64],

@@ -20,14 +20,14 @@ pub struct PlanarGeometry;
 
 /// The first two of three.
 #[inline]
-pub fn flat(x: [f64; 3]) -> Vec2 {
+pub fn planar_part(x: [f64; 3]) -> Vec2 {
     Vec2::new(x[0], x[1])
 }
 
 impl Geometry<6> for PlanarGeometry {
     const DIMENSION: usize = 2;
     const STORED: usize = 3;
-    const ROTATES: bool = false;
+    const HAS_ROTATIONS: bool = false;
 
     type Poses<'a> = PlanarPoses<'a>;
     type BodyPoint = PlanarPoint;
@@ -40,11 +40,11 @@ impl Geometry<6> for PlanarGeometry {
         PlanarPoses::new(q)
     }
 
-    fn start(body: &model::Body, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(body: &model::Body, q: &mut [f64], v: &mut [f64]) {
         let (angle, w) = (body.angle, body.angular_velocity[2]);
-        let d = PlanarPose::new(0.0, 0.0, angle).turn(flat(body.center_of_mass));
-        let r = flat(body.position) + d;
-        let r_dot = flat(body.velocity) + w * perp(d);
+        let d = PlanarPose::new(0.0, 0.0, angle).to_ground(planar_part(body.center_of_mass));
+        let r = planar_part(body.position) + d;
+        let r_dot = planar_part(body.velocity) + w * perp(d);
         q.copy_from_slice(&[r.x, r.y, angle]);
         v.copy_from_slice(&[r_dot.x, r_dot.y, w]);
     }
@@ -53,19 +53,19 @@ impl Geometry<6> for PlanarGeometry {
         let center = body.map_or([0.0; 3], |b| model.bodies[b].center_of_mass);
         PlanarPoint {
             body,
-            s: flat(at) - flat(center),
+            s: planar_part(at) - planar_part(center),
         }
     }
 
-    fn place(poses: &mut PlanarPoses, point: &PlanarPoint) -> [f64; 3] {
+    fn position(poses: &mut PlanarPoses, point: &PlanarPoint) -> [f64; 3] {
         let pose = poses.get(point.body);
-        let p = pose.r + pose.turn(point.s);
+        let p = pose.r + pose.to_ground(point.s);
         [p.x, p.y, 0.0]
     }
 
     fn motion(poses: &mut PlanarPoses, point: &PlanarPoint, v: &[f64], a: &[f64]) -> PointMotion {
         let pose = poses.get(point.body);
-        let d = pose.turn(point.s);
+        let d = pose.to_ground(point.s);
         let deep = |x: Vec2| [x.x, x.y, 0.0];
         PointMotion {
             position: deep(pose.r + d),
@@ -82,21 +82,13 @@ impl Geometry<6> for PlanarGeometry {
         [half.cos(), 0.0, 0.0, half.sin()]
     }
 
-    fn load(poses: &mut PlanarPoses, point: &PlanarPoint, f: &[f64]) -> Wrench {
-        let d = poses.get(point.body).turn(point.s);
+    fn wrench(poses: &mut PlanarPoses, point: &PlanarPoint, f: &[f64]) -> Wrench {
+        let d = poses.get(point.body).to_ground(point.s);
         let force = Vec2::new(f[0], f[1]);
         Wrench {
             force: [force.x, force.y, 0.0],
             moment: [0.0, 0.0, f[2] - perp(d).dot(&force)],
         }
-    }
-
-    fn generalised(poses: &mut PlanarPoses, point: &PlanarPoint, load: &Wrench, out: &mut [f64]) {
-        let d = poses.get(point.body).turn(point.s);
-        let force = flat(load.force);
-        out[0] = force.x;
-        out[1] = force.y;
-        out[2] = load.moment[2] + perp(d).dot(&force);
     }
 
     fn relative_quaternion(poses: &mut PlanarPoses, bodies: [BodyRef; 2]) -> [f64; 4] {
@@ -120,7 +112,7 @@ impl Geometry<6> for PlanarGeometry {
     }
 
     #[inline]
-    fn turned(q: &[f64]) -> f64 {
+    fn angle_magnitude(q: &[f64]) -> f64 {
         q[2].abs()
     }
 }

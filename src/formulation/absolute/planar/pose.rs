@@ -56,7 +56,7 @@ impl PlanarPose {
 
     /// A vector of body axes in ground axes: R s.
     #[inline]
-    pub fn turn(&self, s: Vec2) -> Vec2 {
+    pub fn to_ground(&self, s: Vec2) -> Vec2 {
         Vec2::new(
             self.cos * s.x - self.sin * s.y,
             self.sin * s.x + self.cos * s.y,
@@ -65,7 +65,7 @@ impl PlanarPose {
 
     /// A vector of ground axes in body axes: Rᵀ d.
     #[inline]
-    pub fn turn_back(&self, d: Vec2) -> Vec2 {
+    pub fn to_body(&self, d: Vec2) -> Vec2 {
         Vec2::new(
             self.cos * d.x + self.sin * d.y,
             self.cos * d.y - self.sin * d.x,
@@ -98,14 +98,14 @@ pub fn twist(v: &[f64], body: BodyRef) -> PlanarTwist {
 }
 
 /// Number of poses remembered, a power of two.
-const REMEMBERED: usize = 4;
+const CACHED_POSES: usize = 4;
 
 /// The poses of one configuration, worked out when asked for. The last few are remembered, so that neighbours in a chain
 /// share one sine and cosine without any memory of their own.
 pub struct PlanarPoses<'a> {
     q: &'a [f64],
-    keys: [usize; REMEMBERED],
-    poses: [PlanarPose; REMEMBERED],
+    keys: [usize; CACHED_POSES],
+    poses: [PlanarPose; CACHED_POSES],
 }
 
 impl<'a> PlanarPoses<'a> {
@@ -114,8 +114,8 @@ impl<'a> PlanarPoses<'a> {
     pub fn new(q: &'a [f64]) -> Self {
         Self {
             q,
-            keys: [usize::MAX; REMEMBERED],
-            poses: [PlanarPose::GROUND; REMEMBERED],
+            keys: [usize::MAX; CACHED_POSES],
+            poses: [PlanarPose::GROUND; CACHED_POSES],
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a> PlanarPoses<'a> {
         let Some(b) = body else {
             return PlanarPose::GROUND;
         };
-        let k = b & (REMEMBERED - 1);
+        let k = b & (CACHED_POSES - 1);
         if self.keys[k] != b {
             self.poses[k] = PlanarPose::new(self.q[3 * b], self.q[3 * b + 1], self.q[3 * b + 2]);
             self.keys[k] = b;
@@ -178,9 +178,10 @@ mod tests {
     fn turning_back_undoes_turning() {
         let pose = PlanarPose::new(1.0, 2.0, 0.7);
         let s = Vec2::new(0.3, -0.4);
-        assert!((pose.turn_back(pose.turn(s)) - s).norm() < 1e-15);
+        assert!((pose.to_body(pose.to_ground(s)) - s).norm() < 1e-15);
         assert!(
-            (pose.turn(Vec2::new(1.0, 0.0)) - Vec2::new(0.7f64.cos(), 0.7f64.sin())).norm() < 1e-15
+            (pose.to_ground(Vec2::new(1.0, 0.0)) - Vec2::new(0.7f64.cos(), 0.7f64.sin())).norm()
+                < 1e-15
         );
     }
 }

@@ -1,7 +1,7 @@
 //! The whole formulation: pattern, norm, energy, quantities and physics without an integrator.
 
 use super::example::*;
-use super::flat as plane;
+use super::planar_part as plane;
 use super::pose::{PlanarPose, Vec2};
 use crate::formulation::absolute::PlanarAbsolute;
 use crate::formulation::build;
@@ -267,7 +267,7 @@ fn reactions_balance_every_body() {
                 let at = bodies[e].map_or(PlanarPose::GROUND, |b| {
                     PlanarPose::new(solved.q[3 * b], solved.q[3 * b + 1], solved.q[3 * b + 2])
                 });
-                at.r + at.turn(
+                at.r + at.to_ground(
                     <super::PlanarGeometry as crate::formulation::absolute::geometry::Geometry<
                         6,
                     >>::point(&model, bodies[e], points[e])

@@ -40,7 +40,7 @@ impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
         self.points.map(|p| p.body)
     }
 
-    fn pattern(&self, push: &mut dyn FnMut(usize, usize)) {
+    fn sparsity(&self, push: &mut dyn FnMut(usize, usize)) {
         for b in self.bodies().into_iter().flatten() {
             for row in 0..3 {
                 push(row, 6 * b + row);
@@ -54,7 +54,7 @@ impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
     fn constraint(&self, poses: &mut SpatialPoses, phi: &mut [f64]) {
         let mut place = |p: &SpatialPoint| {
             let pose = poses.get(p.body);
-            pose.r + pose.turn(&p.s)
+            pose.r + pose.to_ground(&p.s)
         };
         let open = place(&self.points[0]) - place(&self.points[1]);
         phi[..3].copy_from_slice(open.as_slice());
@@ -77,10 +77,15 @@ impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
         n
     }
 
-    fn pull(&self, poses: &mut SpatialPoses, lambda: &[f64], out: &mut Gradient<12>) {
+    fn add_constraint_force(
+        &self,
+        poses: &mut SpatialPoses,
+        lambda: &[f64],
+        out: &mut Gradient<12>,
+    ) {
         let lambda = Vec3::new(lambda[0], lambda[1], lambda[2]);
         for (side, (point, sign)) in self.points.iter().zip(SIGN).enumerate() {
-            let moment = point.s.cross(&poses.get(point.body).turn_back(&lambda));
+            let moment = point.s.cross(&poses.get(point.body).to_body(&lambda));
             for k in 0..3 {
                 out[6 * side + k] += sign * lambda[k];
                 out[6 * side + 3 + k] += sign * moment[k];
@@ -88,21 +93,27 @@ impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
         }
     }
 
-    fn convective(&self, poses: &mut SpatialPoses, v: &[f64], gamma: &mut [f64]) {
+    fn acceleration_bias(&self, poses: &mut SpatialPoses, v: &[f64], gamma: &mut [f64]) {
         let mut inward = |p: &SpatialPoint| {
             let w = twist(v, p.body).w;
-            poses.get(p.body).turn(&w.cross(&w.cross(&p.s)))
+            poses.get(p.body).to_ground(&w.cross(&w.cross(&p.s)))
         };
         let difference = inward(&self.points[0]) - inward(&self.points[1]);
         gamma[..3].copy_from_slice(difference.as_slice());
     }
 
-    fn stiffness(&self, poses: &mut SpatialPoses, lambda: &[f64], factor: f64, out: &mut [f64]) {
+    fn add_stiffness(
+        &self,
+        poses: &mut SpatialPoses,
+        lambda: &[f64],
+        factor: f64,
+        out: &mut [f64],
+    ) {
         let lambda = Vec3::new(lambda[0], lambda[1], lambda[2]);
         for k in 0..2 {
             if let Some(slots) = &self.slots[k] {
                 let s = &self.points[k].s;
-                let d = poses.get(self.points[k].body).turn_back(&lambda);
+                let d = poses.get(self.points[k].body).to_body(&lambda);
                 let block = factor * SIGN[k] * cross(s) * cross(&d);
                 for (at, slot) in slots.iter().enumerate() {
                     out[*slot as usize] += block[(at / 3, at % 3)];

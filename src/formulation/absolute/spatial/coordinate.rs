@@ -32,11 +32,11 @@ const PHI1: usize = 9;
 #[derive(Clone, Debug)]
 pub enum SpatialCoordinate {
     /// Distance of two points.
-    Line(SpatialDistance),
+    Distance(SpatialDistance),
     /// Travel of a point along a direction of the first body.
     Slide(SpatialSlide),
     /// Product of two directions.
-    Dot(DirectionProduct),
+    DirectionProduct(DirectionProduct),
     /// Angle, with its turns.
     Angle(SpatialAngle),
 }
@@ -45,9 +45,9 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     #[inline]
     fn bodies(&self) -> [BodyRef; 2] {
         match self {
-            Self::Line(m) => m.points.map(|p| p.body),
+            Self::Distance(m) => m.points.map(|p| p.body),
             Self::Slide(m) => [m.body, m.point.body],
-            Self::Dot(m) => m.bodies,
+            Self::DirectionProduct(m) => m.bodies,
             Self::Angle(m) => m.sine.bodies,
         }
     }
@@ -55,69 +55,69 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     #[inline]
     fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
         match self {
-            Self::Line(m) => m.value(poses),
+            Self::Distance(m) => m.value(poses),
             Self::Slide(m) => m.value(poses),
-            Self::Dot(m) => m.value(poses),
+            Self::DirectionProduct(m) => m.value(poses),
             Self::Angle(m) => m.value(poses),
         }
     }
 
     fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
         match self {
-            Self::Line(m) => m.hessian(poses),
+            Self::Distance(m) => m.hessian(poses),
             Self::Slide(m) => m.hessian(poses),
-            Self::Dot(m) => m.hessian(poses),
+            Self::DirectionProduct(m) => m.hessian(poses),
             Self::Angle(m) => m.hessian(poses),
         }
     }
 
     fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
         match self {
-            Self::Line(m) => m.curvature(poses, v),
+            Self::Distance(m) => m.curvature(poses, v),
             Self::Slide(m) => m.curvature(poses, v),
-            Self::Dot(m) => m.curvature(poses, v),
+            Self::DirectionProduct(m) => m.curvature(poses, v),
             Self::Angle(m) => m.curvature(poses, v),
         }
     }
 
-    fn near(&self, poses: &mut SpatialPoses, value: f64) -> f64 {
+    fn value_near(&self, poses: &mut SpatialPoses, value: f64) -> f64 {
         match self {
             Self::Angle(m) => m.near(poses, value),
             _ => self.value(poses).0,
         }
     }
 
-    fn touches(&self, k: usize) -> bool {
+    fn depends_on(&self, k: usize) -> bool {
         match self {
-            Self::Line(_) | Self::Slide(_) => true,
-            Self::Dot(_) | Self::Angle(_) => k % 6 >= 3,
+            Self::Distance(_) | Self::Slide(_) => true,
+            Self::DirectionProduct(_) | Self::Angle(_) => k % 6 >= 3,
         }
     }
 
-    fn curved(&self, i: usize, j: usize) -> bool {
+    fn has_curvature(&self, i: usize, j: usize) -> bool {
         let turning = |k: usize| k % 6 >= 3;
         match self {
-            Self::Line(_) => true,
+            Self::Distance(_) => true,
             Self::Slide(_) => {
                 let first = |k: usize| (PHI0..R1).contains(&k);
                 (turning(i) && turning(j)) || first(i) || first(j)
             }
-            Self::Dot(_) | Self::Angle(_) => turning(i) && turning(j),
+            Self::DirectionProduct(_) | Self::Angle(_) => turning(i) && turning(j),
         }
     }
 
     fn is_angle(&self) -> bool {
-        matches!(self, Self::Dot(_) | Self::Angle(_))
+        matches!(self, Self::DirectionProduct(_) | Self::Angle(_))
     }
 
-    fn coincident(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
+    fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
         match self {
-            Self::Line(m) => m.coincident(poses),
+            Self::Distance(m) => m.coincidence_gradients(poses),
             _ => None,
         }
     }
 
-    fn counter(&self) -> Option<usize> {
+    fn turn_counter(&self) -> Option<usize> {
         match self {
             Self::Angle(m) => m.counter,
             _ => None,
@@ -127,7 +127,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
 
 /// Three entries.
 #[inline]
-fn part(v: &SpatialGradient, at: usize) -> Vec3 {
+fn block(v: &SpatialGradient, at: usize) -> Vec3 {
     Vec3::new(v[at], v[at + 1], v[at + 2])
 }
 
@@ -154,7 +154,7 @@ pub struct SpatialDistance {
     /// The points.
     pub points: [SpatialPoint; 2],
     /// Below this distance there is no direction (m).
-    pub tiny: f64,
+    pub coincidence_distance: f64,
 }
 
 /// Sign of each side in p₁ − p₀.
@@ -165,7 +165,7 @@ impl SpatialDistance {
     fn difference(&self, poses: &mut SpatialPoses) -> Vec3 {
         let [p0, p1] = [0, 1].map(|k| {
             let pose = poses.get(self.points[k].body);
-            (pose.r, pose.turn(&self.points[k].s))
+            (pose.r, pose.to_ground(&self.points[k].s))
         });
         p1.0 - p0.0 + p1.1 - p0.1
     }
@@ -176,7 +176,7 @@ impl SpatialDistance {
         let mut g = [0.0; 12];
         for k in 0..2 {
             let point = &self.points[k];
-            let moment = point.s.cross(&poses.get(point.body).turn_back(u));
+            let moment = point.s.cross(&poses.get(point.body).to_body(u));
             put(&mut g, 6 * k, &(SIGN[k] * u));
             put(&mut g, 6 * k + 3, &(SIGN[k] * moment));
         }
@@ -187,7 +187,7 @@ impl SpatialDistance {
     fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
         let e = self.difference(poses);
         let length = e.norm();
-        if length < self.tiny {
+        if length < self.coincidence_distance {
             return (length, [0.0; 12]);
         }
         (length, self.along(poses, &(e / length)))
@@ -198,12 +198,12 @@ impl SpatialDistance {
         let e = self.difference(poses);
         let length = e.norm();
         let mut h = [[0.0; 12]; 12];
-        if length < self.tiny {
+        if length < self.coincidence_distance {
             return h;
         }
         let u = e / length;
         // Two directions across u carry I − u uᵀ.
-        let across = across(&u);
+        let across = perpendicular(&u);
         for d in [across, u.cross(&across)] {
             let x = self.along(poses, &d);
             for i in 0..12 {
@@ -214,7 +214,7 @@ impl SpatialDistance {
         }
         for k in 0..2 {
             let point = &self.points[k];
-            let back = poses.get(point.body).turn_back(&u);
+            let back = poses.get(point.body).to_body(&u);
             let block = SIGN[k] * cross(&point.s) * cross(&back);
             put_block(&mut h, 6 * k + 3, 6 * k + 3, &block);
         }
@@ -225,30 +225,30 @@ impl SpatialDistance {
     fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
         let e = self.difference(poses);
         let length = e.norm();
-        if length < self.tiny {
+        if length < self.coincidence_distance {
             return 0.0;
         }
         let u = e / length;
         let (mut rate, mut inward) = (Vec3::zeros(), Vec3::zeros());
         for k in 0..2 {
             let (pose, s) = (poses.get(self.points[k].body), &self.points[k].s);
-            let w = part(v, 6 * k + 3);
+            let w = block(v, 6 * k + 3);
             let turning = w.cross(s);
-            rate += SIGN[k] * (part(v, 6 * k) + pose.turn(&turning));
-            inward += SIGN[k] * pose.turn(&w.cross(&turning));
+            rate += SIGN[k] * (block(v, 6 * k) + pose.to_ground(&turning));
+            inward += SIGN[k] * pose.to_ground(&w.cross(&turning));
         }
         let along = u.dot(&rate);
         (rate.norm_squared() - along * along) / length + u.dot(&inward)
     }
 
-    fn coincident(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
-        (self.difference(poses).norm() < self.tiny)
+    fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
+        (self.difference(poses).norm() < self.coincidence_distance)
             .then(|| [Vec3::x(), Vec3::y(), Vec3::z()].map(|u| self.along(poses, &u)))
     }
 }
 
 /// A unit vector at right angles to u: u times the axis along which it is smallest.
-pub fn across(u: &Vec3) -> Vec3 {
+pub fn perpendicular(u: &Vec3) -> Vec3 {
     let mut axis = Vec3::zeros();
     axis[u.iamin()] = 1.0;
     u.cross(&axis).normalize()
@@ -278,13 +278,13 @@ impl SpatialSlide {
     fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
         let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
         let a = &self.direction;
-        let along = pose0.turn(a);
-        let e = pose1.r - pose0.r + pose1.turn(&self.point.s);
+        let along = pose0.to_ground(a);
+        let e = pose1.r - pose0.r + pose1.to_ground(&self.point.s);
         let mut g = [0.0; 12];
         put(&mut g, R0, &-along);
-        put(&mut g, PHI0, &a.cross(&pose0.turn_back(&e)));
+        put(&mut g, PHI0, &a.cross(&pose0.to_body(&e)));
         put(&mut g, R1, &along);
-        put(&mut g, PHI1, &self.point.s.cross(&pose1.turn_back(&along)));
+        put(&mut g, PHI1, &self.point.s.cross(&pose1.to_body(&along)));
         (along.dot(&e) + self.offset, g)
     }
 
@@ -292,20 +292,20 @@ impl SpatialSlide {
     fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
         let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
         let (a, s) = (&self.direction, &self.point.s);
-        let (w0, w1) = (part(v, PHI0), part(v, PHI1));
+        let (w0, w1) = (block(v, PHI0), block(v, PHI1));
         let (a_dot, s_dot) = (w0.cross(a), w1.cross(s));
-        let e = pose1.r - pose0.r + pose1.turn(s);
-        let e_dot = part(v, R1) - part(v, R0) + pose1.turn(&s_dot);
-        pose0.turn(&w0.cross(&a_dot)).dot(&e)
-            + 2.0 * pose0.turn(&a_dot).dot(&e_dot)
-            + pose0.turn(a).dot(&pose1.turn(&w1.cross(&s_dot)))
+        let e = pose1.r - pose0.r + pose1.to_ground(s);
+        let e_dot = block(v, R1) - block(v, R0) + pose1.to_ground(&s_dot);
+        pose0.to_ground(&w0.cross(&a_dot)).dot(&e)
+            + 2.0 * pose0.to_ground(&a_dot).dot(&e_dot)
+            + pose0.to_ground(a).dot(&pose1.to_ground(&w1.cross(&s_dot)))
     }
 
     fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
         let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
         let (a, s) = (cross(&self.direction), cross(&self.point.s));
-        let along = pose0.turn(&self.direction);
-        let e = pose0.turn_back(&(pose1.r - pose0.r + pose1.turn(&self.point.s)));
+        let along = pose0.to_ground(&self.direction);
+        let e = pose0.to_body(&(pose1.r - pose0.r + pose1.to_ground(&self.point.s)));
         let mut h = [[0.0; 12]; 12];
         let turned = pose0.rotation * a;
         put_block(&mut h, R0, PHI0, &turned);
@@ -316,7 +316,7 @@ impl SpatialSlide {
         let mixed = -a * pose0.rotation.transpose() * pose1.rotation * s;
         put_block(&mut h, PHI0, PHI1, &mixed);
         put_block(&mut h, PHI1, PHI0, &mixed.transpose());
-        put_block(&mut h, PHI1, PHI1, &(s * cross(&pose1.turn_back(&along))));
+        put_block(&mut h, PHI1, PHI1, &(s * cross(&pose1.to_body(&along))));
         h
     }
 }
@@ -335,19 +335,19 @@ impl DirectionProduct {
     fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
         let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
         let [a, b] = &self.directions;
-        let (turned_a, turned_b) = (pose0.turn(a), pose1.turn(b));
+        let (turned_a, turned_b) = (pose0.to_ground(a), pose1.to_ground(b));
         let mut g = [0.0; 12];
-        put(&mut g, PHI0, &a.cross(&pose0.turn_back(&turned_b)));
-        put(&mut g, PHI1, &b.cross(&pose1.turn_back(&turned_a)));
+        put(&mut g, PHI0, &a.cross(&pose0.to_body(&turned_b)));
+        put(&mut g, PHI1, &b.cross(&pose1.to_body(&turned_a)));
         (turned_a.dot(&turned_b), g)
     }
 
     /// c alone.
     #[inline]
-    fn only(&self, poses: &mut SpatialPoses) -> f64 {
+    fn value_only(&self, poses: &mut SpatialPoses) -> f64 {
         let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
         let [a, b] = &self.directions;
-        pose0.turn(a).dot(&pose1.turn(b))
+        pose0.to_ground(a).dot(&pose1.to_ground(b))
     }
 
     /// Ä·B + 2 Ȧ·Ḃ + A·B̈
@@ -355,18 +355,18 @@ impl DirectionProduct {
     fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
         let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
         let [a, b] = &self.directions;
-        let (w0, w1) = (part(v, PHI0), part(v, PHI1));
+        let (w0, w1) = (block(v, PHI0), block(v, PHI1));
         let (a_dot, b_dot) = (w0.cross(a), w1.cross(b));
-        pose0.turn(&w0.cross(&a_dot)).dot(&pose1.turn(b))
-            + 2.0 * pose0.turn(&a_dot).dot(&pose1.turn(&b_dot))
-            + pose0.turn(a).dot(&pose1.turn(&w1.cross(&b_dot)))
+        pose0.to_ground(&w0.cross(&a_dot)).dot(&pose1.to_ground(b))
+            + 2.0 * pose0.to_ground(&a_dot).dot(&pose1.to_ground(&b_dot))
+            + pose0.to_ground(a).dot(&pose1.to_ground(&w1.cross(&b_dot)))
     }
 
     fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
         let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
         let [a, b] = &self.directions;
-        let seen_from_0 = pose0.turn_back(&pose1.turn(b));
-        let seen_from_1 = pose1.turn_back(&pose0.turn(a));
+        let seen_from_0 = pose0.to_body(&pose1.to_ground(b));
+        let seen_from_1 = pose1.to_body(&pose0.to_ground(a));
         let (a, b) = (cross(a), cross(b));
         let mut h = [[0.0; 12]; 12];
         put_block(&mut h, PHI0, PHI0, &(a * cross(&seen_from_0)));
@@ -416,7 +416,7 @@ impl SpatialAngle {
     }
 
     fn near(&self, poses: &mut SpatialPoses, value: f64) -> f64 {
-        let (s, c) = (self.sine.only(poses), self.cosine.only(poses));
+        let (s, c) = (self.sine.value_only(poses), self.cosine.value_only(poses));
         let angle = self.sign * s.atan2(c) + self.offset;
         angle + whole_turns(value - angle)
     }
@@ -473,9 +473,9 @@ mod tests {
                     s: vector(),
                 },
             ];
-            all.push(SpatialCoordinate::Line(SpatialDistance {
+            all.push(SpatialCoordinate::Distance(SpatialDistance {
                 points,
-                tiny: 1e-12,
+                coincidence_distance: 1e-12,
             }));
             all.push(SpatialCoordinate::Slide(SpatialSlide {
                 body: i,
@@ -488,7 +488,7 @@ mod tests {
                 directions: [a, b],
             };
             let (n, d) = (vector().normalize(), vector().normalize());
-            all.push(SpatialCoordinate::Dot(dot(n, d)));
+            all.push(SpatialCoordinate::DirectionProduct(dot(n, d)));
             let e = n.cross(&vector()).normalize();
             all.push(SpatialCoordinate::Angle(SpatialAngle {
                 sine: dot(n.cross(&e), d),
@@ -549,7 +549,7 @@ mod tests {
                             "{measure:?} gradient {c}: {slope} {}",
                             g[c]
                         );
-                        assert!(g[c] == 0.0 || measure.touches(c));
+                        assert!(g[c] == 0.0 || measure.depends_on(c));
                         for r in 0..12 {
                             let slope = difference(|x| moved(x).1[r]);
                             assert!(
@@ -557,7 +557,7 @@ mod tests {
                                 "{measure:?} hessian {r} {c}: {slope} {}",
                                 h[r][c]
                             );
-                            assert!(h[r][c] == 0.0 || measure.curved(r, c));
+                            assert!(h[r][c] == 0.0 || measure.has_curvature(r, c));
                         }
                     }
                 }
@@ -572,12 +572,15 @@ mod tests {
                 body: Some(0),
                 s: Vec3::new(1.0, 0.0, 0.5),
             }; 2],
-            tiny: 1e-12,
+            coincidence_distance: 1e-12,
         };
         let q = [0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0];
         let (length, g) = line.value(&mut SpatialPoses::new(&q));
         assert_eq!((length, g), (0.0, [0.0; 12]));
         assert_eq!(line.hessian(&mut SpatialPoses::new(&q)), [[0.0; 12]; 12]);
-        assert!(line.coincident(&mut SpatialPoses::new(&q)).is_some());
+        assert!(
+            line.coincidence_gradients(&mut SpatialPoses::new(&q))
+                .is_some()
+        );
     }
 }

@@ -68,12 +68,12 @@ impl geometry::BodyInertia for SpatialInertia {
         }
     }
 
-    fn driven(&self, cx: &EvaluationContext, v: &[f64]) -> f64 {
+    fn driven_power(&self, cx: &EvaluationContext, v: &[f64]) -> f64 {
         0.5 * self.mass.rate(cx) * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     }
 
     #[inline]
-    fn gyroscopic(&self, _cx: &EvaluationContext, v: &[f64], out: &mut [f64]) {
+    fn add_gyroscopic_force(&self, _cx: &EvaluationContext, v: &[f64], out: &mut [f64]) {
         let w = spin(v);
         let moment = w.cross(&(self.j * w));
         for k in 0..3 {
@@ -81,7 +81,14 @@ impl geometry::BodyInertia for SpatialInertia {
         }
     }
 
-    fn tangent(&self, cx: &EvaluationContext, v: &[f64], mass: f64, damping: f64, out: &mut [f64]) {
+    fn add_tangent(
+        &self,
+        cx: &EvaluationContext,
+        v: &[f64],
+        mass: f64,
+        damping: f64,
+        out: &mut [f64],
+    ) {
         let m = mass * self.mass.get(cx);
         for slot in self.translation {
             out[slot as usize] += m;

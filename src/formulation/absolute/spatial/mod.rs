@@ -41,7 +41,7 @@ fn rotation(w: &[f64]) -> Vec3 {
 impl Geometry<12> for SpatialGeometry {
     const DIMENSION: usize = 3;
     const STORED: usize = 7;
-    const ROTATES: bool = true;
+    const HAS_ROTATIONS: bool = true;
 
     type Poses<'a> = SpatialPoses<'a>;
     type BodyPoint = SpatialPoint;
@@ -54,7 +54,7 @@ impl Geometry<12> for SpatialGeometry {
         SpatialPoses::new(q)
     }
 
-    fn start(body: &model::Body, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(body: &model::Body, q: &mut [f64], v: &mut [f64]) {
         let turned = rotation::normalized(&body.orientation);
         let w = Vec3::from(body.angular_velocity);
         let d = rotation::matrix(&turned) * Vec3::from(body.center_of_mass);
@@ -75,9 +75,9 @@ impl Geometry<12> for SpatialGeometry {
         }
     }
 
-    fn place(poses: &mut SpatialPoses, point: &SpatialPoint) -> [f64; 3] {
+    fn position(poses: &mut SpatialPoses, point: &SpatialPoint) -> [f64; 3] {
         let pose = poses.get(point.body);
-        array(pose.r + pose.turn(&point.s))
+        array(pose.r + pose.to_ground(&point.s))
     }
 
     fn motion(poses: &mut SpatialPoses, point: &SpatialPoint, v: &[f64], a: &[f64]) -> PointMotion {
@@ -85,13 +85,13 @@ impl Geometry<12> for SpatialGeometry {
         let (rate, acc) = (twist(v, point.body), twist(a, point.body));
         let (s, w) = (&point.s, &rate.w);
         PointMotion {
-            position: array(pose.r + pose.turn(s)),
-            velocity: array(rate.v + pose.turn(&w.cross(s))),
-            acceleration: array(acc.v + pose.turn(&(acc.w.cross(s) + w.cross(&w.cross(s))))),
+            position: array(pose.r + pose.to_ground(s)),
+            velocity: array(rate.v + pose.to_ground(&w.cross(s))),
+            acceleration: array(acc.v + pose.to_ground(&(acc.w.cross(s) + w.cross(&w.cross(s))))),
             angle: 0.0,
-            angular_velocity: array(pose.turn(w)),
+            angular_velocity: array(pose.to_ground(w)),
             // d(R ω)/dt = R ω', since ω × ω = 0
-            angular_acceleration: array(pose.turn(&acc.w)),
+            angular_acceleration: array(pose.to_ground(&acc.w)),
         }
     }
 
@@ -99,22 +99,14 @@ impl Geometry<12> for SpatialGeometry {
         poses.quaternion(point.body)
     }
 
-    fn load(poses: &mut SpatialPoses, point: &SpatialPoint, f: &[f64]) -> Wrench {
+    fn wrench(poses: &mut SpatialPoses, point: &SpatialPoint, f: &[f64]) -> Wrench {
         let pose = poses.get(point.body);
         let force = Vec3::new(f[0], f[1], f[2]);
-        let about_center = pose.turn(&rotation(f));
+        let about_center = pose.to_ground(&rotation(f));
         Wrench {
             force: array(force),
-            moment: array(about_center - pose.turn(&point.s).cross(&force)),
+            moment: array(about_center - pose.to_ground(&point.s).cross(&force)),
         }
-    }
-
-    fn generalised(poses: &mut SpatialPoses, point: &SpatialPoint, load: &Wrench, out: &mut [f64]) {
-        let pose = poses.get(point.body);
-        let (force, moment) = (Vec3::from(load.force), Vec3::from(load.moment));
-        let about_center = pose.turn_back(&(moment + pose.turn(&point.s).cross(&force)));
-        out[..3].copy_from_slice(force.as_slice());
-        out[3..6].copy_from_slice(about_center.as_slice());
     }
 
     fn relative_quaternion(poses: &mut SpatialPoses, bodies: [BodyRef; 2]) -> [f64; 4] {

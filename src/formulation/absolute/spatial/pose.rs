@@ -37,13 +37,13 @@ impl SpatialPose {
 
     /// A vector of body axes in ground axes: R s.
     #[inline]
-    pub fn turn(&self, s: &Vec3) -> Vec3 {
+    pub fn to_ground(&self, s: &Vec3) -> Vec3 {
         self.rotation * s
     }
 
     /// A vector of ground axes in body axes: Rᵀ d.
     #[inline]
-    pub fn turn_back(&self, d: &Vec3) -> Vec3 {
+    pub fn to_body(&self, d: &Vec3) -> Vec3 {
         self.rotation.tr_mul(d)
     }
 }
@@ -73,13 +73,13 @@ pub fn twist(v: &[f64], body: BodyRef) -> SpatialTwist {
 }
 
 /// Number of poses remembered, a power of two.
-const REMEMBERED: usize = 4;
+const CACHED_POSES: usize = 4;
 
 /// The poses of one configuration, worked out when asked for; the last few are remembered.
 pub struct SpatialPoses<'a> {
     q: &'a [f64],
-    keys: [usize; REMEMBERED],
-    poses: [SpatialPose; REMEMBERED],
+    keys: [usize; CACHED_POSES],
+    poses: [SpatialPose; CACHED_POSES],
 }
 
 impl<'a> SpatialPoses<'a> {
@@ -88,8 +88,8 @@ impl<'a> SpatialPoses<'a> {
     pub fn new(q: &'a [f64]) -> Self {
         Self {
             q,
-            keys: [usize::MAX; REMEMBERED],
-            poses: [SpatialPose::GROUND; REMEMBERED],
+            keys: [usize::MAX; CACHED_POSES],
+            poses: [SpatialPose::GROUND; CACHED_POSES],
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> SpatialPoses<'a> {
         let Some(b) = body else {
             return SpatialPose::GROUND;
         };
-        let k = b & (REMEMBERED - 1);
+        let k = b & (CACHED_POSES - 1);
         if self.keys[k] != b {
             self.poses[k] = SpatialPose::new(&self.q[7 * b..7 * b + 7]);
             self.keys[k] = b;

@@ -120,7 +120,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 friction,
             });
             if friction.is_some() {
-                constraint.friction_slots = Some(self.slots.pair(bodies, |_, _| true));
+                constraint.friction_slots = Some(self.slots.body_pair(bodies, |_, _| true));
             }
             if let Some(depth) = self.context.overlap(&constraint) {
                 return Err(self.error(&format!(
@@ -146,8 +146,8 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 (W::displacement_along(points(&ends[0]), *normal), radius)
             }
             ContactSurface::Corner { point, .. } => (W::distance(points(point), tiny), radius),
-            ContactSurface::Sphere { point, radius: own } => {
-                (W::distance(points(point), tiny), own + radius)
+            ContactSurface::Sphere { point, radius: r0 } => {
+                (W::distance(points(point), tiny), r0 + radius)
             }
             ContactSurface::Smooth(outline) => {
                 match W::height_above_outline(bodies[0], outline, center) {

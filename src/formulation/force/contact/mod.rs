@@ -1,5 +1,5 @@
-//! Compliant contact of a point, ball or disc with a face of another body. With δ the depth, n the normal out of the face, u the
-//! velocity of body 1 against body 0 at the place of contact and u_t its part along the face:
+//! Compliant contact of a point, sphere or disc with a surface of another body. With δ the penetration depth, n the outward normal of
+//! the surface, u the velocity of body 1 relative to body 0 at the contact point and u_t its tangential part:
 //!
 //! ```text
 //!   N = k δ + d δ̇   or   k δⁿ (1 + d δ̇),   never negative,      δ̇ = −n·u
@@ -7,7 +7,8 @@
 //!   V = k δⁿ⁺¹/(n + 1),      dissipated = (N − k δⁿ) δ̇ + N μ |u_t|
 //! ```
 //!
-//! Touching and parting are modes ([`touch`]); a piece of an outline has two more: the ball is beside it, or behind it.
+//! Separated, loaded and relaxing are modes ([`unilateral`]). A bounded surface (a piece of an outline) has two more: the sphere is
+//! outside its ends, or behind it.
 
 mod build;
 pub mod outline;
@@ -23,12 +24,12 @@ use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 use surface::{ContactSurface, Proximity};
 
-/// Beside a piece of an outline.
+/// Outside the ends of a bounded surface.
 const OUTSIDE_ENDS: i32 = 3;
-/// Deeper than a contact can be: on the far side of a piece of an outline.
+/// Deeper than the largest penetration: on the far side of a bounded surface.
 const BEHIND: i32 = 4;
 
-/// How a contact presses.
+/// The law of the normal force.
 #[derive(Clone, Copy, Debug)]
 pub struct NormalForce {
     /// k
@@ -37,12 +38,12 @@ pub struct NormalForce {
     pub exponent: f64,
     /// d
     pub damping: DrivenValue,
-    /// The damping grows with the depth: Hunt and Crossley.
+    /// Damping proportional to the elastic force (Hunt and Crossley).
     pub hunt_crossley: bool,
 }
 
 impl NormalForce {
-    /// k δⁿ, continued oddly past zero.
+    /// Returns k δⁿ, continued as an odd function to δ < 0.
     fn elastic<T: Scalar>(&self, cx: &EvaluationContext, depth: T) -> T {
         let (k, x) = (self.stiffness.get(cx), depth.value());
         if self.exponent == 1.0 {
@@ -52,7 +53,7 @@ impl NormalForce {
         depth.chain(k * power * x, k * self.exponent * power)
     }
 
-    /// N, whatever its sign.
+    /// Returns N, also where it is negative.
     fn force<T: Scalar>(&self, cx: &EvaluationContext, depth: T, rate: T) -> T {
         let elastic = self.elastic(cx, depth);
         let d = self.damping.get(cx);
@@ -68,21 +69,22 @@ impl NormalForce {
     }
 }
 
-/// A contact.
+/// A compliant contact.
 #[derive(Clone, Debug)]
 pub struct Contact {
-    /// Of body 0.
+    /// Surface of body 0.
     pub surface: ContactSurface,
-    /// Centre of the ball of body 1, seen from the centre of mass.
+    /// Centre of the sphere of body 1, relative to the centre of mass.
     pub center: [f64; 3],
-    /// Of the ball; zero is a point.
+    /// Radius of the sphere; zero for a point.
     pub radius: f64,
     /// Normal force.
     pub normal_law: NormalForce,
-    /// Along the face.
+    /// Tangential friction.
     pub friction: Option<Friction>,
 }
 
+/// The sphere relative to the surface: proximity, penetration rate δ̇ and slip velocity u_t.
 struct ContactPoint<T> {
     proximity: Proximity<T>,
     rate: T,
@@ -91,19 +93,19 @@ struct ContactPoint<T> {
 
 impl Contact {
     fn contact_point<T: Scalar>(&self, [a, b]: &[BodyFrame<T>; 2]) -> ContactPoint<T> {
-        let meeting = self
+        let proximity = self
             .surface
             .proximity(a, &b.point_position(&self.center), self.radius);
         let u = minus(
-            &b.velocity_at(&meeting.point),
-            &a.velocity_at(&meeting.point),
+            &b.velocity_at(&proximity.point),
+            &a.velocity_at(&proximity.point),
         );
-        let parting = dot(&meeting.normal, &u);
-        let along = minus(&u, &times(parting, &meeting.normal));
+        let opening_rate = dot(&proximity.normal, &u);
+        let slip = minus(&u, &times(opening_rate, &proximity.normal));
         ContactPoint {
-            proximity: meeting,
-            rate: -parting,
-            slip: along,
+            proximity,
+            rate: -opening_rate,
+            slip,
         }
     }
 
@@ -111,7 +113,7 @@ impl Contact {
         self.normal_law.force(cx, at.proximity.depth, at.rate)
     }
 
-    /// The mode for a place that is not beside the face.
+    /// Returns the mode of a sphere that is not outside the ends of the surface.
     fn mode_within_ends(&self, cx: &EvaluationContext, at: &ContactPoint<f64>) -> i32 {
         if at.proximity.depth > self.surface.max_depth() {
             BEHIND
@@ -172,15 +174,15 @@ impl SpatialForce for Contact {
         }
         let normal = self.normal_force(cx, &at);
         let squared = dot(&at.slip, &at.slip);
-        let rubbed =
+        let friction_loss =
             (self.friction.as_ref()).map_or(0.0, |f| normal * f.over_speed(cx, squared) * squared);
         Power {
-            dissipated: (normal - elastic) * at.rate + rubbed,
+            dissipated: (normal - elastic) * at.rate + friction_loss,
             supplied: 0.0,
         }
     }
 
-    /// The depth is shown as length, pressing as a positive force.
+    /// Penetration depth as length, and the normal force, positive in compression.
     fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
         let at = self.contact_point(bodies);
         let force = if cx.modes[0] == unilateral::LOADED {
@@ -226,8 +228,8 @@ impl SpatialForce for Contact {
         modes: &mut [i32],
     ) {
         let at = self.contact_point(bodies);
-        let beside = self.surface.is_bounded() && at.proximity.margins.iter().any(|m| *m < 0.0);
-        modes[0] = if beside {
+        let outside = self.surface.is_bounded() && at.proximity.margins.iter().any(|m| *m < 0.0);
+        modes[0] = if outside {
             OUTSIDE_ENDS
         } else {
             self.mode_within_ends(cx, &at)
@@ -255,7 +257,7 @@ impl SpatialForce for Contact {
         let at = self.contact_point(bodies);
         modes[0] = match (modes[0], i) {
             (OUTSIDE_ENDS, 2 | 3) => {
-                // The margin that was crossed is zero to rounding: only the other one decides.
+                // The distance that crossed zero is rounding: only the other end decides.
                 let other = at.proximity.margins[3 - i];
                 if other < 0.0 {
                     OUTSIDE_ENDS
@@ -264,7 +266,7 @@ impl SpatialForce for Contact {
                 }
             }
             (_, 2 | 3) => OUTSIDE_ENDS,
-            // What comes up from behind leaves without being pressed.
+            // A sphere that returns from behind separates without a contact force.
             (BEHIND, _) => unilateral::SEPARATED,
             (mode, i) => unilateral::mode_after(mode, i, at.proximity.depth),
         };

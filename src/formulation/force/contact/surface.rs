@@ -1,8 +1,8 @@
-//! What can be touched: a plane, a ball, a piece of an outline. Each says where a ball with a given centre meets it.
+//! Contact surfaces: a plane, a sphere, a piece of an outline. Each computes its proximity to a sphere with a given centre c.
 //!
 //! ```text
-//!   plane    δ = r − n·(c − p)             ball   δ = r₀ + r − |c − p|,   n = (c − p)/|c − p|
-//!   segment  a plane between its ends      corner a ball of radius zero between two segments
+//!   plane    δ = r − n·(c − p)             sphere  δ = r₀ + r − |c − p|,   n = (c − p)/|c − p|
+//!   segment  a plane between its ends      corner  a sphere of radius zero between two segments
 //!   spline   δ = r − n(s)·(c − γ(s)),   (c − γ(s))·γ'(s) = 0
 //! ```
 
@@ -10,30 +10,30 @@ use super::super::body_frame::BodyFrame;
 use super::super::dual::{Scalar, Vector3Of, dot, minus, plus, times};
 use super::outline::SmoothCurve;
 
-/// Where a ball meets a face.
+/// Position of a sphere relative to a surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Proximity<T> {
-    /// δ, positive where they overlap.
+    /// δ, positive if they overlap.
     pub depth: T,
     /// n, ground axes.
     pub normal: Vector3Of<T>,
-    /// Ground frame.
+    /// Contact point, ground frame.
     pub point: Vector3Of<T>,
-    /// Of a piece of an outline: how far inside its two ends, positive inside (m).
+    /// Distances inside the two ends of a bounded surface, positive inside (m).
     pub margins: [T; 2],
 }
 
-/// What can be touched, in the axes of its body, seen from the centre of mass.
+/// A contact surface in body axes, relative to the centre of mass.
 #[derive(Clone, Debug)]
 pub enum ContactSurface {
     /// A half space.
     Plane {
-        /// On it.
+        /// A point on the plane.
         point: [f64; 3],
-        /// Unit vector out of it.
+        /// Outward unit normal.
         normal: [f64; 3],
     },
-    /// A ball.
+    /// A sphere.
     Sphere {
         /// Centre.
         point: [f64; 3],
@@ -42,7 +42,7 @@ pub enum ContactSurface {
     },
     /// A straight piece of an outline.
     Segment {
-        /// Where it begins and ends.
+        /// Start and end.
         ends: [[f64; 3]; 2],
         /// Unit vector along it.
         along: [f64; 3],
@@ -51,11 +51,11 @@ pub enum ContactSurface {
         /// m
         max_depth: f64,
     },
-    /// A corner that sticks out between two segments.
+    /// A convex corner between two segments.
     Corner {
         /// m
         point: [f64; 3],
-        /// Unit vectors along the segment before and the one behind.
+        /// Unit vectors along the segments before and after it.
         along: [[f64; 3]; 2],
         /// m
         max_depth: f64,
@@ -65,7 +65,7 @@ pub enum ContactSurface {
 }
 
 impl ContactSurface {
-    /// It ends somewhere.
+    /// Whether the surface has ends.
     pub fn is_bounded(&self) -> bool {
         match self {
             Self::Plane { .. } | Self::Sphere { .. } => false,
@@ -74,7 +74,7 @@ impl ContactSurface {
         }
     }
 
-    /// Depth beyond which a ball is on another side.
+    /// Returns the depth beyond which a sphere is behind the surface.
     pub fn max_depth(&self) -> f64 {
         match self {
             Self::Plane { .. } | Self::Sphere { .. } => f64::INFINITY,
@@ -88,14 +88,14 @@ impl ContactSurface {
         }
     }
 
-    /// Where a ball about `center` meets it.
+    /// Returns the proximity of a sphere about `center`.
     pub fn proximity<T: Scalar>(
         &self,
         body: &BodyFrame<T>,
         center: &Vector3Of<T>,
         radius: f64,
     ) -> Proximity<T> {
-        let free = [T::constant(1.0); 2];
+        let unbounded = [T::constant(1.0); 2];
         match self {
             Self::Plane { point, normal } => {
                 let n = body.fixed_vector(normal);
@@ -104,12 +104,14 @@ impl ContactSurface {
                     depth: -height + radius,
                     normal: n,
                     point: minus(center, &n.map(|x| x * radius)),
-                    margins: free,
+                    margins: unbounded,
                 }
             }
-            Self::Sphere { point, radius: own } => {
-                sphere_proximity(body, point, *own, center, radius, free)
-            }
+            Self::Sphere { point, radius: r0 } => sphere_proximity(
+                (body.point_position(point), *r0),
+                (center, radius),
+                unbounded,
+            ),
             Self::Segment {
                 ends,
                 along,
@@ -127,53 +129,54 @@ impl ContactSurface {
             }
             Self::Corner { point, along, .. } => {
                 let e = minus(center, &body.point_position(point));
-                let [before, behind] = along.map(|t| dot(&body.fixed_vector(&t), &e));
-                sphere_proximity(body, point, 0.0, center, radius, [before, -behind])
+                let [before, after] = along.map(|t| dot(&body.fixed_vector(&t), &e));
+                sphere_proximity(
+                    (body.point_position(point), 0.0),
+                    (center, radius),
+                    [before, -after],
+                )
             }
             Self::Smooth(curve) => {
-                let seen = body.to_body(&minus(center, &body.r));
-                let found = curve.nearest(&[seen[0], seen[1]]);
+                let local = body.to_body(&minus(center, &body.r));
+                let nearest = curve.nearest(&[local[0], local[1]]);
                 let zero = T::constant(0.0);
-                let n = body.to_ground(&[found.normal[0], found.normal[1], zero]);
-                let on = body.to_ground(&[found.point[0], found.point[1], zero]);
+                let n = body.to_ground(&[nearest.normal[0], nearest.normal[1], zero]);
+                let on = body.to_ground(&[nearest.point[0], nearest.point[1], zero]);
                 Proximity {
-                    depth: -found.height + radius,
+                    depth: -nearest.height + radius,
                     normal: n,
                     point: plus(&body.r, &on),
-                    margins: found.margins,
+                    margins: nearest.margins,
                 }
             }
         }
     }
 }
 
+/// Returns the proximity of two spheres, each given by its centre and radius.
 fn sphere_proximity<T: Scalar>(
-    body: &BodyFrame<T>,
-    point: &[f64; 3],
-    own: f64,
-    center: &Vector3Of<T>,
-    radius: f64,
+    (first, r0): (Vector3Of<T>, f64),
+    (second, r1): (&Vector3Of<T>, f64),
     margins: [T; 2],
 ) -> Proximity<T> {
-    let middle = body.point_position(point);
-    let e = minus(center, &middle);
+    let e = minus(second, &first);
     let squared = dot(&e, &e);
-    // Centres in one place have no direction between them: up, without derivatives.
+    // Coinciding centres have no direction between them: y, without derivatives.
     if !(squared.value() > f64::MIN_POSITIVE) {
         let up = [T::constant(0.0), T::constant(1.0), T::constant(0.0)];
         return Proximity {
-            depth: T::constant(own + radius),
+            depth: T::constant(r0 + r1),
             normal: up,
-            point: middle,
+            point: first,
             margins,
         };
     }
     let distance = squared.sqrt();
     let normal = times(T::constant(1.0) / distance, &e);
     Proximity {
-        depth: -distance + (own + radius),
+        depth: -distance + (r0 + r1),
         normal,
-        point: plus(&middle, &normal.map(|x| x * own)),
+        point: plus(&first, &normal.map(|x| x * r0)),
         margins,
     }
 }
