@@ -26,6 +26,15 @@ pub const FEW_CONSTRAINTS: usize = 100;
 /// Largest weight that is used whatever is asked for: beyond, rows that depend on each other would be amplified rounding.
 pub const MAX_WEIGHT: f64 = 1e12;
 
+/// Penalty of a factorisation with the augmented Lagrangian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Penalty {
+    /// The one given in the settings, if there is one.
+    Given,
+    /// The one chosen from masses and step size.
+    Default,
+}
+
 impl ConstraintHandling {
     /// E relative to G diag(S)⁻¹ Gᵀ for so many rows.
     pub fn regularisation(self, rows: usize) -> f64 {

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::augmented_lagrangian::MAX_WEIGHT;
+use super::augmented_lagrangian::{MAX_WEIGHT, Penalty};
 use super::descriptor_form::DescriptorSolver;
 use super::factorization::{Factorization, Pivots, SaddleMatrix, SaddleSparsity, SingularPivot};
 pub use super::minimum_norm::JacobianAt;
@@ -63,7 +63,6 @@ pub struct SaddlePoint {
     handling: ConstraintHandling,
     /// E where a penalty is given.
     given_regularisation: Option<f64>,
-    ignore_given_penalty: bool,
     /// E as it would be without a penalty, and the diagonal of S.
     default_regularisation: Vec<f64>,
     diagonal: Vec<f64>,
@@ -113,7 +112,6 @@ impl SaddlePoint {
             massless_scaling: vec![1.0; st.nc()],
             handling: ConstraintHandling::Multipliers,
             given_regularisation: None,
-            ignore_given_penalty: false,
             default_regularisation: vec![0.0; st.nc()],
             diagonal: vec![0.0; st.nv()],
             descriptor: lift.map(|lift| DescriptorSolver::new(lift, nv)),
@@ -131,18 +129,12 @@ impl SaddlePoint {
         self.handling
     }
 
-    /// Rows of Φ are divided by `scale` in what is factorised next.
-    pub fn set_constraint_scale(&mut self, scale: f64) {
-        self.given_regularisation = if self.ignore_given_penalty {
-            None
-        } else {
-            self.handling.given_regularisation(scale)
+    /// The constraints are divided by `scale` in the next factorisation, which has this penalty.
+    pub fn set_constraint_scale(&mut self, scale: f64, penalty: Penalty) {
+        self.given_regularisation = match penalty {
+            Penalty::Given => self.handling.given_regularisation(scale),
+            Penalty::Default => None,
         };
-    }
-
-    /// A penalty that was given is left aside for the one chosen from masses and step, or taken up again.
-    pub fn use_default_penalty(&mut self, own: bool) {
-        self.ignore_given_penalty = own;
     }
 
     /// Which rows hold: active in these modes and not left out as dependent.

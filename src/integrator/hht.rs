@@ -13,7 +13,7 @@ use super::error_estimate::max;
 use super::method::Method;
 use super::newton;
 use super::state::{State, Statistics};
-use super::trial::{NearSingular, StepFailure, Trial};
+use super::trial::{StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::System;
 use crate::model::{Corrector, SolverSettings};
@@ -68,11 +68,11 @@ impl Method for HhtMethod {
         work: &mut Workspace,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        work.hht_step(p, s, near_singular, y, stats)?;
+        work.hht_step(p, s, options, y, stats)?;
         if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             self.uncorrected.copy_point(y);
             match work.correct(p, s, y, &mut self.uncorrected, stats) {

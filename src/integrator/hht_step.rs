@@ -15,7 +15,7 @@ use super::tolerances::{
     INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE,
     STEP_PROJECTION,
 };
-use super::trial::NearSingular;
+use super::trial::TrialOptions;
 use super::workspace::{Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
@@ -42,11 +42,11 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        self.newton(p, s, near_singular, y, stats)?;
+        self.newton(p, s, options, y, stats)?;
         if self.size.nc > 0 {
             let closed = self
                 .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])

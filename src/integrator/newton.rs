@@ -14,8 +14,9 @@
 use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
-use super::trial::NearSingular;
+use super::trial::{NearSingular, TrialOptions};
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
+use crate::constraint::augmented_lagrangian::Penalty;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::TangentWeights;
 
@@ -44,7 +45,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
@@ -67,8 +68,8 @@ impl Workspace {
             self.method.beta * natural * natural,
         );
         y.pivot = s.typical_pivot;
-        let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
-        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
+        let (mut regular, mut loaded) = self.factorise_at(p, y, options.penalty)?;
+        if options.near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;
@@ -111,7 +112,7 @@ impl Workspace {
                 return Ok(());
             }
             if !regular || rate > POOR_RATE || iteration >= PATIENCE {
-                (regular, loaded) = self.factorise_at(p, y, stats)?;
+                (regular, loaded) = self.factorise_at(p, y, options.penalty)?;
                 fresh = iteration == 1 && fresh;
             }
             last = size;
@@ -139,7 +140,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         y: &mut Trial,
-        _stats: &mut Statistics,
+        penalty: Penalty,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
         let (there, count) = self.factor_cache.step(h, p.env.parameters);
@@ -169,7 +170,8 @@ impl Workspace {
         self.step_matrix
             .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         self.counts.factorizations += count;
-        self.step_matrix.set_constraint_scale(m.beta * h * h);
+        self.step_matrix
+            .set_constraint_scale(m.beta * h * h, penalty);
         let pivots = self
             .step_matrix
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())

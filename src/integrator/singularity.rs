@@ -18,8 +18,9 @@ use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
-use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial};
+use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
+use crate::constraint::augmented_lagrangian::Penalty;
 use crate::formulation::system::Dimensions;
 use crate::model::Corrector;
 
@@ -100,27 +101,30 @@ impl Integrator {
         target: StepTarget,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
+        let reject = TrialOptions::new(NearSingular::Reject);
         if !self.work.step_matrix.handling().updates_multipliers() {
-            return self.trial_step_or_land(p, s, target, NearSingular::Reject, stats);
+            return self.trial_step_or_land(p, s, target, reject, stats);
         }
         let fixed = self.work.control.fixed().is_some();
-        let near_singular = match fixed {
-            true => NearSingular::Accept,
-            false => NearSingular::Reject,
+        let options = match fixed {
+            true => TrialOptions::new(NearSingular::Accept),
+            false => reject,
         };
-        let mut outcome = self.trial_step_or_land(p, s, target, near_singular, stats);
+        let mut outcome = self.trial_step_or_land(p, s, target, options, stats);
         // A penalty chosen by the user may be too small.
         if matches!(outcome, Err(StepFailure::Newton { .. }))
             && self.work.settings.penalty.is_some()
         {
             stats.event_repeats += 1;
-            self.work.step_matrix.use_default_penalty(true);
-            outcome = self.trial_step_or_land(p, s, target, near_singular, stats);
-            self.work.step_matrix.use_default_penalty(false);
+            let options = TrialOptions {
+                penalty: Penalty::Default,
+                ..options
+            };
+            outcome = self.trial_step_or_land(p, s, target, options, stats);
         }
         match outcome {
             Err(StepFailure::Newton { .. }) if fixed && self.trial.pivot < NEAR_PIVOT_FAILED => {
-                self.trial_step_or_land(p, s, target, NearSingular::Reject, stats)
+                self.trial_step_or_land(p, s, target, reject, stats)
             }
             outcome => outcome,
         }
@@ -132,14 +136,14 @@ impl Integrator {
         p: &Problem,
         s: &State,
         target: StepTarget,
-        near_singular: NearSingular,
+        options: TrialOptions,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
         let StepTarget { h, t1, end } = target;
-        match self.trial_step(p, s, (h, t1), near_singular, stats) {
+        match self.trial_step(p, s, (h, t1), options, stats) {
             Err(StepFailure::NearSingular) if end == StepEnd::Fixed => {
                 stats.event_repeats += 1;
-                self.land_beyond_singularity(p, s, (h, t1), stats)
+                self.land_beyond_singularity(p, s, (h, t1), options.penalty, stats)
             }
             outcome => outcome,
         }
@@ -152,7 +156,7 @@ impl Integrator {
         p: &Problem,
         s: &State,
         (h, t1): (f64, f64),
-        near_singular: NearSingular,
+        options: TrialOptions,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
         let Self {
@@ -162,9 +166,9 @@ impl Integrator {
             ..
         } = self;
         y.begin(s, h, t1);
-        match method.trial_step(work, p, s, near_singular, y, stats) {
+        match method.trial_step(work, p, s, options, y, stats) {
             Err(StepFailure::Newton { .. })
-                if near_singular == NearSingular::Reject
+                if options.near_singular == NearSingular::Reject
                     && y.pivot < NEAR_PIVOT_FAILED
                     && y.pivot < UNUSUAL_PART * s.typical_pivot =>
             {
@@ -180,8 +184,14 @@ impl Integrator {
         p: &Problem,
         s: &State,
         (h, t1): (f64, f64),
+        penalty: Penalty,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
+        let [reject, accept] =
+            [NearSingular::Reject, NearSingular::Accept].map(|near_singular| TrialOptions {
+                near_singular,
+                penalty,
+            });
         // A step cut short to land may be too short to get beyond the singular position.
         let mut natural = h.max(s.next_h);
         let mut ratios = BEYOND_END.iter();
@@ -189,7 +199,7 @@ impl Integrator {
         while let Some(next) = ratios.next() {
             ratio = f64::max(ratio, *next);
             let far = ratio * natural;
-            match self.trial_step(p, s, (far, s.t + far), NearSingular::Reject, stats) {
+            match self.trial_step(p, s, (far, s.t + far), reject, stats) {
                 Ok(e) if self.work.control.accepts(e) || natural == h => {
                     if self.interpolate_back(p, s, (h, t1), stats).is_ok() {
                         // The error grows with the cube of the step.
@@ -206,7 +216,7 @@ impl Integrator {
             }
             stats.event_repeats += 1;
         }
-        self.trial_step(p, s, (h, t1), NearSingular::Accept, stats)
+        self.trial_step(p, s, (h, t1), accept, stats)
     }
 
     /// Interpolates the trial, which ends further on, back to size `h` and time `t1`.

@@ -27,7 +27,7 @@ use super::controller::StepSizeLaw;
 use super::method::Method;
 use super::newton::{culprit, largest};
 use super::state::{State, Statistics};
-use super::trial::{Culprit, NearSingular, StepFailure, Trial};
+use super::trial::{Culprit, StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
@@ -370,7 +370,7 @@ impl Method for Vsa23 {
         work: &mut Workspace,
         p: &Problem,
         s: &State,
-        _near_singular: NearSingular,
+        _options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> std::result::Result<f64, StepFailure> {
