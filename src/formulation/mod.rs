@@ -16,6 +16,7 @@ pub mod relative;
 pub mod selection;
 pub mod system;
 pub mod topological;
+pub mod transformed;
 pub mod user_system;
 
 pub use mechanism::{BodyAssembly, Mechanism};

@@ -12,7 +12,7 @@ use super::singular_accelerations::SingularPoint;
 use super::state::{StartReport, State, Statistics};
 use super::tolerances::{CONSISTENT_VELOCITY, JERK_RESIDUAL};
 use super::trial::{StepFailure, Trial};
-use super::workspace::{Problem, Workspace};
+use super::workspace::{PhasePoint, Problem, Workspace};
 use crate::constraint::factorization::Pivots;
 
 /// Pivot of the scaled constraints below which a point is too close to a singular position to solve for accelerations.
@@ -37,7 +37,7 @@ impl Integrator {
         let violated = self.trial.redundant_residual.1;
         let (t, q, v) = (self.trial.t, &self.trial.q, &self.trial.v);
         let Ok(mut now) = self.work.redundant_at(p, t, q, v) else {
-            self.work.select(p.system, s);
+            self.work.select_active(p.system, s);
             return false;
         };
         if now.len() > before.len() {
@@ -54,7 +54,7 @@ impl Integrator {
                 s.redundant[i] = true;
             }
         }
-        self.work.select(p.system, s);
+        self.work.select_active(p.system, s);
         if changed {
             s.newton_contraction = f64::INFINITY;
             s.jerk_known = false;
@@ -85,7 +85,7 @@ impl Integrator {
         }
         work.reassemble(p, y.t, &mut y.q, &y.v)?;
         work.factorise_mass(p, y.t, &y.q, &y.v)?;
-        work.fit(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
+        work.project_velocity(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
         let Trial {
             t,
             q,
@@ -94,7 +94,7 @@ impl Integrator {
             lambda,
             ..
         } = &mut *y;
-        work.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        work.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         work.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         s.q.copy_from_slice(&y.q);
         s.v.copy_from_slice(&y.v);
@@ -106,7 +106,7 @@ impl Integrator {
 
 impl Workspace {
     /// Redundant ones of all constraints active in the modes, at a point. Leaves the mass matrix with all of them selected:
-    /// [`Workspace::select`] restores the selection.
+    /// [`Workspace::select_active`] restores the selection.
     fn redundant_at(
         &mut self,
         p: &Problem,
@@ -119,14 +119,14 @@ impl Workspace {
         let cx = self.inputs.at(p, t);
         self.mass_matrix
             .load_mass(&self.sparsity, p.system, &cx, q, v)?;
-        self.dependent_rows(p, t, q, v)
+        self.redundant_constraints(p, t, q, v)
     }
 
     /// Determines the redundant constraints at the state, in new modes. Allocates.
     pub fn find_redundant(&mut self, p: &Problem, s: &mut State) -> Result<(), StepFailure> {
         let redundant = self.redundant_at(p, s.t, &s.q, &s.v)?;
         s.set_redundant(&redundant);
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Workspace {
             return Ok(true);
         }
         s.redundant.copy_from_slice(&at_start);
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         self.factorise_mass(p, s.t, &s.q, &s.v)?;
         Ok(false)
     }
@@ -173,7 +173,7 @@ impl Workspace {
         if !at_start.contains(&true) {
             return Ok(false);
         }
-        let e = LATER * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+        let e = LATER * self.time_scale(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
         if !e.is_finite() {
             return Ok(false);
         }
@@ -181,7 +181,7 @@ impl Workspace {
         let mut q = s.q.clone();
         p.system.retract(&s.q, &w, &mut q);
         s.redundant.fill(false);
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         // A position that cannot be closed there means constraints that contradict each other; the first step reports that.
         let closed = self.reassemble(p, s.t + e, &mut q, &s.v).is_ok();
         let later = self.redundant_at(p, s.t + e, &q, &s.v)?;
@@ -191,7 +191,7 @@ impl Workspace {
         } else {
             s.redundant.copy_from_slice(&at_start);
         }
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         Ok(fewer)
     }
 }

@@ -10,7 +10,7 @@ use super::accelerations::InitialGuess;
 use super::state::{State, Statistics};
 use super::tolerances::JERK_RESIDUAL;
 use super::trial::{StepFailure, Trial};
-use super::workspace::Problem;
+use super::workspace::{PhasePoint, Problem};
 
 /// Conditioning of the dependent coordinates below which the end of a step is moved if it can be ...
 const NEAR_SINGULAR: f64 = 3e-3;
@@ -83,8 +83,8 @@ impl Integrator {
             lambda,
             ..
         } = &mut *y;
-        work.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        y.h = (s.next_h).min(work.turn(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
+        work.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
+        y.h = (s.next_h).min(work.time_scale(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
         work.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)
     }
 }

@@ -12,7 +12,7 @@ use super::singularity::SINGULAR_PIVOT;
 use super::state::{State, Statistics};
 use super::tolerances::{ACCELERATION_RESIDUAL, CONSISTENT_VELOCITY, STEP_PROJECTION};
 use super::trial::StepFailure;
-use super::workspace::{Problem, Workspace};
+use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::formulation::system::Dimensions;
 
@@ -84,36 +84,6 @@ impl SideWorkspace {
     }
 }
 
-/// Workspace of [`Workspace::project_accelerations`].
-#[derive(Default)]
-pub(super) struct ProjectedWorkspace {
-    /// −(G q̈ + γ), and G q̈.
-    residual: Vec<f64>,
-    jacobian_times_acc: Vec<f64>,
-    /// Correction of q̈ with its multipliers.
-    correction: Vec<f64>,
-    mu: Vec<f64>,
-    /// f − M q̈, and M q̈.
-    imbalance: Vec<f64>,
-    inertia: Vec<f64>,
-}
-
-impl ProjectedWorkspace {
-    pub fn new(size: &Dimensions) -> Self {
-        if size.nc == 0 {
-            return Self::default();
-        }
-        Self {
-            residual: vec![0.0; size.nc],
-            jacobian_times_acc: vec![0.0; size.nc],
-            correction: vec![0.0; size.nv],
-            mu: vec![0.0; size.nc],
-            imbalance: vec![0.0; size.nv],
-            inertia: vec![0.0; size.nv],
-        }
-    }
-}
-
 impl Workspace {
     /// Computes accelerations, multipliers and jerk at a point where the constraints do not determine them, although they do on
     /// both sides of it. Returns true if so; then the mass matrix is that of a side. Returns false, with nothing changed, if
@@ -128,7 +98,7 @@ impl Workspace {
         if pivots.smallest_constraint >= SINGULAR_PIVOT {
             return Ok(false);
         }
-        let mut e = SIDE_DISTANCE * self.turn(p, at.t, at.q, at.v, at.acc, at.scale);
+        let mut e = SIDE_DISTANCE * self.time_scale(p, at.t, at.q, at.v, at.acc, at.scale);
         if !e.is_finite() {
             return Ok(false);
         }
@@ -198,8 +168,8 @@ impl Workspace {
             if pivots.smallest_constraint < SINGULAR_PIVOT {
                 return Ok(false);
             }
-            self.fit(p, t, q, v, CONSISTENT_VELOCITY);
-            self.accelerations(p, t, q, v, acc, lambda, stats)?;
+            self.project_velocity(p, t, q, v, CONSISTENT_VELOCITY);
+            self.accelerations(p, PhasePoint { t, q, v }, acc, lambda, stats)?;
             for i in 0..acc.len() {
                 mean[0][i] += 0.5 * acc[i];
                 mean[1][i] += sign * acc[i] / (2.0 * e);
@@ -213,56 +183,32 @@ impl Workspace {
 
     /// Projects given accelerations onto G q̈ + γ = 0 and computes the multipliers that leave the smallest imbalance of forces,
     /// with the factorised mass matrix.
-    pub fn project_accelerations(
+    pub fn project_motion(
         &mut self,
         p: &Problem,
-        t: f64,
-        (q, v): (&[f64], &[f64]),
+        at: PhasePoint,
         acc: &mut [f64],
         lambda: &mut [f64],
     ) -> Result<(), StepFailure> {
+        let PhasePoint { t, q, v } = at;
+        self.project_acceleration(p, t, (q, v), acc, STEP_PROJECTION);
         let cx = self.inputs.at(p, t);
-        let ProjectedWorkspace {
-            residual,
-            jacobian_times_acc,
-            correction,
-            mu,
-            imbalance,
-            inertia,
-        } = &mut self.projected;
-        p.system.constraint_acceleration_bias(&cx, q, v, residual);
-        self.mass_matrix
-            .jacobian_times(&self.sparsity, acc, jacobian_times_acc);
-        for i in 0..residual.len() {
-            residual[i] = -(residual[i] + jacobian_times_acc[i]);
-        }
-        self.mass_matrix.minimum_norm_correction_here(
-            &self.sparsity,
-            residual,
-            acc,
-            STEP_PROJECTION,
-            correction,
-            mu,
-            &mut self.counts,
-        );
-        for i in 0..acc.len() {
-            acc[i] += correction[i];
-        }
+        let EvaluationVectors { force, inertia, .. } = &mut self.evaluation;
         // Constraint friction depends on the multipliers: a second solve uses those of the first.
         let solves = 1 + usize::from(self.character.has_constraint_friction);
         lambda.fill(0.0);
         for _ in 0..solves {
-            p.system.force(&cx, q, v, imbalance)?;
-            p.system.constraint_friction(&cx, q, v, lambda, imbalance);
+            p.system.force(&cx, q, v, force)?;
+            p.system.constraint_friction(&cx, q, v, lambda, force);
             p.system.mass_times(&cx, q, acc, inertia);
-            for i in 0..imbalance.len() {
-                imbalance[i] -= inertia[i];
+            for i in 0..force.len() {
+                force[i] -= inertia[i];
             }
             lambda.fill(0.0);
             self.mass_matrix.solve_exact(
                 &self.sparsity,
                 ACCELERATION_RESIDUAL,
-                imbalance,
+                force,
                 lambda,
                 &mut self.counts,
             );

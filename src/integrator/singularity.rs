@@ -19,7 +19,7 @@ use super::interpolation::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial, TrialOptions};
-use super::workspace::{Problem, Workspace};
+use super::workspace::{PhasePoint, Problem, Workspace};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::formulation::system::Dimensions;
 use crate::model::Corrector;
@@ -235,7 +235,7 @@ impl Integrator {
             .lambda_beyond
             .copy_from_slice(&y.lambda);
         let outcome = work.make_consistent(p, y, stats);
-        work.select(p.system, s);
+        work.select_active(p.system, s);
         outcome?;
         // The next step continues with the trend of λ towards the regular point beyond, not with the one at this point.
         for i in 0..y.lambda.len() {
@@ -337,7 +337,7 @@ impl Workspace {
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
-        self.fit(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
+        self.project_velocity(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         let Trial {
             t,
             q,
@@ -347,16 +347,16 @@ impl Workspace {
             ..
         } = &mut *y;
         if singular {
-            self.project_accelerations(p, *t, (q, v), acc, lambda)?;
+            self.project_motion(p, PhasePoint { t: *t, q, v }, acc, lambda)?;
         } else {
             // The jerk stays that of the polynomial: solved for, it would amplify rounding once more.
-            self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+            self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         }
         Ok(())
     }
 
     /// Factorises the mass matrix at a point and deactivates constraints whose pivot there is below [`SINGULAR_PIVOT`]. Returns
-    /// true if there are any; [`Workspace::select`] activates them again.
+    /// true if there are any; [`Workspace::select_active`] activates them again.
     pub fn deactivate_singular_constraints(
         &mut self,
         p: &Problem,

@@ -1,6 +1,7 @@
 //! The state of a run, its counters, and the results of a start and of a step.
 
 use crate::formulation::system::{Dimensions, System};
+pub use crate::model::counters::Statistics;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,43 +239,6 @@ impl State {
         event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;
     }
-}
-
-/// Counters since start, each counted where the work happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// Accepted steps.
-    pub steps: u64,
-    /// Trial steps rejected by the error test.
-    pub rejected: u64,
-    /// Trial steps that failed, mostly because Newton's iteration did not converge.
-    pub newton_failures: u64,
-    /// Steps repeated to end on an event or away from a singular position.
-    pub event_repeats: u64,
-    /// Newton iterations.
-    pub newton_iterations: u64,
-    /// Residuals of the equations of motion evaluated by Newton's iteration.
-    pub residuals: u64,
-    /// Force evaluations of any kind.
-    pub evaluations: u64,
-    /// Matrix factorisations.
-    pub factorizations: u64,
-    /// Back-substitutions.
-    pub solves: u64,
-    /// Accepted steps that kept the fourth-order correction.
-    pub corrected: u64,
-    /// Events handled.
-    pub events: u64,
-    /// Smallest accepted step (s); infinite before the first one.
-    pub smallest_step: f64,
-    /// Largest accepted step (s).
-    pub largest_step: f64,
-    /// Last accepted step (s).
-    pub step_size: f64,
-    /// Estimated error of the last accepted step over the tolerance.
-    pub error: f64,
-    /// Largest estimated error of an accepted step over the tolerance.
-    pub worst_error: f64,
 }
 
 impl Statistics {

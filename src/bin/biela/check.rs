@@ -141,7 +141,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
         item(
             text,
             &force.name,
-            &format!("{}, {place}", model.force_type(force)),
+            &format!("{}, {place}", model.force_type(force).name()),
         );
     });
     let gravity = list(&model.gravity[..model.dimension]);

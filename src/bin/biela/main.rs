@@ -7,6 +7,7 @@
 //! ```
 
 mod check;
+mod cpu_time;
 mod csv;
 mod explain;
 mod grid;

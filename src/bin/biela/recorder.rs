@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::component::{Instance, Observer, StepProbe};
-use cpu_time::ProcessTime;
 
 use crate::Failure;
+use crate::cpu_time::CpuClock;
 use crate::csv::Csv;
 use crate::grid::Grid;
 use crate::output;
@@ -156,11 +156,11 @@ impl Observer for Recorder {
         if !self.waiting(end) {
             return Ok(());
         }
-        let began = ProcessTime::now();
+        let began = CpuClock::Process.now();
         let outcome = self.record(start, end, &mut |t, references, values| {
             probe.values(t, references, values)
         });
-        self.spent += began.elapsed();
+        self.spent += CpuClock::Process.now() - began;
         outcome
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use biela::component::{Causality, Instance, Variable};
 use biela::integrator::Statistics;
+use biela::model::counters::{COUNTERS, CounterValue, Shown};
 use biela::model::{Experiment, Model};
-use cpu_time::ProcessTime;
 
 use crate::Failure;
+use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::grid::Grid;
 use crate::json::Object;
@@ -129,9 +130,9 @@ fn simulate(
     recorder: &mut Recorder,
 ) -> (biela::Result<()>, Duration) {
     let recording = recorder.spent();
-    let began = ProcessTime::now();
+    let began = CpuClock::Process.now();
     let outcome = advance(instance, experiment.stop, points, recorder);
-    let cpu = began.elapsed();
+    let cpu = CpuClock::Process.now() - began;
     (outcome, cpu.saturating_sub(recorder.spent() - recording))
 }
 
@@ -303,17 +304,12 @@ impl Results {
             .fold(Object::default(), |map, (output, &value)| {
                 map.number(&output.name, value)
             });
-        Object::default()
-            .count("steps", s.steps)
-            .count("rejected", s.rejected)
-            .count("newton_failures", s.newton_failures)
-            .count("newton_iterations", s.newton_iterations)
-            .count("residuals", s.residuals)
-            .count("factorizations", s.factorizations)
-            .count("solves", s.solves)
-            .number("smallest_step", s.smallest_step)
-            .number("largest_step", s.largest_step)
-            .number("worst_error", s.worst_error)
+        let shown = (COUNTERS.iter()).filter(|counter| counter.shown.contains(&Shown::Json));
+        shown
+            .fold(Object::default(), |map, counter| match (counter.value)(s) {
+                CounterValue::Count(count) => map.count(counter.name, count),
+                CounterValue::Real(value) => map.number(counter.name, value),
+            })
             .number("cpu_seconds", self.cpu.as_secs_f64())
             .number("real_time_factor", self.real_time_factor())
             .number("energy_drift", self.energy_drift)

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::body_map::{BodyMap, MOST};
+use super::body_map::{BodyMap, MAX_Y};
 use super::layout::NaturalLayout;
 use super::{Natural, NaturalCache as Point};
 use crate::formulation::{EvaluationContext, Sparsity, System, TangentWeights};
@@ -166,7 +166,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             let b = block.bodies[0];
             let (m, shape) = self.mass(b, cx);
             // M over y couples equal components: r with itself, columns with columns.
-            let mut t = [[0.0; MOST]; MOST];
+            let mut t = [[0.0; MAX_Y]; MAX_Y];
             for &(j, column, value) in &self.layout.bodies[b].entries {
                 let (j, c, value) = (
                     j as usize / dimension,
@@ -188,7 +188,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     /// out += factor ∂(Jᵀ g)/∂x at constant g, the generalised force of one body.
     fn add_turned(&self, block: &TangentBlock, load: &[f64], factor: f64, out: &mut [f64]) {
         let dimension = W::DIMENSION;
-        let mut t = [[0.0; MOST]; MOST];
+        let mut t = [[0.0; MAX_Y]; MAX_Y];
         for &(m, column, value) in &self.layout.bodies[block.bodies[0]].entries {
             let Some(m) = (m as usize).checked_sub(dimension) else {
                 continue;
@@ -204,7 +204,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += Lᵀ t, t over y and the own coordinates of one body.
-    fn add_spread(&self, block: &TangentBlock, t: &[[f64; MOST]; MOST], out: &mut [f64]) {
+    fn add_spread(&self, block: &TangentBlock, t: &[[f64; MAX_Y]; MAX_Y], out: &mut [f64]) {
         let body = &self.layout.bodies[block.bodies[0]];
         let n = body.own.len();
         for &(i, row, value) in &body.entries {
@@ -242,7 +242,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     ) {
         let [_, j] = block.bodies;
         let n = self.layout.bodies[j].own.len();
-        let (mut y, mut arm) = ([0.0; MOST], [0.0; WIDEST * MOST]);
+        let (mut y, mut arm) = ([0.0; MAX_Y], [0.0; WIDEST * MAX_Y]);
         self.form_rate(j, x_dot, &mut y[..Self::Y]);
         self.arm(j, &y[..Self::Y], &mut arm);
         arm[..W::DIMENSION * n].fill(0.0);
@@ -264,7 +264,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         }
         let [i, j] = block.bodies;
         let [rows, columns] = [i, j].map(|b| self.layout.bodies[b].own.len());
-        let mut t = [[0.0; MOST]; WIDEST];
+        let mut t = [[0.0; MAX_Y]; WIDEST];
         for &(slot, k, l) in &block.slots {
             let s = factor * s[slot as usize];
             if s != 0.0 {

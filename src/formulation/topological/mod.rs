@@ -116,7 +116,7 @@ impl Topological {
             inner,
             layout,
             whole_rows,
-            rechoose: model.solver.rechoose,
+            rechoose: model.solver.repartition,
             first,
             work: Cached::new(work),
         };

@@ -2,10 +2,11 @@
 
 use super::kinematics::{CoordinateKind, CoordinateLayout};
 use super::{Topological, TopologicalCache};
+use crate::formulation::relative::closure::ClosureConstraints;
+use crate::formulation::transformed::VelocityTransformation;
 use crate::formulation::{
-    ConfigurationSpace, CoordinatePartitioning, Crossing, Dimensions, Energy, Evaluated,
-    EvaluationContext, EventEffect, FullConstraintSet, HybridSystem, MotionPoint, Power,
-    Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, CoordinatePartitioning, Dimensions, Energy, Evaluated, EvaluationContext,
+    FullConstraintSet, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::linalg::rotation::{self, Vec3};
 
@@ -249,25 +250,11 @@ impl System for Topological {
     }
 
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
-        let Some(work) = self.moving(q, v) else {
-            return Energy {
-                kinetic: f64::NAN,
-                potential: f64::NAN,
-            };
-        };
-        let place = &work.here;
-        (self.inner).energy(cx, place.z(&self.layout), &place.rates.z_dot)
+        self.inner_energy(cx, q, v)
     }
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let Some(work) = self.moving(q, v) else {
-            return Power {
-                dissipated: f64::NAN,
-                supplied: f64::NAN,
-            };
-        };
-        let place = &work.here;
-        (self.inner).power(cx, place.z(&self.layout), &place.rates.z_dot)
+        self.inner_power(cx, q, v)
     }
 
     fn coordinate_name(&self, i: usize) -> String {
@@ -343,99 +330,49 @@ impl ConfigurationSpace for Topological {
     }
 }
 
-impl HybridSystem for Topological {
-    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
-        let work = &mut *self.lock();
-        self.inner.active_constraints(modes, &mut work.active);
-        for (out, &row) in rows.iter_mut().zip(&self.layout.own) {
-            *out = work.active[row];
-        }
+impl VelocityTransformation for Topological {
+    type Inner = dyn ClosureConstraints;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
     }
 
-    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        if let Some(work) = self.moving(q, v) {
-            let place = &work.here;
-            (self.inner).initial_modes(cx, place.z(&self.layout), &place.rates.z_dot, modes);
-        }
+    fn with_velocities<R>(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        evaluate: impl FnOnce(&[f64], &[f64]) -> R,
+    ) -> Option<R> {
+        let work = self.moving(q, v)?;
+        let place = &work.here;
+        Some(evaluate(place.z(&self.layout), &place.rates.z_dot))
     }
 
-    fn event_functions(
+    fn with_motion<R>(
         &self,
         cx: &EvaluationContext,
         at: &MotionPoint,
-        phi: &mut [f64],
-        rate: &mut [f64],
-    ) {
-        if self.layout.inner.ne == 0 {
-            return;
-        }
-        let Some(mut guard) = self.moving(at.q, at.v) else {
-            phi.fill(f64::NAN);
-            return rate.fill(f64::NAN);
-        };
-        let motion = self.expand(cx, &mut guard, at);
-        self.inner.event_functions(cx, &motion, phi, rate);
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.inner.crossing(modes, i)
-    }
-
-    fn handle_event(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        modes: &mut [i32],
         n: &mut [f64],
-    ) -> EventEffect {
-        let Some(mut guard) = self.moving(at.q, at.v) else {
-            n.fill(f64::NAN);
-            return EventEffect::Mode;
-        };
-        let (l, work) = (&self.layout, &mut *guard);
-        let mut gradient = std::mem::take(&mut work.z[3]);
-        let motion = self.expand(cx, work, at);
-        let reaction = self
-            .inner
-            .handle_event(cx, &motion, i, modes, &mut gradient);
-        work.z[3] = gradient;
-        work.gather(l, 3, n);
-        reaction
-    }
-
-    fn tangential_direction(
-        &self,
-        cx: &EvaluationContext,
-        at: &MotionPoint,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<TangentialFriction> {
+        evaluate: impl FnOnce(&MotionPoint, &mut [f64]) -> R,
+    ) -> Option<R> {
         let mut guard = self.moving(at.q, at.v)?;
         let (l, work) = (&self.layout, &mut *guard);
         let mut gradient = std::mem::take(&mut work.z[3]);
-        let motion = self.expand(cx, work, at);
-        let slip = self
-            .inner
-            .tangential_direction(cx, &motion, i, direction, &mut gradient);
+        gradient.fill(0.0);
+        let result = evaluate(&self.expand(cx, work, at), &mut gradient);
         work.z[3] = gradient;
-        if slip.is_some() {
-            work.gather(l, 3, t);
+        if !n.is_empty() {
+            work.gather(l, 3, n);
         }
-        slip
+        Some(result)
     }
 
-    fn event_name(&self, i: usize) -> String {
-        self.inner.event_name(i)
-    }
-
-    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.inner.deactivate_unilateral(modes, gaps);
-    }
-
-    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
-        self.inner.activate_unilateral(i, modes);
+    fn active(&self, modes: &[i32], active: &mut [bool]) {
+        let work = &mut *self.lock();
+        self.inner.active_constraints(modes, &mut work.active);
+        for (out, &row) in active.iter_mut().zip(&self.layout.own) {
+            *out = work.active[row];
+        }
     }
 }
 

@@ -14,8 +14,9 @@ use super::super::newton::{culprit, largest};
 use super::super::state::{State, Statistics};
 use super::super::trial::{Culprit, StepFailure};
 use super::super::workspace::{Problem, Workspace, first_not_finite};
+use crate::constraint::refinement::RefinementOptions;
 use crate::constraint::saddle_point::SaddlePoint;
-use crate::formulation::system::{Dimensions, System, TangentWeights};
+use crate::formulation::system::{Dimensions, MotionPoint, System, TangentWeights};
 use crate::linalg::norm::max_abs;
 
 /// Iterations before a trial step fails.
@@ -314,10 +315,9 @@ impl StageIteration {
         if dlambda.is_empty() && !work.character.velocity_forces {
             saddle.solve(&work.sparsity, dx, dlambda, &mut work.counts);
         } else {
+            let options = RefinementOptions::exact(SOLVED, REFINEMENTS);
             let (matrix, factor) = (&saddle.matrix, &mut saddle.factor);
-            let sparsity = &work.sparsity;
-            let done =
-                factor.solve_refined(sparsity, matrix, false, SOLVED, REFINEMENTS, dx, dlambda);
+            let done = factor.solve_refined(&work.sparsity, matrix, options, dx, dlambda);
             work.counts.solves += done.solves as u64;
         }
     }
@@ -341,10 +341,12 @@ impl StageIteration {
             &work.sparsity,
             p.system,
             &cx,
-            &y.q,
-            &y.v,
-            &y.acc,
-            &y.lambda,
+            &MotionPoint {
+                q: &y.q,
+                v: &y.v,
+                a: &y.acc,
+                lambda: &y.lambda,
+            },
             &weights,
         )?;
         let nv = work.size.nv;
