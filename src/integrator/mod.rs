@@ -31,7 +31,7 @@ mod repartition;
 mod singular_accelerations;
 mod singularity;
 pub mod stability;
-mod start;
+pub mod start;
 mod state;
 mod step;
 mod tolerances;

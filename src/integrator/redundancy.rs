@@ -122,7 +122,7 @@ impl Workspace {
             .mass_matrix
             .load_mass(&self.sparsity, p.system, &cx, q, v);
         loaded?;
-        self.dependent_rows(p, t, q, v)
+        self.redundant_constraints(p, t, q, v)
     }
 
     /// Rows that depend on each other at the start only because it is a singular position do not a moment later: these are
