@@ -93,7 +93,7 @@ impl Workspace {
         }
         let mut fresh = true;
         let mut last = f64::NAN;
-        (y.newton_contraction, y.contraction_uses) = (s.newton_contraction, s.rate_uses);
+        (y.newton_contraction, y.contraction_uses) = (s.newton_contraction, s.contraction_uses);
         let patient = self.size.nc == 0 || self.step_matrix.handling().updates_multipliers();
         let slow = patient && self.control.fixed().is_some();
         let limit = if slow { SLOW_LIMIT } else { LIMIT };
@@ -104,8 +104,9 @@ impl Workspace {
                 |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
             let rate = size / last;
             if iteration == 1 {
-                let trusted =
-                    regular && s.newton_contraction < GOOD_RATE && s.rate_uses < TRUSTED_STEPS;
+                let trusted = regular
+                    && s.newton_contraction < GOOD_RATE
+                    && s.contraction_uses < TRUSTED_STEPS;
                 if trusted && converged(2.0 * s.newton_contraction * size) {
                     y.contraction_uses += 1;
                     return Ok(());
