@@ -11,27 +11,15 @@ use crate::model::{Input, Model, Output, Parameter, Target, TextPosition};
 use std::collections::HashMap;
 
 const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "name of the variable");
-const TARGET: Key = Key::new(
-    "target",
-    KeyKind::Text,
-    "",
-    REQUIRED,
-    "the number it sets, <element>.<field>; no two may set the same",
-);
-const UNIT: Key = Key::new(
-    "unit",
-    KeyKind::Text,
-    "",
-    "that of the value",
-    "unit shown to other programs; it must be that of the value, nothing is converted",
-);
-const START: Key = Key::new(
-    "start",
-    KeyKind::Number(Range::Finite),
-    "that of the value",
-    "the element's value",
-    "value until it is set",
-);
+#[rustfmt::skip]
+const TARGET: Key = Key::new("target", KeyKind::Text, "", REQUIRED,
+    "the number it sets, <element>.<field>; no two may set the same");
+#[rustfmt::skip]
+const UNIT: Key = Key::new("unit", KeyKind::Text, "", "that of the value",
+    "unit shown to other programs; it must be that of the value, nothing is converted");
+#[rustfmt::skip]
+const START: Key = Key::new("start", KeyKind::Number(Range::Finite), "that of the value", "the element's value",
+    "value until it is set");
 
 pub(super) const INPUT: KeyGroup = KeyGroup::new(
     "input",
@@ -45,18 +33,13 @@ pub(super) const PARAMETER: KeyGroup = KeyGroup::new(
     &[&[NAME, TARGET, UNIT, START]],
 );
 
+#[rustfmt::skip]
 pub(super) const OUTPUT: KeyGroup = KeyGroup::new(
     "output",
     "A quantity that is visible from outside.",
     &[&[
         NAME,
-        Key::new(
-            "source",
-            KeyKind::Text,
-            "",
-            REQUIRED,
-            "the quantity, <element>.<field>",
-        ),
+        Key::new("source", KeyKind::Text, "", REQUIRED, "the quantity, <element>.<field>"),
         UNIT,
     ]],
 );
