@@ -123,7 +123,7 @@ pub(super) fn body(table: &TableReader) -> Result<Body> {
         center_of_mass: table.vector("center_of_mass")?.unwrap_or_default(),
         prescribed,
         shape: table.table("shape")?.map(|t| shape(&t)).transpose()?,
-        place: table.place(),
+        text_position: table.text_position(),
         ..Body::default()
     };
     if plane {
@@ -245,6 +245,6 @@ pub(super) fn sensor(table: &TableReader, names: &Names) -> Result<Sensor> {
         name: name.to_owned(),
         body: names.body(table, body, table.offset_of("body"))?,
         point: table.vector("point")?.unwrap_or_default(),
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }

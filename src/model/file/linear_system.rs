@@ -92,7 +92,7 @@ pub(super) fn linear_system(
         weight: Arc::new(column(weight, 1.0)),
         position: Arc::new(column(position, 0.0)),
         velocity: Arc::new(column(velocity, 0.0)),
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 

@@ -146,7 +146,7 @@ pub(super) fn motion(table: &TableReader, names: &Names, model: &Model) -> Resul
         on,
         axis,
         law: law(table, at_start)?,
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 

@@ -71,7 +71,7 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
             let (target, start) = set_by(table, model, names, is_input)?;
             let offset = table.offset_of("target");
             if let Some((other, first)) = driven.insert(target, (name, offset)) {
-                let TextPosition { line, column } = table.source().place(first);
+                let TextPosition { line, column } = table.source().text_position(first);
                 let message = format!(
                     "{} is already set by \"{other}\" at {line}:{column}",
                     model.target_name(target)
@@ -80,14 +80,14 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
             }
             let free = matches!(target, Target::SystemForce(_));
             let unit = unit(table, model.unit_of_target(target), free)?;
-            let (name, place) = (name.to_owned(), table.place());
+            let (name, text_position) = (name.to_owned(), table.text_position());
             if is_input {
                 model.inputs.push(Input {
                     name,
                     target,
                     unit,
                     start,
-                    place,
+                    text_position,
                 });
             } else {
                 model.parameters.push(Parameter {
@@ -95,7 +95,7 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
                     target,
                     unit,
                     start,
-                    place,
+                    text_position,
                 });
             }
             *model.number_mut(target) = start;
@@ -118,7 +118,7 @@ fn output(table: &TableReader, model: &Model, names: &Names) -> Result<Output> {
         name: name.to_owned(),
         source: source.to_owned(),
         unit: unit(table, model.unit(quantity), quantity.unit_is_free())?,
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 

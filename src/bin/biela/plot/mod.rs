@@ -65,7 +65,7 @@ pub fn prepare(model: &mut Model) -> PictureLayout {
                     name: format!("{HIDDEN}{source}"),
                     source,
                     unit: None,
-                    place: TextPosition::default(),
+                    text_position: TextPosition::default(),
                 });
             }
         }
@@ -223,7 +223,7 @@ mod tests {
             },
             system: None,
             motions: vec![],
-            own: None,
+            user_system: None,
             bodies: vec![
                 body(0, "crank", None),
                 body(1, "rod", None),
@@ -258,7 +258,7 @@ mod tests {
                 name: "middle".to_owned(),
                 body: Some(1),
                 point: [0.0; 3],
-                place: TextPosition::default(),
+                text_position: TextPosition::default(),
             }],
             inputs: Vec::new(),
             outputs: Vec::new(),

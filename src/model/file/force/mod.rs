@@ -73,7 +73,7 @@ pub(super) fn force(reader: &ForceReader) -> Result<Force> {
         name: name.to_owned(),
         kind,
         on,
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 
