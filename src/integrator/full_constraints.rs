@@ -53,7 +53,7 @@ impl FullConstraints {
 
 impl Workspace {
     /// Room for all rows, if there is a use for it.
-    pub fn make_all_rows(&mut self, system: &dyn System) {
+    pub fn prepare_full_constraints(&mut self, system: &dyn System) {
         if self.full_constraints.is_none() {
             self.full_constraints = system
                 .full_constraints()
@@ -62,7 +62,7 @@ impl Workspace {
     }
 
     /// Rows that hold and follow from the others; M and G are loaded in `mass`. Allocates.
-    pub fn dependent_rows(
+    pub fn redundant_constraints(
         &mut self,
         p: &Problem,
         t: f64,
@@ -80,7 +80,7 @@ impl Workspace {
             // A lifted one has all rows in its matrix already.
             _ => return Ok(self.mass_matrix.redundant_constraints(&self.sparsity)),
         };
-        self.make_all_rows(p.system);
+        self.prepare_full_constraints(p.system);
         let Some(all) = &mut self.full_constraints else {
             return Ok(Vec::new());
         };

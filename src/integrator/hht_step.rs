@@ -4,11 +4,13 @@
 //!   history   a = (1−α) q̈₁ + α q̈₀,   δ = (a − ã)/h,   δ' = (δ − δ₀)/((h₀ + h)/2)
 //! ```
 
+use super::accelerations::{InitialGuess, JerkPoint};
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::state::{State, Statistics};
-use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE};
-use super::trial::{NearSingular, StepFailure, Trial};
+use super::tolerances::{JERK_RESIDUAL, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE};
+use super::trial::{StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
+use crate::formulation::system::MotionPoint;
 
 /// Closes what Newton's tolerance leaves open.
 const CLOSURE: ClosureOptions = ClosureOptions {
@@ -27,11 +29,11 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        self.newton(p, s, near_singular, y, stats)?;
+        self.newton(p, s, options, y, stats)?;
         if self.size.nc > 0 {
             let closed = self
                 .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
@@ -64,6 +66,33 @@ impl Workspace {
             y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / y.h;
         }
         Ok(())
+    }
+
+    /// Loads G at the end of the trial into the mass matrix, after a correction has been taken back.
+    pub fn reload_jacobian(&mut self, p: &Problem, y: &Trial) {
+        let cx = self.inputs.at(p, y.t);
+        self.mass_matrix
+            .load_jacobian(&self.sparsity, p.system, &cx, &y.q);
+    }
+
+    /// Solves for the jerk at the end of an accepted step that was not corrected, for the corrector of the next step. If that
+    /// fails, the next step is not corrected.
+    pub fn jerk_at_end(&mut self, p: &Problem, y: &mut Trial, stats: &mut Statistics) {
+        // dλ/dt stays the difference of the step: that of a stiff system is no prediction.
+        let mut lambda_dot = std::mem::take(&mut self.projection.multipliers);
+        let at = MotionPoint {
+            q: &y.q,
+            v: &y.v,
+            a: &y.acc,
+            lambda: &y.lambda,
+        };
+        let point = JerkPoint { t: y.t, h: y.h, at };
+        let guess = InitialGuess::Nothing(JERK_RESIDUAL);
+        y.jerk_known = self.factorise_mass(p, y.t, &y.q, &y.v).is_ok()
+            && self
+                .jerk(p, &point, guess, &mut y.jerk, &mut lambda_dot, stats)
+                .is_ok();
+        self.projection.multipliers = lambda_dot;
     }
 
     /// a = (1−α) q̈₁ + α q̈₀

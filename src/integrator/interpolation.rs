@@ -293,7 +293,7 @@ impl Integrator {
             .select_active(system, &modes, &segment.dropped);
         core.mass_matrix
             .select_active(system, &modes, &segment.dropped);
-        let outcome = core.consistent(&p, t, out, &CLOSURE);
+        let outcome = core.make_sample_consistent(&p, out, &CLOSURE);
         self.modes = modes;
         outcome.map_err(|r| r.error(system, t, 0.0))
     }

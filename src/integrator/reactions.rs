@@ -92,7 +92,7 @@ impl Workspace {
                 .full_constraints()
                 .is_some_and(FullConstraintSet::multipliers_hidden)
         {
-            self.make_all_rows(system);
+            self.prepare_full_constraints(system);
         }
     }
 
