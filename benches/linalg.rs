@@ -3,11 +3,14 @@
 //! Times are the smallest over repeats, in microseconds. `docs/linear-algebra.md` explains the tables and keeps a run.
 
 #[allow(dead_code)]
-#[path = "../src/constraint/samples.rs"]
+#[path = "../src/constraint/tests/samples.rs"]
 mod samples;
 
-use biela::constraint::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
+use biela::constraint::factorization::Factorization;
+use biela::constraint::matrix::SaddleMatrix;
+use biela::constraint::sparsity::{Backend, SaddleSparsity};
 use biela::formulation::Sparsity;
+use biela::linalg::random::Random;
 use biela::linalg::{ordering, sparse_ldl};
 use samples::Sample;
 use std::hint::black_box;
@@ -148,7 +151,7 @@ fn main() {
                 .map(|&(k, j)| (sample.nv as u32 + k, j)),
         );
         let graph = ordering::AdjacencyGraph::new(n, couplings);
-        let plain = ordering::plain(&graph);
+        let plain = graph.minimum_degree();
         let begin = Instant::now();
         let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv]);
         let setup = begin.elapsed().as_secs_f64() * 1e3;

@@ -12,8 +12,10 @@
 //! `-- --one CASE STEPS [--auto]` only makes so many steps, `-- --bare CASE TIMES` only factors and solves so often, for
 //! counting instructions, and `-- --bodies CASE` says how many bodies it has (`benches/instructions.sh`).
 
-use biela::constraint::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
-use biela::constraint::saddle_point::REGULARISATION;
+use biela::constraint::factorization::Factorization;
+use biela::constraint::matrix::SaddleMatrix;
+use biela::constraint::regularisation::REGULARISATION;
+use biela::constraint::sparsity::{Backend, SaddleSparsity};
 use biela::formulation::absolute::PlanarAbsolute;
 use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
 use biela::integrator::{Environment, Hht, Integrator, State};

@@ -9,10 +9,11 @@ use super::instance_state::InstancePhase;
 use super::log::{LogCategory, LogLevel};
 use super::values::environment;
 use crate::error::{Error, Result};
-use crate::formulation::{BodyAssembly, EvaluationContext, FullConstraintSet, MotionPoint};
-use crate::integrator::{Sample, StartReport, State};
-use crate::model::Target;
+use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint};
+use crate::integrator::start::assemble;
+use crate::integrator::{Environment, Sample, StartReport, State};
 use crate::model::quantity::{MotionField, Quantity};
+use crate::model::{SolverSettings, Target};
 
 /// Motion of the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
 const WORTH_A_LOOK: f64 = 1e-3;
@@ -115,30 +116,13 @@ impl Instance {
         let mut state = State::default();
         let env = environment(&drive);
         let Sample { q, v, .. } = &mut self.scratch.sample;
-        let bodies = (self.integrator).assemble_bodies(&*self.mechanism, &env, start, q, v)?;
+        let mechanism = &*self.mechanism;
+        let bodies = assemble_bodies(mechanism, &self.model.solver, &env, start, q, v)?;
         let mut report = self
             .integrator
-            .start(&*self.mechanism, &env, start, q, v, &mut state)?;
+            .start(mechanism, &env, start, q, v, &mut state)?;
         if let Some(bodies) = bodies {
-            let size = |read_off: &dyn BodyAssembly| read_off.bodies().dimensions().nv;
-            let hides = self
-                .mechanism
-                .full_constraints()
-                .is_some_and(FullConstraintSet::multipliers_hidden);
-            if let (true, Some(there)) = (hides, self.mechanism.body_assembly().map(size)) {
-                // Which joints follow from others is known where all of them are constraints; what can move stays the same.
-                let free = there.saturating_sub(bodies.rank);
-                report.rank = self.mechanism.dimensions().nv.saturating_sub(free);
-                report.redundant.clone_from(&bodies.redundant);
-            }
-            report.closure_before = bodies.closure_before;
-            report.moved = bodies.moved;
-            report.immovable = bodies.immovable;
-            report.velocity_changed = bodies.velocity_changed;
-            if report.redundant.is_empty() {
-                // Rows that coordinates hold may follow from others too.
-                report.redundant = bodies.redundant;
-            }
+            report = merge_reports(mechanism, bodies, report);
         }
 
         self.scratch.known.forget();
@@ -187,6 +171,60 @@ impl Instance {
                     .map(|field| (self.mechanism).evaluate(&cx, Quantity::Motion(k, field), &at));
             }
         }
+    }
+}
+
+/// Assembles the bodies of a mechanism whose coordinates are computed from body poses. `q` and `v` become those of the assembled
+/// bodies. `None`, with `q` and `v` unchanged, for other mechanisms.
+fn assemble_bodies(
+    mechanism: &dyn Mechanism,
+    settings: &SolverSettings,
+    env: &Environment,
+    t: f64,
+    q: &mut [f64],
+    v: &mut [f64],
+) -> Result<Option<StartReport>> {
+    let Some(assembly) = mechanism.body_assembly() else {
+        return Ok(None);
+    };
+    let bodies = assembly.bodies();
+    let size = bodies.dimensions();
+    let (mut poses, mut velocities) = (vec![0.0; size.nq], vec![0.0; size.nv]);
+    bodies.initial_state(&mut poses, &mut velocities);
+    let report = assemble(bodies, settings, env, t, &mut poses, &mut velocities)?;
+    match assembly.coordinates_from_bodies(&poses, &velocities, q, v) {
+        None => Ok(Some(report)),
+        Some(joint) => Err(Error::Assembly {
+            closure: report.closure_before,
+            culprits: vec![joint],
+        }),
+    }
+}
+
+/// The report of a start whose bodies were assembled first.
+fn merge_reports(
+    mechanism: &dyn Mechanism,
+    bodies: StartReport,
+    start: StartReport,
+) -> StartReport {
+    let hidden = mechanism
+        .full_constraints()
+        .is_some_and(FullConstraintSet::multipliers_hidden);
+    let (mut rank, mut redundant) = (start.rank, start.redundant);
+    if let (true, Some(assembly)) = (hidden, mechanism.body_assembly()) {
+        // The redundant joints are those of the bodies, where all joints are constraints. The degrees of freedom are the same.
+        let free = (assembly.bodies().dimensions().nv).saturating_sub(bodies.rank);
+        rank = mechanism.dimensions().nv.saturating_sub(free);
+        redundant.clone_from(&bodies.redundant);
+    }
+    if redundant.is_empty() {
+        // Constraints that are eliminated by coordinates may be redundant too.
+        redundant = bodies.redundant.clone();
+    }
+    StartReport {
+        rank,
+        redundant,
+        ..bodies
     }
 }
 

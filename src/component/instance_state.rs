@@ -174,21 +174,7 @@ impl Instance {
 /// and how it is laid out does not count. The same in every process and on every machine: FNV-1a over the model's
 /// fields as `Debug` writes them, which is exact for numbers.
 pub(super) fn fingerprint(model: &Model) -> u64 {
-    let mut bare = model.clone();
-    bare.origin.clear();
-    fnv(without_places(&format!("{bare:?}")).as_bytes())
-}
-
-/// Leaves out every `Place { .. }`.
-fn without_places(text: &str) -> String {
-    const PLACE: &str = "Place { line: ";
-    let mut bare = String::with_capacity(text.len());
-    let mut parts = text.split(PLACE);
-    bare.extend(parts.next());
-    for part in parts {
-        bare.extend(part.split_once('}').map(|(_, rest)| rest));
-    }
-    bare
+    fnv(format!("{:?}", model.without_text_positions()).as_bytes())
 }
 
 /// 64-bit FNV-1a (Fowler, Noll, Vo). A single changed byte always changes it.

@@ -104,8 +104,9 @@ impl Instance {
         Self::from_model(Model::from_text_in(text, "model", base_dir)?)
     }
 
-    /// From a model already read.
+    /// From a model, which is validated first.
     pub fn from_model(model: Model) -> Result<Self> {
+        model.validate()?;
         let mechanism = crate::formulation::build(&model)?;
         Self::from_mechanism(model, mechanism)
     }

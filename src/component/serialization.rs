@@ -15,6 +15,7 @@ use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
 use crate::formulation::Dimensions;
 use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
+use crate::model::counters::CounterMut;
 
 /// Not text, and spoilt by a transfer that takes it for text.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
@@ -336,41 +337,11 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
 }
 
 fn visit_statistics(c: &mut impl Codec, statistics: &mut Statistics) -> Result<()> {
-    let Statistics {
-        steps,
-        rejected,
-        newton_failures,
-        event_repeats,
-        newton_iterations,
-        residuals,
-        evaluations,
-        factorizations,
-        solves,
-        corrected,
-        events,
-        smallest_step,
-        largest_step,
-        step_size,
-        error,
-        worst_error,
-    } = statistics;
-    for x in [
-        steps,
-        rejected,
-        newton_failures,
-        event_repeats,
-        newton_iterations,
-        residuals,
-        evaluations,
-        factorizations,
-        solves,
-        corrected,
-        events,
-    ] {
-        c.u64(x)?;
-    }
-    for x in [smallest_step, largest_step, step_size, error, worst_error] {
-        c.f64(x)?;
+    for field in statistics.fields_mut() {
+        match field {
+            CounterMut::Count(count) => c.u64(count)?,
+            CounterMut::Real(value) => c.f64(value)?,
+        }
     }
     Ok(())
 }

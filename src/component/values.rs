@@ -14,7 +14,7 @@ use super::{ExternalSignals, Instance, InstanceScratch};
 use crate::error::{Error, Result};
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::integrator::{Environment, Signals, State, Statistics};
-use crate::model::quantity::{Quantity, SolverField};
+use crate::model::quantity::Quantity;
 
 impl Instance {
     /// Sets inputs and parameters, each from the present time on; on failure nothing is set. An input is held at the
@@ -443,22 +443,9 @@ impl<'a> QuantityPoint<'a> {
             | Quantity::Acceleration(_)
             | Quantity::Multiplier(_) => mechanism.evaluate(&self.cx, quantity, &self.motion),
             Quantity::Energy(field) => self.account(mechanism).field(field),
-            Quantity::Solver(field) => counter(self.statistics, field),
+            Quantity::Solver(index) => index.value(self.statistics),
             Quantity::Time => self.cx.t,
         }
-    }
-}
-
-fn counter(statistics: &Statistics, field: SolverField) -> f64 {
-    match field {
-        SolverField::Steps => statistics.steps as f64,
-        SolverField::Rejected => statistics.rejected as f64,
-        SolverField::NewtonIterations => statistics.newton_iterations as f64,
-        SolverField::Residuals => statistics.residuals as f64,
-        SolverField::Factorizations => statistics.factorizations as f64,
-        SolverField::Solves => statistics.solves as f64,
-        SolverField::StepSize => statistics.step_size,
-        SolverField::Error => statistics.error,
     }
 }
 

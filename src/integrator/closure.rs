@@ -8,7 +8,7 @@
 use super::tolerances::{INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
 use super::trial::{Culprit, StepFailure};
 use super::workspace::{Problem, Workspace};
-use crate::formulation::Dimensions;
+use crate::formulation::system::Dimensions;
 
 /// When a position closure ends. Residuals are |Φ_i| over the scale of the constraint; the bounds are multiplied by the
 /// magnitude of the coordinates.

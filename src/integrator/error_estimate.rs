@@ -14,6 +14,7 @@
 //!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k the order the controller counts on
 //! ```
 
+use super::corrector::ErrorVectors;
 use super::state::State;
 use super::tolerances::TANGENT_PROJECTION;
 use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
@@ -39,7 +40,11 @@ impl Workspace {
     fn calibrated(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         let (h, m) = (y.h, self.method);
         let h3 = h * h * h;
-        let [e, ..] = &mut self.scratch.v;
+        let ErrorVectors {
+            error: e,
+            velocity_error: ev,
+            ..
+        } = &mut self.errors;
         if self.character.rotations {
             p.system.bracket(&y.v, &y.acc, e);
         } else {
@@ -48,7 +53,6 @@ impl Workspace {
         for i in 0..e.len() {
             e[i] = h3 * (m.cq * y.delta[i] - e[i] / 12.0);
         }
-        let [e, ev, ..] = &mut self.scratch.v;
         for i in 0..ev.len() {
             ev[i] = m.cv * h3 * y.delta_dot[i];
         }
@@ -69,12 +73,12 @@ impl Workspace {
 
     fn seed(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         let c = y.h * y.h * y.h / 24.0;
-        let [e, ..] = &mut self.scratch.v;
+        let e = &mut self.errors.error;
         for i in 0..e.len() {
             e[i] = c * (y.delta[i] - s.delta[i]);
         }
         let cx = self.inputs.at(p, y.t);
-        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[0])
+        p.system.norm(&cx, &y.q, &s.scale, &self.errors.error)
     }
 
     /// What moving constraints hide of the error of a plain step: ‖D − P D‖.
@@ -83,21 +87,25 @@ impl Workspace {
             return 0.0;
         }
         self.hermite_defect(p, s, y);
-        let [tangent, whole, none, ..] = &mut self.scratch.v;
-        whole.copy_from_slice(tangent);
+        let ErrorVectors {
+            error,
+            velocity_error: none,
+            removed,
+        } = &mut self.errors;
+        removed.copy_from_slice(error);
         none.fill(0.0);
         let here = self.mass_matrix.jacobian_at();
         self.step_matrix.project_tangent_pair(
             &self.sparsity,
             here,
             TANGENT_PROJECTION,
-            [tangent, none],
+            [error, none],
             &mut self.counts,
         );
-        for i in 0..whole.len() {
-            whole[i] -= tangent[i];
+        for i in 0..removed.len() {
+            removed[i] -= error[i];
         }
-        self.hidden(p, s, y)
+        self.removed_norm(p, s, y)
     }
 
     /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.

@@ -1,15 +1,16 @@
-//! Looking at other points than the present one without changing anything the future depends on:
+//! Evaluation at points other than the present one, without changing the state or its counters.
 //!
 //! ```text
-//!   balance   A [q̈; λ] = [f(q, v, u, p); −γ]       at any q, v and with any inputs and parameters
-//!   settle    the same after q and v have been put onto the constraints, by least motion
+//!   balance_at      A [q̈; λ] = [f(q, v, u, p); −γ]       at any q, v and with any inputs and parameters
+//!   consistent_at   the same after q has been closed and v projected
 //! ```
 //!
-//! Only work space is used: the state is read, its counters stay. Rows and modes are those of the state.
+//! Modes and redundant constraints are those of the state.
 
 use super::closure::{ClosureMatrix, ClosureOptions};
-use super::tolerances::ASSEMBLY_CLOSURE;
-use super::workspace::{Problem, StepFailure};
+use super::tolerances::{ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, OPEN_AFTER_ASSEMBLY};
+use super::trial::StepFailure;
+use super::workspace::{PhasePoint, Problem, Workspace};
 use super::{Environment, Integrator, Sample, State, Statistics};
 use crate::error::Result;
 use crate::formulation::system::System;
@@ -26,8 +27,7 @@ const CLOSURE: ClosureOptions = ClosureOptions {
 };
 
 impl Integrator {
-    /// The state has been replaced by another one: what was kept of the abandoned one is dropped (factors that serve
-    /// more than one step, the step kept for interpolation).
+    /// Drops all that belongs to the history of a replaced state: cached factorisations and the step kept for interpolation.
     pub fn forget(&mut self) {
         self.segment.forget();
         self.work.factor_cache.drop_all();
@@ -41,20 +41,25 @@ impl Integrator {
         state: &State,
         out: &mut Sample,
     ) -> Result<()> {
-        let (t, p) = self.look(system, env, state, out);
-        let core = &mut self.work;
-        let mut unused = Statistics::default();
-        let outcome = core.factorise_mass(&p, t, &out.q, &out.v).and_then(|_| {
-            let Sample {
-                q, v, acc, lambda, ..
-            } = out;
-            core.accelerations(&p, t, q, v, acc, lambda, &mut unused)
+        let p = self.problem_of(system, env, state);
+        let work = &mut self.work;
+        let Sample {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = out;
+        let outcome = work.factorise_mass(&p, *t, q, v).and_then(|_| {
+            let at = PhasePoint { t: *t, q, v };
+            work.accelerations(&p, at, acc, lambda, &mut Statistics::default())
         });
-        core.counts = Default::default();
-        outcome.map_err(|r: StepFailure| r.error(system, t, 0.0))
+        work.counts = Default::default();
+        outcome.map_err(|failure| failure.error(system, *t, 0.0))
     }
 
-    /// Puts the `q` and `v` of `out` onto the constraints at its `t`; then as [`Integrator::balance_at`].
+    /// Closes the `q` and projects the `v` of `out` at its `t`; then as [`Integrator::balance_at`].
     pub fn consistent_at(
         &mut self,
         system: &dyn System,
@@ -62,25 +67,54 @@ impl Integrator {
         state: &State,
         out: &mut Sample,
     ) -> Result<()> {
-        let (t, p) = self.look(system, env, state, out);
-        let outcome = self.work.consistent(&p, t, out, &CLOSURE);
-        outcome.map_err(|r: StepFailure| r.error(system, t, 0.0))
+        let p = self.problem_of(system, env, state);
+        let outcome = self.work.make_sample_consistent(&p, out, &CLOSURE);
+        outcome.map_err(|failure| failure.error(system, out.t, 0.0))
     }
 
-    /// Rows and modes of the state.
-    fn look<'a>(
+    /// The problem in the modes of the state, with its active constraints selected.
+    fn problem_of<'a>(
         &mut self,
         system: &'a dyn System,
         env: &Environment<'a>,
         state: &'a State,
-        out: &Sample,
-    ) -> (f64, Problem<'a>) {
-        self.work.select(system, state);
-        let p = Problem {
+    ) -> Problem<'a> {
+        self.work.select_active(system, state);
+        Problem {
             system,
             env: *env,
             modes: &state.modes,
+        }
+    }
+}
+
+impl Workspace {
+    /// Closes the position of a sample, projects its velocity and solves for its accelerations and multipliers. The work is
+    /// not counted.
+    pub fn make_sample_consistent(
+        &mut self,
+        p: &Problem,
+        out: &mut Sample,
+        closure: &ClosureOptions,
+    ) -> std::result::Result<(), StepFailure> {
+        let t = out.t;
+        let singular = self.deactivate_singular_constraints(p, t, &out.q, &out.v)?;
+        if self.size.nc > 0 {
+            self.close_position(p, t, &mut out.q, &out.v, closure, &mut [])
+                .map_err(|failure| failure.of_point(OPEN_AFTER_ASSEMBLY))?;
+            let cx = self.inputs.at(p, t);
+            self.mass_matrix
+                .load_mass(&self.sparsity, p.system, &cx, &out.q, &out.v)?;
+            self.project_velocity(p, t, &out.q, &mut out.v, CONSISTENT_VELOCITY);
+        }
+        let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
+        let at = PhasePoint { t, q, v };
+        let outcome = if singular {
+            self.accelerations_along(p, at, acc, lambda)
+        } else {
+            self.accelerations(p, at, acc, lambda, &mut Statistics::default())
         };
-        (out.t, p)
+        self.counts = Default::default();
+        outcome
     }
 }

@@ -4,9 +4,9 @@
 //! G. So the rank is judged with all rows, where the rows of the tree are known to be independent of each other.
 
 use super::workspace::{Problem, StepFailure, Workspace};
-use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::redundancy::redundant_constraints_among;
 use crate::constraint::saddle_point::SaddlePoint;
+use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{Evaluated, EvaluationContext, FullConstraintSet, System};
 
 /// All rows of a system that holds some of them by its coordinates.
@@ -17,10 +17,8 @@ pub(super) struct FullConstraints {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub lambda: Vec<f64>,
-    /// What the rows carry, Gᵀλ, and scratch.
+    /// Constraint forces Gᵀλ.
     pub load: Vec<f64>,
-    pub x: Vec<f64>,
-    pub dl: Vec<f64>,
 }
 
 impl FullConstraints {
@@ -36,8 +34,6 @@ impl FullConstraints {
             v: vec![0.0; size.nv],
             lambda: vec![0.0; size.nc],
             load: vec![0.0; size.nv],
-            x: vec![0.0; size.nv],
-            dl: vec![0.0; size.nc],
         }
     }
 
@@ -57,7 +53,7 @@ impl FullConstraints {
 
 impl Workspace {
     /// Room for all rows, if there is a use for it.
-    pub fn make_all_rows(&mut self, system: &dyn System) {
+    pub fn prepare_full_constraints(&mut self, system: &dyn System) {
         if self.full_constraints.is_none() {
             self.full_constraints = system
                 .full_constraints()
@@ -66,7 +62,7 @@ impl Workspace {
     }
 
     /// Rows that hold and follow from the others; M and G are loaded in `mass`. Allocates.
-    pub fn dependent_rows(
+    pub fn redundant_constraints(
         &mut self,
         p: &Problem,
         t: f64,
@@ -84,7 +80,7 @@ impl Workspace {
             // A lifted one has all rows in its matrix already.
             _ => return Ok(self.mass_matrix.redundant_constraints(&self.sparsity)),
         };
-        self.make_all_rows(p.system);
+        self.prepare_full_constraints(p.system);
         let Some(all) = &mut self.full_constraints else {
             return Ok(Vec::new());
         };

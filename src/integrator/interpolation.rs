@@ -8,7 +8,7 @@
 
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::event::dot;
-use super::workspace::{Problem, Scratch, Trial, Workspace};
+use super::workspace::{EvaluationVectors, Problem, Trial, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::system::{Dimensions, Power, System};
@@ -136,21 +136,26 @@ impl Segment {
     pub fn work(&self, core: &mut Workspace, p: &Problem, s: f64) -> (f64, f64) {
         let h = self.t[1] - self.t[0];
         let Workspace {
-            scratch,
+            evaluation,
+            projection,
             inputs,
             character,
             ..
         } = core;
-        let Scratch {
+        let EvaluationVectors {
             q,
-            v: [w, rate, v, acc, _],
-            c: [phi_t, lambda, _],
+            displacement: w,
+            v,
+            acc,
+            inertia: w_dot,
+            bias: phi_t,
             ..
-        } = scratch;
+        } = evaluation;
+        let lambda = &mut projection.multipliers;
         let (mut dissipated, mut supplied) = (0.0, 0.0);
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
             let middle = BlendedPolynomial { q, v, acc };
-            self.blend(p.system, character.rotations, point, [w, rate], middle);
+            self.blend(p.system, character.rotations, point, [w, w_dot], middle);
             let cx = inputs.at(p, self.t[0] + point * h);
             let power: Power = p.system.power(&cx, q, v);
             dissipated += weight * power.dissipated;
@@ -275,16 +280,20 @@ impl Integrator {
         out.q.resize(core.size.nq, 0.0);
         out.v.resize(core.size.nv, 0.0);
         out.acc.resize(core.size.nv, 0.0);
-        let [w, rate, ..] = &mut core.scratch.v;
+        let EvaluationVectors {
+            displacement: w,
+            inertia: w_dot,
+            ..
+        } = &mut core.evaluation;
         let Sample { q, v, acc, .. } = &mut *out;
         let here = BlendedPolynomial { q, v, acc };
-        segment.blend(system, core.character.rotations, s, [w, rate], here);
+        segment.blend(system, core.character.rotations, s, [w, w_dot], here);
         out.lambda.clone_from(&segment.lambda[1]);
         core.step_matrix
             .select_active(system, &modes, &segment.dropped);
         core.mass_matrix
             .select_active(system, &modes, &segment.dropped);
-        let outcome = core.consistent(&p, t, out, &CLOSURE);
+        let outcome = core.make_sample_consistent(&p, out, &CLOSURE);
         self.modes = modes;
         outcome.map_err(|r| r.error(system, t, 0.0))
     }

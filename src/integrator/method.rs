@@ -7,7 +7,7 @@ use super::state::{State, Statistics};
 use super::trial::{NearSingular, StepFailure, Trial};
 use super::vsa23::{self, Vsa23};
 use super::workspace::{Problem, Workspace};
-use crate::constraint::factorization::Backend;
+use crate::constraint::sparsity::Backend;
 use crate::error::Result;
 use crate::formulation::system::System;
 use crate::model::{Corrector, IntegratorName, SolverSettings};

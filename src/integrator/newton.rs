@@ -15,9 +15,11 @@ use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
 use super::trial::NearSingular;
-use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace, first_not_finite};
+use super::workspace::{
+    Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
+};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::system::TangentWeights;
+use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
@@ -36,6 +38,23 @@ const PATIENCE: u32 = 4;
 const SINGULAR_PIVOT: f64 = 1e-3;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
 const DISPLACEMENT_ROUNDING: f64 = 4e-15;
+
+/// Vectors of Newton's iteration.
+pub(super) struct NewtonWorkspace {
+    /// The predicted λ₁, reference of the proximal term.
+    lambda_ref: Vec<f64>,
+    /// Φ at the trial point, then the increment of λ.
+    phi: Vec<f64>,
+}
+
+impl NewtonWorkspace {
+    pub fn new(size: &Dimensions) -> Self {
+        Self {
+            lambda_ref: vec![0.0; size.nc],
+            phi: vec![0.0; size.nc],
+        }
+    }
+}
 
 impl Workspace {
     /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
@@ -57,7 +76,7 @@ impl Workspace {
         for i in 0..y.lambda.len() {
             y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
         }
-        self.scratch.c[0].copy_from_slice(&y.lambda); // λ_ref
+        self.newton.lambda_ref.copy_from_slice(&y.lambda);
         self.kinematics(p, s, y);
 
         // A step cut short to land is solved as well as the natural one would be: its accelerations are worth no less.
@@ -159,13 +178,15 @@ impl Workspace {
             &self.sparsity,
             p.system,
             &cx,
-            &y.q,
-            &y.v,
-            &y.acc,
-            &y.lambda,
+            &MotionPoint {
+                q: &y.q,
+                v: &y.v,
+                a: &y.acc,
+                lambda: &y.lambda,
+            },
             &weights,
         )?;
-        let phi = &mut self.scratch.c[1];
+        let phi = &mut self.newton.phi;
         self.step_matrix
             .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         self.counts.factorizations += count;
@@ -196,8 +217,8 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(f64, f64, Culprit), StepFailure> {
         let cx = self.inputs.at(p, y.t);
-        let [inertia, force, _, _, _] = &mut self.scratch.v;
-        let [reference, phi, _] = &mut self.scratch.c;
+        let EvaluationVectors { inertia, force, .. } = &mut self.evaluation;
+        let NewtonWorkspace { lambda_ref, phi } = &mut self.newton;
         let scale = 1.0 / (self.method.beta * y.h * y.h);
 
         stats.residuals += 1;
@@ -227,7 +248,7 @@ impl Workspace {
         let active = self.step_matrix.active();
         for i in 0..phi.len() {
             phi[i] = if active[i] {
-                proximal * self.step_matrix.regularisation_of(i) * (y.lambda[i] - reference[i])
+                proximal * self.step_matrix.regularisation_of(i) * (y.lambda[i] - lambda_ref[i])
                     - scale * phi[i]
             } else {
                 0.0

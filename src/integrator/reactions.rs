@@ -9,9 +9,6 @@ use super::full_constraints::FullConstraints;
 use super::newton::culprit;
 use super::workspace::{Problem, StepFailure, Workspace};
 use super::{Environment, Integrator, Sample, State};
-use crate::constraint::factorization::SaddleSparsity;
-use crate::constraint::reactions::minimum_norm_multipliers;
-use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::Result;
 use crate::formulation::system::{FullConstraintSet, MotionPoint, System};
 
@@ -95,7 +92,7 @@ impl Workspace {
                 .full_constraints()
                 .is_some_and(FullConstraintSet::multipliers_hidden)
         {
-            self.make_all_rows(system);
+            self.prepare_full_constraints(system);
         }
     }
 
@@ -150,15 +147,16 @@ impl Workspace {
         let Self {
             mass_matrix: mass,
             sparsity: st,
-            scratch,
+            evaluation,
             closure_scale,
             ..
         } = self;
-        let [r, x, ..] = &mut scratch.v;
-        let [dl, ..] = &mut scratch.c;
+        let r = &mut evaluation.force;
         r.fill(0.0);
         mass.matrix.add_jacobian_transposed(st, lambda, r);
-        share_out(st, mass, closure_scale, lambda, r, x, dl)
+        mass.minimum_norm_multipliers(st, closure_scale, r, lambda)
+            .map(|_| ())
+            .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
     }
 
     /// The least multipliers of all rows into `all_rows`.
@@ -188,27 +186,11 @@ impl Workspace {
             scale,
             lambda,
             load,
-            x,
-            dl,
             ..
         } = &mut **all;
-        share_out(st, saddle, scale, lambda, load, x, dl)
+        saddle
+            .minimum_norm_multipliers(st, scale, load, lambda)
+            .map(|_| ())
+            .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
     }
-}
-
-/// λ := the least multipliers with Gᵀλ = load; M and G of all rows that hold are loaded.
-fn share_out(
-    st: &SaddleSparsity,
-    saddle: &mut SaddlePoint,
-    scale: &[f64],
-    lambda: &mut [f64],
-    load: &[f64],
-    x: &mut [f64],
-    dl: &mut [f64],
-) -> std::result::Result<(), StepFailure> {
-    let (matrix, factor) = (&mut saddle.matrix, &mut saddle.factor);
-    let mut solves = 0;
-    minimum_norm_multipliers(st, matrix, factor, scale, load, lambda, x, dl, &mut solves)
-        .map(|_| ())
-        .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
 }

@@ -10,7 +10,7 @@ use super::Integrator;
 use super::accelerations::InitialGuess;
 use super::state::{StartReport, State, Statistics};
 use super::tolerances::{CONSISTENT_VELOCITY, JERK_RESIDUAL};
-use super::workspace::{Problem, StepFailure, Trial, Workspace};
+use super::workspace::{PhasePoint, Problem, StepFailure, Trial, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::formulation::system::Evaluated;
 
@@ -36,7 +36,7 @@ impl Integrator {
         let row = self.trial.redundant_residual.1;
         let (t, q, v) = (self.trial.t, &self.trial.q, &self.trial.v);
         let Ok(mut now) = self.work.dependent(p, t, q, v) else {
-            self.work.select(p.system, s);
+            self.work.select_active(p.system, s);
             return false;
         };
         if now.len() > before.len() {
@@ -53,7 +53,7 @@ impl Integrator {
                 s.redundant[i] = true;
             }
         }
-        self.work.select(p.system, s);
+        self.work.select_active(p.system, s);
         if worth {
             s.newton_contraction = f64::INFINITY;
             s.jerk_known = false;
@@ -87,7 +87,7 @@ impl Integrator {
         }
         core.reassemble(p, y.t, &mut y.q, &y.v)?;
         core.factorise_mass(p, y.t, &y.q, &y.v)?;
-        core.fit(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
+        core.project_velocity(p, y.t, &y.q, &mut y.v, CONSISTENT_VELOCITY);
         let Trial {
             t,
             q,
@@ -96,7 +96,7 @@ impl Integrator {
             lambda,
             ..
         } = &mut *y;
-        core.accelerations(p, *t, q, v, acc, lambda, stats)?;
+        core.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         s.q.copy_from_slice(&y.q);
         s.v.copy_from_slice(&y.v);
@@ -122,7 +122,7 @@ impl Workspace {
             .mass_matrix
             .load_mass(&self.sparsity, p.system, &cx, q, v);
         loaded?;
-        self.dependent_rows(p, t, q, v)
+        self.redundant_constraints(p, t, q, v)
     }
 
     /// Rows that depend on each other at the start only because it is a singular position do not a moment later: these are
@@ -141,13 +141,13 @@ impl Workspace {
         let mut singular = pivots.smallest_constraint < REGULAR;
         let dropped = s.redundant.clone();
         if dropped.contains(&true) {
-            let e = LATER * self.turn(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
+            let e = LATER * self.time_scale(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
             if e.is_finite() {
                 let w: Vec<f64> = s.v.iter().map(|v| e * v).collect();
                 let mut q = s.q.clone();
                 p.system.retract(&s.q, &w, &mut q);
                 s.redundant.fill(false);
-                self.select(p.system, s);
+                self.select_active(p.system, s);
                 // Not closable there: the rows contradict each other, which is not for here to tell.
                 let closed = self.reassemble(p, s.t + e, &mut q, &s.v).is_ok();
                 let later = self.dependent(p, s.t + e, &q, &s.v)?;
@@ -159,7 +159,7 @@ impl Workspace {
                     }
                     singular = true;
                 }
-                self.select(p.system, s);
+                self.select_active(p.system, s);
             }
         }
         if !singular {
@@ -197,7 +197,7 @@ impl Workspace {
             return Ok(true);
         }
         s.redundant.copy_from_slice(&dropped);
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         self.factorise_mass(p, s.t, &s.q, &s.v)?;
         Ok(false)
     }
@@ -209,7 +209,7 @@ impl Workspace {
         for row in dependent {
             s.redundant[row] = true;
         }
-        self.select(p.system, s);
+        self.select_active(p.system, s);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::Integrator;
 use super::accelerations::InitialGuess;
 use super::state::{State, Statistics};
 use super::tolerances::JERK_RESIDUAL;
-use super::workspace::{Problem, StepFailure, Trial};
+use super::workspace::{PhasePoint, Problem, StepFailure, Trial};
 
 /// Regularity below which a step does not end if it can be helped ...
 const NEAR: f64 = 3e-3;
@@ -82,8 +82,8 @@ impl Integrator {
             lambda,
             ..
         } = &mut *y;
-        core.accelerations(p, *t, q, v, acc, lambda, stats)?;
-        y.h = (s.next_h).min(core.turn(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
+        core.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
+        y.h = (s.next_h).min(core.time_scale(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
         core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::singularity::SINGULAR_PIVOT;
 use super::state::Statistics;
 use super::tolerances::{ACCELERATION_RESIDUAL, CONSISTENT_VELOCITY, STEP_PROJECTION};
 use super::trial::StepFailure;
-use super::workspace::{Problem, Workspace};
+use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::constraint::factorization::Pivots;
 use crate::formulation::system::Dimensions;
 
@@ -74,7 +74,7 @@ impl Workspace {
         if pivots.smallest_constraint >= SINGULAR_PIVOT {
             return Ok(false);
         }
-        let mut e = SIDE_DISTANCE * self.turn(p, t, q, v, acc, scale);
+        let mut e = SIDE_DISTANCE * self.time_scale(p, t, q, v, acc, scale);
         if !e.is_finite() {
             return Ok(false);
         }
@@ -136,7 +136,7 @@ impl Workspace {
         mean.iter_mut().for_each(|m| m.fill(0.0));
         lambdas.fill(0.0);
         for sign in [1.0, -1.0] {
-            let w = &mut self.scratch.v[0];
+            let w = &mut self.evaluation.displacement;
             for i in 0..w.len() {
                 w[i] = e * (sign * v[i] + e * (0.5 * a[i] + sign * e * j[i] / 6.0));
                 ve[i] = v[i] + e * (sign * a[i] + 0.5 * e * j[i]);
@@ -148,8 +148,18 @@ impl Workspace {
             if pivots.smallest_constraint < SINGULAR_PIVOT {
                 return Ok(false);
             }
-            self.fit(p, there, qe, ve, CONSISTENT_VELOCITY);
-            self.accelerations(p, there, qe, ve, acc, lambda, stats)?;
+            self.project_velocity(p, there, qe, ve, CONSISTENT_VELOCITY);
+            self.accelerations(
+                p,
+                PhasePoint {
+                    t: there,
+                    q: qe,
+                    v: ve,
+                },
+                acc,
+                lambda,
+                stats,
+            )?;
             for i in 0..acc.len() {
                 mean[0][i] += 0.5 * acc[i];
                 mean[1][i] += sign * acc[i] / (2.0 * e);
@@ -166,50 +176,32 @@ impl Workspace {
     pub fn accelerations_along(
         &mut self,
         p: &Problem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
+        at: PhasePoint,
         acc: &mut [f64],
         lambda: &mut [f64],
     ) -> Result<(), StepFailure> {
+        let PhasePoint { t, q, v } = at;
+        self.project_acceleration(p, t, (q, v), acc, STEP_PROJECTION);
         let cx = self.inputs.at(p, t);
-        let [da, inertia, ..] = &mut self.scratch.v;
-        let [r, mu, ga] = &mut self.scratch.c;
-        p.system.constraint_acceleration_bias(&cx, q, v, r);
-        self.mass_matrix.jacobian_times(&self.sparsity, acc, ga);
-        for i in 0..r.len() {
-            r[i] = -(r[i] + ga[i]);
-        }
-        self.mass_matrix.minimum_norm_correction_here(
-            &self.sparsity,
-            r,
-            acc,
-            STEP_PROJECTION,
-            da,
-            mu,
-            &mut self.counts,
-        );
-        for i in 0..acc.len() {
-            acc[i] += da[i];
-        }
-        // Where rows rub a second look is had with the multipliers of the first.
+        let EvaluationVectors { force, inertia, .. } = &mut self.evaluation;
+        // With Coulomb friction a second round uses the multipliers of the first.
         lambda.fill(0.0);
         for _ in 0..if self.character.has_constraint_friction {
             2
         } else {
             1
         } {
-            p.system.force(&cx, q, v, da)?;
-            p.system.constraint_friction(&cx, q, v, lambda, da);
+            p.system.force(&cx, q, v, force)?;
+            p.system.constraint_friction(&cx, q, v, lambda, force);
             p.system.mass_times(&cx, q, acc, inertia);
-            for i in 0..da.len() {
-                da[i] -= inertia[i];
+            for i in 0..force.len() {
+                force[i] -= inertia[i];
             }
             lambda.fill(0.0);
             self.mass_matrix.solve_exact(
                 &self.sparsity,
                 ACCELERATION_RESIDUAL,
-                da,
+                force,
                 lambda,
                 &mut self.counts,
             );

@@ -19,7 +19,7 @@ use super::interpolation::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial};
-use super::workspace::{Problem, Workspace};
+use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::model::Corrector;
 
 /// Pivot below which a position is near a singular one ...
@@ -191,7 +191,7 @@ impl Integrator {
         (y.t, y.h) = (t1, h);
         work.side_point.lambda.copy_from_slice(&y.lambda);
         let outcome = work.make_consistent(p, y, stats);
-        work.select(p.system, s);
+        work.select_active(p.system, s);
         outcome?;
         // The next step continues with the trend of λ towards the regular point beyond, not with the one at this point.
         for i in 0..y.lambda.len() {
@@ -213,7 +213,14 @@ impl Workspace {
     /// ```
     fn interpolate_trial(&mut self, p: &Problem, s: &State, y: &mut Trial, x: f64) {
         let h = y.h;
-        let [w, w_dot, w_ddot, shifted, image] = &mut self.scratch.v;
+        let EvaluationVectors {
+            displacement: w,
+            v: w_dot,
+            acc: w_ddot,
+            force: shifted,
+            inertia: image,
+            ..
+        } = &mut self.evaluation;
         p.system.difference(&s.q, &y.q, w);
         w_dot.copy_from_slice(&y.v);
         w_ddot.copy_from_slice(&y.acc);
@@ -286,7 +293,7 @@ impl Workspace {
             self.mass_matrix
                 .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
-        self.fit(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
+        self.project_velocity(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         let Trial {
             t,
             q,
@@ -296,10 +303,10 @@ impl Workspace {
             ..
         } = &mut *y;
         if singular {
-            self.accelerations_along(p, *t, q, v, acc, lambda)?;
+            self.accelerations_along(p, PhasePoint { t: *t, q, v }, acc, lambda)?;
         } else {
             // The jerk stays that of the polynomial: solved for, it would amplify rounding once more.
-            self.accelerations(p, *t, q, v, acc, lambda, stats)?;
+            self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         }
         Ok(())
     }

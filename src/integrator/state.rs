@@ -1,6 +1,7 @@
 //! What the future of a run depends on, and what is counted on the way.
 
 use crate::formulation::system::Dimensions;
+pub use crate::model::counters::Statistics;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,43 +239,6 @@ impl State {
         event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;
     }
-}
-
-/// Counters since start, each counted where the work happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// Accepted steps.
-    pub steps: u64,
-    /// Attempts refused by the estimate.
-    pub rejected: u64,
-    /// Attempts in which Newton did not converge.
-    pub newton_failures: u64,
-    /// Steps repeated to hit an event, or to end beside a singular position.
-    pub event_repeats: u64,
-    /// Newton iterations.
-    pub newton_iterations: u64,
-    /// Equilibrium residuals evaluated by Newton.
-    pub residuals: u64,
-    /// Force evaluations of any kind.
-    pub evaluations: u64,
-    /// Matrix factorisations.
-    pub factorizations: u64,
-    /// Back-substitutions.
-    pub solves: u64,
-    /// Accepted steps that kept the fourth-order correction.
-    pub corrected: u64,
-    /// Events handled.
-    pub events: u64,
-    /// s; infinite before the first step.
-    pub smallest_step: f64,
-    /// s
-    pub largest_step: f64,
-    /// s, the last accepted step
-    pub step_size: f64,
-    /// Estimated error of the last accepted step over the tolerance.
-    pub error: f64,
-    /// Largest of them.
-    pub worst_error: f64,
 }
 
 impl Statistics {

@@ -42,7 +42,7 @@ impl Integrator {
                 env: *env,
                 modes: &modes,
             };
-            self.work.select(system, state);
+            self.work.select_active(system, state);
             // Events caused by an input jump or by the last event come first; they may change the modes.
             match self.handle_due_events(&p, state, &mut stats) {
                 Ok(true) => {}

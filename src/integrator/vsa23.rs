@@ -402,7 +402,7 @@ impl Mass {
         v: &[f64],
     ) -> std::result::Result<(), StepFailure> {
         let cx = core.inputs.at(p, t);
-        let (zero_v, zero_c) = (&mut core.scratch.v[0], &mut core.scratch.c[0]);
+        let (zero_v, zero_c) = (&mut core.evaluation.acc, &mut core.projection.multipliers);
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         zero_v.fill(0.0);
         zero_c.fill(0.0);

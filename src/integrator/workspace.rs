@@ -1,25 +1,29 @@
-//! What a step works with: the equations at a point of time, the two saddle-point matrices, and scratch vectors.
+//! Workspace of the integrator: the equations at a time, the two saddle-point matrices, and the vectors of each routine.
 
+use super::accelerations::AccelerationWorkspace;
 use super::closure::ClosureWorkspace;
 use super::controller::StepControl;
+use super::corrector::ErrorVectors;
 use super::factor_cache::FactorCache;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
+use super::newton::NewtonWorkspace;
+use super::projection::ProjectionWorkspace;
 use super::singular_accelerations::SidePoint;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
-use crate::constraint::factorization::{Backend, SaddleSparsity};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
+use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
 };
 use crate::model::SolverSettings;
 
-/// Diagonals, as part of the largest, that bodies without mass have where their rigidity is a matter of rows.
-const NEARLY_NONE: f64 = 1e-10;
+/// Diagonal of M over the largest one below which a coordinate is massless, where rigid bodies are described by constraints.
+const MASSLESS: f64 = 1e-10;
 
-/// The system with everything that stays fixed during a step.
+/// The system with all that is constant during a step.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub system: &'a dyn System,
@@ -27,7 +31,7 @@ pub(super) struct Problem<'a> {
     pub modes: &'a [i32],
 }
 
-/// Sampled inputs: owns the slices a [`Context`] points to.
+/// Sampled inputs: the slices of an [`EvaluationContext`].
 #[derive(Default)]
 pub(super) struct Inputs {
     u: Vec<f64>,
@@ -44,7 +48,7 @@ impl Inputs {
         }
     }
 
-    /// The surroundings of the equations at time `t`.
+    /// Inputs, parameters and modes at time `t`.
     pub fn at<'a>(&'a mut self, p: &Problem<'a>, t: f64) -> EvaluationContext<'a> {
         let signals: &dyn Signals = p.env.signals;
         signals.sample(t, &mut self.u, &mut self.u_dot, &mut self.u_ddot);
@@ -59,16 +63,47 @@ impl Inputs {
     }
 }
 
-/// Scratch vectors, by length.
-pub(super) struct Scratch {
-    pub q: Vec<f64>,
-    pub v: [Vec<f64>; 5],
-    pub c: [Vec<f64>; 3],
-    /// Constraint rows of a right-hand side; its coordinates are the last of `v`.
-    pub row: Vec<f64>,
+/// A time, a position and a velocity.
+#[derive(Clone, Copy)]
+pub(super) struct PhasePoint<'a> {
+    pub t: f64,
+    pub q: &'a [f64],
+    pub v: &'a [f64],
 }
 
-/// The method with its settings, matrices and scratch space.
+/// Vectors of one evaluation of the equations at a point near the trial. No value is kept from one routine to another.
+pub(super) struct EvaluationVectors {
+    pub q: Vec<f64>,
+    /// Displacement that leads to q.
+    pub displacement: Vec<f64>,
+    pub v: Vec<f64>,
+    pub acc: Vec<f64>,
+    pub force: Vec<f64>,
+    /// M q̈ + Gᵀλ
+    pub inertia: Vec<f64>,
+    /// γ, or Φ_t
+    pub bias: Vec<f64>,
+    /// G q̈
+    pub product: Vec<f64>,
+}
+
+impl EvaluationVectors {
+    fn new(size: &Dimensions) -> Self {
+        let (nv, nc) = (|| vec![0.0; size.nv], || vec![0.0; size.nc]);
+        Self {
+            q: vec![0.0; size.nq],
+            displacement: nv(),
+            v: nv(),
+            acc: nv(),
+            force: nv(),
+            inertia: nv(),
+            bias: nc(),
+            product: nc(),
+        }
+    }
+}
+
+/// Settings, matrices and vectors of the integrator. Nothing in it outlives a step, except factorisations of linear systems.
 pub(super) struct Workspace {
     pub method: Hht,
     pub control: StepControl,
@@ -76,50 +111,32 @@ pub(super) struct Workspace {
     pub newton_tolerance: f64,
     pub size: Dimensions,
     pub character: Properties,
-    /// Against which the closure of each row is judged.
+    /// Scale of the residual of each constraint.
     pub closure_scale: Vec<f64>,
     pub sparsity: SaddleSparsity,
-    /// [S Gᵀ; G −E] at the predicted end of the step.
+    /// [S Gᵀ; G −E] of Newton's iteration, at the predicted end of the step.
     pub step_matrix: SaddlePoint,
-    /// [M Gᵀ; G −E] at the end of the step; its factor is made only where it is needed.
+    /// [M Gᵀ; G −E] at the end of the step, factorised only on demand.
     pub mass_matrix: SaddlePoint,
-    /// Inputs at the point in work, and at points near it.
+    /// Inputs at the end of the step.
     pub inputs: Inputs,
+    /// Inputs at a point near it.
     pub nearby: Inputs,
-    pub scratch: Scratch,
+    pub newton: NewtonWorkspace,
     pub closure: ClosureWorkspace,
+    pub projection: ProjectionWorkspace,
+    pub accelerations: AccelerationWorkspace,
+    pub errors: ErrorVectors,
+    pub evaluation: EvaluationVectors,
     pub counts: LinearAlgebraCounts,
-    /// Factors that serve more than one step.
+    /// Factorisations that serve more than one step.
     pub factor_cache: FactorCache,
-    /// Rows that hold in the modes but are left out because they follow from the others: watched, not closed.
+    /// Constraints that are active in the modes and redundant: their residual is watched, they are not enforced.
     pub redundant: Vec<bool>,
     /// A point beside a singular position.
     pub side_point: SidePoint,
-    /// All rows of a system that holds some by its coordinates, once they are needed.
+    /// The full constraint set of a system that eliminates some constraints by its coordinates, once it is needed.
     pub full_constraints: Option<Box<FullConstraints>>,
-    /// Where rows rub.
-    pub friction: FrictionWorkspace,
-}
-
-/// Right-hand sides to which friction of the rows is added, and the multipliers before.
-#[derive(Default)]
-pub(super) struct FrictionWorkspace {
-    pub force: Vec<f64>,
-    pub row: Vec<f64>,
-    pub before: Vec<f64>,
-}
-
-impl FrictionWorkspace {
-    fn new(character: &Properties, size: &Dimensions) -> Self {
-        if !character.has_constraint_friction {
-            return Self::default();
-        }
-        Self {
-            force: vec![0.0; size.nv],
-            row: vec![0.0; size.nc],
-            before: vec![0.0; size.nc],
-        }
-    }
 }
 
 impl Workspace {
@@ -135,7 +152,7 @@ impl Workspace {
                 .full_constraints()
                 .is_some_and(FullConstraintSet::multipliers_hidden)
             {
-                sparsity = sparsity.with_massless_threshold(NEARLY_NONE);
+                sparsity = sparsity.with_massless_threshold(MASSLESS);
             }
         }
         let handling = system.properties().constraint_handling;
@@ -162,17 +179,15 @@ impl Workspace {
             mass_matrix,
             inputs: Inputs::new(size.inputs),
             nearby: Inputs::new(size.inputs),
-            scratch: Scratch {
-                q: vec![0.0; size.nq],
-                v: std::array::from_fn(|_| vec![0.0; size.nv]),
-                c: std::array::from_fn(|_| vec![0.0; size.nc]),
-                row: vec![0.0; size.nc],
-            },
+            newton: NewtonWorkspace::new(&size),
+            projection: ProjectionWorkspace::new(&size),
+            accelerations: AccelerationWorkspace::new(&system.properties(), &size),
+            errors: ErrorVectors::new(&size),
+            evaluation: EvaluationVectors::new(&size),
             closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),
             factor_cache: FactorCache::new(system),
             redundant: vec![false; size.nc],
-            friction: FrictionWorkspace::new(&system.properties(), &size),
             side_point: SidePoint::new(&size),
             full_constraints: None,
             sparsity,
@@ -186,7 +201,7 @@ impl Workspace {
         self.counts = LinearAlgebraCounts::default();
     }
 
-    /// What the state's past has factorised: step size (zero for none), and M.
+    /// Factorisations in the history of the state: step size (zero for none), and M.
     pub fn counted(&self) -> (f64, bool) {
         (
             self.factor_cache.counted_step,
@@ -194,8 +209,8 @@ impl Workspace {
         )
     }
 
-    /// Prepares both matrices for the rows that hold in the state's modes.
-    pub fn select(&mut self, system: &dyn System, s: &State) {
+    /// Activates the constraints of the state's modes in both matrices, without the redundant ones.
+    pub fn select_active(&mut self, system: &dyn System, s: &State) {
         self.step_matrix
             .select_active(system, &s.modes, &s.redundant);
         self.mass_matrix

@@ -1,36 +1,36 @@
-//! Dense LU in place for small systems:
+//! Dense LU factorisation in place for small systems:
 //!
 //! ```text
-//!   P A = L U,   A row by row, unit lower L and U in the place of A
+//!   P A = L U,   A by rows, overwritten by unit lower L and U
 //! ```
 //!
-//! Two ways of pivoting. [`Lu::factor`] takes the largest entry of the column. [`Lu::factor_saddle`] is for
-//! `[[S, Gᵀ], [G, −E]]`: it looks for pivots among the rows of S only, and takes the rest in the given order, so that
-//! these pivots are those of `W = G S⁻¹ Gᵀ + E` without pivoting: they tell how far each row is from the span of the
-//! rows before it. The caller scales A so that the entries to be compared have one unit.
+//! [`DenseLu::factor`] uses partial pivoting. [`DenseLu::factor_saddle_point`] is for `[[S, Gᵀ], [G, −E]]`: it pivots within S
+//! only and then eliminates the constraints in the given order, so that their pivots are those of `W = G S⁻¹ Gᵀ + E` without
+//! pivoting: the distance of each constraint gradient from the span of those before it. The caller scales A so that entries are
+//! comparable.
 
-/// Below this the column of a scaled matrix is taken as zero: a hundred times the rounding of entries of size one.
+/// Pivot of a scaled matrix below which its column counts as zero: a hundred times the rounding of entries of size one.
 pub const ZERO_PIVOT: f64 = 1e-14;
-/// Smallest pivot of the scaled S that still allows S to be eliminated before the constraints.
-const SMALL_LEAD: f64 = 1e-10;
-/// Largest diagonal of W (its scaled size is one): beyond, too many digits are lost and all rows take part in pivoting.
-const GROWTH: f64 = 1e6;
-/// A constraint pivot below this part of its diagonal is rounding noise ...
+/// Smallest pivot of the scaled S for which S is eliminated before the constraints.
+const SMALLEST_TANGENT_PIVOT: f64 = 1e-10;
+/// Largest diagonal of W, whose scaled size is one: above it too many digits are lost and pivoting extends over all rows.
+const LARGEST_SCHUR_DIAGONAL: f64 = 1e6;
+/// Constraint pivot, as part of its diagonal, below which it is rounding ...
 pub const NOISE_PIVOT: f64 = 1e-13;
-/// ... and is replaced by this part of the diagonal, the size of the usual regularisation.
+/// ... and is replaced by this part of the diagonal, the size of the default regularisation.
 pub const REPLACEMENT_PIVOT: f64 = 1e-10;
 
-/// Storage and factors of one dense matrix.
+/// A dense matrix and its LU factors.
 #[derive(Clone, Debug)]
 pub struct DenseLu {
     n: usize,
     a: Vec<f64>,
-    /// Row that was exchanged with row k when column k was eliminated.
+    /// Row exchanged with row k when column k was eliminated.
     exchanged: Vec<u32>,
 }
 
 impl DenseLu {
-    /// Storage for `n` x `n`.
+    /// Storage for an `n` x `n` matrix.
     pub fn new(n: usize) -> Self {
         Self {
             n,
@@ -39,7 +39,7 @@ impl DenseLu {
         }
     }
 
-    /// The storage row by row, set to zero and to be filled before factoring.
+    /// The entries by rows, set to zero; the caller fills them before a factorisation.
     pub fn cleared(&mut self) -> &mut [f64] {
         self.a.fill(0.0);
         &mut self.a
@@ -50,10 +50,10 @@ impl DenseLu {
         self.a[k * self.n + k]
     }
 
-    /// LU with partial pivoting. The error is the first column without a usable pivot.
+    /// Factors with partial pivoting. The error is the first column without a usable pivot.
     pub fn factor(&mut self) -> Result<(), usize> {
         for k in 0..self.n {
-            let largest = self.bring_largest(k, self.n);
+            let largest = self.exchange_pivot_row(k, self.n);
             if !(largest > ZERO_PIVOT && largest.is_finite()) {
                 return Err(k);
             }
@@ -62,34 +62,34 @@ impl DenseLu {
         Ok(())
     }
 
-    /// LU of a saddle-point matrix whose first `lead` rows and columns hold S. Writes the pivot of each later row over
-    /// its diagonal in W to `relative` and returns how many of them were noise and had to be replaced; `None` if the
-    /// order S, then constraints is not safe here: fill again and call [`Lu::factor`].
-    pub fn factor_saddle_point(&mut self, lead: usize, relative: &mut [f64]) -> Option<usize> {
+    /// Factors a saddle-point matrix whose first `nv` rows and columns are S. Sets `relative` to the pivot of each constraint over
+    /// its diagonal in W and returns how many of them were rounding and have been replaced. `None` if eliminating S first is not
+    /// stable: fill again and call [`DenseLu::factor`].
+    pub fn factor_saddle_point(&mut self, nv: usize, relative: &mut [f64]) -> Option<usize> {
         let n = self.n;
-        for k in 0..lead {
-            let largest = self.bring_largest(k, lead);
-            if !(largest > SMALL_LEAD && largest.is_finite()) {
+        for k in 0..nv {
+            let largest = self.exchange_pivot_row(k, nv);
+            if !(largest > SMALLEST_TANGENT_PIVOT && largest.is_finite()) {
                 return None;
             }
             self.eliminate(k);
         }
-        for k in lead..n {
+        for k in nv..n {
             let w = -self.a[k * n + k];
-            if !(w > 0.0 && w < GROWTH) {
+            if !(w > 0.0 && w < LARGEST_SCHUR_DIAGONAL) {
                 return None;
             }
-            relative[k - lead] = w;
+            relative[k - nv] = w;
         }
         let mut corrected = 0;
-        for k in lead..n {
+        for k in nv..n {
             self.exchanged[k] = k as u32;
-            let w = relative[k - lead];
+            let w = relative[k - nv];
             let pivot = -self.a[k * n + k] / w;
             if pivot.is_nan() {
                 return None;
             }
-            relative[k - lead] = pivot;
+            relative[k - nv] = pivot;
             if pivot < NOISE_PIVOT {
                 self.a[k * n + k] = -REPLACEMENT_PIVOT * w;
                 corrected += 1;
@@ -99,14 +99,14 @@ impl DenseLu {
         Some(corrected)
     }
 
-    /// Exchanges row k with the one among k..end that is largest in column k; returns that size.
-    fn bring_largest(&mut self, k: usize, end: usize) -> f64 {
+    /// Exchanges row k with the row of k..end that has the largest entry in column k; returns its magnitude.
+    fn exchange_pivot_row(&mut self, k: usize, end: usize) -> f64 {
         let n = self.n;
         let mut best = k;
         let mut largest = self.a[k * n + k].abs();
         for i in k + 1..end {
             let size = self.a[i * n + k].abs();
-            // A NaN must not hide behind a comparison that is false.
+            // Every comparison with NaN is false: it is asked for explicitly.
             if size > largest || size.is_nan() {
                 largest = size;
                 best = i;
@@ -120,7 +120,7 @@ impl DenseLu {
         largest
     }
 
-    /// Subtracts multiples of row k from all rows below, multipliers kept in column k.
+    /// Subtracts multiples of row k from the rows below; column k keeps the factors.
     fn eliminate(&mut self, k: usize) {
         let n = self.n;
         let (upper, lower) = self.a.split_at_mut((k + 1) * n);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_column_is_named() {
+    fn a_zero_column_is_reported() {
         let mut lu = DenseLu::new(3);
         lu.cleared()
             .copy_from_slice(&[1.0, 2.0, 1.0, 2.0, 4.0, 3.0, 1.0, 2.0, 7.0]);
@@ -186,18 +186,21 @@ mod tests {
 
     #[test]
     fn a_nan_is_an_error_and_not_a_pivot() {
-        for place in 0..9 {
+        for entry in 0..9 {
             let mut lu = DenseLu::new(3);
             let a = lu.cleared();
             a.copy_from_slice(&[4.0, 1.0, 0.5, 1.0, 5.0, 1.0, 0.5, 1.0, -6.0]);
-            a[place] = f64::NAN;
-            assert!(lu.factor().is_err(), "NaN at {place} was not noticed");
+            a[entry] = f64::NAN;
+            assert!(
+                lu.factor().is_err(),
+                "NaN in entry {entry} was not detected"
+            );
         }
     }
 
     #[test]
     fn constraint_pivots_are_those_of_the_schur_complement() {
-        // S = I, two rows at the angle with cosine 0.6: W = [[1, .6], [.6, 1]], second pivot 1 - 0.36.
+        // S = I, two gradients at an angle of cosine 0.6: W = [[1, .6], [.6, 1]], second pivot 1 - 0.36.
         let mut lu = DenseLu::new(4);
         lu.cleared().copy_from_slice(&[
             1.0, 0.0, 1.0, 0.6, //
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_massless_coordinate_asks_for_full_pivoting() {
+    fn a_massless_coordinate_needs_pivoting_over_all_rows() {
         let mut lu = DenseLu::new(2);
         lu.cleared().copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
         assert_eq!(lu.factor_saddle_point(1, &mut [0.0]), None);

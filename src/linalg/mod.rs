@@ -1,4 +1,4 @@
-//! Small dense and sparse linear algebra, known by all layers, knowing none.
+//! Dense and sparse linear algebra, rotations, norms and random numbers. Imports no other module of the crate.
 
 pub mod csr;
 pub mod dense_lu;

@@ -1,26 +1,29 @@
-//! The order in which a sparse saddle-point matrix is eliminated.
+//! Elimination order of a sparse saddle-point matrix.
 //!
 //! ```text
-//!   [ S   Gᵀ ]     bodies:       pivots of S, positive
+//!   [ S   Gᵀ ]     coordinates:  pivots of S, positive
 //!   [ G  −E  ]     constraints:  pivots of −(G S⁻¹ Gᵀ + E), negative
 //! ```
 //!
-//! A constraint must not come before the coordinates it acts on, or its pivot is the tiny −E. Two orders that respect
-//! this are tried and the cheaper is kept: minimum degree on the whole matrix with constraints held back until their
-//! coordinates are gone; and all coordinates first, then minimum degree on what couples the constraints. A hub, a body
-//! with very many constraints, is an exception: eliminated early it would couple all of them, so they do not wait for it.
+//! A constraint must not precede the coordinates it acts on, or its pivot is the tiny −E. Two such orders are computed and the
+//! cheaper one is used: minimum degree on the complete matrix with constraints deferred until their coordinates are eliminated;
+//! and all coordinates first, then minimum degree on the Schur complement of the constraints. A hub, a body with very many
+//! constraints, is an exception: eliminated early it would couple all of them, so they may precede it.
 
 use super::sparse_ldl::factorization_cost;
 
-/// Rows on a body beyond which it is a hub. The first is kept unless it is costly and the second (which makes hubs of
-/// bodies with more than four spherical joints) much cheaper: pivots of constraints that do not wait for all their bodies
-/// say nothing about singular positions.
-const HUBS: [usize; 2] = [40, 12];
+/// Number of constraints on a body above which it is a hub. The first value is used unless its order is costly and the second
+/// (hubs are bodies with more than four spherical joints) is much cheaper: pivots of constraints that precede one of their bodies
+/// do not indicate singular positions.
+const HUB_LIMITS: [usize; 2] = [40, 12];
+/// Ratio of costs below which an order is much cheaper.
 const MUCH_CHEAPER: f64 = 0.7;
-/// Operations of a factorisation that are worth it: a fraction of a millisecond.
+/// Multiplications above which a factorisation is costly: a fraction of a millisecond.
 const COSTLY: f64 = 1e6;
+/// Largest number of couplings in the Schur complement, over the size of the graph.
+const MAX_SCHUR_GROWTH: usize = 40;
 
-/// Neighbours of each of `n` unknowns, itself left out: `neighbour[start[i]..start[i + 1]]`.
+/// Neighbours of each unknown, without itself: `neighbour[start[i]..start[i + 1]]`.
 #[derive(Clone, Debug, Default)]
 pub struct AdjacencyGraph {
     start: Vec<usize>,
@@ -28,7 +31,7 @@ pub struct AdjacencyGraph {
 }
 
 impl AdjacencyGraph {
-    /// From couplings given once or more, in either direction.
+    /// From couplings in either direction, possibly repeated.
     pub fn new(n: usize, couplings: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut start = vec![0; n + 1];
         for (i, j) in couplings.clone().filter(|(i, j)| i != j) {
@@ -69,28 +72,28 @@ impl AdjacencyGraph {
         self.start.len() - 1
     }
 
-    /// Whether there are none.
+    /// Whether there are no unknowns.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Neighbours of one unknown, rising.
+    /// Neighbours of an unknown, ascending.
     pub fn neighbours(&self, i: usize) -> &[u32] {
         &self.neighbour[self.start[i]..self.start[i + 1]]
     }
 
-    /// Couplings, each twice.
+    /// Number of couplings, each counted in both directions.
     pub fn couplings(&self) -> usize {
         self.neighbour.len()
     }
 
-    /// Approximate minimum degree.
+    /// Approximate minimum degree order (position to unknown).
     pub fn minimum_degree(&self) -> Vec<u32> {
         let n = self.len();
         if self.neighbour.is_empty() {
             return (0..n as u32).collect();
         }
-        // The crate counts on an entry on every diagonal.
+        // The crate expects every diagonal entry.
         let start: Vec<isize> = self
             .start
             .iter()
@@ -107,30 +110,30 @@ impl AdjacencyGraph {
         }
         match amd::order(n as isize, &start, &row, &amd::Control::default()) {
             Ok((order, _, _)) => order.into_iter().map(|i| i as u32).collect(),
-            // Only an invalid graph is refused, and the lists above are sorted and in range.
+            // Only an invalid graph is an error, and the lists above are sorted and in range.
             Err(_) => (0..n as u32).collect(),
         }
     }
 }
 
-/// The elimination order (position to unknown) of a saddle-point matrix whose first `nv` unknowns are coordinates.
-/// `light` marks coordinates that have no entry of their own on the diagonal: they wait for their constraints.
-pub fn saddle_point_order(graph: &AdjacencyGraph, nv: usize, light: &[bool]) -> Vec<u32> {
-    let bodies = Bodies::new(graph, nv);
+/// Elimination order (position to unknown) of a saddle-point matrix whose first `nv` unknowns are coordinates. Coordinates without
+/// a diagonal entry are `massless`: they follow their constraints.
+pub fn saddle_point_order(graph: &AdjacencyGraph, nv: usize, massless: &[bool]) -> Vec<u32> {
+    let bodies = CoupledBlocks::new(graph, nv);
     let degree = graph.minimum_degree();
     let mut best: Option<(f64, Vec<u32>)> = None;
     let mut tried: Option<Vec<bool>> = None;
-    for limit in HUBS {
+    for limit in HUB_LIMITS {
         let hub = bodies.hubs(graph, nv, limit);
         let cheap = matches!(&best, Some((cost, _)) if *cost < COSTLY);
         if cheap || tried.as_ref() == Some(&hub) {
             continue;
         }
-        let waits = DeferredUnknowns::new(graph, nv, light, &bodies, &hub);
-        let whole = waits.hold_back(&degree);
-        let mut found = (factorization_cost(graph, &whole), whole);
-        if let Some(order) = coordinates_first(graph, nv, light, &hub) {
-            let order = waits.hold_back(&order);
+        let precedence = Precedence::new(graph, nv, massless, &bodies, &hub);
+        let order = precedence.defer(&degree);
+        let mut found = (factorization_cost(graph, &order), order);
+        if let Some(order) = coordinates_first(graph, nv, massless, &hub) {
+            let order = precedence.defer(&order);
             let cost = factorization_cost(graph, &order);
             if cost < found.0 {
                 found = (cost, order);
@@ -145,112 +148,109 @@ pub fn saddle_point_order(graph: &AdjacencyGraph, nv: usize, light: &[bool]) -> 
     best.map(|(_, order)| order).unwrap_or_default()
 }
 
-/// Plain minimum degree for comparison.
-pub fn plain(graph: &AdjacencyGraph) -> Vec<u32> {
-    graph.minimum_degree()
+/// Unknowns that must precede others.
+struct Precedence {
+    /// Number of unknowns that must precede each unknown.
+    predecessors: Vec<u32>,
+    /// Unknowns that must follow each unknown.
+    successors: Vec<Vec<u32>>,
 }
 
-/// Who has to wait for whom.
-struct DeferredUnknowns {
-    /// For each unknown the number it waits for and those that wait for it.
-    before: Vec<u32>,
-    after: Vec<Vec<u32>>,
-}
-
-impl DeferredUnknowns {
+impl Precedence {
     fn new(
         graph: &AdjacencyGraph,
         nv: usize,
-        light: &[bool],
-        bodies: &Bodies,
+        massless: &[bool],
+        bodies: &CoupledBlocks,
         hub: &[bool],
     ) -> Self {
         let n = graph.len();
-        let mut waits = Self {
-            before: vec![0; n],
-            after: vec![Vec::new(); n],
+        let mut precedence = Self {
+            predecessors: vec![0; n],
+            successors: vec![Vec::new(); n],
         };
         for k in nv..n {
-            let heavy = |j: &&u32| (**j as usize) < nv && !light[**j as usize];
-            let plain = |j: &&u32| heavy(j) && !hub[**j as usize];
-            let mut awaited: Vec<u32> = graph.neighbours(k).iter().filter(plain).copied().collect();
-            if awaited.is_empty() {
-                awaited = graph.neighbours(k).iter().filter(heavy).copied().collect();
+            let with_mass = |j: &&u32| (**j as usize) < nv && !massless[**j as usize];
+            let no_hub = |j: &&u32| with_mass(j) && !hub[**j as usize];
+            let neighbours = graph.neighbours(k).iter();
+            let mut before: Vec<u32> = neighbours.clone().filter(no_hub).copied().collect();
+            if before.is_empty() {
+                before = neighbours.filter(with_mass).copied().collect();
             }
-            // With a coordinate its whole body: then the pivots of the constraints are those of G S⁻¹ Gᵀ.
-            for at in 0..awaited.len() {
-                let body = bodies.of(awaited[at] as usize);
-                awaited.extend(body.iter().filter(plain));
+            // With a coordinate all of its body: then the pivots of the constraints are those of G S⁻¹ Gᵀ.
+            for at in 0..before.len() {
+                let body = bodies.of(before[at] as usize);
+                before.extend(body.iter().filter(no_hub));
             }
-            awaited.sort_unstable();
-            awaited.dedup();
-            for j in awaited {
-                waits.before[k] += 1;
-                waits.after[j as usize].push(k as u32);
+            before.sort_unstable();
+            before.dedup();
+            for j in before {
+                precedence.predecessors[k] += 1;
+                precedence.successors[j as usize].push(k as u32);
             }
         }
-        for i in (0..nv).filter(|&i| light[i]) {
+        for i in (0..nv).filter(|&i| massless[i]) {
             for &k in graph.neighbours(i).iter().filter(|&&k| k as usize >= nv) {
-                waits.before[i] += 1;
-                waits.after[k as usize].push(i as u32);
+                precedence.predecessors[i] += 1;
+                precedence.successors[k as usize].push(i as u32);
             }
         }
-        waits
+        precedence
     }
 
-    /// The same order, with everybody moved back until all he waits for are placed.
-    fn hold_back(&self, order: &[u32]) -> Vec<u32> {
-        let mut before = self.before.clone();
-        let mut asked = vec![false; order.len()];
-        let mut placed = Vec::with_capacity(order.len());
+    /// The order with each unknown deferred until its predecessors are eliminated.
+    fn defer(&self, order: &[u32]) -> Vec<u32> {
+        let mut missing = self.predecessors.clone();
+        let mut due = vec![false; order.len()];
+        let mut deferred = Vec::with_capacity(order.len());
         let mut ready = Vec::new();
         for &i in order {
-            asked[i as usize] = true;
-            if before[i as usize] == 0 {
+            due[i as usize] = true;
+            if missing[i as usize] == 0 {
                 ready.push(i);
             }
             while let Some(i) = ready.pop() {
-                placed.push(i);
-                for &k in &self.after[i as usize] {
-                    before[k as usize] -= 1;
-                    if before[k as usize] == 0 && asked[k as usize] {
+                deferred.push(i);
+                for &k in &self.successors[i as usize] {
+                    missing[k as usize] -= 1;
+                    if missing[k as usize] == 0 && due[k as usize] {
                         ready.push(k);
                     }
                 }
             }
         }
-        placed
+        deferred
     }
 }
 
-/// Coordinates that S couples with each other, as long as they are few enough for one body.
-struct Bodies {
-    body: Vec<u32>,
+/// Blocks of coordinates coupled by S, if they are few enough for one body.
+struct CoupledBlocks {
+    block: Vec<u32>,
     members: Vec<Vec<u32>>,
 }
 
-impl Bodies {
-    /// Two rigid bodies, or a body with a few flexible coordinates.
+impl CoupledBlocks {
+    /// Largest block: two rigid bodies, or a body with a few flexible coordinates.
     const LARGEST: usize = 12;
 
     fn new(graph: &AdjacencyGraph, nv: usize) -> Self {
         const NONE: u32 = u32::MAX;
-        let mut bodies = Self {
-            body: vec![NONE; nv],
+        let mut blocks = Self {
+            block: vec![NONE; nv],
             members: Vec::new(),
         };
         for root in 0..nv {
-            if bodies.body[root] != NONE {
+            if blocks.block[root] != NONE {
                 continue;
             }
-            let name = bodies.members.len() as u32;
-            bodies.body[root] = name;
+            let index = blocks.members.len() as u32;
+            blocks.block[root] = index;
             let mut members = vec![root as u32];
             let mut at = 0;
             while at < members.len() {
                 for &j in graph.neighbours(members[at] as usize) {
-                    if (j as usize) < nv && bodies.body[j as usize] == NONE {
-                        bodies.body[j as usize] = name;
+                    if (j as usize) < nv && blocks.block[j as usize] == NONE {
+                        blocks.block[j as usize] = index;
                         members.push(j);
                     }
                 }
@@ -259,56 +259,56 @@ impl Bodies {
             if members.len() > Self::LARGEST {
                 members.clear();
             }
-            bodies.members.push(members);
+            blocks.members.push(members);
         }
-        bodies
+        blocks
     }
 
-    /// Which coordinates belong to bodies with more than `limit` rows.
+    /// Whether each coordinate belongs to a body with more than `limit` constraints.
     fn hubs(&self, graph: &AdjacencyGraph, nv: usize, limit: usize) -> Vec<bool> {
         let mut hub = vec![false; nv];
-        let mut rows: Vec<u32> = Vec::new();
+        let mut constraints: Vec<u32> = Vec::new();
         for i in 0..nv {
-            let own = [i as u32];
+            let single = [i as u32];
             let body = match self.of(i) {
-                [] => &own[..],
+                [] => &single[..],
                 members if members[0] == i as u32 => members,
-                _ => continue, // done with the first member
+                _ => continue, // counted with its first member
             };
-            rows.clear();
+            constraints.clear();
             for &j in body {
-                rows.extend(
+                constraints.extend(
                     graph
                         .neighbours(j as usize)
                         .iter()
                         .filter(|&&k| k as usize >= nv),
                 );
             }
-            rows.sort_unstable();
-            rows.dedup();
+            constraints.sort_unstable();
+            constraints.dedup();
             for &j in body {
-                hub[j as usize] = rows.len() > limit;
+                hub[j as usize] = constraints.len() > limit;
             }
         }
         hub
     }
 
-    /// The whole body of a coordinate; nothing if S couples too many.
+    /// All coordinates of the block of a coordinate; empty if the block is too large.
     fn of(&self, i: usize) -> &[u32] {
-        &self.members[self.body[i] as usize]
+        &self.members[self.block[i] as usize]
     }
 }
 
-/// All coordinates but hubs and light ones, then the rest by minimum degree of what is left after their elimination.
-/// `None` if that would couple too much.
+/// All coordinates except hubs and massless ones, then the rest by minimum degree of the Schur complement. `None` if that has too
+/// many couplings.
 fn coordinates_first(
     graph: &AdjacencyGraph,
     nv: usize,
-    light: &[bool],
+    massless: &[bool],
     hub: &[bool],
 ) -> Option<Vec<u32>> {
     let n = graph.len();
-    let first = |i: usize| i < nv && !light[i] && !hub[i];
+    let first = |i: usize| i < nv && !massless[i] && !hub[i];
     let inner: Vec<u32> = (0..nv as u32).filter(|&i| first(i as usize)).collect();
     let rest: Vec<u32> = (0..n as u32).filter(|&i| !first(i as usize)).collect();
     let mut local = vec![0u32; n];
@@ -317,9 +317,9 @@ fn coordinates_first(
             local[i as usize] = k as u32;
         }
     }
-    // Connected coordinates (a body, or bodies joined by springs) leave all their neighbours coupled with each other.
+    // Eliminating connected coordinates (a body, or bodies joined by springs) couples all their neighbours.
     let mut couplings: Vec<(u32, u32)> = Vec::new();
-    let allowed = 40 * (graph.couplings() + n);
+    let allowed = MAX_SCHUR_GROWTH * (graph.couplings() + n);
     let mut seen = vec![false; n];
     let mut marked = vec![u32::MAX; n];
     for &root in &inner {
@@ -376,8 +376,8 @@ mod tests {
     use super::*;
     use crate::linalg::sparse_ldl::factor_fill;
 
-    /// Bodies of three coordinates with rows between them, two for each pair of bodies.
-    fn pinned(bodies: usize, pins: &[(usize, usize)]) -> (AdjacencyGraph, usize) {
+    /// Bodies of three coordinates with revolute joints of two constraints between them.
+    fn jointed(bodies: usize, joints: &[(usize, usize)]) -> (AdjacencyGraph, usize) {
         let nv = 3 * bodies;
         let mut couplings = Vec::new();
         for b in 0..bodies as u32 {
@@ -387,7 +387,7 @@ mod tests {
                 (3 * b + 1, 3 * b + 2),
             ]);
         }
-        for (p, &(a, b)) in pins.iter().enumerate() {
+        for (p, &(a, b)) in joints.iter().enumerate() {
             for axis in 0..2 {
                 let row = (nv + 2 * p + axis) as u32;
                 for body in [a, b] {
@@ -397,7 +397,7 @@ mod tests {
             }
         }
         (
-            AdjacencyGraph::new(nv + 2 * pins.len(), couplings.into_iter()),
+            AdjacencyGraph::new(nv + 2 * joints.len(), couplings.into_iter()),
             nv,
         )
     }
@@ -412,29 +412,32 @@ mod tests {
     }
 
     #[test]
-    fn constraints_of_a_chain_come_after_their_bodies() {
-        let pins: Vec<_> = (1..50).map(|b| (b - 1, b)).collect();
-        let (graph, nv) = pinned(50, &pins);
+    fn constraints_of_a_chain_follow_their_bodies() {
+        let joints: Vec<_> = (1..50).map(|b| (b - 1, b)).collect();
+        let (graph, nv) = jointed(50, &joints);
         let order = saddle_point_order(&graph, nv, &vec![false; nv]);
         assert_eq!(order.len(), graph.len());
         let at = positions(&order);
         for k in nv..graph.len() {
             for &j in graph.neighbours(k) {
-                assert!(at[j as usize] < at[k], "row {k} before coordinate {j}");
+                assert!(
+                    at[j as usize] < at[k],
+                    "constraint {k} before coordinate {j}"
+                );
             }
         }
-        // Linear: a few entries for each unknown.
+        // Linear fill: a few entries for each unknown.
         assert!(factor_fill(&graph, &order) < 5 * graph.len());
     }
 
     #[test]
-    fn a_star_does_not_couple_all_its_arms() {
-        let pins: Vec<_> = (1..1001).map(|b| (0, b)).collect();
-        let (graph, nv) = pinned(1001, &pins);
+    fn the_hub_of_a_star_does_not_couple_all_constraints() {
+        let joints: Vec<_> = (1..1001).map(|b| (0, b)).collect();
+        let (graph, nv) = jointed(1001, &joints);
         let order = saddle_point_order(&graph, nv, &vec![false; nv]);
         let at = positions(&order);
         assert!(factor_fill(&graph, &order) < 5 * graph.len());
-        // Each row still has the body of its arm before it.
+        // Each constraint still follows the body of its arm.
         for k in nv..graph.len() {
             for &j in graph.neighbours(k).iter().filter(|&&j| j >= 3) {
                 assert!(at[j as usize] < at[k]);
@@ -443,10 +446,10 @@ mod tests {
     }
 
     #[test]
-    fn a_row_between_hubs_waits_for_them() {
-        let mut pins: Vec<_> = (2..102).map(|b| (b % 2, b)).collect();
-        pins.push((0, 1));
-        let (graph, nv) = pinned(102, &pins);
+    fn a_constraint_between_hubs_follows_them() {
+        let mut joints: Vec<_> = (2..102).map(|b| (b % 2, b)).collect();
+        joints.push((0, 1));
+        let (graph, nv) = jointed(102, &joints);
         let at = positions(&saddle_point_order(&graph, nv, &vec![false; nv]));
         for k in [nv + 200, nv + 201] {
             assert!(graph.neighbours(k).iter().all(|&j| at[j as usize] < at[k]));
@@ -454,11 +457,11 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_without_a_diagonal_wait_for_their_constraints() {
-        let (graph, nv) = pinned(3, &[(0, 1), (1, 2)]);
-        let mut light = vec![false; nv];
-        light[3..6].fill(true);
-        let at = positions(&saddle_point_order(&graph, nv, &light));
+    fn massless_coordinates_follow_their_constraints() {
+        let (graph, nv) = jointed(3, &[(0, 1), (1, 2)]);
+        let mut massless = vec![false; nv];
+        massless[3..6].fill(true);
+        let at = positions(&saddle_point_order(&graph, nv, &massless));
         for j in 3..6 {
             for &k in graph.neighbours(j).iter().filter(|&&k| k as usize >= nv) {
                 assert!(at[k as usize] < at[j]);
@@ -467,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_a_single_unknown_have_an_order() {
+    fn an_empty_and_a_single_unknown_graph_have_an_order() {
         assert!(saddle_point_order(&AdjacencyGraph::new(0, [].into_iter()), 0, &[]).is_empty());
         assert_eq!(
             saddle_point_order(&AdjacencyGraph::new(1, [].into_iter()), 1, &[false]),

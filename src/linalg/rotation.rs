@@ -1,28 +1,28 @@
-//! Rotations: unit quaternions (w, x, y, z), the exponential, its inverse and its tangent.
+//! Rotations as unit quaternions (w, x, y, z): exponential, logarithm and tangent map.
 //!
 //! ```text
 //!   exp(φ) = (cos a/2, sin(a/2) φ/a),   a = |φ|
 //!   ω = T(φ) φ̇,   T = I − (1 − cos a)/a² φ~ + (a − sin a)/a³ φ~²,   T⁻¹ = I + ½ φ~ + (1 − (a/2) cot(a/2))/a² φ~²
 //! ```
 //!
-//! with ω in body axes and φ~ the cross-product matrix.
+//! with ω in body axes and φ~ the skew-symmetric matrix of φ.
 
 use nalgebra::{Matrix3, Vector3};
 
-/// A vector of space.
+/// A spatial vector.
 pub type Vec3 = Vector3<f64>;
-/// A matrix of space.
+/// A 3 x 3 matrix.
 pub type Mat3 = Matrix3<f64>;
-/// w, x, y, z
+/// Quaternion (w, x, y, z).
 pub type Quaternion = [f64; 4];
 
-/// The cross-product matrix x~, x~ y = x × y.
+/// Skew-symmetric matrix x~ with x~ y = x × y.
 #[inline]
 pub fn cross(x: &Vec3) -> Mat3 {
     Mat3::new(0.0, -x.z, x.y, x.z, 0.0, -x.x, -x.y, x.x, 0.0)
 }
 
-/// The product p q: first q, then p.
+/// Product p q: rotation q followed by p.
 #[inline]
 pub fn product(p: &Quaternion, q: &Quaternion) -> Quaternion {
     let [a, b, c, d] = *p;
@@ -35,20 +35,20 @@ pub fn product(p: &Quaternion, q: &Quaternion) -> Quaternion {
     ]
 }
 
-/// The inverse of a unit quaternion.
+/// Conjugate, the inverse of a unit quaternion.
 #[inline]
 pub fn conjugate(q: &Quaternion) -> Quaternion {
     [q[0], -q[1], -q[2], -q[3]]
 }
 
-/// To length one. What has no length becomes NaN, which the integrator refuses.
+/// q / |q|. The zero quaternion becomes NaN, which the integrator rejects.
 #[inline]
 pub fn normalized(q: &Quaternion) -> Quaternion {
     let length = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt();
     q.map(|x| x / length)
 }
 
-/// The rotation matrix of a unit quaternion: body axes to ground axes.
+/// Rotation matrix of a unit quaternion, from body axes to ground axes.
 #[inline]
 pub fn matrix(q: &Quaternion) -> Mat3 {
     let [w, x, y, z] = *q;
@@ -65,11 +65,11 @@ pub fn matrix(q: &Quaternion) -> Mat3 {
     )
 }
 
-/// exp(φ)
+/// exp(φ), the quaternion of the rotation vector φ.
 #[inline]
 pub fn exp(phi: &Vec3) -> Quaternion {
     let a = phi.norm();
-    // sin(a/2)/a: the series' next term is a⁴/3840, below rounding here.
+    // sin(a/2)/a: the next term of the series, a⁴/3840, is below rounding.
     let s = if a < 1e-3 {
         0.5 - a * a / 48.0
     } else {
@@ -78,7 +78,7 @@ pub fn exp(phi: &Vec3) -> Quaternion {
     [(0.5 * a).cos(), s * phi.x, s * phi.y, s * phi.z]
 }
 
-/// φ with exp(φ) = q, |φ| ≤ π.
+/// Rotation vector φ with exp(φ) = q and |φ| ≤ π.
 #[inline]
 pub fn log(q: &Quaternion) -> Vec3 {
     let v = Vec3::new(q[1], q[2], q[3]);
@@ -88,7 +88,7 @@ pub fn log(q: &Quaternion) -> Vec3 {
         (1.0, q[0])
     };
     let sine = v.norm();
-    // a/sin(a/2) with a = 2 atan2(sine, w): 2 (1 + sine²/6) where the next term, 3 sine⁴/40, is below rounding.
+    // a/sin(a/2) with a = 2 atan2(sine, w): 2 (1 + sine²/6); the next term, 3 sine⁴/40, is below rounding.
     let factor = if sine < 1e-4 {
         2.0 * (1.0 + sine * sine / 6.0)
     } else {
@@ -97,7 +97,7 @@ pub fn log(q: &Quaternion) -> Vec3 {
     s * factor * v
 }
 
-/// T(φ)⁻¹
+/// T(φ)⁻¹, from the angular velocity to the rate of the rotation vector.
 #[inline]
 pub fn tangent_inverse(phi: &Vec3) -> Mat3 {
     let a2 = phi.norm_squared();
@@ -112,7 +112,7 @@ pub fn tangent_inverse(phi: &Vec3) -> Mat3 {
     Mat3::identity() + 0.5 * c + factor * c * c
 }
 
-/// T(φ)
+/// T(φ), from the rate of the rotation vector to the angular velocity in body axes.
 pub fn tangent(phi: &Vec3) -> Mat3 {
     let a2 = phi.norm_squared();
     let (one, two) = if a2 < 1e-2 {
@@ -132,7 +132,7 @@ pub fn tangent(phi: &Vec3) -> Mat3 {
 mod tests {
     use super::*;
 
-    fn vectors() -> Vec<Vec3> {
+    fn rotation_vectors() -> Vec<Vec3> {
         let mut all = vec![Vec3::zeros()];
         for a in [1e-9, 1e-4, 9.9e-4, 1.1e-3, 0.099, 0.101, 0.5, 2.0, 3.1] {
             all.push(a * Vec3::new(0.48, -0.6, 0.64));
@@ -141,23 +141,23 @@ mod tests {
     }
 
     #[test]
-    fn the_logarithm_undoes_the_exponential() {
-        for phi in vectors() {
+    fn the_logarithm_inverts_the_exponential() {
+        for phi in rotation_vectors() {
             assert!((log(&exp(&phi)) - phi).norm() < 1e-14, "{phi}");
             let length: f64 = exp(&phi).iter().map(|x| x * x).sum();
             assert!((length - 1.0).abs() < 1e-15);
             let negative = exp(&phi).map(|x| -x);
             assert!(
                 (log(&negative) - phi).norm() < 1e-14,
-                "both quaternions are one rotation"
+                "q and −q are the same rotation"
             );
         }
     }
 
     #[test]
-    fn products_are_products_of_matrices() {
-        for a in vectors() {
-            for b in vectors() {
+    fn quaternion_products_are_products_of_rotation_matrices() {
+        for a in rotation_vectors() {
+            for b in rotation_vectors() {
                 let b = Vec3::new(b.y, b.z, -b.x);
                 let (p, q) = (exp(&a), exp(&b));
                 let both = matrix(&product(&p, &q));
@@ -168,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn the_tangent_is_the_derivative_of_the_exponential_and_has_its_inverse() {
+    fn the_tangent_map_is_the_derivative_of_the_exponential_and_has_its_inverse() {
         // ω = T φ̇: the rotation from exp(φ − e x) to exp(φ + e x) over 2 e; truncation e² = 1e-8, rounding 1e-16/e.
         let e = 1e-4;
-        for phi in vectors() {
+        for phi in rotation_vectors() {
             let x = Vec3::new(0.3, 0.9, -0.4);
             let step = product(&conjugate(&exp(&(phi - e * x))), &exp(&(phi + e * x)));
             let omega = log(&step) / (2.0 * e);

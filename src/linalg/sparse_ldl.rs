@@ -1,37 +1,41 @@
-//! Sparse LDLᵀ with everything but the numbers done once:
+//! Sparse LDLᵀ factorisation with the symbolic part done once:
 //!
 //! ```text
 //!   K_kk − Σ_i L_ki² D_i = D_k,      L_ki = (K_ki − Σ_{j<i} L_kj D_j L_ij) / D_i
 //! ```
 //!
-//! row by row, in a fixed order and without pivoting. K is symmetric with known signs of D: + coordinates,
-//! − constraints (quasi-definite). The order, the elimination tree and the place of every entry are found by
-//! [`Symbolic::new`]; [`Ldl::factor`] only runs through them.
+//! row by row, in a fixed order and without pivoting. K is symmetric and quasi-definite: the pivots of coordinates are positive,
+//! those of constraints negative. [`SymbolicLdl::new`] finds the elimination tree and the position of every entry;
+//! [`SparseLdl::factor`] computes the values.
 
 use super::dense_lu::{NOISE_PIVOT, REPLACEMENT_PIVOT};
 use super::ordering::AdjacencyGraph;
 
-/// A positive pivot below this part of its diagonal is not trusted: pivoting over all rows is needed.
-const SMALL: f64 = 1e-12;
+/// Positive pivot, as part of its diagonal, below which pivoting over all rows is needed.
+const SMALLEST_POSITIVE_PIVOT: f64 = 1e-12;
 const NONE: u32 = u32::MAX;
 
-/// Parent of each position in the elimination tree, and the entries of each column of L.
-fn tree(graph: &AdjacencyGraph, order: &[u32], position: &[u32]) -> (Vec<u32>, Vec<u32>) {
+/// Parent of each position in the elimination tree, and the number of entries of each column of L.
+fn elimination_tree(
+    graph: &AdjacencyGraph,
+    order: &[u32],
+    position: &[u32],
+) -> (Vec<u32>, Vec<u32>) {
     let n = order.len();
     let mut parent = vec![NONE; n];
     let mut count = vec![0; n];
-    let mut flag = vec![NONE; n];
+    let mut visited = vec![NONE; n];
     for k in 0..n as u32 {
-        flag[k as usize] = k;
+        visited[k as usize] = k;
         for &j in graph.neighbours(order[k as usize] as usize) {
             let mut i = position[j as usize];
-            // Only earlier columns; walk towards the root as far as this row has not been.
-            while i < k && flag[i as usize] != k {
+            // Earlier columns only; towards the root up to the first one visited for this row.
+            while i < k && visited[i as usize] != k {
                 if parent[i as usize] == NONE {
                     parent[i as usize] = k;
                 }
                 count[i as usize] += 1;
-                flag[i as usize] = k;
+                visited[i as usize] = k;
                 i = parent[i as usize];
             }
         }
@@ -39,6 +43,7 @@ fn tree(graph: &AdjacencyGraph, order: &[u32], position: &[u32]) -> (Vec<u32>, V
     (parent, count)
 }
 
+/// Inverse of a permutation.
 fn inverse(order: &[u32]) -> Vec<u32> {
     let mut position = vec![0; order.len()];
     for (k, &i) in order.iter().enumerate() {
@@ -47,19 +52,19 @@ fn inverse(order: &[u32]) -> Vec<u32> {
     position
 }
 
-/// Multiplications of a factorisation in this order, about.
+/// Approximate number of multiplications of a factorisation in this order.
 pub fn factorization_cost(graph: &AdjacencyGraph, order: &[u32]) -> f64 {
-    let (_, count) = tree(graph, order, &inverse(order));
+    let (_, count) = elimination_tree(graph, order, &inverse(order));
     count.iter().map(|&c| c as f64 * (c as f64 + 6.0)).sum()
 }
 
-/// Entries of L in this order.
+/// Number of entries of L in this order.
 pub fn factor_fill(graph: &AdjacencyGraph, order: &[u32]) -> usize {
-    let (_, count) = tree(graph, order, &inverse(order));
+    let (_, count) = elimination_tree(graph, order, &inverse(order));
     count.iter().map(|&c| c as usize).sum()
 }
 
-/// Children before parents, subtrees together: same fill, neighbours close in memory.
+/// Postorder of the elimination tree: the same fill, and subtrees contiguous in memory.
 fn postorder(parent: &[u32]) -> Vec<u32> {
     let n = parent.len();
     let (mut child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
@@ -87,7 +92,7 @@ fn postorder(parent: &[u32]) -> Vec<u32> {
     out
 }
 
-/// An entry of K below the diagonal: where it goes and which two values it is the mean of.
+/// An entry of K below the diagonal, the mean of two values.
 #[derive(Clone, Copy, Debug)]
 pub struct SymmetricEntry {
     /// One unknown.
@@ -96,10 +101,11 @@ pub struct SymmetricEntry {
     pub j: u32,
     /// Index into the values.
     pub first: u32,
-    /// Index into the values; the same for an entry that has no mirror image.
+    /// Index into the values; equal to `first` for an entry with one value.
     pub second: u32,
 }
 
+/// An entry of K in its row.
 #[derive(Clone, Copy, Debug)]
 struct InputEntry {
     column: u32,
@@ -107,67 +113,85 @@ struct InputEntry {
     second: u32,
 }
 
+/// An entry L_ki in row k.
 #[derive(Clone, Copy, Debug)]
 struct EntryLocation {
     column: u32,
-    /// Where L_ki is stored; the entries of column i above row k end here.
+    /// Index of L_ki; the entries of column i above row k end here.
     slot: u32,
 }
 
-/// Order and places.
+/// Elimination order and positions of all entries.
 #[derive(Clone, Debug)]
 pub struct SymbolicLdl {
     order: Vec<u32>,
-    /// Its inverse: where each unknown is eliminated.
+    /// Position at which each unknown is eliminated.
     position: Vec<u32>,
     /// Unknowns below this have positive pivots, the others negative ones.
     positive: usize,
-    /// Entries of K left of the diagonal, row by row.
+    /// Entries of K left of the diagonal, by rows.
     input_start: Vec<u32>,
     input: Vec<InputEntry>,
-    /// Columns of L.
+    /// Entries of L by columns: start and rows.
     start: Vec<u32>,
     row: Vec<u32>,
-    /// Rows of L, columns rising.
-    place_start: Vec<u32>,
-    place: Vec<EntryLocation>,
+    /// Entries of L by rows, columns ascending.
+    row_start: Vec<u32>,
+    row_entry: Vec<EntryLocation>,
 }
 
 impl SymbolicLdl {
-    /// Prepares the factorisation in this order. The first `positive` unknowns have positive pivots.
+    /// Prepares the factorisation in this order, postordered. The first `positive` unknowns have positive pivots.
     pub fn new(
         graph: &AdjacencyGraph,
         order: Vec<u32>,
         positive: usize,
         entries: &[SymmetricEntry],
     ) -> Self {
-        let n = order.len();
-        let (parent, _) = tree(graph, &order, &inverse(&order));
+        let (parent, _) = elimination_tree(graph, &order, &inverse(&order));
         let order: Vec<u32> = postorder(&parent)
             .into_iter()
             .map(|k| order[k as usize])
             .collect();
         let position = inverse(&order);
-        let (parent, count) = tree(graph, &order, &position);
+        let mut symbolic = Self {
+            order,
+            position,
+            positive,
+            input_start: Vec::new(),
+            input: Vec::new(),
+            start: Vec::new(),
+            row: Vec::new(),
+            row_start: Vec::new(),
+            row_entry: Vec::new(),
+        };
+        symbolic.find_factor(graph);
+        symbolic.sort_input(entries);
+        symbolic
+    }
 
-        let mut start = vec![0u32; n + 1];
+    /// Finds the entries of L by columns and by rows.
+    fn find_factor(&mut self, graph: &AdjacencyGraph) {
+        let n = self.order.len();
+        let (parent, count) = elimination_tree(graph, &self.order, &self.position);
+        self.start = vec![0u32; n + 1];
         for i in 0..n {
-            start[i + 1] = start[i] + count[i];
+            self.start[i + 1] = self.start[i] + count[i];
         }
-        let entries_of_l = start[n] as usize;
-        let mut row = vec![0; entries_of_l];
-        let mut next = start.clone();
-        let mut place_start = vec![0u32; n + 1];
-        let mut place = Vec::with_capacity(entries_of_l);
-        let mut flag = vec![NONE; n];
+        let entries = self.start[n] as usize;
+        self.row = vec![0; entries];
+        self.row_start = vec![0u32; n + 1];
+        self.row_entry = Vec::with_capacity(entries);
+        let mut next = self.start.clone();
+        let mut visited = vec![NONE; n];
         let mut columns = Vec::new();
         for k in 0..n as u32 {
-            flag[k as usize] = k;
+            visited[k as usize] = k;
             columns.clear();
-            for &j in graph.neighbours(order[k as usize] as usize) {
-                let mut i = position[j as usize];
-                while i < k && flag[i as usize] != k {
-                    flag[i as usize] = k;
+            for &j in graph.neighbours(self.order[k as usize] as usize) {
+                let mut i = self.position[j as usize];
+                while i < k && visited[i as usize] != k {
+                    visited[i as usize] = k;
                     columns.push(i);
                     i = parent[i as usize];
                 }
@@ -176,34 +200,37 @@ impl SymbolicLdl {
             for &column in &columns {
                 let slot = next[column as usize];
                 next[column as usize] += 1;
-                row[slot as usize] = k;
-                place.push(EntryLocation { column, slot });
+                self.row[slot as usize] = k;
+                self.row_entry.push(EntryLocation { column, slot });
             }
-            place_start[k as usize + 1] = place.len() as u32;
+            self.row_start[k as usize + 1] = self.row_entry.len() as u32;
         }
+    }
 
-        let mut input_start = vec![0u32; n + 1];
-        let ends = |e: &SymmetricEntry| {
+    /// Sorts the entries of K by the row in which they are needed.
+    fn sort_input(&mut self, entries: &[SymmetricEntry]) {
+        let n = self.order.len();
+        let position = &self.position;
+        let row_and_column = |e: &SymmetricEntry| {
             let (a, b) = (position[e.i as usize], position[e.j as usize]);
             (a.max(b), a.min(b))
         };
+        let mut start = vec![0u32; n + 1];
         for e in entries {
-            input_start[ends(e).0 as usize + 1] += 1;
+            start[row_and_column(e).0 as usize + 1] += 1;
         }
         for k in 0..n {
-            input_start[k + 1] += input_start[k];
+            start[k + 1] += start[k];
         }
-        let mut next = input_start.clone();
-        let mut input = vec![
-            InputEntry {
-                column: 0,
-                first: 0,
-                second: 0
-            };
-            entries.len()
-        ];
+        let mut next = start.clone();
+        let none = InputEntry {
+            column: 0,
+            first: 0,
+            second: 0,
+        };
+        let mut input = vec![none; entries.len()];
         for e in entries {
-            let (k, column) = ends(e);
+            let (k, column) = row_and_column(e);
             input[next[k as usize] as usize] = InputEntry {
                 column,
                 first: e.first,
@@ -211,17 +238,7 @@ impl SymbolicLdl {
             };
             next[k as usize] += 1;
         }
-        Self {
-            order,
-            position,
-            positive,
-            input_start,
-            input,
-            start,
-            row,
-            place_start,
-            place,
-        }
+        (self.input_start, self.input) = (start, input);
     }
 
     /// Unknown eliminated at each position.
@@ -229,7 +246,7 @@ impl SymbolicLdl {
         &self.order
     }
 
-    /// The entries of K below the diagonal, as given to `new` but in the order of elimination.
+    /// The entries of K below the diagonal in the order of elimination.
     pub fn entries(&self) -> impl Iterator<Item = SymmetricEntry> + '_ {
         (0..self.order.len()).flat_map(move |k| {
             let range = self.input_start[k] as usize..self.input_start[k + 1] as usize;
@@ -242,49 +259,48 @@ impl SymbolicLdl {
         })
     }
 
-    /// Entries of L below the diagonal.
+    /// Number of entries of L below the diagonal.
     pub fn fill(&self) -> usize {
         self.row.len()
     }
 }
 
-/// What a factorisation met.
+/// Pivots of a factorisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PivotReport {
-    /// Negative pivots that were noise and have been replaced.
+    /// Number of negative pivots that were rounding and have been replaced.
     pub corrected: usize,
-    /// Smallest positive pivot over its diagonal.
+    /// Smallest positive pivot as part of its diagonal.
     pub smallest_positive: f64,
 }
 
-/// The numbers.
+/// Values of the factors.
 #[derive(Clone, Debug)]
 pub struct SparseLdl {
     l: Vec<f64>,
     /// 1 / D
     inverse: Vec<f64>,
-    /// Zero between calls.
+    /// Workspace by position, zero between calls.
     y: Vec<f64>,
-    /// Two right-hand sides side by side.
-    pairs: Vec<f64>,
+    /// Two interleaved right-hand sides.
+    y_pair: Vec<f64>,
 }
 
 impl SparseLdl {
-    /// Storage.
-    /// Room for two right-hand sides at once is made only where `twins` says that they will come.
-    pub fn new(symbolic: &SymbolicLdl, twins: bool) -> Self {
+    /// Storage for the factors, with workspace for two right-hand sides at once if `pairs`.
+    pub fn new(symbolic: &SymbolicLdl, pairs: bool) -> Self {
         let n = symbolic.order.len();
         Self {
             l: vec![0.0; symbolic.row.len()],
             inverse: vec![0.0; n],
             y: vec![0.0; n],
-            pairs: vec![0.0; if twins { 2 * n } else { 0 }],
+            y_pair: vec![0.0; if pairs { 2 * n } else { 0 }],
         }
     }
 
-    /// Factors K with the given `values` and `diagonal` (by unknown). Writes the pivot of each unknown over its
-    /// diagonal, as far as already eliminated unknowns of the other sign have built it up, to `relative` (by unknown).
-    /// The error is the unknown whose pivot is not usable in this order.
+    /// Factors K of the given `values` and `diagonal` (by unknown). Sets `relative` (by unknown) to the pivot over the diagonal,
+    /// which includes the contributions of eliminated unknowns of the other sign. The error is the unknown whose pivot is not
+    /// usable in this order.
     pub fn factor(
         &mut self,
         symbolic: &SymbolicLdl,
@@ -292,7 +308,7 @@ impl SparseLdl {
         diagonal: &[f64],
         relative: &mut [f64],
     ) -> Result<PivotReport, usize> {
-        let mut met = PivotReport {
+        let mut report = PivotReport {
             corrected: 0,
             smallest_positive: f64::INFINITY,
         };
@@ -309,11 +325,11 @@ impl SparseLdl {
                 y[e.column as usize] +=
                     0.5 * (values[e.first as usize] + values[e.second as usize]);
             }
-            let mut built = sign * diagonal[unknown];
-            let mut taken = 0.0;
-            let range = symbolic.place_start[k] as usize..symbolic.place_start[k + 1] as usize;
-            for place in &symbolic.place[range] {
-                let (i, slot) = (place.column as usize, place.slot as usize);
+            let mut built_up = sign * diagonal[unknown];
+            let mut reduction = 0.0;
+            let range = symbolic.row_start[k] as usize..symbolic.row_start[k + 1] as usize;
+            for entry in &symbolic.row_entry[range] {
+                let (i, slot) = (entry.column as usize, entry.slot as usize);
                 let z = std::mem::take(&mut y[i]);
                 let column = symbolic.start[i] as usize..slot;
                 for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
@@ -323,32 +339,32 @@ impl SparseLdl {
                 self.l[slot] = l;
                 let share = sign * l * z;
                 if share > 0.0 {
-                    taken += share;
+                    reduction += share;
                 } else {
-                    built -= share;
+                    built_up -= share;
                 }
             }
-            let mut pivot = built - taken;
-            // "not greater" also catches what is not a number.
-            if !(built > 0.0 && built.is_finite()) || pivot.is_nan() {
+            let mut pivot = built_up - reduction;
+            // The negation also catches NaN.
+            if !(built_up > 0.0 && built_up.is_finite()) || pivot.is_nan() {
                 return Err(unknown);
             }
-            relative[unknown] = pivot / built;
+            relative[unknown] = pivot / built_up;
             if sign > 0.0 {
-                if pivot <= SMALL * built {
+                if pivot <= SMALLEST_POSITIVE_PIVOT * built_up {
                     return Err(unknown);
                 }
-                met.smallest_positive = met.smallest_positive.min(relative[unknown]);
-            } else if pivot < NOISE_PIVOT * built {
-                pivot = REPLACEMENT_PIVOT * built;
-                met.corrected += 1;
+                report.smallest_positive = report.smallest_positive.min(relative[unknown]);
+            } else if pivot < NOISE_PIVOT * built_up {
+                pivot = REPLACEMENT_PIVOT * built_up;
+                report.corrected += 1;
             }
             self.inverse[k] = sign / pivot;
         }
-        Ok(met)
+        Ok(report)
     }
 
-    /// b := K⁻¹ b, by unknown; b comes in two parts.
+    /// [x; l] := K⁻¹ [x; l], by unknown.
     pub fn solve(&mut self, symbolic: &SymbolicLdl, x: &mut [f64], l: &mut [f64]) {
         let (at_x, at_l) = symbolic.position.split_at(x.len());
         let y = &mut self.y[..];
@@ -365,7 +381,7 @@ impl SparseLdl {
         }
     }
 
-    /// The same for a right-hand side that is zero in its first part, whatever `x` holds.
+    /// [x; l] := K⁻¹ [0; l], whatever `x` is.
     pub fn solve_constraint_rhs(&mut self, symbolic: &SymbolicLdl, x: &mut [f64], l: &mut [f64]) {
         let (at_x, at_l) = symbolic.position.split_at(x.len());
         let y = &mut self.y[..];
@@ -380,7 +396,7 @@ impl SparseLdl {
         }
     }
 
-    /// Two of those in one pass over L: cheaper by a third than one after the other.
+    /// [`SparseLdl::solve_constraint_rhs`] for two right-hand sides in one pass over L: a third cheaper than two passes.
     pub fn solve_constraint_rhs_pair(
         &mut self,
         symbolic: &SymbolicLdl,
@@ -388,7 +404,7 @@ impl SparseLdl {
         l: [&mut [f64]; 2],
     ) {
         let (at_x, at_l) = symbolic.position.split_at(x[0].len());
-        let pairs = self.pairs.as_chunks_mut::<2>().0;
+        let pairs = self.y_pair.as_chunks_mut::<2>().0;
         for ((&at, b0), b1) in at_l.iter().zip(&*l[0]).zip(&*l[1]) {
             pairs[at as usize] = [*b0, *b1];
         }
@@ -401,7 +417,7 @@ impl SparseLdl {
     }
 }
 
-/// y := K⁻¹ y for `N` right-hand sides side by side, by position.
+/// y := K⁻¹ y for `N` interleaved right-hand sides, by position.
 fn substitute<const N: usize>(
     symbolic: &SymbolicLdl,
     values: &[f64],
@@ -416,7 +432,7 @@ fn substitute<const N: usize>(
         (factors, l) = l.split_at((to - from) as usize);
         from = to;
         let z = y[i];
-        // Most coordinates of a projection: they have no right-hand side and come before all constraints on them.
+        // In a projection most coordinates have no right-hand side and precede their constraints.
         if z == [0.0; N] {
             continue;
         }
@@ -451,9 +467,8 @@ fn substitute<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::ordering::plain;
 
-    /// Couplings i - i + 1 and i - i + 5, values by entry.
+    /// Graph with couplings (i, i + 1) and (i, i + 5), and its entries.
     fn banded(n: u32) -> (AdjacencyGraph, Vec<SymmetricEntry>) {
         let pairs = (0..n).flat_map(|i| [(i, i + 1), (i, i + 5)]);
         let pairs: Vec<_> = pairs.filter(|&(_, j)| j < n).collect();
@@ -484,16 +499,16 @@ mod tests {
                     .collect();
                 let forward: Vec<u32> = (0..n as u32).collect();
                 let backward = forward.iter().rev().copied().collect();
-                for order in [plain(&graph), forward.clone(), backward] {
+                for order in [graph.minimum_degree(), forward.clone(), backward] {
                     let predicted = factor_fill(&graph, &order);
                     let symbolic = SymbolicLdl::new(&graph, order, positive, &entries);
                     assert_eq!(symbolic.fill(), predicted, "postordering changed the fill");
                     let mut ldl = SparseLdl::new(&symbolic, true);
                     let mut relative = vec![0.0; n];
-                    let met = ldl
+                    let report = ldl
                         .factor(&symbolic, &values, &diagonal, &mut relative)
                         .unwrap();
-                    assert_eq!(met.corrected, 0);
+                    assert_eq!(report.corrected, 0);
                     let exact: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
                     let mut b: Vec<f64> = (0..n).map(|i| diagonal[i] * exact[i]).collect();
                     for (e, v) in entries.iter().zip(&values) {
@@ -506,27 +521,27 @@ mod tests {
                         let error = (b[i] - exact[i]).abs();
                         assert!(error < 1e-12 * n as f64, "unknown {i} of {n}: {error:e}");
                     }
-                    // Zero in the first part, alone and in twos: the same bits.
-                    let mut whole = vec![0.0; n];
-                    whole[positive..].copy_from_slice(&exact[positive..]);
+                    // Zero in the first part, for one and for two right-hand sides: the same bits.
+                    let mut complete = vec![0.0; n];
+                    complete[positive..].copy_from_slice(&exact[positive..]);
                     let mut part = exact.clone();
                     let mut two = [exact.clone(), exact.iter().map(|x| -2.0 * x).collect()];
-                    let (x, l) = whole.split_at_mut(positive);
+                    let (x, l) = complete.split_at_mut(positive);
                     ldl.solve(&symbolic, x, l);
                     let (x, l) = part.split_at_mut(positive);
                     ldl.solve_constraint_rhs(&symbolic, x, l);
-                    assert_eq!(part, whole);
+                    assert_eq!(part, complete);
                     let [(x0, l0), (x1, l1)] = two.each_mut().map(|t| t.split_at_mut(positive));
                     ldl.solve_constraint_rhs_pair(&symbolic, [x0, x1], [l0, l1]);
-                    assert_eq!(two[0], whole);
-                    assert!(two[1].iter().zip(&whole).all(|(s, w)| *s == -2.0 * w));
+                    assert_eq!(two[0], complete);
+                    assert!(two[1].iter().zip(&complete).all(|(s, w)| *s == -2.0 * w));
                 }
             }
         }
     }
 
     #[test]
-    fn a_wrong_sign_is_refused_and_leaves_no_trace() {
+    fn a_pivot_of_the_wrong_sign_is_an_error_without_effect_on_later_factors() {
         let (graph, entries) = banded(6);
         let values = vec![0.1; entries.len()];
         let symbolic = SymbolicLdl::new(&graph, (0..6).collect(), 6, &entries);

@@ -1,37 +1,37 @@
-//! Sparse LU with pivoting, for matrices the fixed order of `sparse` cannot take: column by column,
+//! Sparse LU with partial pivoting, for matrices that [`sparse_ldl`](super::sparse_ldl) cannot factor: column by column,
 //!
 //! ```text
-//!   L x = a_k  (only where x is not zero),   U_k = x above,   L_k = x below / pivot
+//!   L x = a_k  (nonzeros of x only),   U_k = x above,   L_k = x below / pivot
 //! ```
 //!
-//! The rows x reaches are found by walking through the columns of L (Gilbert and Peierls). The diagonal is preferred
-//! while it is not much smaller than the largest candidate, since the column order was made for it. Storage grows to
-//! what the largest factor needed and is kept.
+//! The nonzero rows of x are found by a depth-first search in the graph of L (Gilbert and Peierls). The diagonal is preferred as
+//! pivot, since the column order was made for it, unless it is much smaller than the largest candidate. Storage grows to the
+//! size of the largest factor and is not released.
 
 use super::dense_lu::ZERO_PIVOT;
 
-/// The diagonal is taken while it is at least this part of the largest candidate.
+/// The diagonal is the pivot if it is at least this part of the largest candidate.
 const PREFER_DIAGONAL: f64 = 0.1;
 const NONE: u32 = u32::MAX;
 
-/// Columns of a square matrix: rows of column j are `row[start[j]..start[j + 1]]`.
+/// Sparsity of a square matrix by columns: rows of column j are `row[start[j]..start[j + 1]]`.
 #[derive(Clone, Debug, Default)]
 pub struct CompressedColumns {
-    /// Where each column begins, and the end.
+    /// First entry of each column, and their end.
     pub start: Vec<u32>,
     /// Row of each entry.
     pub row: Vec<u32>,
 }
 
-/// A growing list of sparse columns.
+/// A triangular factor by columns, built one column at a time.
 #[derive(Clone, Debug, Default)]
-struct Triangle {
+struct TriangularFactor {
     start: Vec<u32>,
     row: Vec<u32>,
     value: Vec<f64>,
 }
 
-impl Triangle {
+impl TriangularFactor {
     fn with_capacity(n: usize, entries: usize) -> Self {
         Self {
             start: Vec::with_capacity(n + 1),
@@ -69,38 +69,38 @@ impl Triangle {
     }
 }
 
-/// Factors with their work space.
+/// Factors L and U with their workspace.
 #[derive(Clone, Debug)]
 pub struct SparseLu {
-    l: Triangle,
-    u: Triangle,
+    l: TriangularFactor,
+    u: TriangularFactor,
     pivot: Vec<f64>,
-    /// Position at which each row became pivot.
+    /// Position at which each row is the pivot row, or [`NONE`].
     position: Vec<u32>,
-    /// Row that is pivot at each position.
+    /// Pivot row at each position.
     pivot_row: Vec<u32>,
     x: Vec<f64>,
-    /// Last column that visited a row.
+    /// Last column whose search visited each row.
     visited: Vec<u32>,
-    /// Rows reached, last first.
-    reach: Vec<u32>,
-    /// Walk: row and the next entry of its column to look at.
-    walk: Vec<(u32, u32)>,
+    /// Nonzero rows of x in reverse topological order.
+    nonzero_rows: Vec<u32>,
+    /// Stack of the search: a row and the next entry of its column of L.
+    stack: Vec<(u32, u32)>,
 }
 
 impl SparseLu {
-    /// Storage for `n` unknowns, with room for `entries` in each triangle before it has to grow.
+    /// Storage for `n` unknowns, with capacity for `entries` in each factor.
     pub fn new(n: usize, entries: usize) -> Self {
         Self {
-            l: Triangle::with_capacity(n, entries),
-            u: Triangle::with_capacity(n, entries),
+            l: TriangularFactor::with_capacity(n, entries),
+            u: TriangularFactor::with_capacity(n, entries),
             pivot: vec![0.0; n],
             position: vec![NONE; n],
             pivot_row: vec![0; n],
             x: vec![0.0; n],
             visited: vec![NONE; n],
-            reach: Vec::with_capacity(n),
-            walk: Vec::with_capacity(n),
+            nonzero_rows: Vec::with_capacity(n),
+            stack: Vec::with_capacity(n),
         }
     }
 
@@ -109,8 +109,8 @@ impl SparseLu {
         self.pivot.len()
     }
 
-    /// Factors the matrix, whose scaled entries are about one, taking columns in this order. The error is the column
-    /// without a usable pivot.
+    /// Factors a matrix with entries of about one, eliminating columns in this order. The error is the column without a usable
+    /// pivot.
     pub fn factor(
         &mut self,
         columns: &CompressedColumns,
@@ -123,12 +123,13 @@ impl SparseLu {
         self.visited.fill(NONE);
         self.x.fill(0.0);
         for (k, &column) in order.iter().enumerate() {
-            self.column(columns, values, k, column)?;
+            self.factor_column(columns, values, k, column)?;
         }
         Ok(())
     }
 
-    fn column(
+    /// Factors one column.
+    fn factor_column(
         &mut self,
         columns: &CompressedColumns,
         values: &[f64],
@@ -137,16 +138,16 @@ impl SparseLu {
     ) -> Result<(), usize> {
         let range =
             columns.start[column as usize] as usize..columns.start[column as usize + 1] as usize;
-        self.reach.clear();
+        self.nonzero_rows.clear();
         for &row in &columns.row[range.clone()] {
-            self.visit(row, k as u32);
+            self.search(row, k as u32);
         }
         for at in range {
             self.x[columns.row[at] as usize] += values[at];
         }
         let (mut largest, mut best) = (0.0, NONE);
-        for at in (0..self.reach.len()).rev() {
-            let row = self.reach[at];
+        for at in (0..self.nonzero_rows.len()).rev() {
+            let row = self.nonzero_rows[at];
             let position = self.position[row as usize];
             if position == NONE {
                 let size = self.x[row as usize].abs();
@@ -175,7 +176,7 @@ impl SparseLu {
             best = column;
         }
         let pivot = self.x[best as usize];
-        for &row in self.reach.iter().rev() {
+        for &row in self.nonzero_rows.iter().rev() {
             if self.position[row as usize] == NONE {
                 let z = std::mem::take(&mut self.x[row as usize]);
                 if row != best {
@@ -191,34 +192,34 @@ impl SparseLu {
         Ok(())
     }
 
-    /// Adds what is reached from `row` through L to `reach`, each row after all rows it changes.
-    fn visit(&mut self, row: u32, k: u32) {
+    /// Adds the rows reachable from `row` in the graph of L to `nonzero_rows`, each after all rows it updates.
+    fn search(&mut self, row: u32, k: u32) {
         if self.visited[row as usize] == k {
             return;
         }
         self.visited[row as usize] = k;
-        self.walk.push((row, 0));
-        while let Some((row, next)) = self.walk.last_mut() {
+        self.stack.push((row, 0));
+        while let Some((row, next)) = self.stack.last_mut() {
             let position = self.position[*row as usize];
-            let mut deeper = None;
+            let mut unvisited = None;
             if position != NONE {
                 let range = self.l.range(position as usize);
                 for &r in &self.l.row[range.start + *next as usize..range.end] {
                     *next += 1;
                     if self.visited[r as usize] != k {
-                        deeper = Some(r);
+                        unvisited = Some(r);
                         break;
                     }
                 }
             }
-            match deeper {
+            match unvisited {
                 Some(r) => {
                     self.visited[r as usize] = k;
-                    self.walk.push((r, 0));
+                    self.stack.push((r, 0));
                 }
                 None => {
-                    self.reach.push(*row);
-                    self.walk.pop();
+                    self.nonzero_rows.push(*row);
+                    self.stack.pop();
                 }
             }
         }
@@ -256,7 +257,7 @@ impl SparseLu {
 mod tests {
     use super::*;
 
-    /// Columns of a dense matrix given by rows, zeros left out.
+    /// Nonzero entries by columns of a dense matrix given by rows.
     fn columns(n: usize, a: &[f64]) -> (CompressedColumns, Vec<f64>) {
         let mut columns = CompressedColumns {
             start: vec![0],
@@ -275,7 +276,7 @@ mod tests {
         (columns, values)
     }
 
-    fn solves(n: usize, a: &[f64], order: &[u32], lu: &mut SparseLu) {
+    fn assert_solves(n: usize, a: &[f64], order: &[u32], lu: &mut SparseLu) {
         let (columns, values) = columns(n, a);
         lu.factor(&columns, &values, order).unwrap();
         let exact: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_on_the_diagonal_are_no_obstacle() {
+    fn a_zero_diagonal_is_solved_by_pivoting() {
         let a = [
             0.0, 0.0, 1.0, 0.0, //
             0.0, 0.0, 0.0, 2.0, //
@@ -298,8 +299,8 @@ mod tests {
             0.0, 2.0, 1.0, 0.0,
         ];
         let mut lu = SparseLu::new(4, 0);
-        solves(4, &a, &[0, 1, 2, 3], &mut lu);
-        solves(4, &a, &[3, 1, 0, 2], &mut lu);
+        assert_solves(4, &a, &[0, 1, 2, 3], &mut lu);
+        assert_solves(4, &a, &[3, 1, 0, 2], &mut lu);
     }
 
     #[test]
@@ -314,13 +315,13 @@ mod tests {
         let mut lu = SparseLu::new(n, 10);
         let forward: Vec<u32> = (0..n as u32).collect();
         let mixed: Vec<u32> = (0..n as u32).map(|k| (k * 11 + 3) % n as u32).collect();
-        solves(n, &a, &forward, &mut lu);
-        solves(n, &a, &mixed, &mut lu);
-        solves(n, &a, &forward, &mut lu);
+        assert_solves(n, &a, &forward, &mut lu);
+        assert_solves(n, &a, &mixed, &mut lu);
+        assert_solves(n, &a, &forward, &mut lu);
     }
 
     #[test]
-    fn a_dependent_column_is_named_and_so_is_what_is_not_a_number() {
+    fn a_dependent_column_and_a_nan_are_reported() {
         let mut a = [1.0, 2.0, 1.0, 2.0, 4.0, 3.0, 1.0, 2.0, 7.0];
         let mut lu = SparseLu::new(3, 9);
         let (pattern, values) = columns(3, &a);
@@ -330,11 +331,11 @@ mod tests {
         let (pattern, values) = columns(3, &a);
         assert_eq!(lu.factor(&pattern, &values, &[0, 1, 2]), Err(1));
         a[4] = 5.0;
-        solves(3, &a, &[0, 1, 2], &mut lu);
+        assert_solves(3, &a, &[0, 1, 2], &mut lu);
     }
 
     #[test]
-    fn an_empty_column_is_named() {
+    fn an_empty_column_is_reported() {
         let mut lu = SparseLu::new(2, 2);
         let (pattern, values) = columns(2, &[1.0, 0.0, 1.0, 0.0]);
         assert_eq!(lu.factor(&pattern, &values, &[0, 1]), Err(1));

@@ -1,16 +1,16 @@
-//! `[system]`: a model given by its matrices, M q'' + C q' + K q = F with B q = 0.
+//! `[system]`: a linear system, M q̈ + C q̇ + K q + Bᵀ λ = F with B q = 0.
 
 use std::sync::Arc;
 
 use super::TextPosition;
-use super::check::Range;
+use super::validate::Range;
 use crate::error::{Error, Result};
 use crate::linalg::csr::Csr;
 
-/// M and its transpose may differ by this part of an entry: digits lost in a text.
+/// Relative difference of symmetric entries that digits lost in a text explain.
 pub(super) const SYMMETRIC: f64 = 1e-9;
 
-/// The matrices and vectors of `[system]`. The matrices are shared with the equations made of them.
+/// Matrices and vectors of `[system]`, shared with the formulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearSystemMatrices {
     /// M, `n` x `n`, symmetric.
@@ -23,13 +23,13 @@ pub struct LinearSystemMatrices {
     pub constraint: Arc<Csr>,
     /// F.
     pub force: Arc<Vec<f64>>,
-    /// Smallest size of each coordinate in the error norm, > 0.
+    /// Smallest magnitude of each coordinate in the error norm, > 0.
     pub weight: Arc<Vec<f64>>,
-    /// q at start.
+    /// Initial q.
     pub position: Arc<Vec<f64>>,
-    /// q' at start.
+    /// Initial q̇.
     pub velocity: Arc<Vec<f64>>,
-    /// In the text.
+    /// Position in the text.
     pub place: TextPosition,
 }
 
@@ -39,12 +39,12 @@ impl LinearSystemMatrices {
         self.mass.rows()
     }
 
-    /// Number of constraint rows.
+    /// Number of constraints.
     pub fn constraints(&self) -> usize {
         self.constraint.rows()
     }
 
-    /// Sizes that agree, numbers that are finite, a symmetric mass matrix.
+    /// Checks sizes, finite numbers and the symmetry of the mass matrix.
     pub(super) fn validate(&self) -> Result<()> {
         let n = self.coordinates();
         let refused = |name: &str, value: String, expected: String| {

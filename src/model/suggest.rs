@@ -1,35 +1,31 @@
-//! The name a user may have meant: the nearest of those that exist, by the optimal string alignment distance
-//! (insert, delete, replace, or swap two neighbours; case does not count).
-//!
-//! ```text
-//!   d(i, j) = min( d(i−1, j) + 1,  d(i, j−1) + 1,  d(i−1, j−1) + [aᵢ ≠ bⱼ],  d(i−2, j−2) + 1 if aᵢ₋₁aᵢ = bⱼbⱼ₋₁ )
-//! ```
+//! Suggestions for misspelt names: the nearest existing name by the optimal string alignment distance (insert, delete,
+//! replace, or swap two neighbours). Case does not count.
 
-/// Longer names get no suggestion: keeps the work bounded whatever the text holds.
+/// Longer names get no suggestion: bounds the work for any text.
 const LONGEST: usize = 64;
-/// Only so many candidates are looked at, for the same reason.
+/// Largest number of candidates compared, for the same reason.
 const MOST: usize = 100_000;
 
-/// The candidate nearest to `name`, if any is near enough to be a typing error: one change for every three characters,
-/// at least one. Of equally near ones, the first.
+/// The candidate nearest to `name` that a typing error explains: at most one change for every three characters, and at
+/// least one is allowed. Of several at the same distance, the first.
 pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = S>) -> Option<S> {
-    let name = lower(name)?;
+    let (name, length) = lower(name)?;
     let mut best: Option<(usize, S)> = None;
     for candidate in candidates.into_iter().take(MOST) {
-        let Some(other) = lower(candidate.as_ref()) else {
+        let Some((other, other_length)) = lower(candidate.as_ref()) else {
             continue;
         };
         let limit = match &best {
             Some((distance, _)) if *distance == 0 => break,
             Some((distance, _)) => distance - 1,
-            None => (name.len().max(other.len()) / 3).max(1),
+            None => (length.max(other_length) / 3).max(1),
         };
-        if name.len().abs_diff(other.len()) > limit {
+        if length.abs_diff(other_length) > limit {
             continue;
         }
-        let d = distance(&name, &other);
-        // Names of one or two letters are all a change apart: a suggestion would be noise.
-        if d <= limit && 2 * d < name.len().max(other.len()) {
+        let d = strsim::osa_distance(&name, &other);
+        // Names of one or two letters differ by one change from each other: no suggestion.
+        if d <= limit && 2 * d < length.max(other_length) {
             best = Some((d, candidate));
         }
     }
@@ -47,32 +43,27 @@ pub(crate) fn did_you_mean<S: AsRef<str>>(
     }
 }
 
-fn lower(text: &str) -> Option<Vec<char>> {
+/// A short text in lower case, with its number of characters.
+fn lower(text: &str) -> Option<(String, usize)> {
     if text.len() > 4 * LONGEST {
         return None;
     }
-    let chars: Vec<char> = text.chars().map(|c| c.to_ascii_lowercase()).collect();
-    (chars.len() <= LONGEST).then_some(chars)
+    let length = text.chars().count();
+    (length <= LONGEST).then(|| (text.to_ascii_lowercase(), length))
 }
 
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut two_before = vec![0; b.len() + 1];
-    let mut before: Vec<usize> = (0..=b.len()).collect();
-    let mut row = vec![0; b.len() + 1];
-    for i in 1..=a.len() {
-        row[0] = i;
-        for j in 1..=b.len() {
-            let replaced = before[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut d = replaced.min(before[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                d = d.min(two_before[j - 2] + 1);
-            }
-            row[j] = d;
-        }
-        std::mem::swap(&mut two_before, &mut before);
-        std::mem::swap(&mut before, &mut row);
+/// At most 40 characters of one line, for messages.
+pub(crate) fn shorten(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut short: String = text
+        .chars()
+        .take(MOST)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.chars().nth(MOST).is_some() {
+        short.push('…');
     }
-    before[b.len()]
+    short
 }
 
 #[cfg(test)]
@@ -107,20 +98,5 @@ mod tests {
         assert_eq!(nearest("z", ["wz", "x"]), None);
         assert_eq!(nearest(&"x".repeat(1000), ["x"]), None);
         assert_eq!(nearest("", ["a"]), None);
-    }
-
-    #[test]
-    fn the_distance_counts_changes() {
-        for (a, b, d) in [
-            ("", "", 0),
-            ("abc", "", 3),
-            ("kitten", "sitting", 3),
-            ("ab", "ba", 1),
-            ("rod", "rod", 0),
-        ] {
-            let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-            assert_eq!(distance(&a, &b), d);
-            assert_eq!(distance(&b, &a), d);
-        }
     }
 }

@@ -1,24 +1,22 @@
-//! A model whose equations are somebody's code: no text, only what the outside sees of it.
+//! The model of a user-defined system: its dimensions and the names of its variables.
 
-use super::document::Document;
-use super::reader::{ModelText, TableReader};
 use super::{Input, Model, Output, Parameter, SolverSettings, Target, TextPosition};
 use crate::error::{Error, Result};
 
-/// How many unknowns the code has.
+/// Dimensions of a user-defined system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserSystemNames {
-    /// Stored coordinates, `q1 q2 ..`.
+    /// Coordinates `q1 q2 ..`.
     pub nq: usize,
-    /// Rates and accelerations, `v1 v2 ..` and `a1 a2 ..`.
+    /// Generalised velocities `v1 v2 ..` and accelerations `a1 a2 ..`.
     pub nv: usize,
-    /// Multipliers, `lambda1 lambda2 ..`.
+    /// Multipliers `lambda1 lambda2 ..`.
     pub nc: usize,
 }
 
 impl Model {
-    /// A model around code: all unknowns are outputs, and the energies where `energy` says that the code knows them.
-    /// Inputs and parameters come as name and start value.
+    /// The model of a user-defined system. All unknowns are outputs, and the energies if `energy` says that the system
+    /// computes them. Inputs and parameters are given by name and start value.
     pub fn from_code(
         name: &str,
         own: UserSystemNames,
@@ -66,19 +64,17 @@ impl Model {
                 place,
             })
             .collect();
-        model.names_differ()?;
+        model.validate()?;
         Ok(model)
     }
 
-    fn names_differ(&self) -> Result<()> {
-        let names = (self.inputs.iter().map(|v| &v.name))
-            .chain(self.outputs.iter().map(|v| &v.name))
-            .chain(self.parameters.iter().map(|v| &v.name));
-        let mut sorted: Vec<&String> = names.collect();
+    /// Refuses a variable name that occurs twice, is empty, or is `time`.
+    pub(super) fn validate_variable_names(&self) -> Result<()> {
+        let mut sorted: Vec<&str> = self.variable_names().collect();
         sorted.sort_unstable();
         let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]);
         let wrong = twice.map(|pair| pair[0]).or_else(|| {
-            let empty = |name: &&&String| name.is_empty() || name.as_str() == "time";
+            let empty = |name: &&&str| name.is_empty() || **name == "time";
             sorted.iter().find(empty).copied()
         });
         match wrong {
@@ -90,20 +86,6 @@ impl Model {
                     .to_owned(),
             }),
         }
-    }
-}
-
-impl SolverSettings {
-    /// Settings from text: the keys of `[solver]` without that heading, as TOML, or as JSON where it begins with `{`.
-    pub fn from_text(text: &str, origin: &str) -> Result<Self> {
-        let json = text.trim_start().starts_with('{');
-        let document = Document::parse(text, origin, json)?;
-        let source = ModelText {
-            document: &document,
-            origin,
-            dimension: 3,
-        };
-        super::read::settings::solver(&TableReader::root(source)?)
     }
 }
 

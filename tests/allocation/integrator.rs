@@ -6,7 +6,7 @@
 use crate::allocator::calls;
 use crate::common::drive::{Run, Sine, cases, live, model, model_files, sample, start};
 use crate::common::systems::contacts::{Contact, Contacts};
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::relative::{PlanarRelative, SpatialRelative};
 use biela::formulation::topological::Topological;
 use biela::formulation::{Mechanism, System, build};

@@ -2,7 +2,10 @@
 
 use crate::allocator::calls;
 use crate::samples;
-use biela::constraint::factorization::{Backend, Factorization, SaddleMatrix, SaddleSparsity};
+use biela::constraint::factorization::Factorization;
+use biela::constraint::matrix::SaddleMatrix;
+use biela::constraint::refinement::RefinementOptions;
+use biela::constraint::sparsity::{Backend, SaddleSparsity};
 use biela::formulation::Sparsity;
 
 /// Loads, regularises, factors and solves `rounds` times; returns the allocations of the rounds after the first
@@ -34,7 +37,8 @@ fn allocations(sample: &samples::Sample, backend: Backend, warm: usize, rounds: 
         factor.solve(&st, &mut x, &mut l);
         x.fill(1.0);
         l.fill(0.5);
-        let refined = factor.solve_refined(&st, &m, false, 1e-12, 20, &mut x, &mut l);
+        let refined =
+            factor.solve_refined(&st, &m, RefinementOptions::exact(1e-12, 20), &mut x, &mut l);
         assert!(refined.residual < 1e-9, "{refined:?}");
     }
     calls() - before

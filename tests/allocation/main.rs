@@ -5,8 +5,9 @@ mod allocator;
 #[path = "../common/mod.rs"]
 mod common;
 #[allow(dead_code)]
-#[path = "../../src/constraint/samples.rs"]
+#[path = "../../src/constraint/tests/samples.rs"]
 mod samples;
+use biela::linalg::random::Random;
 
 mod component;
 mod integrator;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::{EvaluationContext, EvaluationFailure, System, build};
 use biela::integrator::{
     Accepted, Environment, Integrator, Sample, Signals, StartReport, State, Statistics,

@@ -17,7 +17,7 @@ use biela::capi::instance::biela_instance_reset;
 use biela::capi::state::{biela_state_free, biela_state_restore, biela_state_save};
 use biela::capi::statistics::{biela_counters, biela_counters_default, biela_statistics};
 use biela::capi::status::biela_status;
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::{EvaluationFailure, System};
 use biela::model::SolverSettings;
 

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use crate::common::drive::Run;
 use crate::sim::{Sim, rk4};
 use biela::component::Instance;
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::model::Model;
 
 const FORMULATIONS: [&str; 3] = ["absolute", "relative", "hybrid"];

@@ -1,7 +1,7 @@
 //! Reactions of joints that hold more than they need to: the least ones, on demand.
 
 use crate::common::drive::{Run, sample};
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::System;
 use biela::integrator::Environment;
 use biela::model::Model;

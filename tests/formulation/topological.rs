@@ -375,7 +375,7 @@ fn a_fixed_partition_that_becomes_singular_fails_with_time_and_coordinate() {
     };
     for step in [None, Some(0.002)] {
         let mut model = file("slider_crank.toml");
-        model.solver.rechoose = false;
+        model.solver.repartition = false;
         model.solver.step = step;
         let mut instance = beginning_with(&model, &["guide.position"]);
         let (error, worst) = until_error(&mut instance, 1.0);
@@ -411,7 +411,7 @@ fn the_double_four_bar_fails_at_its_singular_position_with_a_fixed_partition() {
     for step in [None, Some(0.01), Some(0.03), Some(0.05), Some(0.1)] {
         for first in ["A0.position", "A1.position", "A2.position"] {
             let mut model = file("double_four_bar.toml");
-            model.solver.rechoose = false;
+            model.solver.repartition = false;
             model.solver.step = step;
             model.solver.alpha = 0.0;
             if step.is_some() {

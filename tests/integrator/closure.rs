@@ -4,7 +4,7 @@
 use crate::common::drive::{Run, model, model_files};
 use crate::common::systems::STILL;
 use crate::common::systems::chain::Chain;
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::{MotionPoint, System, TangentWeights};
 use biela::integrator::{Hht, State};
 use biela::model::{Corrector, SolverSettings};

@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::common::drive::{Run, cases, live, sample, start};
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::model::{Corrector, SolverSettings};
 
 const STEPS: usize = 400;

@@ -13,7 +13,7 @@ use crate::common::systems::parting::Parting;
 use crate::common::systems::pendulum::Pendulum;
 use biela::Error;
 use biela::component::Instance;
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Evaluated, EvaluationContext, EvaluationFailure,
     EventEffect, HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,

@@ -3,7 +3,7 @@
 //! equal lengths passes them where the rod lies on the crank.
 
 use crate::common::drive::{Run, attempts, bare, model, sample};
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::{EvaluationContext, System};
 use biela::integrator::{Sample, State};
 use biela::model::{Corrector, Model, SolverSettings};

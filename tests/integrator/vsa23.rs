@@ -12,7 +12,7 @@ use crate::common::systems::oscillator::Oscillator;
 use crate::common::systems::{STILL, accelerations};
 use biela::Error;
 use biela::component::Instance;
-use biela::constraint::factorization::Backend;
+use biela::constraint::sparsity::Backend;
 use biela::formulation::System;
 use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Integrator, Sample, State};

@@ -1,5 +1,4 @@
-//! From joints to coordinates: which points and vectors there are, which of them make up each body, and the rows that keep the
-//! bodies rigid.
+//! Layout of natural coordinates: the points and vectors, the basis of each body, and the rigidity constraints.
 
 use std::collections::HashSet;
 
@@ -13,21 +12,21 @@ use crate::formulation::absolute::Absolute;
 use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::absolute::geometry::CoincidentPoints as _;
 
-/// Part of the mechanism's size below which two points are too close to make a direction.
-const CLOSE: f64 = 1e-3;
+/// Distance, relative to the characteristic length, below which two points are too close to define a direction.
+const MIN_DISTANCE: f64 = 1e-3;
 
-/// A body over the coordinates.
+/// A body as a linear function of the coordinates.
 #[derive(Clone, Debug)]
 pub struct NaturalBody {
-    /// Its coordinates in the whole vector.
+    /// Indices of its coordinates.
     pub own: Vec<u32>,
     /// L over them.
     pub entries: Vec<MapEntry>,
-    /// y₀: what fixed items contribute.
+    /// y₀: the contribution of fixed items.
     pub constant: Vec<f64>,
 }
 
-/// An item among the coordinates, and a body that has it with the spot there.
+/// An item among the coordinates, with one of its bodies and the position there.
 #[derive(Clone, Debug)]
 pub struct PlacedItem {
     pub first: usize,
@@ -36,20 +35,20 @@ pub struct PlacedItem {
     pub spot: [f64; 3],
 }
 
-/// All of it.
+/// The layout of a mechanism.
 #[derive(Debug)]
 pub struct NaturalLayout {
     pub bodies: Vec<NaturalBody>,
     pub items: Vec<PlacedItem>,
     pub rigid: Vec<RigidityConstraints>,
-    /// Parts of rows that hold because items are shared.
+    /// Whether each part of the constraints is satisfied because items are shared.
     pub shared: Vec<bool>,
-    /// What a user calls the coordinates, and whether they are those of a vector.
+    /// Names of the coordinates, and whether they belong to a vector.
     pub names: Vec<String>,
     pub vectors: Vec<bool>,
 }
 
-/// Shares what the joints make one. The answer says which parts hold by it.
+/// Shares the points and axes of the joints. Also returns which parts of the constraints are then satisfied.
 fn share<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> (SharedItems, Vec<bool>) {
     let mut sharing = SharedItems::new(inner.length);
     let mut shared = vec![false; inner.constraints.len()];
@@ -79,7 +78,7 @@ fn share<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> (SharedItems,
     (sharing, shared)
 }
 
-/// Items being numbered.
+/// Assigns coordinates to items.
 struct LayoutBuilder {
     dimension: usize,
     place: Vec<NaturalPoint>,
@@ -118,10 +117,10 @@ impl LayoutBuilder {
     }
 }
 
-/// A body's basis: items by number, with the spots they have in the body.
+/// The basis of a body: items by index, with their positions in the body.
 type Basis = Vec<(usize, ItemKind, [f64; 3])>;
 
-/// The layout of a mechanism in absolute coordinates.
+/// Returns the layout for a mechanism given in absolute coordinates.
 pub fn layout<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> NaturalLayout {
     let (sharing, shared) = share(inner);
     let count = inner.bodies.len();
@@ -169,12 +168,12 @@ fn basis<W: BodyMap<N>, const N: usize>(
     length: f64,
 ) -> Basis {
     let spots: Vec<(ItemKind, [f64; 3])> = had.iter().map(|(_, sort, at)| (*sort, *at)).collect();
-    let mut chosen = W::choose(&spots, CLOSE * length);
+    let mut chosen = W::choose(&spots, MIN_DISTANCE * length);
     let fixed =
         |c: &BodyBasis| matches!(c, BodyBasis::Had(k) if places.items[had[*k].0].fixed.is_some());
     if chosen.iter().all(fixed) {
-        // Held by the ground altogether: it keeps coordinates of its own, so that there are rows to say so.
-        chosen = W::choose(&[], CLOSE * length);
+        // All items fixed: the body gets coordinates of its own, so that its constraints have unknowns.
+        chosen = W::choose(&[], MIN_DISTANCE * length);
     }
     let mut own = 0;
     (chosen.into_iter())
@@ -198,7 +197,7 @@ fn basis<W: BodyMap<N>, const N: usize>(
         .collect()
 }
 
-/// L of a basis over the components of its items.
+/// Returns L of a basis over the components of its items.
 fn frame<W: BodyMap<N>, const N: usize>(basis: &Basis) -> Vec<MapEntry> {
     let chosen: Vec<(ItemKind, [f64; 3])> =
         basis.iter().map(|(_, sort, at)| (*sort, *at)).collect();
@@ -212,7 +211,7 @@ fn assemble<W: BodyMap<N>, const N: usize>(places: &LayoutBuilder, basis: &Basis
         entries: vec![],
         constant: vec![0.0; height::<W, N>()],
     };
-    // The first own coordinate of each item of the basis.
+    // Index of the first coordinate of each item of the basis.
     let firsts: Vec<Option<usize>> = (basis.iter())
         .map(|(k, ..)| match places.place[*k] {
             NaturalPoint::At(first) => {
@@ -234,7 +233,7 @@ fn assemble<W: BodyMap<N>, const N: usize>(places: &LayoutBuilder, basis: &Basis
     body
 }
 
-/// Lengths and angles of the directions of the basis, each once.
+/// Adds the constraints of constant lengths and angles of the basis, each once.
 fn keep_basis(
     places: &mut LayoutBuilder,
     b: usize,
@@ -286,7 +285,7 @@ fn keep_basis(
     places.layout.rigid.extend(rows);
 }
 
-/// An item beside the basis stays where it is in the body.
+/// Adds the constraints of an item outside the basis.
 fn keep_item<W: BodyMap<N>, const N: usize>(
     places: &mut LayoutBuilder,
     b: usize,
@@ -305,7 +304,7 @@ fn keep_item<W: BodyMap<N>, const N: usize>(
             NaturalPoint::Fixed(at) => line.value -= factor * at[c],
         };
         add(places.place[item], c, 1.0);
-        // Over y, and y over the items.
+        // The item over y, and y over the items of the basis.
         let mut over = vec![0.0; dimension * basis.len()];
         for (row, m, factor) in W::on_y(sort, at) {
             if row as usize == c {

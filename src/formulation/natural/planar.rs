@@ -1,4 +1,4 @@
-//! Bodies of the plane by two points, or a point and a vector. With vectors as complex numbers
+//! Planar bodies by two points, or a point and a vector. With vectors as complex numbers
 //!
 //! ```text
 //!   a = (e₁ − e₀)/(s₁ − s₀)   or   e₁/s₁,      r = e₀ − a s₀
@@ -15,7 +15,7 @@ fn complex(x: [f64; 3]) -> Complex<f64> {
     Complex::new(x[0], x[1])
 }
 
-/// The entries of e → z e at block (row, column).
+/// Returns the entries of e → z e at block (row, column).
 fn block(row: u8, column: u8, z: Complex<f64>) -> [MapEntry; 4] {
     let (r, c) = (2 * row, 2 * column);
     [
@@ -84,7 +84,7 @@ impl BodyMap<6> for PlanarGeometry {
         entries
     }
 
-    /// The angle that is nearest to the earlier one.
+    /// Takes the angle nearest to the earlier one.
     fn settle(y: &[f64], near: &[f64], out: &mut [f64]) {
         let (sine, cosine) = near[2].sin_cos();
         let turned = (cosine * y[3] - sine * y[2]).atan2(cosine * y[2] + sine * y[3]);

@@ -1,10 +1,10 @@
-//! Quantities, start and reactions: those of the bodies.
+//! Quantities, initial state and reactions in natural coordinates: those of the bodies.
 //!
-//! What a shared pin carries has no multiplier of its own. It follows from the balance of the bodies, Gᵀλ = f − M a over all rows
-//! of absolute coordinates, of which the least λ is taken (`integrator/reactions.rs`).
+//! The reaction of a shared point has no multiplier. It follows from the equilibrium of the bodies, Gᵀλ = f − M a over all constraints in
+//! absolute coordinates, by the λ of minimum norm (`integrator/reactions.rs`).
 
 use super::Natural;
-use super::body_map::{BodyMap, MOST};
+use super::body_map::{BodyMap, MAX_Y};
 use crate::formulation::{
     BodyAssembly, Evaluated, EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, System,
 };
@@ -28,11 +28,11 @@ impl<W: BodyMap<N>, const N: usize> Mechanism for Natural<W, N> {
 }
 
 impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
-    /// Coordinates and rates of poses and rates of bodies.
+    /// Writes coordinates and velocities from poses and velocities of bodies.
     fn read(&self, poses: &[f64], rates: &[f64], q: &mut [f64], v: &mut [f64]) {
         let stored = |b: usize| W::STORED * b..W::STORED * (b + 1);
         let moved = |b: usize| Self::WIDTH * b..Self::WIDTH * (b + 1);
-        let (mut y, mut y_dot) = ([0.0; MOST], [0.0; MOST]);
+        let (mut y, mut y_dot) = ([0.0; MAX_Y], [0.0; MAX_Y]);
         for item in &self.layout.items {
             let pose = &poses[stored(item.body)];
             W::unsettle(pose, &mut y[..Self::Y]);
@@ -49,8 +49,8 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 }
 
-/// Part of the mechanism's size by which poses may differ from those they were read off.
-const SAME: f64 = 1e-6;
+/// Largest difference of poses from those of the coordinates read off them, relative to the characteristic length, or as a number.
+const MAX_POSE_DIFFERENCE: f64 = 1e-6;
 
 impl<W: BodyMap<N>, const N: usize> BodyAssembly for Natural<W, N> {
     fn bodies(&self) -> &dyn Mechanism {
@@ -65,9 +65,9 @@ impl<W: BodyMap<N>, const N: usize> BodyAssembly for Natural<W, N> {
         v: &mut [f64],
     ) -> Option<String> {
         self.read(poses, rates, q, v);
-        // Items that two bodies have are read off one of them: the other must find its own place by them.
-        let mut y = [0.0; MOST];
-        let mut before = [0.0; MOST];
+        // A shared item is read off one of its bodies: the poses of the others must agree with it.
+        let mut y = [0.0; MAX_Y];
+        let mut before = [0.0; MAX_Y];
         for (b, body) in self.inner.bodies.iter().enumerate() {
             self.form(b, q, &mut y[..Self::Y]);
             W::unsettle(
@@ -80,7 +80,7 @@ impl<W: BodyMap<N>, const N: usize> BodyAssembly for Natural<W, N> {
                 } else {
                     1.0
                 };
-                if !((y[k] - before[k]).abs() < SAME * scale) {
+                if !((y[k] - before[k]).abs() < MAX_POSE_DIFFERENCE * scale) {
                     return Some(body.name.clone());
                 }
             }

@@ -1,12 +1,12 @@
-//! Rows that keep bodies rigid. The directions of a body's basis keep their lengths and angles,
+//! Rigidity constraints. The directions of the basis of a body have constant lengths and angles,
 //!
 //! ```text
 //!   Φ = c (d_i · d_j − D_i · D_j),      γ = 2 c ḋ_i · ḋ_j,      c makes it a length, or a number between vectors
 //! ```
 //!
-//! and an item that is not in the basis stays where the basis puts it, which is linear: Φ = e − Σ c_k e_k.
+//! and an item outside the basis is a linear function of the basis: Φ = e − Σ c_k e_k.
 
-/// Where an item is: its first coordinate, or a fixed place.
+/// Position of an item: its first coordinate, or a fixed position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NaturalPoint {
     /// First coordinate.
@@ -33,12 +33,12 @@ impl NaturalPoint {
     }
 }
 
-/// A vector, or the way from one point to another.
+/// A vector, or the difference of two points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NaturalDirection {
-    /// The vector, or the point it leads to.
+    /// The vector, or the end point.
     pub to: NaturalPoint,
-    /// The point it comes from.
+    /// The start point.
     pub from: Option<NaturalPoint>,
 }
 
@@ -53,7 +53,7 @@ impl NaturalDirection {
         self.to.rate(v, c) - self.from.map_or(0.0, |from| from.rate(v, c))
     }
 
-    /// Coordinates it is made of, with their sign.
+    /// Returns its first coordinates with their signs.
     pub fn coordinates(&self) -> impl Iterator<Item = (u32, f64)> {
         let live = |place: NaturalPoint, sign: f64| match place {
             NaturalPoint::At(first) => Some((first, sign)),
@@ -63,7 +63,7 @@ impl NaturalDirection {
         live(self.to, 1.0).into_iter().chain(from)
     }
 
-    /// It never changes.
+    /// Whether it is constant.
     pub fn is_fixed(&self) -> bool {
         self.coordinates().next().is_none()
     }
@@ -85,11 +85,11 @@ pub struct ScalarProduct {
 pub struct Collinearity {
     /// Coordinates and coefficients.
     pub terms: Vec<(u32, f64)>,
-    /// The rest.
+    /// Constant term.
     pub value: f64,
 }
 
-/// A row.
+/// A rigidity equation.
 #[derive(Clone, Debug)]
 pub enum RigidityEquation {
     /// A length or an angle.
@@ -98,19 +98,19 @@ pub enum RigidityEquation {
     Line(Collinearity),
 }
 
-/// A row with its body.
+/// A rigidity equation with its body.
 #[derive(Clone, Debug)]
 pub struct RigidityConstraints {
-    /// The row.
+    /// The equation.
     pub row: RigidityEquation,
-    /// Whose.
+    /// The body.
     pub body: usize,
-    /// Closed to a length rather than to a number.
+    /// Whether its residual is a length rather than a number.
     pub is_length: bool,
 }
 
 impl RigidityEquation {
-    /// Columns of its entries of G.
+    /// Passes the columns of its entries of G to `push`.
     pub fn pattern(&self, dimension: usize, push: &mut dyn FnMut(u32)) {
         match self {
             Self::Line(line) => line.terms.iter().for_each(|(k, _)| push(*k)),
@@ -139,7 +139,7 @@ impl RigidityEquation {
         }
     }
 
-    /// Entries of G in the order of the pattern; returns how many.
+    /// Writes the entries of G in the order of `pattern`; returns their number.
     pub fn jacobian(&self, dimension: usize, x: &[f64], out: &mut [f64]) -> usize {
         let mut at = 0;
         match self {
@@ -176,7 +176,7 @@ impl RigidityEquation {
         }
     }
 
-    /// ∂(Gᵀ)/∂x: places and values, constant.
+    /// Passes the constant entries of ∂(Gᵀ)/∂x to `push`: row, column, value.
     pub fn bend(&self, dimension: usize, push: &mut dyn FnMut(u32, u32, f64)) {
         let Self::Product(product) = self else {
             return;

@@ -1,7 +1,7 @@
-//! Points and unit vectors, shared between the bodies whose joints make them one: a pin is one point of two bodies, a hinge of
-//! space one point and one axis. What the ground shares does not move and is no coordinate.
+//! Points and unit vectors shared between the bodies of a joint: a planar revolute joint shares one point of two bodies, a spatial one a
+//! point and an axis. An item shared with the ground is fixed and no coordinate.
 //!
-//! A joint whose points or axes cannot be made one (it would put two points of one body in one place) keeps its rows.
+//! A joint whose points or axes cannot be shared (two points of one body would coincide) keeps its constraints.
 
 use std::collections::HashMap;
 
@@ -16,46 +16,46 @@ pub enum ItemKind {
     Vector,
 }
 
-/// A point or direction as a body has it, seen from its centre of mass in its own axes.
+/// A point or direction of a body, in body axes relative to the centre of mass.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyItem {
-    /// Whose.
+    /// The body.
     pub body: BodyRef,
-    /// Which.
+    /// Point or vector.
     pub sort: ItemKind,
-    /// Where.
+    /// Position or direction.
     pub at: [f64; 3],
 }
 
-/// What several bodies share.
+/// An item shared by several bodies.
 #[derive(Clone, Debug)]
 pub struct SharedItem {
     /// Point or vector.
     pub sort: ItemKind,
-    /// What a user calls it.
+    /// Name of the joint.
     pub name: String,
-    /// Where it stays, if the ground has it.
+    /// Its fixed position or direction, if shared with the ground.
     pub fixed: Option<[f64; 3]>,
-    /// The bodies that have it, each with the spot in its own axes.
+    /// Its bodies, each with its position in body axes.
     pub on: Vec<(usize, [f64; 3])>,
 }
 
-/// Part of the mechanism's size, and part of 1 for directions, within which spots of a body are the same.
-const SAME: f64 = 1e-9;
+/// Distance below which two items of a body are the same: relative to the characteristic length for points, absolute for directions.
+const SAME_ITEM: f64 = 1e-9;
 
-/// Joins spots.
+/// Merges items of bodies into shared items (union-find).
 pub struct SharedItems {
     length: f64,
     spots: Vec<(BodyItem, String)>,
     known: HashMap<(BodyRef, ItemKind, [i64; 3]), usize>,
-    /// The spot under which each is found, at the root itself.
+    /// Parent of each item in the union-find forest; a leader is its own parent.
     leader: Vec<usize>,
-    /// Of each leader: all spots that are one with it.
+    /// All items merged with each leader.
     members: Vec<Vec<usize>>,
 }
 
 impl SharedItems {
-    /// Nothing yet, in a mechanism of this size.
+    /// Starts without items; `length` is the characteristic length.
     pub fn new(length: f64) -> Self {
         Self {
             length,
@@ -68,8 +68,8 @@ impl SharedItems {
 
     fn find(&mut self, spot: BodyItem, name: &str) -> usize {
         let grid = match spot.sort {
-            ItemKind::Point => SAME * self.length,
-            ItemKind::Vector => SAME,
+            ItemKind::Point => SAME_ITEM * self.length,
+            ItemKind::Vector => SAME_ITEM,
         };
         let key = spot.at.map(|x| (x / grid).round() as i64);
         *(self.known.entry((spot.body, spot.sort, key))).or_insert_with(|| {
@@ -88,7 +88,7 @@ impl SharedItems {
         k
     }
 
-    /// Makes two spots one, if no body would then have two of its spots in one place. True if they are one now.
+    /// Merges two items unless two different items of one body would coincide. Returns whether they are merged.
     pub fn share(&mut self, spots: [BodyItem; 2], name: &str) -> bool {
         let [a, b] = spots.map(|spot| self.find(spot, name));
         let (a, b) = (self.leader(a), self.leader(b));
@@ -100,11 +100,11 @@ impl SharedItems {
         } else {
             (b, a)
         };
-        let meets = |&k: &usize| {
+        let same_body = |&k: &usize| {
             let body = self.spots[k].0.body;
             (self.members[many].iter()).any(|&other| self.spots[other].0.body == body)
         };
-        if self.members[few].iter().any(meets) {
+        if self.members[few].iter().any(same_body) {
             return false;
         }
         let moved = std::mem::take(&mut self.members[few]);
@@ -113,7 +113,7 @@ impl SharedItems {
         true
     }
 
-    /// What is shared, in the order in which it was met.
+    /// Returns the shared items in the order in which they were found.
     pub fn items(self) -> Vec<SharedItem> {
         let mut items = Vec::new();
         for mut members in self.members {
@@ -154,11 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn pins_at_one_place_are_one_point_of_all_their_bodies() {
+    fn coincident_joints_share_one_point_of_all_their_bodies() {
         let mut sharing = SharedItems::new(1.0);
         assert!(sharing.share([point(Some(0), 0.5), point(Some(1), -0.5)], "left"));
         assert!(sharing.share([point(Some(1), -0.5 + 1e-13), point(Some(2), 0.1)], "right"));
-        // The third side of the triangle says nothing new.
+        // The third side of the triangle adds nothing.
         assert!(sharing.share([point(Some(0), 0.5), point(Some(2), 0.1)], "again"));
         let items = sharing.items();
         assert_eq!(items.len(), 1);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn two_points_of_a_body_never_become_one() {
+    fn two_points_of_one_body_are_never_merged() {
         let mut sharing = SharedItems::new(1.0);
         assert!(sharing.share([point(Some(0), 0.5), point(Some(1), -0.5)], "a"));
         assert!(!sharing.share([point(Some(0), 0.7), point(Some(1), -0.5)], "b"));

@@ -1,6 +1,6 @@
-//! Matrices of natural coordinates from those of the bodies.
+//! The tangent matrix in natural coordinates from that of the bodies.
 //!
-//! With g = −f + Gᵀλ on the bodies, C and K its derivatives there, and J(ẋ) the same linear map at the rates:
+//! With g = −f + Gᵀλ on the bodies, C and K its derivatives there, and J(ẋ) the same linear map at the velocities:
 //!
 //! ```text
 //!   S = mass M + Jᵀ (damping C + stiffness K) J − stiffness Jᵀ C J_ω(ẋ) + stiffness ( ∂Jᵀ/∂x g + Σ λ_r ∂Gᵀ_r/∂x )
@@ -10,25 +10,25 @@
 
 use std::collections::BTreeMap;
 
-use super::body_map::{BodyMap, MOST};
+use super::body_map::{BodyMap, MAX_Y};
 use super::layout::NaturalLayout;
 use super::{Natural, NaturalCache as Point};
 use crate::formulation::{EvaluationContext, Sparsity, System, TangentWeights};
 
-/// The block of two bodies.
+/// The block of two bodies in the tangent matrix.
 #[derive(Clone, Debug)]
 pub struct TangentBlock {
-    /// Whose rows and whose columns.
+    /// Body of the rows and body of the columns.
     pub bodies: [usize; 2],
     /// Entries of the inner matrix: slot, row and column in the block of the bodies.
     slots: Vec<(u32, u8, u8)>,
-    /// Entries of rigid rows: row among them, place in the block, value.
+    /// Entries of rigidity constraints: constraint, index in the block, value.
     bends: Vec<(u32, u32, f64)>,
-    /// Where its values begin.
+    /// Index of its first value.
     start: usize,
 }
 
-/// All blocks in which the matrix can have entries, those of each body with itself among them.
+/// Returns all blocks in which the matrix can have entries, with the diagonal blocks of all bodies.
 pub fn blocks<const N: usize>(
     inner: &Sparsity,
     layout: &NaturalLayout,
@@ -76,7 +76,7 @@ pub fn blocks<const N: usize>(
         .collect()
 }
 
-/// Room for the matrices of the bodies.
+/// Scratch matrices and vectors of the bodies.
 #[derive(Debug, Default)]
 pub struct NaturalTangentWorkspace {
     /// damping C + stiffness K, and C alone.
@@ -96,11 +96,11 @@ impl NaturalTangentWorkspace {
     }
 }
 
-/// Most tangent coordinates of a body.
+/// Largest number of tangent coordinates of a body.
 const WIDEST: usize = 6;
 
 impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
-    /// S in the order of the pattern.
+    /// Writes S in the order of the sparsity.
     pub(super) fn write_tangent(
         &self,
         cx: &EvaluationContext,
@@ -166,7 +166,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             let b = block.bodies[0];
             let (m, shape) = self.mass(b, cx);
             // M over y couples equal components: r with itself, columns with columns.
-            let mut t = [[0.0; MOST]; MOST];
+            let mut t = [[0.0; MAX_Y]; MAX_Y];
             for &(j, column, value) in &self.layout.bodies[b].entries {
                 let (j, c, value) = (
                     j as usize / dimension,
@@ -188,7 +188,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     /// out += factor ∂(Jᵀ g)/∂x at constant g, the generalised force of one body.
     fn add_turned(&self, block: &TangentBlock, load: &[f64], factor: f64, out: &mut [f64]) {
         let dimension = W::DIMENSION;
-        let mut t = [[0.0; MOST]; MOST];
+        let mut t = [[0.0; MAX_Y]; MAX_Y];
         for &(m, column, value) in &self.layout.bodies[block.bodies[0]].entries {
             let Some(m) = (m as usize).checked_sub(dimension) else {
                 continue;
@@ -203,8 +203,8 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         self.add_spread(block, &t, out);
     }
 
-    /// out += Lᵀ t, t over y and the own coordinates of one body.
-    fn add_spread(&self, block: &TangentBlock, t: &[[f64; MOST]; MOST], out: &mut [f64]) {
+    /// out += Lᵀ t, with t over y and the coordinates of one body.
+    fn add_spread(&self, block: &TangentBlock, t: &[[f64; MAX_Y]; MAX_Y], out: &mut [f64]) {
         let body = &self.layout.bodies[block.bodies[0]];
         let n = body.own.len();
         for &(i, row, value) in &body.entries {
@@ -230,7 +230,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         self.between(block, arms, arm, s, factor, out);
     }
 
-    /// The same with J_ω at the rates in the place of J_j.
+    /// out += factor J_iᵀ s J_ω, with J_ω at the velocities instead of J_j.
     fn pull_back_rates(
         &self,
         block: &TangentBlock,
@@ -242,7 +242,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     ) {
         let [_, j] = block.bodies;
         let n = self.layout.bodies[j].own.len();
-        let (mut y, mut arm) = ([0.0; MOST], [0.0; WIDEST * MOST]);
+        let (mut y, mut arm) = ([0.0; MAX_Y], [0.0; WIDEST * MAX_Y]);
         self.form_rate(j, x_dot, &mut y[..Self::Y]);
         self.arm(j, &y[..Self::Y], &mut arm);
         arm[..W::DIMENSION * n].fill(0.0);
@@ -264,7 +264,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         }
         let [i, j] = block.bodies;
         let [rows, columns] = [i, j].map(|b| self.layout.bodies[b].own.len());
-        let mut t = [[0.0; MOST]; WIDEST];
+        let mut t = [[0.0; MAX_Y]; WIDEST];
         for &(slot, k, l) in &block.slots {
             let s = factor * s[slot as usize];
             if s != 0.0 {

@@ -1,11 +1,11 @@
-//! The rows that close loops and never move, for whoever eliminates them: those of cut joints and of couplings. They depend on
-//! the position alone, so they can be asked for without time and inputs.
+//! Loop-closure constraints for coordinate partitioning: those of cut joints and of couplings. They depend on the configuration only,
+//! not on time or inputs.
 
 use super::Relative;
 use super::joint_map::JointMap;
 use crate::formulation::{EvaluationContext, Mechanism};
 
-/// Time and inputs that nothing here looks at.
+/// A context for constraints that do not depend on time, inputs or modes.
 pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
     t: 0.0,
     u: &[],
@@ -15,26 +15,27 @@ pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
     modes: &[],
 };
 
-/// A mechanism in joint coordinates with loops.
+/// A mechanism in joint coordinates with closed loops.
 pub trait ClosureConstraints: Mechanism {
-    /// Its constraint rows that hold always and do not depend on time, rising.
+    /// Returns the constraints that are always active and do not depend on time, ascending.
     fn loop_rows(&self) -> Vec<usize>;
 
-    /// Rotations on the group: first stored and first tangent coordinate of each.
+    /// Returns the rotations on the group: first stored and first tangent coordinate of each.
     fn turning(&self) -> Vec<(usize, usize)>;
 
-    /// Φ of these rows.
+    /// Writes Φ of these constraints.
     fn close(&self, z: &[f64], phi: &mut [f64]);
 
-    /// (G ż)_z ż of these rows.
+    /// Writes (G ż)_z ż of these constraints.
     fn bend(&self, z: &[f64], z_dot: &[f64], gamma: &mut [f64]);
 
-    /// How far a unit of each coordinate moves the bodies, over the mechanism's size: angles and lengths can be compared.
+    /// Writes the displacement of the bodies per unit of each coordinate, relative to the characteristic length: makes angles comparable
+    /// with displacements.
     fn reach(&self, z: &[f64], out: &mut [f64]);
 }
 
 impl<W: JointMap<N>, const N: usize> Relative<W, N> {
-    /// Parts of joints and couplings come before all others.
+    /// Returns the number of parts of joints and couplings; they come first.
     fn joint_parts(&self) -> usize {
         (self.inner.joints.iter())
             .map(|joint| joint.constraints.end)

@@ -1,6 +1,6 @@
-//! The bodies as the larger space in which large trees are solved (`constraint/lifted.rs`): S_b and all rows are those of
-//! absolute coordinates. S_b leaves out how J turns with the step, terms of the order h ω beside M: Newton's iteration contracts
-//! with that instead of at once, in exchange for a cost that is linear in the number of bodies.
+//! Descriptor form of large trees (`constraint/descriptor_form.rs`): S_b and all constraints are those of absolute coordinates. S_b
+//! neglects the change of J over the step, terms of order h ω relative to M: Newton's iteration converges linearly at that rate, but the
+//! cost is linear in the number of bodies.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::recursion::JointTree;
 use crate::formulation::cache::Cached;
 use crate::formulation::{DescriptorForm, Dimensions, Sparsity};
 
-/// J of a tree, for whoever solves.
+/// Velocity transformation J of a tree.
 #[derive(Debug)]
 pub(super) struct BodyDescriptorForm<W: JointMap<N>, const N: usize> {
     pub tree: Arc<JointTree<W, N>>,
-    /// The work space of the system: it is often at the point already.
+    /// The cache of the system, which often is at the same configuration.
     pub work: Arc<Cached<super::RelativeCache>>,
-    /// Size and pattern of absolute coordinates.
+    /// Dimensions and sparsity in absolute coordinates.
     pub size: Dimensions,
-    pub pattern: Sparsity,
-    /// Rows of the closures.
+    pub sparsity: Sparsity,
+    /// Indices of the closure constraints.
     pub rows: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ impl<W: JointMap<N>, const N: usize> DescriptorForm for BodyDescriptorForm<W, N>
     }
 
     fn sparsity(&self) -> Sparsity {
-        self.pattern.clone()
+        self.sparsity.clone()
     }
 
     fn constraint_rows(&self) -> &[u32] {

@@ -1,5 +1,5 @@
-//! A column of J and how it changes: what the motion of the bodies gains when one joint coordinate is varied. In ground axes
-//! coordinate j moves everything that hangs on it like one rigid body, about an axis W through the joint point P and along U:
+//! A column of J and its derivatives: the variation of the motion of the bodies with one joint coordinate. In ground axes a coordinate
+//! moves its subtree as one rigid body, about an axis W through the joint point P and along U:
 //!
 //! ```text
 //!   Y = ( U + W × (r_b − P),  Wᵇ )                            U, W fixed in the parent or in the body; ᵇ: axes of body b
@@ -8,8 +8,7 @@
 //!   δa_b = Y δz̈ + B δż + A δz          B = 2 Ẏ + [v_b, Y],      A = Ÿ + [a_b, Y] + [v_b, Ẏ]
 //! ```
 //!
-//! [·,·] is the bracket of the body's coordinates (ω × of the rotations). A rotation of the joint on the group has a bracket of
-//! its own, see [`of_group`].
+//! [·,·] is the Lie bracket of body coordinates (ω × of the rotations). A rotation on the group has further terms, see [`of_group`].
 
 use super::joint_map::JointMap;
 use crate::linalg::rotation::{Mat3, Vec3, cross};
@@ -25,34 +24,34 @@ pub struct BodyMotion {
     pub w: [Vec3; 2],
 }
 
-/// What a joint coordinate does, ground axes.
+/// Direction and axis of a joint coordinate, ground axes.
 #[derive(Clone, Copy, Debug)]
 pub struct JointAxis {
-    /// Travel, a direction of the parent.
+    /// Direction of translation, fixed in the parent.
     pub u: Vec3,
     /// Axis of rotation.
     pub w: Vec3,
-    /// The axis is fixed in the body rather than in the parent.
+    /// Whether the axis is fixed in the child rather than in the parent.
     pub in_body: bool,
 }
 
 /// A vector with its first two derivatives.
 type AxisMotion = [Vec3; 3];
 
-/// A direction fixed in a body.
+/// Returns a direction fixed in a body, with its derivatives.
 fn fixed(x: Vec3, body: &BodyMotion) -> AxisMotion {
     let [w, w1] = body.w;
     let x1 = w.cross(&x);
     [x, x1, w1.cross(&x) + w.cross(&x1)]
 }
 
-/// A point of a body, from its centre of mass in its own axes.
+/// Returns a point of a body with its derivatives; `s` is in body axes, relative to the centre of mass.
 fn point(s: &Vec3, body: &BodyMotion) -> AxisMotion {
-    let course = fixed(body.rotation * s, body);
-    [0, 1, 2].map(|k| body.r[k] + course[k])
+    let axis = fixed(body.rotation * s, body);
+    [0, 1, 2].map(|k| body.r[k] + axis[k])
 }
 
-/// One coordinate at one instant.
+/// U, W and P of one coordinate, with their derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct MotionVariation {
     u: AxisMotion,
@@ -64,7 +63,7 @@ pub struct MotionVariation {
 pub type FourVectors<'a> = [&'a mut [f64]; 4];
 
 impl MotionVariation {
-    /// Coordinate `axis` of a joint whose point on the body that hangs is `pivot`.
+    /// Returns the variation of a coordinate with this axis; `pivot` is the joint point on the child.
     pub fn new(axis: &JointAxis, pivot: &Vec3, parent: &BodyMotion, child: &BodyMotion) -> Self {
         Self {
             u: fixed(axis.u, parent),
@@ -73,7 +72,7 @@ impl MotionVariation {
         }
     }
 
-    /// What it does to body b.
+    /// Writes Y, V, B, A of body b.
     pub fn on<W: JointMap<N>, const N: usize>(&self, b: &BodyMotion, out: FourVectors) {
         let Self { u, w, p } = self;
         let d = [0, 1, 2].map(|k| b.r[k] - p[k]);
@@ -101,14 +100,12 @@ impl MotionVariation {
     }
 }
 
-/// Rates of a rotation on the group do not stay when the rotation is varied by w: δω = ẇ + ω × w. With δz = w, δż = u, δz̈ = n
-/// of such a joint, ẇ = u − ω~ w and ẅ = n − α~ w − ω~ ẇ:
+/// Returns (ω~, α~) for the terms of a rotation on the group. Its velocity changes when the rotation is varied by w: δω = ẇ + ω × w. With
+/// δz = w, δż = u, δz̈ = n of such a joint, ẇ = u − ω~ w and ẅ = n − α~ w − ω~ ẇ:
 ///
 /// ```text
 ///   V := V − Y ω~        B := B − Y ω~        A := A − Y α~ − B ω~       with the new B
 /// ```
-///
-/// Returns (ω~, α~).
 pub fn of_group(omega: &[f64], alpha: &[f64]) -> (Mat3, Mat3) {
     let [omega, alpha] = [omega, alpha].map(|x| Vec3::new(x[0], x[1], x[2]));
     (cross(&omega), cross(&alpha))

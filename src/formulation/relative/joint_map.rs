@@ -1,12 +1,11 @@
-//! A link of the tree: how a body hangs on its parent. Everything the recursions need is one matrix for the parent and one
-//! column for each joint coordinate:
+//! The kinematics of one tree joint. The recursions need one matrix for the parent and one column for each joint coordinate:
 //!
 //! ```text
 //!   v_c = X v_p + Σ cᵢ żᵢ,        a_c = X a_p + Σ cᵢ z̈ᵢ + b(v),        żᵢ = dᵢ·(v_c − X v_p)
 //! ```
 //!
-//! with X and c at the pose in work, b what the turning of X and c adds, and d dual to the columns: dᵢ·cⱼ = 1 for i = j, else 0.
-//! Written once for the plane and once for space; coordinates are travel first, then rotation.
+//! with X and c at the current configuration, b from the time derivatives of X and c, and d dual to the columns: dᵢ·cⱼ = 1 for i = j,
+//! else 0. Implemented once planar and once spatial; translations come first, then rotations.
 
 use super::jacobian::{BodyMotion, JointAxis};
 use crate::error::Result;
@@ -19,20 +18,19 @@ use crate::model::{self, Model};
 pub struct BodyPair<'a> {
     /// Stored coordinates of the parent.
     pub parent: Option<&'a [f64]>,
-    /// Stored coordinates of the body itself.
+    /// Stored coordinates of the body.
     pub child: &'a [f64],
 }
 
-/// A world in which bodies hang on each other.
+/// A geometry with tree joints.
 pub trait JointMap<const N: usize>: MechanismGeometry<N> {
-    /// How a body hangs on its parent.
+    /// Kinematics of a tree joint.
     type Link: Clone + std::fmt::Debug + Send + Sync;
 
-    /// Numbers that make up X.
+    /// Number of values that define X.
     const ARM: usize;
 
-    /// The link a joint makes with `bodies[child]` as the body that hangs; none where the joint cannot be written in
-    /// coordinates of its own.
+    /// Returns the kinematics of a joint with `bodies[child]` as the child; none if the joint has no coordinates of its own.
     fn link(
         model: &Model,
         joint: &model::Joint,
@@ -40,25 +38,25 @@ pub trait JointMap<const N: usize>: MechanismGeometry<N> {
         child: usize,
     ) -> Result<Option<Self::Link>>;
 
-    /// A body that hangs on nothing.
+    /// Returns the kinematics of a free body.
     fn free() -> Self::Link;
 
-    /// Stored coordinates.
+    /// Number of stored coordinates.
     fn stored(link: &Self::Link) -> usize;
 
-    /// Tangent coordinates.
+    /// Number of tangent coordinates.
     fn freedom(link: &Self::Link) -> usize;
 
-    /// The last three tangent coordinates are a rotation on the group, the last four stored ones its quaternion.
+    /// Whether the last three tangent coordinates are a rotation on the group, with the last four stored ones its quaternion.
     fn on_group(link: &Self::Link) -> bool;
 
-    /// The pose of the body.
+    /// Writes the pose of the body.
     fn hang(link: &Self::Link, z: &[f64], parent: Option<&[f64]>, out: &mut [f64]);
 
-    /// The coordinates of two poses; what the joint does not allow is left out.
+    /// Writes the joint coordinates of two poses; displacements that the joint does not allow are ignored.
     fn read(link: &Self::Link, at: BodyPair, z: &mut [f64]);
 
-    /// X, the columns and their duals, each N/2 long.
+    /// Writes X, the columns and their duals, each N/2 long.
     fn arm(
         link: &Self::Link,
         z: &[f64],
@@ -74,8 +72,7 @@ pub trait JointMap<const N: usize>: MechanismGeometry<N> {
     /// parent += Xᵀ child
     fn carry_back(arm: &[f64], child: &[f64], parent: &mut [f64]);
 
-    /// b: what accelerations have besides X a_p and Σ cᵢ z̈ᵢ. `at` are the poses with X and the columns, `parent` the rates of
-    /// the parent.
+    /// Writes b, the acceleration besides X a_p and Σ cᵢ z̈ᵢ. `at` are the poses, X and the columns, `parent` and `child` the velocities.
     fn bias(
         link: &Self::Link,
         z: &[f64],
@@ -86,13 +83,13 @@ pub trait JointMap<const N: usize>: MechanismGeometry<N> {
         out: &mut [f64],
     );
 
-    /// Motion of a body in ground axes; the ground rests.
+    /// Returns the motion of a body in ground axes; of the ground at rest without coordinates.
     fn moving(q: Option<&[f64]>, v: Option<&[f64]>, a: Option<&[f64]>) -> BodyMotion;
 
-    /// A velocity of the centre of mass in ground axes and a rotation in the body's axes as tangent coordinates.
+    /// Writes a velocity of the centre of mass in ground axes and an angular velocity in body axes as tangent coordinates.
     fn write(velocity: &Vec3, spin: &Vec3, out: &mut [f64]);
 
-    /// Direction of travel and axis of coordinate i, ground axes.
+    /// Returns the direction and axis of coordinate i, ground axes.
     fn axis(
         link: &Self::Link,
         z: &[f64],
@@ -101,6 +98,6 @@ pub trait JointMap<const N: usize>: MechanismGeometry<N> {
         child: &BodyMotion,
     ) -> JointAxis;
 
-    /// The joint point of the body, own axes.
+    /// Returns the joint point of the body, in body axes relative to the centre of mass.
     fn pivot(link: &Self::Link) -> Vec3;
 }

@@ -1,4 +1,4 @@
-//! Links of the plane.
+//! Planar tree joints.
 //!
 //! ```text
 //!   r_c = r_p + D − S,   D = R_p (s₀ + Σ uᵢ zᵢ),   S = R_c s₁,        φ_c = φ_p + turn + θ
@@ -15,12 +15,12 @@ use crate::formulation::joint::placement;
 use crate::linalg::rotation::{Mat3, Vec3};
 use crate::model::{self, JointKind, Model};
 
-/// Travels, then a turn.
+/// Translations, then a rotation.
 #[derive(Clone, Debug)]
 pub struct PlanarJointMap {
-    /// Joint points of parent and body, from the centres of mass.
+    /// Joint points of parent and child, relative to the centres of mass.
     points: [Vec2; 2],
-    /// Directions of travel in the parent.
+    /// Directions of translation, fixed in the parent.
     travel: [Vec2; 2],
     travels: usize,
     turns: bool,
@@ -61,7 +61,7 @@ impl JointMap<6> for PlanarGeometry {
             JointKind::Fixed => (0, false),
             JointKind::Revolute => (0, true),
             JointKind::Prismatic => (1, false),
-            // The line turns with bodies[0]: hanging on the point it would not keep its direction in the parent.
+            // The line is fixed in bodies[0]: with the point as parent its direction would not be fixed in the parent.
             JointKind::PointOnLine if child == 1 => (1, true),
             _ => return Ok(None),
         };
@@ -149,7 +149,7 @@ impl JointMap<6> for PlanarGeometry {
         for k in 0..link.travels {
             let u = pose(at.parent).to_ground(link.travel[k]);
             columns[3 * k..3 * k + 3].copy_from_slice(&[u.x, u.y, 0.0]);
-            // A turn moves the centre of mass too, which is not travel.
+            // A rotation also displaces the centre of mass, which is no translation of the joint.
             let turning = if link.turns { -perp(m).dot(&u) } else { 0.0 };
             duals[3 * k..3 * k + 3].copy_from_slice(&[u.x, u.y, turning]);
         }
@@ -189,7 +189,7 @@ impl JointMap<6> for PlanarGeometry {
         for k in 0..link.travels {
             travelling += z_dot[k] * Vec2::new(columns[3 * k], columns[3 * k + 1]);
         }
-        // The column of a turn is −S⊥, and the arm D − S: sines are not needed again.
+        // The column of the rotation is −S⊥, and the arm is D − S: no sines needed.
         let s = if link.turns {
             let k = 3 * link.travels;
             perp(Vec2::new(columns[k], columns[k + 1]))

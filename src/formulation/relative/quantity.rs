@@ -1,4 +1,4 @@
-//! Quantities in relative coordinates: those of the bodies, with the multipliers of the tree where reactions are asked for.
+//! Quantities in relative coordinates: those of the bodies, with the multipliers of the tree for reaction forces.
 
 use super::Relative;
 use super::joint_map::JointMap;
@@ -41,8 +41,8 @@ impl<W: JointMap<N>, const N: usize> Mechanism for Relative<W, N> {
     }
 }
 
-/// Part of the mechanism's size by which poses may differ from those they were read off.
-const SAME: f64 = 1e-6;
+/// Largest difference of poses from those of the coordinates read off them, relative to the characteristic length, or in radians.
+const MAX_POSE_DIFFERENCE: f64 = 1e-6;
 
 impl<W: JointMap<N>, const N: usize> BodyAssembly for Relative<W, N> {
     fn bodies(&self) -> &dyn Mechanism {
@@ -60,20 +60,23 @@ impl<W: JointMap<N>, const N: usize> BodyAssembly for Relative<W, N> {
         let mut gap = vec![0.0; self.inner.dimensions().nv];
         let work = self.at(q);
         self.inner.difference(poses, &work.q, &mut gap);
-        // Coordinates of bodies: lengths, then angles. The first branch that is off is the cause of all that hang on it.
-        let off = |body: usize| {
-            let (far, turned) = gap[N / 2 * body..N / 2 * (body + 1)].split_at(W::DIMENSION);
-            far.iter().any(|x| !(x.abs() < SAME * self.inner.length))
-                || turned.iter().any(|x| !(x.abs() < SAME))
+        // Body coordinates: displacements, then angles. The first branch with a gap is the cause for all of its subtree.
+        let has_gap = |body: usize| {
+            let (displacement, angle) =
+                gap[N / 2 * body..N / 2 * (body + 1)].split_at(W::DIMENSION);
+            displacement
+                .iter()
+                .any(|x| !(x.abs() < MAX_POSE_DIFFERENCE * self.inner.length))
+                || angle.iter().any(|x| !(x.abs() < MAX_POSE_DIFFERENCE))
         };
-        let branch = self.tree.branches.iter().find(|b| off(b.body))?;
+        let branch = self.tree.branches.iter().find(|b| has_gap(b.body))?;
         let rows = &self.inner.joints[branch.joint?].constraints;
         Some(self.inner.constraints[rows.start].name.clone())
     }
 }
 
 impl<W: JointMap<N>, const N: usize> Relative<W, N> {
-    /// Joint coordinates and rates of poses and rates in absolute coordinates.
+    /// Writes joint coordinates and velocities from poses and velocities in absolute coordinates.
     pub fn read(&self, poses: &[f64], rates: &[f64], z: &mut [f64], z_dot: &mut [f64]) {
         let bodies = W::STORED * self.tree.branches.len();
         self.tree.read(poses, z);

@@ -1,18 +1,18 @@
-//! Motion of the bodies by that of the joints, and forces on the joints by those on the bodies, along the tree:
+//! Recursions along the tree: motion of the bodies from that of the joints, generalised forces on the joints from forces on the bodies.
 //!
 //! ```text
 //!   outwards   q_b(z),   v_b = J ż,   a_b = J z̈ + J̇ ż          v_c = X v_p + Σ cᵢ żᵢ
 //!   inwards    Jᵀ f                                              τᵢ = cᵢ·f_c,   f_p += Xᵀ f_c
-//!   lifted     x_b with Jᵀ x_b = r,   z with J z = y_b           by the duals of the columns
+//!   inverse    x_b with Jᵀ x_b = r,   z with J z = y_b           by the duals of the columns
 //! ```
 //!
-//! All of it is linear in the number of bodies. What J is made of at a point is a row of numbers, its *geometry*, so that whoever
-//! needs J later (a factorisation of an earlier point) can keep it.
+//! The cost is linear in the number of bodies. J at a configuration is stored as a list of numbers, its *geometry*, so that a
+//! factorisation of an earlier configuration can keep it.
 
 use super::joint_map::{BodyPair, JointMap};
 use super::tree::Branch;
 
-/// The branches with the layout of their coordinates.
+/// The branches of a tree with the layout of their coordinates.
 #[derive(Clone, Debug)]
 pub struct JointTree<W: JointMap<N>, const N: usize> {
     /// Parents first.
@@ -26,7 +26,7 @@ pub struct JointTree<W: JointMap<N>, const N: usize> {
 impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
     const WIDTH: usize = N / 2;
 
-    /// From the branches.
+    /// Builds the layout from the branches.
     pub fn new(branches: Vec<Branch<W::Link>>) -> Self {
         let (stored, moved) = branches
             .last()
@@ -38,17 +38,17 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         }
     }
 
-    /// Tangent coordinates of all bodies.
+    /// Returns the number of tangent coordinates of all bodies.
     pub fn wide(&self) -> usize {
         Self::WIDTH * self.branches.len()
     }
 
-    /// Numbers that J is made of.
+    /// Returns the length of a geometry.
     pub fn geometry(&self) -> usize {
         W::ARM * self.branches.len() + 2 * Self::WIDTH * self.moved
     }
 
-    /// X, columns and duals of branch k in a geometry.
+    /// Returns X, columns and duals of branch k in a geometry.
     fn parts<'a>(&self, k: usize, geometry: &'a [f64]) -> (&'a [f64], &'a [f64], &'a [f64]) {
         let (arms, rest) = geometry.split_at(W::ARM * self.branches.len());
         let (columns, duals) = rest.split_at(Self::WIDTH * self.moved);
@@ -61,7 +61,7 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         )
     }
 
-    /// The poses of all bodies.
+    /// Writes the poses of all bodies.
     pub fn place(&self, z: &[f64], q: &mut [f64]) {
         let mut own = [0.0; N];
         for branch in &self.branches {
@@ -73,7 +73,7 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         }
     }
 
-    /// The coordinates of poses.
+    /// Writes the joint coordinates of poses.
     pub fn read(&self, q: &[f64], z: &mut [f64]) {
         for branch in &self.branches {
             let at = self.pair(branch, q);
@@ -82,7 +82,7 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         }
     }
 
-    /// The geometry at z with the poses q.
+    /// Writes the geometry at z with the poses q.
     pub fn load(&self, z: &[f64], q: &[f64], geometry: &mut [f64]) {
         let (arms, rest) = geometry.split_at_mut(W::ARM * self.branches.len());
         let (columns, duals) = rest.split_at_mut(Self::WIDTH * self.moved);
@@ -105,7 +105,7 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         self.outwards(geometry, z, None, y);
     }
 
-    /// y = J z + what the biases add: accelerations for z = z̈, and J̇ ż for z = 0.
+    /// y = J z + accumulated biases: accelerations for z = z̈, and J̇ ż for z = 0.
     pub fn accelerate(&self, geometry: &[f64], z: &[f64], bias: &[f64], y: &mut [f64]) {
         self.outwards(geometry, z, Some(bias), y);
     }
@@ -135,7 +135,7 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         }
     }
 
-    /// The biases b of all bodies at z, with their poses and geometry, for the rates v of bodies and ż of joints.
+    /// Writes the biases b of all bodies for the velocities v of bodies and ż of joints.
     pub fn bias(
         &self,
         (z, q, geometry): (&[f64], &[f64], &[f64]),
@@ -159,14 +159,14 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         }
     }
 
-    /// z = Jᵀ f. What is left in `f` is the sum over everything that hangs on each body.
+    /// z = Jᵀ f. Leaves in `f` the sum over the subtree of each body.
     pub fn collect(&self, geometry: &[f64], f: &mut [f64], z: &mut [f64]) {
         for (k, branch) in self.branches.iter().enumerate().rev() {
             self.inwards(k, geometry, f, &mut z[branch.moved.0..]);
         }
     }
 
-    /// One branch of it: the forces on its coordinates, the rest to the parent. Returns how many coordinates.
+    /// One branch of z = Jᵀ f: writes the forces on its coordinates and adds Xᵀ f to the parent. Returns the number of coordinates.
     #[inline]
     pub fn inwards(&self, k: usize, geometry: &[f64], f: &mut [f64], z: &mut [f64]) -> usize {
         let width = Self::WIDTH;
@@ -187,12 +187,12 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         branch.moved.1
     }
 
-    /// What acts on a body goes on to its parent.
+    /// Adds the force on a body to its parent.
     pub fn hand_on(&self, k: usize, geometry: &[f64], f: &mut [f64]) {
         self.inwards(k, geometry, f, &mut []);
     }
 
-    /// x with Jᵀ x = z: each joint's share on its two bodies alone.
+    /// x with Jᵀ x = z: the force of each joint acts on its two bodies only.
     pub fn raise(&self, geometry: &[f64], z: &[f64], x: &mut [f64]) {
         let width = Self::WIDTH;
         x.fill(0.0);
@@ -247,7 +247,7 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
     }
 }
 
-/// Stored coordinates of a body.
+/// Returns the stored coordinates of a body.
 fn of_body<W: JointMap<N>, const N: usize>(q: &[f64], b: usize) -> &[f64] {
     &q[W::STORED * b..W::STORED * (b + 1)]
 }

@@ -1,18 +1,18 @@
-//! Links of space. Frames e, f, n of the joint in parent and body axes; T turns the second frame against the first.
+//! Spatial tree joints. Joint frames e, f, n in parent and child axes; T is the rotation of the second frame relative to the first.
 //!
 //! ```text
 //!   r_c = r_p + D − S,   D = R_p (s₀ + Σ uᵢ zᵢ),   S = R_c s₁,      R_c = R_p Q,   Q = F₀ T F₁ᵀ
-//!   ω_c = Qᵀω_p + Σ wᵢ żᵢ                                            ω and w in the body's own axes
+//!   ω_c = Qᵀω_p + Σ wᵢ żᵢ                                            ω and w in body axes
 //!   ṙ_c = ṙ_p + Ω_p × (D − S) + Σ (Uᵢ − Wᵢ × S) żᵢ                   capitals: ground axes
 //!   b   = [ Ω_p × (Ω_p × D) + 2 Ω_p × Σ Uᵢ żᵢ − Ω_c × (Ω_c × S) − (R_c c) × S ],     c = −(Σ wᵢ żᵢ) × Qᵀω_p + Σ ẇᵢ żᵢ
 //!         [ c ]
 //! ```
 //!
-//! | joint | travel | T |
+//! | joint | translation | T |
 //! |---|---|---|
 //! | fixed, prismatic, cylindrical, planar | none, n, n, e and f | 1, 1, about n, about n |
 //! | revolute, screw | none, n with the angle | about n |
-//! | universal | none | about n, then e; hanging the other way about e, then n |
+//! | universal | none | about n, then e; with parent and child exchanged about e, then n |
 //! | spherical, free | none, x y z | a quaternion, on the group |
 
 use std::f64::consts::TAU;
@@ -26,7 +26,7 @@ use crate::formulation::joint::placement;
 use crate::linalg::rotation::{self, Mat3, Quaternion, Vec3, cross};
 use crate::model::{self, JointKind, Model};
 
-/// How the second frame turns against the first.
+/// Rotation of the second frame relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RotationMap {
     None,
@@ -40,24 +40,24 @@ enum RotationMap {
     Ball,
 }
 
-/// Travels, then a turn.
+/// Translations, then rotations.
 #[derive(Clone, Debug)]
 pub struct SpatialJointMap {
-    /// Joint points of parent and body, from the centres of mass.
+    /// Joint points of parent and child, relative to the centres of mass.
     points: [Vec3; 2],
-    /// Joint frames in parent and body axes.
+    /// Joint frames in parent and child axes.
     frames: [Quaternion; 2],
-    /// Directions of travel in the parent.
+    /// Directions of translation, fixed in the parent.
     travel: [Vec3; 3],
     travels: usize,
     turn: RotationMap,
-    /// Travel along n with the angle (m/rad).
+    /// Translation along n per angle (m/rad).
     lead: f64,
 }
 
 const NO_TURN: Quaternion = [1.0, 0.0, 0.0, 0.0];
 
-/// The turn by `angle` about the k-th axis.
+/// Returns the rotation by `angle` about axis k.
 fn about(k: usize, angle: f64) -> Quaternion {
     let (sin, cos) = (0.5 * angle).sin_cos();
     let mut q = [cos, 0.0, 0.0, 0.0];
@@ -65,7 +65,7 @@ fn about(k: usize, angle: f64) -> Quaternion {
     q
 }
 
-/// The unit quaternion of three perpendicular directions.
+/// Returns the unit quaternion of three perpendicular directions.
 fn frame([e, f, n]: [Vec3; 3]) -> Quaternion {
     let m = nalgebra::Rotation3::from_matrix_unchecked(Mat3::from_columns(&[e, f, n]));
     let q = nalgebra::UnitQuaternion::from_rotation_matrix(&m);
@@ -89,7 +89,7 @@ fn put(out: &mut [f64], at: usize, x: &Vec3) {
 }
 
 impl SpatialJointMap {
-    /// s₀ + Σ uᵢ zᵢ, the screw's travel included.
+    /// Returns s₀ + Σ uᵢ zᵢ, with the translation of a screw.
     fn reach(&self, z: &[f64]) -> Vec3 {
         let mut d = self.points[0];
         for k in 0..self.travels {
@@ -101,12 +101,12 @@ impl SpatialJointMap {
         d
     }
 
-    /// n of a frame.
+    /// Returns n of a frame.
     fn axis(&self, side: usize) -> Vec3 {
         rotation::matrix(&self.frames[side]).column(2).into()
     }
 
-    /// Q: the body's axes in the parent's.
+    /// Returns Q: the axes of the child in those of the parent.
     fn turned(&self, z: &[f64]) -> Quaternion {
         let z = &z[self.travels..];
         let t = match self.turn {
@@ -120,14 +120,14 @@ impl SpatialJointMap {
         rotation::product(&self.frames[0], &own)
     }
 
-    /// Whether the body's quaternion comes out as −q where it is q: the same rotation by other numbers.
+    /// Whether the quaternion of the body comes out as −q instead of q: the same rotation.
     fn opposite(&self, z: &[f64], at: BodyPair) -> bool {
         let found = rotation::product(&quaternion(at.parent), &self.turned(z));
         let own = quaternion(Some(at.child));
         (0..4).map(|k| found[k] * own[k]).sum::<f64>() < 0.0
     }
 
-    /// The coordinates of two poses, angles within half a turn (those of a screw by its travel).
+    /// Writes the coordinates of two poses, with angles within half a turn (of a screw from its translation).
     fn read_turn(&self, at: BodyPair, z: &mut [f64]) {
         let (p, c) = (quaternion(at.parent), quaternion(Some(at.child)));
         let joint =
@@ -148,7 +148,7 @@ impl SpatialJointMap {
             RotationMap::Axis => {
                 z[0] = t[(1, 0)].atan2(t[(0, 0)]);
                 if self.lead != 0.0 {
-                    // The travel knows how many turns there have been.
+                    // The translation gives the number of turns.
                     let turns = (self.axis(0).dot(&d) / self.lead - z[0]) / TAU;
                     z[0] += TAU * turns.round();
                 }
@@ -174,7 +174,7 @@ impl SpatialJointMap {
         }
     }
 
-    /// wᵢ in the body's axes.
+    /// Returns wᵢ in body axes.
     fn spins(&self, z: &[f64]) -> [Vec3; 3] {
         let own = rotation::matrix(&self.frames[1]);
         let [e, n]: [Vec3; 2] = [own.column(0).into(), own.column(2).into()];
@@ -194,7 +194,7 @@ impl SpatialJointMap {
         }
     }
 
-    /// Σ ẇᵢ żᵢ: only the first axis of a cross turns in the body.
+    /// Returns Σ ẇᵢ żᵢ: only the first axis of a universal joint moves in the body.
     fn spin_rate(&self, z: &[f64], z_dot: &[f64]) -> Vec3 {
         let k = self.travels;
         let rate = |x: Vec3| z_dot[k] * z_dot[k + 1] * (rotation::matrix(&self.frames[1]) * x);
@@ -214,7 +214,7 @@ impl SpatialJointMap {
 
 impl JointMap<12> for SpatialGeometry {
     type Link = SpatialJointMap;
-    /// −(D − S)~ R_p and Qᵀ, by rows.
+    /// Number of values of −(D − S)~ R_p and Qᵀ, by rows.
     const ARM: usize = 18;
 
     fn link(
@@ -254,7 +254,7 @@ impl JointMap<12> for SpatialGeometry {
                 0.0
             },
         };
-        // Bodies have the quaternions they have in absolute coordinates, not the opposite ones.
+        // Quaternions have the sign they have in absolute coordinates.
         let pose = |b: usize| &start[Self::STORED * b..Self::STORED * (b + 1)];
         if let Some(body) = joint.bodies[child] {
             let at = BodyPair {
@@ -304,7 +304,7 @@ impl JointMap<12> for SpatialGeometry {
 
     fn read(link: &SpatialJointMap, at: BodyPair, z: &mut [f64]) {
         link.read_turn(at, z);
-        // An angle read off the other side of ±π, after an assembly.
+        // After assembly an angle may be read off on the other side of ±π.
         if matches!(
             link.turn,
             RotationMap::Axis | RotationMap::Cross | RotationMap::CrossBack
@@ -340,7 +340,7 @@ impl JointMap<12> for SpatialGeometry {
             let u = p * link.travel[k];
             put(columns, 6 * k, &u);
             put(columns, 6 * k + 3, &Vec3::zeros());
-            // A turn moves the centre of mass too, which is not travel.
+            // A rotation also displaces the centre of mass, which is no translation of the joint.
             put(duals, 6 * k, &u);
             put(duals, 6 * k + 3, &-c.tr_mul(&m.cross(&u)));
         }
@@ -399,7 +399,7 @@ impl JointMap<12> for SpatialGeometry {
         if link.lead != 0.0 {
             travelling += link.lead * z_dot[link.travels] * link.axis(0);
         }
-        // Σ wᵢ żᵢ in the body's axes is what its rotation has beyond the parent's.
+        // Σ wᵢ żᵢ in body axes is the angular velocity relative to the parent.
         let carried = c.tr_mul(&wp);
         let spin = rotation(Some(child)) - carried;
         let turning = link.spin_rate(z, z_dot) - spin.cross(&carried);
@@ -449,7 +449,7 @@ impl JointMap<12> for SpatialGeometry {
         JointAxis {
             u,
             w: child.rotation * link.spins(z)[i],
-            // The first axis of a cross belongs to the parent.
+            // The first axis of a universal joint is fixed in the parent.
             in_body: !(cross && i == 0),
         }
     }

@@ -1,11 +1,10 @@
-//! Multipliers of the joints in the tree, from the balance of the bodies: what is left on a body and on all that hangs on it is
-//! carried by its joint alone.
+//! Multipliers of the tree joints from the equilibrium of the bodies: a joint carries the sum of all other forces on its subtree.
 //!
 //! ```text
 //!   R = M a − f + G_closureᵀ λ_closure,      W_b = R_b + Σ Xᵀ W_child,      G_bᵀ λ_b = −W_b
 //! ```
 //!
-//! W_b has no part along the joint's own coordinates where the equations hold; elsewhere least squares leave it out.
+//! W_b has no component along the joint coordinates if the equations of motion are satisfied; otherwise least squares ignore it.
 
 use super::joint_map::JointMap;
 use super::tree::Branch;
@@ -13,16 +12,16 @@ use super::{Relative, RelativeCache};
 use crate::formulation::absolute::Absolute;
 use crate::formulation::{Evaluated, EvaluationContext, FullConstraintSet, MotionPoint, System};
 
-/// The rows of a joint on the body that hangs on it.
+/// The constraints of a tree joint on its child.
 #[derive(Clone, Debug)]
 pub(super) struct TreeReactions {
-    /// Rows in absolute coordinates.
+    /// Constraints in absolute coordinates.
     rows: std::ops::Range<usize>,
-    /// (entry of the Jacobian, row from the first, coordinate of the body)
+    /// (entry of the Jacobian, constraint from the first, coordinate of the body)
     entries: Vec<(u32, u8, u8)>,
 }
 
-/// The first row of the part a row belongs to: rising in the order of the entries.
+/// Returns the first constraint of the part to which a row belongs; ascending in the order of the entries.
 fn part_of<W: JointMap<N>, const N: usize>(inner: &Absolute<W, N>, row: u32) -> usize {
     let after = inner
         .constraints
@@ -30,8 +29,8 @@ fn part_of<W: JointMap<N>, const N: usize>(inner: &Absolute<W, N>, row: u32) -> 
     inner.constraints[after - 1].first
 }
 
-/// Most rows of a joint.
-const MOST: usize = 6;
+/// Largest number of constraints of a joint.
+const MAX_CONSTRAINTS: usize = 6;
 
 impl TreeReactions {
     pub fn new<W: JointMap<N>, const N: usize>(
@@ -50,7 +49,7 @@ impl TreeReactions {
             .last()
             .map_or(0, |owned| owned.first + owned.part.count());
         let own = branch.body * (N / 2)..(branch.body + 1) * (N / 2);
-        // Entries come in the order of their rows' parts.
+        // Entries are in the order of their parts.
         let jacobian = &inner.sparsity.jacobian;
         let from = jacobian.partition_point(|(row, _)| part_of(inner, *row) < first);
         let entries = (jacobian.iter().enumerate().skip(from))
@@ -67,15 +66,15 @@ impl TreeReactions {
         }
     }
 
-    /// λ with Gᵀ λ = −load over the body's coordinates; `weight` of each coordinate.
+    /// Solves Gᵀ λ = −load over the coordinates of the body by least squares with a weight for each coordinate.
     fn solve<const N: usize>(&self, g: &[f64], load: &[f64], weight: &[f64], lambda: &mut [f64]) {
-        let (m, width) = (self.rows.len().min(MOST), N / 2);
-        let mut rows = [[0.0; N]; MOST];
+        let (m, width) = (self.rows.len().min(MAX_CONSTRAINTS), N / 2);
+        let mut rows = [[0.0; N]; MAX_CONSTRAINTS];
         for &(slot, i, j) in &self.entries {
             rows[i as usize][j as usize] += g[slot as usize];
         }
-        let mut a = [[0.0; MOST]; MOST];
-        let mut x = [0.0; MOST];
+        let mut a = [[0.0; MAX_CONSTRAINTS]; MAX_CONSTRAINTS];
+        let mut x = [0.0; MAX_CONSTRAINTS];
         for i in 0..m {
             for k in 0..width {
                 x[i] -= rows[i][k] * weight[k] * load[k];
@@ -90,7 +89,11 @@ impl TreeReactions {
 }
 
 /// x := a⁻¹ x, a by its lower triangle.
-fn cholesky(a: &mut [[f64; MOST]; MOST], x: &mut [f64; MOST], m: usize) {
+fn cholesky(
+    a: &mut [[f64; MAX_CONSTRAINTS]; MAX_CONSTRAINTS],
+    x: &mut [f64; MAX_CONSTRAINTS],
+    m: usize,
+) {
     for j in 0..m {
         for k in 0..j {
             for i in j..m {
@@ -117,7 +120,8 @@ fn cholesky(a: &mut [[f64; MOST]; MOST], x: &mut [f64; MOST], m: usize) {
 }
 
 impl<W: JointMap<N>, const N: usize> Relative<W, N> {
-    /// All multipliers of absolute coordinates into `work.lambda`, accelerations of bodies into `work.y`. Rates are loaded.
+    /// Writes all multipliers in absolute coordinates into `work.lambda` and the accelerations of the bodies into `work.y`. The cache holds
+    /// the velocities.
     pub(super) fn balance(
         &self,
         cx: &EvaluationContext,
@@ -149,20 +153,20 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         weight[W::DIMENSION..width].fill(1.0 / (self.inner.length * self.inner.length));
         for (k, branch) in self.tree.branches.iter().enumerate().rev() {
             let own = width * branch.body..width * (branch.body + 1);
-            self.held[k].solve::<N>(&work.g, &work.x[own], &weight, &mut work.lambda);
+            self.tree_reactions[k].solve::<N>(&work.g, &work.x[own], &weight, &mut work.lambda);
             self.tree.hand_on(k, &work.geometry, &mut work.x);
         }
         outcome
     }
 
-    /// The motion of the bodies with all multipliers. Rates are loaded.
+    /// Returns the motion of the bodies with all multipliers. The cache holds the velocities.
     pub(super) fn lifted<'a>(
         &self,
         cx: &EvaluationContext,
         work: &'a mut RelativeCache,
         at: &MotionPoint,
     ) -> MotionPoint<'a> {
-        // Where forces cannot be had the reactions are not known either.
+        // Without forces the reactions are unknown.
         if self.balance(cx, work, at.a, at.lambda).is_err() {
             work.lambda.fill(f64::NAN);
         }

@@ -163,7 +163,7 @@ impl Integrator {
             let cx = work.inputs.at(problem, s.t);
             s.supplied += sign * p.system.energy(&cx, &s.q, &s.v).potential;
         }
-        work.select(p.system, s);
+        work.select_active(p.system, s);
         work.factor_cache.drop_all();
         let outcome = restart_motion(work, &after, s, stats)
             .map_err(|failure| failure.error(p.system, s.t, 0.0));
@@ -192,7 +192,7 @@ fn restart_motion(
         // A constraint that becomes active is satisfied only to the accuracy of the event's location.
         work.reassemble(p, s.t, &mut s.q, &s.v)?;
         work.factorise_mass(p, s.t, &s.q, &s.v)?;
-        work.fit(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
+        work.project_velocity(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
     }
     work.restart_accelerations(p, s, stats)
 }

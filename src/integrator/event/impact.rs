@@ -227,7 +227,7 @@ impl Integrator {
             // The impact may separate contacts that are at rest.
             p.system
                 .deactivate_unilateral(&mut s.modes, &mut self.impacts.was_active);
-            self.work.select(p.system, s);
+            self.work.select_active(p.system, s);
         }
         let rounds = ROUNDS.0 * ne + ROUNDS.1;
         for round in 0..2 * rounds {

@@ -5,7 +5,7 @@ use super::super::state::{State, Statistics};
 use super::super::workspace::{Problem, StepFailure, Workspace};
 use super::Vsa23;
 use super::stage::{CollocationPoint, StageNorm};
-use crate::constraint::factorization::Backend;
+use crate::constraint::sparsity::Backend;
 use crate::error::Result;
 use crate::formulation::system::System;
 use crate::model::SolverSettings;
@@ -57,7 +57,7 @@ pub fn single_step(
         modes: &modes,
     };
     let mut out = SingleDegree::default();
-    core.select(system, &s);
+    core.select_active(system, &s);
     method.select(&p, &s);
     method.forget(&p);
     let norm = StageNorm::at(system, q);

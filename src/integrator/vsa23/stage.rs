@@ -13,8 +13,9 @@
 use super::super::newton::{culprit, largest};
 use super::super::state::{State, Statistics};
 use super::super::workspace::{Culprit, Problem, StepFailure, Workspace, first_not_finite};
+use crate::constraint::refinement::RefinementOptions;
 use crate::constraint::saddle_point::SaddlePoint;
-use crate::formulation::system::{Dimensions, System, TangentWeights};
+use crate::formulation::system::{Dimensions, MotionPoint, System, TangentWeights};
 use crate::linalg::norm::max_abs;
 
 /// Iterations before an attempt is given up.
@@ -112,6 +113,10 @@ pub struct StageIteration {
     /// Mean diagonal of p₄M + ..: what a unit of Φ/(p₆h²) weighs against forces.
     diagonal: f64,
     diagonals: Vec<f64>,
+    /// −r₁, then the increment of x.
+    increment: Vec<f64>,
+    phi: Vec<f64>,
+    lambda_increment: Vec<f64>,
 }
 
 impl StageIteration {
@@ -121,6 +126,9 @@ impl StageIteration {
             kept: None,
             diagonal: 0.0,
             diagonals: vec![0.0; size.nv],
+            increment: vec![0.0; size.nv],
+            phi: vec![0.0; size.nc],
+            lambda_increment: vec![0.0; size.nc],
         }
     }
 
@@ -153,7 +161,7 @@ impl StageIteration {
                 let still = balance <= ROUNDING * forces || rate * norm.of_size(size) <= tolerance;
                 if still && open <= closed {
                     y.open = open;
-                    let (by, row) = core.largest_redundant_residual(&core.scratch.c[1]);
+                    let (by, row) = core.largest_redundant_residual(&self.phi);
                     return if by <= LEFT_OPEN * closed {
                         Ok(())
                     } else {
@@ -175,8 +183,7 @@ impl StageIteration {
             before = self.weigh(balance, open, moves);
             stats.newton_iterations += 1;
             self.increment(core, moves);
-            let [dx, ..] = &core.scratch.v;
-            let dl = &core.scratch.c[2];
+            let (dx, dl) = (&self.increment, &self.lambda_increment);
             if let Some(i) = first_not_finite(dx) {
                 return Err(StepFailure::NotFinite(Culprit::Coordinate(i)));
             }
@@ -192,7 +199,7 @@ impl StageIteration {
         unreachable!("the last iteration returns")
     }
 
-    /// −r₁ into v[0], Φ into c[1]; the largest of r₁, of the forces in it, and of the openings.
+    /// Evaluates −r₁ and Φ. Returns the largest entry of r₁, of the forces in it, and the largest constraint residual.
     fn residual(
         &mut self,
         core: &mut Workspace,
@@ -202,8 +209,8 @@ impl StageIteration {
         stats: &mut Statistics,
     ) -> Result<(f64, f64, f64), StepFailure> {
         let cx = core.inputs.at(p, t);
-        let [r, inertia, ..] = &mut core.scratch.v;
-        let phi = &mut core.scratch.c[1];
+        let (r, phi) = (&mut self.increment, &mut self.phi);
+        let inertia = &mut core.evaluation.inertia;
         stats.residuals += 1;
         stats.evaluations += 1;
         p.system.force(&cx, &y.q, &y.v, r)?;
@@ -225,7 +232,7 @@ impl StageIteration {
             return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
         let balance = max_abs(r);
-        let open = core.largest_active_residual(&core.scratch.c[1]).0;
+        let open = core.largest_active_residual(&self.phi).0;
         Ok((balance, forces, open))
     }
 
@@ -234,10 +241,9 @@ impl StageIteration {
         balance + self.diagonal * open / moves
     }
 
-    /// [dx; dλ] into v[0] and c[2].
+    /// Solves for the increment of x and λ.
     fn increment(&mut self, core: &mut Workspace, moves: f64) {
-        let [dx, ..] = &mut core.scratch.v;
-        let [_, phi, dl] = &mut core.scratch.c;
+        let (dx, phi, dl) = (&mut self.increment, &self.phi, &mut self.lambda_increment);
         for i in 0..dl.len() {
             dl[i] = -phi[i] / moves;
         }
@@ -246,7 +252,13 @@ impl StageIteration {
         } else {
             let matrix = &self.saddle.matrix;
             let factor = &mut self.saddle.factor;
-            let done = factor.solve_refined(&core.sparsity, matrix, false, SOLVED, 6, dx, dl);
+            let done = factor.solve_refined(
+                &core.sparsity,
+                matrix,
+                RefinementOptions::exact(SOLVED, 6),
+                dx,
+                dl,
+            );
             core.counts.solves += done.solves as u64;
         }
     }
@@ -272,10 +284,12 @@ impl StageIteration {
             &core.sparsity,
             p.system,
             &cx,
-            &y.q,
-            &y.v,
-            &y.acc,
-            &y.lambda,
+            &MotionPoint {
+                q: &y.q,
+                v: &y.v,
+                a: &y.acc,
+                lambda: &y.lambda,
+            },
             &weights,
         )?;
         let nv = core.size.nv;

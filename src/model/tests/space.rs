@@ -232,7 +232,7 @@ fn bodies_in_space_are_read_as_written() {
     assert_eq!(model.dimension, 3);
     assert_eq!(model.gravity, [0.0, 0.0, -9.81]);
     assert_eq!(model.solver.penalty, Some(1e7));
-    assert!(!model.solver.rechoose);
+    assert!(!model.solver.repartition);
     let [a, b, c, table] = &model.bodies[..] else {
         panic!("four bodies")
     };
@@ -469,7 +469,7 @@ fn targets_of_motions_are_set_by_name() {
 }
 
 #[test]
-fn a_model_in_space_spoilt_by_hand_is_refused() {
+fn an_invalid_spatial_model_is_refused_by_name() {
     let good = everything();
     type Spoil = fn(&mut Model);
     let spoils: [(&str, Spoil); 17] = [
@@ -563,7 +563,7 @@ fn an_inertia_rounded_in_its_last_digit_is_accepted_and_more_is_not() {
 }
 
 #[test]
-fn the_plane_has_its_own_joints_and_motions() {
+fn planar_models_have_their_own_joints_and_motions() {
     let text = r#"format = 1
 dimension = 2
 [[body]]
@@ -628,7 +628,7 @@ speed = 1
 }
 
 #[test]
-fn elements_may_stand_before_what_they_refer_to() {
+fn elements_may_refer_to_later_ones() {
     // The file as written, its tables in reverse order: the same model but for the order.
     let (head, tables) = EVERYTHING.split_at(EVERYTHING.find("[[body]]").unwrap());
     let mut tables: Vec<&str> = tables.split_inclusive("\n[[").collect();
