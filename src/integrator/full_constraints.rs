@@ -3,7 +3,8 @@
 //! A row in joint coordinates has the size G J, which is rounding where it follows from the tree alone; its own size is that of
 //! G. So the rank is judged with all rows, where the rows of the tree are known to be independent of each other.
 
-use super::workspace::{Problem, StepFailure, Workspace};
+use super::trial::StepFailure;
+use super::workspace::{Problem, Workspace};
 use crate::constraint::redundancy::redundant_constraints_among;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::constraint::sparsity::{Backend, SaddleSparsity};

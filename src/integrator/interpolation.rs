@@ -8,7 +8,8 @@
 
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::event::dot;
-use super::workspace::{EvaluationVectors, Problem, Trial, Workspace};
+use super::trial::Trial;
+use super::workspace::{EvaluationVectors, Problem, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::system::{Dimensions, Power, System};

@@ -14,10 +14,8 @@
 use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
-use super::trial::{NearSingular, TrialOptions};
-use super::workspace::{
-    Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
-};
+use super::trial::{Culprit, NearSingular, StepFailure, Trial, TrialOptions};
+use super::workspace::{EvaluationVectors, Problem, Workspace, first_not_finite};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};

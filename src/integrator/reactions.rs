@@ -7,7 +7,8 @@
 
 use super::full_constraints::FullConstraints;
 use super::newton::culprit;
-use super::workspace::{Problem, StepFailure, Workspace};
+use super::trial::StepFailure;
+use super::workspace::{Problem, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::Result;
 use crate::formulation::system::{FullConstraintSet, MotionPoint, System};

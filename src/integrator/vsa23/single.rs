@@ -3,7 +3,8 @@
 
 use super::super::Environment;
 use super::super::state::{State, Statistics};
-use super::super::workspace::{Problem, StepFailure, Workspace};
+use super::super::trial::StepFailure;
+use super::super::workspace::{Problem, Workspace};
 use super::Vsa23;
 use super::stage::{CollocationPoint, StageNorm};
 use crate::constraint::sparsity::Backend;
