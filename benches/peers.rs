@@ -14,6 +14,9 @@
 //! nothing is timed; the energy is looked at after every step: DRIFT is the largest |E − E0| (J). ERROR is the largest relative error of
 //! the seven angles in P3, and the distance of the first tip from where it should be in P1 and P2 (m).
 
+#[path = "../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
+
 use biela::formulation::{EvaluationContext, Mechanism, build};
 use biela::integrator::{Environment, Integrator, State};
 use biela::linalg::rotation::{Mat3, Vec3};
@@ -21,7 +24,7 @@ use biela::model::quantity::{BodyField, Quantity};
 use biela::model::{
     Body, Corrector, FormulationName, Joint, JointFrame, JointKind, JointPlacement, Model,
 };
-use cpu_time::ThreadTime;
+use cpu_time::CpuClock;
 use std::io::{BufRead, Write};
 
 const G: f64 = 9.81;
@@ -269,7 +272,7 @@ fn run(words: &[&str]) -> Result<String, String> {
         mechanism: &*mechanism,
     });
     let mut state = State::default();
-    let begin = ThreadTime::now();
+    let begin = CpuClock::Thread.now();
     let mut integrator = Integrator::new(&*mechanism, &model.solver).map_err(said)?;
     (integrator.start(&*mechanism, &env, 0.0, &q, &v, &mut state)).map_err(said)?;
     let before = (watch.as_ref()).map_or(0.0, |w| w.energy(&state, &parameters));
@@ -280,7 +283,7 @@ fn run(words: &[&str]) -> Result<String, String> {
             drift = drift.max((watch.energy(&state, &parameters) - before).abs());
         }
     }
-    let cpu = begin.elapsed().as_secs_f64();
+    let cpu = (CpuClock::Thread.now() - begin).as_secs_f64();
     let mut error = f64::NAN;
     if let Some(watch) = &watch {
         let of = |body, field| watch.body(&state, &parameters, body, field);

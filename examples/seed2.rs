@@ -8,13 +8,16 @@
 //! As in the paper: the trapezoidal rule (alpha = 0) at a fixed step, corrector off. What the paper does not print (equations,
 //! penalty, tolerance of the iterations, road and data of the suspension) is chosen here; `docs/theory.md` says how.
 
+#[path = "../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use biela::component::Instance;
 use biela::model::{Corrector, Expose, FormulationName, Model};
-use cpu_time::ProcessTime;
+use cpu_time::CpuClock;
 
 /// Runs of which the fastest counts.
 const REPEATS: usize = 3;
@@ -107,9 +110,9 @@ fn run(model: &Model, stop: f64, step: Option<f64>) -> Run {
             Some(h) => (stop / h + 1e-9).floor() * h,
             None => stop,
         };
-        let began = ProcessTime::now();
+        let began = CpuClock::Process.now();
         let ended = instance.step(0.0, length).err().map(|e| e.to_string());
-        let took = began.elapsed();
+        let took = CpuClock::Process.now() - began;
         let fastest = best.as_ref().map_or(took, |best| best.fastest.min(took));
         let failed = ended.is_some();
         best = Some(Run {

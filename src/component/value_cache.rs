@@ -51,6 +51,15 @@ impl ValueCache {
     }
 }
 
+impl super::Instance {
+    /// Reads `values` if all of them have been read since anything changed; otherwise reads nothing and returns false.
+    /// Never evaluates the mechanism and cannot panic.
+    #[inline]
+    pub(crate) fn get_cached(&self, references: &[u32], values: &mut [f64]) -> bool {
+        self.scratch.known.give(references, values)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;

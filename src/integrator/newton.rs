@@ -14,10 +14,11 @@
 use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
-use super::trial::NearSingular;
+use super::trial::{NearSingular, TrialOptions};
 use super::workspace::{
     Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
 };
+use crate::constraint::augmented_lagrangian::Penalty;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
 
@@ -62,7 +63,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
@@ -75,8 +76,8 @@ impl Workspace {
             self.method.beta * natural * natural,
         );
         y.pivot = s.typical_pivot;
-        let (mut regular, mut loaded) = self.factorise_at(p, y)?;
-        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
+        let (mut regular, mut loaded) = self.factorise_at(p, y, options.penalty)?;
+        if options.near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;
@@ -119,7 +120,7 @@ impl Workspace {
                 return Ok(());
             }
             if !regular || rate > POOR_RATE || iteration >= PATIENCE {
-                (regular, loaded) = self.factorise_at(p, y)?;
+                (regular, loaded) = self.factorise_at(p, y, options.penalty)?;
                 fresh = iteration == 1 && fresh;
             }
             last = size;
@@ -152,13 +153,18 @@ impl Workspace {
             acc,
             ..
         } = y;
-        self.method.advance(y.h, &s.v, at, &s.acc, x, theta, v, acc);
+        (self.method).advance(y.h, (&s.v, at, &s.acc), x, (theta, v, acc));
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
     /// Factorises the step matrix at the trial point, unless the factorisation of an earlier step can be used. Returns whether the
     /// position is regular (not nearly singular), and whether Φ and G have been evaluated.
-    fn factorise_at(&mut self, p: &Problem, y: &mut Trial) -> Result<(bool, bool), StepFailure> {
+    fn factorise_at(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        penalty: Penalty,
+    ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
         let (cached, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
@@ -189,7 +195,8 @@ impl Workspace {
         self.step_matrix
             .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         self.counts.factorizations += count;
-        self.step_matrix.set_constraint_scale(m.beta * h * h);
+        self.step_matrix
+            .set_constraint_scale(m.beta * h * h, penalty);
         let pivots = self
             .step_matrix
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
