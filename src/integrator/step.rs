@@ -280,6 +280,6 @@ impl Integrator {
             s.dissipated += dissipated;
             s.supplied += supplied;
         }
-        segment.close_books(s);
+        segment.set_work(s);
     }
 }
