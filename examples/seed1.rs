@@ -9,13 +9,14 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "support/stability.rs"]
+mod stability;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use biela::formulation::System;
-use biela::integrator::stability::{StabilityScheme, over_frequency};
-use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
+use biela::integrator::vsa23::{SchemeStep, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Hht, Integrator, State, Statistics};
 use biela::model::{
     Corrector, ErrorAt, EstimateName, IntegratorName, SolverSettings, Vsa23Parameters,
@@ -26,6 +27,7 @@ use common::systems::first_paper::{Spring, TwoOscillators};
 use common::systems::impact::Impact;
 use common::systems::oscillator::Oscillator;
 use common::systems::{STILL, accelerations};
+use stability::{StabilityScheme, over_frequency};
 
 const ALONE: Environment = Environment {
     signals: &(),
@@ -248,7 +250,7 @@ fn example_2() -> Pictures {
 }
 
 /// One step of the double pendulum, level and at rest, its first rod too long by `open`.
-fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SingleDegree {
+fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SchemeStep {
     let (q, v) = ([1.0 + open, 0.0, 2.0 + open, 0.0], [0.0; 4]);
     let (acc, _) = accelerations(&Chain(2), &STILL, &q, &v);
     let settings = SolverSettings {

@@ -398,7 +398,7 @@ impl Callbacks {
     /// A new instance of the same equations.
     pub(super) fn component(&mut self, model: &Model) -> Result<Instance> {
         let system = UserSystem::new(self.functions.clone(), self.shape.clone())?;
-        self.failures = system.troubles();
+        self.failures = system.failures();
         Instance::from_mechanism(model.clone(), Box::new(system))
     }
 

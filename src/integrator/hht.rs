@@ -13,7 +13,7 @@ use super::error_estimate::max;
 use super::method::Method;
 use super::newton;
 use super::state::{State, Statistics};
-use super::trial::{NearSingular, StepFailure, Trial};
+use super::trial::{StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::System;
 use crate::model::{Corrector, SolverSettings};
@@ -68,12 +68,12 @@ impl Method for HhtMethod {
         work: &mut Workspace,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        work.hht_step(p, s, near_singular, y, stats)?;
-        if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
+        work.hht_step(p, s, options, y, stats)?;
+        if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_suspension == 0 {
             self.uncorrected.copy_point(y);
             match work.correct(p, s, y, &mut self.uncorrected, stats) {
                 Ok(Correction::Kept { error, hidden }) => {
@@ -114,21 +114,21 @@ impl Method for HhtMethod {
         y: &mut Trial,
         stats: &mut Statistics,
     ) {
-        if self.corrector == Corrector::Auto && !y.jerk_known && s.corrector_rest <= 1 {
+        if self.corrector == Corrector::Auto && !y.jerk_known && s.corrector_suspension <= 1 {
             work.jerk_at_end(p, y, stats);
         }
     }
 
     /// Suspends the corrector after steps that it could not correct.
     fn note_accepted(&self, s: &mut State, y: &Trial) {
-        if s.corrector_rest > 0 {
-            s.corrector_rest -= 1;
+        if s.corrector_suspension > 0 {
+            s.corrector_suspension -= 1;
         } else if y.corrected {
-            s.corrector_strikes = 0;
+            s.stiff_steps = 0;
         } else if self.corrector == Corrector::Auto {
-            s.corrector_strikes += 1;
-            if s.corrector_strikes >= STIFF_STEPS {
-                s.corrector_rest = SUSPENSION << (s.corrector_strikes - STIFF_STEPS).min(5);
+            s.stiff_steps += 1;
+            if s.stiff_steps >= STIFF_STEPS {
+                s.corrector_suspension = SUSPENSION << (s.stiff_steps - STIFF_STEPS).min(5);
             }
         }
     }
@@ -170,17 +170,13 @@ impl Hht {
         }
     }
 
-    /// Θ, v₁ and q̈₁ from x; `at` is the shifted algorithmic acceleration.
+    /// Θ, v₁ and q̈₁ from x, v₀, ã and q̈₀; ã is the shifted algorithmic acceleration.
     pub fn advance(
         &self,
         h: f64,
-        v0: &[f64],
-        at: &[f64],
-        acc0: &[f64],
+        (v0, at, acc0): (&[f64], &[f64], &[f64]),
         x: &[f64],
-        theta: &mut [f64],
-        v1: &mut [f64],
-        acc1: &mut [f64],
+        (theta, v1, acc1): (&mut [f64], &mut [f64], &mut [f64]),
     ) {
         let Self {
             alpha, beta, gamma, ..
@@ -212,13 +208,9 @@ mod tests {
             let (mut theta, mut v1, mut acc1) = ([0.0], [0.0], [0.0]);
             m.advance(
                 h,
-                &[v(t0)],
-                &at,
-                &[a(t0)],
+                (&[v(t0)], &at, &[a(t0)]),
                 &x,
-                &mut theta,
-                &mut v1,
-                &mut acc1,
+                (&mut theta, &mut v1, &mut acc1),
             );
             let third = 6.0 + 24.0 * t0;
             let position = (theta[0] - (q(t0 + h) - q(t0))) / (h.powi(3) * third);

@@ -175,8 +175,8 @@ fn finite(
 pub fn refuse(model: &Model, joint: &model::Joint, why: &str) -> Error {
     Error::Model {
         origin: model.origin.clone(),
-        line: joint.place.line,
-        column: joint.place.column,
+        line: joint.text_position.line,
+        column: joint.text_position.column,
         message: format!("joint \"{}\" {why}", joint.name),
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::formulation::system::{MotionPoint, System};
 use crate::integrator::accelerations::{InitialGuess, JerkPoint};
+use crate::integrator::singular_accelerations::SingularPoint;
 use crate::integrator::state::{State, Statistics};
 use crate::integrator::tolerances::{CONSISTENT_VELOCITY, JERK_RESIDUAL, OPEN_AFTER_ASSEMBLY};
 use crate::integrator::trial::{StepFailure, Trial};
@@ -48,7 +49,8 @@ impl Integrator {
         work.select_active(p.system, state);
         let moved = work.character.moving_constraints
             && work.active_residual_at(p, state.t, &state.q).0 > OPEN_AFTER_ASSEMBLY;
-        let needs_jerk = work.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
+        let needs_jerk =
+            work.settings.corrector == Corrector::Auto && state.corrector_suspension == 0;
         // In the trial, so that a failure leaves the state unchanged.
         work.consistent_trial(p, state, y, needs_jerk, stats)?;
         for i in 0..state.a.len() {
@@ -106,8 +108,16 @@ impl Workspace {
             ..
         } = &mut *y;
         acc.copy_from_slice(&s.acc);
-        let at = (&q[..], &v[..], &s.scale[..]);
-        if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
+        let at = SingularPoint {
+            t: *t,
+            q,
+            v,
+            scale: &s.scale,
+            acc,
+            lambda,
+            jerk,
+        };
+        if self.two_sided_accelerations(p, at, pivots, stats)? {
             return Ok(());
         }
         self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
@@ -127,22 +137,19 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
         let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
+        if self.two_sided_accelerations(p, SingularPoint::of(s), pivots, stats)? {
+            s.lambda_dot.fill(0.0);
+            s.restart_history();
+            return Ok(());
+        }
         let State {
             t,
             q,
             v,
             acc,
             lambda,
-            jerk,
-            scale,
             ..
         } = &mut *s;
-        let at = (&q[..], &v[..], &scale[..]);
-        if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
-            s.lambda_dot.fill(0.0);
-            s.restart_history();
-            return Ok(());
-        }
         self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         self.restart(p, s, stats)
     }

@@ -92,7 +92,7 @@ fn every_joint_of_space_has_the_derivatives_of_its_constraints() {
                 bodies: [Some(0), Some(1)],
                 points: [[0.1, 0.2, -0.1], [0.0, 0.3, 0.2]],
             },
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         };
         let model = Model {
             gravity: [0.3, -0.2, -9.81],
