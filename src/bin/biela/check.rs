@@ -170,7 +170,7 @@ struct Freedom {
 impl Freedom {
     fn of(instance: &Instance, report: &StartReport) -> Self {
         let coordinates = instance.state().v.len();
-        let (rows, held) = instance.rows();
+        let (rows, held) = instance.active_constraint_counts();
         Self {
             true_count: coordinates.saturating_sub(report.rank),
             counted: coordinates as i64 - rows as i64,
