@@ -11,7 +11,8 @@ use std::ptr::null;
 use std::time::Instant;
 
 use biela::component::Instance;
-use biela::fmi::{FmiStandard, library, package};
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, library};
 use libloading::Library;
 
 type Handle = *mut c_void;

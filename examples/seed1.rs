@@ -9,12 +9,13 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "support/stability.rs"]
+mod stability;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use biela::formulation::System;
-use biela::integrator::stability::{StabilityScheme, over_frequency};
 use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Hht, Integrator, State, Statistics};
 use biela::model::{
@@ -26,6 +27,7 @@ use common::systems::first_paper::{Spring, TwoOscillators};
 use common::systems::impact::Impact;
 use common::systems::oscillator::Oscillator;
 use common::systems::{STILL, accelerations};
+use stability::{StabilityScheme, over_frequency};
 
 const ALONE: Environment = Environment {
     signals: &(),

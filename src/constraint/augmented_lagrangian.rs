@@ -27,6 +27,15 @@ pub const FEW_CONSTRAINTS: usize = 100;
 /// Largest weight: a larger one would amplify the rounding of redundant constraints.
 pub const MAX_WEIGHT: f64 = 1e12;
 
+/// Penalty of a factorisation with the augmented Lagrangian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Penalty {
+    /// The one given in the settings, if there is one.
+    Given,
+    /// The one chosen from masses and step size.
+    Default,
+}
+
 impl ConstraintHandling {
     /// E relative to G diag(S)⁻¹ Gᵀ for a number of constraints.
     pub fn regularisation(self, constraints: usize) -> f64 {

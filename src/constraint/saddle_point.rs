@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use super::augmented_lagrangian::Penalty;
 use super::descriptor_form::DescriptorSolver;
 use super::factorization::{Factorization, Pivots, SingularPivot};
 use super::matrix::SaddleMatrix;
@@ -46,7 +47,6 @@ pub struct SaddlePoint {
     pub(super) handling: ConstraintHandling,
     /// E of every constraint if a penalty is given.
     pub(super) given_regularisation: Option<f64>,
-    ignore_given_penalty: bool,
     /// E without a penalty.
     pub(super) default_regularisation: Vec<f64>,
     /// Diagonal of S.
@@ -101,7 +101,6 @@ impl SaddlePoint {
             massless_scaling: vec![1.0; sparsity.nc()],
             handling: ConstraintHandling::Multipliers,
             given_regularisation: None,
-            ignore_given_penalty: false,
             default_regularisation: vec![0.0; sparsity.nc()],
             diagonal: vec![0.0; sparsity.nv()],
             descriptor: form.map(|form| DescriptorSolver::new(form, nv)),
@@ -119,18 +118,12 @@ impl SaddlePoint {
         self.handling
     }
 
-    /// Sets the scale by which the constraints are divided in the matrices factored from now on.
-    pub fn set_constraint_scale(&mut self, scale: f64) {
-        self.given_regularisation = if self.ignore_given_penalty {
-            None
-        } else {
-            self.handling.given_regularisation(scale)
+    /// Sets the scale by which the constraints are divided in the matrices factored from now on, and their penalty.
+    pub fn set_constraint_scale(&mut self, scale: f64, penalty: Penalty) {
+        self.given_regularisation = match penalty {
+            Penalty::Given => self.handling.given_regularisation(scale),
+            Penalty::Default => None,
         };
-    }
-
-    /// Replaces a given penalty by the default one, or ends that.
-    pub fn use_default_penalty(&mut self, default: bool) {
-        self.ignore_given_penalty = default;
     }
 
     /// Sets the active constraints: those of these modes that are not redundant.

@@ -1,65 +1,65 @@
-//! Intermediate updates of FMI 3: after each substep of a step the importer is called, may read the variables it asked
-//! for at instantiation, and may end the step early.
+//! Intermediate updates of FMI 3: after each substep the importer is called, may read the variables it required at
+//! instantiation, and may end the step early.
 //!
-//! The importer reads by the same functions as always, on an instance that is inside a step. So that there is never a
-//! second `&mut` to the unit, the step leaves the values here, behind a lock, and the getters find them here.
+//! The importer reads with the usual functions, on an instance that is locked by the step. So that there is never a second
+//! `&mut` to the FMU, the step copies the values to [`IntermediateValues`], and the getters read them there.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::types::fmi3IntermediateUpdateCallback;
 use super::value_reference::{TIME, ValueReferences};
 use crate::component::{Observer, StepProbe};
 use crate::error::{Error, Result};
 
-/// The meeting place of a step and its importer.
+/// Values of the last substep, shared by a running step and the calls of its importer.
 #[derive(Clone)]
-pub(super) struct SharedUpdates(Arc<Mutex<Board>>);
+pub(super) struct IntermediateValues(Arc<Mutex<SubstepValues>>);
 
-/// Values of the last substep.
-pub(super) struct Board {
-    layout: Arc<ValueReferences>,
-    /// Is the importer being called?
+/// The values under the mutex.
+pub(super) struct SubstepValues {
+    references: Arc<ValueReferences>,
+    /// The importer is being called: values may be read.
     open: bool,
     time: f64,
-    /// The scalars asked for at instantiation.
-    references: Vec<u32>,
+    /// The scalars required at instantiation.
+    scalars: Vec<u32>,
     values: Vec<f64>,
-    /// What was refused meanwhile; the step logs it.
-    complaints: Vec<String>,
+    /// Errors of reads during the update; the step logs them.
+    errors: Vec<String>,
 }
 
-impl SharedUpdates {
-    /// With the scalars to be offered.
-    pub fn new(layout: Arc<ValueReferences>, references: Vec<u32>) -> Self {
-        Self(Arc::new(Mutex::new(Board {
-            layout,
+impl IntermediateValues {
+    /// For the given scalars.
+    pub fn new(references: Arc<ValueReferences>, scalars: Vec<u32>) -> Self {
+        Self(Arc::new(Mutex::new(SubstepValues {
+            references,
             open: false,
             time: 0.0,
-            values: vec![0.0; references.len()],
-            references,
-            complaints: Vec::new(),
+            values: vec![0.0; scalars.len()],
+            scalars,
+            errors: Vec::new(),
         })))
     }
 
-    /// Nothing is done under the lock that could fail half-way.
-    pub fn lock(&self) -> MutexGuard<'_, Board> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    /// The values. A poisoned mutex is no problem: they are consistent after every statement.
+    pub fn lock(&self) -> MutexGuard<'_, SubstepValues> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Board {
-    /// No update is under way.
+impl SubstepValues {
+    /// No update is running any more.
     pub fn close(&mut self) {
         self.open = false;
     }
 
-    /// Is one under way?
+    /// Is an update running?
     pub fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Reads during an update; on failure `values` is unchanged and the step will log why.
+    /// Reads during an update; on failure `values` is unchanged and the step logs the error.
     pub fn get(&mut self, references: &[u32], values: &mut [f64]) -> bool {
         match self.find(references, values.len()) {
             Ok(found) => {
@@ -67,17 +67,16 @@ impl Board {
                 true
             }
             Err(error) => {
-                self.complaints.push(error.to_string());
+                self.errors.push(error.to_string());
                 false
             }
         }
     }
 
     fn find(&self, references: &[u32], count: usize) -> Result<Vec<f64>> {
-        let layout = &self.layout;
         let mut scalars = Vec::new();
         for reference in references {
-            layout.expand(*reference, true, &mut scalars)?;
+            self.references.expand(*reference, true, &mut scalars)?;
         }
         if scalars.len() != count {
             return Err(Error::Argument {
@@ -90,12 +89,12 @@ impl Board {
             if *scalar == TIME {
                 return Ok(self.time);
             }
-            let place = self.references.iter().position(|known| known == scalar);
-            place
+            let index = self.scalars.iter().position(|required| required == scalar);
+            index
                 .map(|i| self.values[i])
                 .ok_or_else(|| Error::Argument {
                     name: "intermediate variable".to_owned(),
-                    value: format!("\"{}\"", layout.name(*scalar).unwrap_or("")),
+                    value: format!("\"{}\"", self.references.name(*scalar).unwrap_or("")),
                     expected: "one that was named in requiredIntermediateVariables".to_owned(),
                 })
         };
@@ -103,39 +102,51 @@ impl Board {
     }
 }
 
-/// The importer's callback and what it may do.
+/// The importer's callback.
 #[derive(Clone, Copy)]
-pub(super) struct Update {
+pub(super) struct IntermediateUpdate {
     pub callback: fmi3IntermediateUpdateCallback,
     pub environment: *mut c_void,
     pub early_return_allowed: bool,
 }
 
-/// Follows a step and calls the importer.
-pub(super) struct Watcher<'s> {
-    pub shared: &'s SharedUpdates,
-    pub update: Update,
-    /// When the importer wants the step to end, if it does.
-    pub request: Option<f64>,
-    /// Sentences to be logged after the step.
-    pub complaints: Vec<String>,
+/// Calls the importer after each substep.
+pub(super) struct UpdateObserver<'s> {
+    shared: &'s IntermediateValues,
+    update: IntermediateUpdate,
+    /// The time at which the importer wants the step to end, if it does.
+    pub requested_end: Option<f64>,
+    /// Errors to be logged after the step.
+    pub errors: Vec<String>,
 }
 
-impl Observer for Watcher<'_> {
+impl<'s> UpdateObserver<'s> {
+    /// For one communication step.
+    pub fn new(shared: &'s IntermediateValues, update: IntermediateUpdate) -> Self {
+        Self {
+            shared,
+            update,
+            requested_end: None,
+            errors: Vec::new(),
+        }
+    }
+}
+
+impl Observer for UpdateObserver<'_> {
     fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
         let time = probe.end();
         {
-            let mut board = self.shared.lock();
-            let Board {
-                references, values, ..
-            } = &mut *board;
-            probe.values(time, references, values)?;
-            board.time = time;
-            board.open = true;
+            let mut shared = self.shared.lock();
+            let SubstepValues {
+                scalars, values, ..
+            } = &mut *shared;
+            probe.values(time, scalars, values)?;
+            shared.time = time;
+            shared.open = true;
         }
         // A C bool, written by the importer: read as a number.
-        let (mut requested, mut early) = (0_u8, time);
-        // SAFETY: the importer's own function with its own environment and pointers to locals.
+        let (mut requested, mut early_return_time) = (0_u8, time);
+        // SAFETY: the importer's function with its environment and pointers to locals.
         unsafe {
             (self.update.callback)(
                 self.update.environment,
@@ -145,14 +156,14 @@ impl Observer for Watcher<'_> {
                 true,
                 self.update.early_return_allowed,
                 (&raw mut requested).cast(),
-                &raw mut early,
+                &raw mut early_return_time,
             );
         }
-        let mut board = self.shared.lock();
-        board.open = false;
-        self.complaints.append(&mut board.complaints);
+        let mut shared = self.shared.lock();
+        shared.open = false;
+        self.errors.append(&mut shared.errors);
         if requested != 0 && self.update.early_return_allowed {
-            self.request = Some(early);
+            self.requested_end = Some(early_return_time);
             return Err(Error::Cancelled { time });
         }
         Ok(())

@@ -1,21 +1,21 @@
-//! Units: from text such as `N.s/m` or `kg.m2` to exponents of the SI base units,
+//! Units of measure: from text such as `N.s/m` or `kg.m2` to exponents of the SI base units,
 //!
 //! ```text
 //!   unit = factor · kg^a m^b s^c A^d K^e mol^f cd^g rad^h
 //! ```
 //!
-//! Factors are joined by `.` or `*`, a `/` divides by the one factor after it, a whole number behind a symbol is its
-//! power. What is not understood is a unit without base units: legal, only not convertible.
+//! Factors are joined by `.` or `*`, a `/` divides by the one factor after it, an integer after a symbol is its exponent.
+//! Other text is a unit without base units: legal, but not convertible.
 
-/// Names of the base units, in the order of [`Measure::exponents`].
+/// Names of the base units, in the order of [`PhysicalUnit::exponents`].
 pub const BASE: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
 
-/// A unit in base units.
+/// A unit as a product of powers of base units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhysicalUnit {
-    /// Powers of [`BASE`].
+    /// Exponents of [`BASE`].
     pub exponents: [i32; 8],
-    /// How many of the product of base units one unit is.
+    /// One unit in terms of the product of base units.
     pub factor: f64,
     /// Added after the factor: degrees Celsius only.
     pub offset: f64,
@@ -59,9 +59,9 @@ const SYMBOLS: [(&str, [i32; 8], f64); 30] = [
     ("bar", [1, -1, -2, 0, 0, 0, 0, 0], 1e5),
 ];
 
-/// A unit by its text.
+/// The unit that a text stands for.
 pub fn parse(unit: &str) -> Option<PhysicalUnit> {
-    let mut measure = PhysicalUnit {
+    let mut parsed = PhysicalUnit {
         exponents: [0; 8],
         factor: 1.0,
         offset: 0.0,
@@ -72,19 +72,19 @@ pub fn parse(unit: &str) -> Option<PhysicalUnit> {
         let end = rest.find(['.', '*', '/']).unwrap_or(rest.len());
         let (exponents, factor, power) = single(&rest[..end])?;
         let power = sign * power;
-        for (sum, each) in measure.exponents.iter_mut().zip(exponents) {
+        for (sum, each) in parsed.exponents.iter_mut().zip(exponents) {
             *sum += power * each;
         }
-        measure.factor *= factor.powi(power);
-        let Some(joint) = rest[end..].chars().next() else {
-            return Some(measure);
+        parsed.factor *= factor.powi(power);
+        let Some(separator) = rest[end..].chars().next() else {
+            return Some(parsed);
         };
-        sign = if joint == '/' { -1 } else { 1 };
+        sign = if separator == '/' { -1 } else { 1 };
         rest = &rest[end + 1..];
     }
 }
 
-/// One factor: a symbol and its power.
+/// Exponents, factor and power of one symbol with its power.
 fn single(text: &str) -> Option<([i32; 8], f64, i32)> {
     let find = |symbol: &str| SYMBOLS.iter().find(|(known, _, _)| *known == symbol);
     if let Some((_, exponents, factor)) = find(text) {
@@ -98,62 +98,66 @@ fn single(text: &str) -> Option<([i32; 8], f64, i32)> {
         .then_some((*exponents, *factor, power))
 }
 
-/// A kind of quantity: its type's name, and how people like to see it (`shown` = factor · unit).
+/// Type of a variable: name of the quantity and display units (value in display unit = factor · value in unit).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VariableType {
     /// The unit it belongs to.
     pub unit: &'static str,
-    /// What it is, such as `Angle`.
+    /// Name of the quantity, such as `Angle`.
     pub name: &'static str,
-    /// Display units; the first is the usual one.
-    pub shown: &'static [(&'static str, f64)],
+    /// Display units and their factors; the first is the usual one.
+    pub display_units: &'static [(&'static str, f64)],
 }
 
 const DEG: f64 = 180.0 / std::f64::consts::PI;
 const RPM: f64 = 30.0 / std::f64::consts::PI;
 
-/// What the quantities of a mechanism are.
-const KINDS: [VariableType; 19] = [
-    kind("s", "Time", &[("ms", 1e3)]),
-    kind("m", "Length", &[("mm", 1e3)]),
-    kind("rad", "Angle", &[("deg", DEG)]),
-    kind("m/s", "Velocity", &[("mm/s", 1e3)]),
-    kind(
+/// The types of the quantities of a mechanism.
+const TYPES: [VariableType; 19] = [
+    variable_type("s", "Time", &[("ms", 1e3)]),
+    variable_type("m", "Length", &[("mm", 1e3)]),
+    variable_type("rad", "Angle", &[("deg", DEG)]),
+    variable_type("m/s", "Velocity", &[("mm/s", 1e3)]),
+    variable_type(
         "rad/s",
         "AngularVelocity",
         &[("deg/s", DEG), ("rev/min", RPM)],
     ),
-    kind("m/s2", "Acceleration", &[]),
-    kind("rad/s2", "AngularAcceleration", &[("deg/s2", DEG)]),
-    kind("N", "Force", &[("kN", 1e-3)]),
-    kind("N.m", "Torque", &[("kN.m", 1e-3)]),
-    kind("J", "Energy", &[("kJ", 1e-3)]),
-    kind("W", "Power", &[("kW", 1e-3)]),
-    kind("kg", "Mass", &[]),
-    kind("kg.m2", "MomentOfInertia", &[]),
-    kind("N/m", "TranslationalSpringConstant", &[("N/mm", 1e-3)]),
-    kind("N.s/m", "TranslationalDampingConstant", &[]),
-    kind(
+    variable_type("m/s2", "Acceleration", &[]),
+    variable_type("rad/s2", "AngularAcceleration", &[("deg/s2", DEG)]),
+    variable_type("N", "Force", &[("kN", 1e-3)]),
+    variable_type("N.m", "Torque", &[("kN.m", 1e-3)]),
+    variable_type("J", "Energy", &[("kJ", 1e-3)]),
+    variable_type("W", "Power", &[("kW", 1e-3)]),
+    variable_type("kg", "Mass", &[]),
+    variable_type("kg.m2", "MomentOfInertia", &[]),
+    variable_type("N/m", "TranslationalSpringConstant", &[("N/mm", 1e-3)]),
+    variable_type("N.s/m", "TranslationalDampingConstant", &[]),
+    variable_type(
         "N.m/rad",
         "RotationalSpringConstant",
         &[("N.m/deg", 1.0 / DEG)],
     ),
-    kind("N.m.s/rad", "RotationalDampingConstant", &[]),
-    kind("Pa", "Pressure", &[("bar", 1e-5)]),
-    kind("Hz", "Frequency", &[]),
+    variable_type("N.m.s/rad", "RotationalDampingConstant", &[]),
+    variable_type("Pa", "Pressure", &[("bar", 1e-5)]),
+    variable_type("Hz", "Frequency", &[]),
 ];
 
-const fn kind(
+const fn variable_type(
     unit: &'static str,
     name: &'static str,
-    shown: &'static [(&'static str, f64)],
+    display_units: &'static [(&'static str, f64)],
 ) -> VariableType {
-    VariableType { unit, name, shown }
+    VariableType {
+        unit,
+        name,
+        display_units,
+    }
 }
 
-/// What is measured in this unit, if it is one of the usual ones.
-pub fn kind_of(unit: &str) -> Option<&'static VariableType> {
-    KINDS.iter().find(|kind| kind.unit == unit)
+/// The type of variables in this unit, if it is one of the table.
+pub fn type_of(unit: &str) -> Option<&'static VariableType> {
+    TYPES.iter().find(|kind| kind.unit == unit)
 }
 
 #[cfg(test)]
@@ -188,20 +192,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_unit_is_not_guessed() {
+    fn other_texts_are_not_parsed() {
         for text in ["", "furlong", "m//s", "m/", "m2x", "m99", ".", "2"] {
             assert_eq!(parse(text), None, "{text:?}");
         }
     }
 
     #[test]
-    fn every_usual_unit_and_how_it_is_shown_agree() {
-        for kind in KINDS {
+    fn display_units_agree_with_their_units() {
+        for kind in TYPES {
             let unit = parse(kind.unit).unwrap();
-            for (shown, factor) in kind.shown {
+            for (shown, factor) in kind.display_units {
                 let other = parse(shown).unwrap();
                 assert_eq!(unit.exponents, other.exponents, "{shown}");
-                // shown = factor · unit, both in base units.
+                // Value in display unit = factor · value in unit.
                 let expected = unit.factor / other.factor;
                 assert!(
                     (factor / expected - 1.0).abs() < 1e-14,

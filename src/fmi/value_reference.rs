@@ -1,9 +1,9 @@
 //! Value references of FMI:
 //!
 //! ```text
-//!   0 .. n−1   the component's variables, by the component's own references
+//!   0 .. n−1   variables, with the references of the component
 //!   n          time (FMI 3 only)
-//!   n+1 ..     vectors of outputs, for those whose components are all among the variables (FMI 3 only)
+//!   n+1 ..     array variables: vectors all of whose components are variables (FMI 3 only)
 //! ```
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use crate::component::{Causality, Instance};
 use crate::error::{Error, Result};
 
-/// A vector of outputs beside its components.
+/// An array variable: a vector of outputs whose components are variables too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayVariable {
     /// `<element>.<what>`, such as `bob.position`.
@@ -20,20 +20,20 @@ pub struct ArrayVariable {
     pub elements: Vec<u32>,
 }
 
-/// What stands behind the references.
+/// The variables behind the references.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueReferences {
     /// Number of scalar variables.
     pub scalars: u32,
-    /// In the order of their references, from `scalars + 1` on.
-    pub vectors: Vec<ArrayVariable>,
+    /// Array variables in the order of their references, from `scalars + 1` on.
+    pub arrays: Vec<ArrayVariable>,
     names: Vec<String>,
 }
 
 /// Stands for `time` in a list of scalar references.
 pub(super) const TIME: u32 = u32::MAX;
 
-/// Fields that are components of a vector, in the order of their axes; planar models have the first two.
+/// Quantities that are components of a vector, in the order of the axes; planar models have the first two.
 const VECTORS: [(&str, &[&str]); 8] = [
     ("position", &["x", "y", "z"]),
     ("orientation", &["qw", "qx", "qy", "qz"]),
@@ -46,12 +46,12 @@ const VECTORS: [(&str, &[&str]); 8] = [
 ];
 
 impl ValueReferences {
-    /// Of an instance, with time and vectors for FMI 3.
+    /// The references of an instance, with time and arrays for FMI 3.
     pub fn new(instance: &Instance, three: bool) -> Self {
         let variables = instance.variables();
         Self {
             scalars: variables.len() as u32,
-            vectors: if three { vectors(instance) } else { Vec::new() },
+            arrays: if three { arrays(instance) } else { Vec::new() },
             names: variables.iter().map(|v| v.name.clone()).collect(),
         }
     }
@@ -61,12 +61,12 @@ impl ValueReferences {
         self.scalars
     }
 
-    /// The reference of vector `i`.
-    pub fn vector(&self, i: usize) -> u32 {
+    /// The reference of array `i`.
+    pub fn array(&self, i: usize) -> u32 {
         self.scalars + 1 + i as u32
     }
 
-    /// The scalar references (or [`TIME`]) behind `reference`, appended to `scalars`.
+    /// Appends the scalar references (or [`TIME`]) behind `reference` to `scalars`.
     pub(super) fn expand(&self, reference: u32, three: bool, scalars: &mut Vec<u32>) -> Result<()> {
         if reference < self.scalars {
             scalars.push(reference);
@@ -76,12 +76,12 @@ impl ValueReferences {
             scalars.push(TIME);
             return Ok(());
         }
-        let vector = (reference - self.scalars)
+        let array = (reference - self.scalars)
             .checked_sub(1)
-            .and_then(|i| self.vectors.get(i as usize));
-        match vector {
-            Some(vector) => {
-                scalars.extend_from_slice(&vector.elements);
+            .and_then(|i| self.arrays.get(i as usize));
+        match array {
+            Some(array) => {
+                scalars.extend_from_slice(&array.elements);
                 Ok(())
             }
             None => Err(Error::UnknownReference {
@@ -100,23 +100,23 @@ impl ValueReferences {
         let scalars = self.scalars as usize;
         match i < scalars {
             true => Some(&self.names[i]),
-            false => self.vectors.get(i - scalars - 1).map(|v| v.name.as_str()),
+            false => self.arrays.get(i - scalars - 1).map(|v| v.name.as_str()),
         }
     }
 }
 
-/// All vectors of which every component is a variable that is computed.
-fn vectors(instance: &Instance) -> Vec<ArrayVariable> {
+/// All vectors whose components are computed variables.
+fn arrays(instance: &Instance) -> Vec<ArrayVariable> {
     let model = instance.model();
     if model.system.is_some() {
         return Vec::new();
     }
     // The description of a computed variable is the dotted name of its quantity.
-    let mut places: HashMap<&str, u32> = HashMap::new();
+    let mut references: HashMap<&str, u32> = HashMap::new();
     let mut elements: Vec<&str> = Vec::new();
     for (reference, variable) in (0..).zip(instance.variables()) {
         if matches!(variable.causality, Causality::Output | Causality::Local) {
-            places.entry(&variable.description).or_insert(reference);
+            references.entry(&variable.description).or_insert(reference);
             if let Some((element, _)) = variable.description.split_once('.')
                 && !elements.contains(&element)
             {
@@ -132,8 +132,12 @@ fn vectors(instance: &Instance) -> Vec<ArrayVariable> {
             } else {
                 fields
             };
-            let place = |field: &&str| places.get(format!("{element}.{field}").as_str()).copied();
-            if let Some(elements) = fields.iter().map(place).collect::<Option<Vec<u32>>>() {
+            let reference = |field: &&str| {
+                references
+                    .get(format!("{element}.{field}").as_str())
+                    .copied()
+            };
+            if let Some(elements) = fields.iter().map(reference).collect::<Option<Vec<u32>>>() {
                 let name = format!("{element}.{what}");
                 if !instance.variables().iter().any(|v| v.name == name) {
                     found.push(ArrayVariable { name, elements });
@@ -177,11 +181,11 @@ mod tests {
     "#;
 
     #[test]
-    fn vectors_are_those_whose_components_are_all_there_in_the_order_of_the_axes() {
+    fn an_array_has_all_components_in_the_order_of_the_axes() {
         let instance = Instance::from_text(MODEL, None).unwrap();
-        let layout = ValueReferences::new(&instance, true);
+        let references = ValueReferences::new(&instance, true);
         assert_eq!(
-            layout.vectors,
+            references.arrays,
             [ArrayVariable {
                 name: "mass.position".to_owned(),
                 elements: vec![2, 0]
@@ -189,26 +193,26 @@ mod tests {
         );
         let expand = |reference| {
             let mut list = Vec::new();
-            layout.expand(reference, true, &mut list).map(|()| list)
+            references.expand(reference, true, &mut list).map(|()| list)
         };
         assert_eq!(expand(1).unwrap(), [1]);
         assert_eq!(expand(4).unwrap(), [TIME]);
         assert_eq!(expand(5).unwrap(), [2, 0]);
         assert!(expand(6).is_err() && expand(u32::MAX).is_err());
-        assert_eq!(layout.name(0), Some("sideways"));
-        assert_eq!(layout.name(4), Some("time"));
-        assert_eq!(layout.name(5), Some("mass.position"));
-        assert_eq!(layout.name(6), None);
+        assert_eq!(references.name(0), Some("sideways"));
+        assert_eq!(references.name(4), Some("time"));
+        assert_eq!(references.name(5), Some("mass.position"));
+        assert_eq!(references.name(6), None);
     }
 
     #[test]
     fn fmi_2_has_scalars_only() {
         let instance = Instance::from_text(MODEL, None).unwrap();
-        let layout = ValueReferences::new(&instance, false);
-        assert!(layout.vectors.is_empty());
+        let references = ValueReferences::new(&instance, false);
+        assert!(references.arrays.is_empty());
         assert!(
-            layout
-                .expand(layout.time(), false, &mut Vec::new())
+            references
+                .expand(references.time(), false, &mut Vec::new())
                 .is_err()
         );
     }

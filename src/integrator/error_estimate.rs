@@ -1,4 +1,4 @@
-//! The local error of a step from the derivative of its accelerations.
+//! The local error of an HHT step, estimated from the derivatives of its accelerations.
 //!
 //! ```text
 //!   calibrated   Eq = P[ Cq h³ δ − h³/12 [v, q̈] ],   Ev = P[ Cv h³ δ' ],   e = max(‖Eq‖, h ‖Ev‖)
@@ -7,11 +7,11 @@
 //!
 //! P is the projector onto the tangent space; the bracket is the curvature of the rotation group.
 //!
-//! Motion that is prescribed has no error at the ends of a step, and P takes it out of the estimate. Between the ends it
-//! does: outputs are interpolated there, and drives do their work there. So where constraints move the part of the Hermite
-//! defect D (see `corrector`) that P takes away is held to the tolerance too. It is of fifth order:
+//! Prescribed motion has no error at the ends of a step, and P removes it from the estimate. Between the ends it has one:
+//! outputs are interpolated and drives do work there. So where constraints move, the part of the Hermite defect D (see
+//! `corrector`) that P removes must meet the tolerance too. It is of fifth order:
 //! ```text
-//!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k the order the controller counts on
+//!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k: order of the error in the controller
 //! ```
 
 use super::corrector::ErrorVectors;
@@ -21,15 +21,15 @@ use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
 use crate::formulation::system::MotionPoint;
 use crate::model::EstimateName;
 
-/// Part of the tolerance, over the step, by which rates may jump; coarse tolerances count as this one, so that a motion turned back at a
-/// dead point is seen however short the step.
-const SLACK: f64 = 1e-2;
-const COARSE: f64 = 1e-4;
+/// Part of the tolerance, over the step, by which the velocities of dependent coordinates may jump ...
+const VELOCITY_JUMP: f64 = 1e-2;
+/// ... with the tolerance taken as at most this, so that a motion reversed at a dead point is detected in short steps too.
+const LARGEST_TOLERANCE: f64 = 1e-4;
 /// Order of the Hermite defect.
-const HERMITE: f64 = 5.0;
+const HERMITE_ORDER: f64 = 5.0;
 
 impl Workspace {
-    /// Estimated error of the HHT step in the error norm.
+    /// Estimated error of an HHT step without corrector, in the error norm.
     pub fn hht_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         match self.settings.estimate {
             EstimateName::Calibrated => self.calibrated(p, s, y),
@@ -81,7 +81,7 @@ impl Workspace {
         p.system.norm(&cx, &y.q, &s.scale, &self.errors.error)
     }
 
-    /// What moving constraints hide of the error of a plain step: ‖D − P D‖.
+    /// ‖D − P D‖ of an HHT step: the error that moving constraints hide from the estimate.
     pub fn hidden_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         if !self.character.moving_constraints || self.size.nc == 0 {
             return 0.0;
@@ -108,7 +108,7 @@ impl Workspace {
         self.removed_norm(p, s, y)
     }
 
-    /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.
+    /// Hermite defect of the dependent coordinates, if constraints move. Fails if their velocities have jumped.
     pub fn dependent_error(
         &mut self,
         p: &Problem,
@@ -121,26 +121,27 @@ impl Workspace {
             (&y.q, &y.v, &y.acc, &y.lambda),
         ]
         .map(|(q, v, a, lambda)| MotionPoint { q, v, a, lambda });
-        // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
-        let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
-        let unseen = (p.system.partitioning())
+        // Newton's tolerance leaves this in the velocities of a mechanism at rest; in a step cut short it is not larger.
+        let slack =
+            VELOCITY_JUMP * self.settings.tolerance.min(LARGEST_TOLERANCE) / y.h.max(s.next_h);
+        let defect = (p.system.partitioning())
             .map_or(0.0, |x| x.dependent_defect(&cx, [&begin, &end], y.h, slack));
-        if !unseen.is_finite() {
+        if !defect.is_finite() {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(0)));
         }
         Ok(if self.character.moving_constraints {
-            unseen
+            defect
         } else {
             0.0
         })
     }
 
-    /// The same over the tolerance, as an error of the order that the controller counts on.
+    /// A Hermite defect over the tolerance, converted to an error of the order in the controller.
     pub fn hidden_over_tolerance(&self, hidden: f64) -> f64 {
-        (hidden / self.settings.tolerance).powf(1.0 / (HERMITE * self.control.exponent()))
+        (hidden / self.settings.tolerance).powf(1.0 / (HERMITE_ORDER * self.control.exponent()))
     }
 
-    /// Error over tolerance: per step, or per second.
+    /// Error over the tolerance, per step or per second.
     pub fn over_tolerance(&self, error: f64, h: f64) -> f64 {
         let e = error / self.settings.tolerance;
         if self.settings.per_unit_step {

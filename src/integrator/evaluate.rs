@@ -110,7 +110,7 @@ impl Workspace {
         let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
         let at = PhasePoint { t, q, v };
         let outcome = if singular {
-            self.accelerations_along(p, at, acc, lambda)
+            self.project_motion(p, at, acc, lambda)
         } else {
             self.accelerations(p, at, acc, lambda, &mut Statistics::default())
         };

@@ -13,7 +13,7 @@ use super::error_estimate::max;
 use super::method::Method;
 use super::newton;
 use super::state::{State, Statistics};
-use super::trial::{NearSingular, StepFailure, Trial};
+use super::trial::{StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::System;
 use crate::model::{Corrector, SolverSettings};
@@ -68,11 +68,11 @@ impl Method for HhtMethod {
         work: &mut Workspace,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        work.hht_step(p, s, near_singular, y, stats)?;
+        work.hht_step(p, s, options, y, stats)?;
         if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
             self.uncorrected.copy_point(y);
             match work.correct(p, s, y, &mut self.uncorrected, stats) {
@@ -170,17 +170,13 @@ impl Hht {
         }
     }
 
-    /// Θ, v₁ and q̈₁ from x; `at` is the shifted algorithmic acceleration.
+    /// Θ, v₁ and q̈₁ from x, v₀, ã and q̈₀; ã is the shifted algorithmic acceleration.
     pub fn advance(
         &self,
         h: f64,
-        v0: &[f64],
-        at: &[f64],
-        acc0: &[f64],
+        (v0, at, acc0): (&[f64], &[f64], &[f64]),
         x: &[f64],
-        theta: &mut [f64],
-        v1: &mut [f64],
-        acc1: &mut [f64],
+        (theta, v1, acc1): (&mut [f64], &mut [f64], &mut [f64]),
     ) {
         let Self {
             alpha, beta, gamma, ..
@@ -212,13 +208,9 @@ mod tests {
             let (mut theta, mut v1, mut acc1) = ([0.0], [0.0], [0.0]);
             m.advance(
                 h,
-                &[v(t0)],
-                &at,
-                &[a(t0)],
+                (&[v(t0)], &at, &[a(t0)]),
                 &x,
-                &mut theta,
-                &mut v1,
-                &mut acc1,
+                (&mut theta, &mut v1, &mut acc1),
             );
             let third = 6.0 + 24.0 * t0;
             let position = (theta[0] - (q(t0 + h) - q(t0))) / (h.powi(3) * third);

@@ -8,7 +8,7 @@ use super::accelerations::{InitialGuess, JerkPoint};
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::state::{State, Statistics};
 use super::tolerances::{JERK_RESIDUAL, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE};
-use super::trial::{NearSingular, StepFailure, Trial};
+use super::trial::{StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::MotionPoint;
 
@@ -29,11 +29,11 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        self.newton(p, s, near_singular, y, stats)?;
+        self.newton(p, s, options, y, stats)?;
         if self.size.nc > 0 {
             let closed = self
                 .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])

@@ -4,7 +4,7 @@
 use super::controller::StepSizeLaw;
 use super::hht::HhtMethod;
 use super::state::{State, Statistics};
-use super::trial::{NearSingular, StepFailure, Trial};
+use super::trial::{StepFailure, Trial, TrialOptions};
 use super::vsa23::{self, Vsa23};
 use super::workspace::{Problem, Workspace};
 use crate::constraint::sparsity::Backend;
@@ -20,7 +20,7 @@ pub(super) trait Method: Send + Sync {
         work: &mut Workspace,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> std::result::Result<f64, StepFailure>;

@@ -30,7 +30,6 @@ mod redundancy;
 mod repartition;
 mod singular_accelerations;
 mod singularity;
-pub mod stability;
 pub mod start;
 mod state;
 mod step;

@@ -14,10 +14,11 @@
 use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
-use super::trial::NearSingular;
+use super::trial::{NearSingular, TrialOptions};
 use super::workspace::{
     Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
 };
+use crate::constraint::augmented_lagrangian::Penalty;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
 
@@ -63,7 +64,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         s: &State,
-        near_singular: NearSingular,
+        options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
@@ -86,8 +87,8 @@ impl Workspace {
             self.method.beta * natural * natural,
         );
         y.pivot = s.typical_pivot;
-        let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
-        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
+        let (mut regular, mut loaded) = self.factorise_at(p, y, options.penalty)?;
+        if options.near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;
@@ -130,7 +131,7 @@ impl Workspace {
                 return Ok(());
             }
             if !regular || rate > POOR_RATE || iteration >= PATIENCE {
-                (regular, loaded) = self.factorise_at(p, y, stats)?;
+                (regular, loaded) = self.factorise_at(p, y, options.penalty)?;
                 fresh = iteration == 1 && fresh;
             }
             last = size;
@@ -148,7 +149,7 @@ impl Workspace {
             acc,
             ..
         } = y;
-        self.method.advance(y.h, &s.v, at, &s.acc, x, theta, v, acc);
+        (self.method).advance(y.h, (&s.v, at, &s.acc), x, (theta, v, acc));
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
@@ -158,7 +159,7 @@ impl Workspace {
         &mut self,
         p: &Problem,
         y: &mut Trial,
-        _stats: &mut Statistics,
+        penalty: Penalty,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
         let (there, count) = self.factor_cache.step(h, p.env.parameters);
@@ -190,7 +191,8 @@ impl Workspace {
         self.step_matrix
             .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         self.counts.factorizations += count;
-        self.step_matrix.set_constraint_scale(m.beta * h * h);
+        self.step_matrix
+            .set_constraint_scale(m.beta * h * h, penalty);
         let pivots = self
             .step_matrix
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())

@@ -1,36 +1,41 @@
-//! Other coordinates for the same motion. A system that finds its coordinates bad at the end of a step rewrites position and rates
-//! ([`crate::formulation::System::rechoose`]); accelerations and jerk are made anew from the equations there, and the motion begins
-//! without history, as after an event. Nothing of the motion changes, only the numbers it is written in: the next step is of the
-//! same order, and its estimate uses the exact jerk.
+//! Other independent coordinates for the same motion. A system whose coordinates are badly conditioned at the end of a step
+//! rewrites position and velocity ([`CoordinatePartitioning::repartition`]); accelerations and jerk are computed from the
+//! equations there, and the motion continues without history, as after an event. The motion itself is unchanged: the next
+//! step has the same order, and its error estimate uses the exact jerk.
+//!
+//! [`CoordinatePartitioning::repartition`]: crate::formulation::system::CoordinatePartitioning::repartition
 
 use super::Integrator;
 use super::accelerations::InitialGuess;
 use super::state::{State, Statistics};
 use super::tolerances::JERK_RESIDUAL;
-use super::workspace::{PhasePoint, Problem, StepFailure, Trial};
+use super::trial::{StepFailure, Trial};
+use super::workspace::{PhasePoint, Problem};
 
-/// Regularity below which a step does not end if it can be helped ...
-const NEAR: f64 = 3e-3;
-/// ... unless this part of it is there at its start too.
-const UNUSUAL: f64 = 0.25;
+/// Conditioning of the dependent coordinates below which the end of a step is moved if it can be ...
+const NEAR_SINGULAR: f64 = 3e-3;
+/// ... and if it is below this part of the conditioning at the start: some mechanisms are badly conditioned everywhere.
+const UNUSUAL_PART: f64 = 0.25;
 
 impl Integrator {
-    /// The trial ends near a position in which its coordinates say nothing, and did not begin there: what follows from them is
-    /// magnified rounding. One a little longer or shorter would not.
+    /// Fails if the dependent coordinates are badly conditioned at the end of the trial but not at its start: they would
+    /// amplify rounding there. A slightly longer or shorter step would not end there.
     pub(super) fn check_partition(&mut self, p: &Problem, s: &State) -> Result<(), StepFailure> {
         let Some(partitioning) = p.system.partitioning() else {
             return Ok(());
         };
         let conditioning = partitioning.conditioning(&self.trial.q);
-        if conditioning < NEAR && conditioning < UNUSUAL * partitioning.conditioning(&s.q) {
+        if conditioning < NEAR_SINGULAR
+            && conditioning < UNUSUAL_PART * partitioning.conditioning(&s.q)
+        {
             self.trial.pivot = conditioning;
             return Err(StepFailure::NearSingular);
         }
         Ok(())
     }
 
-    /// Asks the system at the state. Worked out on the trial: if the equations cannot be solved there the old coordinates stay, and
-    /// the next step tells what is wrong.
+    /// Lets the system choose other independent coordinates at the state. The new ones are computed in the trial: if the
+    /// equations cannot be solved there, the old ones stay, and the next step reports what is wrong.
     pub(super) fn repartition(&mut self, p: &Problem, s: &mut State, stats: &mut Statistics) {
         let Some(partitioning) = p.system.partitioning() else {
             return;
@@ -47,7 +52,7 @@ impl Integrator {
             modes: &modes,
             ..*p
         };
-        if self.begin_there(&after, s, stats).is_ok() {
+        if self.restart_in_trial(&after, s, stats).is_ok() {
             s.q.copy_from_slice(&self.trial.q);
             s.v.copy_from_slice(&self.trial.v);
             s.acc.copy_from_slice(&self.trial.acc);
@@ -59,21 +64,17 @@ impl Integrator {
         self.modes_after = modes;
     }
 
-    /// Accelerations, multipliers and jerk of the trial's position.
-    fn begin_there(
+    /// Computes accelerations, multipliers and jerk at the position of the trial.
+    fn restart_in_trial(
         &mut self,
         p: &Problem,
         s: &State,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let Self {
-            work: core,
-            trial: y,
-            ..
-        } = self;
-        core.factor_cache.drop_all();
+        let Self { work, trial: y, .. } = self;
+        work.factor_cache.drop_all();
         y.t = s.t;
-        core.factorise_mass(p, y.t, &y.q, &y.v)?;
+        work.factorise_mass(p, y.t, &y.q, &y.v)?;
         let Trial {
             t,
             q,
@@ -82,9 +83,8 @@ impl Integrator {
             lambda,
             ..
         } = &mut *y;
-        core.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
-        y.h = (s.next_h).min(core.time_scale(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
-        core.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
-        Ok(())
+        work.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
+        y.h = (s.next_h).min(work.time_scale(p, y.t, &y.q, &y.v, &y.acc, &s.scale));
+        work.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)
     }
 }

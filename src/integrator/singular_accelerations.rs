@@ -5,9 +5,11 @@
 //!                at q ∘ (±e v + e²/2 q̈ ± e³/6 j), t ± e, closed
 //!   projected    A [da; ·] = [0; −(G q̈ + γ)],   A [y; λ] = [f − M q̈; 0]
 //! ```
+//!
+//! The multipliers of the two sides grow like 1/e with opposite signs; their mean stays finite.
 
 use super::singularity::SINGULAR_PIVOT;
-use super::state::Statistics;
+use super::state::{State, Statistics};
 use super::tolerances::{ACCELERATION_RESIDUAL, CONSISTENT_VELOCITY, STEP_PROJECTION};
 use super::trial::StepFailure;
 use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
@@ -21,71 +23,92 @@ const DISTANCES: usize = 4;
 /// Rounds at one distance; each moves to the sides with the accelerations of the one before.
 const ROUNDS: usize = 3;
 
-/// Workspace of [`Workspace::two_sided_accelerations`]: one side, and the means of both.
+/// A point of the motion whose accelerations, multipliers and jerk are wanted; `acc` holds a guess.
+pub(super) struct SingularPoint<'a> {
+    pub t: f64,
+    pub q: &'a [f64],
+    pub v: &'a [f64],
+    /// Of the error norm.
+    pub scale: &'a [f64],
+    pub acc: &'a mut [f64],
+    pub lambda: &'a mut [f64],
+    pub jerk: &'a mut [f64],
+}
+
+impl<'a> SingularPoint<'a> {
+    pub fn of(s: &'a mut State) -> Self {
+        Self {
+            t: s.t,
+            q: &s.q,
+            v: &s.v,
+            scale: &s.scale,
+            acc: &mut s.acc,
+            lambda: &mut s.lambda,
+            jerk: &mut s.jerk,
+        }
+    }
+}
+
+/// Workspace of [`Workspace::two_sided_accelerations`].
 #[derive(Default)]
-pub(super) struct SidePoint {
+pub(super) struct SideWorkspace {
+    /// One side: displacement from the point, position, velocity, acceleration, multipliers.
+    w: Vec<f64>,
     q: Vec<f64>,
     v: Vec<f64>,
     acc: Vec<f64>,
-    pub lambda: Vec<f64>,
-    /// Accelerations and jerk of the last round and of this one.
+    lambda: Vec<f64>,
+    /// Accelerations and jerk of the last round.
     guess: [Vec<f64>; 2],
+    /// Means of both sides: accelerations and jerk, multipliers.
     mean: [Vec<f64>; 2],
     lambda_mean: Vec<f64>,
 }
 
-impl SidePoint {
+impl SideWorkspace {
     pub fn new(size: &Dimensions) -> Self {
         if size.nc == 0 {
             return Self::default();
         }
+        let v = || vec![0.0; size.nv];
         Self {
+            w: v(),
             q: vec![0.0; size.nq],
-            v: vec![0.0; size.nv],
-            acc: vec![0.0; size.nv],
+            v: v(),
+            acc: v(),
             lambda: vec![0.0; size.nc],
-            guess: std::array::from_fn(|_| vec![0.0; size.nv]),
-            mean: std::array::from_fn(|_| vec![0.0; size.nv]),
+            guess: [v(), v()],
+            mean: [v(), v()],
             lambda_mean: vec![0.0; size.nc],
         }
     }
 }
 
 impl Workspace {
-    /// Accelerations, multipliers and jerk at a point where the constraints do not determine them, although they do on both
-    /// sides of it:
-    /// ```text
-    ///   q̈ = (q̈₊ + q̈₋)/2,   λ = (λ₊ + λ₋)/2,   j = (q̈₊ − q̈₋)/2e        at q ∘ (±e v + e²/2 q̈ ± e³/6 j), t ± e, closed
-    /// ```
-    /// The multipliers grow like 1/e to opposite sides: their mean is what stays finite. `acc` comes in as a guess. False,
-    /// with nothing changed, if the point is regular by its `pivots`, does not move, or has neighbours that are no better.
-    /// If it is true `mass` is that of a neighbour.
+    /// Computes accelerations, multipliers and jerk at a point where the constraints do not determine them, although they do on
+    /// both sides of it. Returns true if so; then the mass matrix is that of a side. Returns false, with nothing changed, if
+    /// the point is regular by its `pivots`, does not move, or has sides that are singular too.
     pub fn two_sided_accelerations(
         &mut self,
         p: &Problem,
-        t: f64,
-        (q, v, scale): (&[f64], &[f64], &[f64]),
+        at: SingularPoint,
         pivots: Pivots,
-        acc: &mut [f64],
-        lambda: &mut [f64],
-        jerk: &mut [f64],
         stats: &mut Statistics,
     ) -> Result<bool, StepFailure> {
         if pivots.smallest_constraint >= SINGULAR_PIVOT {
             return Ok(false);
         }
-        let mut e = SIDE_DISTANCE * self.time_scale(p, t, q, v, acc, scale);
+        let mut e = SIDE_DISTANCE * self.time_scale(p, at.t, at.q, at.v, at.acc, at.scale);
         if !e.is_finite() {
             return Ok(false);
         }
-        let mut aside = std::mem::take(&mut self.side_point);
+        let mut side = std::mem::take(&mut self.side);
         let mut found = Ok(false);
         for _ in 0..DISTANCES {
-            aside.mean[0].copy_from_slice(acc);
-            aside.mean[1].fill(0.0);
-            // Each round moves to the sides with the accelerations of the one before.
+            side.mean[0].copy_from_slice(at.acc);
+            side.mean[1].fill(0.0);
             for _ in 0..ROUNDS {
-                found = self.both_sides(p, t, q, v, e, &mut aside, stats);
+                found = self.mean_of_sides(p, &at, e, &mut side, stats);
                 if found != Ok(true) {
                     break;
                 }
@@ -96,84 +119,71 @@ impl Workspace {
             e *= 4.0;
         }
         if found == Ok(true) {
-            acc.copy_from_slice(&aside.mean[0]);
-            jerk.copy_from_slice(&aside.mean[1]);
-            lambda.copy_from_slice(&aside.lambda_mean);
+            at.acc.copy_from_slice(&side.mean[0]);
+            at.jerk.copy_from_slice(&side.mean[1]);
+            at.lambda.copy_from_slice(&side.lambda_mean);
         }
-        self.side_point = aside;
+        self.side = side;
         match found {
             Err(failure) if failure.is_fatal() => Err(failure),
             Err(_) | Ok(false) => {
-                // Back to the point itself.
-                self.factorise_mass(p, t, q, v)?;
+                self.factorise_mass(p, at.t, at.q, at.v)?;
                 Ok(false)
             }
             Ok(true) => Ok(true),
         }
     }
 
-    /// One round: q̈, j and λ as means in `aside`. False if a side is singular too.
-    fn both_sides(
+    /// One round: the means of q̈, j and λ over both sides at the distance `e`. Returns false if a side is singular too.
+    fn mean_of_sides(
         &mut self,
         p: &Problem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
+        at: &SingularPoint,
         e: f64,
-        aside: &mut SidePoint,
+        side: &mut SideWorkspace,
         stats: &mut Statistics,
     ) -> Result<bool, StepFailure> {
-        std::mem::swap(&mut aside.guess, &mut aside.mean);
-        let SidePoint {
-            q: qe,
-            v: ve,
+        std::mem::swap(&mut side.guess, &mut side.mean);
+        let SideWorkspace {
+            w,
+            q,
+            v,
             acc,
             lambda,
             guess: [a, j],
             mean,
-            lambda_mean: lambdas,
-        } = aside;
+            lambda_mean,
+        } = side;
         mean.iter_mut().for_each(|m| m.fill(0.0));
-        lambdas.fill(0.0);
+        lambda_mean.fill(0.0);
         for sign in [1.0, -1.0] {
-            let w = &mut self.evaluation.displacement;
             for i in 0..w.len() {
-                w[i] = e * (sign * v[i] + e * (0.5 * a[i] + sign * e * j[i] / 6.0));
-                ve[i] = v[i] + e * (sign * a[i] + 0.5 * e * j[i]);
+                w[i] = e * (sign * at.v[i] + e * (0.5 * a[i] + sign * e * j[i] / 6.0));
+                v[i] = at.v[i] + e * (sign * a[i] + 0.5 * e * j[i]);
             }
-            p.system.retract(q, w, qe);
-            let there = t + sign * e;
-            self.reassemble(p, there, qe, ve)?;
-            let pivots = self.factorise_mass(p, there, qe, ve)?;
+            p.system.retract(at.q, w, q);
+            let t = at.t + sign * e;
+            self.reassemble(p, t, q, v)?;
+            let pivots = self.factorise_mass(p, t, q, v)?;
             if pivots.smallest_constraint < SINGULAR_PIVOT {
                 return Ok(false);
             }
-            self.project_velocity(p, there, qe, ve, CONSISTENT_VELOCITY);
-            self.accelerations(
-                p,
-                PhasePoint {
-                    t: there,
-                    q: qe,
-                    v: ve,
-                },
-                acc,
-                lambda,
-                stats,
-            )?;
+            self.project_velocity(p, t, q, v, CONSISTENT_VELOCITY);
+            self.accelerations(p, PhasePoint { t, q, v }, acc, lambda, stats)?;
             for i in 0..acc.len() {
                 mean[0][i] += 0.5 * acc[i];
                 mean[1][i] += sign * acc[i] / (2.0 * e);
             }
             for i in 0..lambda.len() {
-                lambdas[i] += 0.5 * lambda[i];
+                lambda_mean[i] += 0.5 * lambda[i];
             }
         }
         Ok(true)
     }
 
-    /// Accelerations of a known motion put onto G q̈ + γ = 0, and the multipliers that leave the least of the forces
-    /// unbalanced: A [da; ·] = [0; −(G q̈ + γ)],  A [y; λ] = [f − M q̈; 0].
-    pub fn accelerations_along(
+    /// Projects given accelerations onto G q̈ + γ = 0 and computes the multipliers that leave the smallest imbalance of forces,
+    /// with the factorised mass matrix.
+    pub fn project_motion(
         &mut self,
         p: &Problem,
         at: PhasePoint,
@@ -184,13 +194,10 @@ impl Workspace {
         self.project_acceleration(p, t, (q, v), acc, STEP_PROJECTION);
         let cx = self.inputs.at(p, t);
         let EvaluationVectors { force, inertia, .. } = &mut self.evaluation;
-        // With Coulomb friction a second round uses the multipliers of the first.
+        // Constraint friction depends on the multipliers: a second solve uses those of the first.
+        let solves = 1 + usize::from(self.character.has_constraint_friction);
         lambda.fill(0.0);
-        for _ in 0..if self.character.has_constraint_friction {
-            2
-        } else {
-            1
-        } {
+        for _ in 0..solves {
             p.system.force(&cx, q, v, force)?;
             p.system.constraint_friction(&cx, q, v, lambda, force);
             p.system.mass_times(&cx, q, acc, inertia);

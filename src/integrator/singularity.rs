@@ -18,8 +18,10 @@ use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
-use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial};
-use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
+use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial, TrialOptions};
+use super::workspace::{PhasePoint, Problem, Workspace};
+use crate::constraint::augmented_lagrangian::Penalty;
+use crate::formulation::system::Dimensions;
 use crate::model::Corrector;
 
 /// Pivot below which a position is near a singular one ...
@@ -45,6 +47,37 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     matrix: ClosureMatrix::Mass,
 };
 
+/// Workspace of a trial that is interpolated back.
+#[derive(Default)]
+pub(super) struct TrialPolynomial {
+    /// Displacement of the step with its first and second derivative at the end.
+    w: Vec<f64>,
+    w_dot: Vec<f64>,
+    w_ddot: Vec<f64>,
+    /// Displacement beside w, and T⁻¹ v there.
+    shifted: Vec<f64>,
+    image: Vec<f64>,
+    /// λ at the end beyond the singular position.
+    lambda_beyond: Vec<f64>,
+}
+
+impl TrialPolynomial {
+    pub fn new(size: &Dimensions) -> Self {
+        if size.nc == 0 {
+            return Self::default();
+        }
+        let v = || vec![0.0; size.nv];
+        Self {
+            w: v(),
+            w_dot: v(),
+            w_ddot: v(),
+            shifted: v(),
+            image: v(),
+            lambda_beyond: vec![0.0; size.nc],
+        }
+    }
+}
+
 /// A position with this smallest pivot is near a singular one.
 pub(super) fn is_near_singular(pivot: f64, s: &State) -> bool {
     pivot < NEAR_PIVOT && pivot < UNUSUAL_PART * s.typical_pivot
@@ -68,27 +101,30 @@ impl Integrator {
         target: StepTarget,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
+        let reject = TrialOptions::new(NearSingular::Reject);
         if !self.work.step_matrix.handling().updates_multipliers() {
-            return self.trial_step_or_land(p, s, target, NearSingular::Reject, stats);
+            return self.trial_step_or_land(p, s, target, reject, stats);
         }
         let fixed = self.work.control.fixed().is_some();
-        let near_singular = match fixed {
-            true => NearSingular::Accept,
-            false => NearSingular::Reject,
+        let options = match fixed {
+            true => TrialOptions::new(NearSingular::Accept),
+            false => reject,
         };
-        let mut outcome = self.trial_step_or_land(p, s, target, near_singular, stats);
+        let mut outcome = self.trial_step_or_land(p, s, target, options, stats);
         // A penalty chosen by the user may be too small.
         if matches!(outcome, Err(StepFailure::Newton { .. }))
             && self.work.settings.penalty.is_some()
         {
             stats.event_repeats += 1;
-            self.work.step_matrix.use_default_penalty(true);
-            outcome = self.trial_step_or_land(p, s, target, near_singular, stats);
-            self.work.step_matrix.use_default_penalty(false);
+            let options = TrialOptions {
+                penalty: Penalty::Default,
+                ..options
+            };
+            outcome = self.trial_step_or_land(p, s, target, options, stats);
         }
         match outcome {
             Err(StepFailure::Newton { .. }) if fixed && self.trial.pivot < NEAR_PIVOT_FAILED => {
-                self.trial_step_or_land(p, s, target, NearSingular::Reject, stats)
+                self.trial_step_or_land(p, s, target, reject, stats)
             }
             outcome => outcome,
         }
@@ -100,14 +136,14 @@ impl Integrator {
         p: &Problem,
         s: &State,
         target: StepTarget,
-        near_singular: NearSingular,
+        options: TrialOptions,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
         let StepTarget { h, t1, end } = target;
-        match self.trial_step(p, s, (h, t1), near_singular, stats) {
+        match self.trial_step(p, s, (h, t1), options, stats) {
             Err(StepFailure::NearSingular) if end == StepEnd::Fixed => {
                 stats.event_repeats += 1;
-                self.land_beyond_singularity(p, s, (h, t1), stats)
+                self.land_beyond_singularity(p, s, (h, t1), options.penalty, stats)
             }
             outcome => outcome,
         }
@@ -120,7 +156,7 @@ impl Integrator {
         p: &Problem,
         s: &State,
         (h, t1): (f64, f64),
-        near_singular: NearSingular,
+        options: TrialOptions,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
         let Self {
@@ -130,9 +166,9 @@ impl Integrator {
             ..
         } = self;
         y.begin(s, h, t1);
-        match method.trial_step(work, p, s, near_singular, y, stats) {
+        match method.trial_step(work, p, s, options, y, stats) {
             Err(StepFailure::Newton { .. })
-                if near_singular == NearSingular::Reject
+                if options.near_singular == NearSingular::Reject
                     && y.pivot < NEAR_PIVOT_FAILED
                     && y.pivot < UNUSUAL_PART * s.typical_pivot =>
             {
@@ -148,8 +184,14 @@ impl Integrator {
         p: &Problem,
         s: &State,
         (h, t1): (f64, f64),
+        penalty: Penalty,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
+        let [reject, accept] =
+            [NearSingular::Reject, NearSingular::Accept].map(|near_singular| TrialOptions {
+                near_singular,
+                penalty,
+            });
         // A step cut short to land may be too short to get beyond the singular position.
         let mut natural = h.max(s.next_h);
         let mut ratios = BEYOND_END.iter();
@@ -157,7 +199,7 @@ impl Integrator {
         while let Some(next) = ratios.next() {
             ratio = f64::max(ratio, *next);
             let far = ratio * natural;
-            match self.trial_step(p, s, (far, s.t + far), NearSingular::Reject, stats) {
+            match self.trial_step(p, s, (far, s.t + far), reject, stats) {
                 Ok(e) if self.work.control.accepts(e) || natural == h => {
                     if self.interpolate_back(p, s, (h, t1), stats).is_ok() {
                         // The error grows with the cube of the step.
@@ -174,7 +216,7 @@ impl Integrator {
             }
             stats.event_repeats += 1;
         }
-        self.trial_step(p, s, (h, t1), NearSingular::Accept, stats)
+        self.trial_step(p, s, (h, t1), accept, stats)
     }
 
     /// Interpolates the trial, which ends further on, back to size `h` and time `t1`.
@@ -189,13 +231,15 @@ impl Integrator {
         let far = y.h;
         work.interpolate_trial(p, s, y, h / far);
         (y.t, y.h) = (t1, h);
-        work.side_point.lambda.copy_from_slice(&y.lambda);
+        work.trial_polynomial
+            .lambda_beyond
+            .copy_from_slice(&y.lambda);
         let outcome = work.make_consistent(p, y, stats);
         work.select_active(p.system, s);
         outcome?;
         // The next step continues with the trend of λ towards the regular point beyond, not with the one at this point.
         for i in 0..y.lambda.len() {
-            y.lambda_dot[i] = (work.side_point.lambda[i] - y.lambda[i]) / (far - h);
+            y.lambda_dot[i] = (work.trial_polynomial.lambda_beyond[i] - y.lambda[i]) / (far - h);
         }
         y.restarts_history = true;
         y.jerk_known = work.settings.corrector == Corrector::Auto;
@@ -213,14 +257,14 @@ impl Workspace {
     /// ```
     fn interpolate_trial(&mut self, p: &Problem, s: &State, y: &mut Trial, x: f64) {
         let h = y.h;
-        let EvaluationVectors {
-            displacement: w,
-            v: w_dot,
-            acc: w_ddot,
-            force: shifted,
-            inertia: image,
+        let TrialPolynomial {
+            w,
+            w_dot,
+            w_ddot,
+            shifted,
+            image,
             ..
-        } = &mut self.evaluation;
+        } = &mut self.trial_polynomial;
         p.system.difference(&s.q, &y.q, w);
         w_dot.copy_from_slice(&y.v);
         w_ddot.copy_from_slice(&y.acc);
@@ -303,7 +347,7 @@ impl Workspace {
             ..
         } = &mut *y;
         if singular {
-            self.accelerations_along(p, PhasePoint { t: *t, q, v }, acc, lambda)?;
+            self.project_motion(p, PhasePoint { t: *t, q, v }, acc, lambda)?;
         } else {
             // The jerk stays that of the polynomial: solved for, it would amplify rounding once more.
             self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
@@ -312,7 +356,7 @@ impl Workspace {
     }
 
     /// Factorises the mass matrix at a point and deactivates constraints whose pivot there is below [`SINGULAR_PIVOT`]. Returns
-    /// true if there are any; [`Workspace::select`] activates them again.
+    /// true if there are any; [`Workspace::select_active`] activates them again.
     pub fn deactivate_singular_constraints(
         &mut self,
         p: &Problem,

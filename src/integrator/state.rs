@@ -1,6 +1,6 @@
-//! What the future of a run depends on, and what is counted on the way.
+//! The state of a run, its counters, and the results of a start and of a step.
 
-use crate::formulation::system::Dimensions;
+use crate::formulation::system::{Dimensions, System};
 pub use crate::model::counters::Statistics;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
@@ -10,21 +10,21 @@ pub struct State {
     pub t: f64,
     /// Stored coordinates.
     pub q: Vec<f64>,
-    /// Rates.
+    /// Generalised velocities.
     pub v: Vec<f64>,
-    /// True accelerations at t.
+    /// Accelerations at t.
     pub acc: Vec<f64>,
     /// Multipliers at t.
     pub lambda: Vec<f64>,
     /// Discrete modes.
     pub modes: Vec<i32>,
-    /// Work taken out by dampers since start (J).
+    /// Energy dissipated since the start (J).
     pub dissipated: f64,
-    /// Work brought in since start (J).
+    /// Energy supplied since the start (J).
     pub supplied: f64,
     /// Counters.
     pub statistics: Statistics,
-    /// Algorithmic acceleration, the true one at t − α `h`.
+    /// Algorithmic acceleration of HHT: the acceleration at t − α `h`.
     pub a: Vec<f64>,
     /// Jerk δ in the middle of the last step (at t after a restart).
     pub delta: Vec<f64>,
@@ -32,7 +32,7 @@ pub struct State {
     pub delta_dot: Vec<f64>,
     /// dλ/dt, for prediction.
     pub lambda_dot: Vec<f64>,
-    /// Exact jerk at t, where the corrector needs it.
+    /// Exact jerk at t, for the corrector.
     pub jerk: Vec<f64>,
     /// `jerk` is valid.
     pub jerk_known: bool,
@@ -42,26 +42,26 @@ pub struct State {
     pub next_h: f64,
     /// The next step is the first after the start.
     pub first: bool,
-    /// The next accepted step may propose growth (not right after a rejection).
+    /// The next accepted step may propose a longer one; not after a rejected trial.
     pub may_grow: bool,
-    /// Measured contraction of Newton's iteration, infinite if unknown.
+    /// Measured contraction of Newton's iteration; infinite if unknown.
     pub newton_contraction: f64,
-    /// Steps accepted on the strength of `rate` since it was measured.
+    /// Steps that have relied on it since it was measured.
     pub rate_uses: u32,
-    /// Steps for which the corrector rests because the system was found stiff.
+    /// Steps for which the corrector is still suspended because the system was found stiff.
     pub corrector_rest: u32,
-    /// How often in a row it was found stiff.
+    /// Consecutive steps in which the system was found stiff.
     pub corrector_strikes: u32,
-    /// Largest |q_i| so far, not below the weight.
+    /// Scale of the error norm: largest |q_i| so far, at least the weight of the coordinate.
     pub scale: Vec<f64>,
-    /// Constraint rows that follow from the others and are left out.
+    /// Redundant constraints: they follow from the others and are not enforced.
     pub redundant: Vec<bool>,
-    /// Linear systems: step size of the factorisation in use, zero if there is none; equal steps share it.
+    /// Linear systems: step size of the factorisation in use, zero if there is none; steps of equal size share it.
     pub factored_step: f64,
-    /// Linear systems: M has been factorised, which is done once.
+    /// Linear systems: M has been factorised; once is enough.
     pub factored_mass: bool,
-    /// Smallest pivot of the scaled constraints where the motion has been of late: a place where it is far smaller is near a
-    /// singular position.
+    /// Typical smallest pivot of the scaled constraints in recent steps: a position with a far smaller one is near a singular
+    /// one.
     pub typical_pivot: f64,
     /// For each event: its effect at t.
     pub event_memory: Vec<EventMemory>,
@@ -129,7 +129,7 @@ impl EventSide {
 }
 
 impl State {
-    /// All zero, with the lengths of a system, so that [`State::copy_from`] finds its space.
+    /// All zero, with the lengths of a system, so that [`State::copy_from`] does not allocate.
     pub(crate) fn sized(size: &Dimensions) -> Self {
         let v = || vec![0.0; size.nv];
         Self {
@@ -151,7 +151,7 @@ impl State {
         }
     }
 
-    /// Without the memory of HHT, for a method that has none.
+    /// Clears the history of HHT, for a method that has none.
     pub(super) fn clear_history(&mut self) {
         for x in [&mut self.a, &mut self.delta, &mut self.delta_dot] {
             x.fill(0.0);
@@ -161,7 +161,7 @@ impl State {
         self.jerk_known = false;
     }
 
-    /// No history: the accelerations and the jerk of the state are all the next step starts from.
+    /// Restarts without history: the next step starts from the accelerations and the jerk of the state alone.
     pub(super) fn restart_history(&mut self) {
         self.jerk_known = true;
         self.delta.copy_from_slice(&self.jerk);
@@ -172,7 +172,7 @@ impl State {
         self.rate_uses = 0;
     }
 
-    /// Takes over another state without allocating (once the sizes have been met).
+    /// Copies another state; does not allocate if the lengths are the same.
     pub fn copy_from(&mut self, other: &State) {
         let Self {
             t,
@@ -194,15 +194,15 @@ impl State {
             next_h,
             first,
             may_grow,
-            newton_contraction: rate,
+            newton_contraction,
             rate_uses,
             corrector_rest,
             corrector_strikes,
             scale,
-            redundant: dropped,
+            redundant,
             factored_step,
             factored_mass,
-            typical_pivot: usual_pivot,
+            typical_pivot,
             event_memory,
             event_side,
             event_streak,
@@ -226,15 +226,15 @@ impl State {
         *next_h = other.next_h;
         *first = other.first;
         *may_grow = other.may_grow;
-        *rate = other.newton_contraction;
+        *newton_contraction = other.newton_contraction;
         *rate_uses = other.rate_uses;
         *corrector_rest = other.corrector_rest;
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
-        dropped.clone_from(&other.redundant);
+        redundant.clone_from(&other.redundant);
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
-        *usual_pivot = other.typical_pivot;
+        *typical_pivot = other.typical_pivot;
         event_memory.clone_from(&other.event_memory);
         event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;
@@ -254,47 +254,62 @@ impl Statistics {
     }
 }
 
-/// What the start had to change.
+/// Corrections made by the start, and the redundancy it found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StartReport {
-    /// Largest closure error of the pose as given, relative to its scale.
+    /// Largest scaled constraint residual of the pose as given.
     pub closure_before: f64,
     /// Displacement of the assembly in the error norm.
     pub moved: f64,
     /// Change of the velocities in the error norm (1/s).
     pub velocity_changed: f64,
-    /// Rank of the constraints: rows that are independent at the start.
+    /// Rank of the constraints: number of independent ones at the start.
     pub rank: usize,
-    /// Names of constraints that follow from the others (one possible set).
+    /// Names of redundant constraints (one possible set).
     pub redundant: Vec<String>,
-    /// Names of bodies that the constraints hold fast; not looked for where constraints move.
+    /// Names of bodies that the constraints leave no motion; not determined if constraints move.
     pub immovable: Vec<String>,
 }
 
-/// An accepted substep.
+impl StartReport {
+    /// Lists the redundant constraints by name, each name once, and subtracts their number from the rank.
+    pub(super) fn set_redundant(&mut self, system: &dyn System, redundant: &[bool]) {
+        self.rank -= redundant.iter().filter(|r| **r).count();
+        self.redundant.clear();
+        for row in (0..redundant.len()).filter(|&row| redundant[row]) {
+            let name = system.constraint_name(row);
+            // The constraints of a joint are adjacent.
+            if self.redundant.last() != Some(&name) {
+                self.redundant.push(name);
+            }
+        }
+    }
+}
+
+/// An accepted step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accepted {
     /// Size (s).
     pub h: f64,
-    /// An event fired at its end.
+    /// An event was handled at its end.
     pub event: bool,
 }
 
-/// A point between two accepted steps, on the constraints, with its own accelerations and multipliers.
+/// A point between two accepted steps that satisfies the constraints, with consistent accelerations and multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// s
     pub t: f64,
     /// Stored coordinates.
     pub q: Vec<f64>,
-    /// Rates.
+    /// Generalised velocities.
     pub v: Vec<f64>,
     /// Accelerations.
     pub acc: Vec<f64>,
     /// Multipliers.
     pub lambda: Vec<f64>,
-    /// Work taken out since start (J).
+    /// Energy dissipated since the start (J).
     pub dissipated: f64,
-    /// Work brought in since start (J).
+    /// Energy supplied since the start (J).
     pub supplied: f64,
 }

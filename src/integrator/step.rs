@@ -13,7 +13,7 @@ use super::controller::{FAILURE_RATIO, StepControl};
 use super::singularity::typical_pivot;
 use super::state::{Accepted, State, Statistics};
 use super::tolerances::REDUNDANT_RESIDUAL;
-use super::trial::{NearSingular, StepEnd, StepFailure, StepTarget, TrialPlan};
+use super::trial::{NearSingular, StepEnd, StepFailure, StepTarget, TrialOptions, TrialPlan};
 use super::workspace::Problem;
 use super::{Environment, Integrator};
 use crate::error::{Error, Result};
@@ -97,7 +97,10 @@ impl Integrator {
         let error = if avoids && target.end != StepEnd::Forced {
             self.try_step_avoiding_singularity(p, s, target, stats)?
         } else {
-            self.trial_step(p, s, (target.h, target.t1), NearSingular::Accept, stats)?
+            {
+                let options = TrialOptions::new(NearSingular::Accept);
+                self.trial_step(p, s, (target.h, target.t1), options, stats)?
+            }
         };
         if self.repartitions && target.end == StepEnd::Movable {
             self.check_partition(p, s)?;

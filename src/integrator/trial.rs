@@ -3,6 +3,7 @@
 use super::controller::{StepControl, StepPlan};
 use super::state::State;
 use super::tolerances::REDUNDANT_RESIDUAL;
+use crate::constraint::augmented_lagrangian::Penalty;
 use crate::error::Error;
 use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 
@@ -46,6 +47,24 @@ pub(super) enum NearSingular {
     Reject,
     /// It is computed like any other.
     Accept,
+}
+
+/// How a trial step is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TrialOptions {
+    pub near_singular: NearSingular,
+    /// Penalty of the augmented Lagrangian.
+    pub penalty: Penalty,
+}
+
+impl TrialOptions {
+    /// With the penalty of the settings.
+    pub fn new(near_singular: NearSingular) -> Self {
+        Self {
+            near_singular,
+            penalty: Penalty::Given,
+        }
+    }
 }
 
 /// Size and end of one trial step.

@@ -9,7 +9,8 @@ use super::full_constraints::FullConstraints;
 use super::hht::Hht;
 use super::newton::NewtonWorkspace;
 use super::projection::ProjectionWorkspace;
-use super::singular_accelerations::SidePoint;
+use super::singular_accelerations::SideWorkspace;
+use super::singularity::TrialPolynomial;
 use super::state::{State, Statistics};
 pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
@@ -134,7 +135,9 @@ pub(super) struct Workspace {
     /// Constraints that are active in the modes and redundant: their residual is watched, they are not enforced.
     pub redundant: Vec<bool>,
     /// A point beside a singular position.
-    pub side_point: SidePoint,
+    pub side: SideWorkspace,
+    /// A trial that is interpolated back.
+    pub trial_polynomial: TrialPolynomial,
     /// The full constraint set of a system that eliminates some constraints by its coordinates, once it is needed.
     pub full_constraints: Option<Box<FullConstraints>>,
 }
@@ -188,7 +191,8 @@ impl Workspace {
             counts: LinearAlgebraCounts::default(),
             factor_cache: FactorCache::new(system),
             redundant: vec![false; size.nc],
-            side_point: SidePoint::new(&size),
+            side: SideWorkspace::new(&size),
+            trial_polynomial: TrialPolynomial::new(&size),
             full_constraints: None,
             sparsity,
         }

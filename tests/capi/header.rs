@@ -21,7 +21,7 @@ const SOURCES: [&str; 10] = [
     "system.rs",
 ];
 /// Nothing that C sees, or only in test builds.
-const NOT_FOR_C: [&str; 4] = ["mod.rs", "gate.rs", "pointer.rs", "fault.rs"];
+const NOT_FOR_C: [&str; 4] = ["mod.rs", "gate.rs", "versioned_struct.rs", "fault.rs"];
 
 fn generated() -> String {
     let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).expect("cbindgen.toml");

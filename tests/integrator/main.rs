@@ -4,6 +4,8 @@
 mod allocator;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../examples/support/stability.rs"]
+mod stability;
 
 mod closure;
 mod determinism;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use biela::fmi::{FmiStandard, library, package};
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, library};
 use clap::{Args, ValueEnum};
 
 use crate::{Failure, output};
@@ -41,7 +42,7 @@ enum Fmi {
     Three,
 }
 
-/// Packs.
+/// Packs a model.
 pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
     let standard = match arguments.fmi {
         Fmi::Two => FmiStandard::Two,

@@ -1,13 +1,12 @@
-//! Values of variables. All of them are Real; the functions of the other types refuse by name.
+//! Values of variables. All of them are Real; the functions of other types return an error that names the variable.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use super::enter;
-use crate::capi::pointer;
-use crate::fmi::fmu_instance::FmiStandard;
+use crate::ffi::pointer;
 use crate::fmi::gate;
 use crate::fmi::lifecycle::{LifecycleCall, fmi2 as calls};
-use crate::fmi::types::{FmiStatus, fmi2Boolean};
+use crate::fmi::types::{FmiStandard, FmiStatus, fmi2Boolean};
 
 /// Reads variables; on failure `values` is unchanged.
 #[unsafe(no_mangle)]
@@ -19,19 +18,19 @@ pub unsafe extern "C" fn fmi2GetReal(
 ) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_or(
+        gate::gate_with_fast_path(
             c,
             FmiStandard::Two,
             &calls::GET_REAL,
-            |unit| {
-                let one = pointer::pair(references, count, values, count);
-                one.is_some_and(|(references, values)| unit.quick_get(references, values))
+            |fmu| {
+                let arrays = pointer::read_write(references, count, values, count);
+                arrays.is_some_and(|(references, values)| fmu.get_cached(references, values))
             },
-            |unit| {
-                pointer::apart("vr", references, count, "value", values, count)?;
+            |fmu| {
+                pointer::disjoint("vr", references, count, "value", values, count)?;
                 let references = pointer::slice("vr", references, count)?;
                 let values = pointer::slice_mut("value", values, count)?;
-                Ok(unit.get(references, values)?)
+                Ok(fmu.get(references, values)?)
             },
             |_, _| FmiStatus::Error,
         )
@@ -48,25 +47,25 @@ pub unsafe extern "C" fn fmi2SetReal(
 ) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_or(
+        gate::gate_with_fast_path(
             c,
             FmiStandard::Two,
             &calls::SET_REAL,
-            |unit| {
-                let both = pointer::two(references, values, count);
-                both.is_some_and(|(references, values)| unit.quick_set(references, values))
+            |fmu| {
+                let arrays = pointer::read_both(references, values, count);
+                arrays.is_some_and(|(references, values)| fmu.set_pending(references, values))
             },
-            |unit| {
+            |fmu| {
                 let references = pointer::slice("vr", references, count)?;
                 let values = pointer::slice("value", values, count)?;
-                Ok(unit.set(references, values)?)
+                Ok(fmu.set(references, values)?)
             },
             |_, _| FmiStatus::Error,
         )
     }
 }
 
-/// A type that no variable has: fine for no variable, else refused by name.
+/// A call for a type that no variable has: legal without variables, otherwise an error that names the first.
 ///
 /// # Safety
 /// As the functions that call it.
@@ -79,8 +78,8 @@ unsafe fn other_type(
 ) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
-        enter(c, call, |unit| {
-            Ok(unit.wrong_type(pointer::slice("vr", references, count)?, kind)?)
+        enter(c, call, |fmu| {
+            Ok(fmu.wrong_type(pointer::slice("vr", references, count)?, kind)?)
         })
     }
 }
@@ -110,7 +109,7 @@ other_types! {
     fmi2SetString SET_STRING "String" *const *const c_char;
 }
 
-/// Sets derivatives of inputs, from the instance's time on.
+/// Sets time derivatives of inputs from the instance's time on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
     c: *mut c_void,
@@ -121,11 +120,11 @@ pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
 ) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::SET_REAL_INPUT_DERIVATIVES, |unit| {
+        enter(c, &calls::SET_REAL_INPUT_DERIVATIVES, |fmu| {
             let references = pointer::slice("vr", references, count)?;
             let orders = pointer::slice("order", orders, count)?;
             let values = pointer::slice("value", values, count)?;
-            Ok(unit.set_input_derivatives(references, orders, values)?)
+            Ok(fmu.set_input_derivatives(references, orders, values)?)
         })
     }
 }
@@ -141,18 +140,18 @@ pub unsafe extern "C" fn fmi2GetRealOutputDerivatives(
 ) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::GET_REAL_OUTPUT_DERIVATIVES, |unit| {
-            pointer::apart("vr", references, count, "value", values, count)?;
-            pointer::apart("order", orders, count, "value", values, count)?;
+        enter(c, &calls::GET_REAL_OUTPUT_DERIVATIVES, |fmu| {
+            pointer::disjoint("vr", references, count, "value", values, count)?;
+            pointer::disjoint("order", orders, count, "value", values, count)?;
             let references = pointer::slice("vr", references, count)?;
             let orders = pointer::slice("order", orders, count)?;
             let values = pointer::slice_mut("value", values, count)?;
-            Ok(unit.output_derivatives(references, orders, values)?)
+            Ok(fmu.output_derivatives(references, orders, values)?)
         })
     }
 }
 
-/// Derivatives of outputs by inputs and parameters, in one direction.
+/// Directional derivative of outputs with respect to inputs and parameters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     c: *mut c_void,
@@ -165,15 +164,15 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
 ) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::GET_DIRECTIONAL_DERIVATIVE, |unit| {
+        enter(c, &calls::GET_DIRECTIONAL_DERIVATIVE, |fmu| {
             let out = sensitivity.cast_const();
             for (name, read, count) in [
                 ("vUnknown_ref", unknowns, unknown_count),
                 ("vKnown_ref", knowns, known_count),
             ] {
-                pointer::apart(name, read, count, "dvUnknown", out, unknown_count)?;
+                pointer::disjoint(name, read, count, "dvUnknown", out, unknown_count)?;
             }
-            pointer::apart(
+            pointer::disjoint(
                 "dvKnown",
                 seed,
                 known_count,
@@ -185,7 +184,7 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
             let knowns = pointer::slice("vKnown_ref", knowns, known_count)?;
             let seed = pointer::slice("dvKnown", seed, known_count)?;
             let sensitivity = pointer::slice_mut("dvUnknown", sensitivity, unknown_count)?;
-            Ok(unit.directional_derivative(unknowns, knowns, seed, sensitivity)?)
+            Ok(fmu.directional_derivative(unknowns, knowns, seed, sensitivity)?)
         })
     }
 }

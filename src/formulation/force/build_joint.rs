@@ -11,6 +11,7 @@ use super::{ForceElement, ForceGeometry, ScalarLaw};
 use crate::error::{Error, Result};
 use crate::formulation::absolute::geometry::RelativeCoordinate as _;
 use crate::formulation::absolute::sparsity::SparsityBuilder;
+use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::joint;
 use crate::model::{self, JointCoordinate, JointNumber, LimitLaw, Target};
 
@@ -75,29 +76,15 @@ pub fn joint_forces<W: ForceGeometry<N>, const N: usize>(
             }
             LimitLaw::Rigid(rigid) => {
                 let restitution = number(k, JointNumber::Restitution, rigid.restitution);
-                let mut group = ForceGroup::default();
-                for (bound, sign) in [(limits.range[0], 1.0), (limits.range[1], -1.0)] {
-                    if !bound.is_finite() {
-                        continue;
-                    }
-                    let limit = context.unilateral(
-                        (coordinate.clone(), bound, sign),
-                        (&rigid, restitution),
-                        &joint.name,
-                        constraints,
-                        slots,
-                    );
-                    if let Some(depth) = context.overlap(&limit) {
-                        return Err(beyond_limits::<W, N>(
-                            context.model,
-                            joint,
-                            depth,
-                            &coordinate,
-                        ));
-                    }
-                    group.push(Arc::new(limit), &joint.name);
-                }
-                Arc::new(group)
+                let impact = (&rigid, restitution);
+                rigid_limits(
+                    context,
+                    joint,
+                    (coordinate, limits.range),
+                    impact,
+                    constraints,
+                    slots,
+                )?
             }
         };
         all.push(JointForce {
@@ -107,6 +94,31 @@ pub fn joint_forces<W: ForceGeometry<N>, const N: usize>(
         });
     }
     Ok(all)
+}
+
+/// Builds the unilateral constraints of the finite ends of a range.
+fn rigid_limits<W: ForceGeometry<N>, const N: usize>(
+    context: &ForceBuildContext<W, N>,
+    joint: &model::Joint,
+    (coordinate, range): (W::RelativeCoordinate, [f64; 2]),
+    impact: (&model::RigidImpact, DrivenValue),
+    constraints: &mut ConstraintList<W, N>,
+    slots: &mut SparsityBuilder,
+) -> Result<Arc<dyn ForceElement<W, N>>> {
+    let mut group = ForceGroup::default();
+    for (bound, sign) in [(range[0], 1.0), (range[1], -1.0)] {
+        if !bound.is_finite() {
+            continue;
+        }
+        let bounded = (coordinate.clone(), bound, sign);
+        let limit = context.unilateral(bounded, impact, &joint.name, constraints, slots);
+        if let Some(depth) = context.overlap(&limit) {
+            let model = context.model;
+            return Err(beyond_limits::<W, N>(model, joint, depth, &coordinate));
+        }
+        group.push(Arc::new(limit), &joint.name);
+    }
+    Ok(Arc::new(group))
 }
 
 fn beyond_limits<W: ForceGeometry<N>, const N: usize>(

@@ -1,11 +1,11 @@
-//! Bodies of space by a point and three directions, each a vector or the way from the point to another. With D the directions in
-//! body axes, side by side,
+//! Spatial bodies by a point and three directions, each a vector or the difference of two points. With D the matrix of the directions in
+//! body axes,
 //!
 //! ```text
 //!   A = [d₁ d₂ d₃] D⁻¹,      r = e₀ − A s₀,      d = e or e − e₀
 //! ```
 //!
-//! The pose is the rotation nearest to A, which turns with ω to first order where A is a rotation.
+//! The pose is the rotation nearest to A. Its angular velocity is ω to first order near a rotation.
 
 use super::body_map::{BodyBasis, BodyMap, MapEntry, RotationRows};
 use super::shared_points::{BodyItem, ItemKind};
@@ -16,12 +16,12 @@ use crate::formulation::absolute::spatial::pose::SpatialPoint;
 use crate::formulation::prescribed_motion::PrescribedMotion;
 use crate::linalg::rotation::{self, Mat3, Quaternion, Vec3};
 
-/// Sine of the angle with those taken already below which a direction is not taken.
+/// Smallest sine of the angle between a direction of the basis and the previous ones.
 const FLAT: f64 = 0.2;
-/// Rounds for the nearest rotation: the angle that is left is squared in each.
+/// Iterations for the nearest rotation: the remaining angle is squared in each.
 const ROUNDS: usize = 12;
 
-/// ω of half the skew part: for each axis, the two columns it turns.
+/// ω from half the skew-symmetric part: for each axis, the two columns that it rotates.
 const TABLE: [RotationRows; 18] = {
     let mut table = [(0, 0, 0, 0.0); 18];
     let mut at = 0;
@@ -53,7 +53,7 @@ fn skew(m: &Mat3) -> Vec3 {
     )
 }
 
-/// The unit quaternion of a matrix that is near a rotation, by its largest component.
+/// Returns the unit quaternion of a matrix near a rotation, by its largest component.
 fn quaternion(m: &Mat3) -> Quaternion {
     let (xx, yy, zz) = (m[(0, 0)], m[(1, 1)], m[(2, 2)]);
     let squares = [
@@ -78,7 +78,7 @@ fn quaternion(m: &Mat3) -> Quaternion {
     rotation::normalized(&q)
 }
 
-/// The rotation nearest to a matrix.
+/// Returns the rotation nearest to a matrix.
 fn nearest(a: &Mat3) -> Quaternion {
     let mut q = quaternion(a);
     for _ in 0..ROUNDS {
@@ -89,7 +89,7 @@ fn nearest(a: &Mat3) -> Quaternion {
         };
         let w = inverse * skew(&s);
         q = rotation::normalized(&rotation::product(&q, &rotation::exp(&w)));
-        // What is left is the square of it, or rounding.
+        // The remaining angle is the square of it, or rounding.
         if !(w.norm_squared() > 1e-16) {
             break;
         }
@@ -106,7 +106,7 @@ impl BodyMap<12> for SpatialGeometry {
         point.s.into()
     }
 
-    /// Two products of one direction of the first body with two of the second, at right angles.
+    /// Two scalar products of one direction of the first body with two perpendicular directions of the second.
     fn axis(parts: [&ConstraintPart<Self, 12>; 2]) -> Option<[BodyItem; 2]> {
         let dot = |part: &ConstraintPart<Self, 12>| match part {
             ConstraintPart::Prescribed(held) => match (&held.coordinate, &held.motion) {
@@ -134,7 +134,7 @@ impl BodyMap<12> for SpatialGeometry {
         ])
     }
 
-    /// The first point, and one after the other the direction that is least in the plane of those taken.
+    /// Takes the first point, then repeatedly the direction with the largest component normal to those already taken.
     fn choose(spots: &[(ItemKind, [f64; 3])], small: f64) -> Vec<BodyBasis> {
         let origin = spots.iter().position(|(sort, _)| *sort == ItemKind::Point);
         let mut chosen = vec![match origin {
@@ -189,11 +189,11 @@ impl BodyMap<12> for SpatialGeometry {
                 ItemKind::Point => Vec3::from(at) - s0,
             }
         });
-        // Chosen so that they are far from one plane.
+        // The basis is chosen so that the directions are far from coplanar.
         let inverse = Mat3::from_columns(&directions)
             .try_inverse()
             .unwrap_or_else(Mat3::zeros);
-        // Row m of y over the items: A's columns first, r from them.
+        // Row m of y over the items: the columns of A first, r from them.
         let mut l = [[0.0; 4]; 4];
         for j in 0..3 {
             for k in 0..3 {
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::linalg::random::Random;
 
-    /// The polar decomposition by singular values is another way to the same rotation.
+    /// The polar decomposition by singular values gives the same rotation.
     #[test]
     fn the_pose_is_the_nearest_rotation() {
         let mut random = Random::new(7);

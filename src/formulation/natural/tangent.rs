@@ -1,6 +1,6 @@
-//! Matrices of natural coordinates from those of the bodies.
+//! The tangent matrix in natural coordinates from that of the bodies.
 //!
-//! With g = −f + Gᵀλ on the bodies, C and K its derivatives there, and J(ẋ) the same linear map at the rates:
+//! With g = −f + Gᵀλ on the bodies, C and K its derivatives there, and J(ẋ) the same linear map at the velocities:
 //!
 //! ```text
 //!   S = mass M + Jᵀ (damping C + stiffness K) J − stiffness Jᵀ C J_ω(ẋ) + stiffness ( ∂Jᵀ/∂x g + Σ λ_r ∂Gᵀ_r/∂x )
@@ -15,20 +15,20 @@ use super::layout::NaturalLayout;
 use super::{Natural, NaturalCache as Point};
 use crate::formulation::{EvaluationContext, Sparsity, System, TangentWeights};
 
-/// The block of two bodies.
+/// The block of two bodies in the tangent matrix.
 #[derive(Clone, Debug)]
 pub struct TangentBlock {
-    /// Whose rows and whose columns.
+    /// Body of the rows and body of the columns.
     pub bodies: [usize; 2],
     /// Entries of the inner matrix: slot, row and column in the block of the bodies.
     slots: Vec<(u32, u8, u8)>,
-    /// Entries of rigid rows: row among them, place in the block, value.
+    /// Entries of rigidity constraints: constraint, index in the block, value.
     bends: Vec<(u32, u32, f64)>,
-    /// Where its values begin.
+    /// Index of its first value.
     start: usize,
 }
 
-/// All blocks in which the matrix can have entries, those of each body with itself among them.
+/// Returns all blocks in which the matrix can have entries, with the diagonal blocks of all bodies.
 pub fn blocks<const N: usize>(
     inner: &Sparsity,
     layout: &NaturalLayout,
@@ -76,7 +76,7 @@ pub fn blocks<const N: usize>(
         .collect()
 }
 
-/// Room for the matrices of the bodies.
+/// Scratch matrices and vectors of the bodies.
 #[derive(Debug, Default)]
 pub struct NaturalTangentWorkspace {
     /// damping C + stiffness K, and C alone.
@@ -96,11 +96,11 @@ impl NaturalTangentWorkspace {
     }
 }
 
-/// Most tangent coordinates of a body.
+/// Largest number of tangent coordinates of a body.
 const WIDEST: usize = 6;
 
 impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
-    /// S in the order of the pattern.
+    /// Writes S in the order of the sparsity.
     pub(super) fn write_tangent(
         &self,
         cx: &EvaluationContext,
@@ -203,7 +203,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         self.add_spread(block, &t, out);
     }
 
-    /// out += Lᵀ t, t over y and the own coordinates of one body.
+    /// out += Lᵀ t, with t over y and the coordinates of one body.
     fn add_spread(&self, block: &TangentBlock, t: &[[f64; MAX_Y]; MAX_Y], out: &mut [f64]) {
         let body = &self.layout.bodies[block.bodies[0]];
         let n = body.own.len();
@@ -230,7 +230,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
         self.between(block, arms, arm, s, factor, out);
     }
 
-    /// The same with J_ω at the rates in the place of J_j.
+    /// out += factor J_iᵀ s J_ω, with J_ω at the velocities instead of J_j.
     fn pull_back_rates(
         &self,
         block: &TangentBlock,

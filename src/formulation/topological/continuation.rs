@@ -1,37 +1,37 @@
-//! From one position to another: independent coordinates move as they are told, the dependent ones follow.
+//! Continuation of the dependent coordinates: given a displacement w of the independent ones, solves the loop closure at its end.
 //!
 //! ```text
-//!   predict   x_d = x_d⁰ + x' + ½ x''          along the way y = y⁰ + s w, s = 0 .. 1:  x' = R w,  x'' = −J_d⁻¹ H[x', x']
-//!   close     Newton on Φ
-//!   same      |x¹ − x⁰ − ½ (x'⁰ + x'¹)| and |x'¹ − x'⁰ − ½ (x''⁰ + x''¹)| small beside |x'|
+//!   predict   x_d = x_d⁰ + x' + ½ x''          along y = y⁰ + s w, s = 0 .. 1:  x' = R w,  x'' = −J_d⁻¹ H[x', x']
+//!   correct   Newton's iteration on Φ
+//!   check     |x¹ − x⁰ − ½ (x'⁰ + x'¹)| and |x'¹ − x'⁰ − ½ (x''⁰ + x''¹)| small relative to |x'|
 //! ```
 //!
-//! On another branch x' is another one: there the last line is wrong by the size of x' itself. Where it is not clear, the way is
-//! gone in shorter pieces; where that does not help there is no answer. A choice that must not leave the region in which J_d is
-//! regular is held to it by ‖J_d⁰⁻¹ J_d¹ − 1‖ < 1 on every piece: then no position in between, as far as J_d is straight, is
-//! singular.
+//! On another solution branch x' differs: the check then fails by the size of x' itself. If the check fails, the path is divided into
+//! shorter pieces; if that does not help, the continuation fails. A partition that must stay in the region of regular J_d also requires
+//! ‖J_d⁰⁻¹ J_d¹ − 1‖ < 1 on every piece: then no configuration in between is singular, as far as J_d is linear there.
 
 use super::kinematics::{CoordinateLayout, Kinematics};
 use crate::formulation::relative::closure::ClosureConstraints;
 
-/// Newton's iterations for a piece of the way.
-const LIMIT: usize = 12;
-/// Closure aimed at, and the one above which it has failed, over the size of the row.
-const CLOSED: f64 = 1e-15;
-const OPEN: f64 = 1e-12;
-/// The shortest piece of the way.
-const SHORTEST: f64 = 1.0 / 64.0;
-/// Part of x' by which a branch may seem to bend beyond what its ends say.
-const BENDS: f64 = 0.25;
-/// A way that is straight to this part, between positions of which neither is twice as regular as the other, is not looked at.
-const STRAIGHT: f64 = 0.02;
-const ALIKE: f64 = std::f64::consts::LN_2;
-/// Looks for a norm.
-const POWERS: usize = 8;
-/// Displacements below this are rounding.
-const UNSEEN: f64 = 1e-10;
+/// Largest number of Newton iterations for a piece of the path.
+const MAX_ITERATIONS: usize = 12;
+/// Residual at which Newton's iteration stops, and the largest one accepted when it stagnates, relative to the scale of the constraint.
+const CONVERGED: f64 = 1e-15;
+const STAGNATED: f64 = 1e-12;
+/// The shortest piece of the path.
+const SHORTEST_PIECE: f64 = 1.0 / 64.0;
+/// Largest residual of the check, relative to x'.
+const MAX_CHECK_RESIDUAL: f64 = 0.25;
+/// A path that is linear to this relative amount, between configurations whose |det J_d| differ by less than a factor of two, is accepted
+/// without the check.
+const LINEAR: f64 = 0.02;
+const SIMILAR_DETERMINANT: f64 = std::f64::consts::LN_2;
+/// Iterations for a norm.
+const NORM_ITERATIONS: usize = 8;
+/// Displacements below this are rounding errors.
+const ROUNDING: f64 = 1e-10;
 
-/// Scratch for a way.
+/// Scratch vectors of a continuation.
 #[derive(Clone, Debug, Default)]
 pub struct Continuation {
     q: Vec<f64>,
@@ -42,7 +42,7 @@ pub struct Continuation {
     second: [Vec<f64>; 2],
     z_dot: Vec<f64>,
     between: Vec<f64>,
-    /// Where the way begins, if it is gone in pieces.
+    /// Start of the current piece.
     start: Kinematics,
 }
 
@@ -62,8 +62,8 @@ impl Continuation {
         }
     }
 
-    /// Goes from a position that fits by `w`; `to` is where it ends. False if it does not get there. With `within` it must not
-    /// cross a singular position of its chart.
+    /// Continues from a regular configuration by `w`; `to` is the end. Returns false if that fails. With `within` the path must not cross a
+    /// singular configuration of the partition.
     pub fn go(
         &mut self,
         l: &CoordinateLayout,
@@ -90,7 +90,7 @@ impl Continuation {
                 start.copy_from(to);
             } else {
                 ds *= 0.5;
-                if ds < SHORTEST {
+                if ds < SHORTEST_PIECE {
                     break;
                 }
             }
@@ -123,8 +123,8 @@ impl Continuation {
         }
         from.apart(l, inner, to, &mut self.dx);
         let [first, _] = &self.first;
-        let alike = (from.factor.size - to.factor.size).abs() <= ALIKE;
-        let straight = l.length(|k| self.dx[k] - first[k]) <= STRAIGHT * speed;
+        let alike = (from.factor.size - to.factor.size).abs() <= SIMILAR_DETERMINANT;
+        let straight = l.length(|k| self.dx[k] - first[k]) <= LINEAR * speed;
         if within && !self.regular_between(l, from, to) {
             return false;
         }
@@ -136,13 +136,13 @@ impl Continuation {
         to.bend(l, inner, last, &mut self.z_dot, &mut self.phi);
         to.follow(l, &self.phi, &mut self.between, &mut self.second[1]);
         let [second, after] = &self.second;
-        let largest = BENDS * speed.max(l.length(|k| last[k])) + UNSEEN;
+        let largest = MAX_CHECK_RESIDUAL * speed.max(l.length(|k| last[k])) + ROUNDING;
         let place = l.length(|k| self.dx[k] - 0.5 * (first[k] + last[k]));
         let rate = l.length(|k| last[k] - first[k] - 0.5 * (second[k] + after[k]));
         place <= largest && rate <= largest
     }
 
-    /// Closes the loops from `self.q` on; `to` is where it ends.
+    /// Closes the loops starting from `self.q`; `to` is the result.
     fn newton(
         &mut self,
         l: &CoordinateLayout,
@@ -150,7 +150,7 @@ impl Continuation {
         to: &mut Kinematics,
     ) -> bool {
         let mut before = f64::INFINITY;
-        for _ in 0..LIMIT {
+        for _ in 0..MAX_ITERATIONS {
             if !to.load(l, inner, &self.q) {
                 return false;
             }
@@ -164,10 +164,10 @@ impl Continuation {
                 }
             }
             let magnitude = inner.coordinate_magnitude(to.z(l));
-            if open <= CLOSED * magnitude {
+            if open <= CONVERGED * magnitude {
                 return true;
             }
-            if !(open < 0.5 * before) && open <= OPEN * magnitude {
+            if !(open < 0.5 * before) && open <= STAGNATED * magnitude {
                 return true;
             }
             if !(open < 2.0 * before) {
@@ -180,7 +180,7 @@ impl Continuation {
         false
     }
 
-    /// Closes the loops at `q`, which is a position of a mechanism that may be open; false leaves it.
+    /// Closes the loops at `q`, which may be open; false leaves `q`.
     pub fn assemble(
         &mut self,
         l: &CoordinateLayout,
@@ -196,7 +196,7 @@ impl Continuation {
         closed
     }
 
-    /// ‖J_d⁰⁻¹ J_d¹ − 1‖ < 1, each coordinate by its own size.
+    /// Whether ‖J_d⁰⁻¹ J_d¹ − 1‖ < 1 in scaled coordinates.
     fn regular_between(
         &mut self,
         l: &CoordinateLayout,
@@ -216,9 +216,9 @@ impl Continuation {
                 columns[i * r + c] = column[i];
             }
         }
-        // max (|A| x)_i / x_i of a positive x is a norm of A; a few powers of |A| make it nearly the least of them.
+        // max (|A| x)_i / x_i of a positive x is a norm of A; a few powers of |A| bring it near the smallest one.
         column.fill(1.0);
-        for _ in 0..POWERS {
+        for _ in 0..NORM_ITERATIONS {
             let mut norm = 0.0;
             for i in 0..r {
                 let row = &columns[i * r..(i + 1) * r];

@@ -1,13 +1,13 @@
-//! A position and what follows from it: the closure Jacobian of the loops, its factors, and how the joints move with the
-//! independent coordinates.
+//! Kinematics at a configuration: the closure Jacobian of the loops, its factors, and the velocities of the joints as functions of the
+//! independent ones.
 //!
 //! ```text
-//!   stored    y | z (joints) | independent coordinates | rows that are solved | base of each rotation in a loop
+//!   stored    y | z (joints) | independent coordinates | constraints that are solved | base of each rotation in a loop
 //!   x         joint coordinates with rotation vectors for these: ż = B ẋ,   J = G B
 //!   R         x_d' = −J_d⁻¹ J_i x_i',      P = B [R; 1]
 //! ```
 //!
-//! y begins with zero where a choice is made; those of rotations on the group stay zero.
+//! y is set to zero at a repartitioning; coordinates of rotations on the group stay zero.
 
 use super::partition::Square;
 use super::rotation_vector;
@@ -15,44 +15,44 @@ use crate::formulation::Dimensions;
 use crate::formulation::relative::closure::{ClosureConstraints, NOWHERE};
 use crate::linalg::rotation::{self, Mat3, Vec3};
 
-/// Numbers of a list are stored small: nobody takes them for coordinates that are large.
+/// Factor of stored indices: keeps them small among the coordinates.
 const UNIT: f64 = 1.0 / 1_048_576.0;
 
 /// A rotation of a joint in a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct RotationInLoop {
-    /// Its quaternion among the stored coordinates of the joints.
+    /// Index of its quaternion among the stored joint coordinates.
     pub stored: usize,
-    /// Its first tangent coordinate there.
+    /// Index of its first tangent coordinate.
     pub moved: usize,
-    /// The same among the coordinates in loops.
+    /// Index of its first loop coordinate.
     pub looped: usize,
 }
 
-/// What stays the same for life.
+/// Layout of coordinates and constraints, fixed for the life of the system.
 #[derive(Clone, Debug, Default)]
 pub struct CoordinateLayout {
-    /// The mechanism in joint coordinates.
+    /// Dimensions of the inner system.
     pub inner: Dimensions,
-    /// Tangent coordinates that no loop touches, and those in loops.
+    /// Tangent coordinates outside of loops, and those in loops.
     pub free: Vec<usize>,
     pub looped: Vec<usize>,
-    /// Rows that are eliminated, with their sizes, and rows that stay.
+    /// Eliminated constraints with their scales, and remaining constraints.
     pub rows: Vec<usize>,
     pub scale: Vec<f64>,
     pub own: Vec<usize>,
-    /// Dependent coordinates.
+    /// Number of dependent coordinates.
     pub rank: usize,
-    /// How far each joint coordinate moves the bodies at the start, over the mechanism's size.
+    /// Displacement of the bodies per unit of each joint coordinate at the start, relative to the characteristic length.
     pub weight: Vec<f64>,
-    /// Rotations in loops, and the first own coordinate of each rotation that is not.
+    /// Rotations in loops, and the first independent coordinate of each other rotation.
     pub balls: Vec<RotationInLoop>,
     pub turning: Vec<usize>,
-    /// Place of each entry of the Jacobian in the matrix of the loops, rows x looped; or (own row, joint coordinate).
+    /// Destination of each entry of the Jacobian: index in the loop matrix, rows x looped; or (remaining constraint, joint coordinate).
     pub entries: Vec<CoordinateKind>,
 }
 
-/// Where an entry of the Jacobian goes.
+/// Destination of an entry of the Jacobian.
 #[derive(Clone, Copy, Debug)]
 pub enum CoordinateKind {
     Loop(u32),
@@ -60,39 +60,38 @@ pub enum CoordinateKind {
 }
 
 impl CoordinateLayout {
-    /// Independent coordinates among those in loops.
+    /// Returns the number of independent loop coordinates.
     pub fn independent(&self) -> usize {
         self.looped.len() - self.rank
     }
 
-    /// Own tangent coordinates.
+    /// Returns the number of independent coordinates.
     pub fn moved(&self) -> usize {
         self.free.len() + self.independent()
     }
 
-    /// The size of a displacement of the coordinates in loops.
+    /// Returns the norm of a displacement of the loop coordinates.
     pub fn length(&self, x: impl Fn(usize) -> f64) -> f64 {
         let square = |&k: &usize| (self.weight[k] * x(k)).powi(2);
         self.looped.iter().map(square).sum::<f64>().sqrt()
     }
 
-    /// Own stored coordinates.
+    /// Returns the number of stored coordinates.
     pub fn stored(&self) -> usize {
         self.chart() + self.looped.len() + 4 * self.balls.len()
     }
 
-    /// Where the joint coordinates are among the stored ones.
+    /// Returns the range of the joint coordinates among the stored ones.
     pub fn joints(&self) -> std::ops::Range<usize> {
         self.moved()..self.chart()
     }
 
-    /// Where the choice begins.
+    /// Returns the index at which the stored partition begins.
     fn chart(&self) -> usize {
         self.moved() + self.inner.nq
     }
 
-    /// Writes the chart behind the joint coordinates of `q`: dependent coordinates and solved rows, and rotations from where
-    /// they are now.
+    /// Writes the partition behind the joint coordinates of `q`: independent coordinates, solved constraints, and current rotations as bases.
     pub fn write(&self, dependent: &[usize], rows: &[usize], q: &mut [f64]) {
         q[..self.moved()].fill(0.0);
         let (joints, mut at) = (self.moved(), self.chart());
@@ -100,7 +99,7 @@ impl CoordinateLayout {
             q[at] = k as f64 * UNIT;
             at += 1;
         }
-        // In their own order, so that a choice does not depend on the order in which it was made.
+        // Ascending, so that the partition does not depend on the order of the pivots.
         for k in (0..self.rows.len()).filter(|k| rows.contains(k)) {
             q[at] = k as f64 * UNIT;
             at += 1;
@@ -114,12 +113,12 @@ impl CoordinateLayout {
     }
 }
 
-/// A position.
+/// A configuration with its closure Jacobian.
 #[derive(Clone, Debug, Default)]
 pub struct Kinematics {
     /// The stored coordinates (NaN: none yet).
     pub q: Vec<f64>,
-    /// There are numbers, and J_d has an inverse.
+    /// Whether the coordinates are finite and J_d is regular.
     pub fits: bool,
     pub independent: Vec<usize>,
     pub dependent: Vec<usize>,
@@ -132,22 +131,22 @@ pub struct Kinematics {
     /// G and J of the loops, rows x looped.
     gz: Vec<f64>,
     pub j: Vec<f64>,
-    /// J_d of the solved rows, over their sizes and over how far the coordinates move things.
+    /// Factors of the scaled J_d of the solved constraints.
     pub factor: Square,
     /// −J_d⁻¹ J_i, dependent x independent.
     pub r: Vec<f64>,
-    /// Own rates (NaN: none yet).
+    /// Independent velocities (NaN: none yet).
     v: Vec<f64>,
     pub rates: DependentRates,
 }
 
-/// Rates at a position.
+/// Velocities and acceleration biases of the joints.
 #[derive(Clone, Debug, Default)]
 pub struct DependentRates {
     /// ẋ and ż.
     pub x_dot: Vec<f64>,
     pub z_dot: Vec<f64>,
-    /// What ẍ and z̈ have besides [R; 1] and P times the own accelerations.
+    /// Biases of ẍ and z̈ besides [R; 1] and P times the independent accelerations.
     pub x_bias: Vec<f64>,
     pub bias: Vec<f64>,
     gamma: Vec<f64>,
@@ -182,7 +181,7 @@ impl Kinematics {
         }
     }
 
-    /// Takes over another position, without its rates and without allocating.
+    /// Copies another configuration, without its velocities and without allocating.
     pub fn copy_from(&mut self, other: &Self) {
         self.q.copy_from_slice(&other.q);
         self.fits = other.fits;
@@ -199,7 +198,7 @@ impl Kinematics {
         self.v.fill(f64::NAN);
     }
 
-    /// Goes to the position `q`; false where there is none.
+    /// Evaluates the configuration `q`; false if it is not regular.
     pub fn load(
         &mut self,
         l: &CoordinateLayout,
@@ -214,12 +213,12 @@ impl Kinematics {
         self.fits
     }
 
-    /// The joint coordinates.
+    /// Returns the joint coordinates.
     pub fn z(&self, l: &CoordinateLayout) -> &[f64] {
         &self.q[l.joints()]
     }
 
-    /// The chart, from the stored numbers.
+    /// Reads the partition from the stored coordinates.
     fn read(&mut self, l: &CoordinateLayout) -> bool {
         if self.q.iter().any(|x| !x.is_finite()) {
             return false;
@@ -297,7 +296,7 @@ impl Kinematics {
         self.r.iter().all(|x| x.is_finite())
     }
 
-    /// Adds rates.
+    /// Sets the velocities.
     pub fn moving(&mut self, l: &CoordinateLayout, inner: &dyn ClosureConstraints, v: &[f64]) {
         if self.v == v {
             return;
@@ -373,7 +372,7 @@ impl Kinematics {
         }
     }
 
-    /// γ = (J ẋ)_x ẋ of all rows of the loops, and ż = B ẋ.
+    /// Writes γ = (J ẋ)_x ẋ of all loop constraints, and ż = B ẋ.
     pub fn bend(
         &self,
         l: &CoordinateLayout,
@@ -396,7 +395,7 @@ impl Kinematics {
         }
     }
 
-    /// x with J x = −γ in the solved rows, where the independent ones rest; `column` is scratch.
+    /// x with J x = −γ in the solved constraints, zero for independent coordinates; `column` is scratch.
     pub fn follow(&self, l: &CoordinateLayout, gamma: &[f64], column: &mut [f64], x: &mut [f64]) {
         x.fill(0.0);
         let column = &mut column[..l.rank];
@@ -409,9 +408,15 @@ impl Kinematics {
         }
     }
 
-    /// λ of the solved rows such that f + Jᵀλ has nothing along the dependent coordinates; the other rows carry nothing. `f` is
-    /// Bᵀ of forces on the joints.
-    pub fn hold(&self, l: &CoordinateLayout, f: &[f64], column: &mut [f64], lambda: &mut [f64]) {
+    /// λ of the solved constraints such that f + Jᵀλ vanishes along the dependent coordinates; zero for the others. `f` is Bᵀ of forces on
+    /// the joints.
+    pub fn solve_multipliers(
+        &self,
+        l: &CoordinateLayout,
+        f: &[f64],
+        column: &mut [f64],
+        lambda: &mut [f64],
+    ) {
         lambda.fill(0.0);
         let column = &mut column[..l.rank];
         for (c, &k) in column.iter_mut().zip(&self.dependent) {
@@ -423,7 +428,7 @@ impl Kinematics {
         }
     }
 
-    /// z̈ += what turning rotation vectors add.
+    /// z̈ += (T_ρ ρ̇) ρ̇ of rotation vectors.
     pub fn add_turning(&self, l: &CoordinateLayout, x_dot: &[f64], z: &mut [f64]) {
         for (ball, rho) in l.balls.iter().zip(&self.rho) {
             let u = Vec3::from_column_slice(&x_dot[ball.moved..ball.moved + 3]);
@@ -434,7 +439,7 @@ impl Kinematics {
         }
     }
 
-    /// The stored coordinates at x + dx, not closed; dx is lost. The chart stays.
+    /// Writes the stored coordinates at x + dx with the same partition, loops not closed; overwrites dx.
     pub fn shift(
         &self,
         l: &CoordinateLayout,
@@ -449,7 +454,7 @@ impl Kinematics {
             let there = rotation::product(&quaternion(bases, 4 * k), &rotation::exp(&rho));
             let back = rotation::conjugate(&quaternion(self.z(l), ball.stored));
             let mut turned = rotation::log(&rotation::product(&back, &there));
-            if !(rho.norm() < FURTHEST) {
+            if !(rho.norm() < MAX_LENGTH) {
                 turned.fill(f64::NAN);
             }
             own.copy_from_slice(turned.as_slice());
@@ -458,7 +463,7 @@ impl Kinematics {
         inner.retract(self.z(l), dx, &mut out[l.joints()]);
     }
 
-    /// x of another position of the same chart, less x here: the coordinates in loops.
+    /// Writes x of another configuration of the same partition minus x here.
     pub fn apart(
         &self,
         l: &CoordinateLayout,
@@ -473,25 +478,25 @@ impl Kinematics {
         }
     }
 
-    /// The dependent coordinate that hangs least on the loops.
+    /// Returns the dependent coordinate with the smallest pivot.
     pub fn weakest(&self, l: &CoordinateLayout) -> Option<usize> {
         let weakest = self.dependent.get(self.factor.weakest);
         weakest.map(|&k| l.looped[k])
     }
 
-    /// A rotation vector has grown so large that its base should be chosen anew.
+    /// Whether a rotation vector is so large that its base should be reset.
     pub fn turned(&self) -> bool {
-        self.rho.iter().any(|rho| rho.norm() > FAR)
+        self.rho.iter().any(|rho| rho.norm() > RESET_LENGTH)
     }
 }
 
-/// Smallest pivot of J_d, over the largest, with which a position can be told: closure to 1e-16 says where dependent coordinates are to
-/// 1e-10 then, and which way they go to 1e-4.
+/// Smallest ratio of the smallest to the largest pivot of J_d: closure to 1e-16 then determines dependent coordinates to 1e-10, and their
+/// directions to 1e-4.
 const SINGULAR: f64 = 1e-6;
-/// Length of a rotation vector beyond which its base is chosen anew, and the longest one there may be: at 2π none would move the
-/// rotation along its axis, and beyond π it could not be read off the quaternion.
-const FAR: f64 = 1.2;
-const FURTHEST: f64 = 3.0;
+/// Length of a rotation vector beyond which its base is reset, and the largest length allowed: T is singular at 2π, and beyond π the
+/// vector is not determined by the quaternion.
+const RESET_LENGTH: f64 = 1.2;
+const MAX_LENGTH: f64 = 3.0;
 
 fn quaternion(q: &[f64], at: usize) -> rotation::Quaternion {
     [q[at], q[at + 1], q[at + 2], q[at + 3]]

@@ -1,14 +1,14 @@
-//! Which coordinates are independent: complete pivoting on the scaled closure Jacobian,
+//! Coordinate partitioning by complete pivoting on the scaled closure Jacobian,
 //!
 //! ```text
-//!   J̃ = D_r⁻¹ J D_c⁻¹        D_r the size of each row, D_c how far each coordinate moves the bodies
+//!   J̃ = D_r⁻¹ J D_c⁻¹        D_r scale of each constraint, D_c displacement of the bodies per unit of each coordinate
 //! ```
 //!
-//! The columns of the pivots are the dependent coordinates, their rows the rows that are solved. |det J̃_d| of two choices says
-//! which is the better one, whatever the units.
+//! The columns of the pivots are the dependent coordinates, their rows the constraints that are solved. The partition with the larger
+//! |det J̃_d| is the better one, whatever the units.
 
-/// A later candidate has to be larger by this part: choices between equals do not hang on rounding.
-const CLEARLY: f64 = 1e-6;
+/// Relative amount by which a later candidate must be larger: the choice between equal pivots must not depend on rounding.
+const DISTINCT_PIVOT: f64 = 1e-6;
 
 /// A small square matrix and its factors, P A = L U in place.
 #[derive(Clone, Debug, Default)]
@@ -16,11 +16,11 @@ pub struct Square {
     n: usize,
     a: Vec<f64>,
     exchanged: Vec<usize>,
-    /// Of the last factorisation: ln |det|.
+    /// ln |det| of the last factorisation.
     pub size: f64,
-    /// The column with the smallest pivot.
+    /// Column with the smallest pivot.
     pub weakest: usize,
-    /// The smallest pivot over the largest.
+    /// Ratio of the smallest to the largest pivot.
     pub regular: f64,
 }
 
@@ -37,7 +37,7 @@ impl Square {
         }
     }
 
-    /// Takes over another one of the same size.
+    /// Copies another matrix of the same size.
     pub fn copy_from(&mut self, other: &Self) {
         self.a.copy_from_slice(&other.a);
         self.exchanged.copy_from_slice(&other.exchanged);
@@ -132,21 +132,21 @@ impl Square {
     }
 }
 
-/// The choice at a place.
+/// A partition of the coordinates.
 #[derive(Clone, Debug, Default)]
 pub struct Partition {
-    /// Row of each pivot, in the order in which they were taken: the pivots fall.
+    /// Row of each pivot, in the order of decreasing pivots.
     pub rows: Vec<usize>,
     /// Column of each pivot.
     pub columns: Vec<usize>,
     /// ln |det J̃_d|
     pub size: f64,
-    /// Rows and columns that have been taken.
+    /// Rows and columns used by pivots.
     taken: [Vec<bool>; 2],
 }
 
 impl Partition {
-    /// Room for the pivots of a matrix of this many rows and columns.
+    /// Storage for a matrix of this size.
     pub fn new(rows: usize, columns: usize) -> Self {
         let most = rows.min(columns);
         Self {
@@ -157,8 +157,8 @@ impl Partition {
         }
     }
 
-    /// Takes up to `most` pivots of the matrix `a` (by rows, lost) as long as they are above `least`. Entries of a
-    /// scaled matrix are of size one: a row that is rounding follows from the tree.
+    /// Takes up to `most` pivots of the matrix `a` (by rows, overwritten) as long as they are above `least`. The entries of a scaled matrix
+    /// have size one: a constraint whose row is rounding follows from the tree.
     pub fn make(&mut self, a: &mut [f64], most: usize, least: f64) {
         self.rows.clear();
         self.columns.clear();
@@ -173,7 +173,7 @@ impl Partition {
                 let row = &a[i * columns..(i + 1) * columns];
                 for j in (0..columns).filter(|&j| !of_columns[j]) {
                     let size = row[j].abs();
-                    if size > (1.0 + CLEARLY) * best {
+                    if size > (1.0 + DISTINCT_PIVOT) * best {
                         (best, at) = (size, Some((i, j)));
                     }
                 }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn dependent_rows_and_small_columns_are_left() {
+    fn redundant_constraints_and_small_columns_have_no_pivot() {
         // The third row is the sum of the others; the second column is small.
         let mut a = vec![1.0, 1e-3, 0.5, 0.2, 1e-3, 2.0, 1.2, 2e-3, 2.5];
         let mut choice = Partition::new(3, 3);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_first_is_taken() {
+    fn the_first_of_equal_pivots_is_taken() {
         let mut a = vec![1.0, 1.0 + 1e-9, -1.0];
         let mut choice = Partition::new(1, 3);
         choice.make(&mut a, 1, 1e-10);

@@ -1,11 +1,11 @@
-//! Quantities in independent coordinates: those of the joints, with the multipliers of the loops where reactions are asked for.
+//! Quantities in independent coordinates: those of the inner system, with the multipliers of the loops for reaction forces.
 //!
 //! ```text
-//!   J_dᵀ λ = −[ Bᵀ (M z̈ − f + G_ownᵀ λ_own) ]_d          the solved rows carry all
+//!   J_dᵀ λ = −[ Bᵀ (M z̈ − f + G_ownᵀ λ_own) ]_d          solved constraints only
 //! ```
 //!
-//! Where rows follow from others what they carry is shared out: the least of all multipliers of the mechanism, those of the tree
-//! included, each times the size of its row (`constraint/reactions.rs`).
+//! Reactions of redundant constraints are distributed: minimum norm of all multipliers of the mechanism, those of the tree included, each
+//! times the scale of its constraint (`constraint/reactions.rs`).
 
 use super::kinematics::{CoordinateKind, CoordinateLayout};
 use super::partition::Square;
@@ -16,20 +16,20 @@ use crate::formulation::{
 };
 use crate::model::quantity::{JointField, Quantity};
 
-/// Room for sharing out what redundant rows carry.
+/// Scratch for the distribution of reactions of redundant constraints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MinimumNormReactions {
-    /// Rows of the loops that are not solved.
-    spare: Vec<usize>,
-    /// All multipliers, and what each spare row changes.
+    /// Loop constraints that are not solved.
+    redundant: Vec<usize>,
+    /// All multipliers, and their change with a unit multiplier of each redundant constraint.
     all: Vec<f64>,
     changed: Vec<Vec<f64>>,
-    /// The size of each row.
+    /// Scale of each constraint.
     scale: Vec<f64>,
     normal: Square,
     share: Vec<f64>,
-    /// How a spare row is made of the solved ones.
-    made: Vec<Vec<f64>>,
+    /// Each redundant constraint as a combination of the solved ones.
+    combination: Vec<Vec<f64>>,
 }
 
 impl MinimumNormReactions {
@@ -40,19 +40,20 @@ impl MinimumNormReactions {
         };
         let (system, nc) = (whole.system(), whole.system().dimensions().nc);
         Self {
-            spare: Vec::with_capacity(count),
+            redundant: Vec::with_capacity(count),
             all: vec![0.0; nc],
             changed: vec![vec![0.0; nc]; count],
             scale: (0..nc).map(|k| system.constraint_scale(k)).collect(),
             normal: Square::new(count),
             share: vec![0.0; count],
-            made: vec![vec![0.0; l.rank]; count],
+            combination: vec![vec![0.0; l.rank]; count],
         }
     }
 }
 
 impl Topological {
-    /// z̈ into `z[1]`, M z̈ − f + G_ownᵀλ_own into `z[2]`, all multipliers of the joints' rows into `lambda`. Rates are loaded.
+    /// Writes z̈ into `z[1]`, M z̈ − f + G_ownᵀλ_own into `z[2]`, all multipliers of the inner system into `lambda`. The cache holds the
+    /// velocities.
     pub(super) fn balance(
         &self,
         cx: &EvaluationContext,
@@ -79,29 +80,30 @@ impl Topological {
         scratch.copy_from_slice(left);
         work.here.off_joints(l, scratch);
         let [lambda, _] = &mut work.rows;
-        work.here.hold(l, scratch, &mut work.column, lambda);
+        work.here
+            .solve_multipliers(l, scratch, &mut work.column, lambda);
         for (&row, lambda) in l.rows.iter().zip(lambda) {
             work.lambda[row] = *lambda;
         }
         outcome
     }
 
-    /// The motion of the joints with all multipliers. Rates are loaded.
+    /// Returns the motion of the inner system with all multipliers. The cache holds the velocities.
     pub(super) fn expand<'a>(
         &self,
         cx: &EvaluationContext,
         work: &'a mut TopologicalCache,
         at: &MotionPoint,
     ) -> MotionPoint<'a> {
-        // Where forces cannot be had the reactions are not known either.
+        // Without forces the reactions are unknown.
         if self.balance(cx, work, at.a, at.lambda).is_err() {
             work.lambda.fill(f64::NAN);
         }
         motion(work, &self.layout)
     }
 
-    /// The same with what redundant rows carry shared out.
-    fn shared<'a>(
+    /// Returns the motion with the reactions of redundant constraints distributed.
+    fn with_distributed_reactions<'a>(
         &self,
         cx: &EvaluationContext,
         work: &'a mut TopologicalCache,
@@ -113,15 +115,15 @@ impl Topological {
         if let Some(whole) = self
             .inner
             .full_constraints()
-            .filter(|_| !least.made.is_empty())
+            .filter(|_| !least.combination.is_empty())
         {
-            self.share_out(cx, whole, work, &mut least);
+            self.distribute_reactions(cx, whole, work, &mut least);
         }
         work.least = least;
         motion(work, l)
     }
 
-    fn share_out(
+    fn distribute_reactions(
         &self,
         cx: &EvaluationContext,
         whole: &dyn FullConstraintSet,
@@ -130,32 +132,34 @@ impl Topological {
     ) {
         let (l, n) = (&self.layout, self.layout.looped.len());
         let MinimumNormReactions {
-            spare,
+            redundant,
             all,
             changed,
             scale,
             normal,
             share,
-            made,
+            combination,
         } = least;
         let place = &work.here;
-        spare.clear();
-        spare.extend((0..l.rows.len()).filter(|k| !place.solved.contains(k)));
+        redundant.clear();
+        redundant.extend((0..l.rows.len()).filter(|k| !place.solved.contains(k)));
         if whole.multipliers(cx, &motion(work, l), all).is_err() {
             return;
         }
-        for ((&row, changed), made) in spare.iter().zip(&mut *changed).zip(&mut *made) {
+        for ((&row, changed), combination) in
+            redundant.iter().zip(&mut *changed).zip(&mut *combination)
+        {
             let place = &work.here;
-            for (x, &k) in made.iter_mut().zip(&place.dependent) {
+            for (x, &k) in combination.iter_mut().zip(&place.dependent) {
                 *x = -place.j[row * n + k] / l.weight[l.looped[k]];
             }
-            place.factor.solve_transposed(made);
-            for (x, &solved) in made.iter_mut().zip(&place.solved) {
+            place.factor.solve_transposed(combination);
+            for (x, &solved) in combination.iter_mut().zip(&place.solved) {
                 *x /= l.scale[solved];
             }
             let turn = |work: &mut TopologicalCache, sign: f64| {
                 work.lambda[l.rows[row]] += sign;
-                for (x, &solved) in made.iter().zip(&work.here.solved) {
+                for (x, &solved) in combination.iter().zip(&work.here.solved) {
                     work.lambda[l.rows[solved]] += sign * x;
                 }
             };
@@ -169,7 +173,7 @@ impl Topological {
                 *x -= all;
             }
         }
-        let count = spare.len();
+        let count = redundant.len();
         let a = normal.values();
         let dot = |x: &[f64], y: &[f64]| -> f64 {
             (x.iter().zip(y).zip(scale.iter()))
@@ -186,16 +190,16 @@ impl Topological {
             return;
         }
         normal.solve(share);
-        for ((&row, made), share) in spare.iter().zip(&*made).zip(&*share) {
+        for ((&row, combination), share) in redundant.iter().zip(&*combination).zip(&*share) {
             work.lambda[l.rows[row]] += share;
-            for (x, &solved) in made.iter().zip(&work.here.solved) {
+            for (x, &solved) in combination.iter().zip(&work.here.solved) {
                 work.lambda[l.rows[solved]] += share * x;
             }
         }
     }
 }
 
-/// The motion in work.
+/// Returns the motion in the cache.
 fn motion<'a>(work: &'a TopologicalCache, l: &CoordinateLayout) -> MotionPoint<'a> {
     MotionPoint {
         q: work.here.z(l),
@@ -229,7 +233,7 @@ impl Mechanism for Topological {
             Quantity::Joint(_, JointField::Force(_) | JointField::Moment(_))
         );
         if reaction {
-            let motion = self.shared(cx, work, at);
+            let motion = self.with_distributed_reactions(cx, work, at);
             return self.inner.evaluate(cx, quantity, &motion);
         }
         work.accelerate(l, at.a);
@@ -241,7 +245,7 @@ impl Mechanism for Topological {
 impl BodyAssembly for Topological {
     fn bodies(&self) -> &dyn Mechanism {
         match self.inner.body_assembly() {
-            Some(read_off) => read_off.bodies(),
+            Some(assembly) => assembly.bodies(),
             None => self,
         }
     }

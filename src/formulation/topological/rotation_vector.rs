@@ -1,5 +1,5 @@
-//! A rotation of a joint in a loop as a vector: q = base ∘ exp(ρ). Its coordinates are those of ρ, so that any of the three may be
-//! independent; base is chosen anew (ρ = 0) before ρ grows large.
+//! Rotation vectors of joints in loops: q = base ∘ exp(ρ). Any of the three coordinates of ρ may be independent; the base is reset (ρ = 0)
+//! before ρ becomes large.
 //!
 //! ```text
 //!   ω = T(ρ) ρ̇,     α = T(ρ) ρ̈ + (T_ρ ρ̇) ρ̇,      T = 1 − a₁ ρ~ + a₂ ρ~²
@@ -7,11 +7,11 @@
 
 use crate::linalg::rotation::{self, Vec3};
 
-/// a₁ = (1 − cos a)/a², a₂ = (a − sin a)/a³, and their derivatives by a².
+/// Returns a₁ = (1 − cos a)/a², a₂ = (a − sin a)/a³, and their derivatives with respect to a².
 fn factors(square: f64) -> [f64; 4] {
     let s = square;
     if s < 1e-2 {
-        // Series: the terms left out are below 1e-17.
+        // Series: the neglected terms are below 1e-17.
         [
             0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0)),
             1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362_880.0)),
@@ -31,7 +31,7 @@ fn factors(square: f64) -> [f64; 4] {
     }
 }
 
-/// (T_ρ u) u: what α has besides T ρ̈ for ρ̇ = u.
+/// Returns (T_ρ u) u, the bias of α besides T ρ̈ for ρ̇ = u.
 pub fn bias(rho: &Vec3, u: &Vec3) -> Vec3 {
     let [_, two, one_s, two_s] = factors(rho.norm_squared());
     let grows = 2.0 * rho.dot(u);
@@ -42,16 +42,16 @@ pub fn bias(rho: &Vec3, u: &Vec3) -> Vec3 {
 /// A rotation vector with its first two derivatives.
 pub type RotationMotion = [Vec3; 3];
 
-/// ω and α of a course.
+/// Returns ω and α of a rotation vector with its derivatives.
 fn rates([rho, u, n]: &RotationMotion) -> [Vec3; 2] {
     let t = rotation::tangent(rho);
     [t * u, t * n + bias(rho, u)]
 }
 
-/// Width of the difference: truncation e⁴ and rounding 1e-16/e are both below 1e-11 of the rates.
+/// Step of the difference: truncation e⁴ and rounding 1e-16/e are both below 1e-11 of the velocities.
 const WIDTH: f64 = 1e-3;
 
-/// How ω, α and Tᵀ f change along `by` with f held.
+/// Returns the derivatives of ω, α and Tᵀ f along `by` at constant f.
 pub fn varied(at: &RotationMotion, by: &RotationMotion, f: &Vec3) -> [Vec3; 3] {
     let mut out = [Vec3::zeros(); 3];
     for (k, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rates_are_those_of_the_rotation() {
+    fn velocities_agree_with_differences_of_the_rotation() {
         for size in [0.0, 1e-3, 0.0999, 0.1001, 0.8, 2.5] {
             let rho = size * Vec3::new(0.48, -0.6, 0.64);
             let (u, n) = (Vec3::new(0.3, 0.9, -0.4), Vec3::new(-0.7, 0.2, 0.5));

@@ -1,4 +1,4 @@
-//! The system in independent coordinates, pulled back from that of the joints.
+//! The equations of motion in independent coordinates.
 
 use super::kinematics::{CoordinateKind, CoordinateLayout};
 use super::{Topological, TopologicalCache};
@@ -10,25 +10,25 @@ use crate::formulation::{
 };
 use crate::linalg::rotation::{self, Vec3};
 
-/// Smallest pivot of J_d, over the largest, below which a step that fails fails because of it.
-const CLOSE: f64 = 1e-3;
-/// Part of the rates by which they may seem to jump in a step.
-const JUMPS: f64 = 0.25;
+/// Ratio of the smallest to the largest pivot of J_d below which a failed step is attributed to it.
+const NEARLY_SINGULAR: f64 = 1e-3;
+/// Largest apparent velocity jump in a step, relative to the velocities.
+const MAX_VELOCITY_JUMP: f64 = 0.25;
 
 impl TopologicalCache {
-    /// `z[0]` = P y at the position in work.
+    /// `z[0]` = P y at the current configuration.
     pub(super) fn carry(&mut self, l: &CoordinateLayout, y: &[f64]) {
         self.here.carry(l, y, &mut self.z[0]);
         self.here.to_joints(l, &mut self.z[0]);
     }
 
-    /// y = Pᵀ `z[k]`, which is lost.
+    /// y = Pᵀ `z[k]`, which is overwritten.
     pub(super) fn gather(&mut self, l: &CoordinateLayout, k: usize, y: &mut [f64]) {
         self.here.off_joints(l, &mut self.z[k]);
         self.here.gather(l, &self.z[k], y);
     }
 
-    /// `z[1]` = z̈ of own accelerations; rates are loaded.
+    /// `z[1]` = z̈ of independent accelerations. The cache holds the velocities.
     pub(super) fn accelerate(&mut self, l: &CoordinateLayout, a: &[f64]) {
         self.carry(l, a);
         let [z, out, ..] = &mut self.z;
@@ -37,7 +37,7 @@ impl TopologicalCache {
         }
     }
 
-    /// λ of all rows of the joints from the own ones; those of the loops are zero.
+    /// Writes λ of all inner constraints from the remaining ones; those of the loops are zero.
     pub(super) fn spread(&mut self, l: &CoordinateLayout, own: &[f64]) {
         self.lambda.fill(0.0);
         for (&row, lambda) in l.own.iter().zip(own) {
@@ -235,7 +235,7 @@ impl System for Topological {
         self.inner.constraint_scale(self.layout.own[row])
     }
 
-    /// The norm of what the error moves the bodies by.
+    /// The norm of the displacement of the bodies.
     fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let Some(mut guard) = self.at(q) else {
             return f64::NAN;
@@ -272,7 +272,7 @@ impl System for Topological {
 }
 
 impl ConfigurationSpace for Topological {
-    /// Not a number where the dependent coordinates do not follow.
+    /// Writes NaN if the dependent coordinates cannot be computed.
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         let (l, inner) = (&self.layout, &*self.inner);
         let work = &mut *self.lock();
@@ -290,7 +290,7 @@ impl ConfigurationSpace for Topological {
             }
             out.copy_from_slice(&here.q);
         } else {
-            // At the last good position.
+            // At the last valid configuration.
             work.lost = work.from.weakest(l);
             out.fill(f64::NAN);
         }
@@ -344,8 +344,8 @@ impl VelocityTransformation for Topological {
         evaluate: impl FnOnce(&[f64], &[f64]) -> R,
     ) -> Option<R> {
         let work = self.moving(q, v)?;
-        let place = &work.here;
-        Some(evaluate(place.z(&self.layout), &place.rates.z_dot))
+        let at = &work.here;
+        Some(evaluate(at.z(&self.layout), &at.rates.z_dot))
     }
 
     fn with_motion<R>(
@@ -378,13 +378,13 @@ impl VelocityTransformation for Topological {
 
 impl CoordinatePartitioning for Topological {
     fn repartition(&self, q: &mut [f64], v: &mut [f64]) -> bool {
-        self.choose_anew(q, v)
+        self.repartition_at(q, v)
     }
 
     fn conditioning(&self, q: &[f64]) -> f64 {
         match self.rechoose {
             true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
-            // It has to come to its end.
+            // A fixed partition ends where it becomes singular.
             false => 1.0,
         }
     }
@@ -392,7 +392,7 @@ impl CoordinatePartitioning for Topological {
     fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
         let lost = {
             let work = self.lock();
-            let close = work.from.factor.regular < CLOSE;
+            let close = work.from.factor.regular < NEARLY_SINGULAR;
             let weakest = work.from.weakest(&self.layout).filter(|_| close);
             work.lost.or(weakest)?
         };
@@ -425,11 +425,11 @@ impl CoordinatePartitioning for Topological {
             a0[k] += r0.x_bias[k];
             a1[k] += r1.x_bias[k];
         }
-        // A coordinate that turns back where its choice ends, while the mechanism would go on, turns all the others back at once.
+        // An independent coordinate that reverses at a singularity of the partition reverses all the others at once.
         let jump = l.length(|k| r1.x_dot[k] - r0.x_dot[k] - 0.5 * h * (a0[k] + a1[k]));
         let speed = l.length(|k| r0.x_dot[k]).max(l.length(|k| r1.x_dot[k]));
         let turns = h * (l.length(|k| a0[k]) + l.length(|k| a1[k]));
-        if !(jump <= JUMPS * (speed + turns) + slack) {
+        if !(jump <= MAX_VELOCITY_JUMP * (speed + turns) + slack) {
             work.lost = work.here.weakest(l);
             return f64::NAN;
         }

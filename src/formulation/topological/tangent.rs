@@ -1,4 +1,4 @@
-//! S in independent coordinates, column by column. A coordinate that is varied takes the dependent ones with it:
+//! The tangent matrix S in independent coordinates, column by column. A variation of an independent coordinate varies the dependent ones:
 //!
 //! ```text
 //!   δy:    δx = w = R e       J δẋ = −H[ẋ, w]       J δẍ = −( H[ẍ, w] + 2 H[ẋ, δẋ] + H'[ẋ, ẋ, w] )
@@ -6,9 +6,9 @@
 //!   S e = Pᵀ [ (m M + c C) δż + c M δz̈ ] T⁻¹ + k { Pᵀ [ K δz + C δż + M δz̈ ] + Rᵀ (δB)ᵀ F }
 //! ```
 //!
-//! K is that of the joints with all multipliers, those of the loops from the balance (`quantity`): F = M z̈ − f + Gᵀλ then has
-//! nothing along the dependent coordinates, so that the change of R, which stands in their rows alone, does not appear. H[a, b] is
-//! (γ(a + b) − γ(a − b))/4, exact as γ is a quadratic form; H' is a difference of γ.
+//! K is that of the inner system with all multipliers, those of the loops from equilibrium (`quantity`). F = M z̈ − f + Gᵀλ then vanishes
+//! along the dependent coordinates, so that the derivative of R, nonzero in their rows only, does not appear. H[a, b] =
+//! (γ(a + b) − γ(a − b))/4 is exact, since γ is a quadratic form; H' is a difference of γ.
 
 use super::kinematics::{CoordinateKind, CoordinateLayout, Kinematics};
 use super::rotation_vector;
@@ -17,13 +17,13 @@ use crate::formulation::relative::closure::ClosureConstraints;
 use crate::formulation::{Evaluated, EvaluationContext, MotionPoint, TangentWeights};
 use crate::linalg::rotation::{self, Vec3};
 
-/// Width of the difference of γ, of the mechanism's size: truncation is its fourth power, rounding 1e-16 over it.
+/// Step of the difference of γ, relative to the characteristic length: truncation is its fourth power, rounding 1e-16 over it.
 const WIDTH: f64 = 1e-3;
 
-/// Scratch.
+/// Scratch vectors of the tangent matrix.
 #[derive(Debug, Default)]
 pub(super) struct TopologicalTangentWorkspace {
-    /// C and K of the joints, by rows.
+    /// C and K of the inner system, by rows.
     damping: Vec<f64>,
     stiffness: Vec<f64>,
     bend: Curvature,
@@ -38,7 +38,7 @@ pub(super) struct TopologicalTangentWorkspace {
     sum: Vec<f64>,
     unit: Vec<f64>,
     own: Vec<f64>,
-    /// Columns of the rates, by rows.
+    /// Columns that T⁻¹ multiplies, by rows.
     rates: Vec<f64>,
 }
 
@@ -71,7 +71,7 @@ impl TopologicalTangentWorkspace {
     }
 }
 
-/// What the curvature of the rows adds up to.
+/// Sums of curvature terms of the loop constraints.
 #[derive(Debug, Default)]
 struct Curvature {
     sum: Vec<f64>,
@@ -95,7 +95,7 @@ impl Curvature {
         b: &[f64],
     ) {
         let s = l.length(|k| a[k]) / l.length(|k| b[k]);
-        // One of them rests.
+        // One of them is zero.
         if !(s > 0.0 && s.is_finite()) {
             return;
         }
@@ -125,7 +125,7 @@ impl Curvature {
         }
         let e = WIDTH / size;
         for (k, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-            // Coordinates outside of the loops stay: no row of a loop knows them.
+            // Loop constraints do not depend on coordinates outside of loops.
             self.moved.fill(0.0);
             for &i in &l.looped {
                 self.moved[i] = k * e * w[i];
@@ -150,7 +150,7 @@ fn add_times(factor: f64, a: &[f64], x: &[f64], out: &mut [f64]) {
 }
 
 impl Topological {
-    /// Entries of S by rows. Rates are loaded.
+    /// Writes the entries of S by rows. The cache holds the velocities.
     pub(super) fn stiffness(
         &self,
         cx: &EvaluationContext,
@@ -176,7 +176,7 @@ impl Topological {
         outcome
     }
 
-    /// C and K of the joints, ẍ and F.
+    /// Loads C and K of the inner system, ẍ and F.
     fn matrices(
         &self,
         cx: &EvaluationContext,
@@ -319,7 +319,7 @@ impl Topological {
     }
 }
 
-/// δz, δż, δz̈ and (δB)ᵀ F of δx, δẋ, δẍ.
+/// Writes δz, δż, δz̈ and (δB)ᵀ F of δx, δẋ, δẍ.
 fn vary(l: &CoordinateLayout, at: &Kinematics, work: &mut TopologicalTangentWorkspace) {
     for (z, x) in work.z.iter_mut().zip(&work.x) {
         z.copy_from_slice(x);

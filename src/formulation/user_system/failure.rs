@@ -1,8 +1,8 @@
-//! What somebody's code has refused, and whom that is told to.
+//! Failures of user callbacks, kept until an evaluation can report them.
 //!
-//! A refusal in a place that cannot tell it waits: "not here" for the next force or matrix at the same time (another
-//! time is another attempt, which has to be judged anew), "stop" for the next one at all. Until then the error norm is NaN, so no
-//! step is accepted. What was refused last is kept for the sentence of the call.
+//! A failure is pending if the evaluation in which it occurred cannot return it: a recoverable one until the next force or matrix at
+//! the same time (another time belongs to another trial step), a fatal one until the next force or matrix at any time. Meanwhile the
+//! error norm is NaN, so that no step is accepted. The last failure is kept for the error message.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,63 +10,63 @@ use std::sync::{Mutex, PoisonError};
 use super::{Callback, CallbackResult};
 use crate::formulation::{Evaluated, EvaluationFailure};
 
-/// What was wrong.
+/// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FailureKind {
-    /// The function answered this instead of 0.
+    /// The callback returned this instead of 0.
     Answered(CallbackResult),
-    /// It wrote NaN or infinity at this index.
+    /// The callback wrote NaN or infinity at this index.
     NotFinite(usize, f64),
 }
 
-/// Something refused.
+/// Failure of a callback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallbackFailure {
-    /// By whom.
+    /// The callback.
     pub part: Callback,
-    /// When (s); NaN where the function is not told the time.
+    /// Time (s); NaN if the callback does not get the time.
     pub time: f64,
-    /// Why.
+    /// Kind.
     pub what: FailureKind,
-    /// The run has to end, whatever the integrator could still do.
+    /// The simulation stops, although a smaller step might succeed.
     pub ends: bool,
 }
 
 #[derive(Default)]
-struct Memory {
+struct FailureRecord {
     last: Option<CallbackFailure>,
-    waiting: Option<(EvaluationFailure, f64)>,
+    pending: Option<(EvaluationFailure, f64)>,
 }
 
-/// The memory of refusals; quiet and cheap as long as there are none.
+/// The failures of a user-defined system. Without failures, queries cost one atomic load.
 #[derive(Default)]
 pub struct CallbackFailures {
     any: AtomicBool,
-    waiting: AtomicBool,
-    memory: Mutex<Memory>,
+    pending: AtomicBool,
+    record: Mutex<FailureRecord>,
 }
 
 impl CallbackFailures {
-    fn with<T>(&self, action: impl FnOnce(&mut Memory) -> T) -> T {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = action(&mut memory);
-        self.waiting
-            .store(memory.waiting.is_some(), Ordering::Relaxed);
-        self.any.store(memory.last.is_some(), Ordering::Relaxed);
+    fn with<T>(&self, action: impl FnOnce(&mut FailureRecord) -> T) -> T {
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = action(&mut record);
+        self.pending
+            .store(record.pending.is_some(), Ordering::Relaxed);
+        self.any.store(record.last.is_some(), Ordering::Relaxed);
         result
     }
 
-    fn note(&self, trouble: CallbackFailure) {
-        self.with(|memory| {
-            // What ends the run is not talked over by what follows from it.
-            if !memory.last.is_some_and(|last| last.ends) {
-                memory.last = Some(trouble);
+    fn note(&self, failure: CallbackFailure) {
+        self.with(|record| {
+            // A fatal failure is not replaced by its consequences.
+            if !record.last.is_some_and(|last| last.ends) {
+                record.last = Some(failure);
             }
         });
     }
 
-    /// An answer and the numbers that came with it. Numbers that are not finite are a refusal too.
-    pub(super) fn judge(
+    /// Checks the return value and the output of a callback; output that is not finite is a failure too.
+    pub(super) fn check(
         &self,
         part: Callback,
         time: f64,
@@ -98,16 +98,16 @@ impl CallbackFailures {
         })
     }
 
-    /// A fault that cannot be told here.
-    pub(super) fn postpone(&self, fault: EvaluationFailure, time: f64) {
-        self.with(|memory| {
-            if !matches!(memory.waiting, Some((EvaluationFailure::Fatal(_), _))) {
-                memory.waiting = Some((fault, time));
+    /// Keeps a failure that cannot be reported in this evaluation.
+    pub(super) fn postpone(&self, failure: EvaluationFailure, time: f64) {
+        self.with(|record| {
+            if !matches!(record.pending, Some((EvaluationFailure::Fatal(_), _))) {
+                record.pending = Some((failure, time));
             }
         });
     }
 
-    /// Every refusal of these parts ends the run.
+    /// Keeps a fatal failure of a callback.
     pub(super) fn stop(&self, part: Callback, time: f64, answer: CallbackResult) {
         self.note(CallbackFailure {
             part,
@@ -118,7 +118,7 @@ impl CallbackFailures {
         self.postpone(EvaluationFailure::Fatal(answer), time);
     }
 
-    /// The same for numbers.
+    /// Keeps a fatal failure if the output is not finite.
     pub(super) fn stop_if_not_finite(&self, part: Callback, time: f64, out: &[f64]) {
         if let Some(i) = out.iter().position(|x| !x.is_finite()) {
             self.note(CallbackFailure {
@@ -131,18 +131,18 @@ impl CallbackFailures {
         }
     }
 
-    /// Tells what waits.
-    pub(super) fn tell(&self, time: f64) -> Evaluated {
-        if !self.waiting() {
+    /// Returns the pending failure.
+    pub(super) fn report(&self, time: f64) -> Evaluated {
+        if !self.is_pending() {
             return Ok(());
         }
-        self.with(|memory| match memory.waiting {
-            Some((fault @ EvaluationFailure::Fatal(_), _)) => Err(fault),
-            Some((fault, then)) => {
-                memory.waiting = None;
-                // A part that is not told the time may mean this attempt or the one before: once more is safe.
+        self.with(|record| match record.pending {
+            Some((failure @ EvaluationFailure::Fatal(_), _)) => Err(failure),
+            Some((failure, then)) => {
+                record.pending = None;
+                // A callback without time may belong to this trial step or to the one before: failing once more is safe.
                 match then == time || then.is_nan() {
-                    true => Err(fault),
+                    true => Err(failure),
                     false => Ok(()),
                 }
             }
@@ -150,23 +150,23 @@ impl CallbackFailures {
         })
     }
 
-    /// Does a refusal wait to be told?
-    pub fn waiting(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed)
+    /// Whether a failure is pending.
+    pub fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Relaxed)
     }
 
-    /// What was refused last, and all forgotten.
+    /// Returns the last failure and forgets all.
     pub fn take(&self) -> Option<CallbackFailure> {
-        if !self.any.load(Ordering::Relaxed) && !self.waiting() {
+        if !self.any.load(Ordering::Relaxed) && !self.is_pending() {
             return None;
         }
-        self.with(|memory| {
-            memory.waiting = None;
-            memory.last.take()
+        self.with(|record| {
+            record.pending = None;
+            record.last.take()
         })
     }
 
-    /// All forgotten.
+    /// Forgets all failures.
     pub fn clear(&self) {
         self.take();
     }
@@ -177,43 +177,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn not_here_waits_for_the_same_time_only_and_is_told_once() {
-        let troubles = CallbackFailures::default();
-        troubles.postpone(EvaluationFailure::Recoverable(3), 1.0);
-        assert!(troubles.waiting());
-        assert_eq!(troubles.tell(1.0), Err(EvaluationFailure::Recoverable(3)));
-        assert_eq!(troubles.tell(1.0), Ok(()));
-        troubles.postpone(EvaluationFailure::Recoverable(3), 1.0);
-        assert_eq!(troubles.tell(0.5), Ok(()));
-        assert!(!troubles.waiting());
+    fn a_recoverable_failure_is_reported_once_and_only_at_its_time() {
+        let failures = CallbackFailures::default();
+        failures.postpone(EvaluationFailure::Recoverable(3), 1.0);
+        assert!(failures.is_pending());
+        assert_eq!(failures.report(1.0), Err(EvaluationFailure::Recoverable(3)));
+        assert_eq!(failures.report(1.0), Ok(()));
+        failures.postpone(EvaluationFailure::Recoverable(3), 1.0);
+        assert_eq!(failures.report(0.5), Ok(()));
+        assert!(!failures.is_pending());
     }
 
     #[test]
-    fn stop_is_told_until_it_is_taken_and_is_not_talked_over() {
-        let troubles = CallbackFailures::default();
-        troubles.stop(Callback::Events, 1.0, 5);
+    fn a_fatal_failure_is_reported_until_it_is_taken() {
+        let failures = CallbackFailures::default();
+        failures.stop(Callback::Events, 1.0, 5);
         assert_eq!(
-            troubles.judge(Callback::Force, 2.0, 7, &[]),
+            failures.check(Callback::Force, 2.0, 7, &[]),
             Err(EvaluationFailure::Recoverable(7))
         );
-        troubles.postpone(EvaluationFailure::Recoverable(7), 2.0);
-        assert_eq!(troubles.tell(2.0), Err(EvaluationFailure::Fatal(5)));
-        assert_eq!(troubles.tell(3.0), Err(EvaluationFailure::Fatal(5)));
-        let last = troubles.take().unwrap();
+        failures.postpone(EvaluationFailure::Recoverable(7), 2.0);
+        assert_eq!(failures.report(2.0), Err(EvaluationFailure::Fatal(5)));
+        assert_eq!(failures.report(3.0), Err(EvaluationFailure::Fatal(5)));
+        let last = failures.take().unwrap();
         assert_eq!(
             (last.part, last.what, last.ends),
             (Callback::Events, FailureKind::Answered(5), true)
         );
-        assert_eq!((troubles.take(), troubles.tell(4.0)), (None, Ok(())));
+        assert_eq!((failures.take(), failures.report(4.0)), (None, Ok(())));
     }
 
     #[test]
-    fn the_first_number_that_is_not_finite_is_named() {
-        let troubles = CallbackFailures::default();
+    fn the_first_value_that_is_not_finite_is_reported() {
+        let failures = CallbackFailures::default();
         let out = [1.0, f64::INFINITY, f64::NAN];
-        let told = troubles.judge(Callback::Constraint, 0.25, 0, &out);
-        assert_eq!(told, Err(EvaluationFailure::Recoverable(0)));
-        let last = troubles.take().unwrap();
+        let reported = failures.check(Callback::Constraint, 0.25, 0, &out);
+        assert_eq!(reported, Err(EvaluationFailure::Recoverable(0)));
+        let last = failures.take().unwrap();
         assert_eq!(last.what, FailureKind::NotFinite(1, f64::INFINITY));
         assert_eq!((last.part, last.time), (Callback::Constraint, 0.25));
     }

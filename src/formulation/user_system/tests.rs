@@ -1,24 +1,25 @@
-//! Everything that is differenced against the same thing given.
+//! Difference approximations against callbacks that give the same derivatives.
 
 use super::*;
 use crate::formulation::derivative_check::{DerivativeCheck, check};
+use crate::formulation::{Dimensions, MotionPoint, Sparsity, TangentWeights};
 use crate::linalg::norm::weighted_rms;
 
-/// Two coupled angles and a slide, made to have no zero derivative anywhere:
+/// Two coupled angles and a displacement, without zero derivatives:
 ///
 /// ```text
 ///   M = [2 + cos q₂, ¼ sin q₁, 0;  ¼ sin q₁, 1 + q₁², 0;  0, 0, 3]
 ///   f = (−sin q₁ − ½ v₁ v₂ + u,  p q₁ q₂ − v₂³,  −4 q₃ − 0.1 v₃ + q₁²)
 ///   Φ = (q₁² + sin q₂ − q₃ − cos(2 t) − u q₁,  q₂ q₃ − t²)
 /// ```
-struct Made {
+struct TestEquations {
     absent: Vec<Callback>,
 }
 
-impl UserEquations for Made {
-    fn has(&self, part: Callback) -> bool {
-        let known = matches!(
-            part,
+impl UserEquations for TestEquations {
+    fn has(&self, callback: Callback) -> bool {
+        let given = matches!(
+            callback,
             Callback::Mass
                 | Callback::MassTimes
                 | Callback::Force
@@ -31,17 +32,22 @@ impl UserEquations for Made {
                 | Callback::ConstraintRate
                 | Callback::Convective
         );
-        known && !self.absent.contains(&part)
+        given && !self.absent.contains(&callback)
     }
 
-    fn evaluate(&self, part: Callback, at: &CallbackArguments, out: &mut [f64]) -> CallbackResult {
+    fn evaluate(
+        &self,
+        callback: Callback,
+        at: &CallbackArguments,
+        out: &mut [f64],
+    ) -> CallbackResult {
         let [q1, q2, q3] = [at.q[0], at.q[1], at.q[2]];
         let (t, u, p) = (at.cx.t, at.cx.u[0], at.cx.p[0]);
         let (u1, u2) = (at.cx.u_dot[0], at.cx.u_ddot[0]);
         let off = 0.25 * q1.sin();
         let fill = |out: &mut [f64], rows: [[f64; 3]; 3]| out.copy_from_slice(rows.as_flattened());
         let at_v = || [at.v[0], at.v[1], at.v[2]];
-        match part {
+        match callback {
             Callback::Mass => fill(
                 out,
                 [
@@ -120,7 +126,7 @@ impl UserEquations for Made {
                     - u2 * q1;
                 out[1] = 2.0 * v2 * v3 - 2.0;
             }
-            _ => unreachable!("{part:?} is not given"),
+            _ => unreachable!("{callback:?} is not given"),
         }
         0
     }
@@ -152,9 +158,9 @@ fn shape() -> UserSystemShape {
     }
 }
 
-fn made(absent: &[Callback]) -> UserSystem<Made> {
+fn system_without(absent: &[Callback]) -> UserSystem<TestEquations> {
     let absent = absent.to_vec();
-    UserSystem::new(Made { absent }, shape()).unwrap()
+    UserSystem::new(TestEquations { absent }, shape()).unwrap()
 }
 
 const CX: EvaluationContext = EvaluationContext {
@@ -170,7 +176,7 @@ const V: [f64; 3] = [1.2, -0.8, 0.5];
 const A: [f64; 3] = [-2.0, 3.0, 1.0];
 const L: [f64; 2] = [4.0, -5.0];
 
-fn tangent(system: &UserSystem<Made>, [mass, damping, stiffness]: [f64; 3]) -> Vec<f64> {
+fn tangent(system: &UserSystem<TestEquations>, [mass, damping, stiffness]: [f64; 3]) -> Vec<f64> {
     let weights = TangentWeights {
         mass,
         damping,
@@ -189,16 +195,16 @@ fn tangent(system: &UserSystem<Made>, [mass, damping, stiffness]: [f64; 3]) -> V
         &weights,
         &mut out,
     ))
-    .expect("the code never refuses");
+    .expect("the callbacks never fail");
     out
 }
 
-fn far(a: &[f64], b: &[f64]) -> f64 {
+fn max_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |d, (a, b)| d.max((a - b).abs()))
 }
 
 #[test]
-fn the_made_system_is_right_where_it_is_given() {
+fn the_callbacks_agree_with_differences() {
     let at = MotionPoint {
         q: &Q,
         v: &V,
@@ -209,21 +215,21 @@ fn the_made_system_is_right_where_it_is_given() {
         energy: false,
         ..DerivativeCheck::default()
     };
-    check(&made(&[]), &CX, &at, &options).unwrap_or_else(|wrong| panic!("{wrong}"));
+    check(&system_without(&[]), &CX, &at, &options).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
 #[test]
-fn each_matrix_that_is_left_out_is_differenced_to_the_accuracy_newton_needs() {
-    let given = made(&[]);
+fn matrices_without_callback_are_as_accurate_as_newton_needs() {
+    let given = system_without(&[]);
     let only = |k: usize| std::array::from_fn(|i| if i == k { 1.0 } else { 0.0 });
     // M from M a and back: no difference at all.
     for absent in [Callback::Mass, Callback::MassTimes] {
-        let left = made(&[absent]);
-        assert_eq!(tangent(&left, only(0)), tangent(&given, only(0)));
+        let differenced = system_without(&[absent]);
+        assert_eq!(tangent(&differenced, only(0)), tangent(&given, only(0)));
         let [mut a, mut b] = [[0.0; 3]; 2];
-        left.mass_times(&CX, &Q, &A, &mut a);
+        differenced.mass_times(&CX, &Q, &A, &mut a);
         given.mass_times(&CX, &Q, &A, &mut b);
-        assert!(far(&a, &b) < 1e-15, "{a:?} {b:?}");
+        assert!(max_difference(&a, &b) < 1e-15, "{a:?} {b:?}");
     }
     // ε^(2/3) = 4e-11 times derivatives of order ten.
     let cases: [(usize, &[Callback]); 6] = [
@@ -242,40 +248,50 @@ fn each_matrix_that_is_left_out_is_differenced_to_the_accuracy_newton_needs() {
         ),
     ];
     for (k, absent) in cases {
-        let error = far(&tangent(&made(absent), only(k)), &tangent(&given, only(k)));
+        let error = max_difference(
+            &tangent(&system_without(absent), only(k)),
+            &tangent(&given, only(k)),
+        );
         assert!(error < 1e-9, "{absent:?}: {error:.1e}");
     }
     // A difference of a difference: 1e-12 of G over the step 6e-6.
-    let both = made(&[Callback::ReactionByQ, Callback::Jacobian]);
-    let error = far(&tangent(&both, only(2)), &tangent(&given, only(2)));
+    let both = system_without(&[Callback::ReactionByQ, Callback::Jacobian]);
+    let error = max_difference(&tangent(&both, only(2)), &tangent(&given, only(2)));
     assert!(error < 1e-6, "{error:.1e}");
 }
 
 #[test]
-fn what_enters_the_result_is_differenced_to_ten_digits() {
-    let given = made(&[]);
-    let left = made(&[Callback::Jacobian]);
+fn derivatives_that_affect_the_result_have_ten_digits() {
+    let given = system_without(&[]);
+    let differenced = system_without(&[Callback::Jacobian]);
     let [mut a, mut b] = [[0.0; 6]; 2];
-    left.jacobian(&CX, &Q, &mut a);
+    differenced.jacobian(&CX, &Q, &mut a);
     given.jacobian(&CX, &Q, &mut b);
-    assert!(far(&a, &b) < 3e-12, "G: {:.1e}", far(&a, &b));
+    assert!(
+        max_difference(&a, &b) < 3e-12,
+        "G: {:.1e}",
+        max_difference(&a, &b)
+    );
 
-    let rate = |system: &UserSystem<Made>| {
+    let rate = |system: &UserSystem<TestEquations>| {
         let mut out = [0.0; 2];
         system.constraint_rate(&CX, &Q, &mut out);
         out
     };
-    let error = far(&rate(&made(&[Callback::ConstraintRate])), &rate(&given));
+    let error = max_difference(
+        &rate(&system_without(&[Callback::ConstraintRate])),
+        &rate(&given),
+    );
     // ε / 1e-4
     assert!(error < 1e-11, "rate: {error:.1e}");
 
-    let convective = |system: &UserSystem<Made>| {
+    let bias = |system: &UserSystem<TestEquations>| {
         let mut out = [0.0; 2];
         system.constraint_acceleration_bias(&CX, &Q, &V, &mut out);
         out
     };
-    let exact = convective(&given);
-    let by_jacobian = far(&convective(&made(&[Callback::Convective])), &exact);
+    let exact = bias(&given);
+    let by_jacobian = max_difference(&bias(&system_without(&[Callback::Convective])), &exact);
     assert!(by_jacobian < 1e-10, "{by_jacobian:.1e}");
     // ε / (1e-3)²
     let absent = [
@@ -283,7 +299,7 @@ fn what_enters_the_result_is_differenced_to_ten_digits() {
         Callback::Jacobian,
         Callback::ConstraintRate,
     ];
-    let by_position = far(&convective(&made(&absent)), &exact);
+    let by_position = max_difference(&bias(&system_without(&absent)), &exact);
     assert!(by_position < 1e-8, "{by_position:.1e}");
 }
 
@@ -312,34 +328,34 @@ fn columns_that_share_no_row_are_displaced_together() {
 }
 
 #[test]
-fn what_is_not_enough_is_refused_by_name() {
-    let refusal = |absent: &[Callback], change: fn(&mut UserSystemShape)| {
+fn missing_callbacks_and_wrong_dimensions_are_named() {
+    let message = |absent: &[Callback], change: fn(&mut UserSystemShape)| {
         let mut shape = shape();
         change(&mut shape);
         let absent = absent.to_vec();
-        match UserSystem::new(Made { absent }, shape) {
+        match UserSystem::new(TestEquations { absent }, shape) {
             Ok(_) => panic!("accepted"),
             Err(error) => error.to_string(),
         }
     };
     let nothing = |_: &mut UserSystemShape| {};
-    assert!(refusal(&[Callback::Force], nothing).starts_with("force = NULL"));
-    assert!(refusal(&[Callback::Constraint], nothing).starts_with("constraint = NULL"));
+    assert!(message(&[Callback::Force], nothing).starts_with("force = NULL"));
+    assert!(message(&[Callback::Constraint], nothing).starts_with("constraint = NULL"));
     assert!(
-        refusal(&[Callback::Mass, Callback::MassTimes], nothing).starts_with("mass, mass_times")
+        message(&[Callback::Mass, Callback::MassTimes], nothing).starts_with("mass, mass_times")
     );
-    assert!(refusal(&[], |s| s.size.ne = 1).starts_with("events = NULL"));
-    assert!(refusal(&[], |s| s.size.nq = 4).starts_with("nq = 4"));
-    assert!(refusal(&[], |s| s.size.nv = 0).starts_with("nv = 0"));
-    let outside = refusal(&[], |s| s.pattern.jacobian[0] = (2, 0));
+    assert!(message(&[], |s| s.size.ne = 1).starts_with("events = NULL"));
+    assert!(message(&[], |s| s.size.nq = 4).starts_with("nq = 4"));
+    assert!(message(&[], |s| s.size.nv = 0).starts_with("nv = 0"));
+    let outside = message(&[], |s| s.pattern.jacobian[0] = (2, 0));
     assert!(outside.contains("row 2, column 0"), "{outside}");
-    let twice = refusal(&[], |s| s.pattern.tangent[1] = (0, 0));
+    let twice = message(&[], |s| s.pattern.tangent[1] = (0, 0));
     assert!(twice.contains("row 0, column 0 twice"), "{twice}");
 }
 
 #[test]
-fn the_closure_of_a_row_is_judged_against_what_its_terms_are() {
-    let system = made(&[]);
+fn constraints_are_scaled_by_the_magnitude_of_their_terms() {
+    let system = system_without(&[]);
     // |2 q₁ − u| + |cos q₂| + 1 and |q₃| + |q₂| at the start, all weights 1, t = 0.
     assert!((system.constraint_scale(0) - (0.1 + 0.4f64.cos() + 1.0)).abs() < 1e-15);
     assert!((system.constraint_scale(1) - 1.1).abs() < 1e-15);

@@ -80,7 +80,7 @@ impl Workspace {
         report: &mut StartReport,
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
-        let singular = self.singular_start(p, s, report, stats)?;
+        let singular = self.start_in_singularity(p, s, report, stats)?;
         if !singular {
             let State {
                 t,

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::formulation::system::{MotionPoint, System};
 use crate::integrator::accelerations::{InitialGuess, JerkPoint};
+use crate::integrator::singular_accelerations::SingularPoint;
 use crate::integrator::state::{State, Statistics};
 use crate::integrator::tolerances::{CONSISTENT_VELOCITY, JERK_RESIDUAL, OPEN_AFTER_ASSEMBLY};
 use crate::integrator::trial::{StepFailure, Trial};
@@ -106,8 +107,16 @@ impl Workspace {
             ..
         } = &mut *y;
         acc.copy_from_slice(&s.acc);
-        let at = (&q[..], &v[..], &s.scale[..]);
-        if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
+        let at = SingularPoint {
+            t: *t,
+            q,
+            v,
+            scale: &s.scale,
+            acc,
+            lambda,
+            jerk,
+        };
+        if self.two_sided_accelerations(p, at, pivots, stats)? {
             return Ok(());
         }
         self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
@@ -127,22 +136,19 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
         let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
+        if self.two_sided_accelerations(p, SingularPoint::of(s), pivots, stats)? {
+            s.lambda_dot.fill(0.0);
+            s.restart_history();
+            return Ok(());
+        }
         let State {
             t,
             q,
             v,
             acc,
             lambda,
-            jerk,
-            scale,
             ..
         } = &mut *s;
-        let at = (&q[..], &v[..], &scale[..]);
-        if self.two_sided_accelerations(p, *t, at, pivots, acc, lambda, jerk, stats)? {
-            s.lambda_dot.fill(0.0);
-            s.restart_history();
-            return Ok(());
-        }
         self.accelerations(p, PhasePoint { t: *t, q, v }, acc, lambda, stats)?;
         self.restart(p, s, stats)
     }

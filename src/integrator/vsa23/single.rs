@@ -59,12 +59,13 @@ pub fn single_step(
     let mut out = SingleDegree::default();
     core.select_active(system, &s);
     method.select(&p, &s);
-    method.forget(&p);
+    method.drop_factors(&p);
     let norm = StageNorm::at(system, q);
     method
         .solve(&mut core, &p, &s, h, norm, &mut out.statistics)
         .map_err(|r: StepFailure| r.error(system, t, h))?;
-    let (CollocationPoint { x: a, .. }, CollocationPoint { x, .. }) = (&method.alpha, &method.beta);
+    let (CollocationPoint { x: a, .. }, CollocationPoint { x, .. }) =
+        (&method.quadratic, &method.cubic);
     let along = |f: &dyn Fn(usize) -> f64| (0..size.nv).map(f).collect::<Vec<f64>>();
     out.quadratic = [
         along(&|i| q[i] + h * (v[i] + 0.5 * h * a[i])),
@@ -79,7 +80,7 @@ pub fn single_step(
     method.error_at_end(acc, h, &mut out.error);
     out.error_at_points = vec![0.0; size.nv];
     method.error_at_points(&mut out.error_at_points);
-    out.open = [method.alpha.open, method.beta.open];
+    out.open = [method.quadratic.open, method.cubic.open];
     let cx = core.inputs.at(&p, t + h);
     let mut phi = vec![0.0; size.nc];
     system.constraint(&cx, &out.quadratic[0], &mut phi);

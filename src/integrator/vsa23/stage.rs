@@ -1,5 +1,5 @@
-//! Newton's iteration for one equilibrium point: balance and closure at t_n + τh for a motion that is linear in its
-//! unknown x.
+//! Newton's iteration for one collocation point: the equations of motion and the constraints at t_n + τh, for a motion that is
+//! linear in its unknown x.
 //!
 //! ```text
 //!   q = q_n + τh v_n + p₂h² q̈_n + p₆h² x,   v = v_n + p₃h q̈_n + p₅h x,   q̈ = p₀ q̈_n + p₄ x
@@ -7,33 +7,37 @@
 //!   [ G                      0  ] [ dλ ] = − [ Φ/(p₆h²)      ]
 //! ```
 //!
-//! x, q and v move by increments, see theory.md. After each iteration the residual is evaluated: its contraction
-//! times the increment is what the next iteration would change.
+//! x, q and v change by increments, see theory.md. The residual is evaluated after each iteration: its contraction times the
+//! increment is the increment of the next one.
 
 use super::super::newton::{culprit, largest};
 use super::super::state::{State, Statistics};
-use super::super::workspace::{Culprit, Problem, StepFailure, Workspace, first_not_finite};
+use super::super::trial::{Culprit, StepFailure};
+use super::super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::refinement::RefinementOptions;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::formulation::system::{Dimensions, MotionPoint, System, TangentWeights};
 use crate::linalg::norm::max_abs;
 
-/// Iterations before an attempt is given up.
+/// Iterations before a trial step fails.
 const LIMIT: u32 = 12;
-/// Above this contraction the factorisation is made anew.
-const POOR_RATE: f64 = 0.1;
-/// Residual of the linear equations, relative.
+/// Contraction above which the matrix is factorised again.
+const POOR_CONTRACTION: f64 = 0.1;
+/// Contraction above which the iteration diverges.
+const DIVERGENCE: f64 = 1e3;
+/// Residual of the linear equations, relative, and the refinements to get there.
 const SOLVED: f64 = 1e-10;
+const REFINEMENTS: usize = 6;
 /// Force residuals below this part of the forces are rounding.
 const ROUNDING: f64 = 1e-13;
-/// Closure at the point: this part of Newton's tolerance, for it is divided by h² on the way to the accelerations ...
+/// Constraint residual at the point over Newton's tolerance: it is divided by h² to become an acceleration ...
 const CLOSED: f64 = 1e-2;
-/// ... but never finer than rounding of the coordinates, relative.
+/// ... but not below rounding of the coordinates, relative.
 const CLOSED_ROUNDING: f64 = 4e-14;
-/// Opening of rows that are left out because they follow from the others, over the closure of those.
-const LEFT_OPEN: f64 = 1e3;
+/// Residual of redundant constraints over that of the others, above which they are no longer redundant.
+const REDUNDANT_RATIO: f64 = 1e3;
 
-/// The numbers p of a scheme.
+/// The coefficients p of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct StageWeights {
     /// τ
@@ -52,14 +56,35 @@ pub struct StageWeights {
     pub stiffness: f64,
 }
 
-/// An equilibrium point and the unknown that leads to it.
+/// One stage of a step: a scheme from the state `s` with step size `h`.
+#[derive(Clone, Copy)]
+pub struct Stage<'a> {
+    pub s: &'a State,
+    pub h: f64,
+    pub weights: StageWeights,
+    pub norm: StageNorm,
+}
+
+impl Stage<'_> {
+    /// Time of the collocation point (s).
+    fn t(&self) -> f64 {
+        self.s.t + self.weights.at * self.h
+    }
+
+    /// p₆h², the displacement for a unit of x.
+    fn displacement(&self) -> f64 {
+        self.weights.stiffness * self.h * self.h
+    }
+}
+
+/// A collocation point and the unknown that leads to it.
 pub struct CollocationPoint {
     pub x: Vec<f64>,
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub acc: Vec<f64>,
     pub lambda: Vec<f64>,
-    /// Largest opening of the constraints there, over their scale.
+    /// Largest scaled constraint residual there.
     pub open: f64,
 }
 
@@ -76,7 +101,11 @@ impl CollocationPoint {
         }
     }
 
-    fn place(&mut self, s: &State, h: f64, c: &StageWeights) {
+    /// q, v and q̈ from x.
+    fn evaluate(&mut self, stage: &Stage) {
+        let Stage {
+            s, h, weights: c, ..
+        } = *stage;
         for i in 0..self.x.len() {
             let (x, v, acc) = (self.x[i], s.v[i], s.acc[i]);
             self.q[i] = s.q[i] + h * (c.at * v + h * (c.q_acc * acc + c.stiffness * x));
@@ -86,7 +115,7 @@ impl CollocationPoint {
     }
 }
 
-/// ‖·‖/‖q_n‖; ‖q_n‖ is not taken below the mean weight of a coordinate, so that a start from zero has a size.
+/// The norm ‖·‖/‖q_n‖, with ‖q_n‖ at least the mean weight of a coordinate: a start from zero has a norm too.
 #[derive(Clone, Copy, Debug)]
 pub struct StageNorm(f64);
 
@@ -97,7 +126,11 @@ impl StageNorm {
     }
 
     pub fn of(self, e: &[f64]) -> f64 {
-        euclidean(e) / self.0
+        self.of_length(euclidean(e))
+    }
+
+    fn of_length(self, length: f64) -> f64 {
+        length / self.0
     }
 }
 
@@ -105,122 +138,146 @@ fn euclidean(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The matrix of a scheme with its factorisation.
+/// Newton's iteration of a scheme with its matrix and vectors.
 pub struct StageIteration {
     pub saddle: SaddlePoint,
-    /// The step the factorisation was made for, where it may serve again.
+    /// Step size for which the factorisation may be used again.
     pub kept: Option<f64>,
-    /// Mean diagonal of p₄M + ..: what a unit of Φ/(p₆h²) weighs against forces.
-    diagonal: f64,
+    /// Mean diagonal of p₄M + ..: weight of Φ/(p₆h²) relative to forces.
+    mean_diagonal: f64,
     diagonals: Vec<f64>,
-    /// −r₁, then the increment of x.
-    increment: Vec<f64>,
+    /// −r₁, then dx.
+    dx: Vec<f64>,
+    /// −r₂, then dλ.
+    dlambda: Vec<f64>,
+    /// M q̈ + Gᵀλ
+    inertia: Vec<f64>,
     phi: Vec<f64>,
-    lambda_increment: Vec<f64>,
+}
+
+/// Norms of the residual at a collocation point.
+struct StageResidual {
+    /// Largest entry of r₁.
+    balance: f64,
+    /// Largest force in it.
+    forces: f64,
+    /// Largest scaled constraint residual.
+    open: f64,
 }
 
 impl StageIteration {
     pub fn new(saddle: SaddlePoint, size: &Dimensions) -> Self {
+        let v = || vec![0.0; size.nv];
         Self {
             saddle,
             kept: None,
-            diagonal: 0.0,
-            diagonals: vec![0.0; size.nv],
-            increment: vec![0.0; size.nv],
+            mean_diagonal: 0.0,
+            diagonals: v(),
+            dx: v(),
+            dlambda: vec![0.0; size.nc],
+            inertia: v(),
             phi: vec![0.0; size.nc],
-            lambda_increment: vec![0.0; size.nc],
         }
     }
 
     /// Iterates from `y.x` until the next increment would be below Newton's tolerance.
     pub fn solve(
         &mut self,
-        core: &mut Workspace,
+        work: &mut Workspace,
         p: &Problem,
-        s: &State,
-        h: f64,
-        stage: &StageWeights,
+        stage: &Stage,
         y: &mut CollocationPoint,
-        norm: StageNorm,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let t = s.t + stage.at * h;
-        let moves = stage.stiffness * h * h;
-        let tolerance = core.newton_tolerance;
-        y.lambda.copy_from_slice(&s.lambda);
-        let (mut before, mut size) = (f64::INFINITY, f64::INFINITY);
+        let tolerance = work.newton_tolerance;
+        y.lambda.copy_from_slice(&stage.s.lambda);
+        let (mut before, mut moved) = (f64::INFINITY, f64::INFINITY);
         let mut worst = Culprit::Coordinate(0);
         for iteration in 0..=LIMIT {
-            y.place(s, h, stage);
-            let (balance, forces, open) = self.residual(core, p, t, y, stats)?;
+            y.evaluate(stage);
+            let residual = self.residual(work, p, stage.t(), y, stats)?;
             let magnitude = p.system.coordinate_magnitude(&y.q);
             let closed = (CLOSED * tolerance).max(CLOSED_ROUNDING * magnitude);
+            let size = self.size(&residual, stage);
             let mut poor = false;
             if iteration > 0 {
-                let rate = self.weigh(balance, open, moves) / before;
-                let still = balance <= ROUNDING * forces || rate * norm.of_size(size) <= tolerance;
-                if still && open <= closed {
-                    y.open = open;
-                    let (by, row) = core.largest_redundant_residual(&self.phi);
-                    return if by <= LEFT_OPEN * closed {
-                        Ok(())
-                    } else {
-                        Err(StepFailure::RedundancyLost { row, by })
-                    };
+                let contraction = size / before;
+                let next = contraction * stage.norm.of_length(moved);
+                let converged = residual.balance <= ROUNDING * residual.forces || next <= tolerance;
+                if converged && residual.open <= closed {
+                    y.open = residual.open;
+                    return self.check_redundant_constraints(work, closed);
                 }
-                poor = rate > POOR_RATE;
-                if iteration == LIMIT || rate > 1e3 || rate.is_nan() {
+                poor = contraction > POOR_CONTRACTION;
+                if iteration == LIMIT || contraction > DIVERGENCE || contraction.is_nan() {
                     return Err(StepFailure::Newton {
                         iterations: iteration,
-                        residual: (rate * norm.of_size(size) / tolerance).max(open / closed),
+                        residual: (next / tolerance).max(residual.open / closed),
                         culprit: worst,
                     });
                 }
             }
-            if poor || (iteration == 0 && self.kept != Some(h)) {
-                self.factorise(core, p, t, h, stage, y)?;
+            if poor || (iteration == 0 && self.kept != Some(stage.h)) {
+                self.factorise(work, p, stage, y)?;
             }
-            before = self.weigh(balance, open, moves);
+            before = self.size(&residual, stage);
             stats.newton_iterations += 1;
-            self.increment(core, moves);
-            let (dx, dl) = (&self.increment, &self.lambda_increment);
-            if let Some(i) = first_not_finite(dx) {
+            self.increment(work, stage.displacement());
+            if let Some(i) = first_not_finite(&self.dx) {
                 return Err(StepFailure::NotFinite(Culprit::Coordinate(i)));
             }
-            worst = Culprit::Coordinate(largest(dx));
-            size = moves * euclidean(dx);
-            for i in 0..dx.len() {
-                y.x[i] += dx[i];
+            worst = Culprit::Coordinate(largest(&self.dx));
+            moved = stage.displacement() * euclidean(&self.dx);
+            for (x, dx) in y.x.iter_mut().zip(&self.dx) {
+                *x += dx;
             }
-            for i in 0..dl.len() {
-                y.lambda[i] += dl[i];
+            for (lambda, dlambda) in y.lambda.iter_mut().zip(&self.dlambda) {
+                *lambda += dlambda;
             }
         }
         unreachable!("the last iteration returns")
     }
 
-    /// Evaluates −r₁ and Φ. Returns the largest entry of r₁, of the forces in it, and the largest constraint residual.
+    /// Fails if a redundant constraint is violated where the others are closed to `closed`.
+    fn check_redundant_constraints(
+        &self,
+        work: &Workspace,
+        closed: f64,
+    ) -> Result<(), StepFailure> {
+        let (by, row) = work.largest_redundant_residual(&self.phi);
+        if by <= REDUNDANT_RATIO * closed {
+            Ok(())
+        } else {
+            Err(StepFailure::RedundancyLost { row, by })
+        }
+    }
+
+    /// Evaluates −r₁ into `dx`, and Φ.
     fn residual(
         &mut self,
-        core: &mut Workspace,
+        work: &mut Workspace,
         p: &Problem,
         t: f64,
         y: &CollocationPoint,
         stats: &mut Statistics,
-    ) -> Result<(f64, f64, f64), StepFailure> {
-        let cx = core.inputs.at(p, t);
-        let (r, phi) = (&mut self.increment, &mut self.phi);
-        let inertia = &mut core.evaluation.inertia;
+    ) -> Result<StageResidual, StepFailure> {
+        let Self {
+            saddle,
+            dx: r,
+            inertia,
+            phi,
+            ..
+        } = self;
+        let cx = work.inputs.at(p, t);
         stats.residuals += 1;
         stats.evaluations += 1;
         p.system.force(&cx, &y.q, &y.v, r)?;
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
         let mut forces = max_abs(r).max(max_abs(inertia));
-        self.saddle
-            .load_constraints(&core.sparsity, p.system, &cx, &y.q, phi);
-        self.saddle
+        saddle.load_constraints(&work.sparsity, p.system, &cx, &y.q, phi);
+        saddle
             .matrix
-            .add_jacobian_transposed(&core.sparsity, &y.lambda, inertia);
+            .add_jacobian_transposed(&work.sparsity, &y.lambda, inertia);
         forces = forces.max(max_abs(inertia));
         for i in 0..r.len() {
             r[i] -= inertia[i];
@@ -231,57 +288,57 @@ impl StageIteration {
         if let Some(i) = first_not_finite(phi) {
             return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
-        let balance = max_abs(r);
-        let open = core.largest_active_residual(&self.phi).0;
-        Ok((balance, forces, open))
+        Ok(StageResidual {
+            balance: max_abs(r),
+            forces,
+            open: work.largest_active_residual(phi).0,
+        })
     }
 
-    /// One measure of both residuals.
-    fn weigh(&self, balance: f64, open: f64, moves: f64) -> f64 {
-        balance + self.diagonal * open / moves
+    /// One size of both residuals, as a force.
+    fn size(&self, residual: &StageResidual, stage: &Stage) -> f64 {
+        residual.balance + self.mean_diagonal * residual.open / stage.displacement()
     }
 
-    /// Solves for the increment of x and λ.
-    fn increment(&mut self, core: &mut Workspace, moves: f64) {
-        let (dx, phi, dl) = (&mut self.increment, &self.phi, &mut self.lambda_increment);
-        for i in 0..dl.len() {
-            dl[i] = -phi[i] / moves;
+    /// Solves for dx and dλ.
+    fn increment(&mut self, work: &mut Workspace, displacement: f64) {
+        let Self {
+            saddle,
+            dx,
+            dlambda,
+            phi,
+            ..
+        } = self;
+        for i in 0..dlambda.len() {
+            dlambda[i] = -phi[i] / displacement;
         }
-        if dl.is_empty() && !core.character.velocity_forces {
-            self.saddle.solve(&core.sparsity, dx, dl, &mut core.counts);
+        if dlambda.is_empty() && !work.character.velocity_forces {
+            saddle.solve(&work.sparsity, dx, dlambda, &mut work.counts);
         } else {
-            let matrix = &self.saddle.matrix;
-            let factor = &mut self.saddle.factor;
-            let done = factor.solve_refined(
-                &core.sparsity,
-                matrix,
-                RefinementOptions::exact(SOLVED, 6),
-                dx,
-                dl,
-            );
-            core.counts.solves += done.solves as u64;
+            let options = RefinementOptions::exact(SOLVED, REFINEMENTS);
+            let (matrix, factor) = (&saddle.matrix, &mut saddle.factor);
+            let done = factor.solve_refined(&work.sparsity, matrix, options, dx, dlambda);
+            work.counts.solves += done.solves as u64;
         }
     }
 
     fn factorise(
         &mut self,
-        core: &mut Workspace,
+        work: &mut Workspace,
         p: &Problem,
-        t: f64,
-        h: f64,
-        stage: &StageWeights,
+        stage: &Stage,
         y: &CollocationPoint,
     ) -> Result<(), StepFailure> {
         self.kept = None;
-        let cx = core.inputs.at(p, t);
+        let cx = work.inputs.at(p, stage.t());
         let weights = TangentWeights {
-            mass: stage.mass,
-            damping: stage.damping * h,
-            stiffness: stage.stiffness * h * h,
+            mass: stage.weights.mass,
+            damping: stage.weights.damping * stage.h,
+            stiffness: stage.displacement(),
             theta: &[],
         };
         self.saddle.load_tangent(
-            &core.sparsity,
+            &work.sparsity,
             p.system,
             &cx,
             &MotionPoint {
@@ -292,23 +349,16 @@ impl StageIteration {
             },
             &weights,
         )?;
-        let nv = core.size.nv;
+        let nv = work.size.nv;
         self.saddle
-            .factorise(&core.sparsity, &mut core.counts)
+            .factorise(&work.sparsity, &mut work.counts)
             .map_err(|e| StepFailure::Singular(culprit(e.unknown, nv)))?;
         self.saddle
             .matrix
-            .tangent_diagonal(&core.sparsity, &mut self.diagonals);
+            .tangent_diagonal(&work.sparsity, &mut self.diagonals);
         let sum: f64 = self.diagonals.iter().map(|d| d.abs()).sum();
-        self.diagonal = sum / nv.max(1) as f64;
-        self.kept = Some(h);
+        self.mean_diagonal = sum / nv.max(1) as f64;
+        self.kept = Some(stage.h);
         Ok(())
-    }
-}
-
-impl StageNorm {
-    /// The same of a length that is known.
-    fn of_size(self, size: f64) -> f64 {
-        size / self.0
     }
 }

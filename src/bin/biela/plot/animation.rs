@@ -1,5 +1,5 @@
-//! What the camera saw, and how it becomes an animation: frames at equal times, shown in real time where that can be
-//! watched, slower or faster by a round factor where it cannot.
+//! Samples of a motion and their playback: frames at equal times, in real time if the loop has a length that can be watched,
+//! otherwise slower or faster by a round factor.
 
 use super::svg::{Attribute, Svg, px};
 
@@ -33,12 +33,12 @@ impl Animation {
     }
 }
 
-/// How a film is shown.
+/// Playback of an animation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Show {
-    /// Every how many samples a frame is shown.
+pub struct Playback {
+    /// Number of samples from one frame to the next.
     pub stride: usize,
-    /// Frames that stand still at the end before the loop begins again.
+    /// Number of frames for which the last one stays before the loop begins again.
     pub hold: usize,
     /// Length of the loop on the screen (s).
     pub duration: f64,
@@ -46,32 +46,32 @@ pub struct Show {
     pub pace: String,
 }
 
-/// A loop shorter than this cannot be watched (s).
+/// Shortest loop that can be watched (s). A convention, as the following.
 const SHORTEST: f64 = 1.0;
-/// A loop longer than this is not waited for (s).
+/// Longest loop (s).
 const LONGEST: f64 = 20.0;
-/// How long the last frame stays (s).
+/// Time for which the last frame stays (s).
 const HOLD: f64 = 0.5;
-/// Largest turn of a body between frames (rad): the players move points on chords, and at this angle the chord leaves
+/// Largest rotation of a body between frames (rad): players interpolate linearly, and at this angle the chord deviates from
 /// the arc by 0.3 % of its radius.
-const LARGEST_TURN: f64 = 0.15;
-/// Frames for each second on the screen, at least.
-const SLOWEST_RATE: f64 = 25.0;
+const LARGEST_ROTATION: f64 = 0.15;
+/// Lowest number of frames for each second on the screen.
+const LOWEST_RATE: f64 = 25.0;
 
-impl Show {
-    /// For `samples` samples over `span` seconds; `turns` holds angles over time, one list for each body.
-    pub fn new(samples: usize, span: f64, turns: &[Vec<f64>]) -> Self {
+impl Playback {
+    /// For `samples` samples over `span` seconds; `angles` over time, one list for each body.
+    pub fn new(samples: usize, span: f64, angles: &[Vec<f64>]) -> Self {
         let intervals = samples.saturating_sub(1).max(1);
         let factor = pace_factor(span);
         let playing = span * factor;
-        let quickest = turns
+        let largest = angles
             .iter()
-            .flat_map(|angles| angles.windows(2).map(|w| (w[1] - w[0]).abs()))
+            .flat_map(|angle| angle.windows(2).map(|w| (w[1] - w[0]).abs()))
             .fold(0.0, f64::max);
-        let by_turn = (LARGEST_TURN / quickest).floor();
-        let by_rate = (intervals as f64 / (playing * SLOWEST_RATE)).floor();
-        let stride = by_turn.min(by_rate).clamp(1.0, intervals as f64) as usize;
-        // Equal key times need the last frame on the last sample.
+        let by_rotation = (LARGEST_ROTATION / largest).floor();
+        let by_rate = (intervals as f64 / (playing * LOWEST_RATE)).floor();
+        let stride = by_rotation.min(by_rate).clamp(1.0, intervals as f64) as usize;
+        // The key times are equally spaced, so the last frame must be the last sample.
         let stride = (1..=stride)
             .rev()
             .find(|s| intervals.is_multiple_of(*s))
@@ -86,7 +86,7 @@ impl Show {
         }
     }
 
-    /// Key values of the animation: every shown frame, then the last one held.
+    /// Key values of the animation: all frames, then the last one repeated.
     fn keys(&self, values: impl Iterator<Item = String>) -> String {
         let mut keys: Vec<String> = values.step_by(self.stride).collect();
         let last = keys.last().cloned().unwrap_or_default();
@@ -94,8 +94,8 @@ impl Show {
         keys.join(";")
     }
 
-    /// Moves the element around it: `kind` is translate, rotate or scale. The first animation of an element replaces
-    /// its own `transform`, which is the first frame for viewers that stand still; further ones are added.
+    /// Animates the transform of the enclosing element: `kind` is translate, rotate or scale. The first animation replaces the
+    /// `transform` attribute, which viewers without animation show; further ones are added to it.
     pub fn animate(
         &self,
         svg: &mut Svg,
@@ -116,7 +116,7 @@ impl Show {
         svg.leaf("animateTransform", &attributes);
     }
 
-    /// Changes the `d` of the path around it.
+    /// Animates the `d` of the enclosing path.
     pub fn animate_outline(&self, svg: &mut Svg, values: impl Iterator<Item = String>) {
         let attributes: [Attribute; 4] = [
             ("attributeName", "d".to_owned()),
@@ -128,7 +128,7 @@ impl Show {
     }
 }
 
-/// Seconds on the screen for each simulated second: 1 where the loop can be watched, else a round number.
+/// Seconds on the screen for each simulated second: 1 if the loop can be watched, else a round number.
 fn pace_factor(span: f64) -> f64 {
     let mut factor = 1.0;
     let mut steps = [2.0, 2.5, 2.0].into_iter().cycle();
@@ -141,6 +141,7 @@ fn pace_factor(span: f64) -> f64 {
     factor
 }
 
+/// The pace in words.
 fn pace(factor: f64) -> String {
     if factor == 1.0 {
         "shown in real time".to_owned()
@@ -156,34 +157,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_watched_is_shown_in_real_time() {
-        let show = Show::new(1201, 2.0, &[]);
-        assert_eq!(show.pace, "shown in real time");
+    fn loops_that_can_be_watched_are_shown_in_real_time() {
+        let playback = Playback::new(1201, 2.0, &[]);
+        assert_eq!(playback.pace, "shown in real time");
         // 25 frames for each second: 50 intervals of 24 samples.
-        assert_eq!(show.stride, 24);
-        assert_eq!(show.hold, 13);
-        assert!((show.duration - 2.0 * 63.0 / 50.0).abs() < 1e-12);
+        assert_eq!(playback.stride, 24);
+        assert_eq!(playback.hold, 13);
+        assert!((playback.duration - 2.0 * 63.0 / 50.0).abs() < 1e-12);
     }
 
     #[test]
     fn very_short_and_very_long_runs_get_a_round_factor() {
-        assert_eq!(Show::new(1201, 0.03, &[]).pace, "shown in slow motion 1:50");
-        assert_eq!(Show::new(1201, 100.0, &[]).pace, "shown 5 times faster");
+        assert_eq!(
+            Playback::new(1201, 0.03, &[]).pace,
+            "shown in slow motion 1:50"
+        );
+        assert_eq!(Playback::new(1201, 100.0, &[]).pace, "shown 5 times faster");
     }
 
     #[test]
-    fn quick_turns_get_more_frames() {
+    fn fast_rotations_get_more_frames() {
         // 20 rad/s sampled at 1/600 s: 0.0333 rad for each sample, so 4 samples stay below 0.15 rad.
         let angles: Vec<f64> = (0..=1200).map(|i| i as f64 * 20.0 / 600.0).collect();
-        assert_eq!(Show::new(1201, 2.0, &[angles]).stride, 4);
+        assert_eq!(Playback::new(1201, 2.0, &[angles]).stride, 4);
     }
 
     #[test]
     fn columns_are_read_over_time() {
-        let mut film = Animation::default();
-        film.push(0.0, &[1.0, 2.0, 3.0]);
-        film.push(0.5, &[4.0, 5.0, 6.0]);
-        assert_eq!(film.times(), [0.0, 0.5]);
-        assert_eq!(film.column(1).collect::<Vec<_>>(), [2.0, 5.0]);
+        let mut animation = Animation::default();
+        animation.push(0.0, &[1.0, 2.0, 3.0]);
+        animation.push(0.5, &[4.0, 5.0, 6.0]);
+        assert_eq!(animation.times(), [0.0, 0.5]);
+        assert_eq!(animation.column(1).collect::<Vec<_>>(), [2.0, 5.0]);
     }
 }

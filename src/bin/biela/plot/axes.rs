@@ -1,25 +1,24 @@
-//! Time histories as small panels, one for each unit: ticks, grid, lines, legend, and a cursor that runs along with the
-//! mechanism.
+//! Time histories in panels, one for each unit: ticks, grid, lines, legend, and a cursor synchronous with the mechanism.
 
 use biela::component::Variable;
 
-use super::animation::{Animation, Show};
+use super::animation::{Animation, Playback};
 use super::svg::{Svg, polyline, px, simplified};
 
 /// Height of the drawing area of a panel (px).
 const PLOT: f64 = 104.0;
-/// Room above it for one line of the legend (px).
+/// Height of one line of the legend above it (px).
 const LEGEND_LINE: f64 = 17.0;
-/// Room between panels (px).
+/// Gap between panels (px).
 const GAP: f64 = 20.0;
-/// Room left of the drawing area for the tick labels (px).
+/// Width of the tick labels left of the drawing area (px).
 const LABELS: f64 = 52.0;
-/// Room below the last panel for the time axis (px).
+/// Height of the time axis below the last panel (px).
 const FOOT: f64 = 36.0;
-/// Lines in one panel; more are continued in the next.
-const MOST_LINES: usize = 6;
-/// A motion smaller than this, relative to the value, is no motion.
-const STILL: f64 = 1e-4;
+/// Largest number of lines in a panel; more are continued in the next.
+const LARGEST_COUNT: usize = 6;
+/// Largest change, relative to the value, that is drawn as constant.
+const CONSTANT: f64 = 1e-4;
 /// Mean width of a letter of the legend (px).
 const LETTER: f64 = 6.6;
 
@@ -30,14 +29,14 @@ pub struct Panel {
     lines: Vec<(usize, String)>,
 }
 
-/// Outputs of equal unit come together, in the order in which units first occur.
+/// Panels of the outputs with equal unit, in the order in which the units first occur.
 pub fn panels(outputs: &[Variable]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     for (index, output) in outputs.iter().enumerate() {
         let line = (index, output.name.clone());
         let open = panels
             .iter_mut()
-            .find(|panel| panel.unit == output.unit && panel.lines.len() < MOST_LINES);
+            .find(|panel| panel.unit == output.unit && panel.lines.len() < LARGEST_COUNT);
         match open {
             Some(panel) => panel.lines.push(line),
             None => panels.push(Panel {
@@ -61,16 +60,16 @@ pub fn height(panels: &[Panel], width: f64) -> f64 {
     body - GAP + FOOT
 }
 
-/// Draws the panels below each other; `corner` is the upper left one of the whole.
+/// Draws the panels below each other; `corner` is the upper left one.
 pub fn draw(
     svg: &mut Svg,
     panels: &[Panel],
-    film: &Animation,
-    show: &Show,
+    animation: &Animation,
+    playback: &Playback,
     corner: [f64; 2],
     width: f64,
 ) {
-    let times = film.times();
+    let times = animation.times();
     if panels.is_empty() || times.is_empty() {
         return;
     }
@@ -86,7 +85,7 @@ pub fn draw(
         let legend = panel.legend(width);
         legend.draw(svg, [corner[0] + LABELS, y]);
         y += legend.height();
-        panel.draw(svg, film, &time, &ticks, y);
+        panel.draw(svg, animation, &time, &ticks, y);
         y += PLOT;
         if number + 1 == panels.len() {
             for tick in &ticks {
@@ -101,14 +100,14 @@ pub fn draw(
         }
         y += GAP;
     }
-    cursor(svg, film, show, &time, corner[1], panels, width);
+    cursor(svg, animation, playback, &time, corner[1], panels, width);
 }
 
-/// A hair line through all panels at the time of the frame.
+/// Draws a line through all panels that moves with the time of the frame.
 fn cursor(
     svg: &mut Svg,
-    film: &Animation,
-    show: &Show,
+    animation: &Animation,
+    playback: &Playback,
     time: &Axis,
     top: f64,
     panels: &[Panel],
@@ -121,15 +120,18 @@ fn cursor(
             svg.line("hair", [time.from, y], [time.from, y + PLOT]);
             y += PLOT + GAP;
         }
-        let shifts = film.times().iter().map(|&t| px(time.at(t) - time.from));
-        show.animate(svg, "translate", false, shifts);
+        let shifts = animation
+            .times()
+            .iter()
+            .map(|&t| px(time.at(t) - time.from));
+        playback.animate(svg, "translate", false, shifts);
     });
 }
 
 impl Panel {
-    fn draw(&self, svg: &mut Svg, film: &Animation, time: &Axis, times: &[Tick], top: f64) {
+    fn draw(&self, svg: &mut Svg, animation: &Animation, time: &Axis, times: &[Tick], top: f64) {
         let bottom = top + PLOT;
-        let (low, high) = self.range(film);
+        let (low, high) = self.range(animation);
         let axis = Axis::new(low, high, bottom, top);
         for tick in times {
             let x = time.at(tick.value);
@@ -141,50 +143,50 @@ impl Panel {
             svg.line(class, [time.from, y], [time.to, y]);
             svg.label("tick end", time.from - 7.0, y + 3.5, &tick.label);
         }
-        for (place, (index, _)) in self.lines.iter().enumerate() {
-            let points: Vec<[f64; 2]> = film
+        for (colour, (index, _)) in self.lines.iter().enumerate() {
+            let points: Vec<[f64; 2]> = animation
                 .times()
                 .iter()
-                .zip(film.column(*index))
+                .zip(animation.column(*index))
                 .map(|(&t, value)| [time.at(t), axis.at(value)])
                 .collect();
-            let class = format!("series s{place}");
+            let class = format!("series s{colour}");
             svg.path(&[("class", class)], polyline(simplified(&points, 0.12)));
         }
     }
 
-    fn range(&self, film: &Animation) -> (f64, f64) {
+    fn range(&self, animation: &Animation) -> (f64, f64) {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for (index, _) in &self.lines {
-            for value in film.column(*index).filter(|v| v.is_finite()) {
+            for value in animation.column(*index).filter(|v| v.is_finite()) {
                 low = low.min(value);
                 high = high.max(value);
             }
         }
-        roomy(low, high)
+        padded(low, high)
     }
 
     fn legend(&self, width: f64) -> Legend {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<LegendEntry> = Vec::new();
         let (mut x, mut line) = (0.0, 0);
         let unit = if self.unit.is_empty() {
             "1"
         } else {
             &self.unit
         };
-        let room = width - LABELS - letters(unit) - 24.0;
-        for (place, (_, name)) in self.lines.iter().enumerate() {
-            let long = 20.0 + letters(name);
-            if x > 0.0 && x + long > room {
+        let available = width - LABELS - letters(unit) - 24.0;
+        for (colour, (_, name)) in self.lines.iter().enumerate() {
+            let length = 20.0 + letters(name);
+            if x > 0.0 && x + length > available {
                 (x, line) = (0.0, line + 1);
             }
-            entries.push(Entry {
+            entries.push(LegendEntry {
                 x,
                 line,
-                class: format!("series s{place}"),
+                class: format!("series s{colour}"),
                 name: name.clone(),
             });
-            x += long + 14.0;
+            x += length + 14.0;
         }
         Legend {
             entries,
@@ -197,13 +199,14 @@ impl Panel {
 
 /// Names with their colours, and the unit.
 struct Legend {
-    entries: Vec<Entry>,
+    entries: Vec<LegendEntry>,
     lines: usize,
     unit: String,
     right: f64,
 }
 
-struct Entry {
+/// A name and its colour.
+struct LegendEntry {
     x: f64,
     line: usize,
     class: String,
@@ -233,25 +236,26 @@ impl Legend {
     }
 }
 
+/// Approximate width of a text of the legend (px).
 fn letters(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER
 }
 
-/// A little room above and below; a line that does not move gets a range around it.
-fn roomy(low: f64, high: f64) -> (f64, f64) {
+/// Range of an axis: a margin above and below the values, or a range around a constant value.
+fn padded(low: f64, high: f64) -> (f64, f64) {
     if low > high {
         return (-1.0, 1.0);
     }
     let span = high - low;
-    // What hardly moves is shown as standing still: a conserved energy would else fill the panel with its last digits.
-    if span <= STILL * low.abs().max(high.abs()) || span == 0.0 {
-        let room = if high == 0.0 { 1.0 } else { 0.5 * high.abs() };
-        return (low - room, high + room);
+    // Rounding errors of a constant value, such as a conserved energy, are not magnified.
+    if span <= CONSTANT * low.abs().max(high.abs()) || span == 0.0 {
+        let margin = if high == 0.0 { 1.0 } else { 0.5 * high.abs() };
+        return (low - margin, high + margin);
     }
     (low - 0.06 * span, high + 0.06 * span)
 }
 
-/// A straight scale: values low..high lie at from..to (px).
+/// A linear axis: values low..high are at from..to (px).
 struct Axis {
     low: f64,
     high: f64,
@@ -279,10 +283,10 @@ impl Axis {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// About `wanted` round numbers, 1, 2 or 5 times a power of ten apart, and never fewer than three.
-    fn ticks(&self, wanted: usize) -> Vec<Tick> {
+    /// About `count` round numbers, 1, 2 or 5 times a power of ten apart, and at least three.
+    fn ticks(&self, count: usize) -> Vec<Tick> {
         let span = self.high - self.low;
-        let rough = span / wanted as f64 * 0.999;
+        let rough = span / count as f64 * 0.999;
         let power = 10f64.powf(rough.log10().floor());
         let steps = [10.0, 5.0, 2.0, 1.0, 0.5, 0.2].map(|m| m * power);
         let fine = steps.iter().rposition(|step| *step >= rough).unwrap_or(0);
@@ -306,8 +310,8 @@ impl Axis {
     }
 }
 
-/// As many decimals as the distance of the ticks needs; an exponent where all numbers of the axis are tiny or some are
-/// huge (`size` is the largest).
+/// A label with as many decimals as the distance of the ticks needs; with an exponent if the largest number of the axis,
+/// `size`, is very small or very large.
 fn tick_label(value: f64, step: f64, size: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_ticks_never_read_the_same() {
+    fn labels_of_neighbouring_ticks_differ() {
         for (low, high) in [
             (0.999, 1.001),
             (1e6, 1.000_04e6),
@@ -368,12 +372,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_does_not_move_still_has_a_range() {
-        assert_eq!(roomy(0.0, 0.0), (-1.0, 1.0));
-        assert_eq!(roomy(2.0, 2.0), (1.0, 3.0));
-        let (low, high) = roomy(6.22802, 6.22803);
+    fn a_constant_line_has_a_range() {
+        assert_eq!(padded(0.0, 0.0), (-1.0, 1.0));
+        assert_eq!(padded(2.0, 2.0), (1.0, 3.0));
+        let (low, high) = padded(6.22802, 6.22803);
         assert!(low < 4.0 && high > 8.0);
-        assert_eq!(roomy(f64::INFINITY, f64::NEG_INFINITY), (-1.0, 1.0));
+        assert_eq!(padded(f64::INFINITY, f64::NEG_INFINITY), (-1.0, 1.0));
     }
 
     #[test]

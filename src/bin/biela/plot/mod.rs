@@ -1,32 +1,41 @@
-//! `--plot`: a picture the program draws itself. Left the mechanism, moving (SMIL, so any browser and a README show it;
-//! viewers that stand still show the first frame), right its outputs over time.
+//! `--plot`: an SVG file with the animated mechanism on the left (SMIL: every browser shows it; viewers without animation show
+//! the first frame) and its outputs over time on the right.
 
 mod animation;
 mod axes;
+mod body_trajectory;
 mod drawing;
+mod force_drawing;
+mod geometry;
+mod ground;
+mod outline;
 mod svg;
+mod view;
 
 pub use animation::Animation;
 
 use biela::component::Variable;
 use biela::model::{Model, Output, TextPosition};
 
-use animation::Show;
+use animation::Playback;
 use drawing::Scene;
 use svg::Svg;
+use view::DrawnFrame;
 
-/// Intervals between the samples taken for a picture. Has many divisors, so that frames can be left out evenly.
+/// Number of intervals between the samples of an animation. It has many divisors, so that frames can be left out evenly.
 pub const FRAMES: u64 = 1200;
 
-/// What no declared name can begin with.
-const HIDDEN: &str = "picture:";
+/// Prefix of the outputs that only the plot needs; declared names cannot have it.
+const HIDDEN: &str = "plot:";
 
-/// Width of each half, rims, head, and least height of the mechanism, all in pixels.
+/// Width of a column (px).
 const COLUMN: f64 = 452.0;
-const RIM: f64 = 24.0;
+/// Margin (px).
+const MARGIN: f64 = 24.0;
+/// Height of the title (px).
 const HEAD: f64 = 62.0;
-/// As high as two panels, so that both halves end at the same height.
-const LOWEST: f64 = 288.0;
+/// Least height of the mechanism (px): that of two panels, so that both columns end at the same height.
+const LEAST_HEIGHT: f64 = 288.0;
 
 const STYLE: &str = "\
 text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#3d4652}\
@@ -48,14 +57,14 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;f
 .rod{stroke:#55606d;stroke-width:2;stroke-dasharray:5 3}\
 .scale{stroke:#6b7785;stroke-width:1.2;fill:none}";
 
-/// The mechanism as it will be drawn.
-pub struct PictureLayout {
+/// Layout of the plot of a model.
+pub struct PlotLayout {
     scene: Option<Scene>,
 }
 
-/// Adds the outputs a picture needs: the pose of every body. They are only read, so the simulation stays the same.
-pub fn prepare(model: &mut Model) -> PictureLayout {
-    // Three dimensions have no drawing yet; their histories are shown alone.
+/// Adds the outputs that a plot needs: the pose of every body. They are only read, so the simulation stays the same.
+pub fn prepare(model: &mut Model) -> PlotLayout {
+    // Spatial mechanisms are not drawn; only their outputs are shown.
     let scene = (model.dimension == 2 && !model.bodies.is_empty()).then(|| Scene::of(model));
     if scene.is_some() {
         for body in &model.bodies {
@@ -70,57 +79,64 @@ pub fn prepare(model: &mut Model) -> PictureLayout {
             }
         }
     }
-    PictureLayout { scene }
+    PlotLayout { scene }
 }
 
-/// Whether an output was added by [`prepare`].
+/// Was the output added by [`prepare`]?
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with(HIDDEN)
 }
 
-/// The picture as SVG text. The film holds the declared outputs first, then what [`prepare`] added.
+/// The plot as SVG text. The animation has the declared outputs first, then those that [`prepare`] added.
 pub fn draw(
     model: &Model,
-    stage: &PictureLayout,
+    layout: &PlotLayout,
     outputs: &[Variable],
-    film: &Animation,
+    animation: &Animation,
     subtitle: &str,
 ) -> String {
     let panels = axes::panels(outputs);
-    let poses: Vec<[Vec<f64>; 3]> = (0..stage.scene.as_ref().map_or(0, Scene::bodies))
-        .map(|body| [0, 1, 2].map(|k| film.column(outputs.len() + 3 * body + k).collect()))
+    let poses: Vec<[Vec<f64>; 3]> = (0..layout.scene.as_ref().map_or(0, Scene::bodies))
+        .map(|body| [0, 1, 2].map(|k| animation.column(outputs.len() + 3 * body + k).collect()))
         .collect();
     let angles: Vec<Vec<f64>> = poses.iter().map(|pose| pose[2].clone()).collect();
-    let times = film.times();
+    let times = animation.times();
     let span = times.last().copied().unwrap_or(0.0) - times.first().copied().unwrap_or(0.0);
-    let show = Show::new(times.len(), span, &angles);
+    let playback = Playback::new(times.len(), span, &angles);
 
-    let columns = Columns::new(panels, stage.scene.is_some());
-    let width = RIM + columns.count() as f64 * (COLUMN + RIM);
-    Svg::document(width, HEAD + columns.height + RIM * 0.5, STYLE, |svg| {
-        svg.label("title", RIM, 32.0, &model.name);
-        let subtitle = match stage.scene {
-            Some(_) => format!("{subtitle}; {}", show.pace),
+    let columns = Columns::new(panels, layout.scene.is_some());
+    let width = MARGIN + columns.count() as f64 * (COLUMN + MARGIN);
+    Svg::document(width, HEAD + columns.height + MARGIN * 0.5, STYLE, |svg| {
+        svg.label("title", MARGIN, 32.0, &model.name);
+        let subtitle = match layout.scene {
+            Some(_) => format!("{subtitle}; {}", playback.pace),
             None => subtitle.to_owned(),
         };
-        svg.label("subtitle", RIM, 50.0, &subtitle);
-        let mut left = RIM;
-        if let Some(scene) = &stage.scene {
+        svg.label("subtitle", MARGIN, 50.0, &subtitle);
+        let mut left = MARGIN;
+        if let Some(scene) = &layout.scene {
             let below = axes::height(&columns.below, COLUMN);
-            let frame = drawing::DrawnFrame {
+            let frame = DrawnFrame {
                 corner: [left, HEAD],
                 size: [COLUMN, columns.height - below],
             };
-            scene.draw(svg, model, &poses, &show, &frame);
+            scene.draw(svg, model, &poses, &playback, &frame);
             let corner = [left, HEAD + columns.height - below];
-            axes::draw(svg, &columns.below, film, &show, corner, COLUMN);
-            left += COLUMN + RIM;
+            axes::draw(svg, &columns.below, animation, &playback, corner, COLUMN);
+            left += COLUMN + MARGIN;
         }
-        axes::draw(svg, &columns.right, film, &show, [left, HEAD], COLUMN);
+        axes::draw(
+            svg,
+            &columns.right,
+            animation,
+            &playback,
+            [left, HEAD],
+            COLUMN,
+        );
     })
 }
 
-/// Panels to the right of the mechanism and below it, so that the picture is as low as possible.
+/// Panels to the right of the mechanism and below it, divided so that the plot is as low as possible.
 struct Columns {
     right: Vec<axes::Panel>,
     below: Vec<axes::Panel>,
@@ -133,7 +149,7 @@ impl Columns {
         let height = |right: usize| {
             let beside = axes::height(&panels[..right], COLUMN);
             let below = axes::height(&panels[right..], COLUMN);
-            beside.max(LOWEST + below)
+            beside.max(LEAST_HEIGHT + below)
         };
         let right = if mechanism {
             (0..=panels.len())
@@ -173,11 +189,11 @@ mod tests {
     fn poses(angle: f64) -> [f64; 9] {
         let (sin, cos) = angle.sin_cos();
         let slope = (-CRANK * sin / ROD).asin();
-        let reach = CRANK * cos + ROD * slope.cos();
+        let slider = CRANK * cos + ROD * slope.cos();
         [
             [CRANK / 2.0 * cos, CRANK / 2.0 * sin, angle],
-            [(CRANK * cos + reach) / 2.0, CRANK / 2.0 * sin, slope],
-            [reach, 0.0, 0.0],
+            [(CRANK * cos + slider) / 2.0, CRANK / 2.0 * sin, slope],
+            [slider, 0.0, 0.0],
         ]
         .concat()
         .try_into()
@@ -271,9 +287,9 @@ mod tests {
         Variable::output(name, unit)
     }
 
-    fn picture() -> String {
+    fn plot() -> String {
         let mut model = slider_crank();
-        let stage = prepare(&mut model);
+        let layout = prepare(&mut model);
         assert_eq!(model.outputs.len(), 9);
         assert!(model.outputs.iter().all(|o| is_hidden(&o.name)));
         let outputs = [
@@ -281,20 +297,20 @@ mod tests {
             output("slider_x", "m"),
             output("slider_v<", "m/s"),
         ];
-        let mut film = Animation::default();
+        let mut animation = Animation::default();
         for i in 0..=FRAMES {
             let t = 2.0 * i as f64 / FRAMES as f64;
             let angle = 0.7 + 12.0 * t;
             let pose = poses(angle);
             let values = [&[angle, pose[6], -12.0 * CRANK * angle.sin()], &pose[..]].concat();
-            film.push(t, &values);
+            animation.push(t, &values);
         }
-        draw(&model, &stage, &outputs, &film, "drawn by a test")
+        draw(&model, &layout, &outputs, &animation, "drawn by a test")
     }
 
     #[test]
-    fn every_body_is_one_animated_group_and_the_first_frame_stands_without_animation() {
-        let text = picture();
+    fn every_body_is_an_animated_group_with_the_first_frame_as_its_transform() {
+        let text = plot();
         let groups: Vec<&str> = text
             .lines()
             .filter(|l| l.contains("class=\"body\""))

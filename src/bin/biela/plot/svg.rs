@@ -1,11 +1,11 @@
-//! Writing SVG: elements, attributes, escaping, short numbers. Knows nothing about mechanisms or plots.
+//! A writer of SVG: elements, attributes, escapes, short numbers.
 
 use std::fmt::Write;
 
 /// An attribute: name and value.
 pub type Attribute<'a> = (&'a str, String);
 
-/// SVG text while it grows.
+/// A document under construction.
 #[derive(Default)]
 pub struct Svg {
     text: String,
@@ -13,7 +13,7 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// A whole document of `width` x `height` pixels, with a style sheet and white paper (readable on dark pages too).
+    /// A document of `width` x `height` pixels, with a style sheet and a white background (readable on dark pages).
     pub fn document(width: f64, height: f64, style: &str, fill: impl FnOnce(&mut Svg)) -> String {
         let mut svg = Self::default();
         let attributes = [
@@ -119,7 +119,7 @@ impl Svg {
 
 const FITS: &str = "a String takes everything";
 
-/// Pixels with two decimals and no idle zeros; what is not finite would break the file and becomes 0.
+/// Pixels with at most two decimals; 0 for numbers that are not finite, which SVG does not allow.
 pub fn px(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
@@ -148,8 +148,8 @@ pub fn polyline(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     d
 }
 
-/// Leaves out points that lie within `tolerance` of the line through their neighbours (Douglas and Peucker): the same
-/// picture in a smaller file. Lines with points that are not finite are left as they are.
+/// The line without points that are within `tolerance` of it (Douglas and Peucker): a smaller file. Lines with points that
+/// are not finite are unchanged.
 pub fn simplified(points: &[[f64; 2]], tolerance: f64) -> Vec<[f64; 2]> {
     if points.len() < 3 || points.iter().flatten().any(|c| !c.is_finite()) {
         return points.to_vec();
@@ -175,7 +175,7 @@ pub fn simplified(points: &[[f64; 2]], tolerance: f64) -> Vec<[f64; 2]> {
     kept.map(|(point, _)| *point).collect()
 }
 
-/// Of `p` from the segment a b.
+/// Distance of `p` from the segment a b.
 fn distance(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
     let (ab, ap) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
     let square = ab[0] * ab[0] + ab[1] * ab[1];
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_never_break_the_file() {
+    fn numbers_are_short_and_finite() {
         assert_eq!(px(1.0), "1");
         assert_eq!(px(-0.001), "0");
         assert_eq!(px(12.345), "12.35");

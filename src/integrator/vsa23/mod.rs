@@ -1,4 +1,4 @@
-//! VSA23: a quadratic scheme (SS22) that integrates and a cubic one (SS32) that tells how well.
+//! VSA23: a quadratic scheme (SS22) that integrates and a cubic one (SS32) that estimates its error.
 //!
 //! ```text
 //!   quadratic, unknown a, at t_n + φ₁h                       (5)-(7), (13)-(16)
@@ -13,25 +13,25 @@
 //!   step     h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2)          (12) with a safety factor
 //! ```
 //!
-//! A method to compare with: of first order, without damping at high frequencies, and with constraints that hold between
-//! its steps rather than at their ends. The accelerations at the end of a step are those of the equations there. Vector
-//! coordinates only, no events: a system with either is refused by name.
+//! A method for comparison: of first order, without damping at high frequencies, and with constraints satisfied at the
+//! collocation points, not at the ends of steps. The accelerations at the end of a step are those of the equations there.
+//! It integrates vector coordinates without events; other systems are an error that names the reason.
 
 mod single;
 mod stage;
 
 pub use single::{SingleDegree, single_step};
 
-use self::stage::{CollocationPoint, StageIteration, StageNorm, StageWeights};
+use self::stage::{CollocationPoint, Stage, StageIteration, StageNorm, StageWeights};
 use super::controller::StepSizeLaw;
 use super::method::Method;
 use super::newton::{culprit, largest};
 use super::state::{State, Statistics};
-use super::trial::{Culprit, NearSingular, StepFailure, Trial};
+use super::trial::{Culprit, StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
-use crate::formulation::system::{MotionPoint, System};
+use crate::formulation::system::{MotionPoint, System, TangentWeights};
 use crate::model::{self, ErrorAt, Vsa23Parameters};
 
 /// h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2). theory: section 3 of the notes; (12) as printed, without a safety factor, accepts
@@ -56,7 +56,7 @@ pub struct Vsa23Coefficients {
 }
 
 impl Vsa23Coefficients {
-    /// From the moments θ of the quadratic and T of the cubic scheme.
+    /// The weights for the moments θ of the quadratic and T of the cubic scheme.
     pub fn from_moments(theta: [f64; 2], t: [f64; 3]) -> Self {
         let [t1, t2, t3] = t;
         Self {
@@ -65,14 +65,14 @@ impl Vsa23Coefficients {
         }
     }
 
-    /// (25) in closed form: θ₁ = (1 + √(5/3))/2 solves θ₁² = θ₁ + 1/6, the only set with one equilibrium point at which
-    /// both schemes are stable; θ₂ = θ₁, T₂ = θ₁², T₃ = 3θ₁/2.
+    /// (25) in closed form: θ₁ = (1 + √(5/3))/2 solves θ₁² = θ₁ + 1/6, θ₂ = θ₁, T₂ = θ₁², T₃ = 3θ₁/2. The only set with a
+    /// common collocation point at which both schemes are stable.
     pub fn common() -> Self {
         let theta = 0.5 * (1.0 + (5.0_f64 / 3.0).sqrt());
         Self::from_moments([theta, theta], [theta, theta * theta, 1.5 * theta])
     }
 
-    /// Equilibrium at t_n + 2h/3 and at t_n + h; both schemes have the matrix M + 2/3 h C + 1/3 h² K.
+    /// Collocation at t_n + 2h/3 and at t_n + h; both schemes have the matrix M + 2/3 h C + 1/3 h² K.
     pub fn original() -> Self {
         Self {
             phi: [2.0 / 3.0, 2.0 / 3.0, 1.0 / 3.0],
@@ -94,7 +94,7 @@ impl Vsa23Coefficients {
         (q.mass, q.damping, q.stiffness) == (c.mass, c.damping, c.stiffness)
     }
 
-    /// Threshold of E over the opening of the constraints at t_n: ½ (1/(3ψ₆) − 1/φ₃), from (24).
+    /// Ratio of E to the constraint residual at t_n that it cannot get below: ½ (1/(3ψ₆) − 1/φ₃), from (24).
     pub fn threshold(&self) -> f64 {
         0.5 * (1.0 / (3.0 * self.psi[5]) - 1.0 / self.phi[2])
     }
@@ -126,34 +126,40 @@ impl Vsa23Coefficients {
     }
 }
 
-/// The method with its matrices and both equilibrium points. Holds nothing the future depends on.
+/// The method with its matrices and both collocation points.
 pub(super) struct Vsa23 {
-    parameters: Vsa23Coefficients,
+    coefficients: Vsa23Coefficients,
     error_at: ErrorAt,
+    /// Newton's iteration of the quadratic scheme, and of the cubic one if its matrix is the same.
     first: StageIteration,
-    /// Of the cubic scheme where it has its own.
+    /// Newton's iteration of the cubic scheme if its matrix differs.
     second: Option<StageIteration>,
-    mass: Mass,
-    alpha: CollocationPoint,
-    beta: CollocationPoint,
-    /// What the kept factorisations were made for.
-    made_for: Vec<f64>,
+    mass: EndMatrix,
+    quadratic: CollocationPoint,
+    cubic: CollocationPoint,
+    /// Parameters of the factorisations that are kept.
+    parameters: Vec<f64>,
 }
 
-/// A = [M Gᵀ; G −E] at the ends of steps. The factorisation of the start serves as long as A is that of the start.
-struct Mass {
+/// A = [M Gᵀ; G −E] at the ends of steps. Its factorisation at the start is used as long as A does not change.
+struct EndMatrix {
     saddle: SaddlePoint,
     tangent: Vec<f64>,
     jacobian: Vec<f64>,
-    known: [Vec<f64>; 2],
-    of_start: bool,
+    /// M and G at the start.
+    start: [Vec<f64>; 2],
+    /// The factorisation is that of the start.
+    is_of_start: bool,
+    /// Accelerations and multipliers for the evaluation of M, on which it does not depend.
+    zero_acc: Vec<f64>,
+    zero_lambda: Vec<f64>,
 }
 
 impl Vsa23 {
-    /// Refuses systems the method cannot carry.
+    /// Returns an error for systems that the method cannot integrate.
     pub fn new(
         system: &dyn System,
-        core: &Workspace,
+        work: &Workspace,
         settings: &model::Vsa23Settings,
     ) -> Result<Self> {
         let refuse = |expected: &str| {
@@ -163,56 +169,62 @@ impl Vsa23 {
                 expected: expected.into(),
             })
         };
-        let size = core.size;
-        if core.character.rotations {
+        let size = work.size;
+        if work.character.rotations {
             return refuse("\"hht\": VSA23 needs vector coordinates, this system has rotations");
         }
         if size.nq != size.nv {
             return refuse(
-                "\"hht\": VSA23 needs coordinates that stand alone, here others follow from them",
+                "\"hht\": VSA23 needs independent coordinates, this system has dependent ones",
             );
         }
         if size.ne > 0 {
             let name = system.event_name(0);
             return refuse(&format!(
-                "\"hht\": VSA23 cannot carry events, this system has {} (the first is {name})",
+                "\"hht\": VSA23 cannot handle events, this system has {} (the first is {name})",
                 size.ne
             ));
         }
         if system.descriptor_form().is_some() {
-            return refuse("\"hht\": VSA23 is not made for large trees in relative coordinates");
+            return refuse(
+                "\"hht\": VSA23 cannot use the descriptor form of large trees in relative coordinates",
+            );
         }
         let pattern = system.sparsity();
         let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
-        let saddle = || SaddlePoint::new(&core.sparsity, tangent, jacobian);
-        let parameters = Vsa23Coefficients::of(settings.parameters);
+        let saddle = || SaddlePoint::new(&work.sparsity, tangent, jacobian);
+        let coefficients = Vsa23Coefficients::of(settings.parameters);
         Ok(Self {
-            parameters,
+            coefficients,
             error_at: settings.error_at,
             first: StageIteration::new(saddle(), &size),
-            second: (!parameters.one_matrix()).then(|| StageIteration::new(saddle(), &size)),
-            mass: Mass {
+            second: (!coefficients.one_matrix()).then(|| StageIteration::new(saddle(), &size)),
+            mass: EndMatrix {
                 saddle: saddle(),
                 tangent: vec![0.0; tangent],
                 jacobian: vec![0.0; jacobian],
-                known: [vec![0.0; tangent], vec![0.0; jacobian]],
-                of_start: false,
+                start: [vec![0.0; tangent], vec![0.0; jacobian]],
+                is_of_start: false,
+                zero_acc: vec![0.0; size.nv],
+                zero_lambda: vec![0.0; size.nc],
             },
-            alpha: CollocationPoint::new(&size),
-            beta: CollocationPoint::new(&size),
-            made_for: vec![f64::NAN; size.parameters],
+            quadratic: CollocationPoint::new(&size),
+            cubic: CollocationPoint::new(&size),
+            parameters: vec![f64::NAN; size.parameters],
         })
     }
 
-    fn forget(&mut self, p: &Problem) {
-        self.made_for.copy_from_slice(p.env.parameters);
-        self.mass.of_start = false;
+    /// Drops all factorisations.
+    fn drop_factors(&mut self, p: &Problem) {
+        self.parameters.copy_from_slice(p.env.parameters);
+        self.mass.is_of_start = false;
         self.first.kept = None;
         if let Some(second) = &mut self.second {
             second.kept = None;
         }
     }
 
+    /// Selects the active constraints in all matrices.
     fn select(&mut self, p: &Problem, s: &State) {
         self.first
             .saddle
@@ -225,10 +237,10 @@ impl Vsa23 {
         }
     }
 
-    /// Both equilibrium points.
+    /// Solves both schemes for their collocation points.
     fn solve(
         &mut self,
-        core: &mut Workspace,
+        work: &mut Workspace,
         p: &Problem,
         s: &State,
         h: f64,
@@ -236,49 +248,55 @@ impl Vsa23 {
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
         let Self {
-            parameters,
+            coefficients,
             first,
             second,
-            alpha,
-            beta,
+            quadratic,
+            cubic,
             ..
         } = self;
-        if !core.character.linear {
+        if !work.character.linear {
             first.kept = None;
             if let Some(second) = second {
                 second.kept = None;
             }
         }
-        // What counts is what the state's own past has made, so that counters repeat with the motion.
+        // Counted are the factorisations of the state's own past, so that counters repeat with the motion.
         let matrices = 1 + u64::from(second.is_some());
-        let counted = core.counts.factorizations
-            + if core.factor_cache.counted_step == h {
+        let counted = work.counts.factorizations
+            + if work.factor_cache.counted_step == h {
                 0
             } else {
                 matrices
             };
-        alpha.x.copy_from_slice(&s.acc);
-        first.solve(core, p, s, h, &parameters.quadratic(), alpha, norm, stats)?;
-        beta.x.fill(0.0);
+        let stage = |weights: StageWeights| Stage {
+            s,
+            h,
+            weights,
+            norm,
+        };
+        quadratic.x.copy_from_slice(&s.acc);
+        first.solve(work, p, &stage(coefficients.quadratic()), quadratic, stats)?;
+        cubic.x.fill(0.0);
         let second = match second {
             Some(second) => second,
             None => {
-                // Made at the other point with the same weights: good until it converges badly.
+                // Factorised at the other point with the same weights: good enough until it converges poorly.
                 first.kept = Some(h);
                 first
             }
         };
-        second.solve(core, p, s, h, &parameters.cubic(), beta, norm, stats)?;
-        if core.character.linear {
-            core.counts.factorizations = counted;
-            core.factor_cache.counted_step = h;
+        second.solve(work, p, &stage(coefficients.cubic()), cubic, stats)?;
+        if work.character.linear {
+            work.counts.factorizations = counted;
+            work.factor_cache.counted_step = h;
         }
         Ok(())
     }
 
-    /// (7) into the trial's q and v, the estimate into its x.
+    /// q and v of the trial by (7), and the error estimate in its x.
     fn extrapolate(&self, s: &State, y: &mut Trial) {
-        let (a, h) = (&self.alpha.x, y.h);
+        let (a, h) = (&self.quadratic.x, y.h);
         for i in 0..a.len() {
             y.q[i] = s.q[i] + h * (s.v[i] + 0.5 * h * a[i]);
             y.v[i] = s.v[i] + h * a[i];
@@ -289,36 +307,37 @@ impl Vsa23 {
         }
     }
 
-    /// (11)
+    /// E at the end of the step, (11).
     fn error_at_end(&self, acc: &[f64], h: f64, out: &mut [f64]) {
         for i in 0..out.len() {
-            out[i] = 0.5 * h * h * (self.alpha.x[i] - acc[i] - self.beta.x[i] / 3.0);
+            out[i] = 0.5 * h * h * (self.quadratic.x[i] - acc[i] - self.cubic.x[i] / 3.0);
         }
     }
 
+    /// Ē, the difference of the positions at the collocation points.
     fn error_at_points(&self, out: &mut [f64]) {
         for i in 0..out.len() {
-            out[i] = self.alpha.q[i] - self.beta.q[i];
+            out[i] = self.quadratic.q[i] - self.cubic.q[i];
         }
     }
 
-    /// q̈ and λ of the equations at the end of the step.
+    /// q̈ and λ from the equations at the end of the step.
     fn accelerate(
         &mut self,
-        core: &mut Workspace,
+        work: &mut Workspace,
         p: &Problem,
         s: &State,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
         let mass = &mut self.mass;
-        mass.load(core, p, y.t, &y.q, &y.v)?;
-        let known = mass.tangent == mass.known[0] && mass.jacobian == mass.known[1];
-        if !(known && mass.of_start) {
-            mass.of_start = false;
-            mass.factorise(core)?;
+        mass.load(work, p, y.t, &y.q, &y.v)?;
+        let unchanged = mass.tangent == mass.start[0] && mass.jacobian == mass.start[1];
+        if !(unchanged && mass.is_of_start) {
+            mass.is_of_start = false;
+            mass.factorise(work)?;
         }
-        let cx = core.inputs.at(p, y.t);
+        let cx = work.inputs.at(p, y.t);
         stats.evaluations += 1;
         p.system.force(&cx, &y.q, &y.v, &mut y.acc)?;
         p.system
@@ -334,7 +353,7 @@ impl Vsa23 {
         }
         let (acc, lambda) = (&mut y.acc, &mut y.lambda);
         mass.saddle
-            .solve_exact(&core.sparsity, EXACT, acc, lambda, &mut core.counts);
+            .solve_exact(&work.sparsity, EXACT, acc, lambda, &mut work.counts);
         if let Some(i) = first_not_finite(acc) {
             return Err(StepFailure::NotFinite(Culprit::Coordinate(i)));
         }
@@ -351,13 +370,13 @@ impl Method for Vsa23 {
         work: &mut Workspace,
         p: &Problem,
         s: &State,
-        _near_singular: NearSingular,
+        _options: TrialOptions,
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> std::result::Result<f64, StepFailure> {
         self.select(p, s);
-        if self.made_for != p.env.parameters {
-            self.forget(p);
+        if self.parameters != p.env.parameters {
+            self.drop_factors(p);
         }
         let norm = StageNorm::at(p.system, &s.q);
         self.solve(work, p, s, y.h, norm, stats)?;
@@ -382,56 +401,52 @@ impl Method for Vsa23 {
     ) -> std::result::Result<(), StepFailure> {
         s.clear_history();
         self.select(p, s);
-        self.forget(p);
+        self.drop_factors(p);
         self.mass.load(work, p, s.t, &s.q, &s.v)?;
-        self.mass.known[0].copy_from_slice(&self.mass.tangent);
-        self.mass.known[1].copy_from_slice(&self.mass.jacobian);
+        self.mass.start[0].copy_from_slice(&self.mass.tangent);
+        self.mass.start[1].copy_from_slice(&self.mass.jacobian);
         self.mass.factorise(work)?;
-        self.mass.of_start = true;
+        self.mass.is_of_start = true;
         Ok(())
     }
 }
 
-impl Mass {
+impl EndMatrix {
+    /// Evaluates M and G.
     fn load(
         &mut self,
-        core: &mut Workspace,
+        work: &mut Workspace,
         p: &Problem,
         t: f64,
         q: &[f64],
         v: &[f64],
     ) -> std::result::Result<(), StepFailure> {
-        let cx = core.inputs.at(p, t);
-        let (zero_v, zero_c) = (&mut core.evaluation.acc, &mut core.projection.multipliers);
-        // With the weight of M alone neither accelerations nor multipliers are looked at.
-        zero_v.fill(0.0);
-        zero_c.fill(0.0);
-        let weights = crate::formulation::system::TangentWeights::MASS;
+        let cx = work.inputs.at(p, t);
         p.system.tangent(
             &cx,
             &MotionPoint {
                 q,
                 v,
-                a: zero_v,
-                lambda: zero_c,
+                a: &self.zero_acc,
+                lambda: &self.zero_lambda,
             },
-            &weights,
+            &TangentWeights::MASS,
             &mut self.tangent,
         )?;
         p.system.jacobian(&cx, q, &mut self.jacobian);
         self.saddle
             .matrix
-            .load_tangent(&core.sparsity, &self.tangent);
+            .load_tangent(&work.sparsity, &self.tangent);
         self.saddle
             .matrix
-            .load_jacobian(&core.sparsity, &self.jacobian);
+            .load_jacobian(&work.sparsity, &self.jacobian);
         Ok(())
     }
 
-    fn factorise(&mut self, core: &mut Workspace) -> std::result::Result<(), StepFailure> {
-        let nv = core.size.nv;
+    fn factorise(&mut self, work: &mut Workspace) -> std::result::Result<(), StepFailure> {
+        let nv = work.size.nv;
         self.saddle
-            .factorise(&core.sparsity, &mut core.counts)
+            .factorise(&work.sparsity, &mut work.counts)
             .map(|_| ())
             .map_err(|e| StepFailure::Singular(culprit(e.unknown, nv)))
     }

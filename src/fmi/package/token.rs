@@ -1,19 +1,19 @@
-//! The token of a unit: a number of its contents, written as the standards like it. Whoever changes the model in an
-//! archive, or hands a unit the model of another, is found out at instantiation.
+//! The token of an FMU (`guid`, `instantiationToken`): a hash of its resources. Instantiation fails if the model has been
+//! changed after packing or belongs to another FMU.
 //!
-//! FNV-1a with 128 bits over names and bytes of all resources, the standard and this library's version.
+//! FNV-1a with 128 bits over the standard, the version of this library, and names and bytes of all resources.
 
 const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-/// The token of a list of resources, each by its name and bytes.
+/// The token of a list of resources: names and bytes.
 pub fn token<'a>(
     standard: &str,
     resources: impl IntoIterator<Item = (&'a str, &'a [u8])>,
 ) -> String {
     let mut hash = BASIS;
     let mut take = |bytes: &[u8]| {
-        // The length first, so that no two lists run into the same bytes.
+        // The length first: the bytes of different lists differ.
         for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
             hash = (hash ^ u128::from(*byte)).wrapping_mul(PRIME);
         }
@@ -35,7 +35,7 @@ pub fn token<'a>(
     )
 }
 
-/// The same token? Braces and letter case do not count: importers have been seen to change both.
+/// Are the tokens equal up to braces and case? Some importers change both.
 pub fn same(a: &str, b: &str) -> bool {
     let bare = |text: &str| {
         text.trim()
@@ -51,8 +51,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_basis_and_prime_are_those_of_fnv_1a() {
-        // Published vector: FNV-1a, 128 bits, of "a".
+    fn basis_and_prime_are_those_of_fnv_1a() {
+        // Published test vector: FNV-1a, 128 bits, of "a".
         let hash = (BASIS ^ u128::from(b'a')).wrapping_mul(PRIME);
         assert_eq!(hash, 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_and_case_do_not_count() {
+    fn braces_and_case_are_ignored() {
         assert!(same("{AB-1}", "ab-1"));
         assert!(!same("{ab-1}", "{ab-2}"));
         assert!(!same("", "{ab-2}"));

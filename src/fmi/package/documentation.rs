@@ -1,10 +1,10 @@
-//! The documentation page inside an archive: what the unit is, its variables, its solver.
+//! The documentation page of an archive: the model, its variables, its solver settings.
 
-use super::fmu_instance::FmiStandard;
 use super::xml::escape;
 use crate::component::{Causality, Instance, Variability};
+use crate::fmi::types::FmiStandard;
 
-/// `documentation/index.html`
+/// The text of `documentation/index.html`.
 pub(super) fn page(instance: &Instance, standard: FmiStandard) -> String {
     let model = instance.model();
     let name = escape(&model.name);
@@ -13,7 +13,7 @@ pub(super) fn page(instance: &Instance, standard: FmiStandard) -> String {
         Some(step) => format!("fixed, {step} s"),
         None => "chosen by the local error".to_owned(),
     };
-    let what = match &model.system {
+    let summary = match &model.system {
         Some(system) => format!(
             "A system given by its matrices: {} coordinates, {} constraints.",
             system.coordinates(),
@@ -77,7 +77,7 @@ pub(super) fn page(instance: &Instance, standard: FmiStandard) -> String {
          body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}\n\
          table {{ border-collapse: collapse }}\n\
          td, th {{ text-align: left; padding: .2em 1em .2em 0; border-bottom: 1px solid #ccc }}\n\
-         </style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{what}</p>\n<table>\n{facts}</table>\n<h2>Variables</h2>\n\
+         </style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{summary}</p>\n<table>\n{facts}</table>\n<h2>Variables</h2>\n\
          <p>SI units unless another is given, angles in radians.</p>\n<table>\n{variables}</table>\n\
          <p>The model itself is in the folder <code>resources</code>.</p>\n</body>\n</html>\n"
     )

@@ -1,6 +1,6 @@
-//! Where the model of a unit is. An importer says so in many ways: a file URI with percent escapes (FMI 2), a plain path
-//! (FMI 3), with or without a slash at its end, the unit's folder instead of its resources, nothing at all. In the last
-//! case the library looks beside itself: it lies in `binaries/<platform>` of the same unit.
+//! The model in the resources of an FMU. Importers give their location as a file URI with percent escapes (FMI 2) or as a
+//! path (FMI 3), with or without a slash at its end; some give the folder of the FMU, some nothing. Without a location the
+//! library searches relative to its own file, which is in `binaries/<platform>` of the same FMU.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use super::token;
 use crate::error::{Error, Result};
 use crate::model::Model;
 
-/// The list of a unit's resources: first the model, then the files it names.
+/// The manifest, a list of the resources: first the model, then the files it names.
 pub const MANIFEST: &str = "biela.txt";
-/// First line of the list.
+/// First line of the manifest.
 pub const MANIFEST_HEAD: &str = "biela unit 1";
-/// A list or a file larger than this is none of ours.
+/// Largest size of a resource in bytes. A convention: packed models are far smaller.
 const LARGEST: u64 = 1 << 30;
 
-/// Reads and checks the model of a unit. `location` is what the importer said, `token` what it wants the unit to be.
+/// Reads the model of an FMU. Fails if the resources at `location` do not have the token that the importer gives.
 pub fn load(standard: &str, location: Option<&str>, token: &str) -> Result<Model> {
     let folder = find(location)?;
     let manifest = text(&folder.join(MANIFEST))?;
@@ -34,7 +34,7 @@ pub fn load(standard: &str, location: Option<&str>, token: &str) -> Result<Model
             },
             value: format!("\"{token}\""),
             expected: format!(
-                "\"{found}\", the token of what is in \"{}\"; either the token is that of another unit, or the files \
+                "\"{found}\", the token of the files in \"{}\"; either the token belongs to another FMU, or the files \
                  have been changed after packing",
                 folder.display()
             ),
@@ -42,8 +42,8 @@ pub fn load(standard: &str, location: Option<&str>, token: &str) -> Result<Model
     }
     let model = names[0];
     let path = folder.join(model);
-    let written = pointer_text(&contents[1].1, &path)?;
-    Model::from_text_in(written, model, Some(&folder))
+    let text = utf8(&contents[1].1, &path)?;
+    Model::from_text_in(text, model, Some(&folder))
 }
 
 /// The names in a manifest.
@@ -61,25 +61,25 @@ fn listed<'m>(manifest: &'m str, folder: &Path) -> Result<Vec<&'m str>> {
     if names.is_empty() || !names.iter().all(inside) {
         return Err(Error::File {
             path: folder.join(MANIFEST).display().to_string(),
-            reason: "it is not the list of a unit packed by this program".to_owned(),
+            reason: "it is not the manifest of an FMU packed by this program".to_owned(),
         });
     }
     Ok(names)
 }
 
-/// The folder that has the list.
+/// The folder that contains the manifest.
 fn find(location: Option<&str>) -> Result<PathBuf> {
     let location = location.map(str::trim).filter(|l| !l.is_empty());
     let mut tried = Vec::new();
-    let said = location.map(path_of).transpose()?;
-    let own = own_path().and_then(|library| {
-        // <unit>/binaries/<platform>/<library>
+    let given = location.map(path_of).transpose()?;
+    let beside_library = library_path().and_then(|library| {
+        // <FMU>/binaries/<platform>/<library>
         Some(library.parent()?.parent()?.parent()?.join("resources"))
     });
-    for folder in said
+    for folder in given
         .into_iter()
         .flat_map(|path| [path.join("resources"), path].into_iter().rev())
-        .chain(own)
+        .chain(beside_library)
     {
         if folder.join(MANIFEST).is_file() {
             return Ok(folder);
@@ -89,16 +89,16 @@ fn find(location: Option<&str>) -> Result<PathBuf> {
     Err(Error::File {
         path: tried.first().cloned().unwrap_or_default(),
         reason: match location {
-            Some(given) => format!("no unit's resources there (the importer said \"{given}\")"),
+            Some(given) => format!("no resources of an FMU there (the importer gave \"{given}\")"),
             None => {
-                "the importer gave no place for the resources, and they are not beside the library"
+                "the importer gave no location of the resources, and they are not beside the library"
                     .to_owned()
             }
         },
     })
 }
 
-/// A plain path, or the path of a file URI: `file:/x`, `file:///x`, `file://localhost/x`.
+/// The path of a location: a path or a file URI (`file:/x`, `file:///x`, `file://localhost/x`).
 fn path_of(location: &str) -> Result<PathBuf> {
     let is_uri = location
         .get(..5)
@@ -108,17 +108,17 @@ fn path_of(location: &str) -> Result<PathBuf> {
     }
     let rest = &location[5..];
     let path = match rest.strip_prefix("//") {
-        // An authority: nobody, or this machine.
+        // An authority: empty, or this machine.
         Some(after) => match after.find('/') {
             Some(0) => after,
             Some(end) if after[..end].eq_ignore_ascii_case("localhost") => &after[end..],
-            // file://C:/x and the like, seen in the wild.
+            // file://C:/x is not legal, but some importers pass it.
             _ if after.get(1..2) == Some(":") => after,
             _ => {
                 return Err(Error::Argument {
                     name: "resource location".to_owned(),
                     value: format!("\"{location}\""),
-                    expected: "a file of this machine".to_owned(),
+                    expected: "a file on this machine".to_owned(),
                 });
             }
         },
@@ -134,7 +134,7 @@ fn path_of(location: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
-/// Percent escapes resolved; a percent sign that begins none is left as it is.
+/// The text with its percent escapes decoded; other percent signs stay.
 fn unescape(text: &str) -> OsString {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -181,10 +181,10 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
 
 fn text(path: &Path) -> Result<String> {
     let bytes = bytes(path)?;
-    Ok(pointer_text(&bytes, path)?.to_owned())
+    Ok(utf8(&bytes, path)?.to_owned())
 }
 
-fn pointer_text<'b>(bytes: &'b [u8], path: &Path) -> Result<&'b str> {
+fn utf8<'b>(bytes: &'b [u8], path: &Path) -> Result<&'b str> {
     std::str::from_utf8(bytes).map_err(|_| Error::File {
         path: path.display().to_string(),
         reason: "it is not UTF-8 text".to_owned(),
@@ -193,40 +193,27 @@ fn pointer_text<'b>(bytes: &'b [u8], path: &Path) -> Result<&'b str> {
 
 /// The file this code was loaded from.
 #[cfg(unix)]
-fn own_path() -> Option<PathBuf> {
-    use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+fn library_path() -> Option<PathBuf> {
+    use std::ffi::{CStr, OsStr, c_void};
+    use std::mem::MaybeUninit;
     use std::os::unix::ffi::OsStrExt;
 
-    /// `Dl_info` of dlfcn.h.
-    #[repr(C)]
-    struct DlInfo {
-        file: *const c_char,
-        base: *mut c_void,
-        symbol: *const c_char,
-        address: *mut c_void,
-    }
-    unsafe extern "C" {
-        fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
-    }
-
-    let mut info = DlInfo {
-        file: std::ptr::null(),
-        base: std::ptr::null_mut(),
-        symbol: std::ptr::null(),
-        address: std::ptr::null_mut(),
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: the address of a function of this library and a local struct; zero is a value of each of its fields.
+    let info = unsafe {
+        let found = libc::dladdr(library_path as *const c_void, info.as_mut_ptr());
+        (found != 0).then(|| info.assume_init())?
     };
-    // SAFETY: the address of a function of this library and a struct of ours.
-    let found = unsafe { dladdr(own_path as *const c_void, &raw mut info) };
-    if found == 0 || info.file.is_null() {
+    if info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader's own string, which lives as long as the library.
-    let file = unsafe { CStr::from_ptr(info.file) };
+    // SAFETY: a string of the loader, which lives as long as the library.
+    let file = unsafe { CStr::from_ptr(info.dli_fname) };
     Some(PathBuf::from(OsStr::from_bytes(file.to_bytes())))
 }
 
 #[cfg(not(unix))]
-fn own_path() -> Option<PathBuf> {
+fn library_path() -> Option<PathBuf> {
     None
 }
 
@@ -239,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn uris_and_plain_paths_give_the_same_place() {
+    fn uris_and_paths_give_the_same_folder() {
         assert_eq!(path("/a/b c/ü"), "/a/b c/ü");
         assert_eq!(path("file:///a/b%20c/%C3%BC"), "/a/b c/ü");
         assert_eq!(path("file:///a/b c/ü"), "/a/b c/ü");
@@ -254,20 +241,20 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_library_knows_its_own_file() {
-        assert!(own_path().unwrap().is_file());
+    fn the_library_finds_its_own_file() {
+        assert!(library_path().unwrap().is_file());
     }
 
     #[test]
-    fn a_place_without_resources_is_refused_by_name() {
+    fn a_location_without_resources_is_an_error_that_names_it() {
         let sentence = |l| load("2.0", l, "").unwrap_err().to_string();
         assert!(sentence(Some("/nowhere/x")).contains("/nowhere/x"));
-        assert!(sentence(None).contains("gave no place"));
-        assert!(sentence(Some("  ")).contains("gave no place"));
+        assert!(sentence(None).contains("gave no location"));
+        assert!(sentence(Some("  ")).contains("gave no location"));
     }
 
     #[test]
-    fn a_list_names_files_below_its_folder_only() {
+    fn a_manifest_names_files_below_its_folder_only() {
         let read = |text: &str| listed(text, Path::new("r")).map(|n| n.join("|"));
         assert_eq!(
             read("biela unit 1\nm.toml\na/b.mtx\n").unwrap(),

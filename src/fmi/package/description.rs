@@ -1,22 +1,21 @@
-//! `modelDescription.xml`, in both dialects: what a unit has, can do and depends on. Everything comes from the component;
-//! here it is only written down.
+//! `modelDescription.xml` of both standards: capabilities, units, types, variables, dependencies. All of it comes from the
+//! component.
 
-use super::fmu_instance::FmiStandard;
-use super::logger::FmiLogCategory;
-use super::physical_unit;
-use super::value_reference::{ArrayVariable, ValueReferences};
 use super::xml::{Xml, number};
-use crate::component::{Causality, InitialKind, Instance, Variability, Variable};
+use crate::component::{
+    Causality, HIGHEST_OUTPUT_DERIVATIVE, InitialKind, Instance, Variability, Variable,
+};
+use crate::fmi::logger::FmiLogCategory;
+use crate::fmi::physical_unit;
+use crate::fmi::types::FmiStandard;
+use crate::fmi::value_reference::{ArrayVariable, ValueReferences};
 
-/// Orders of output derivatives that can be asked for.
-pub const OUTPUT_DERIVATIVES: u32 = 2;
-
-/// Writes the description.
+/// The text of the model description.
 pub fn description(instance: &Instance, standard: FmiStandard, token: &str) -> String {
-    let layout = ValueReferences::new(instance, standard == FmiStandard::Three);
+    let references = ValueReferences::new(instance, standard == FmiStandard::Three);
     Description {
         instance,
-        layout,
+        references,
         standard,
         token,
     }
@@ -25,7 +24,7 @@ pub fn description(instance: &Instance, standard: FmiStandard, token: &str) -> S
 
 struct Description<'a> {
     instance: &'a Instance,
-    layout: ValueReferences,
+    references: ValueReferences,
     standard: FmiStandard,
     token: &'a str,
 }
@@ -75,7 +74,7 @@ impl Description<'_> {
     }
 
     fn capabilities(&self, xml: &mut Xml) {
-        let order = OUTPUT_DERIVATIVES.to_string();
+        let order = HIGHEST_OUTPUT_DERIVATIVE.to_string();
         let identifier = self.instance.model().name.clone();
         let attributes: Attributes = match self.standard {
             FmiStandard::Two => vec![
@@ -104,7 +103,7 @@ impl Description<'_> {
         xml.leaf("CoSimulation", &attributes);
     }
 
-    /// Units in use, each once, in the order of the variables.
+    /// The units in use, each once, in the order of the variables.
     fn units_in_use(&self) -> Vec<&str> {
         let mut units: Vec<&str> = Vec::new();
         let time = self.three().then_some("s");
@@ -125,19 +124,20 @@ impl Description<'_> {
         xml.element("UnitDefinitions", &[], |xml| {
             for unit in units {
                 xml.element("Unit", &[("name", unit.to_owned())], |xml| {
-                    if let Some(measure) = physical_unit::parse(unit) {
+                    if let Some(parsed) = physical_unit::parse(unit) {
                         let mut attributes: Vec<(&str, String)> = physical_unit::BASE
                             .into_iter()
-                            .zip(measure.exponents)
+                            .zip(parsed.exponents)
                             .filter(|(_, exponent)| *exponent != 0)
                             .map(|(base, exponent)| (base, exponent.to_string()))
                             .collect();
-                        if measure.factor != 1.0 {
-                            attributes.push(("factor", number(measure.factor)));
+                        if parsed.factor != 1.0 {
+                            attributes.push(("factor", number(parsed.factor)));
                         }
                         xml.leaf("BaseUnit", &attributes);
                     }
-                    for (name, factor) in physical_unit::kind_of(unit).map_or(&[][..], |k| k.shown)
+                    for (name, factor) in
+                        physical_unit::type_of(unit).map_or(&[][..], |k| k.display_units)
                     {
                         let attributes =
                             [("name", (*name).to_owned()), ("factor", number(*factor))];
@@ -152,7 +152,7 @@ impl Description<'_> {
         let kinds: Vec<&physical_unit::VariableType> = self
             .units_in_use()
             .into_iter()
-            .filter_map(physical_unit::kind_of)
+            .filter_map(physical_unit::type_of)
             .collect();
         if kinds.is_empty() {
             return;
@@ -163,8 +163,9 @@ impl Description<'_> {
                     ("quantity", kind.name.to_owned()),
                     ("unit", kind.unit.to_owned()),
                 ];
-                // People think in degrees; all else is fine as it is, the other display units are offered.
-                if let (Some((shown, _)), true) = (kind.shown.first(), kind.unit.starts_with("rad"))
+                // Angles are displayed in degrees, all other quantities in SI units; the other display units may be chosen.
+                if let (Some((shown, _)), true) =
+                    (kind.display_units.first(), kind.unit.starts_with("rad"))
                 {
                     attributes.push(("displayUnit", (*shown).to_owned()));
                 }
@@ -244,68 +245,68 @@ impl Description<'_> {
         }
         let time = [
             ("name", "time".to_owned()),
-            ("valueReference", self.layout.time().to_string()),
+            ("valueReference", self.references.time().to_string()),
             ("description", "Simulation time".to_owned()),
             ("causality", "independent".to_owned()),
             ("variability", "continuous".to_owned()),
             (
                 "declaredType",
-                physical_unit::kind_of("s")
+                physical_unit::type_of("s")
                     .map(type_name)
                     .unwrap_or_default(),
             ),
             ("unit", "s".to_owned()),
         ];
         xml.leaf("Float64", &time);
-        for (i, vector) in self.layout.vectors.iter().enumerate() {
-            self.vector(xml, self.layout.vector(i), vector);
+        for (i, array) in self.references.arrays.iter().enumerate() {
+            self.array(xml, self.references.array(i), array);
         }
     }
 
-    fn vector(&self, xml: &mut Xml, reference: u32, vector: &ArrayVariable) {
+    fn array(&self, xml: &mut Xml, reference: u32, array: &ArrayVariable) {
         let variables = self.instance.variables();
-        let first = &variables[vector.elements[0] as usize];
-        let names: Vec<&str> = vector
+        let first = &variables[array.elements[0] as usize];
+        let names: Vec<&str> = array
             .elements
             .iter()
             .map(|element| variables[*element as usize].name.as_str())
             .collect();
         let mut attributes: Attributes = vec![
-            ("name", vector.name.clone()),
+            ("name", array.name.clone()),
             ("valueReference", reference.to_string()),
             ("description", format!("({})", names.join(", "))),
-            ("causality", self.vector_causality(vector).to_owned()),
+            ("causality", self.array_causality(array).to_owned()),
             ("variability", "continuous".to_owned()),
             ("initial", "calculated".to_owned()),
             ("intermediateUpdate", yes()),
         ];
         attributes.extend(value(first));
         xml.element("Float64", &attributes, |xml| {
-            xml.leaf("Dimension", &[("start", vector.elements.len().to_string())]);
+            xml.leaf("Dimension", &[("start", array.elements.len().to_string())]);
         });
     }
 
-    /// An output only if all its elements are.
-    fn vector_causality(&self, vector: &ArrayVariable) -> &'static str {
+    /// An output if all its elements are, otherwise local.
+    fn array_causality(&self, array: &ArrayVariable) -> &'static str {
         let variables = self.instance.variables();
         let is_output = |element: &u32| variables[*element as usize].causality == Causality::Output;
-        match vector.elements.iter().all(is_output) {
+        match array.elements.iter().all(is_output) {
             true => "output",
             false => "local",
         }
     }
 
-    /// All outputs: reference, and the scalars it is made of.
+    /// All outputs: their references and those of their elements.
     fn outputs(&self) -> Vec<(u32, Vec<u32>)> {
         let scalars = (0..)
             .zip(self.instance.variables())
             .filter(|(_, variable)| variable.causality == Causality::Output)
             .map(|(reference, _)| (reference, vec![reference]));
-        let vectors = self.layout.vectors.iter().enumerate();
-        let vectors = vectors
-            .filter(|(_, vector)| self.vector_causality(vector) == "output")
-            .map(|(i, vector)| (self.layout.vector(i), vector.elements.clone()));
-        scalars.chain(vectors).collect()
+        let arrays = self.references.arrays.iter().enumerate();
+        let arrays = arrays
+            .filter(|(_, array)| self.array_causality(array) == "output")
+            .map(|(i, array)| (self.references.array(i), array.elements.clone()));
+        scalars.chain(arrays).collect()
     }
 
     fn structure(&self, xml: &mut Xml) {
@@ -345,7 +346,7 @@ impl Description<'_> {
                 .collect();
             knowns.sort_unstable();
             knowns.dedup();
-            // FMI 2 counts variables from 1, FMI 3 gives their references; both are in the order of the variables.
+            // FMI 2 refers to variables by their index from 1, FMI 3 by their references; both count in the order of the variables.
             let shift = u32::from(!self.three());
             let list = |words: Vec<String>| words.join(" ");
             let key = if self.three() {
@@ -369,7 +370,7 @@ impl Description<'_> {
     }
 }
 
-/// Type names have a point, so that no variable has the same.
+/// Name of a type. It has a point, so that it differs from the names of all variables.
 fn type_name(kind: &physical_unit::VariableType) -> String {
     format!("SI.{}", kind.name)
 }
@@ -404,10 +405,10 @@ fn initial(variable: &Variable) -> Option<&'static str> {
     })
 }
 
-/// Type, unit, range, start value.
+/// Attributes of type, unit, range and start value.
 fn value(variable: &Variable) -> Attributes {
     let mut attributes: Attributes = Vec::new();
-    if let Some(kind) = physical_unit::kind_of(&variable.unit) {
+    if let Some(kind) = physical_unit::type_of(&variable.unit) {
         attributes.push(("declaredType", type_name(kind)));
     }
     if !variable.unit.is_empty() {

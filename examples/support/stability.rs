@@ -1,19 +1,21 @@
-//! Growth of the methods on linear problems, step by step: amplification matrices, their roots and spectral radius.
+//! Stability of the methods on linear problems: amplification matrices, their eigenvalues and spectral radius. Shared by an
+//! example and the tests, which include it by path.
 //!
 //! ```text
 //!   M z'' + C z' + K z = 0,    one step of size h:   y₁ = A y₀,    ρ = max |eigenvalues of A|
-//!   oscillator   M = 1, C = 2ξω, K = ω²;   W = ωh is all that counts
+//!   oscillator   M = 1, C = 2ξω, K = ω²;   depends on W = ωh only
 //!   DAE (4)      M = diag(1, 0), K = [[a, −b], [−b, 0]]: the second unknown is a multiplier
 //! ```
 //!
 //! y = (z, h z') for SS22, (z, h z', h² z'') for SS32 and HHT. Time is measured in steps: C stands for hC, K for h²K.
 
+#![allow(dead_code, reason = "each of the two uses only a part")]
+
+use biela::integrator::Hht;
+use biela::integrator::vsa23::Vsa23Coefficients;
 use nalgebra::{Complex, DMatrix};
 
-use super::Hht;
-use super::vsa23::Vsa23Coefficients;
-
-/// A method with its numbers.
+/// A method with its coefficients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StabilityScheme {
     /// Hilber-Hughes-Taylor.

@@ -1,9 +1,9 @@
-//! The archive: a zip with the same bytes whenever the same is packed.
+//! The archive: a zip file whose bytes depend on its contents only.
 //!
 //! ```text
 //!   modelDescription.xml
 //!   documentation/index.html
-//!   resources/biela.txt            the list of resources, read first
+//!   resources/biela.txt            the manifest: names of the resources
 //!   resources/<name>.toml          the model with `auto` resolved
 //!   resources/...                  the files it names
 //!   binaries/<platform>/<name>.so  this library
@@ -17,26 +17,26 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::description;
 use super::documentation;
-use super::fmu_instance::FmiStandard;
 use super::resource::{MANIFEST, MANIFEST_HEAD};
 use super::token;
 use crate::component::Instance;
 use crate::error::{Error, Result};
-use crate::formulation;
+use crate::fmi::types::FmiStandard;
+use crate::formulation::resolved_formulation;
 use crate::model::{Model, portable};
 
-/// What is in an archive besides the library.
+/// The files of an archive without the library.
 #[derive(Clone, Debug)]
 pub struct PackageContents {
     /// Name of the model and of the library in the archive.
     pub identifier: String,
-    /// Of the contents.
+    /// Token of the contents.
     pub token: String,
-    /// Names with slashes and bytes, in the order of the archive.
+    /// Names (with slashes) and bytes, in the order of the archive.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// Reads a model and makes all but the library.
+/// Reads a model and makes all files of the archive but the library.
 pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> {
     let original = Model::from_file(model)?;
     let bytes = read(model)?;
@@ -50,8 +50,9 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
         return Err(Error::Argument {
             name: "variables".to_owned(),
             value: "none".to_owned(),
-            expected: "at least one input, output or parameter: a unit without variables is no use"
-                .to_owned(),
+            expected:
+                "at least one input, output or parameter: an FMU without variables is of no use"
+                    .to_owned(),
         });
     }
     let identifier = original.name.clone();
@@ -99,9 +100,9 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
     })
 }
 
-/// The text with the formulation that `auto` means; otherwise the model is the same.
+/// The text with the formulation that `auto` stands for; otherwise the model is the same.
 fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) -> Result<String> {
-    let chosen = formulation::resolved_formulation(original);
+    let chosen = resolved_formulation(original);
     if chosen == original.solver.formulation {
         return Ok(text.to_owned());
     }
@@ -115,14 +116,14 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
             name: "solver.formulation".to_owned(),
             value: "auto".to_owned(),
             expected: format!(
-                "\"{}\" written in the [solver] table: it cannot be put there by itself",
+                "\"{}\" written in the [solver] table: it cannot be inserted automatically",
                 chosen.name()
             ),
         }),
     }
 }
 
-/// A file that the model names, if the text is the name of one: only below the model's folder.
+/// The file with this name, if there is one; an error if it is not in the folder of the model or below.
 fn named_file(name: &str, folder: Option<&Path>) -> Result<Option<(String, Vec<u8>)>> {
     let path = folder.unwrap_or(Path::new("")).join(name);
     if !path.is_file() {
@@ -136,7 +137,7 @@ fn named_file(name: &str, folder: Option<&Path>) -> Result<Option<(String, Vec<u
             _ => {
                 return Err(unreadable(
                     &path,
-                    "a unit carries only files from the model's folder and below; copy it there"
+                    "an FMU contains only files from the folder of the model and below; copy it there"
                         .to_owned(),
                 ));
             }
@@ -145,7 +146,7 @@ fn named_file(name: &str, folder: Option<&Path>) -> Result<Option<(String, Vec<u
     Ok(Some((parts.join("/"), read(&path)?)))
 }
 
-/// Puts an archive together.
+/// Makes the archive.
 pub fn archive(
     contents: &PackageContents,
     standard: FmiStandard,
@@ -178,7 +179,7 @@ pub fn archive(
     Ok(zip.finish().map_err(failure)?.into_inner())
 }
 
-/// The folder of binaries for the machine this program runs on.
+/// Name of the folder of binaries for the machine that runs this program.
 pub fn platform(standard: FmiStandard) -> Result<String> {
     use std::env::consts::{ARCH, OS};
     let system = match OS {
@@ -199,7 +200,7 @@ pub fn platform(standard: FmiStandard) -> Result<String> {
     known.ok_or_else(|| Error::Argument {
         name: "platform".to_owned(),
         value: format!("{OS} on {ARCH}"),
-        expected: "one that FMI 2.0 has a name for; FMI 3.0 has one for all".to_owned(),
+        expected: "a platform that FMI 2.0 has a name for; FMI 3.0 has names for all".to_owned(),
     })
 }
 

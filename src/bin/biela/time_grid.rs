@@ -1,18 +1,18 @@
-//! Equally spaced times without drift: each is computed from its number, never from its predecessor.
+//! Equally spaced times without drift: each is computed from its index, not from its predecessor.
 //!
 //! ```text
 //!   t_k = start + k H,   k = 0, 1, ... while t_k <= stop
 //! ```
 
-/// More points than this in one run is taken for a slip of the pen.
-const MOST_POINTS: f64 = 1e9;
+/// Largest number of points in a run. A convention: more are a mistake.
+const LARGEST_COUNT: f64 = 1e9;
 
-/// Relative to H: a point this close to `stop` is `stop`.
+/// Largest distance of a point from `stop`, relative to H, at which it counts as `stop`. Rounding of k H is far smaller.
 const ROUNDING: f64 = 1e-9;
 
-/// The times, taken one after the other.
+/// Equally spaced times, taken one after the other.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct TimeGrid {
     start: f64,
     stop: f64,
     spacing: f64,
@@ -20,12 +20,12 @@ pub struct Grid {
     next: u64,
 }
 
-impl Grid {
-    /// `spacing` > 0, `stop` >= `start`; `None` where there would be absurdly many points.
+impl TimeGrid {
+    /// `spacing` > 0, `stop` >= `start`; `None` if there would be too many points.
     pub fn new(start: f64, stop: f64, spacing: f64) -> Option<Self> {
         let points = (stop - start) / spacing;
-        // Closer than the resolution of time itself: neighbours would coincide.
-        if points > MOST_POINTS || stop - spacing == stop {
+        // Closer than the resolution of floating-point time: neighbours would coincide.
+        if points > LARGEST_COUNT || stop - spacing == stop {
             return None;
         }
         Some(Self {
@@ -37,7 +37,7 @@ impl Grid {
         })
     }
 
-    /// `intervals` equal parts of the whole span.
+    /// Divides the span into `intervals` equal parts.
     pub fn parts(start: f64, stop: f64, intervals: u64) -> Self {
         Self {
             start,
@@ -57,7 +57,7 @@ impl Grid {
         t
     }
 
-    /// The next point not yet taken, if it is not after `end` by more than rounding.
+    /// The next point, if it is not after `end` by more than rounding.
     pub fn peek(&self, end: f64) -> Option<f64> {
         let t = (self.next <= self.last).then(|| self.time(self.next))?;
         (t <= end + ROUNDING * self.spacing).then_some(t)
@@ -75,40 +75,40 @@ impl Grid {
 mod tests {
     use super::*;
 
-    fn all(mut grid: Grid) -> Vec<f64> {
+    fn all(mut grid: TimeGrid) -> Vec<f64> {
         std::iter::from_fn(|| grid.due(f64::INFINITY)).collect()
     }
 
     #[test]
-    fn points_are_products_and_the_last_is_stop_in_spite_of_rounding() {
-        // 3 x 0.1 is 0.30000000000000004: beyond 0.3, yet meant.
-        let times = all(Grid::new(0.0, 0.3, 0.1).unwrap());
+    fn points_are_multiples_and_the_last_is_stop_despite_rounding() {
+        // 3 x 0.1 is 0.30000000000000004: above 0.3.
+        let times = all(TimeGrid::new(0.0, 0.3, 0.1).unwrap());
         assert_eq!(times, [0.0, 0.1, 0.2, 0.3]);
-        let times = all(Grid::new(-1.0, 9.0, 0.01).unwrap());
+        let times = all(TimeGrid::new(-1.0, 9.0, 0.01).unwrap());
         assert_eq!(times.len(), 1001);
         assert_eq!(times[337], -1.0 + 337.0 * 0.01);
         assert_eq!(times[1000], 9.0);
     }
 
     #[test]
-    fn a_span_that_is_no_multiple_ends_before_stop() {
-        assert_eq!(all(Grid::new(0.0, 1.0, 0.4).unwrap()), [0.0, 0.4, 0.8]);
-        assert_eq!(all(Grid::new(0.0, 1.0, 3.0).unwrap()), [0.0]);
+    fn a_span_that_is_not_a_multiple_ends_before_stop() {
+        assert_eq!(all(TimeGrid::new(0.0, 1.0, 0.4).unwrap()), [0.0, 0.4, 0.8]);
+        assert_eq!(all(TimeGrid::new(0.0, 1.0, 3.0).unwrap()), [0.0]);
     }
 
     #[test]
-    fn absurd_spacings_are_refused() {
-        assert!(Grid::new(0.0, 1.0, 1e-12).is_none());
-        assert!(Grid::new(1e20, 1e20 + 1e6, 1.0).is_none());
+    fn too_many_points_are_an_error() {
+        assert!(TimeGrid::new(0.0, 1.0, 1e-12).is_none());
+        assert!(TimeGrid::new(1e20, 1e20 + 1e6, 1.0).is_none());
     }
 
     #[test]
-    fn points_wait_until_they_are_due() {
-        let mut grid = Grid::new(0.0, 1.0, 0.25).unwrap();
+    fn points_are_taken_when_they_are_due() {
+        let mut grid = TimeGrid::new(0.0, 1.0, 0.25).unwrap();
         assert_eq!(grid.due(0.3), Some(0.0));
         assert_eq!(grid.due(0.3), Some(0.25));
         assert_eq!(grid.due(0.3), None);
         assert_eq!(grid.peek(0.5 - 1e-16), Some(0.5));
-        assert_eq!(all(Grid::parts(2.0, 3.0, 7)).last(), Some(&3.0));
+        assert_eq!(all(TimeGrid::parts(2.0, 3.0, 7)).last(), Some(&3.0));
     }
 }

@@ -1,4 +1,4 @@
-//! Just enough XML to write a model description: elements, attributes, escapes, indentation.
+//! A writer of XML: elements, attributes, escapes, indentation.
 
 /// A document under construction.
 pub(super) struct Xml {
@@ -7,7 +7,7 @@ pub(super) struct Xml {
 }
 
 impl Xml {
-    /// With its declaration.
+    /// A document with its declaration.
     pub fn new() -> Self {
         Self {
             text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(),
@@ -26,12 +26,12 @@ impl Xml {
         self.text.push('\n');
     }
 
-    /// An element without contents.
+    /// Adds an element without contents.
     pub fn leaf(&mut self, name: &str, attributes: &[(&str, String)]) {
         self.tag(name, attributes, "/>");
     }
 
-    /// An element with what `contents` writes inside.
+    /// Adds an element around the output of `contents`.
     pub fn element(
         &mut self,
         name: &'static str,
@@ -52,7 +52,7 @@ impl Xml {
     }
 }
 
-/// Text as an attribute's value or as contents. Characters that XML cannot hold become a replacement character.
+/// Text escaped for attributes and contents. Characters that are illegal in XML become a replacement character.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -70,7 +70,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// A number with all its digits, as XML Schema writes doubles.
+/// A number in the notation of XML Schema, with as many digits as its bits need.
 pub(super) fn number(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back_to_the_bit() {
+    fn numbers_are_written_exactly() {
         for value in [0.1, 1e300, -2.5e-308, 1.0 / 3.0, 0.0, -0.0, 5e-324] {
             assert_eq!(
                 number(value).parse::<f64>().unwrap().to_bits(),
