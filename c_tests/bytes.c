@@ -74,7 +74,7 @@ static void to_file(const char *name)
     REFUSED(crank, biela_state_serialize(crank, state, NULL, size), wrong, "bytes = NULL");
     REFUSED(crank, biela_state_serialize(crank, NULL, bytes, size), wrong, "state = NULL");
     REFUSED(crank, biela_state_serialized_size(crank, state, NULL), wrong, "size = NULL");
-    REFUSED(crank, biela_state_deserialize(crank, bytes, size - 1, &none), bad, "cut or damaged");
+    REFUSED(crank, biela_state_deserialize(crank, bytes, size - 1, &none), bad, "truncated or damaged");
     REFUSED(crank, biela_state_deserialize(crank, bytes, 3, &none), bad, "not the bytes");
     REFUSED(crank, biela_state_deserialize(crank, bytes, 0, &none), bad, "not the bytes");
     REFUSED(crank, biela_state_deserialize(crank, NULL, size, &none), wrong, "bytes = NULL");

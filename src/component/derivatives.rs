@@ -1,19 +1,20 @@
-//! Derivatives of outputs: in time along the motion, and by inputs and parameters at the present point.
+//! Derivatives of outputs in time along the motion, and with respect to inputs and parameters at the present point.
 //!
 //! ```text
-//!   in time    x → v → a exactly; beyond that differences of points t ± kε on the motion's own Taylor polynomial
+//!   in time    x → v → a exactly; otherwise differences of points t ± kε on the Taylor polynomial of the motion
 //!                y'  = [y₋₂ − 8 y₋₁ + 8 y₁ − y₂] / 12 ε                      error ε⁴
 //!                y'' = [−y₋₂ + 16 y₋₁ − 30 y₀ + 16 y₁ − y₂] / 12 ε²          error ε⁴
-//!   by u, p    A [q̈; λ] = [f(q, v, u ± kε s, p ± kε s); −γ] at fixed q, v;  the first formula
+//!   in u, p    A [q̈; λ] = [f(q, v, u ± kε s, p ± kε s); −γ] at fixed q, v;  the first formula
 //! ```
 //!
-//! The points in time are q₀ ∘ (ε v + ε²/2 a), v₀ + ε a (+ ε²/2 j for y''), put onto the constraints, with accelerations
-//! and multipliers solved there. What the short polynomial leaves out is of odd order in ε or of a degree that the
-//! formulas annihilate, so it does not spoil their order. Nothing of the state is touched.
+//! The points in time are q₀ ∘ (ε v + ε²/2 a), v₀ + ε a (+ ε²/2 j for y''), projected onto the constraints, with accelerations and
+//! multipliers computed there. The omitted terms of the polynomial are of odd order in ε or of a degree that the formulas
+//! annihilate, so they keep their order. The state does not change.
 
 use super::Instance;
 use super::log::LogCategory;
-use super::values::{QuantityPoint, environment, same_length};
+use super::quantity_point::{Multipliers, QuantityPoint, environment};
+use super::values::same_length;
 use super::variables::VariableSource;
 use crate::error::{Error, Result};
 use crate::formulation::Mechanism;
@@ -21,27 +22,30 @@ use crate::model::quantity::{
     BodyField, EnergyField, ForceField, JointField, MotionField, Quantity,
 };
 
-/// The highest time derivative of an output that is offered.
+/// Highest time derivative of an output.
 pub const HIGHEST_OUTPUT_DERIVATIVE: u32 = 2;
 
-/// ε of the first and of the second derivative as part of the next substep. That substep resolves the motion, ω h < 1;
-/// with rounding and closure at 1e-14 the first is good to about 1e-9, the second to 1e-7, of the size of y/h and y/h².
-const FIRST: f64 = 0.02;
-const SECOND: f64 = 0.1;
+/// ε of the first derivative as part of the next substep h, which resolves the motion (ω h < 1): with rounding and closure of
+/// 1e-14 its accuracy is about 1e-9 of y/h.
+const FIRST_STEP: f64 = 0.02;
+/// ε of the second derivative: its accuracy is about 1e-7 of y/h².
+const SECOND_STEP: f64 = 0.1;
+/// Smallest ε over the rounding of t.
+const RESOLVED_TIME: f64 = 1e4;
 
-/// ε of derivatives by inputs and parameters, as part of their own size. Exact to rounding (1e-12) where the motion
-/// depends on them linearly; 1e-12 of the fifth derivative elsewhere.
-const NUDGE: f64 = 1e-3;
+/// ε of derivatives with respect to inputs and parameters, relative to their size. Exact to rounding (1e-12) for linear
+/// dependence; otherwise the error is 1e-12 of the fifth derivative.
+const PERTURBATION: f64 = 1e-3;
 
-/// Points in units of ε and their weights: first derivative times ε.
-const SLOPE: [(f64, f64); 4] = [
+/// Points in units of ε and weights of the first derivative times ε.
+const FIRST_DERIVATIVE: [(f64, f64); 4] = [
     (-2.0, 1.0 / 12.0),
     (-1.0, -8.0 / 12.0),
     (1.0, 8.0 / 12.0),
     (2.0, -1.0 / 12.0),
 ];
-/// Second derivative times ε².
-const BEND: [(f64, f64); 5] = [
+/// Points in units of ε and weights of the second derivative times ε².
+const SECOND_DERIVATIVE: [(f64, f64); 5] = [
     (-2.0, -1.0 / 12.0),
     (-1.0, 16.0 / 12.0),
     (0.0, -30.0 / 12.0),
@@ -49,30 +53,29 @@ const BEND: [(f64, f64); 5] = [
     (2.0, -1.0 / 12.0),
 ];
 
-/// Something that changes along the motion.
+/// A function of the motion that is differentiated numerically.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum DifferentiatedPath {
+enum DifferentiatedQuantity {
     Constant(f64),
     Quantity(Quantity),
-    /// Power taken out by dampers.
-    Dissipation,
-    /// Power brought in by drives and moving constraints.
-    Supply,
+    /// Power dissipated by dampers and friction.
+    DissipatedPower,
+    /// Power supplied by drives and moving constraints.
+    SuppliedPower,
 }
 
-/// A derivative as a curve that is still to be differentiated so many times.
-type Derived = (DifferentiatedPath, u32);
-const NOTHING: Derived = (DifferentiatedPath::Constant(0.0), 0);
+/// A derivative: a function of the motion and how many times it is still to be differentiated.
+type Derived = (DifferentiatedQuantity, u32);
+const ZERO: Derived = (DifferentiatedQuantity::Constant(0.0), 0);
 
 impl Instance {
-    /// Time derivatives (order 1 or 2; per s, per s²) of outputs at the present time, along the motion that the inputs as
-    /// now set would give; on failure `values` is unchanged. Nothing else changes, not a bit of what follows.
+    /// Time derivatives (order 1 or 2; per s, per s²) of outputs at the present time, along the motion with the inputs as set; on
+    /// failure `values` is unchanged. No bit of the results that follow changes.
     ///
-    /// Positions, speeds and lengths have exact first derivatives, positions exact second ones; energies supplied and
-    /// dissipated have exact first ones, the power of drives and dampers. All others are
-    /// differences on the motion: relative accuracy about 1e-8 for order 1 and 1e-6 for order 2, against the size of the
-    /// quantity over the time scale of the motion. `energy.balance` is constant on the exact motion. Counters
-    /// (`solver.*`) have no derivative and are refused.
+    /// Positions, speeds and lengths have exact first derivatives, positions exact second ones; supplied and dissipated energies
+    /// have exact first ones, the powers. All others are finite differences: relative accuracy about 1e-8 for order 1 and 1e-6
+    /// for order 2, relative to the quantity over the time scale of the motion. `energy.balance` is constant on the exact motion.
+    /// Counters (`solver.*`) have no derivative: an error.
     pub fn output_derivatives(
         &mut self,
         references: &[u32],
@@ -80,7 +83,7 @@ impl Instance {
         values: &mut [f64],
     ) -> Result<()> {
         let outcome = self.differentiate(references, orders, values);
-        self.tell(LogCategory::Step, &outcome);
+        self.log_failure(LogCategory::Step, &outcome);
         outcome
     }
 
@@ -92,43 +95,43 @@ impl Instance {
     ) -> Result<()> {
         same_length(references.len(), values.len())?;
         same_length(references.len(), orders.len())?;
-        let mut deepest = 0;
+        let mut differences = 0;
         for (&reference, &order) in references.iter().zip(orders) {
             let (_, times) = self.derived(reference, order)?;
-            deepest = deepest.max(times);
+            differences = differences.max(times);
         }
-        self.must_run("reading a derivative")?;
-        self.apply_sets()?;
+        self.require_running("reading a derivative")?;
+        self.apply_pending_inputs()?;
         self.scratch.values.clear();
         self.scratch.values.resize(references.len(), 0.0);
         for (i, (&reference, &order)) in references.iter().zip(orders).enumerate() {
-            if let (curve, 0) = self.derived(reference, order)? {
-                let (mut point, mechanism) = self.here();
-                self.scratch.values[i] = curve.at(&mut point, mechanism);
+            if let (function, 0) = self.derived(reference, order)? {
+                let (mut point, mechanism) = self.present_point(Multipliers::OfState);
+                self.scratch.values[i] = function.at(&mut point, mechanism);
             }
         }
-        // Wide enough to be seen in t.
-        let state = &self.life.state;
-        let (h, least) = (state.next_h, 1e4 * f64::EPSILON * state.t.abs());
+        // Large enough to change t.
+        let state = &self.state.motion;
+        let (h, smallest) = (state.next_h, RESOLVED_TIME * f64::EPSILON * state.t.abs());
         self.scratch.jerk.fill(0.0);
-        if deepest >= 1 {
-            let e = least.max(FIRST * h);
-            for (k, w) in SLOPE {
-                self.add_points(references, orders, 1, k * e, w / e)?;
+        if differences >= 1 {
+            let e = smallest.max(FIRST_STEP * h);
+            for (k, w) in FIRST_DERIVATIVE {
+                self.add_point_in_time(references, orders, 1, k * e, w / e)?;
             }
         }
-        if deepest >= 2 {
-            let e = least.max(SECOND * h);
-            for (k, w) in BEND {
-                self.add_points(references, orders, 2, k * e, w / (e * e))?;
+        if differences >= 2 {
+            let e = smallest.max(SECOND_STEP * h);
+            for (k, w) in SECOND_DERIVATIVE {
+                self.add_point_in_time(references, orders, 2, k * e, w / (e * e))?;
             }
         }
-        self.hand_out(references, self.time(), values)
+        self.copy_finite_values(references, self.time(), values)
     }
 
-    /// Adds the point at t + `s` with weight `w` to all derivatives that need `times` differences. The first round also
-    /// gathers the jerk for the second.
-    fn add_points(
+    /// Adds the point at t + `s` with weight `w` to all derivatives that need `times` differences. The points of the first
+    /// derivative also give the jerk for those of the second.
+    fn add_point_in_time(
         &mut self,
         references: &[u32],
         orders: &[u32],
@@ -137,16 +140,16 @@ impl Instance {
         w: f64,
     ) -> Result<()> {
         let Self {
-            life,
+            state,
             mechanism,
             integrator,
             scratch,
             ..
         } = self;
-        let state = &life.state;
+        let (state, applied) = (&state.motion, &state.applied);
         let sample = &mut scratch.sample;
         sample.t = state.t + s;
-        // Until the accelerations are solved for there is room for the displacement in their place.
+        // `sample.acc` holds the displacement until the accelerations are computed.
         let shift = &mut sample.acc;
         for i in 0..shift.len() {
             let (v, a, j) = (state.v[i], state.acc[i], scratch.jerk[i]);
@@ -157,10 +160,10 @@ impl Instance {
         sample.acc.copy_from_slice(&state.acc);
         sample.lambda.copy_from_slice(&state.lambda);
         (sample.dissipated, sample.supplied) = (state.dissipated, state.supplied);
-        let env = environment(&life.seen);
+        let env = environment(applied);
         integrator.consistent_at(&**mechanism, &env, state, sample)?;
         integrator.reactions_near(&**mechanism, &env, state, sample)?;
-        self.find_reactions()?;
+        self.compute_reactions()?;
         let Self { scratch, .. } = self;
         let sample = &scratch.sample;
         if times == 1 {
@@ -169,23 +172,23 @@ impl Instance {
             }
         }
         for (i, (&reference, &order)) in references.iter().zip(orders).enumerate() {
-            let (curve, needed) = self.derived(reference, order)?;
+            let (function, needed) = self.derived(reference, order)?;
             if needed == times {
-                // The weights add up to zero: what does not change adds nothing, to the bit.
-                let (mut point, mechanism) = self.present(true);
-                let now = curve.at(&mut point, mechanism);
-                let (mut point, mechanism) = self.sampled();
-                let there = curve.at(&mut point, mechanism);
-                self.scratch.values[i] += w * (there - now);
+                // The weights add up to zero: a constant contributes exactly nothing.
+                let (mut point, mechanism) = self.present_point(Multipliers::MinimumNorm);
+                let now = function.at(&mut point, mechanism);
+                let (mut point, mechanism) = self.sampled_point();
+                let perturbed = function.at(&mut point, mechanism);
+                self.scratch.values[i] += w * (perturbed - now);
             }
         }
         Ok(())
     }
 
-    /// What the derivative of an output is.
+    /// The derivative of an output as a function of the motion.
     fn derived(&self, reference: u32, order: u32) -> Result<Derived> {
-        let quantity = self.computed(reference, "an output to differentiate in time")?;
-        let refused = |name: String, value: String, expected: String| {
+        let quantity = self.output_quantity(reference, "an output to differentiate in time")?;
+        let invalid = |name: String, value: String, expected: String| {
             Err(Error::Argument {
                 name,
                 value,
@@ -194,24 +197,24 @@ impl Instance {
         };
         let name = self.catalogue.name(reference);
         if !(1..=HIGHEST_OUTPUT_DERIVATIVE).contains(&order) {
-            return refused(
+            return invalid(
                 format!("order of the derivative of \"{name}\""),
                 order.to_string(),
                 format!("1 to {HIGHEST_OUTPUT_DERIVATIVE}"),
             );
         }
         if let Quantity::Solver(_) = quantity {
-            return refused(
+            return invalid(
                 "output to differentiate in time".to_string(),
                 format!("\"{name}\""),
-                "a quantity of the motion: counters jump".to_string(),
+                "a quantity of the motion: counters are not continuous".to_string(),
             );
         }
         Ok(derived(quantity, order))
     }
 
-    /// The quantity behind an output.
-    fn computed(&self, reference: u32, expected: &str) -> Result<Quantity> {
+    /// The quantity of an output.
+    fn output_quantity(&self, reference: u32, expected: &str) -> Result<Quantity> {
         match self.catalogue.source(reference)? {
             VariableSource::Output(quantity) => Ok(quantity),
             VariableSource::Input(_) | VariableSource::Parameter(_) => Err(Error::Argument {
@@ -222,14 +225,13 @@ impl Instance {
         }
     }
 
-    /// `sensitivities[i]` = Σ_j ∂unknown_i/∂known_j `seed[j]` at the present time with positions and velocities fixed:
-    /// what reading the outputs right after setting the inputs or parameters would show. Unknowns are outputs, knowns
-    /// are inputs or parameters; accelerations, reactions and forces feed through, positions and velocities do not,
-    /// except where an input prescribes them. On failure `sensitivities` is unchanged. Nothing else changes, not a bit of
-    /// what follows.
+    /// `sensitivities[i]` = Σ_j ∂unknown_i/∂known_j `seed[j]` at the present time with positions and velocities fixed: the change
+    /// of the outputs right after setting inputs or parameters. Unknowns are outputs, knowns are inputs or parameters;
+    /// accelerations, reactions and forces have direct feedthrough, positions and velocities only if an input prescribes them. On
+    /// failure `sensitivities` is unchanged. No bit of the results that follow changes.
     ///
-    /// Exact to rounding in knowns that act linearly (forces, gravity), and to about 1e-10 relative in masses,
-    /// stiffnesses and the like.
+    /// Exact to rounding for knowns that act linearly (forces, gravity), and to about 1e-10 relative for masses, stiffnesses and
+    /// the like.
     pub fn directional_derivative(
         &mut self,
         unknowns: &[u32],
@@ -238,7 +240,7 @@ impl Instance {
         sensitivities: &mut [f64],
     ) -> Result<()> {
         let outcome = self.sensitivity(unknowns, knowns, seed, sensitivities);
-        self.tell(LogCategory::Step, &outcome);
+        self.log_failure(LogCategory::Step, &outcome);
         outcome
     }
 
@@ -252,7 +254,7 @@ impl Instance {
         same_length(unknowns.len(), sensitivities.len())?;
         same_length(knowns.len(), seed.len())?;
         for &unknown in unknowns {
-            self.computed(unknown, "an output as unknown")?;
+            self.output_quantity(unknown, "an output as unknown")?;
         }
         let mut largest: f64 = 0.0;
         for (&known, &seed) in knowns.iter().zip(seed) {
@@ -263,10 +265,10 @@ impl Instance {
                 });
             }
             let size = match self.catalogue.source(known)? {
-                VariableSource::Input(i) => {
-                    self.life.wanted.inputs[i].at(self.time())[0].abs().max(1.0)
-                }
-                VariableSource::Parameter(i) => match self.life.wanted.parameters[i].abs() {
+                VariableSource::Input(i) => self.state.pending.inputs[i].at(self.time())[0]
+                    .abs()
+                    .max(1.0),
+                VariableSource::Parameter(i) => match self.state.pending.parameters[i].abs() {
                     0.0 => 1.0,
                     size => size,
                 },
@@ -280,49 +282,44 @@ impl Instance {
             };
             largest = largest.max(seed.abs() / size);
         }
-        self.must_run("a directional derivative")?;
-        self.apply_sets()?;
+        self.require_running("a directional derivative")?;
+        self.apply_pending_inputs()?;
         self.scratch.values.clear();
         self.scratch.values.resize(unknowns.len(), 0.0);
         if largest > 0.0 && !unknowns.is_empty() {
-            let e = NUDGE / largest;
-            let settles = knowns.iter().any(|&known| self.found().places(known));
-            for (k, w) in SLOPE {
-                self.add_nudged(unknowns, knowns, seed, settles, k * e, w / e)?;
+            let e = PERTURBATION / largest;
+            let moves =
+                (knowns.iter()).any(|&known| self.dependency_table().prescribes_motion(known));
+            for (k, w) in FIRST_DERIVATIVE {
+                self.perturb(knowns, seed, moves, k * e)?;
+                self.add_perturbed_point(unknowns, w / e)?;
             }
         }
-        self.hand_out(unknowns, self.time(), sensitivities)
+        self.copy_finite_values(unknowns, self.time(), sensitivities)
     }
 
-    /// Adds the outputs at inputs and parameters moved by `s` times the seed, with weight `w`.
-    fn add_nudged(
-        &mut self,
-        unknowns: &[u32],
-        knowns: &[u32],
-        seed: &[f64],
-        settles: bool,
-        s: f64,
-        w: f64,
-    ) -> Result<()> {
+    /// Computes the point with inputs and parameters changed by `s` times the seed, in `scratch.sample`. Positions and velocities
+    /// are projected if a known `moves` them.
+    fn perturb(&mut self, knowns: &[u32], seed: &[f64], moves: bool, s: f64) -> Result<()> {
         let Self {
-            life,
+            state,
             mechanism,
             integrator,
             scratch,
             catalogue,
             ..
         } = self;
-        let state = &life.state;
-        scratch.drive.copy_from(&life.seen);
+        let (state, applied) = (&state.motion, &state.applied);
+        scratch.perturbed.copy_from(applied);
         for (&known, &seed) in knowns.iter().zip(seed) {
             match catalogue.source(known)? {
                 VariableSource::Input(i) => {
-                    let course = &mut scratch.drive.inputs[i];
-                    let value = course.at(state.t)[0];
-                    *course = course.with_derivative(state.t, 0, value + s * seed);
+                    let input = &mut scratch.perturbed.inputs[i];
+                    let value = input.at(state.t)[0];
+                    *input = input.with_derivative(state.t, 0, value + s * seed);
                 }
-                VariableSource::Parameter(i) => scratch.drive.parameters[i] += s * seed,
-                VariableSource::Output(_) => unreachable!("outputs have been refused as knowns"),
+                VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
+                VariableSource::Output(_) => unreachable!("outputs are no knowns"),
             }
         }
         let sample = &mut scratch.sample;
@@ -332,61 +329,69 @@ impl Instance {
         sample.acc.copy_from_slice(&state.acc);
         sample.lambda.copy_from_slice(&state.lambda);
         (sample.dissipated, sample.supplied) = (state.dissipated, state.supplied);
-        let env = environment(&scratch.drive);
-        match settles {
+        let env = environment(&scratch.perturbed);
+        match moves {
             true => integrator.consistent_at(&**mechanism, &env, state, sample)?,
             false => integrator.balance_at(&**mechanism, &env, state, sample)?,
         }
-        integrator.reactions_near(&**mechanism, &env, state, sample)?;
-        self.find_reactions()?;
+        integrator.reactions_near(&**mechanism, &env, state, sample)
+    }
+
+    /// Adds the outputs at the perturbed point with weight `w`.
+    fn add_perturbed_point(&mut self, unknowns: &[u32], w: f64) -> Result<()> {
+        self.compute_reactions()?;
         for (i, &unknown) in unknowns.iter().enumerate() {
             let VariableSource::Output(quantity) = self.catalogue.source(unknown)? else {
                 unreachable!("only outputs are unknowns");
             };
-            if let Some(quantity) = follows_at_once(quantity) {
-                let (point, mechanism) = self.present(true);
+            if let Some(quantity) = immediate_quantity(quantity) {
+                let (point, mechanism) = self.present_point(Multipliers::MinimumNorm);
                 let now = point.value(mechanism, quantity);
-                let (point, mechanism) = self.imagined();
-                let there = point.value(mechanism, quantity);
-                self.scratch.values[i] += w * (there - now);
+                let (point, mechanism) = self.perturbed_point();
+                let perturbed = point.value(mechanism, quantity);
+                self.scratch.values[i] += w * (perturbed - now);
             }
         }
         Ok(())
     }
 }
 
-impl DifferentiatedPath {
+impl DifferentiatedQuantity {
     fn at(self, point: &mut QuantityPoint, mechanism: &dyn Mechanism) -> f64 {
         match self {
             Self::Constant(x) => x,
             Self::Quantity(quantity) => point.value(mechanism, quantity),
-            Self::Dissipation => point.dissipation(mechanism),
-            Self::Supply => point.supply(mechanism),
+            Self::DissipatedPower => point.dissipated_power(mechanism),
+            Self::SuppliedPower => point.supplied_power(mechanism),
         }
     }
 }
 
-/// The derivative of this order, taken exactly as far as there is a quantity for it.
+/// The derivative of this order, exact as far as there is a quantity for it.
 fn derived(quantity: Quantity, order: u32) -> Derived {
     match quantity {
-        Quantity::Time if order == 1 => (DifferentiatedPath::Constant(1.0), 0),
-        Quantity::Time => NOTHING,
+        Quantity::Time if order == 1 => (DifferentiatedQuantity::Constant(1.0), 0),
+        Quantity::Time => ZERO,
         // Constant on the exact motion.
-        Quantity::Energy(EnergyField::Balance | EnergyField::Numerical) => NOTHING,
-        Quantity::Energy(EnergyField::Dissipated) => (DifferentiatedPath::Dissipation, order - 1),
-        // As a power, not as the rest of the other energies: they may be far larger.
-        Quantity::Energy(EnergyField::Supplied) => (DifferentiatedPath::Supply, order - 1),
+        Quantity::Energy(EnergyField::Balance | EnergyField::Numerical) => ZERO,
+        Quantity::Energy(EnergyField::Dissipated) => {
+            (DifferentiatedQuantity::DissipatedPower, order - 1)
+        }
+        // The power, not the difference of the other energies, which may be far larger.
+        Quantity::Energy(EnergyField::Supplied) => {
+            (DifferentiatedQuantity::SuppliedPower, order - 1)
+        }
         _ => {
-            let (mut quantity, mut left) = (quantity, order);
-            while let (Some(rate), 1..) = (rate_of(quantity), left) {
-                (quantity, left) = (rate, left - 1);
+            let (mut quantity, mut remaining) = (quantity, order);
+            while let (Some(rate), 1..) = (rate_of(quantity), remaining) {
+                (quantity, remaining) = (rate, remaining - 1);
             }
-            (DifferentiatedPath::Quantity(quantity), left)
+            (DifferentiatedQuantity::Quantity(quantity), remaining)
         }
     }
 }
 
-/// The quantity that is the time derivative of another, where there is one.
+/// The quantity that is the time derivative of another, if there is one.
 fn rate_of(quantity: Quantity) -> Option<Quantity> {
     let point = |field: BodyField| match field {
         BodyField::Position(k) => Some(BodyField::Velocity(k)),
@@ -415,9 +420,9 @@ fn rate_of(quantity: Quantity) -> Option<Quantity> {
     }
 }
 
-/// What has to be looked at to see how a quantity follows a set; `None`: it does not. What a set brings into the total
-/// energy counts as supplied, so the balance stays.
-pub(super) fn follows_at_once(quantity: Quantity) -> Option<Quantity> {
+/// The quantity whose change is that of `quantity` when inputs are set; `None` if it does not change. A change of the total energy
+/// counts as supplied, so the balance is constant.
+pub(super) fn immediate_quantity(quantity: Quantity) -> Option<Quantity> {
     match quantity {
         Quantity::Solver(_) | Quantity::Time => None,
         Quantity::Energy(EnergyField::Supplied) => Some(Quantity::Energy(EnergyField::Total)),
@@ -425,144 +430,5 @@ pub(super) fn follows_at_once(quantity: Quantity) -> Option<Quantity> {
             EnergyField::Dissipated | EnergyField::Balance | EnergyField::Numerical,
         ) => None,
         _ => Some(quantity),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::*;
-    use super::*;
-
-    fn derivative(instance: &mut Instance, reference: u32, order: u32) -> f64 {
-        let mut value = [f64::NAN];
-        let done = instance.output_derivatives(&[reference], &[order], &mut value);
-        done.unwrap();
-        value[0]
-    }
-
-    /// m x'' + c x' + k x = u with m = 1, k = 4 and u = u₀ + u₁ s + u₂ s²/2: everything follows from x and x'.
-    #[test]
-    fn derivatives_of_the_oscillator_are_those_of_its_equation() {
-        let mut instance = running();
-        instance
-            .set_input_derivatives(&[PUSH, PUSH], &[1, 2], &[3.0, -2.0])
-            .unwrap();
-        instance.step(0.0, 0.7).unwrap();
-        let (c, k) = (DAMPING, 4.0);
-        let (x, v) = (get(&mut instance, X), get(&mut instance, V));
-        let u = get(&mut instance, PUSH);
-        let (u_dot, u_ddot) = (3.0 - 2.0 * 0.7, -2.0);
-        let a = u - c * v - k * x;
-        let jerk = u_dot - c * a - k * v;
-        let snap = u_ddot - c * jerk - k * a;
-        let before = format!("{:?}", instance.save().unwrap());
-        for (reference, order, exact, bound) in [
-            (X, 1, v, 0.0),
-            (X, 2, a, 1e-15),
-            (V, 1, a, 1e-15),
-            (V, 2, jerk, 1e-8),
-            (A, 1, jerk, 1e-8),
-            (A, 2, snap, 1e-6),
-            (TIME, 1, 1.0, 0.0),
-            (TIME, 2, 0.0, 0.0),
-            (BALANCE, 1, 0.0, 0.0),
-            (SUPPLIED, 1, u * v, 1e-15),
-            (SUPPLIED, 2, u_dot * v + u * a, 1e-8),
-        ] {
-            let found = derivative(&mut instance, reference, order);
-            // Rounding of a sum of terms of the size of k x.
-            let bound = bound * (exact.abs() + k * x.abs());
-            assert!(
-                (found - exact).abs() <= bound,
-                "{reference} order {order}: {found} {exact}"
-            );
-        }
-        assert_eq!(before, format!("{:?}", instance.save().unwrap()));
-    }
-
-    #[test]
-    fn what_has_no_derivative_is_refused_by_name_and_nothing_is_written() {
-        let mut instance = running();
-        for (reference, order) in [(X, 0), (X, 3), (STEPS, 1), (PUSH, 1), (MASS, 1)] {
-            let mut values = [7.0, 7.0];
-            let error = instance
-                .output_derivatives(&[X, reference], &[1, order], &mut values)
-                .unwrap_err();
-            assert!(matches!(error, Error::Argument { .. }), "{error}");
-            assert_eq!(values, [7.0, 7.0]);
-        }
-        let error = oscillator().output_derivatives(&[X], &[1], &mut [0.0]);
-        assert!(matches!(error, Err(Error::CallOrder { .. })));
-        instance.output_derivatives(&[], &[], &mut []).unwrap();
-    }
-
-    #[test]
-    fn a_derivative_that_is_no_number_is_an_error_by_its_name() {
-        let mut instance = running();
-        let error = instance.output_derivatives(&[NAN], &[1], &mut [0.0]);
-        let culprit = "nan".to_string();
-        assert_eq!(error, Err(Error::Evaluation { time: 0.0, culprit }));
-    }
-
-    #[test]
-    fn directional_derivatives_are_those_of_the_equation() {
-        let mut instance = running();
-        instance.step(0.0, 0.7).unwrap();
-        instance.set_real(&[MASS], &[2.0]).unwrap();
-        let (x, a) = (get(&mut instance, X), get(&mut instance, A));
-        let before = format!("{:?}", instance.save().unwrap());
-        // a = (u − c v − k x)/m
-        let unknowns = [X, V, A, SUPPLIED, BALANCE, TIME, STEPS];
-        let knowns = [PUSH, STIFFNESS, MASS];
-        let potential = 0.5 * x * x;
-        let v = get(&mut instance, V);
-        let kinetic = 0.5 * v * v;
-        for (j, (by, energy)) in [(0.5, 0.0), (-x / 2.0, potential), (-a / 2.0, kinetic)]
-            .into_iter()
-            .enumerate()
-        {
-            let mut seed = [0.0; 3];
-            seed[j] = 3.0;
-            let mut found = [f64::NAN; 7];
-            instance
-                .directional_derivative(&unknowns, &knowns, &seed, &mut found)
-                .unwrap();
-            let exact = [0.0, 0.0, 3.0 * by, 3.0 * energy, 0.0, 0.0, 0.0];
-            for i in 0..7 {
-                // Rounding over ε = 1e-3, with numbers of size one.
-                assert!(
-                    (found[i] - exact[i]).abs() < 1e-11,
-                    "unknown {i} by known {j}: {} {}",
-                    found[i],
-                    exact[i]
-                );
-            }
-        }
-        assert_eq!(before, format!("{:?}", instance.save().unwrap()));
-    }
-
-    #[test]
-    fn wrong_kinds_and_lengths_are_refused_and_nothing_is_written() {
-        let mut instance = running();
-        let mut out = [7.0];
-        for (unknown, known, seed) in [
-            (PUSH, PUSH, 1.0),
-            (X, V, 1.0),
-            (X, PUSH, f64::NAN),
-            (X, COUNT, 1.0),
-            (COUNT, PUSH, 1.0),
-        ] {
-            instance
-                .directional_derivative(&[unknown], &[known], &[seed], &mut out)
-                .unwrap_err();
-        }
-        instance
-            .directional_derivative(&[X], &[PUSH], &[], &mut out)
-            .unwrap_err();
-        assert_eq!(out, [7.0]);
-        instance
-            .directional_derivative(&[A], &[PUSH], &[0.0], &mut out)
-            .unwrap();
-        assert_eq!(out, [0.0]);
     }
 }

@@ -4,13 +4,14 @@
 //!   balance = kinetic + potential + dissipated − supplied − (kinetic + potential) at start,   numerical = −balance
 //! ```
 //!
-//! An exact solution has balance zero; what is left is the method's own loss or gain.
+//! The balance of an exact solution is zero; otherwise it is the numerical loss or gain of the method.
 
 use super::Instance;
+use super::quantity_point::Multipliers;
 use crate::formulation::Energy;
 use crate::model::quantity::EnergyField;
 
-/// The account at one point of the motion (J).
+/// The energy account at one point of the motion (J).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EnergyAccount {
     pub energy: Energy,
@@ -42,12 +43,12 @@ impl EnergyAccount {
 }
 
 impl Instance {
-    /// After an accepted substep: the largest balance so far, with its sign.
-    pub(super) fn track_drift(&mut self) {
-        let (point, mechanism) = self.here();
-        let balance = point.account(mechanism).balance();
-        if balance.abs() > self.life.drift.abs() {
-            self.life.drift = balance;
+    /// Updates the balance of largest magnitude after an accepted substep.
+    pub(super) fn track_energy_drift(&mut self) {
+        let (point, mechanism) = self.present_point(Multipliers::OfState);
+        let balance = point.energy_account(mechanism).balance();
+        if balance.abs() > self.state.energy_drift.abs() {
+            self.state.energy_drift = balance;
         }
     }
 }
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_account_adds_up() {
+    fn the_energy_account_is_consistent() {
         let account = EnergyAccount {
             energy: Energy {
                 kinetic: 3.0,

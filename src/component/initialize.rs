@@ -1,5 +1,5 @@
-//! The start of a life: the pose is assembled (Φ = 0), velocities and accelerations are made consistent with it, and
-//! the first step size is chosen. The work is the integrator's; here its arguments are checked and its result is taken.
+//! Initialisation: assembly of the positions (Φ = 0), consistent velocities and accelerations, first step size. The integrator does
+//! the work; here arguments are checked and the results stored.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::Instance;
 use super::input::InputState;
 use super::instance_state::InstancePhase;
 use super::log::{LogCategory, LogLevel};
-use super::values::environment;
+use super::quantity_point::environment;
 use crate::error::{Error, Result};
 use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint};
 use crate::integrator::start::assemble;
@@ -15,26 +15,26 @@ use crate::integrator::{Environment, Sample, StartReport, State};
 use crate::model::quantity::{MotionField, Quantity};
 use crate::model::{SolverSettings, Target};
 
-/// Motion of the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
-const WORTH_A_LOOK: f64 = 1e-3;
+/// Change by the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
+const NOTICEABLE_CHANGE: f64 = 1e-3;
 
 impl Instance {
-    /// Assembly and consistent start. `start` is any finite time, `stop` is not before it and may be infinite;
-    /// `tolerance` <= 0 means the model's. On failure the instance is as before.
+    /// Assembles the mechanism and computes consistent initial values. `start` is any finite time, `stop` is not before it and may be
+    /// infinite; `tolerance` <= 0 means that of the model. On failure the instance is unchanged.
     pub fn initialize(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
-        let outcome = self.begin(start, stop, tolerance);
-        self.tell(LogCategory::Start, &outcome);
+        let outcome = self.start(start, stop, tolerance);
+        self.log_failure(LogCategory::Start, &outcome);
         outcome?;
-        self.tell_start();
+        self.log_start();
         Ok(())
     }
 
-    /// What assembly and start have changed.
-    fn tell_start(&mut self) {
-        let Some(report) = self.life.report.clone() else {
+    /// Logs what assembly and consistent initialisation have changed.
+    fn log_start(&mut self) {
+        let Some(report) = self.state.start_report.clone() else {
             return;
         };
-        if !self.hears(LogLevel::Warning, LogCategory::Start) {
+        if !self.is_logged(LogLevel::Warning, LogCategory::Start) {
             return;
         }
         let StartReport {
@@ -45,7 +45,7 @@ impl Instance {
             ref immovable,
             ..
         } = *report;
-        let first = self.life.state.next_h;
+        let first = self.state.motion.next_h;
         self.log(
             LogLevel::Info,
             LogCategory::Start,
@@ -54,8 +54,8 @@ impl Instance {
                  {velocity_changed:.1e} 1/s (error norm); first substep {first:.3e} s"
             ),
         );
-        // A start pose off by more than the drawing's own digits is worth a look.
-        if moved > WORTH_A_LOOK || velocity_changed > WORTH_A_LOOK {
+        // Initial positions that are off by more than their digits are probably a mistake.
+        if moved > NOTICEABLE_CHANGE || velocity_changed > NOTICEABLE_CHANGE {
             self.log(
                 LogLevel::Warning,
                 LogCategory::Start,
@@ -70,7 +70,7 @@ impl Instance {
             self.log(
                 LogLevel::Info,
                 LogCategory::Start,
-                format_args!("constraints that follow from the others: {names}"),
+                format_args!("redundant constraints: {names}"),
             );
         }
         if !redundant.is_empty() && !immovable.is_empty() {
@@ -78,28 +78,28 @@ impl Instance {
             self.log(
                 LogLevel::Warning,
                 LogCategory::Start,
-                format_args!("cannot move, held by more constraints than that takes: {names}"),
+                format_args!("these bodies are fully constrained by redundant joints: {names}"),
             );
         }
     }
 
-    fn begin(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
-        if self.life.phase == InstancePhase::Running {
+    fn start(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
+        if self.state.phase == InstancePhase::Running {
             return Err(Error::CallOrder {
                 call: "initialize",
                 reason: "it has been done; reset first",
             });
         }
         if !start.is_finite() {
-            return Err(refused("start_time", start, "a finite time"));
+            return Err(invalid_argument("start_time", start, "a finite time"));
         }
         if stop.is_nan() || stop < start {
             let expected = format!("start_time ({start}) or later, or infinity");
-            return Err(refused("stop_time", stop, &expected));
+            return Err(invalid_argument("stop_time", stop, &expected));
         }
         if tolerance.is_nan() || tolerance == f64::INFINITY {
             let expected = "a positive number, or zero for the model's";
-            return Err(refused("tolerance", tolerance, expected));
+            return Err(invalid_argument("tolerance", tolerance, expected));
         }
         let tolerance = if tolerance > 0.0 {
             tolerance
@@ -108,45 +108,43 @@ impl Instance {
         };
         self.use_tolerance(tolerance)?;
 
-        let mut drive = self.life.wanted.clone();
-        drive.begin(start);
+        let mut inputs = self.state.pending.clone();
+        inputs.start_at(start);
         let Sample { q, v, .. } = &mut self.scratch.sample;
         self.mechanism.initial_state(q, v);
-        self.begin_motions(start, &mut drive);
-        let mut state = State::default();
-        let env = environment(&drive);
+        self.start_prescribed_motions(start, &mut inputs);
+        let mut motion = State::default();
+        let env = environment(&inputs);
         let Sample { q, v, .. } = &mut self.scratch.sample;
         let mechanism = &*self.mechanism;
         let bodies = assemble_bodies(mechanism, &self.model.solver, &env, start, q, v)?;
         let mut report = self
             .integrator
-            .start(mechanism, &env, start, q, v, &mut state)?;
+            .start(mechanism, &env, start, q, v, &mut motion)?;
         if let Some(bodies) = bodies {
             report = merge_reports(mechanism, bodies, report);
         }
 
-        self.scratch.known.forget();
-        let life = &mut self.life;
-        life.phase = InstancePhase::Running;
-        life.start = start;
-        life.stop = stop;
-        life.tolerance = tolerance;
-        life.seen.copy_from(&drive);
-        life.wanted = drive;
-        life.begin_histories(start);
-        life.report = Some(Arc::new(report));
-        life.state = state;
-        life.drift = 0.0;
-        life.total_at_start = 0.0;
-        self.life.total_at_start = self.total_energy();
+        self.scratch.cache.invalidate();
+        let state = &mut self.state;
+        state.phase = InstancePhase::Running;
+        state.start = start;
+        state.stop = stop;
+        state.tolerance = tolerance;
+        state.applied.copy_from(&inputs);
+        state.pending = inputs;
+        state.start_histories(start);
+        state.start_report = Some(Arc::new(report));
+        state.motion = motion;
+        state.energy_drift = 0.0;
+        state.total_at_start = 0.0;
+        self.state.total_at_start = self.total_energy();
         Ok(())
     }
-}
 
-impl Instance {
-    /// Motions whose speed or acceleration is an input begin where the pose and the rates as written have them.
-    /// The pose is in the scratch; accelerations and multipliers are not known yet and do not count.
-    fn begin_motions(&mut self, start: f64, drive: &mut InputState) {
+    /// Sets the initial position and speed of prescribed motions whose speed or acceleration is an input, from the initial pose
+    /// and velocities in the scratch.
+    fn start_prescribed_motions(&mut self, start: f64, inputs: &mut InputState) {
         let sample = &mut self.scratch.sample;
         sample.acc.fill(0.0);
         sample.lambda.fill(0.0);
@@ -162,12 +160,12 @@ impl Instance {
             u: &none,
             u_dot: &none,
             u_ddot: &none,
-            p: &self.life.wanted.parameters,
+            p: &self.state.pending.parameters,
             modes: &[],
         };
-        for (input, course) in self.model.inputs.iter().zip(&mut drive.inputs) {
-            if let (Target::Motion(k), 1..) = (input.target, course.order) {
-                course.reached = [MotionField::Position, MotionField::Speed]
+        for (input, polynomial) in self.model.inputs.iter().zip(&mut inputs.inputs) {
+            if let (Target::Motion(k), 1..) = (input.target, polynomial.order) {
+                polynomial.position_and_speed = [MotionField::Position, MotionField::Speed]
                     .map(|field| (self.mechanism).evaluate(&cx, Quantity::Motion(k, field), &at));
             }
         }
@@ -228,7 +226,7 @@ fn merge_reports(
     }
 }
 
-fn refused(name: &str, value: f64, expected: &str) -> Error {
+fn invalid_argument(name: &str, value: f64, expected: &str) -> Error {
     Error::Argument {
         name: name.to_string(),
         value: value.to_string(),
@@ -238,16 +236,16 @@ fn refused(name: &str, value: f64, expected: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::*;
+    use super::super::tests::*;
     use super::*;
 
     #[test]
-    fn the_arguments_are_checked_and_a_refusal_changes_nothing() {
+    fn invalid_arguments_are_errors_and_change_nothing() {
         const INF: f64 = f64::INFINITY;
         const NO: f64 = f64::NAN;
         let mut instance = oscillator();
         let before = format!("{:?}", instance.save().unwrap());
-        let refusals = [
+        let invalid = [
             (NO, 1.0, 0.0, "start_time"),
             (INF, INF, 0.0, "start_time"),
             (-INF, 1.0, 0.0, "start_time"),
@@ -257,7 +255,7 @@ mod tests {
             (0.0, 1.0, NO, "tolerance"),
             (0.0, 1.0, INF, "tolerance"),
         ];
-        for (start, stop, tolerance, culprit) in refusals {
+        for (start, stop, tolerance, culprit) in invalid {
             let error = instance.initialize(start, stop, tolerance).unwrap_err();
             assert!(
                 matches!(&error, Error::Argument { name, .. } if name == culprit),
@@ -268,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_fails_leaves_the_instance_created() {
+    fn a_failed_initialisation_leaves_the_instance_created() {
         let mut instance = oscillator();
         instance.set_real(&[STIFFNESS], &[BROKEN]).unwrap();
         let before = format!("{:?}", instance.save().unwrap());
@@ -307,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tolerance_of_zero_or_less_means_the_models() {
+    fn a_tolerance_of_zero_or_less_means_that_of_the_model() {
         let mut instance = oscillator();
         for tolerance in [0.0, -1.0, f64::NEG_INFINITY] {
             instance.initialize(0.0, 1.0, tolerance).unwrap();

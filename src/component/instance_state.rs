@@ -1,56 +1,57 @@
-//! Save and restore. All of an instance that changes during its life is one struct, [`Life`]: saving copies it out,
-//! restoring copies it in, and neither allocates when the target already has the size.
+//! Save and restore. Everything that changes is in one struct, [`InstanceState`]: saving copies it out, restoring copies it in,
+//! and neither allocates if the target already has the size.
 
 use std::sync::Arc;
 
 use super::Instance;
-use super::input::{Extrapolation, History, InputPolynomial, InputState};
+use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::log::{LogCategory, LogLevel};
 use crate::error::{Error, Result};
 use crate::integrator::{Integrator, StartReport, State, Statistics};
 use crate::model::{Model, SolverSettings};
 
-/// Where in its life an instance stands.
+/// Phase of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InstancePhase {
-    /// Inputs and parameters may be set; there is no motion yet.
+    /// Inputs and parameters may be set; not initialised.
     Created,
-    /// Assembled and consistent; can be stepped.
+    /// Initialised; can be stepped.
     Running,
 }
 
-/// Everything the future of an instance depends on.
+/// Everything that the future of an instance depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct InstanceState {
     pub phase: InstancePhase,
-    /// s; the model's before the start.
+    /// Start time (s); that of the model before `initialize`.
     pub start: f64,
-    /// s; may be infinite.
+    /// Stop time (s); may be infinite.
     pub stop: f64,
-    /// The one in use.
+    /// Tolerance in use.
     pub tolerance: f64,
-    /// How inputs go on between the host's values.
+    /// Extrapolation of inputs.
     pub extrapolation: Extrapolation,
-    /// What the outside has set.
-    pub wanted: InputState,
-    /// What the integrator knows. Different from `wanted` between a set and the next step or get: the jump rule is due.
-    pub seen: InputState,
-    /// The host's last values of each input; kept only where inputs are extrapolated.
-    pub history: Vec<History>,
+    /// Inputs and parameters as set.
+    pub pending: InputState,
+    /// Inputs and parameters that the integrator uses; differ from `pending` between a set and the next step or read.
+    pub applied: InputState,
+    /// The last values set for each input; empty without extrapolation.
+    pub history: Vec<InputHistory>,
     /// Kinetic + potential energy at start (J).
     pub total_at_start: f64,
-    /// Energy balance of largest magnitude over all accepted substeps, signed (J).
-    pub drift: f64,
+    /// Energy balance of largest magnitude over all accepted substeps, with its sign (J).
+    pub energy_drift: f64,
     /// Shared, because copying names would allocate.
-    pub report: Option<Arc<StartReport>>,
-    pub state: State,
+    pub start_report: Option<Arc<StartReport>>,
+    /// State of the integrator.
+    pub motion: State,
 }
 
 impl InstanceState {
-    /// The beginning: start values, nothing assembled.
+    /// The state after creation: start values, not assembled.
     pub fn new(model: &Model) -> Self {
         let start = model.experiment.start;
-        let drive = InputState {
+        let inputs = InputState {
             inputs: model
                 .inputs
                 .iter()
@@ -64,13 +65,13 @@ impl InstanceState {
             stop: f64::INFINITY,
             tolerance: model.solver.tolerance,
             extrapolation: Extrapolation::Hold,
-            history: vec![History::default(); model.inputs.len()],
-            wanted: drive.clone(),
-            seen: drive,
+            history: vec![InputHistory::default(); model.inputs.len()],
+            pending: inputs.clone(),
+            applied: inputs,
             total_at_start: 0.0,
-            drift: 0.0,
-            report: None,
-            state: State {
+            energy_drift: 0.0,
+            start_report: None,
+            motion: State {
                 t: start,
                 statistics: Statistics {
                     smallest_step: f64::INFINITY,
@@ -81,82 +82,82 @@ impl InstanceState {
         }
     }
 
-    /// Takes over `other`; allocates only if the sizes differ.
+    /// Copies `other`; allocates only if the sizes differ.
     fn copy_from(&mut self, other: &Self) {
         self.phase = other.phase;
         self.start = other.start;
         self.stop = other.stop;
         self.tolerance = other.tolerance;
         self.extrapolation = other.extrapolation;
-        self.wanted.copy_from(&other.wanted);
-        self.seen.copy_from(&other.seen);
+        self.pending.copy_from(&other.pending);
+        self.applied.copy_from(&other.applied);
         self.history.clone_from(&other.history);
         self.total_at_start = other.total_at_start;
-        self.drift = other.drift;
-        self.report.clone_from(&other.report);
-        self.state.copy_from(&other.state);
+        self.energy_drift = other.energy_drift;
+        self.start_report.clone_from(&other.start_report);
+        self.motion.copy_from(&other.motion);
     }
 }
 
-/// A state of an instance, to go back to: the motion, the integrator's memory, the inputs and parameters with what is
-/// still due from setting them, the phase of life. It fits any instance of an equal model.
+/// Saved state of an instance: phase, state of the integrator, applied and pending inputs and parameters. It can be restored in
+/// any instance of an equal model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedState {
     pub(super) fingerprint: u64,
-    pub(super) life: InstanceState,
+    pub(super) state: InstanceState,
 }
 
 impl SavedState {
     /// Time of the state (s).
     pub fn time(&self) -> f64 {
-        self.life.state.t
+        self.state.motion.t
     }
 }
 
 impl Instance {
-    /// The present state.
+    /// Copies the present state.
     pub fn save(&self) -> Result<SavedState> {
         Ok(SavedState {
             fingerprint: self.fingerprint,
-            life: self.life.clone(),
+            state: self.state.clone(),
         })
     }
 
-    /// Saves into an existing state without allocating.
+    /// Copies the present state into an existing one without allocating.
     pub fn save_into(&self, state: &mut SavedState) -> Result<()> {
         state.fingerprint = self.fingerprint;
-        state.life.copy_from(&self.life);
+        state.state.copy_from(&self.state);
         Ok(())
     }
 
-    /// Back to a saved state of this model, whatever has happened since. What follows has the bits it had the first
-    /// time. Allocates only where the state was reached with another tolerance than the one in use.
+    /// Restores a saved state of this model. Results that follow have the same bits as after the save. Allocates only if the state
+    /// has another tolerance than the one in use.
     pub fn restore(&mut self, state: &SavedState) -> Result<()> {
         if state.fingerprint != self.fingerprint {
             let error = Error::ForeignState {
                 reason: format!("it was saved by another model than \"{}\"", self.model.name),
             };
-            let refused = Err(error);
-            self.tell(LogCategory::State, &refused);
-            return refused;
+            let result = Err(error);
+            self.log_failure(LogCategory::State, &result);
+            return result;
         }
-        let usable = self.use_tolerance(state.life.tolerance);
-        self.tell(LogCategory::State, &usable);
-        usable?;
-        let left = self.time();
-        self.life.copy_from(&state.life);
+        let result = self.use_tolerance(state.state.tolerance);
+        self.log_failure(LogCategory::State, &result);
+        result?;
+        let before = self.time();
+        self.state.copy_from(&state.state);
         self.integrator.forget();
-        self.scratch.known.forget();
+        self.scratch.cache.invalidate();
         let now = self.time();
         self.log(
             LogLevel::Debug,
             LogCategory::State,
-            format_args!("back from t = {left} s to t = {now} s"),
+            format_args!("restored from t = {before} s to t = {now} s"),
         );
         Ok(())
     }
 
-    /// Makes the integrator work to `tolerance`.
+    /// Sets the tolerance of the integrator.
     pub(super) fn use_tolerance(&mut self, tolerance: f64) -> Result<()> {
         if self.integrator_tolerance != tolerance {
             let settings = SolverSettings {
@@ -170,142 +171,15 @@ impl Instance {
     }
 }
 
-/// A number that differs (but for a chance of 2⁻⁶⁴) between models with different meaning. Where the text came from
-/// and how it is laid out does not count. The same in every process and on every machine: FNV-1a over the model's
-/// fields as `Debug` writes them, which is exact for numbers.
+/// Hash of a model without its origin and layout, the same in every process and on every machine: FNV-1a of its fields as written
+/// by `Debug`, which is exact for numbers.
 pub(super) fn fingerprint(model: &Model) -> u64 {
     fnv(format!("{:?}", model.without_text_positions()).as_bytes())
 }
 
-/// 64-bit FNV-1a (Fowler, Noll, Vo). A single changed byte always changes it.
+/// 64-bit FNV-1a hash (Fowler, Noll, Vo). A single changed byte always changes it.
 pub(super) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::*;
-    use super::*;
-    use crate::model::TextPosition;
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        // The test vector published with the algorithm.
-        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
-    }
-
-    #[test]
-    fn where_a_model_was_written_does_not_count_but_what_it_says_does() {
-        let plain = fingerprint(&model());
-        let mut moved = model();
-        moved.origin = "elsewhere.toml".to_string();
-        moved.bodies[0].text_position = TextPosition { line: 7, column: 1 };
-        moved.outputs[3].text_position = TextPosition { line: 9, column: 9 };
-        assert_eq!(fingerprint(&moved), plain);
-        let mut heavier = model();
-        heavier.bodies[0].mass = 1.0 + f64::EPSILON;
-        assert_ne!(fingerprint(&heavier), plain);
-        let mut looser = model();
-        looser.solver.alpha = 0.1;
-        assert_ne!(fingerprint(&looser), plain);
-    }
-
-    #[test]
-    fn a_foreign_state_is_refused_and_changes_nothing() {
-        let mut other = model();
-        other.parameters[0].start = 5.0;
-        let foreign = of(other).save().unwrap();
-        let mut instance = running();
-        let before = format!("{:?}", instance.save().unwrap());
-        let error = instance.restore(&foreign).unwrap_err();
-        assert!(matches!(error, Error::ForeignState { .. }), "{error}");
-        assert_eq!(before, format!("{:?}", instance.save().unwrap()));
-    }
-
-    #[test]
-    fn a_set_not_yet_heard_of_survives_saving() {
-        let mut instance = running();
-        instance.step(0.0, 0.5).unwrap();
-        instance.set_real(&[PUSH, STIFFNESS], &[3.0, 5.0]).unwrap();
-        let saved = instance.save().unwrap();
-        instance.step(0.5, 0.5).unwrap();
-        let first = format!("{:?}", instance.save().unwrap());
-        instance.restore(&saved).unwrap();
-        assert_eq!(get(&mut instance, PUSH), 3.0);
-        instance.step(0.5, 0.5).unwrap();
-        assert_eq!(first, format!("{:?}", instance.save().unwrap()));
-    }
-
-    #[test]
-    fn a_state_fits_an_instance_in_any_phase_of_life() {
-        let mut origin = oscillator();
-        origin.initialize(-1.0, 10.0, 1e-5).unwrap();
-        origin.step(-1.0, 0.7).unwrap();
-        let t = origin.time();
-        let saved = origin.save().unwrap();
-        origin.step(t, 2.0).unwrap();
-        let expected = format!("{:?}", origin.save().unwrap());
-
-        let created = oscillator();
-        let mut failed = running();
-        failed.set_real(&[STIFFNESS], &[BROKEN]).unwrap();
-        failed.step(0.0, 1.0).unwrap_err();
-        let mut reset = running();
-        reset.reset();
-        for mut instance in [created, failed, reset, running()] {
-            instance.restore(&saved).unwrap();
-            assert_eq!(instance.time(), t);
-            assert_eq!(instance.start_report(), origin.start_report());
-            instance.step(t, 2.0).unwrap();
-            assert_eq!(expected, format!("{:?}", instance.save().unwrap()));
-            // The stop time came with it.
-            assert!(instance.step(instance.time(), 20.0).is_err());
-        }
-    }
-
-    #[test]
-    fn going_back_before_the_start_is_possible() {
-        let mut instance = oscillator();
-        instance.set_real(&[PUSH], &[2.0]).unwrap();
-        let saved = instance.save().unwrap();
-        instance.initialize(0.0, 1.0, 1e-4).unwrap();
-        instance.step(0.0, 1.0).unwrap();
-        instance.restore(&saved).unwrap();
-        assert!(!instance.is_running());
-        assert_eq!(get(&mut instance, PUSH), 2.0);
-        assert!(instance.step(0.0, 1.0).is_err());
-        instance.initialize(0.0, 1.0, 0.0).unwrap();
-    }
-
-    #[test]
-    fn saving_into_an_old_state_is_the_same_as_saving() {
-        let mut instance = running();
-        let mut slot = oscillator().save().unwrap();
-        for k in 0..5 {
-            instance.set_real(&[PUSH], &[f64::from(k)]).unwrap();
-            instance.step(f64::from(k), 1.0).unwrap();
-            instance.save_into(&mut slot).unwrap();
-            let fresh = instance.save().unwrap();
-            assert_eq!(format!("{slot:?}"), format!("{fresh:?}"));
-        }
-    }
-
-    #[test]
-    fn a_reset_instance_is_as_just_created_and_repeats_itself() {
-        let mut instance = oscillator();
-        let created = format!("{:?}", instance.save().unwrap());
-        let mut life = || {
-            instance.set_real(&[PUSH, MASS], &[2.0, 1.5]).unwrap();
-            instance.initialize(0.5, 9.0, 1e-7).unwrap();
-            instance.step(0.5, 3.0).unwrap();
-            let end = format!("{:?}", instance.save().unwrap());
-            instance.reset();
-            (end, format!("{:?}", instance.save().unwrap()))
-        };
-        let (first, second) = (life(), life());
-        assert_eq!(first, second);
-        assert_eq!(first.1, created);
-    }
 }

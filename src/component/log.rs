@@ -1,5 +1,5 @@
-//! What the component tells its host on the way: events, refused steps, jumps of inputs, failures. The host gives a sink
-//! and says how much it wants to hear; without one nothing is written and nothing is allocated.
+//! Log messages to the host: start, events, rejected steps, changed inputs, failures. The host gives a sink with a level and
+//! categories; without one nothing is written and nothing is allocated.
 
 use std::fmt::{Arguments, Write};
 
@@ -10,19 +10,19 @@ use super::Instance;
 pub enum LogLevel {
     /// A call has failed.
     Error = 1,
-    /// It goes on, but the user should look at it.
+    /// The simulation continues, but the user should check.
     Warning = 2,
-    /// What happened: the start, events.
+    /// The start and events.
     Info = 3,
     /// Every communication step.
     Debug = 4,
 }
 
 impl LogLevel {
-    /// All of them, from the most serious on.
+    /// All levels, the most serious first.
     pub const ALL: [Self; 4] = [Self::Error, Self::Warning, Self::Info, Self::Debug];
 
-    /// In small letters.
+    /// Lower-case name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -33,23 +33,23 @@ impl LogLevel {
     }
 }
 
-/// What a message is about.
+/// Subject of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogCategory {
-    /// Assembly and consistent start.
+    /// Assembly and consistent initialisation.
     Start = 1,
-    /// Communication steps and the substeps in them.
+    /// Communication steps and their substeps.
     Step = 2,
-    /// Contacts, stops, changes of mode.
+    /// Contacts, joint limits, changes of mode.
     Event = 3,
-    /// Inputs and parameters that were set.
+    /// Changed inputs and parameters.
     Input = 4,
     /// Saving and restoring.
     State = 5,
 }
 
 impl LogCategory {
-    /// All of them.
+    /// All categories.
     pub const ALL: [Self; 5] = [
         Self::Start,
         Self::Step,
@@ -58,7 +58,7 @@ impl LogCategory {
         Self::State,
     ];
 
-    /// In small letters.
+    /// Lower-case name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -74,20 +74,20 @@ impl LogCategory {
     }
 }
 
-/// One message.
+/// A message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogMessage<'a> {
-    /// How serious.
+    /// Level.
     pub level: LogLevel,
-    /// About what.
+    /// Category.
     pub category: LogCategory,
-    /// The instance's time (s).
+    /// Time of the instance (s).
     pub time: f64,
     /// A sentence.
     pub text: &'a str,
 }
 
-/// Where messages go. It stays with the instance through reset and restore.
+/// Receiver of messages. It stays with the instance through reset and restore.
 pub struct Logger {
     level: LogLevel,
     categories: u32,
@@ -96,7 +96,7 @@ pub struct Logger {
 }
 
 impl Logger {
-    /// Hears every category up to `level`.
+    /// Receives every category up to `level`.
     pub fn new(level: LogLevel, sink: impl FnMut(&LogMessage) + Send + 'static) -> Self {
         Self {
             level,
@@ -106,26 +106,26 @@ impl Logger {
         }
     }
 
-    /// Hears these categories only.
+    /// Receives these categories only.
     #[must_use]
     pub fn only(mut self, categories: &[LogCategory]) -> Self {
         self.categories = categories.iter().fold(0, |all, c| all | c.bit());
         self
     }
 
-    /// The most it hears.
+    /// The least serious level received.
     pub fn level(&self) -> LogLevel {
         self.level
     }
 
-    fn hears(&self, level: LogLevel, category: LogCategory) -> bool {
+    fn accepts(&self, level: LogLevel, category: LogCategory) -> bool {
         level <= self.level && self.categories & category.bit() != 0
     }
 
     fn write(&mut self, level: LogLevel, category: LogCategory, time: f64, text: Arguments) {
         let mut buffer = std::mem::take(&mut self.text);
         buffer.clear();
-        let _ = buffer.write_fmt(text); // a String takes everything
+        let _ = buffer.write_fmt(text); // writing to a String cannot fail
         (self.sink)(&LogMessage {
             level,
             category,
@@ -137,31 +137,35 @@ impl Logger {
 }
 
 impl Instance {
-    /// From now on messages go to `logger`; `None`: nowhere. The former one is given back.
+    /// Replaces the logger, or removes it with `None`. Returns the former one.
     pub fn set_logger(&mut self, logger: Option<Logger>) -> Option<Logger> {
         std::mem::replace(&mut self.logger, logger)
     }
 
-    /// Would a message be heard? For those that cost something to compose.
-    pub(super) fn hears(&self, level: LogLevel, category: LogCategory) -> bool {
+    /// Whether a message would be received; for messages that are expensive to compose.
+    pub(super) fn is_logged(&self, level: LogLevel, category: LogCategory) -> bool {
         self.logger
             .as_ref()
-            .is_some_and(|logger| logger.hears(level, category))
+            .is_some_and(|logger| logger.accepts(level, category))
     }
 
-    /// Tells the host, if it listens.
+    /// Sends a message to the logger.
     pub(super) fn log(&mut self, level: LogLevel, category: LogCategory, text: Arguments) {
         let time = self.time();
         if let Some(logger) = &mut self.logger
-            && logger.hears(level, category)
+            && logger.accepts(level, category)
         {
             logger.write(level, category, time, text);
         }
     }
 
-    /// A failure is told before it is returned.
+    /// Logs the error of a result.
     #[inline]
-    pub(super) fn tell<T>(&mut self, category: LogCategory, outcome: &crate::error::Result<T>) {
+    pub(super) fn log_failure<T>(
+        &mut self,
+        category: LogCategory,
+        outcome: &crate::error::Result<T>,
+    ) {
         if let (Err(error), Some(_)) = (outcome, &self.logger) {
             self.log(LogLevel::Error, category, format_args!("{error}"));
         }
@@ -170,73 +174,73 @@ impl Instance {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::testing::*;
+    use super::super::tests::*;
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    type Heard = Arc<Mutex<Vec<(LogLevel, LogCategory, String)>>>;
+    type Messages = Arc<Mutex<Vec<(LogLevel, LogCategory, String)>>>;
 
-    /// A logger that keeps what it hears.
-    pub fn keeping(level: LogLevel) -> (Logger, Heard) {
-        let heard = Heard::default();
-        let kept = Arc::clone(&heard);
+    /// A logger that stores its messages.
+    pub fn storing(level: LogLevel) -> (Logger, Messages) {
+        let messages = Messages::default();
+        let sink = Arc::clone(&messages);
         let logger = Logger::new(level, move |m| {
             let message = (m.level, m.category, m.text.to_string());
-            kept.lock().unwrap().push(message);
+            sink.lock().unwrap().push(message);
         });
-        (logger, heard)
+        (logger, messages)
     }
 
     #[test]
-    fn a_life_is_told_up_to_the_level_asked_for() {
+    fn messages_are_sent_up_to_the_level_of_the_logger() {
         for level in LogLevel::ALL {
             let mut instance = oscillator();
-            let (logger, heard) = keeping(level);
+            let (logger, messages) = storing(level);
             instance.set_logger(Some(logger));
             instance.initialize(0.0, 10.0, 0.0).unwrap();
             instance.step(0.0, 0.5).unwrap();
             instance.step(0.7, 0.5).unwrap_err();
-            let heard = heard.lock().unwrap();
-            assert!(heard.iter().all(|(l, ..)| *l <= level), "{heard:?}");
+            let messages = messages.lock().unwrap();
+            assert!(messages.iter().all(|(l, ..)| *l <= level), "{messages:?}");
             assert!(
-                heard.iter().any(|(l, ..)| *l == LogLevel::Error),
-                "{heard:?}"
+                messages.iter().any(|(l, ..)| *l == LogLevel::Error),
+                "{messages:?}"
             );
-            let starts = heard.iter().filter(|(_, c, _)| *c == LogCategory::Start);
+            let starts = messages.iter().filter(|(_, c, _)| *c == LogCategory::Start);
             assert_eq!(starts.count() > 0, level >= LogLevel::Info);
-            let steps =
-                (heard.iter()).filter(|(l, c, _)| *c == LogCategory::Step && *l == LogLevel::Debug);
+            let steps = (messages.iter())
+                .filter(|(l, c, _)| *c == LogCategory::Step && *l == LogLevel::Debug);
             assert_eq!(steps.count(), usize::from(level == LogLevel::Debug));
         }
     }
 
     #[test]
-    fn the_sentence_of_a_failure_is_the_one_that_is_returned() {
+    fn the_message_of_a_failure_is_the_error_returned() {
         let mut instance = running();
-        let (logger, heard) = keeping(LogLevel::Error);
+        let (logger, messages) = storing(LogLevel::Error);
         instance.set_logger(Some(logger));
         let error = instance.step(0.0, -1.0).unwrap_err();
         let expected = (LogLevel::Error, LogCategory::Step, error.to_string());
-        assert_eq!(*heard.lock().unwrap(), [expected]);
+        assert_eq!(*messages.lock().unwrap(), [expected]);
     }
 
     #[test]
-    fn categories_can_be_chosen() {
+    fn categories_can_be_selected() {
         let mut instance = oscillator();
-        let (logger, heard) = keeping(LogLevel::Debug);
+        let (logger, messages) = storing(LogLevel::Debug);
         instance.set_logger(Some(logger.only(&[LogCategory::Step])));
         instance.initialize(0.0, 10.0, 0.0).unwrap();
         instance.step(0.0, 0.5).unwrap();
-        let heard = heard.lock().unwrap();
-        assert!(!heard.is_empty());
+        let messages = messages.lock().unwrap();
+        assert!(!messages.is_empty());
         assert!(
-            heard.iter().all(|(_, c, _)| *c == LogCategory::Step),
-            "{heard:?}"
+            messages.iter().all(|(_, c, _)| *c == LogCategory::Step),
+            "{messages:?}"
         );
     }
 
     #[test]
-    fn a_logger_changes_no_bit_and_stays_through_reset() {
+    fn a_logger_changes_no_bit_and_survives_a_reset() {
         let run = |logger: Option<Logger>| {
             let mut instance = oscillator();
             instance.set_logger(logger);
@@ -245,8 +249,8 @@ pub(super) mod tests {
             instance.step(0.0, 2.0).unwrap();
             format!("{:?}", instance.save().unwrap())
         };
-        let (logger, heard) = keeping(LogLevel::Debug);
+        let (logger, messages) = storing(LogLevel::Debug);
         assert_eq!(run(None), run(Some(logger)));
-        assert!(!heard.lock().unwrap().is_empty());
+        assert!(!messages.lock().unwrap().is_empty());
     }
 }

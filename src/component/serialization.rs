@@ -1,31 +1,33 @@
-//! A saved state as bytes, for files and for other processes:
+//! Serialisation of a saved state for files and other processes:
 //!
 //! ```text
 //!   magic 8 | format 4 | zero 4 | fingerprint of the model 8 | length of all 8 | content | FNV-1a of all before 8
 //! ```
 //!
-//! Little-endian on every machine, doubles as their bits: what comes back is what was saved. Each field is visited once,
-//! by the same function for writing, counting and reading, so the three cannot differ.
+//! Little-endian on every machine, doubles as their bits, so that a state is restored exactly. One list of fields serves writing,
+//! counting and reading.
 
 use std::sync::Arc;
 
 use super::Instance;
-use super::input::{Extrapolation, History, InputPolynomial, InputState};
+use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
 use crate::formulation::Dimensions;
 use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
 use crate::model::counters::CounterMut;
 
-/// Not text, and spoilt by a transfer that takes it for text.
+/// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
-/// Raised whenever the content changes.
+/// Version of the content; increased with every change of it.
 const FORMAT: u32 = 3;
-const HEADER: usize = 32;
-const CHECKSUM: usize = 8;
+/// Bytes of the header.
+pub(super) const HEADER: usize = 32;
+/// Bytes of the checksum.
+pub(super) const CHECKSUM: usize = 8;
 
 impl SavedState {
-    /// The state as bytes, good for [`Instance::deserialize`] of any instance of the same model in any process.
+    /// The state as bytes, for [`Instance::deserialize`] of any instance of the same model in any process.
     pub fn to_bytes(&self) -> Vec<u8> {
         let size = self.serialized_size();
         let mut bytes = Vec::with_capacity(size);
@@ -35,7 +37,7 @@ impl SavedState {
         bytes.extend(self.fingerprint.to_le_bytes());
         bytes.extend((size as u64).to_le_bytes());
         let mut writer = ByteWriter(bytes);
-        let written = visit_life(&mut writer, &mut self.life.clone());
+        let written = visit_instance(&mut writer, &mut self.state.clone());
         written.expect("writing to memory cannot fail");
         let mut bytes = writer.0;
         let checksum = fnv(&bytes);
@@ -43,38 +45,38 @@ impl SavedState {
         bytes
     }
 
-    /// How many bytes [`SavedState::to_bytes`] gives.
+    /// Number of bytes of [`SavedState::to_bytes`].
     pub fn serialized_size(&self) -> usize {
         let mut counter = ByteCounter(0);
-        let counted = visit_life(&mut counter, &mut self.life.clone());
+        let counted = visit_instance(&mut counter, &mut self.state.clone());
         counted.expect("counting cannot fail");
         HEADER + counter.0 + CHECKSUM
     }
 }
 
 impl Instance {
-    /// The state in bytes made by [`SavedState::to_bytes`] of an instance of the same model. Bytes that are foreign,
-    /// cut or damaged are refused.
+    /// The state from bytes of [`SavedState::to_bytes`] of an instance of the same model. An error if they are of another model,
+    /// truncated or damaged.
     pub fn deserialize(&self, bytes: &[u8]) -> Result<SavedState> {
         let content = self.content(bytes)?;
         let mut reader = ByteReader(content);
-        let mut life = InstanceState::new(&self.model);
-        visit_life(&mut reader, &mut life)?;
+        let mut state = InstanceState::new(&self.model);
+        visit_instance(&mut reader, &mut state)?;
         if !reader.0.is_empty() {
-            return Err(damaged("there is more in it than a state"));
+            return Err(damaged("it has more bytes than a state"));
         }
-        check_shape(
-            &life,
+        check_lengths(
+            &state,
             &InstanceState::new(&self.model),
             &self.mechanism.dimensions(),
         )?;
         Ok(SavedState {
             fingerprint: self.fingerprint,
-            life,
+            state,
         })
     }
 
-    /// What is between header and checksum, if both are right.
+    /// The bytes between header and checksum, if both are correct.
     fn content<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8]> {
         let number = |from: usize| {
             let mut eight = [0; 8];
@@ -82,14 +84,12 @@ impl Instance {
             u64::from_le_bytes(eight)
         };
         if bytes.len() < MAGIC.len() || bytes[..MAGIC.len()] != MAGIC {
-            return Err(foreign(
-                "it is none: these are not the bytes of a saved state",
-            ));
+            return Err(foreign("these are not the bytes of a saved state"));
         }
         if bytes.len() < HEADER + CHECKSUM {
             let all = bytes.len();
             return Err(foreign(&format!(
-                "it is cut short: only {all} bytes are there"
+                "it is truncated: it has only {all} bytes"
             )));
         }
         let format = number(8) as u32;
@@ -102,7 +102,7 @@ impl Instance {
         if length != bytes.len() as u64 {
             let there = bytes.len();
             return Err(foreign(&format!(
-                "it is cut or damaged: {there} bytes are there, it speaks of {length}"
+                "it is truncated or damaged: it has {there} bytes, its header says {length}"
             )));
         }
         let (body, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
@@ -129,11 +129,11 @@ fn damaged(what: &str) -> Error {
     foreign(&format!("it is damaged: {what}"))
 }
 
-/// Every vector has the length this model gives it.
-fn check_shape(life: &InstanceState, fresh: &InstanceState, size: &Dimensions) -> Result<()> {
-    let drive = |d: &InputState| (d.inputs.len(), d.parameters.len());
-    let s = &life.state;
-    let expected = match life.phase {
+/// An error unless every vector has the length of this model.
+fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions) -> Result<()> {
+    let counts = |d: &InputState| (d.inputs.len(), d.parameters.len());
+    let s = &state.motion;
+    let expected = match state.phase {
         InstancePhase::Created => State::default(),
         InstancePhase::Running => State::sized(size),
     };
@@ -156,32 +156,32 @@ fn check_shape(life: &InstanceState, fresh: &InstanceState, size: &Dimensions) -
         ]
     };
     let fits = lengths(s) == lengths(&expected)
-        && drive(&life.wanted) == drive(&fresh.wanted)
-        && drive(&life.seen) == drive(&fresh.seen)
-        && life.history.len() == fresh.history.len();
+        && counts(&state.pending) == counts(&fresh.pending)
+        && counts(&state.applied) == counts(&fresh.applied)
+        && state.history.len() == fresh.history.len();
     match fits {
         true => Ok(()),
         false => Err(damaged("its size is not that of this model")),
     }
 }
 
-// --- the fields, each once ------------------------------------------------------------------------------------------
+// --- the list of fields ------------------------------------------------------------------------------------------
 
-fn visit_life(c: &mut impl Codec, life: &mut InstanceState) -> Result<()> {
+fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()> {
     let InstanceState {
         phase,
         start,
         stop,
         tolerance,
         extrapolation,
-        wanted,
-        seen,
+        pending,
+        applied,
         history,
         total_at_start,
-        drift,
-        report,
-        state,
-    } = life;
+        energy_drift,
+        start_report,
+        motion,
+    } = instance;
     let mut running = *phase == InstancePhase::Running;
     c.boolean(&mut running)?;
     *phase = match running {
@@ -192,39 +192,39 @@ fn visit_life(c: &mut impl Codec, life: &mut InstanceState) -> Result<()> {
     c.u32(&mut order)?;
     *extrapolation =
         Extrapolation::from_order(order).ok_or_else(|| damaged("unknown extrapolation"))?;
-    for x in [start, stop, tolerance, total_at_start, drift] {
+    for x in [start, stop, tolerance, total_at_start, energy_drift] {
         c.f64(x)?;
     }
-    visit_drive(c, wanted)?;
-    visit_drive(c, seen)?;
-    c.list(history, |c, h: &mut History| {
-        let mut known = u32::from(h.known);
-        c.u32(&mut known)?;
-        h.known = u8::try_from(known).map_err(|_| damaged("a history too long"))?;
+    visit_inputs(c, pending)?;
+    visit_inputs(c, applied)?;
+    c.list(history, |c, h: &mut InputHistory| {
+        let mut count = u32::from(h.count);
+        c.u32(&mut count)?;
+        h.count = u8::try_from(count).map_err(|_| damaged("a history too long"))?;
         h.t.iter_mut().chain(&mut h.u).try_for_each(|x| c.f64(x))
     })?;
-    let mut there = report.is_some();
-    c.boolean(&mut there)?;
-    if there {
-        let mut copy = report.as_deref().cloned().unwrap_or_default();
+    let mut present = start_report.is_some();
+    c.boolean(&mut present)?;
+    if present {
+        let mut copy = start_report.as_deref().cloned().unwrap_or_default();
         visit_report(c, &mut copy)?;
-        *report = Some(Arc::new(copy));
+        *start_report = Some(Arc::new(copy));
     }
-    visit_state(c, state)
+    visit_motion(c, motion)
 }
 
-fn visit_drive(c: &mut impl Codec, drive: &mut InputState) -> Result<()> {
-    let InputState { inputs, parameters } = drive;
-    c.list(inputs, |c, course: &mut InputPolynomial| {
+fn visit_inputs(c: &mut impl Codec, inputs: &mut InputState) -> Result<()> {
+    let InputState { inputs, parameters } = inputs;
+    c.list(inputs, |c, input: &mut InputPolynomial| {
         let InputPolynomial {
             since,
             taylor,
             order,
-            reached,
-        } = course;
+            position_and_speed,
+        } = input;
         c.f64(since)?;
         c.byte(order)?;
-        (taylor.iter_mut().chain(reached)).try_for_each(|x| c.f64(x))
+        (taylor.iter_mut().chain(position_and_speed)).try_for_each(|x| c.f64(x))
     })?;
     c.list(parameters, |c, x| c.f64(x))
 }
@@ -243,19 +243,19 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
     }
     let mut number = *rank as u64;
     c.u64(&mut number)?;
-    *rank = usize::try_from(number).map_err(|_| damaged("a rank beyond all sizes"))?;
+    *rank = usize::try_from(number).map_err(|_| damaged("a rank that is too large"))?;
     [redundant, immovable].into_iter().try_for_each(|names| {
         c.list(names, |c, name: &mut String| {
             let mut bytes = name.as_bytes().to_vec();
             c.list(&mut bytes, |c, x| c.byte(x))?;
-            *name = String::from_utf8(bytes).map_err(|_| damaged("a name that is no text"))?;
+            *name = String::from_utf8(bytes).map_err(|_| damaged("a name that is not text"))?;
             Ok(())
         })
     })
 }
 
-fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
-    // Without "..": a field added to the state must be added here, and FORMAT raised.
+fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
+    // Without "..": a field added to the state must be added here, and FORMAT increased.
     let State {
         t,
         q,
@@ -276,15 +276,15 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
         next_h,
         first,
         may_grow,
-        newton_contraction: rate,
-        contraction_uses,
-        corrector_suspension,
-        stiff_steps,
+        newton_contraction,
+        rate_uses,
+        corrector_rest,
+        corrector_strikes,
         scale,
-        redundant: dropped,
+        redundant,
         factored_step,
         factored_mass,
-        typical_pivot: usual_pivot,
+        typical_pivot,
         event_memory,
         event_side,
         event_streak,
@@ -295,18 +295,13 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
         supplied,
         h,
         next_h,
-        rate,
+        newton_contraction,
         factored_step,
-        usual_pivot,
+        typical_pivot,
     ] {
         c.f64(x)?;
     }
-    for x in [
-        contraction_uses,
-        corrector_suspension,
-        stiff_steps,
-        event_streak,
-    ] {
+    for x in [rate_uses, corrector_rest, corrector_strikes, event_streak] {
         c.u32(x)?;
     }
     for x in [jerk_known, first, may_grow, factored_mass] {
@@ -323,7 +318,7 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
         *x = bits.cast_signed();
         Ok(())
     })?;
-    c.list(dropped, |c, x| c.boolean(x))?;
+    c.list(redundant, |c, x| c.boolean(x))?;
     c.list(event_memory, |c, x| {
         let mut number = *x as u8;
         c.byte(&mut number)?;
@@ -353,9 +348,9 @@ fn visit_statistics(c: &mut impl Codec, statistics: &mut Statistics) -> Result<(
 
 // --- writing, counting, reading -------------------------------------------------------------------------------------
 
-/// One direction of travel.
+/// Writer, counter or reader of bytes.
 trait Codec: Sized {
-    /// Eight, four or one byte: written from the array, counted, or read into it.
+    /// Eight, four or one byte: written from `bytes`, counted, or read into it.
     fn raw(&mut self, bytes: &mut [u8]) -> Result<()>;
 
     fn byte(&mut self, x: &mut u8) -> Result<()> {
@@ -368,7 +363,7 @@ trait Codec: Sized {
         *x = match byte {
             0 => false,
             1 => true,
-            _ => return Err(damaged("a yes or no that is neither")),
+            _ => return Err(damaged("a truth value that is neither 0 nor 1")),
         };
         Ok(())
     }
@@ -394,7 +389,7 @@ trait Codec: Sized {
         Ok(())
     }
 
-    /// Length first. A length that the bytes left cannot hold is refused before anything is reserved for it.
+    /// A length and the elements. A length larger than the remaining bytes is an error before anything is allocated.
     fn list<T: Clone + Default>(
         &mut self,
         list: &mut Vec<T>,
@@ -402,15 +397,15 @@ trait Codec: Sized {
     ) -> Result<()> {
         let mut length = list.len() as u64;
         self.u64(&mut length)?;
-        if length > self.left() {
-            return Err(damaged("a list longer than all of it"));
+        if length > self.remaining() {
+            return Err(damaged("a list longer than the bytes"));
         }
         list.resize(length as usize, T::default());
         list.iter_mut().try_for_each(|x| each(self, x))
     }
 
-    /// Bytes that can still be read.
-    fn left(&self) -> u64 {
+    /// Number of bytes that can still be read.
+    fn remaining(&self) -> u64 {
         u64::MAX
     }
 }
@@ -446,117 +441,7 @@ impl Codec for ByteReader<'_> {
         Ok(())
     }
 
-    fn left(&self) -> u64 {
+    fn remaining(&self) -> u64 {
         self.0.len() as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::*;
-    use super::*;
-
-    fn lived() -> Instance {
-        let mut instance = oscillator();
-        instance.set_extrapolation(Extrapolation::Quadratic);
-        instance.initialize(-1.0, 10.0, 1e-5).unwrap();
-        for k in 0..4 {
-            let t = instance.time();
-            instance.set_real(&[PUSH], &[f64::from(k)]).unwrap();
-            instance.step(t, 0.3).unwrap();
-        }
-        instance.set_real(&[STIFFNESS], &[5.0]).unwrap();
-        instance
-    }
-
-    fn refusal(instance: &Instance, bytes: &[u8]) -> String {
-        let error = instance.deserialize(bytes).unwrap_err();
-        assert!(matches!(error, Error::ForeignState { .. }), "{error}");
-        error.to_string()
-    }
-
-    #[test]
-    fn what_comes_back_is_what_was_saved() {
-        for instance in [oscillator(), running(), lived()] {
-            let saved = instance.save().unwrap();
-            let bytes = saved.to_bytes();
-            assert_eq!(bytes.len(), saved.serialized_size());
-            let back = oscillator().deserialize(&bytes).unwrap();
-            assert_eq!(format!("{back:?}"), format!("{saved:?}"));
-            assert_eq!(back.to_bytes(), bytes);
-        }
-    }
-
-    #[test]
-    fn a_state_that_came_back_goes_on_with_the_same_bits() {
-        let mut instance = lived();
-        let bytes = instance.save().unwrap().to_bytes();
-        let t = instance.time();
-        instance.step(t, 2.0).unwrap();
-        let mut fresh = oscillator();
-        let state = fresh.deserialize(&bytes).unwrap();
-        fresh.restore(&state).unwrap();
-        fresh.step(t, 2.0).unwrap();
-        assert_eq!(
-            format!("{:?}", fresh.save().unwrap()),
-            format!("{:?}", instance.save().unwrap())
-        );
-    }
-
-    #[test]
-    fn every_cut_and_every_changed_byte_is_found() {
-        let instance = lived();
-        let bytes = instance.save().unwrap().to_bytes();
-        for length in 0..bytes.len() {
-            refusal(&instance, &bytes[..length]);
-        }
-        for i in 0..bytes.len() {
-            for flip in [1, 0x80, 0xff] {
-                let mut spoilt = bytes.clone();
-                spoilt[i] ^= flip;
-                // The four bytes that are always zero are under the checksum too.
-                refusal(&instance, &spoilt);
-            }
-        }
-        let mut longer = bytes.clone();
-        longer.push(0);
-        refusal(&instance, &longer);
-    }
-
-    #[test]
-    fn the_sentence_says_what_is_wrong() {
-        let instance = lived();
-        let bytes = instance.save().unwrap().to_bytes();
-        assert!(refusal(&instance, b"hello, world").contains("not the bytes of a saved state"));
-        assert!(refusal(&instance, &bytes[..20]).contains("cut short"));
-        assert!(refusal(&instance, &bytes[..100]).contains("cut or damaged: 100 bytes"));
-        let mut spoilt = bytes.clone();
-        spoilt[60] ^= 1;
-        assert!(refusal(&instance, &spoilt).contains("checksum"));
-        let mut later = bytes.clone();
-        later[8] = 9;
-        assert!(refusal(&instance, &later).contains("format 9"));
-        let mut other = model();
-        other.parameters[0].start = 5.0;
-        assert!(refusal(&of(other), &bytes).contains("another model than \"oscillator\""));
-    }
-
-    /// Damage with a right checksum: made on purpose, and still no panic and no huge allocation.
-    #[test]
-    fn wrong_content_under_a_right_checksum_is_refused_or_a_state() {
-        let instance = lived();
-        let bytes = instance.save().unwrap().to_bytes();
-        let mut refused = 0;
-        for i in HEADER..bytes.len() - CHECKSUM {
-            for flip in [1, 0x80, 0xff] {
-                let mut spoilt = bytes.clone();
-                spoilt[i] ^= flip;
-                let end = spoilt.len() - CHECKSUM;
-                let checksum = fnv(&spoilt[..end]).to_le_bytes();
-                spoilt[end..].copy_from_slice(&checksum);
-                refused += u32::from(instance.deserialize(&spoilt).is_err());
-            }
-        }
-        assert!(refused > 100, "{refused}");
     }
 }

@@ -1,38 +1,40 @@
-//! Values that have been read since anything changed: reading them again costs next to nothing. They are the very numbers the
-//! mechanism gave, so that a read can never tell whether it was the first.
+//! Cache of the values that have been read since anything changed. They are the numbers that the mechanism computed, so that a
+//! repeated read gives the same bits.
 //!
-//! Whatever changes the life of an instance says so by [`Known::forget`].
+//! Every change of the instance calls [`ValueCache::invalidate`].
 
-/// What is known of each variable.
+use super::Instance;
+
+/// Values of the variables, valid or not.
 #[derive(Default)]
 pub(super) struct ValueCache {
     values: Vec<f64>,
-    /// A value is good if its stamp is the present one.
-    stamps: Vec<u64>,
+    /// A value is valid if its generation is the present one.
+    generations: Vec<u64>,
     present: u64,
 }
 
 impl ValueCache {
-    /// Of so many variables nothing is known.
+    /// An empty cache of so many variables.
     pub fn new(variables: usize) -> Self {
         Self {
             values: vec![0.0; variables],
-            stamps: vec![0; variables],
+            generations: vec![0; variables],
             present: 1,
         }
     }
 
-    /// Something has changed.
+    /// Makes all values invalid.
     #[inline]
-    pub fn forget(&mut self) {
+    pub fn invalidate(&mut self) {
         self.present += 1;
     }
 
-    /// All of the values asked for, if they are known; else nothing is written.
+    /// Reads `values` if all of them are valid; otherwise reads nothing and returns false.
     #[inline]
-    pub fn give(&self, references: &[u32], values: &mut [f64]) -> bool {
-        let known = |r: &u32| self.stamps.get(*r as usize) == Some(&self.present);
-        if references.len() != values.len() || !references.iter().all(known) {
+    pub fn read(&self, references: &[u32], values: &mut [f64]) -> bool {
+        let valid = |r: &u32| self.generations.get(*r as usize) == Some(&self.present);
+        if references.len() != values.len() || !references.iter().all(valid) {
             return false;
         }
         for (reference, value) in references.iter().zip(values) {
@@ -41,47 +43,47 @@ impl ValueCache {
         true
     }
 
-    /// Remembers what was read.
+    /// Stores values that have been read.
     #[inline]
-    pub fn keep(&mut self, references: &[u32], values: &[f64]) {
+    pub fn store(&mut self, references: &[u32], values: &[f64]) {
         for (reference, value) in references.iter().zip(values) {
             let i = *reference as usize;
-            (self.values[i], self.stamps[i]) = (*value, self.present);
+            (self.values[i], self.generations[i]) = (*value, self.present);
         }
     }
 }
 
-impl super::Instance {
+impl Instance {
     /// Reads `values` if all of them have been read since anything changed; otherwise reads nothing and returns false.
     /// Never evaluates the mechanism and cannot panic.
     #[inline]
     pub(crate) fn get_cached(&self, references: &[u32], values: &mut [f64]) -> bool {
-        self.scratch.known.give(references, values)
+        self.scratch.cache.read(references, values)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::*;
+    use super::super::tests::*;
     use super::*;
     use crate::component::{Extrapolation, Instance};
 
     #[test]
-    fn nothing_is_given_unless_all_of_it_is_known() {
-        let mut known = ValueCache::new(3);
-        known.keep(&[0, 2], &[5.0, 7.0]);
+    fn nothing_is_read_unless_all_values_are_valid() {
+        let mut cache = ValueCache::new(3);
+        cache.store(&[0, 2], &[5.0, 7.0]);
         let mut values = [0.0; 2];
-        assert!(!known.give(&[0, 1], &mut values) && values == [0.0; 2]);
-        assert!(!known.give(&[0, 3], &mut values) && values == [0.0; 2]);
-        assert!(!known.give(&[0], &mut values) && values == [0.0; 2]);
-        assert!(known.give(&[2, 0], &mut values) && values == [7.0, 5.0]);
-        known.forget();
-        assert!(!known.give(&[2, 0], &mut values));
+        assert!(!cache.read(&[0, 1], &mut values) && values == [0.0; 2]);
+        assert!(!cache.read(&[0, 3], &mut values) && values == [0.0; 2]);
+        assert!(!cache.read(&[0], &mut values) && values == [0.0; 2]);
+        assert!(cache.read(&[2, 0], &mut values) && values == [7.0, 5.0]);
+        cache.invalidate();
+        assert!(!cache.read(&[2, 0], &mut values));
     }
 
-    /// All values as an instance that has read them before gives them, and as one that has not.
+    /// All values, read from this instance and from a new one in the same state.
     fn both(instance: &mut Instance) -> [Vec<u64>; 2] {
-        // The variable that is no number is left out.
+        // Without the variable that is NaN.
         let all: Vec<u32> = (0..instance.variables().len() as u32).collect();
         let all: Vec<u32> = all.into_iter().filter(|&r| r != NAN).collect();
         let all = match instance.is_running() {
@@ -99,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_is_seen_by_the_next_read() {
+    fn every_change_invalidates_the_cache() {
         let mut instance = oscillator();
         let saved = instance.save().unwrap();
         let changes: [&dyn Fn(&mut Instance); 12] = [
@@ -111,7 +113,7 @@ mod tests {
             &|i| i.set_real(&[MASS], &[1.5]).unwrap(),
             &|i| i.set_extrapolation(Extrapolation::Linear),
             &|i| i.step(i.time(), 0.2).unwrap(),
-            // Fails.
+            // A failing step.
             &|i| {
                 let stop = i.cancel_flag();
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -127,7 +129,7 @@ mod tests {
             let [known, fresh] = both(&mut instance);
             assert_eq!(known, fresh, "change {k}");
             assert_eq!(both(&mut instance)[0], known, "read again, change {k}");
-            // All of them show in some value, but a slope, the way inputs go on, and a step that is stopped at once.
+            // All of them change some value, except a slope, the extrapolation, and a step that is cancelled at once.
             assert!(before != known || [4, 6, 8].contains(&k), "change {k}");
         }
     }

@@ -169,7 +169,7 @@ struct Freedom {
 impl Freedom {
     fn of(instance: &Instance, report: &StartReport) -> Self {
         let coordinates = instance.state().v.len();
-        let (constraints, closed) = instance.rows();
+        let (constraints, closed) = instance.active_constraint_counts();
         Self {
             true_count: coordinates.saturating_sub(report.rank),
             counted: coordinates as i64 - constraints as i64,

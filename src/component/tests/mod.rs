@@ -1,5 +1,4 @@
-//! For the tests of this folder: an oscillator written by hand, so that they lean on no formulation, and able to
-//! misbehave on purpose,
+//! Tests of the component with an oscillator that needs no formulation and can fail on purpose,
 //!
 //! ```text
 //!   m x'' + c x' + k x = u,     c = 0.1,     x(0) = 1,  x'(0) = 0
@@ -13,9 +12,17 @@ use crate::formulation::{
 use crate::model::quantity::{BodyField, Quantity};
 use crate::model::*;
 
-/// N s/m
+mod derivatives;
+mod input;
+mod instance_state;
+mod serialization;
+mod step;
+mod values;
+mod variables;
+
+/// Damping (N s/m).
 pub const DAMPING: f64 = 0.1;
-/// A stiffness that makes the force answer "stop" with 7.
+/// A stiffness for which the force fails with code 7.
 pub const BROKEN: f64 = 1e9;
 
 /// Value references of [`oscillator`].
@@ -23,7 +30,7 @@ pub const PUSH: u32 = 0;
 pub const X: u32 = 1;
 pub const V: u32 = 2;
 pub const A: u32 = 3;
-/// An output that is never a number.
+/// An output that is always NaN.
 pub const NAN: u32 = 4;
 pub const BALANCE: u32 = 5;
 pub const SUPPLIED: u32 = 6;
@@ -119,7 +126,7 @@ impl Mechanism for Oscillator {
     }
 }
 
-/// The model that goes with it.
+/// The model of the oscillator.
 pub fn model() -> Model {
     let text_position = TextPosition::default();
     let output = |name: &str, source: &str| Output {
@@ -211,24 +218,24 @@ pub fn model() -> Model {
     }
 }
 
-/// Just created.
+/// An instance after creation.
 pub fn oscillator() -> Instance {
     of(model())
 }
 
-/// Just created, with settings of one's own.
+/// An instance of this model after creation.
 pub fn of(model: Model) -> Instance {
     Instance::from_mechanism(model, Box::new(Oscillator)).unwrap()
 }
 
-/// Running, at t = 0, without an end.
+/// A running instance at t = 0 with an infinite stop time.
 pub fn running() -> Instance {
     let mut instance = oscillator();
     instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
     instance
 }
 
-/// One value.
+/// The value of one variable.
 pub fn get(instance: &mut Instance, reference: u32) -> f64 {
     let mut value = [f64::NAN];
     instance.get_real(&[reference], &mut value).unwrap();
