@@ -53,7 +53,7 @@ impl Instance {
 
     pub(super) fn dependency_table(&self) -> &Dependencies {
         self.dependencies.get_or_init(|| {
-            if self.model.own.is_some() {
+            if self.model.user_system.is_some() {
                 self.assume_dependencies()
             } else {
                 self.find_dependencies()
