@@ -46,7 +46,7 @@ fn chain(n: usize) -> Case {
     let mut model = file("pendulum", 0.0).model;
     let angle = -std::f64::consts::FRAC_PI_2 + 0.3;
     let (x, y) = (angle.cos(), angle.sin());
-    let place = TextPosition::default();
+    let text_position = TextPosition::default();
     model.bodies = (0..n)
         .map(|k| Body {
             name: format!("bar{k}"),
@@ -57,7 +57,7 @@ fn chain(n: usize) -> Case {
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
             center_of_mass: [0.0; 3],
-            place,
+            text_position,
             ..Body::default()
         })
         .collect();
@@ -70,7 +70,7 @@ fn chain(n: usize) -> Case {
                 point: [k as f64 * x, k as f64 * y, 0.0],
                 ..JointFrame::default()
             }),
-            place,
+            text_position,
             ..Joint::default()
         })
         .collect();

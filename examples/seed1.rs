@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use biela::formulation::System;
-use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
+use biela::integrator::vsa23::{SchemeStep, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Hht, Integrator, State, Statistics};
 use biela::model::{
     Corrector, ErrorAt, EstimateName, IntegratorName, SolverSettings, Vsa23Parameters,
@@ -250,7 +250,7 @@ fn example_2() -> Pictures {
 }
 
 /// One step of the double pendulum, level and at rest, its first rod too long by `open`.
-fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SingleDegree {
+fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SchemeStep {
     let (q, v) = ([1.0 + open, 0.0, 2.0 + open, 0.0], [0.0; 4]);
     let (acc, _) = accelerations(&Chain(2), &STILL, &q, &v);
     let settings = SolverSettings {

@@ -57,7 +57,7 @@ impl Instance {
     }
 
     fn find_dependencies(&self) -> Dependencies {
-        if self.model.own.is_some() {
+        if self.model.user_system.is_some() {
             return self.assume_dependencies();
         }
         let count = self.catalogue.variables.len() as u32;

@@ -201,8 +201,8 @@ mod tests {
         let plain = fingerprint(&model());
         let mut moved = model();
         moved.origin = "elsewhere.toml".to_string();
-        moved.bodies[0].place = TextPosition { line: 7, column: 1 };
-        moved.outputs[3].place = TextPosition { line: 9, column: 9 };
+        moved.bodies[0].text_position = TextPosition { line: 7, column: 1 };
+        moved.outputs[3].text_position = TextPosition { line: 9, column: 9 };
         assert_eq!(fingerprint(&moved), plain);
         let mut heavier = model();
         heavier.bodies[0].mass = 1.0 + f64::EPSILON;

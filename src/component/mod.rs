@@ -111,7 +111,7 @@ impl Instance {
         Self::from_mechanism(model, mechanism)
     }
 
-    /// From a model and equations made for it, such as those of [`crate::formulation::own`] with [`Model::from_code`].
+    /// From a model and equations made for it, such as those of [`crate::formulation::own`] with [`Model::from_user_system`].
     pub fn from_mechanism(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
         let catalogue = Catalogue::new(&model)?;
         let integrator = Integrator::new(&*mechanism, &model.solver)?;

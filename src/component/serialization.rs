@@ -277,9 +277,9 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
         first,
         may_grow,
         newton_contraction: rate,
-        rate_uses,
-        corrector_rest,
-        corrector_strikes,
+        contraction_uses,
+        corrector_suspension,
+        stiff_steps,
         scale,
         redundant: dropped,
         factored_step,
@@ -301,7 +301,12 @@ fn visit_state(c: &mut impl Codec, state: &mut State) -> Result<()> {
     ] {
         c.f64(x)?;
     }
-    for x in [rate_uses, corrector_rest, corrector_strikes, event_streak] {
+    for x in [
+        contraction_uses,
+        corrector_suspension,
+        stiff_steps,
+        event_streak,
+    ] {
         c.u32(x)?;
     }
     for x in [jerk_known, first, may_grow, factored_mass] {

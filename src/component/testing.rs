@@ -121,19 +121,19 @@ impl Mechanism for Oscillator {
 
 /// The model that goes with it.
 pub fn model() -> Model {
-    let place = TextPosition::default();
+    let text_position = TextPosition::default();
     let output = |name: &str, source: &str| Output {
         name: name.to_string(),
         source: source.to_string(),
         unit: None,
-        place,
+        text_position,
     };
     let parameter = |name: &str, target: Target, start: f64| Parameter {
         name: name.to_string(),
         target,
         unit: None,
         start,
-        place,
+        text_position,
     };
     let force = |name: &str, kind: ForceKind| Force {
         name: name.to_string(),
@@ -142,7 +142,7 @@ pub fn model() -> Model {
             bodies: [None, Some(0)],
             points: [[-1.0, 0.0, 0.0], [0.0; 3]],
         },
-        place,
+        text_position,
     };
     Model {
         origin: "testing".to_string(),
@@ -157,7 +157,7 @@ pub fn model() -> Model {
         },
         system: None,
         motions: vec![],
-        own: None,
+        user_system: None,
         bodies: vec![Body {
             orientation: [1.0, 0.0, 0.0, 0.0],
             prescribed: false,
@@ -170,7 +170,7 @@ pub fn model() -> Model {
             angular_velocity: [0.0; 3],
             center_of_mass: [0.0; 3],
             shape: None,
-            place,
+            text_position,
         }],
         joints: vec![],
         forces: vec![
@@ -191,7 +191,7 @@ pub fn model() -> Model {
             target: Target::ForceEffort(1),
             unit: None,
             start: 0.5,
-            place,
+            text_position,
         }],
         outputs: vec![
             output("x", "mass.x"),

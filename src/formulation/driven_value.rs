@@ -59,10 +59,15 @@ impl DrivenValues {
         let inputs = model.inputs.iter().enumerate();
         let parameters = model.parameters.iter().enumerate();
         let all = inputs
-            .map(|(i, x)| (&x.name, x.place, x.target, DrivenValue::Input(i)))
-            .chain(
-                parameters.map(|(i, x)| (&x.name, x.place, x.target, DrivenValue::Parameter(i))),
-            );
+            .map(|(i, x)| (&x.name, x.text_position, x.target, DrivenValue::Input(i)))
+            .chain(parameters.map(|(i, x)| {
+                (
+                    &x.name,
+                    x.text_position,
+                    x.target,
+                    DrivenValue::Parameter(i),
+                )
+            }));
         for (name, place, target, value) in all {
             if set.insert(target, value).is_some() {
                 return Err(Error::Model {

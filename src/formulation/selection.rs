@@ -40,7 +40,7 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
         return absolute("cheaper in the plane");
     }
     let count = model.bodies.len();
-    if count < 2 || model.own.is_some() {
+    if count < 2 || model.user_system.is_some() {
         return absolute("no tree of bodies");
     }
     if count > MAX_RELATIVE_BODIES {

@@ -17,7 +17,8 @@
 use super::corrector::ErrorVectors;
 use super::state::State;
 use super::tolerances::TANGENT_PROJECTION;
-use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
+use super::trial::{Culprit, StepFailure, Trial};
+use super::workspace::{Problem, Workspace};
 use crate::formulation::system::MotionPoint;
 use crate::model::EstimateName;
 

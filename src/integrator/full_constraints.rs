@@ -1,15 +1,17 @@
-//! All rows of a system that holds some of them by its coordinates ([`Whole`]): for the rank, and for what joints carry.
+//! The full constraint set of a system that eliminates some constraints by its coordinates: for the rank of the constraints and
+//! for the reaction forces.
 //!
-//! A row in joint coordinates has the size G J, which is rounding where it follows from the tree alone; its own size is that of
-//! G. So the rank is judged with all rows, where the rows of the tree are known to be independent of each other.
+//! A closure constraint in joint coordinates has the Jacobian G J, which is a rounding error if the constraint follows from the
+//! tree alone. Its scale is that of G. So the rank is determined with all constraints; those of the tree are independent.
 
-use super::workspace::{Problem, StepFailure, Workspace};
+use super::trial::StepFailure;
+use super::workspace::{Problem, Workspace};
 use crate::constraint::redundancy::redundant_constraints_among;
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{Evaluated, EvaluationContext, FullConstraintSet, System};
 
-/// All rows of a system that holds some of them by its coordinates.
+/// Matrices and vectors of a full constraint set.
 pub(super) struct FullConstraints {
     pub st: SaddleSparsity,
     pub saddle: SaddlePoint,
@@ -22,8 +24,8 @@ pub(super) struct FullConstraints {
 }
 
 impl FullConstraints {
-    pub fn new(whole: &dyn FullConstraintSet) -> Self {
-        let system = whole.system();
+    pub fn new(full: &dyn FullConstraintSet) -> Self {
+        let system = full.system();
         let (size, pattern) = (system.dimensions(), system.sparsity());
         let st = SaddleSparsity::new(size.nv, size.nc, &pattern, Backend::Auto);
         Self {
@@ -37,31 +39,31 @@ impl FullConstraints {
         }
     }
 
-    /// Loads M and all rows that hold in the modes.
+    /// Loads M and G of all constraints that are active in the modes.
     pub fn load(
         &mut self,
-        whole: &dyn FullConstraintSet,
+        full: &dyn FullConstraintSet,
         cx: &EvaluationContext,
         at: (&[f64], &[f64]),
     ) -> Evaluated {
-        whole.configuration(at, &mut self.q, &mut self.v);
-        self.saddle.select_active(whole.system(), cx.modes, &[]);
+        full.configuration(at, &mut self.q, &mut self.v);
+        self.saddle.select_active(full.system(), cx.modes, &[]);
         self.saddle
-            .load_mass(&self.st, whole.system(), cx, &self.q, &self.v)
+            .load_mass(&self.st, full.system(), cx, &self.q, &self.v)
     }
 }
 
 impl Workspace {
-    /// Room for all rows, if there is a use for it.
+    /// Allocates the full constraint set of a system that has one.
     pub fn prepare_full_constraints(&mut self, system: &dyn System) {
         if self.full_constraints.is_none() {
             self.full_constraints = system
                 .full_constraints()
-                .map(|whole| Box::new(FullConstraints::new(whole)));
+                .map(|full| Box::new(FullConstraints::new(full)));
         }
     }
 
-    /// Rows that hold and follow from the others; M and G are loaded in `mass`. Allocates.
+    /// Redundant constraints among the active ones; the mass matrix is loaded. Allocates.
     pub fn redundant_constraints(
         &mut self,
         p: &Problem,
@@ -69,15 +71,15 @@ impl Workspace {
         q: &[f64],
         v: &[f64],
     ) -> Result<Vec<usize>, StepFailure> {
-        let whole = match p.system.full_constraints() {
-            Some(whole)
+        let full = match p.system.full_constraints() {
+            Some(full)
                 if self.size.nc > 0
                     && p.system.descriptor_form().is_none()
-                    && !whole.multipliers_hidden() =>
+                    && !full.multipliers_hidden() =>
             {
-                whole
+                full
             }
-            // A lifted one has all rows in its matrix already.
+            // The matrix of a descriptor form has all constraints already.
             _ => return Ok(self.mass_matrix.redundant_constraints(&self.sparsity)),
         };
         self.prepare_full_constraints(p.system);
@@ -85,13 +87,13 @@ impl Workspace {
             return Ok(Vec::new());
         };
         let cx = self.inputs.at(p, t);
-        all.load(whole, &cx, (q, v))?;
+        all.load(full, &cx, (q, v))?;
         let mut closes = vec![false; all.scale.len()];
-        for &row in whole.constraint_rows() {
+        for &row in full.constraint_rows() {
             closes[row] = true;
         }
         let rows = redundant_constraints_among(&all.st, &all.saddle.matrix, &closes);
-        let own = |row: &usize| whole.constraint_rows().binary_search(row).ok();
+        let own = |row: &usize| full.constraint_rows().binary_search(row).ok();
         Ok(rows.iter().filter_map(own).collect())
     }
 }

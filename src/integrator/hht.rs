@@ -73,7 +73,7 @@ impl Method for HhtMethod {
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
         work.hht_step(p, s, options, y, stats)?;
-        if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
+        if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_suspension == 0 {
             self.uncorrected.copy_point(y);
             match work.correct(p, s, y, &mut self.uncorrected, stats) {
                 Ok(Correction::Kept { error, hidden }) => {
@@ -114,21 +114,21 @@ impl Method for HhtMethod {
         y: &mut Trial,
         stats: &mut Statistics,
     ) {
-        if self.corrector == Corrector::Auto && !y.jerk_known && s.corrector_rest <= 1 {
+        if self.corrector == Corrector::Auto && !y.jerk_known && s.corrector_suspension <= 1 {
             work.jerk_at_end(p, y, stats);
         }
     }
 
     /// Suspends the corrector after steps that it could not correct.
     fn note_accepted(&self, s: &mut State, y: &Trial) {
-        if s.corrector_rest > 0 {
-            s.corrector_rest -= 1;
+        if s.corrector_suspension > 0 {
+            s.corrector_suspension -= 1;
         } else if y.corrected {
-            s.corrector_strikes = 0;
+            s.stiff_steps = 0;
         } else if self.corrector == Corrector::Auto {
-            s.corrector_strikes += 1;
-            if s.corrector_strikes >= STIFF_STEPS {
-                s.corrector_rest = SUSPENSION << (s.corrector_strikes - STIFF_STEPS).min(5);
+            s.stiff_steps += 1;
+            if s.stiff_steps >= STIFF_STEPS {
+                s.corrector_suspension = SUSPENSION << (s.stiff_steps - STIFF_STEPS).min(5);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Between two accepted steps: Hermite polynomials on the ends, put back onto the constraints; and the work done.
+//! Interpolation in the last accepted step by Hermite polynomials on its ends, closed and projected; and the work of the step.
 //!
 //! ```text
 //!   vector coordinates   q(s): quintic on q, v, q̈ at both ends,  v(s) its derivative
@@ -8,7 +8,8 @@
 
 use super::closure::{ClosureMatrix, ClosureOptions};
 use super::event::dot;
-use super::workspace::{EvaluationVectors, Problem, Trial, Workspace};
+use super::trial::Trial;
+use super::workspace::{EvaluationVectors, Problem, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::{Error, Result};
 use crate::formulation::system::{Dimensions, Power, System};
@@ -23,13 +24,13 @@ pub(super) struct Segment {
     lambda: [Vec<f64>; 2],
     lambda_dot: [Vec<f64>; 2],
     modes: Vec<i32>,
-    dropped: Vec<bool>,
+    redundant: Vec<bool>,
     dissipated: [f64; 2],
     supplied: [f64; 2],
     valid: bool,
 }
 
-/// Where a blended point goes.
+/// Output of an interpolation.
 struct BlendedPolynomial<'a> {
     q: &'a mut [f64],
     v: &'a mut [f64],
@@ -46,7 +47,7 @@ impl Segment {
             lambda: two(size.nc),
             lambda_dot: two(size.nc),
             modes: vec![0; size.modes],
-            dropped: vec![false; size.nc],
+            redundant: vec![false; size.nc],
             ..Self::default()
         }
     }
@@ -56,25 +57,25 @@ impl Segment {
         &self.modes
     }
 
-    /// Rows that were left out in it.
-    pub fn dropped(&self) -> &[bool] {
-        &self.dropped
+    /// Redundant constraints of the step.
+    pub fn redundant(&self) -> &[bool] {
+        &self.redundant
     }
 
-    /// Nothing to interpolate any more.
+    /// Ends the interpolation until the next accepted step.
     pub fn forget(&mut self) {
         self.valid = false;
     }
 
-    /// Where the step starts, as far as it is not made of vectors.
+    /// Sets the start of the step, without its vectors.
     pub fn start(&mut self, s: &State) {
         self.t[0] = s.t;
         self.modes.copy_from_slice(&s.modes);
-        self.dropped.copy_from_slice(&s.redundant);
+        self.redundant.copy_from_slice(&s.redundant);
         (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
     }
 
-    /// Takes the vectors the step started from; what is left in their place is of no use.
+    /// Takes the vectors of the start of the step. Those left in their place are undefined.
     pub fn begin(&mut self, old: &mut Trial) {
         std::mem::swap(&mut self.q[0], &mut old.q);
         std::mem::swap(&mut self.v[0], &mut old.v);
@@ -93,12 +94,12 @@ impl Segment {
         self.valid = true;
     }
 
-    /// The integrals at the end of the step.
-    pub fn close_books(&mut self, s: &State) {
+    /// Sets the work integrals at the end of the step.
+    pub fn set_work(&mut self, s: &State) {
         (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
     }
 
-    /// q, v and q̈ at the fraction `s` of the step, not yet on the constraints; `w` and `rate` are scratch.
+    /// q, v and q̈ at the fraction `s` of the step, not yet consistent; `w` and `rate` are overwritten.
     fn blend(
         &self,
         system: &dyn System,
@@ -174,7 +175,7 @@ impl Segment {
                 dissipated -= weight * dot(w, v);
             }
             if character.moving_constraints {
-                // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
+                // −λᵀG v = λᵀΦ_t, the power of the moving constraints.
                 p.system.constraint_rate(&cx, q, phi_t);
                 for i in 0..phi_t.len() {
                     supplied += weight * between(i) * phi_t[i];
@@ -202,7 +203,7 @@ fn hermite3_slope(s: f64, x: f64, d: [f64; 2]) -> f64 {
 /// derivative at `s`.
 pub(super) fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> [f64; 4] {
     let (c1, c2) = (d[0], 0.5 * dd[0]);
-    // What is left for s³, s⁴, s⁵ after the start's Taylor polynomial: value, slope and second derivative at 1.
+    // Value, slope and second derivative at 1 that s³, s⁴, s⁵ add to the Taylor polynomial of the start.
     let (a, b, c) = (x - c1 - c2, d[1] - c1 - 2.0 * c2, dd[1] - 2.0 * c2);
     let c3 = 10.0 * a - 4.0 * b + 0.5 * c;
     let c4 = -15.0 * a + 7.0 * b - c;
@@ -266,7 +267,7 @@ impl Integrator {
                 return Ok(());
             }
         }
-        // Worked out on a copy of the modes the step was made in: an event at its end may have changed them.
+        // In the modes of the step: an event at its end may have changed those of the state.
         let mut modes = std::mem::take(&mut self.modes);
         modes.copy_from_slice(&segment.modes);
         let p = Problem {
@@ -290,9 +291,9 @@ impl Integrator {
         segment.blend(system, core.character.rotations, s, [w, w_dot], here);
         out.lambda.clone_from(&segment.lambda[1]);
         core.step_matrix
-            .select_active(system, &modes, &segment.dropped);
+            .select_active(system, &modes, &segment.redundant);
         core.mass_matrix
-            .select_active(system, &modes, &segment.dropped);
+            .select_active(system, &modes, &segment.redundant);
         let outcome = core.make_sample_consistent(&p, out, &CLOSURE);
         self.modes = modes;
         outcome.map_err(|r| r.error(system, t, 0.0))

@@ -1,4 +1,4 @@
-//! Newton's iteration for one step: equilibrium and closure at the end of the step, exactly.
+//! Newton's iteration for the equations of motion and the constraints at the end of a step.
 //!
 //! ```text
 //!   r₁ = M(q₁) q̈₁ − f(q₁, v₁, t₁) + G₁ᵀλ₁
@@ -7,37 +7,35 @@
 //!   [ G                               −E  ] [ dλ ] = − [ r₂ ],     x += T⁻¹ y
 //! ```
 //!
-//! The rows of Φ are divided by β h², so the matrix tends to [M/(1−α) Gᵀ; G −E] as h → 0. One factorisation at the
-//! predicted point serves the whole step; the measured contraction of earlier steps saves the iteration that would only
-//! confirm (`State::rate`).
+//! Φ is divided by β h², so the matrix tends to [M/(1−α) Gᵀ; G −E] as h → 0. One factorisation at the predicted point serves
+//! the step. The contraction measured in earlier steps (`State::newton_contraction`) predicts the next increment, so that no
+//! iteration is spent only to confirm convergence.
 
 use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
-use super::trial::{NearSingular, TrialOptions};
-use super::workspace::{
-    Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
-};
+use super::trial::{Culprit, NearSingular, StepFailure, Trial, TrialOptions};
+use super::workspace::{EvaluationVectors, Problem, Workspace, first_not_finite};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
 
-/// Iterations before an attempt is given up.
+/// Iterations of a trial step, at most.
 const LIMIT: u32 = 12;
-/// The same for a fixed step with a penalty, which passes singular positions at a contraction of a half and worse, or without
-/// constraints: there is no shorter one to go back to, and no other branch to be led to.
+/// The same for a fixed step with a penalty, whose contraction at singular positions is a half or worse, or without constraints.
+/// A fixed step cannot be shortened, and there is no other branch to converge to.
 const SLOW_LIMIT: u32 = 60;
-/// A contraction better than this may be trusted without measuring it again ...
+/// Contraction below which it is not measured again ...
 const GOOD_RATE: f64 = 0.1;
 /// ... for this many steps.
 const TRUSTED_STEPS: u32 = 20;
-/// Above this contraction the factorisation is made anew.
+/// Contraction above which the matrix is factorised again ...
 const POOR_RATE: f64 = 0.3;
-/// ... and after this many iterations in any case: a contraction of 0.3 would not be done at the limit.
+/// ... as it is after this many iterations in any case: at a contraction of 0.3 the limit would not suffice.
 const PATIENCE: u32 = 4;
-/// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
+/// Pivot of the scaled constraints below which the position is nearly singular: the matrix is factorised in every iteration.
 const SINGULAR_PIVOT: f64 = 1e-3;
-/// Displacements below this (relative to the size of the mechanism) are rounding.
+/// Displacements below this (relative to the magnitude of the coordinates) are rounding errors: 20 times that of one number.
 const DISPLACEMENT_ROUNDING: f64 = 4e-15;
 
 /// Vectors of Newton's iteration.
@@ -58,8 +56,7 @@ impl NewtonWorkspace {
 }
 
 impl Workspace {
-    /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
-    /// given; fills q, v, acc, lambda, x, at.
+    /// Predicts the end of the step of size `y.h` at `y.t`, and iterates until the increment is below the Newton tolerance.
     pub fn newton(
         &mut self,
         p: &Problem,
@@ -69,18 +66,8 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let h = y.h;
-        self.step_matrix.reset_contraction();
-        self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
-        for i in 0..y.x.len() {
-            y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
-        }
-        for i in 0..y.lambda.len() {
-            y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
-        }
-        self.newton.lambda_ref.copy_from_slice(&y.lambda);
-        self.kinematics(p, s, y);
-
-        // A step cut short to land is solved as well as the natural one would be: its accelerations are worth no less.
+        self.predict(p, s, y);
+        // A step that is cut to land on its end is solved as accurately as the full step: its accelerations enter the next one.
         let natural = h.max(s.next_h);
         let (here, wanted) = (
             self.method.beta * h * h,
@@ -93,7 +80,7 @@ impl Workspace {
         }
         let mut fresh = true;
         let mut last = f64::NAN;
-        (y.newton_contraction, y.contraction_uses) = (s.newton_contraction, s.rate_uses);
+        (y.newton_contraction, y.contraction_uses) = (s.newton_contraction, s.contraction_uses);
         let patient = self.size.nc == 0 || self.step_matrix.handling().updates_multipliers();
         let slow = patient && self.control.fixed().is_some();
         let limit = if slow { SLOW_LIMIT } else { LIMIT };
@@ -104,8 +91,9 @@ impl Workspace {
                 |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
             let rate = size / last;
             if iteration == 1 {
-                let trusted =
-                    regular && s.newton_contraction < GOOD_RATE && s.rate_uses < TRUSTED_STEPS;
+                let trusted = regular
+                    && s.newton_contraction < GOOD_RATE
+                    && s.contraction_uses < TRUSTED_STEPS;
                 if trusted && converged(2.0 * s.newton_contraction * size) {
                     y.contraction_uses += 1;
                     return Ok(());
@@ -116,8 +104,8 @@ impl Workspace {
                     (y.newton_contraction, y.contraction_uses) =
                         (size.max(rounding / here) / last, 0);
                 }
-                // Near a singular position the penalty first has to find its multipliers, and behind the kink of a law the
-                // way leads over the kink again.
+                // A slow iteration may grow first: near a singular position until the multipliers of the penalty are found, and
+                // beyond the kink of a force law until it is crossed again.
                 let diverges = rate > if slow { 1e3 } else { 2.0 };
                 if diverges || (iteration == limit && !converged(size)) {
                     return Err(StepFailure::Newton {
@@ -139,6 +127,21 @@ impl Workspace {
         unreachable!("the last iteration returns")
     }
 
+    /// Extrapolates x and λ₁ from the history.
+    fn predict(&mut self, p: &Problem, s: &State, y: &mut Trial) {
+        let h = y.h;
+        self.step_matrix.reset_contraction();
+        self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
+        for i in 0..y.x.len() {
+            y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
+        }
+        for i in 0..y.lambda.len() {
+            y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
+        }
+        self.newton.lambda_ref.copy_from_slice(&y.lambda);
+        self.kinematics(p, s, y);
+    }
+
     /// q₁, v₁, q̈₁ from x.
     fn kinematics(&mut self, p: &Problem, s: &State, y: &mut Trial) {
         let Trial {
@@ -153,8 +156,8 @@ impl Workspace {
         p.system.retract(&s.q, &y.theta, &mut y.q);
     }
 
-    /// Factorises at the trial point, with G in `newton` and Φ in c[1], unless the factor of an earlier step serves this
-    /// one. Returns whether the position is regular (not nearly singular), and whether G and Φ have been loaded.
+    /// Factorises the step matrix at the trial point, unless the factorisation of an earlier step can be used. Returns whether the
+    /// position is regular (not nearly singular), and whether Φ and G have been evaluated.
     fn factorise_at(
         &mut self,
         p: &Problem,
@@ -162,9 +165,9 @@ impl Workspace {
         penalty: Penalty,
     ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
-        let (there, count) = self.factor_cache.step(h, p.env.parameters);
+        let (cached, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
-        if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
+        if let Some(regular) = cached.filter(|_| self.step_matrix.matches_active_set()) {
             self.counts.factorizations += count;
             return Ok((regular, false));
         }
@@ -197,7 +200,7 @@ impl Workspace {
             .step_matrix
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
             .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?;
-        // LU scales its pivots otherwise: small ones say the same, large ones nothing.
+        // LU scales its pivots differently: only small ones compare.
         y.pivot = if pivots.used_lu {
             y.pivot.min(pivots.smallest_constraint)
         } else {
@@ -208,8 +211,8 @@ impl Workspace {
         Ok((regular, true))
     }
 
-    /// One iteration; `loaded` says that G in `newton` and Φ in c[1] are those of the trial point. Returns the increment of x in the error norm, the rounding level of displacements in the same norm,
-    /// and who moved most.
+    /// One iteration. `loaded` tells that Φ and G of the trial point are already evaluated. Returns the increment of x and the
+    /// rounding level of displacements, both in the error norm, and the coordinate of the largest increment.
     fn iterate(
         &mut self,
         p: &Problem,
@@ -218,6 +221,36 @@ impl Workspace {
         loaded: bool,
         stats: &mut Statistics,
     ) -> Result<(f64, f64, Culprit), StepFailure> {
+        self.evaluate_residual(p, y, loaded, stats)?;
+        self.solve_increment();
+        let increment = &mut self.evaluation.inertia;
+        let lambda_increment = &self.newton.phi;
+        p.system.tangent_inverse(&y.theta, increment);
+        for i in 0..increment.len() {
+            y.x[i] += increment[i];
+        }
+        for i in 0..lambda_increment.len() {
+            y.lambda[i] += lambda_increment[i];
+        }
+        let cx = self.inputs.at(p, y.t);
+        let size = p.system.norm(&cx, &y.q, &s.scale, increment);
+        let worst = largest(increment);
+        if !size.is_finite() {
+            return Err(StepFailure::NotFinite(Culprit::Coordinate(worst)));
+        }
+        let rounding = DISPLACEMENT_ROUNDING * p.system.coordinate_magnitude(&y.q);
+        self.kinematics(p, s, y);
+        Ok((size, rounding, Culprit::Coordinate(worst)))
+    }
+
+    /// Evaluates −r₁ into `evaluation.inertia` and −r₂ into `newton.phi`.
+    fn evaluate_residual(
+        &mut self,
+        p: &Problem,
+        y: &Trial,
+        loaded: bool,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
         let cx = self.inputs.at(p, y.t);
         let EvaluationVectors { inertia, force, .. } = &mut self.evaluation;
         let NewtonWorkspace { lambda_ref, phi } = &mut self.newton;
@@ -241,7 +274,7 @@ impl Workspace {
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
-        // Brought up to date in every iteration, multipliers are their own reference.
+        // Multipliers that are updated in every iteration are their own reference.
         let proximal = if self.step_matrix.handling().updates_multipliers() {
             0.0
         } else {
@@ -262,7 +295,12 @@ impl Workspace {
         if let Some(i) = first_not_finite(phi) {
             return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
+        Ok(())
+    }
 
+    /// Solves for the increments y and dλ in place of −r₁ and −r₂.
+    fn solve_increment(&mut self) {
+        let (inertia, phi) = (&mut self.evaluation.inertia, &mut self.newton.phi);
         if self.step_matrix.handling().updates_multipliers() {
             self.step_matrix.solve_with_multiplier_updates(
                 &self.sparsity,
@@ -273,7 +311,7 @@ impl Workspace {
                 &mut self.counts,
             );
         } else if self.character.velocity_forces || self.character.rotations {
-            // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
+            // S may be unsymmetric: the solution with its factorised symmetric part is refined.
             self.step_matrix.solve_refined(
                 &self.sparsity,
                 INCREMENT_RESIDUAL,
@@ -286,25 +324,10 @@ impl Workspace {
             self.step_matrix
                 .solve(&self.sparsity, inertia, phi, &mut self.counts);
         }
-        p.system.tangent_inverse(&y.theta, inertia);
-        for i in 0..inertia.len() {
-            y.x[i] += inertia[i];
-        }
-        for i in 0..phi.len() {
-            y.lambda[i] += phi[i];
-        }
-        let size = p.system.norm(&cx, &y.q, &s.scale, inertia);
-        let worst = largest(inertia);
-        if !size.is_finite() {
-            return Err(StepFailure::NotFinite(Culprit::Coordinate(worst)));
-        }
-        let rounding = DISPLACEMENT_ROUNDING * p.system.coordinate_magnitude(&y.q);
-        self.kinematics(p, s, y);
-        Ok((size, rounding, Culprit::Coordinate(worst)))
     }
 }
 
-/// Index of the largest entry; of the first that is not finite.
+/// Index of the largest entry, or of the first that is not finite.
 pub(super) fn largest(x: &[f64]) -> usize {
     let mut worst = 0;
     for i in 0..x.len() {
@@ -318,6 +341,7 @@ pub(super) fn largest(x: &[f64]) -> usize {
     worst
 }
 
+/// The coordinate or constraint of an unknown of the saddle-point matrix.
 pub(super) fn culprit(unknown: usize, nv: usize) -> Culprit {
     if unknown < nv {
         Culprit::Coordinate(unknown)

@@ -1,20 +1,21 @@
-//! Reactions at a point: the least multipliers that put the known forces on the bodies, rows that are left out included
-//! (`constraint/reactions.rs`). Asked for by whoever reads a joint force, never by a step.
+//! Reaction forces at a point: the minimum-norm multipliers with the given constraint forces Gᵀλ, redundant constraints
+//! included (`constraint/reactions.rs`). Computed on demand, never by a step.
 //!
-//! Where coordinates hold some of the rows, the least of *all* multipliers is sought, with the bodies free of each other
-//! ([`Whole`]); the own rows get their part of it, and the others follow from these by the balance of the bodies. So a
-//! mechanism carries its loads in the same way in all coordinates and with any cut.
+//! If coordinates eliminate some of the constraints, the minimum is that of the full constraint set
+//! ([`FullConstraintSet`]). So the reaction forces of redundant joints do not depend on the coordinates, nor on the joints at
+//! which loops are cut.
 
 use super::full_constraints::FullConstraints;
 use super::newton::culprit;
-use super::workspace::{Problem, StepFailure, Workspace};
+use super::trial::StepFailure;
+use super::workspace::{Problem, Workspace};
 use super::{Environment, Integrator, Sample, State};
 use crate::error::Result;
 use crate::formulation::system::{FullConstraintSet, MotionPoint, System};
 
 impl Integrator {
-    /// The least reactions at the state, in place of its multipliers: equal to them unless rows are left out because they
-    /// follow from others. Allocates nothing, changes nothing the future depends on.
+    /// Minimum-norm multipliers at the state. They equal its multipliers unless constraints are redundant. Does not allocate, and
+    /// does not change the state.
     pub fn reactions(
         &mut self,
         system: &dyn System,
@@ -30,10 +31,10 @@ impl Integrator {
         lambda.copy_from_slice(&state.lambda);
         let at = (&state.q[..], &state.v[..], &state.acc[..]);
         self.work
-            .least_reactions(&p, state.t, at, &state.redundant, lambda)
+            .minimum_norm_reactions(&p, state.t, at, &state.redundant, lambda)
     }
 
-    /// The same for a point near the state, in the state's modes, in place of the sample's multipliers.
+    /// Replaces the multipliers of a sample near the state by the minimum-norm ones, in the modes of the state.
     pub fn reactions_near(
         &mut self,
         system: &dyn System,
@@ -55,10 +56,10 @@ impl Integrator {
             ..
         } = sample;
         self.work
-            .least_reactions(&p, *t, (q, v, acc), &state.redundant, lambda)
+            .minimum_norm_reactions(&p, *t, (q, v, acc), &state.redundant, lambda)
     }
 
-    /// The same for a sample of the last step ([`Integrator::interpolate`]), in place of its multipliers.
+    /// The same for a sample of the last step ([`Integrator::interpolate`]).
     pub fn sample_reactions(
         &mut self,
         system: &dyn System,
@@ -78,16 +79,16 @@ impl Integrator {
             lambda,
             ..
         } = sample;
-        let dropped = self.segment.dropped();
+        let redundant = self.segment.redundant();
         self.work
-            .least_reactions(&p, *t, (q, v, acc), dropped, lambda)
+            .minimum_norm_reactions(&p, *t, (q, v, acc), redundant, lambda)
     }
 }
 
 impl Workspace {
-    /// Rows are left out from now on: room for reading reactions, so that a read need not make it.
-    pub fn prepare_reactions(&mut self, system: &dyn System, dropped: &[bool]) {
-        if dropped.contains(&true)
+    /// Allocates the full constraint set if reaction forces will need it, so that reading them does not allocate.
+    pub fn prepare_reactions(&mut self, system: &dyn System, redundant: &[bool]) {
+        if redundant.contains(&true)
             || system
                 .full_constraints()
                 .is_some_and(FullConstraintSet::multipliers_hidden)
@@ -96,17 +97,18 @@ impl Workspace {
         }
     }
 
-    fn least_reactions(
+    /// Replaces `lambda` by the minimum-norm multipliers at a point.
+    fn minimum_norm_reactions(
         &mut self,
         p: &Problem,
         t: f64,
         (q, v, a): (&[f64], &[f64], &[f64]),
-        dropped: &[bool],
+        redundant: &[bool],
         lambda: &mut [f64],
     ) -> Result<()> {
         self.mass_matrix.select_active(p.system, p.modes, &[]);
-        let rows = self.mass_matrix.active().iter().zip(dropped);
-        let complete = !rows.into_iter().any(|(&on, &dropped)| on && dropped);
+        let rows = self.mass_matrix.active().iter().zip(redundant);
+        let complete = !rows.into_iter().any(|(&on, &redundant)| on && redundant);
         if complete
             && !p
                 .system
@@ -115,24 +117,25 @@ impl Workspace {
         {
             return Ok(());
         }
-        let Some(whole) = p.system.full_constraints() else {
-            let outcome = self.least_of_own_rows(p, t, q, v, lambda);
+        let Some(full) = p.system.full_constraints() else {
+            let outcome = self.minimum_norm_of_system(p, t, q, v, lambda);
             return outcome.map_err(|r| r.error(p.system, t, 0.0));
         };
-        // After a start in another instance it may not be there yet.
-        self.prepare_reactions(p.system, dropped);
-        let outcome = self.least_of_all_rows(p, t, whole, &MotionPoint { q, v, a, lambda });
-        // Its unknowns are those of the bodies, and so are the names.
-        outcome.map_err(|r| r.error(whole.system(), t, 0.0))?;
+        // Not allocated yet if the state was started in another instance.
+        self.prepare_reactions(p.system, redundant);
+        let outcome = self.minimum_norm_of_full_set(p, t, full, &MotionPoint { q, v, a, lambda });
+        // The unknowns are those of the bodies, and so are the names in an error.
+        outcome.map_err(|r| r.error(full.system(), t, 0.0))?;
         if let Some(all) = &self.full_constraints {
-            for (l, &row) in lambda.iter_mut().zip(whole.constraint_rows()) {
+            for (l, &row) in lambda.iter_mut().zip(full.constraint_rows()) {
                 *l = all.lambda[row];
             }
         }
         Ok(())
     }
 
-    fn least_of_own_rows(
+    /// Minimum-norm multipliers of the constraints of the system.
+    fn minimum_norm_of_system(
         &mut self,
         p: &Problem,
         t: f64,
@@ -159,23 +162,23 @@ impl Workspace {
             .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
     }
 
-    /// The least multipliers of all rows into `all_rows`.
-    fn least_of_all_rows(
+    /// Minimum-norm multipliers of the full constraint set.
+    fn minimum_norm_of_full_set(
         &mut self,
         p: &Problem,
         t: f64,
-        whole: &dyn FullConstraintSet,
+        full: &dyn FullConstraintSet,
         at: &MotionPoint,
     ) -> std::result::Result<(), StepFailure> {
         let Some(all) = &mut self.full_constraints else {
             return Ok(());
         };
         let cx = self.inputs.at(p, t);
-        all.load(whole, &cx, (at.q, at.v))?;
-        if whole.multipliers_hidden() {
-            whole.constraint_forces(&cx, at, &mut all.load)?;
+        all.load(full, &cx, (at.q, at.v))?;
+        if full.multipliers_hidden() {
+            full.constraint_forces(&cx, at, &mut all.load)?;
         } else {
-            whole.multipliers(&cx, at, &mut all.lambda)?;
+            full.multipliers(&cx, at, &mut all.lambda)?;
             all.load.fill(0.0);
             let matrix = &all.saddle.matrix;
             matrix.add_jacobian_transposed(&all.st, &all.lambda, &mut all.load);

@@ -47,11 +47,11 @@ pub struct State {
     /// Measured contraction of Newton's iteration; infinite if unknown.
     pub newton_contraction: f64,
     /// Steps that have relied on it since it was measured.
-    pub rate_uses: u32,
+    pub contraction_uses: u32,
     /// Steps for which the corrector is still suspended because the system was found stiff.
-    pub corrector_rest: u32,
+    pub corrector_suspension: u32,
     /// Consecutive steps in which the system was found stiff.
-    pub corrector_strikes: u32,
+    pub stiff_steps: u32,
     /// Scale of the error norm: largest |q_i| so far, at least the weight of the coordinate.
     pub scale: Vec<f64>,
     /// Redundant constraints: they follow from the others and are not enforced.
@@ -169,7 +169,7 @@ impl State {
         self.a.copy_from_slice(&self.acc);
         self.h = 0.0;
         self.newton_contraction = f64::INFINITY;
-        self.rate_uses = 0;
+        self.contraction_uses = 0;
     }
 
     /// Copies another state; does not allocate if the lengths are the same.
@@ -195,9 +195,9 @@ impl State {
             first,
             may_grow,
             newton_contraction,
-            rate_uses,
-            corrector_rest,
-            corrector_strikes,
+            contraction_uses,
+            corrector_suspension,
+            stiff_steps,
             scale,
             redundant,
             factored_step,
@@ -227,9 +227,9 @@ impl State {
         *first = other.first;
         *may_grow = other.may_grow;
         *newton_contraction = other.newton_contraction;
-        *rate_uses = other.rate_uses;
-        *corrector_rest = other.corrector_rest;
-        *corrector_strikes = other.corrector_strikes;
+        *contraction_uses = other.contraction_uses;
+        *corrector_suspension = other.corrector_suspension;
+        *stiff_steps = other.stiff_steps;
         scale.clone_from(&other.scale);
         redundant.clone_from(&other.redundant);
         *factored_step = other.factored_step;

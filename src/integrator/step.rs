@@ -265,7 +265,7 @@ impl Integrator {
         segment.begin(y);
         (s.t, s.h) = (y.t, y.h);
         s.jerk_known = y.jerk_known;
-        (s.newton_contraction, s.rate_uses) = (y.newton_contraction, y.contraction_uses);
+        (s.newton_contraction, s.contraction_uses) = (y.newton_contraction, y.contraction_uses);
         s.typical_pivot = typical_pivot(s, y);
         if y.restarts_history {
             (s.h, s.newton_contraction) = (0.0, f64::INFINITY);
@@ -280,6 +280,6 @@ impl Integrator {
             s.dissipated += dissipated;
             s.supplied += supplied;
         }
-        segment.close_books(s);
+        segment.set_work(s);
     }
 }

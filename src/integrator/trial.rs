@@ -328,7 +328,7 @@ pub(super) struct Trial {
     pub pivot: f64,
     /// The step was taken beyond its end and interpolated back: the next one starts without history.
     pub restarts_history: bool,
-    /// Largest scaled residual of the redundant constraints, and its row.
+    /// Largest scaled residual of the redundant constraints, and its constraint.
     pub redundant_residual: (f64, usize),
 }
 

@@ -12,7 +12,6 @@ use super::projection::ProjectionWorkspace;
 use super::singular_accelerations::SideWorkspace;
 use super::singularity::TrialPolynomial;
 use super::state::{State, Statistics};
-pub(super) use super::trial::{Culprit, StepFailure, Trial};
 use super::{Environment, Signals};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use crate::constraint::sparsity::{Backend, SaddleSparsity};

@@ -32,7 +32,7 @@ pub struct Body {
     /// Shape in pictures only.
     pub shape: Option<BodyShape>,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 impl Default for Body {
@@ -50,7 +50,7 @@ impl Default for Body {
             center_of_mass: [0.0; 3],
             prescribed: false,
             shape: None,
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct Sensor {
     /// In the body frame (m).
     pub point: [f64; 3],
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 /// Verdict on an inertia tensor.

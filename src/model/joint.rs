@@ -82,7 +82,7 @@ pub struct Joint {
     /// Limits of each coordinate; none in those beyond the end of the list.
     pub limits: Vec<Option<JointLimits>>,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 impl Default for Joint {
@@ -99,7 +99,7 @@ impl Default for Joint {
             coupling: None,
             friction: vec![],
             limits: vec![],
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct LinearSystemMatrices {
     /// Initial q̇.
     pub velocity: Arc<Vec<f64>>,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 impl LinearSystemMatrices {

@@ -58,15 +58,15 @@ impl Model {
     pub fn without_text_positions(&self) -> Self {
         let mut model = self.clone();
         model.origin.clear();
-        let positions = (model.bodies.iter_mut().map(|x| &mut x.place))
-            .chain(model.joints.iter_mut().map(|x| &mut x.place))
-            .chain(model.motions.iter_mut().map(|x| &mut x.place))
-            .chain(model.forces.iter_mut().map(|x| &mut x.place))
-            .chain(model.sensors.iter_mut().map(|x| &mut x.place))
-            .chain(model.inputs.iter_mut().map(|x| &mut x.place))
-            .chain(model.outputs.iter_mut().map(|x| &mut x.place))
-            .chain(model.parameters.iter_mut().map(|x| &mut x.place))
-            .chain(model.system.iter_mut().map(|x| &mut x.place));
+        let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.forces.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.sensors.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.inputs.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.outputs.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.parameters.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.system.iter_mut().map(|x| &mut x.text_position));
         positions.for_each(|position| *position = TextPosition::default());
         model
     }
@@ -93,7 +93,7 @@ pub struct Model {
     /// Matrices of a linear system; then there are no bodies, joints, motions, forces and sensors.
     pub system: Option<LinearSystemMatrices>,
     /// Dimensions of a user-defined system; then there are neither matrices nor bodies.
-    pub own: Option<UserSystemNames>,
+    pub user_system: Option<UserSystemNames>,
     /// Bodies.
     pub bodies: Vec<Body>,
     /// Joints.
@@ -125,7 +125,7 @@ impl Default for Model {
             solver: SolverSettings::default(),
             experiment: Experiment::default(),
             system: None,
-            own: None,
+            user_system: None,
             bodies: vec![],
             joints: vec![],
             motions: vec![],

@@ -36,7 +36,7 @@ pub struct Motion {
     /// The motion law.
     pub law: MotionLaw,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 /// `law` of `[[motion]]`; s is the coordinate, t the time.

@@ -31,7 +31,7 @@ pub struct Input {
     /// Value until the input is set.
     pub start: f64,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 /// `[[output]]`
@@ -44,7 +44,7 @@ pub struct Output {
     /// Unit as written; `None`: that of the quantity.
     pub unit: Option<String>,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 /// `[[parameter]]`
@@ -59,7 +59,7 @@ pub struct Parameter {
     /// Value until the parameter is set; by default the value of the element.
     pub start: f64,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 impl Model {

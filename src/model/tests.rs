@@ -208,13 +208,13 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
     assert_eq!(model.value_of_target(model.parameters[0].target), 20.0);
     assert_eq!(model.value_of_target(model.inputs[0].target), 3.0);
     assert_eq!(
-        model.bodies[1].place,
+        model.bodies[1].text_position,
         TextPosition {
             line: 13,
             column: 1
         }
     );
-    assert_eq!(model.outputs[0].place.line, 51);
+    assert_eq!(model.outputs[0].text_position.line, 51);
 }
 
 #[test]

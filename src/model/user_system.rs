@@ -17,9 +17,9 @@ pub struct UserSystemNames {
 impl Model {
     /// The model of a user-defined system. All unknowns are outputs, and the energies if `energy` says that the system
     /// computes them. Inputs and parameters are given by name and start value.
-    pub fn from_code(
+    pub fn from_user_system(
         name: &str,
-        own: UserSystemNames,
+        dimensions: UserSystemNames,
         solver: SolverSettings,
         inputs: &[(String, f64)],
         parameters: &[(String, f64)],
@@ -28,18 +28,18 @@ impl Model {
         let mut model = Self {
             origin: name.to_owned(),
             name: name.to_owned(),
-            own: Some(own),
+            user_system: Some(dimensions),
             solver,
             ..Self::default()
         };
-        let place = TextPosition::default();
+        let text_position = TextPosition::default();
         model.inputs = (inputs.iter().enumerate())
             .map(|(i, (name, start))| Input {
                 name: name.clone(),
                 target: Target::SystemForce(i),
                 unit: None,
                 start: *start,
-                place,
+                text_position,
             })
             .collect();
         model.parameters = (parameters.iter().enumerate())
@@ -48,7 +48,7 @@ impl Model {
                 target: Target::SystemForce(i),
                 unit: None,
                 start: *start,
-                place,
+                text_position,
             })
             .collect();
         let shown = |name: &str| {
@@ -61,7 +61,7 @@ impl Model {
                 source: name.clone(),
                 name,
                 unit: None,
-                place,
+                text_position,
             })
             .collect();
         model.validate()?;
@@ -95,7 +95,7 @@ mod tests {
     use crate::model::quantity::Quantity;
 
     fn model(inputs: &[(&str, f64)], energy: bool) -> Result<Model> {
-        let own = UserSystemNames {
+        let dimensions = UserSystemNames {
             nq: 4,
             nv: 3,
             nc: 1,
@@ -104,9 +104,9 @@ mod tests {
             .map(|(name, start)| ((*name).to_owned(), *start))
             .collect();
         let parameters = [("k".to_owned(), 2.0)];
-        Model::from_code(
+        Model::from_user_system(
             "code",
-            own,
+            dimensions,
             SolverSettings::default(),
             &inputs,
             &parameters,

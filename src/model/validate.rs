@@ -102,7 +102,7 @@ impl Model {
     pub fn validate(&self) -> Result<()> {
         self.solver.validate()?;
         self.experiment.validate()?;
-        if self.own.is_some() {
+        if self.user_system.is_some() {
             return self.validate_variable_names();
         }
         if let Some(system) = &self.system {

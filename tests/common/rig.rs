@@ -318,7 +318,7 @@ pub fn sensor(body: BodyRef, point: [f64; 3]) -> Sensor {
         name: "sensor".into(),
         body,
         point,
-        place: Default::default(),
+        text_position: Default::default(),
     }
 }
 

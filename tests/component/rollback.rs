@@ -131,7 +131,8 @@ fn by_hand(name: &str, mechanism: Box<dyn Mechanism>) -> Instance {
         0 => &[],
         _ => &[("lift".to_string(), 0.0)],
     };
-    let model = Model::from_code(name, own, SolverSettings::default(), lift, &[], false).unwrap();
+    let model =
+        Model::from_user_system(name, own, SolverSettings::default(), lift, &[], false).unwrap();
     Instance::from_mechanism(model, mechanism).unwrap()
 }
 

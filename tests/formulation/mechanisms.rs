@@ -56,7 +56,7 @@ fn drive(joint: usize, law: MotionLaw) -> Motion {
         on: PrescribedCoordinate::Joint(JointCoordinate { joint, index: 0 }),
         axis: [0.0; 3],
         law,
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     }
 }
 
@@ -435,7 +435,7 @@ fn prescribed(dimension: usize, motions: Vec<(BodyCoordinate, MotionLaw)>) -> Mo
                 [0.0; 3]
             },
             law,
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         })
         .collect();
     model.solver.tolerance = 1e-7;
@@ -613,7 +613,7 @@ fn gears_share_a_torque_by_their_ratio() {
             name: "motor".into(),
             kind: ForceKind::Actuator { effort: torque },
             on: ForceApplication::Joint(biela::model::JointCoordinate { joint: 0, index: 0 }),
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         }];
         model.solver.formulation = formulation;
         let mut rig = Rig::new(&model);

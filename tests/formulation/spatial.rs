@@ -378,7 +378,7 @@ fn cardan(bend: f64, arm: [f64; 3], speed: f64) -> Model {
         on: PrescribedCoordinate::Joint(JointCoordinate { joint: 0, index: 0 }),
         axis: [0.0; 3],
         law: MotionLaw::ConstantSpeed { speed },
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     }];
     model
 }

@@ -14,7 +14,7 @@ use biela::Error;
 use biela::component::Instance;
 use biela::constraint::sparsity::Backend;
 use biela::formulation::System;
-use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
+use biela::integrator::vsa23::{SchemeStep, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Integrator, Sample, State};
 use biela::model::{
     Corrector, ErrorAt, IntegratorName, Model, SolverSettings, Vsa23Parameters, Vsa23Settings,
@@ -141,7 +141,7 @@ fn a_constrained_motion_converges_with_first_order_too() {
 // ---- thresholds: figure 7 ------------------------------------------------------------------------------------------
 
 /// One step of the double pendulum, stretched out and at rest, its first rod too long by `open`.
-fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SingleDegree {
+fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SchemeStep {
     let q = [1.0 + open, 0.0, 2.0 + open, 0.0];
     let v = [0.0; 4];
     let (acc, _) = accelerations(&Chain(2), &STILL, &q, &v);

@@ -274,7 +274,7 @@ fn moved(model: &Model, most: usize, text: &mut String) {
                 name: format!("moved_{i}_{field}"),
                 source: format!("{}.{field}", body.name),
                 unit: None,
-                place: body.place,
+                text_position: body.text_position,
             });
         }
     }

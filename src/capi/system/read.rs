@@ -96,7 +96,8 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
             nc: size.nc,
         };
         let energy = given.energy.is_some();
-        let model = Model::from_code(name, dimensions, solver, &inputs, &parameters, energy)?;
+        let model =
+            Model::from_user_system(name, dimensions, solver, &inputs, &parameters, energy)?;
         let starts = |variables: Vec<(String, f64)>| variables.into_iter().map(|v| v.1).collect();
         let shape = UserSystemShape {
             size,

@@ -285,8 +285,8 @@ fn initial_state<W: Geometry<N>, const N: usize>(model: &Model) -> Result<(Vec<f
         {
             return Err(Error::Model {
                 origin: model.origin.clone(),
-                line: body.place.line,
-                column: body.place.column,
+                line: body.text_position.line,
+                column: body.text_position.column,
                 message: format!(
                     "body \"{}\" needs a finite pose and a mass and inertia that are not negative",
                     body.name

@@ -164,8 +164,8 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
     pub fn error(&self, why: &str) -> Error {
         Error::Model {
             origin: self.context.model.origin.clone(),
-            line: self.force.place.line,
-            column: self.force.place.column,
+            line: self.force.text_position.line,
+            column: self.force.text_position.column,
             message: format!("force \"{}\" {why}", self.force.name),
         }
     }

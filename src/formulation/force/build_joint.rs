@@ -130,8 +130,8 @@ fn beyond_limits<W: ForceGeometry<N>, const N: usize>(
     let unit = if coordinate.is_angle() { "rad" } else { "m" };
     Error::Model {
         origin: model.origin.clone(),
-        line: joint.place.line,
-        column: joint.place.column,
+        line: joint.text_position.line,
+        column: joint.text_position.column,
         message: format!(
             "joint \"{}\" begins {depth:.3} {unit} beyond its limits, whose stops are rigid",
             joint.name

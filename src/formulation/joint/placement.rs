@@ -171,8 +171,8 @@ fn require_finite(
 pub fn error(model: &Model, joint: &model::Joint, reason: &str) -> Error {
     Error::Model {
         origin: model.origin.clone(),
-        line: joint.place.line,
-        column: joint.place.column,
+        line: joint.text_position.line,
+        column: joint.text_position.column,
         message: format!("joint \"{}\" {reason}", joint.name),
     }
 }

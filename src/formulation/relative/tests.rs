@@ -97,7 +97,7 @@ pub(crate) fn spring(bodies: [BodyRef; 2]) -> Force {
             bodies,
             points: [[0.1, 0.2, 0.0], [0.0, 0.3, 0.0]],
         },
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     }
 }
 

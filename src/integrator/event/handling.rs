@@ -74,7 +74,7 @@ impl Integrator {
         }
     }
 
-    /// Notes the sides on which a step without events ends. A contact that was hit, has not separated and closes again is due.
+    /// Notes the sides on which a step without events ends. A contact that had an impact, has not separated and closes again is due.
     fn note_sides(&self, p: &Problem, s: &mut State) {
         let (phi, rate) = (&self.events.phi[1], &self.events.rate[1]);
         for i in 0..s.event_side.len() {
@@ -89,7 +89,7 @@ impl Integrator {
     }
 
     /// Clears the memory of handled events, except of impacts after which φ is still on its far side at the start (0) or the
-    /// end (1) of the step: these contacts are hit again when they close.
+    /// end (1) of the step: these contacts have another impact when they close.
     fn clear_memory(&self, p: &Problem, end: usize, memory: &mut [EventMemory]) {
         for i in 0..memory.len() {
             let kept = memory[i] == EventMemory::Impact

@@ -44,7 +44,7 @@ const ENERGY_ROUNDING: f64 = 1e-9;
 /// Residual of the solves with A, relative.
 const SOLVED: f64 = 1e-13;
 
-/// The impulses of one round, and what is known of the contacts over all rounds.
+/// The impulses of one round, and the results for each contact over all rounds.
 #[derive(Default)]
 pub(in crate::integrator) struct ImpactSolver {
     directions: Vec<ImpulseDirection>,

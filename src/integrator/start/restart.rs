@@ -49,7 +49,8 @@ impl Integrator {
         work.select_active(p.system, state);
         let moved = work.character.moving_constraints
             && work.active_residual_at(p, state.t, &state.q).0 > OPEN_AFTER_ASSEMBLY;
-        let needs_jerk = work.settings.corrector == Corrector::Auto && state.corrector_rest == 0;
+        let needs_jerk =
+            work.settings.corrector == Corrector::Auto && state.corrector_suspension == 0;
         // In the trial, so that a failure leaves the state unchanged.
         work.consistent_trial(p, state, y, needs_jerk, stats)?;
         for i in 0..state.a.len() {

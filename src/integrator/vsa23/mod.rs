@@ -20,7 +20,7 @@
 mod single;
 mod stage;
 
-pub use single::{SingleDegree, single_step};
+pub use single::{SchemeStep, single_step};
 
 use self::stage::{CollocationPoint, Stage, StageIteration, StageNorm, StageWeights};
 use super::controller::StepSizeLaw;

@@ -1,8 +1,10 @@
-//! One step of both schemes from a state as given, however inconsistent: for the study of the method (order, thresholds).
+//! One step of both schemes from any state, also an inconsistent one, to study order and thresholds of the method. It is part
+//! of the library because it solves with the same stages as the method.
 
 use super::super::Environment;
 use super::super::state::{State, Statistics};
-use super::super::workspace::{Problem, StepFailure, Workspace};
+use super::super::trial::StepFailure;
+use super::super::workspace::{Problem, Workspace};
 use super::Vsa23;
 use super::stage::{CollocationPoint, StageNorm};
 use crate::constraint::sparsity::Backend;
@@ -10,27 +12,27 @@ use crate::error::Result;
 use crate::formulation::system::System;
 use crate::model::SolverSettings;
 
-/// What a step of both schemes gave.
+/// Result of a step of both schemes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SingleDegree {
+pub struct SchemeStep {
     /// End of the quadratic scheme, (7): position and velocity.
     pub quadratic: [Vec<f64>; 2],
     /// End of the cubic scheme, (10): position, velocity and acceleration.
     pub cubic: [Vec<f64>; 3],
     /// E at the end of the step, (11).
     pub error: Vec<f64>,
-    /// Difference of the positions at the two equilibrium points: an error only where they coincide.
+    /// Difference of the positions at the two collocation points: an error only if the points coincide.
     pub error_at_points: Vec<f64>,
-    /// Largest opening of the constraints, over their scale: at the quadratic and at the cubic equilibrium point.
+    /// Largest scaled constraint residual at the quadratic and at the cubic collocation point.
     pub open: [f64; 2],
     /// The same at the end of the quadratic scheme.
     pub open_at_end: f64,
-    /// Work.
+    /// Counters.
     pub statistics: Statistics,
 }
 
-/// One step of size `h` from (q, v, acc) at `t`, which are neither assembled nor projected. Of `settings` the parameter
-/// set and the tolerances count. Allocates.
+/// Computes one step of size `h` from (q, v, acc) at `t`, which are neither assembled nor projected. Of `settings` the
+/// parameter set and the tolerances are used. Allocates.
 pub fn single_step(
     system: &dyn System,
     env: &Environment,
@@ -38,11 +40,11 @@ pub fn single_step(
     t: f64,
     (q, v, acc): (&[f64], &[f64], &[f64]),
     h: f64,
-) -> Result<SingleDegree> {
+) -> Result<SchemeStep> {
     settings.validate()?;
-    let mut core = Workspace::new(system, settings, Backend::Auto);
-    let mut method = Vsa23::new(system, &core, &settings.vsa23)?;
-    let size = core.size;
+    let mut work = Workspace::new(system, settings, Backend::Auto);
+    let mut method = Vsa23::new(system, &work, &settings.vsa23)?;
+    let size = work.size;
     let s = State {
         t,
         q: q.to_vec(),
@@ -56,13 +58,13 @@ pub fn single_step(
         env: *env,
         modes: &modes,
     };
-    let mut out = SingleDegree::default();
-    core.select_active(system, &s);
+    let mut out = SchemeStep::default();
+    work.select_active(system, &s);
     method.select(&p, &s);
     method.drop_factors(&p);
     let norm = StageNorm::at(system, q);
     method
-        .solve(&mut core, &p, &s, h, norm, &mut out.statistics)
+        .solve(&mut work, &p, &s, h, norm, &mut out.statistics)
         .map_err(|r: StepFailure| r.error(system, t, h))?;
     let (CollocationPoint { x: a, .. }, CollocationPoint { x, .. }) =
         (&method.quadratic, &method.cubic);
@@ -81,10 +83,10 @@ pub fn single_step(
     out.error_at_points = vec![0.0; size.nv];
     method.error_at_points(&mut out.error_at_points);
     out.open = [method.quadratic.open, method.cubic.open];
-    let cx = core.inputs.at(&p, t + h);
+    let cx = work.inputs.at(&p, t + h);
     let mut phi = vec![0.0; size.nc];
     system.constraint(&cx, &out.quadratic[0], &mut phi);
-    out.open_at_end = core.largest_active_residual(&phi).0;
-    core.collect(&mut out.statistics);
+    out.open_at_end = work.largest_active_residual(&phi).0;
+    work.collect(&mut out.statistics);
     Ok(out)
 }

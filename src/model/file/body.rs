@@ -8,117 +8,51 @@ use crate::model::body::{InertiaDefect, check_inertia};
 use crate::model::validate::{RESERVED_ELEMENTS, Range};
 use crate::model::{Body, BodyShape, Sensor};
 
+#[rustfmt::skip]
 pub(super) const SHAPE: [Key; 3] = [
-    Key::new(
-        "box",
-        KeyKind::Vector,
-        "m",
-        "one of these",
-        "edge lengths, > 0",
-    ),
-    Key::new(
-        "circle",
-        KeyKind::Number(Range::Positive),
-        "m",
-        "one of these",
-        "radius",
-    ),
-    Key::new(
-        "line",
-        KeyKind::Vectors(None),
-        "m",
-        "one of these",
-        "polyline through points of the body frame",
-    ),
+    Key::new("box", KeyKind::Vector, "m", "one of these", "edge lengths, > 0"),
+    Key::new("circle", KeyKind::Number(Range::Positive), "m", "one of these", "radius"),
+    Key::new("line", KeyKind::Vectors(None), "m", "one of these", "polyline through points of the body frame"),
 ];
 
+#[rustfmt::skip]
 pub(super) const ROTATION: [Key; 2] = [
-    Key::new(
-        "axis",
-        KeyKind::Vector,
-        "",
-        REQUIRED,
-        "ground axes, any length but zero",
-    ),
-    Key::new(
-        "angle",
-        KeyKind::Number(Range::Finite),
-        "rad",
-        REQUIRED,
-        "right-handed about the axis",
-    ),
+    Key::new("axis", KeyKind::Vector, "", REQUIRED, "ground axes, any length but zero"),
+    Key::new("angle", KeyKind::Number(Range::Finite), "rad", REQUIRED, "right-handed about the axis"),
 ];
 
 const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element");
 
+#[rustfmt::skip]
 const POSE: [Key; 7] = [
-    Key::new(
-        "position",
-        KeyKind::Vector,
-        "m",
-        "zero",
-        "initial position of the centre of mass (of the frame's origin if center_of_mass is given), ground frame",
-    ),
-    Key::new(
-        "angle",
-        KeyKind::Number(Range::Finite),
-        "rad",
-        "0",
-        "initial angle of the body frame, counter-clockwise",
-    )
+    Key::new("position", KeyKind::Vector, "m", "zero",
+        "initial position of the centre of mass (of the frame's origin if center_of_mass is given), ground frame"),
+    Key::new("angle", KeyKind::Number(Range::Finite), "rad", "0",
+        "initial angle of the body frame, counter-clockwise")
     .only(KeyDimension::Plane),
-    Key::new(
-        "orientation",
-        KeyKind::Numbers(4, 4),
-        "",
-        "[1, 0, 0, 0]",
-        "initial orientation of the body frame: quaternion [w, x, y, z] from body axes to ground axes; it is normalised",
-    )
+    Key::new("orientation", KeyKind::Numbers(4, 4), "", "[1, 0, 0, 0]",
+        "initial orientation of the body frame: quaternion [w, x, y, z] from body axes to ground axes; it is normalised")
     .only(KeyDimension::Space),
-    Key::new(
-        "rotation",
-        KeyKind::Table(&ROTATION),
-        "",
-        "none",
-        "initial orientation by an axis and an angle: { axis = [x, y, z], angle = rad }",
-    )
+    Key::new("rotation", KeyKind::Table(&ROTATION), "", "none",
+        "initial orientation by an axis and an angle: { axis = [x, y, z], angle = rad }")
     .only(KeyDimension::Space),
-    Key::new(
-        "center_of_mass",
-        KeyKind::Vector,
-        "m",
-        "zero",
-        "centre of mass in the body frame, if the frame's origin is another point (a joint, say)",
-    ),
-    Key::new(
-        "prescribed",
-        KeyKind::Flag,
-        "",
-        "false",
-        "true: no mass; each coordinate follows a [[motion]] or is constant",
-    ),
-    Key::new(
-        "shape",
-        KeyKind::OneKeyOf(&SHAPE),
-        "m",
-        "none",
-        "for pictures only, in the body frame: { box = [..] }, { circle = radius } or { line = [[..], ..] }",
-    ),
+    Key::new("center_of_mass", KeyKind::Vector, "m", "zero",
+        "centre of mass in the body frame, if the frame's origin is another point (a joint, say)"),
+    Key::new("prescribed", KeyKind::Flag, "", "false",
+        "true: no mass; each coordinate follows a [[motion]] or is constant"),
+    Key::new("shape", KeyKind::OneKeyOf(&SHAPE), "m", "none",
+        "for pictures only, in the body frame: { box = [..] }, { circle = radius } or { line = [[..], ..] }"),
 ];
 
+#[rustfmt::skip]
 pub(super) const BODY: KeyGroup = KeyGroup::new(
     "body",
     "A rigid body.",
     &[
         &[
             NAME,
-            Key::new(
-                "mass",
-                KeyKind::Number(Range::NonNegative),
-                "kg",
-                REQUIRED,
-                ">= 0; zero is allowed if the joints determine the body's motion",
-            ),
+            Key::new("mass", KeyKind::Number(Range::NonNegative), "kg", REQUIRED,
+                ">= 0; zero is allowed if the joints determine the body's motion"),
             Key::new(
                 "inertia",
                 KeyKind::Inertia,
@@ -130,20 +64,10 @@ pub(super) const BODY: KeyGroup = KeyGroup::new(
         ],
         &POSE,
         &[
-            Key::new(
-                "velocity",
-                KeyKind::Vector,
-                "m/s",
-                "zero",
-                "initial velocity of the point that position locates, ground axes",
-            ),
-            Key::new(
-                "angular_velocity",
-                KeyKind::Spin,
-                "rad/s",
-                "zero",
-                "initial angular velocity; in space a vector in ground axes",
-            ),
+            Key::new("velocity", KeyKind::Vector, "m/s", "zero",
+                "initial velocity of the point that position locates, ground axes"),
+            Key::new("angular_velocity", KeyKind::Spin, "rad/s", "zero",
+                "initial angular velocity; in space a vector in ground axes"),
         ],
     ],
 );
@@ -157,6 +81,7 @@ pub(super) const PRESCRIBED: KeyGroup = KeyGroup {
     )
 };
 
+#[rustfmt::skip]
 pub(super) const SENSOR: KeyGroup = KeyGroup::new(
     "sensor",
     "A point of a body whose motion is a quantity.",
@@ -198,7 +123,7 @@ pub(super) fn body(table: &TableReader) -> Result<Body> {
         center_of_mass: table.vector("center_of_mass")?.unwrap_or_default(),
         prescribed,
         shape: table.table("shape")?.map(|t| shape(&t)).transpose()?,
-        place: table.place(),
+        text_position: table.text_position(),
         ..Body::default()
     };
     if plane {
@@ -320,6 +245,6 @@ pub(super) fn sensor(table: &TableReader, names: &Names) -> Result<Sensor> {
         name: name.to_owned(),
         body: names.body(table, body, table.offset_of("body"))?,
         point: table.vector("point")?.unwrap_or_default(),
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }

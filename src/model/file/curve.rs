@@ -7,46 +7,21 @@ use crate::error::Result;
 use crate::model::validate::Range;
 use crate::model::{Curve, CurvePiece};
 
+#[rustfmt::skip]
 pub(super) const PIECE: [Key; 2] = [
-    Key::new(
-        "below",
-        KeyKind::Number(Range::Finite),
-        "",
-        "required except in the last",
-        "the piece applies for x below this",
-    ),
-    Key::new(
-        "polynomial",
-        KeyKind::Numbers(1, MOST_COEFFICIENTS),
-        "",
-        REQUIRED,
-        "coefficients [c0, c1, ..]",
-    ),
+    Key::new("below", KeyKind::Number(Range::Finite), "", "required except in the last",
+        "the piece applies for x below this"),
+    Key::new("polynomial", KeyKind::Numbers(1, MOST_COEFFICIENTS), "", REQUIRED, "coefficients [c0, c1, ..]"),
 ];
 
 /// A function of one number.
+#[rustfmt::skip]
 pub(super) const CURVE: [Key; 3] = [
-    Key::new(
-        "polynomial",
-        KeyKind::Numbers(1, MOST_COEFFICIENTS),
-        "",
-        "one of these",
-        "c0 + c1 x + c2 x^2 ..",
-    ),
-    Key::new(
-        "table",
-        KeyKind::Pairs,
-        "",
-        "one of these",
-        "points [x, y], x increasing",
-    ),
-    Key::new(
-        "pieces",
-        KeyKind::Tables(&PIECE),
-        "",
-        "one of these",
-        "polynomials, each up to its bound: [{ below = x, polynomial = [..] }, .., { polynomial = [..] }]",
-    ),
+    Key::new("polynomial", KeyKind::Numbers(1, MOST_COEFFICIENTS), "", "one of these",
+        "c0 + c1 x + c2 x^2 .."),
+    Key::new("table", KeyKind::Pairs, "", "one of these", "points [x, y], x increasing"),
+    Key::new("pieces", KeyKind::Tables(&PIECE), "", "one of these",
+        "polynomials, each up to its bound: [{ below = x, polynomial = [..] }, .., { polynomial = [..] }]"),
 ];
 
 /// Largest number of coefficients of a polynomial: more are a mistake, and their powers are rounding errors only.

@@ -129,7 +129,7 @@ impl<'t> LineIndex<'t> {
         counted + rest.iter().filter(|b| starts_character(**b)).count()
     }
 
-    pub fn place(&self, offset: usize) -> TextPosition {
+    pub fn text_position(&self, offset: usize) -> TextPosition {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts[line - 1];
@@ -140,7 +140,7 @@ impl<'t> LineIndex<'t> {
     }
 
     pub fn error(&self, origin: &str, offset: usize, message: String) -> Error {
-        let TextPosition { line, column } = self.place(offset);
+        let TextPosition { line, column } = self.text_position(offset);
         Error::Model {
             origin: origin.to_owned(),
             line,
@@ -308,7 +308,7 @@ fn from_json(value: ast::Value, lines: &LineIndex) -> Parsed {
                 let offset = property.range.start;
                 let key = property.name.into_string();
                 if let Some(first) = seen.insert(key.clone(), offset) {
-                    let TextPosition { line, column } = lines.place(first);
+                    let TextPosition { line, column } = lines.text_position(first);
                     return Err((
                         offset,
                         format!(
@@ -341,12 +341,12 @@ mod tests {
     }
 
     #[test]
-    fn places_count_characters_and_survive_bom_and_crlf() {
+    fn positions_count_characters_and_survive_bom_and_crlf() {
         let text = "\u{feff}a = 1\r\nb = \"äöü\" # ü\r\nc = {x = 2}\r\n";
         let document = Document::parse(text, "t", false).unwrap();
         let c = entry(&document.root, "c");
         let at = |offset| {
-            let TextPosition { line, column } = document.lines.place(offset);
+            let TextPosition { line, column } = document.lines.text_position(offset);
             (line, column)
         };
         assert_eq!(at(entry(&document.root, "a").offset), (1, 1));
@@ -360,9 +360,9 @@ mod tests {
         let text = format!("[\"{}\", 7]", "é".repeat(5000));
         let lines = LineIndex::new(&text);
         let offset = text.find('7').unwrap();
-        let place = lines.place(offset);
-        assert_eq!((place.line, place.column), (1, 5000 + 6));
-        assert_eq!(lines.place(usize::MAX).column, 5000 + 8);
+        let position = lines.text_position(offset);
+        assert_eq!((position.line, position.column), (1, 5000 + 6));
+        assert_eq!(lines.text_position(usize::MAX).column, 5000 + 8);
     }
 
     #[test]

@@ -16,46 +16,20 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[rustfmt::skip]
 pub(super) const SYSTEM: KeyGroup = KeyGroup::new(
     "system",
     "A linear system: M q'' + C q' + K q + B^T lambda = F, B q = 0. The user chooses the units.",
     &[&[
-        Key::new(
-            "mass",
-            KeyKind::Matrix,
-            "",
-            REQUIRED,
-            "M, n x n, symmetric; it may be singular only in directions fixed by the constraints",
-        ),
+        Key::new("mass", KeyKind::Matrix, "", REQUIRED,
+            "M, n x n, symmetric; it may be singular only in directions fixed by the constraints"),
         Key::new("damping", KeyKind::Matrix, "", "zero", "C, n x n"),
-        Key::new(
-            "stiffness",
-            KeyKind::Matrix,
-            "",
-            "zero",
-            "K, n x n; need not be symmetric",
-        ),
-        Key::new(
-            "constraint",
-            KeyKind::Matrix,
-            "",
-            "none",
-            "B, one row for each constraint",
-        ),
-        Key::new(
-            "force",
-            KeyKind::Column,
-            "",
-            "zero",
-            "F, constant unless an input or a parameter sets its components",
-        ),
-        Key::new(
-            "weight",
-            KeyKind::Column,
-            "",
-            "1",
-            "> 0; the error of q_i is relative to this or the largest |q_i| so far, whichever is larger",
-        ),
+        Key::new("stiffness", KeyKind::Matrix, "", "zero", "K, n x n; need not be symmetric"),
+        Key::new("constraint", KeyKind::Matrix, "", "none", "B, one row for each constraint"),
+        Key::new("force", KeyKind::Column, "", "zero",
+            "F, constant unless an input or a parameter sets its components"),
+        Key::new("weight", KeyKind::Column, "", "1",
+            "> 0; the error of q_i is relative to this or the largest |q_i| so far, whichever is larger"),
         Key::new("position", KeyKind::Column, "", "zero", "initial q"),
         Key::new("velocity", KeyKind::Column, "", "zero", "initial q'"),
     ]],
@@ -118,7 +92,7 @@ pub(super) fn linear_system(
         weight: Arc::new(column(weight, 1.0)),
         position: Arc::new(column(position, 0.0)),
         velocity: Arc::new(column(velocity, 0.0)),
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 

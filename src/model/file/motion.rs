@@ -15,36 +15,15 @@ const FINITE: KeyKind = KeyKind::Number(Range::Finite);
 /// Words of the laws.
 pub(super) const LAWS: [&str; 5] = ["constant_speed", "polynomial", "harmonic", "table", "input"];
 
+#[rustfmt::skip]
 const HEAD: [Key; 6] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
-    Key::new(
-        "joint",
-        KeyKind::Text,
-        "",
-        "this, or body and coordinate",
-        "the driven joint; one of several coordinates as \"name.position2\"",
-    ),
-    Key::new(
-        "body",
-        KeyKind::Text,
-        "",
-        "this or joint",
-        "the driven body; it has prescribed = true",
-    ),
-    Key::new(
-        "coordinate",
-        KeyKind::Choice(&["x", "y", "z", "angle"]),
-        "",
-        "required with body",
-        "which coordinate of the body: x, y, z of its frame's origin in the ground frame, or its angle (space: rotation from the initial pose about axis)",
-    ),
-    Key::new(
-        "axis",
-        KeyKind::Vector,
-        "",
-        "required for a body's angle",
-        "ground axes, any length but zero",
-    )
+    Key::new("joint", KeyKind::Text, "", "this, or body and coordinate",
+        "the driven joint; one of several coordinates as \"name.position2\""),
+    Key::new("body", KeyKind::Text, "", "this or joint", "the driven body; it has prescribed = true"),
+    Key::new("coordinate", KeyKind::Choice(&["x", "y", "z", "angle"]), "", "required with body",
+        "which coordinate of the body: x, y, z of its frame's origin in the ground frame, or its angle (space: rotation from the initial pose about axis)"),
+    Key::new("axis", KeyKind::Vector, "", "required for a body's angle", "ground axes, any length but zero")
     .only(KeyDimension::Space),
     Key::new("law", KeyKind::Choice(&LAWS), "", REQUIRED, "motion law"),
 ];
@@ -61,19 +40,14 @@ const fn of(
     }
 }
 
+#[rustfmt::skip]
 pub(super) const MOTIONS: [KeyGroup; 5] = [
     of(
         "constant_speed",
         "s = s0 + speed (t - t0), s0 in the initial pose, t0 the start of the experiment.",
         &[
             &HEAD,
-            &[Key::new(
-                "speed",
-                FINITE,
-                "rad/s or m/s",
-                REQUIRED,
-                "of the coordinate",
-            )],
+            &[Key::new("speed", FINITE, "rad/s or m/s", REQUIRED, "of the coordinate")],
         ],
     ),
     of(
@@ -81,13 +55,7 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
         "s = c0 + c1 t + c2 t^2 .., t the absolute time.",
         &[
             &HEAD,
-            &[Key::new(
-                "coefficients",
-                KeyKind::Numbers(1, 64),
-                "rad or m, s",
-                REQUIRED,
-                "[c0, c1, ..]",
-            )],
+            &[Key::new("coefficients", KeyKind::Numbers(1, 64), "rad or m, s", REQUIRED, "[c0, c1, ..]")],
         ],
     ),
     of(
@@ -96,20 +64,8 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
         &[
             &HEAD,
             &[
-                Key::new(
-                    "amplitude",
-                    FINITE,
-                    "rad or m",
-                    REQUIRED,
-                    "amplitude of the oscillation",
-                ),
-                Key::new(
-                    "frequency",
-                    FINITE,
-                    "Hz",
-                    REQUIRED,
-                    "frequency of the oscillation",
-                ),
+                Key::new("amplitude", FINITE, "rad or m", REQUIRED, "amplitude of the oscillation"),
+                Key::new("frequency", FINITE, "Hz", REQUIRED, "frequency of the oscillation"),
                 Key::new("phase", FINITE, "rad", "0", "phase at t = 0"),
                 Key::new("offset", FINITE, "rad or m", "0", "mean value"),
             ],
@@ -121,20 +77,9 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
         &[
             &HEAD,
             &[
-                Key::new(
-                    "points",
-                    KeyKind::Pairs,
-                    "s, rad or m",
-                    REQUIRED,
-                    "[[t, s], ..], t increasing",
-                ),
-                Key::new(
-                    "periodic",
-                    KeyKind::Flag,
-                    "",
-                    "false",
-                    "the table is periodic; its first and last s are equal",
-                ),
+                Key::new("points", KeyKind::Pairs, "s, rad or m", REQUIRED, "[[t, s], ..], t increasing"),
+                Key::new("periodic", KeyKind::Flag, "", "false",
+                    "the table is periodic; its first and last s are equal"),
             ],
         ],
     ),
@@ -144,20 +89,10 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
         &[
             &HEAD,
             &[
-                Key::new(
-                    "of",
-                    KeyKind::Choice(&["position", "speed", "acceleration"]),
-                    "",
-                    "\"position\"",
-                    "meaning of the input; a speed or acceleration is integrated",
-                ),
-                Key::new(
-                    "start",
-                    FINITE,
-                    "rad or m ..",
-                    "the coordinate in the initial pose; 0 for speed and acceleration",
-                    "value until the input is set",
-                ),
+                Key::new("of", KeyKind::Choice(&["position", "speed", "acceleration"]), "", "\"position\"",
+                    "meaning of the input; a speed or acceleration is integrated"),
+                Key::new("start", FINITE, "rad or m ..", "the coordinate in the initial pose; 0 for speed and acceleration",
+                    "value until the input is set"),
             ],
         ],
     ),
@@ -211,7 +146,7 @@ pub(super) fn motion(table: &TableReader, names: &Names, model: &Model) -> Resul
         on,
         axis,
         law: law(table, at_start)?,
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 

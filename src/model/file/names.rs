@@ -155,7 +155,7 @@ pub(super) fn twice(
     kind: &str,
     first: usize,
 ) -> Error {
-    let TextPosition { line, column } = table.source().place(first);
+    let TextPosition { line, column } = table.source().text_position(first);
     let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "an"
     } else {

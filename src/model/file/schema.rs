@@ -48,7 +48,7 @@ pub fn schema() -> Value {
 
 /// The top level: of a mechanism, or of a linear system.
 fn root(dimension: usize, matrices: bool) -> Value {
-    let place = if dimension == 2 { "plane" } else { "space" };
+    let space = if dimension == 2 { "plane" } else { "space" };
     let mut schema = object(&TOP, dimension);
     let properties = schema["properties"].as_object_mut().expect("just made");
     for (key, property) in properties.iter_mut() {
@@ -57,7 +57,7 @@ fn root(dimension: usize, matrices: bool) -> Value {
             "solver" | "experiment" | "system" => json!({ "$ref": format!("#/$defs/{key}") }),
             "input" | "output" | "parameter" => list(format!("#/$defs/{key}")),
             "body" | "joint" | "motion" | "force" | "sensor" => {
-                list(format!("#/$defs/{key}.{place}"))
+                list(format!("#/$defs/{key}.{space}"))
             }
             _ => continue,
         };

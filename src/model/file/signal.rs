@@ -11,27 +11,15 @@ use crate::model::{Input, Model, Output, Parameter, Target, TextPosition};
 use std::collections::HashMap;
 
 const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "name of the variable");
-const TARGET: Key = Key::new(
-    "target",
-    KeyKind::Text,
-    "",
-    REQUIRED,
-    "the number it sets, <element>.<field>; no two may set the same",
-);
-const UNIT: Key = Key::new(
-    "unit",
-    KeyKind::Text,
-    "",
-    "that of the value",
-    "unit shown to other programs; it must be that of the value, nothing is converted",
-);
-const START: Key = Key::new(
-    "start",
-    KeyKind::Number(Range::Finite),
-    "that of the value",
-    "the element's value",
-    "value until it is set",
-);
+#[rustfmt::skip]
+const TARGET: Key = Key::new("target", KeyKind::Text, "", REQUIRED,
+    "the number it sets, <element>.<field>; no two may set the same");
+#[rustfmt::skip]
+const UNIT: Key = Key::new("unit", KeyKind::Text, "", "that of the value",
+    "unit shown to other programs; it must be that of the value, nothing is converted");
+#[rustfmt::skip]
+const START: Key = Key::new("start", KeyKind::Number(Range::Finite), "that of the value", "the element's value",
+    "value until it is set");
 
 pub(super) const INPUT: KeyGroup = KeyGroup::new(
     "input",
@@ -45,18 +33,13 @@ pub(super) const PARAMETER: KeyGroup = KeyGroup::new(
     &[&[NAME, TARGET, UNIT, START]],
 );
 
+#[rustfmt::skip]
 pub(super) const OUTPUT: KeyGroup = KeyGroup::new(
     "output",
     "A quantity that is visible from outside.",
     &[&[
         NAME,
-        Key::new(
-            "source",
-            KeyKind::Text,
-            "",
-            REQUIRED,
-            "the quantity, <element>.<field>",
-        ),
+        Key::new("source", KeyKind::Text, "", REQUIRED, "the quantity, <element>.<field>"),
         UNIT,
     ]],
 );
@@ -88,7 +71,7 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
             let (target, start) = set_by(table, model, names, is_input)?;
             let offset = table.offset_of("target");
             if let Some((other, first)) = driven.insert(target, (name, offset)) {
-                let TextPosition { line, column } = table.source().place(first);
+                let TextPosition { line, column } = table.source().text_position(first);
                 let message = format!(
                     "{} is already set by \"{other}\" at {line}:{column}",
                     model.target_name(target)
@@ -97,14 +80,14 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
             }
             let free = matches!(target, Target::SystemForce(_));
             let unit = unit(table, model.unit_of_target(target), free)?;
-            let (name, place) = (name.to_owned(), table.place());
+            let (name, text_position) = (name.to_owned(), table.text_position());
             if is_input {
                 model.inputs.push(Input {
                     name,
                     target,
                     unit,
                     start,
-                    place,
+                    text_position,
                 });
             } else {
                 model.parameters.push(Parameter {
@@ -112,7 +95,7 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
                     target,
                     unit,
                     start,
-                    place,
+                    text_position,
                 });
             }
             *model.number_mut(target) = start;
@@ -135,7 +118,7 @@ fn output(table: &TableReader, model: &Model, names: &Names) -> Result<Output> {
         name: name.to_owned(),
         source: source.to_owned(),
         unit: unit(table, model.unit(quantity), quantity.unit_is_free())?,
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 

@@ -44,21 +44,12 @@ pub(super) const SOLVER: KeyGroup = KeyGroup::new(
     &[&SOLVER_KEYS],
 );
 
+#[rustfmt::skip]
 const VSA23: [Key; 2] = [
-    Key::new(
-        "parameters",
-        KeyKind::Choice(&Vsa23Parameters::NAMES),
-        "",
-        "\"common\"",
-        "\"common\": both schemes satisfy equilibrium at the same time; \"original\": at two times, with one matrix",
-    ),
-    Key::new(
-        "error_at",
-        KeyKind::Choice(&ErrorAt::NAMES),
-        "",
-        "\"common\"; \"end\" with original parameters",
-        "where the schemes are compared: at their common point, or at the end of the step as first published",
-    ),
+    Key::new("parameters", KeyKind::Choice(&Vsa23Parameters::NAMES), "", "\"common\"",
+        "\"common\": both schemes satisfy equilibrium at the same time; \"original\": at two times, with one matrix"),
+    Key::new("error_at", KeyKind::Choice(&ErrorAt::NAMES), "", "\"common\"; \"end\" with original parameters",
+        "where the schemes are compared: at their common point, or at the end of the step as first published"),
 ];
 
 /// Reads `[solver]`.
@@ -128,31 +119,16 @@ fn vsa23(table: &TableReader) -> Result<Vsa23Settings> {
     })
 }
 
+#[rustfmt::skip]
 pub(super) const EXPERIMENT: KeyGroup = KeyGroup::new(
     "experiment",
     "Defaults for a run.",
     &[&[
-        Key::new(
-            "start",
-            KeyKind::Number(Range::Finite),
-            "s",
-            "0",
-            "time at start",
-        ),
-        Key::new(
-            "stop",
-            KeyKind::Number(Range::Finite),
-            "s",
-            "start + 10",
-            "time at the end, later than start",
-        ),
-        Key::new(
-            "interval",
-            KeyKind::Number(Range::Positive),
-            "s",
-            "none: one row for each accepted step",
-            "between rows of the result",
-        ),
+        Key::new("start", KeyKind::Number(Range::Finite), "s", "0", "time at start"),
+        Key::new("stop", KeyKind::Number(Range::Finite), "s", "start + 10",
+            "time at the end, later than start"),
+        Key::new("interval", KeyKind::Number(Range::Positive), "s", "none: one row for each accepted step",
+            "between rows of the result"),
     ]],
 );
 

@@ -44,7 +44,7 @@ pub struct Force {
     /// Where it acts.
     pub on: ForceApplication,
     /// Position in the text.
-    pub place: TextPosition,
+    pub text_position: TextPosition,
 }
 
 /// A force element.

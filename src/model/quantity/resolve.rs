@@ -24,8 +24,8 @@ const NUMBERED: [Numbered; 4] = [
 
 /// Their numbers, if the model has such unknowns.
 fn counts(model: &Model) -> Option<[usize; 4]> {
-    if let Some(own) = &model.own {
-        return Some([own.nq, own.nv, own.nv, own.nc]);
+    if let Some(of) = &model.user_system {
+        return Some([of.nq, of.nv, of.nv, of.nc]);
     }
     let system = model.system.as_ref()?;
     let n = system.coordinates();

@@ -252,7 +252,7 @@ impl Model {
                 format!("{}.{field}", self.motions[i].name)
             }
             Target::MotionSpeed(i) => format!("{}.speed", self.motions[i].name),
-            Target::SystemForce(_) if self.own.is_some() => String::new(),
+            Target::SystemForce(_) if self.user_system.is_some() => String::new(),
             Target::SystemForce(i) => format!("f{}", i + 1),
         }
     }

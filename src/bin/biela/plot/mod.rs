@@ -74,7 +74,7 @@ pub fn prepare(model: &mut Model) -> PlotLayout {
                     name: format!("{HIDDEN}{source}"),
                     source,
                     unit: None,
-                    place: TextPosition::default(),
+                    text_position: TextPosition::default(),
                 });
             }
         }
@@ -239,7 +239,7 @@ mod tests {
             },
             system: None,
             motions: vec![],
-            own: None,
+            user_system: None,
             bodies: vec![
                 body(0, "crank", None),
                 body(1, "rod", None),
@@ -274,7 +274,7 @@ mod tests {
                 name: "middle".to_owned(),
                 body: Some(1),
                 point: [0.0; 3],
-                place: TextPosition::default(),
+                text_position: TextPosition::default(),
             }],
             inputs: Vec::new(),
             outputs: Vec::new(),

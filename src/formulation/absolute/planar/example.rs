@@ -36,7 +36,7 @@ pub fn model(
             interval: None,
         },
         system: None,
-        own: None,
+        user_system: None,
         bodies,
         joints,
         motions: vec![],
@@ -62,7 +62,7 @@ pub fn body(name: &str, mass: f64, inertia: f64, position: [f64; 2], angle: f64)
         orientation: [1.0, 0.0, 0.0, 0.0],
         prescribed: false,
         shape: None,
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     }
 }
 
@@ -79,7 +79,7 @@ pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64;
         coupling: None,
         friction: vec![],
         limits: vec![],
-        place: TextPosition { line: 7, column: 3 },
+        text_position: TextPosition { line: 7, column: 3 },
     }
 }
 
@@ -112,7 +112,7 @@ pub fn spring(
             bodies,
             points: points.map(|p| [p[0], p[1], 0.0]),
         },
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     }
 }
 
@@ -121,7 +121,7 @@ pub fn actuator(on: ForceApplication, effort: f64) -> Force {
         name: "motor".into(),
         kind: ForceKind::Actuator { effort },
         on,
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     }
 }
 

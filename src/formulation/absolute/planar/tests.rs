@@ -183,13 +183,13 @@ fn linkage() -> crate::model::Model {
             name: "tip".into(),
             body: Some(0),
             point: [0.5, 0.3, 0.0],
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         },
         Sensor {
             name: "post".into(),
             body: None,
             point: [0.5, 0.3, 0.0],
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         },
     ];
     model
@@ -218,7 +218,7 @@ fn derivatives_agree_with_differences_for_inputs_and_parameters() {
             target,
             unit: None,
             start: 0.0,
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         })
         .collect();
     model.parameters = [(Target::ForceDamping(1), 3.0), (Target::BodyMass(2), 0.5)]
@@ -228,7 +228,7 @@ fn derivatives_agree_with_differences_for_inputs_and_parameters() {
             target,
             unit: None,
             start,
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         })
         .collect();
     check_at_random(&model);
@@ -448,7 +448,7 @@ fn damping_is_a_property_of_the_system() {
         target: Target::ForceDamping(0),
         unit: None,
         start: 0.0,
-        place: TextPosition::default(),
+        text_position: TextPosition::default(),
     });
     assert!(velocity_forces(&settable));
 }
@@ -509,7 +509,7 @@ fn degenerate_elements_are_errors_with_a_text_position() {
                 target: Target::BodyMass(0),
                 unit: None,
                 start: 1.0,
-                place: TextPosition::default(),
+                text_position: TextPosition::default(),
             });
         }
     };

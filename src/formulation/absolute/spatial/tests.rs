@@ -92,7 +92,7 @@ fn derivatives_of_every_joint_agree_with_differences() {
                 bodies: [Some(0), Some(1)],
                 points: [[0.1, 0.2, -0.1], [0.0, 0.3, 0.2]],
             },
-            place: TextPosition::default(),
+            text_position: TextPosition::default(),
         };
         let model = Model {
             gravity: [0.3, -0.2, -9.81],

@@ -6,6 +6,7 @@ use crate::model::file::keys::{Key, KeyGroup};
 use crate::model::validate::Range;
 use crate::model::{ForceApplication, ForceKind, ForceType};
 
+#[rustfmt::skip]
 pub(super) const ACTUATOR: KeyGroup = KeyGroup {
     either: &[&["joint"], &["bodies", "points"]],
     ..of(
@@ -17,20 +18,8 @@ pub(super) const ACTUATOR: KeyGroup = KeyGroup {
                 JOINT,
                 BODIES,
                 POINTS,
-                Key::new(
-                    "force",
-                    FINITE,
-                    "N",
-                    "0",
-                    "in a translational joint coordinate, or between points",
-                ),
-                Key::new(
-                    "torque",
-                    FINITE,
-                    "N.m",
-                    "0",
-                    "in a rotational joint coordinate",
-                ),
+                Key::new("force", FINITE, "N", "0", "in a translational joint coordinate, or between points"),
+                Key::new("torque", FINITE, "N.m", "0", "in a rotational joint coordinate"),
             ],
         ],
     )

@@ -8,25 +8,15 @@ use crate::model::validate::perpendicular_part;
 use crate::model::{ForceApplication, ForceKind, ForceType, JointFrame, JointPlacement};
 
 /// Keys of the two frames of a bushing.
+#[rustfmt::skip]
 const FRAME_IN: &[Key] = &[
     Key::new("point", KeyKind::Vector, "m", REQUIRED, "in the body frame"),
-    Key::new(
-        "axis",
-        KeyKind::Vector,
-        "",
-        "the body's x axis",
-        "the bushing's x axis",
-    ),
-    Key::new(
-        "across",
-        KeyKind::Vector,
-        "",
-        "perpendicular part of the body's y axis",
-        "the bushing's y axis",
-    )
+    Key::new("axis", KeyKind::Vector, "", "the body's x axis", "the bushing's x axis"),
+    Key::new("across", KeyKind::Vector, "", "perpendicular part of the body's y axis", "the bushing's y axis")
     .only(KeyDimension::Space),
 ];
 
+#[rustfmt::skip]
 pub(super) const BUSHING: KeyGroup = KeyGroup {
     either: &[&["point"], &["at"]],
     ..of(
@@ -39,49 +29,18 @@ pub(super) const BUSHING: KeyGroup = KeyGroup {
                     default: REQUIRED,
                     ..BODIES
                 },
-                Key::new(
-                    "point",
-                    KeyKind::Vector,
-                    "m",
-                    "this or at",
-                    "location of both frames in the initial pose, ground frame",
-                ),
-                Key::new(
-                    "axis",
-                    KeyKind::Vector,
-                    "",
-                    "the ground's x axis",
-                    "the bushing's x axis in the initial pose, ground axes",
-                ),
-                Key::new(
-                    "across",
-                    KeyKind::Vector,
-                    "",
-                    "perpendicular part of the ground's y axis",
-                    "the bushing's y axis",
-                )
+                Key::new("point", KeyKind::Vector, "m", "this or at",
+                    "location of both frames in the initial pose, ground frame"),
+                Key::new("axis", KeyKind::Vector, "", "the ground's x axis",
+                    "the bushing's x axis in the initial pose, ground axes"),
+                Key::new("across", KeyKind::Vector, "", "perpendicular part of the ground's y axis",
+                    "the bushing's y axis")
                 .only(KeyDimension::Space),
-                Key::new(
-                    "at",
-                    KeyKind::Frames([FRAME_IN, FRAME_IN]),
-                    "",
-                    "this or point",
-                    "two frames, one in each body",
-                ),
-                Key::new(
-                    "stiffness",
-                    KeyKind::Numbers(3, 6),
-                    "N/m, N.m/rad",
-                    REQUIRED,
-                    "planar: along x, along y, about z; spatial: along x, y, z, about x, y, z",
-                ),
-                Key::new(
-                    "damping",
-                    KeyKind::Numbers(3, 6),
-                    "N.s/m, N.m.s/rad",
-                    "zero",
-                    "the same order",
-                ),
+                Key::new("at", KeyKind::Frames([FRAME_IN, FRAME_IN]), "", "this or point",
+                    "two frames, one in each body"),
+                Key::new("stiffness", KeyKind::Numbers(3, 6), "N/m, N.m/rad", REQUIRED,
+                    "planar: along x, along y, about z; spatial: along x, y, z, about x, y, z"),
+                Key::new("damping", KeyKind::Numbers(3, 6), "N.s/m, N.m.s/rad", "zero", "the same order"),
             ],
         ],
     )

@@ -11,72 +11,31 @@ use crate::model::{
     SurfaceOutline,
 };
 
+#[rustfmt::skip]
 pub(super) const PLANE: [Key; 2] = [
-    Key::new(
-        "point",
-        KeyKind::Vector,
-        "m",
-        "zero",
-        "on it, in the first body's frame",
-    ),
-    Key::new(
-        "normal",
-        KeyKind::Vector,
-        "",
-        REQUIRED,
-        "out of the material, in the first body's frame",
-    ),
+    Key::new("point", KeyKind::Vector, "m", "zero", "on it, in the first body's frame"),
+    Key::new("normal", KeyKind::Vector, "", REQUIRED, "out of the material, in the first body's frame"),
 ];
 
+#[rustfmt::skip]
 pub(super) const SPHERE: [Key; 2] = [
-    Key::new(
-        "point",
-        KeyKind::Vector,
-        "m",
-        "zero",
-        "centre, in the first body's frame",
-    ),
+    Key::new("point", KeyKind::Vector, "m", "zero", "centre, in the first body's frame"),
     Key::new("radius", NON_NEGATIVE, "m", REQUIRED, "zero is a point"),
 ];
 
+#[rustfmt::skip]
 pub(super) const OUTLINE: [Key; 5] = [
-    Key::new(
-        "points",
-        KeyKind::Vectors(None),
-        "m",
-        REQUIRED,
-        "in the first body's frame; the material of an open curve is on its right",
-    ),
-    Key::new(
-        "closed",
-        KeyKind::Flag,
-        "",
-        "false",
-        "the last point is joined to the first, the material is inside",
-    ),
-    Key::new(
-        "hollow",
-        KeyKind::Flag,
-        "",
-        "false",
-        "closed curve with the material outside",
-    ),
-    Key::new(
-        "smooth",
-        KeyKind::Flag,
-        "",
-        "false",
-        "a spline through the points instead of straight pieces",
-    ),
-    Key::new(
-        "depth",
-        POSITIVE,
-        "m",
-        "a tenth of its size",
-        "largest penetration; a body deeper inside is assigned to another side",
-    ),
+    Key::new("points", KeyKind::Vectors(None), "m", REQUIRED,
+        "in the first body's frame; the material of an open curve is on its right"),
+    Key::new("closed", KeyKind::Flag, "", "false",
+        "the last point is joined to the first, the material is inside"),
+    Key::new("hollow", KeyKind::Flag, "", "false", "closed curve with the material outside"),
+    Key::new("smooth", KeyKind::Flag, "", "false", "a spline through the points instead of straight pieces"),
+    Key::new("depth", POSITIVE, "m", "a tenth of its size",
+        "largest penetration; a body deeper inside is assigned to another side"),
 ];
 
+#[rustfmt::skip]
 pub(super) const CONTACT: KeyGroup = KeyGroup {
     either: &[&["plane"], &["sphere"], &["curve"]],
     ..of(
@@ -89,73 +48,23 @@ pub(super) const CONTACT: KeyGroup = KeyGroup {
                     default: REQUIRED,
                     ..BODIES
                 },
-                Key::new(
-                    "plane",
-                    KeyKind::Table(&PLANE),
-                    "",
-                    "one of these",
-                    "{ point = .., normal = .. }",
-                ),
-                Key::new(
-                    "sphere",
-                    KeyKind::Table(&SPHERE),
-                    "",
-                    "one of these",
-                    "{ point = .., radius = .. }, in the plane a disc",
-                ),
-                Key::new(
-                    "curve",
-                    KeyKind::Table(&OUTLINE),
-                    "",
-                    "one of these",
-                    "{ points = [..], .. }",
-                )
+                Key::new("plane", KeyKind::Table(&PLANE), "", "one of these", "{ point = .., normal = .. }"),
+                Key::new("sphere", KeyKind::Table(&SPHERE), "", "one of these",
+                    "{ point = .., radius = .. }, in the plane a disc"),
+                Key::new("curve", KeyKind::Table(&OUTLINE), "", "one of these", "{ points = [..], .. }")
                 .only(KeyDimension::Plane),
-                Key::new(
-                    "point",
-                    KeyKind::Vector,
-                    "m",
-                    "zero",
-                    "centre of the ball or disc, in the second body's frame",
-                ),
-                Key::new(
-                    "radius",
-                    NON_NEGATIVE,
-                    "m",
-                    "0",
-                    "of the ball or disc; zero is a point",
-                ),
-                Key::new(
-                    "law",
-                    KeyKind::Choice(&["spring_damper", "hunt_crossley"]),
-                    "",
-                    "\"spring_damper\"",
-                    "k d + c d' or k d^n (1 + c d') of the penetration d, never negative",
-                ),
-                Key::new(
-                    "stiffness",
-                    POSITIVE,
-                    "N/m, N/m^n",
-                    "this or restitution",
-                    "k",
-                ),
+                Key::new("point", KeyKind::Vector, "m", "zero",
+                    "centre of the ball or disc, in the second body's frame"),
+                Key::new("radius", NON_NEGATIVE, "m", "0", "of the ball or disc; zero is a point"),
+                Key::new("law", KeyKind::Choice(&["spring_damper", "hunt_crossley"]), "", "\"spring_damper\"",
+                    "k d + c d' or k d^n (1 + c d') of the penetration d, never negative"),
+                Key::new("stiffness", POSITIVE, "N/m, N/m^n", "this or restitution", "k"),
                 Key::new("damping", NON_NEGATIVE, "N.s/m, s/m", "0", "c"),
-                Key::new(
-                    "exponent",
-                    KeyKind::Number(Range::Positive),
-                    "",
-                    "1.5",
-                    "n >= 1 of hunt_crossley",
-                ),
+                Key::new("exponent", KeyKind::Number(Range::Positive), "", "1.5", "n >= 1 of hunt_crossley"),
                 RESTITUTION,
                 REST_SPEED,
-                Key::new(
-                    "friction",
-                    KeyKind::Table(&FRICTION),
-                    "",
-                    "none",
-                    "{ kinetic = .., stiction_velocity = .. }",
-                ),
+                Key::new("friction", KeyKind::Table(&FRICTION), "", "none",
+                    "{ kinetic = .., stiction_velocity = .. }"),
             ],
         ],
     )

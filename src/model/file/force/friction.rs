@@ -10,59 +10,25 @@ use crate::model::validate::Range;
 use crate::model::{FrictionDefinition, JointKind, JointLimits, LimitLaw};
 
 /// Of rigid contacts and limits.
-pub(in crate::model::file) const RESTITUTION: Key = Key::new(
-    "restitution",
-    KeyKind::Number(Range::Part),
-    "",
-    "none: compliant",
-    "rigid, instead of stiffness: coefficient of restitution, 0 to 1",
-);
+#[rustfmt::skip]
+pub(in crate::model::file) const RESTITUTION: Key = Key::new("restitution", KeyKind::Number(Range::Part), "", "none: compliant",
+    "rigid, instead of stiffness: coefficient of restitution, 0 to 1");
 
-pub(in crate::model::file) const REST_SPEED: Key = Key::new(
-    "rest_speed",
-    NON_NEGATIVE,
-    "m/s or rad/s",
-    "1e-3 of the speed of a fall through the mechanism's size",
-    "with restitution: closing velocity below which the contact does not bounce",
-);
+#[rustfmt::skip]
+pub(in crate::model::file) const REST_SPEED: Key = Key::new("rest_speed", NON_NEGATIVE, "m/s or rad/s", "1e-3 of the speed of a fall through the mechanism's size",
+    "with restitution: closing velocity below which the contact does not bounce");
 
 /// Of contacts and joints.
+#[rustfmt::skip]
 pub(in crate::model::file) const FRICTION: [Key; 5] = [
-    Key::new(
-        "kinetic",
-        NON_NEGATIVE,
-        "N or N.m, contacts 1",
-        REQUIRED,
-        "kinetic level; in contacts the coefficient of friction",
-    ),
-    Key::new(
-        "static",
-        NON_NEGATIVE,
-        "N or N.m, contacts 1",
-        "kinetic",
-        "static level",
-    ),
-    Key::new(
-        "stiction_velocity",
-        POSITIVE,
-        "m/s or rad/s",
-        REQUIRED,
-        "below this speed the bodies creep instead of sticking",
-    ),
-    Key::new(
-        "stribeck_velocity",
-        POSITIVE,
-        "m/s or rad/s",
-        "10 stiction_velocity",
-        "speed of the transition from the static to the kinetic level",
-    ),
-    Key::new(
-        "viscous",
-        NON_NEGATIVE,
-        "N.s/m or N.m.s/rad, contacts s/m",
-        "0",
-        "viscous coefficient",
-    ),
+    Key::new("kinetic", NON_NEGATIVE, "N or N.m, contacts 1", REQUIRED,
+        "kinetic level; in contacts the coefficient of friction"),
+    Key::new("static", NON_NEGATIVE, "N or N.m, contacts 1", "kinetic", "static level"),
+    Key::new("stiction_velocity", POSITIVE, "m/s or rad/s", REQUIRED,
+        "below this speed the bodies creep instead of sticking"),
+    Key::new("stribeck_velocity", POSITIVE, "m/s or rad/s", "10 stiction_velocity",
+        "speed of the transition from the static to the kinetic level"),
+    Key::new("viscous", NON_NEGATIVE, "N.s/m or N.m.s/rad, contacts s/m", "0", "viscous coefficient"),
 ];
 
 /// Default of `stribeck_velocity` over `stiction_velocity`.

@@ -8,14 +8,11 @@ use crate::model::file::table::TableReader;
 use crate::model::validate::Range;
 use crate::model::{BodyRef, ForceApplication, ForceKind, ForceType, LoadDefinition, LoadFrame};
 
-const FRAME: Key = Key::new(
-    "frame",
-    KeyKind::Choice(&["ground", "body"]),
-    "",
-    "\"ground\"",
-    "axes of the components",
-);
+#[rustfmt::skip]
+const FRAME: Key = Key::new("frame", KeyKind::Choice(&["ground", "body"]), "", "\"ground\"",
+    "axes of the components");
 
+#[rustfmt::skip]
 pub(super) const FORCE: KeyGroup = of(
     ForceType::Force,
     "On one body at a point; each component can be driven by an input.",
@@ -30,6 +27,7 @@ pub(super) const FORCE: KeyGroup = of(
     ],
 );
 
+#[rustfmt::skip]
 pub(super) const TORQUE: KeyGroup = of(
     ForceType::Torque,
     "On one body; each component can be driven by an input.",
@@ -37,13 +35,7 @@ pub(super) const TORQUE: KeyGroup = of(
         &HEAD,
         &[
             Key::new("body", KeyKind::Text, "", REQUIRED, "the body's name"),
-            Key::new(
-                "torque",
-                KeyKind::Spin,
-                "N.m",
-                "zero",
-                "planar: a number; spatial: components",
-            ),
+            Key::new("torque", KeyKind::Spin, "N.m", "zero", "planar: a number; spatial: components"),
             Key {
                 exists: KeyDimension::Space,
                 ..FRAME

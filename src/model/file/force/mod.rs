@@ -73,7 +73,7 @@ pub(super) fn force(reader: &ForceReader) -> Result<Force> {
         name: name.to_owned(),
         kind,
         on,
-        place: table.place(),
+        text_position: table.text_position(),
     })
 }
 
@@ -81,53 +81,34 @@ const FINITE: KeyKind = KeyKind::Number(Range::Finite);
 const NON_NEGATIVE: KeyKind = KeyKind::Number(Range::NonNegative);
 const POSITIVE: KeyKind = KeyKind::Number(Range::Positive);
 
+#[rustfmt::skip]
 const HEAD: [Key; 2] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("type", KeyKind::Text, "", REQUIRED, "type of force"),
 ];
 
-const JOINT: Key = Key::new(
-    "joint",
-    KeyKind::Text,
-    "",
-    "this, or bodies and points",
-    "the joint in whose coordinate it acts; one of several coordinates as \"name.position2\"",
-);
+#[rustfmt::skip]
+const JOINT: Key = Key::new("joint", KeyKind::Text, "", "this, or bodies and points",
+    "the joint in whose coordinate it acts; one of several coordinates as \"name.position2\"");
 
-const BODIES: Key = Key::new(
-    "bodies",
-    KeyKind::TwoTexts,
-    "",
-    "this or joint",
-    "two names, one may be \"ground\"",
-);
+#[rustfmt::skip]
+const BODIES: Key = Key::new("bodies", KeyKind::TwoTexts, "", "this or joint",
+    "two names, one may be \"ground\"");
 
-const POINTS: Key = Key::new(
-    "points",
-    KeyKind::Vectors(Some(2)),
-    "m",
-    "this or joint",
-    "one in each body frame",
-);
+#[rustfmt::skip]
+const POINTS: Key = Key::new("points", KeyKind::Vectors(Some(2)), "m", "this or joint",
+    "one in each body frame");
 
+#[rustfmt::skip]
 const fn stiffness(unit: &'static str) -> Key {
-    Key::new(
-        "stiffness",
-        KeyKind::Law(Range::NonNegative),
-        unit,
-        "0",
-        "a number >= 0, or a law { polynomial = .. }, { table = .. }, { pieces = .. }: force as a function of elongation",
-    )
+    Key::new("stiffness", KeyKind::Law(Range::NonNegative), unit, "0",
+        "a number >= 0, or a law { polynomial = .. }, { table = .. }, { pieces = .. }: force as a function of elongation")
 }
 
+#[rustfmt::skip]
 const fn damping(unit: &'static str) -> Key {
-    Key::new(
-        "damping",
-        KeyKind::Law(Range::NonNegative),
-        unit,
-        "0",
-        "a number >= 0, or a law: force as a function of rate",
-    )
+    Key::new("damping", KeyKind::Law(Range::NonNegative), unit, "0",
+        "a number >= 0, or a law: force as a function of rate")
 }
 
 /// The keys of a type of force.

@@ -13,14 +13,11 @@ use crate::model::{
     Characteristic, ForceApplication, ForceKind, ForceType, OneSided, SpringDefinition,
 };
 
-const ONLY: Key = Key::new(
-    "only",
-    KeyKind::Choice(&["tension", "compression"]),
-    "",
-    "both",
-    "acts in one direction only: a rope or a buffer",
-);
+#[rustfmt::skip]
+const ONLY: Key = Key::new("only", KeyKind::Choice(&["tension", "compression"]), "", "both",
+    "acts in one direction only: a rope or a buffer");
 
+#[rustfmt::skip]
 pub(super) const SPRING_DAMPER: KeyGroup = KeyGroup {
     either: &[&["bodies", "points"], &["joint"]],
     ..of(
@@ -32,23 +29,13 @@ pub(super) const SPRING_DAMPER: KeyGroup = KeyGroup {
             &[
                 BODIES,
                 POINTS,
-                Key::new(
-                    "direction",
-                    KeyKind::Vector,
-                    "",
-                    "along the line",
-                    "fixed in the first body; then L = direction . (second point - first point)",
-                ),
+                Key::new("direction", KeyKind::Vector, "", "along the line",
+                    "fixed in the first body; then L = direction . (second point - first point)"),
                 JOINT,
                 stiffness("N/m"),
                 damping("N.s/m"),
-                Key::new(
-                    "length",
-                    FINITE,
-                    "m",
-                    "required with stiffness",
-                    "unloaded length; >= 0 between points",
-                ),
+                Key::new("length", FINITE, "m", "required with stiffness",
+                    "unloaded length; >= 0 between points"),
                 Key::new("preload", FINITE, "N", "0", "force at the unloaded length"),
                 ONLY,
             ],
@@ -56,6 +43,7 @@ pub(super) const SPRING_DAMPER: KeyGroup = KeyGroup {
     )
 };
 
+#[rustfmt::skip]
 pub(super) const TORSION_SPRING: KeyGroup = of(
     ForceType::TorsionSpring,
     "In a rotational joint coordinate: preload + stiffness (angle - unloaded angle) + damping rate; the angle counts revolutions.",
@@ -69,13 +57,7 @@ pub(super) const TORSION_SPRING: KeyGroup = of(
             stiffness("N.m/rad"),
             damping("N.m.s/rad"),
             Key::new("angle", FINITE, "rad", "0", "unloaded angle"),
-            Key::new(
-                "preload",
-                FINITE,
-                "N.m",
-                "0",
-                "torque at the unloaded angle",
-            ),
+            Key::new("preload", FINITE, "N.m", "0", "torque at the unloaded angle"),
             ONLY,
         ],
     ],

@@ -10,81 +10,33 @@ use crate::model::file::table::unit;
 use crate::model::validate::{Range, perpendicular_part};
 use crate::model::{Characteristic, ForceApplication, ForceKind, ForceType, TyreDefinition};
 
+#[rustfmt::skip]
 pub(super) const TYRE: KeyGroup = of(
     ForceType::Tyre,
     "A wheel on a road: a force along the road's upward direction at the wheel's centre, while the tyre is compressed.",
     &[
         &HEAD,
         &[
-            Key::new(
-                "body",
-                KeyKind::Text,
-                "",
-                REQUIRED,
-                "the body that carries the wheel",
-            ),
-            Key::new(
-                "point",
-                KeyKind::Vector,
-                "m",
-                "zero",
-                "the wheel's centre in the body frame",
-            ),
-            Key::new(
-                "road",
-                KeyKind::Text,
-                "",
-                "\"ground\"",
-                "the body whose road it is: the ground, or a prescribed body",
-            ),
-            Key::new(
-                "road_point",
-                KeyKind::Vector,
-                "m",
-                "zero",
-                "origin of heights and distances, in the road's frame",
-            ),
+            Key::new("body", KeyKind::Text, "", REQUIRED, "the body that carries the wheel"),
+            Key::new("point", KeyKind::Vector, "m", "zero", "the wheel's centre in the body frame"),
+            Key::new("road", KeyKind::Text, "", "\"ground\"",
+                "the body whose road it is: the ground, or a prescribed body"),
+            Key::new("road_point", KeyKind::Vector, "m", "zero",
+                "origin of heights and distances, in the road's frame"),
             Key::new("radius", POSITIVE, "m", REQUIRED, "unloaded radius"),
             Key {
                 default: REQUIRED,
                 ..stiffness("N/m")
             },
             damping("N.s/m"),
-            Key::new(
-                "up",
-                KeyKind::Vector,
-                "",
-                "against gravity",
-                "in the road's axes",
-            ),
-            Key::new(
-                "forward",
-                KeyKind::Vector,
-                "",
-                "part of the x axis perpendicular to up",
-                "along the road, in its axes",
-            ),
-            Key::new(
-                "profile",
-                KeyKind::Curve,
-                "m over m",
-                "level",
-                "height as a function of distance; a table is interpolated by a cubic spline, pieces may be discontinuous",
-            ),
-            Key::new(
-                "height",
-                FINITE,
-                "m",
-                "0",
-                "added to the profile; can be driven by an input",
-            ),
-            Key::new(
-                "speed",
-                FINITE,
-                "m/s",
-                "0",
-                "speed of the road below the wheel: distance = forward . (wheel - road_point) + offset + speed time",
-            ),
+            Key::new("up", KeyKind::Vector, "", "against gravity", "in the road's axes"),
+            Key::new("forward", KeyKind::Vector, "", "part of the x axis perpendicular to up",
+                "along the road, in its axes"),
+            Key::new("profile", KeyKind::Curve, "m over m", "level",
+                "height as a function of distance; a table is interpolated by a cubic spline, pieces may be discontinuous"),
+            Key::new("height", FINITE, "m", "0", "added to the profile; can be driven by an input"),
+            Key::new("speed", FINITE, "m/s", "0",
+                "speed of the road below the wheel: distance = forward . (wheel - road_point) + offset + speed time"),
             Key::new("offset", FINITE, "m", "0", "added to the distance"),
         ],
     ],

@@ -5,62 +5,38 @@ use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION};
 use crate::model::file::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::validate::Range;
 
+#[rustfmt::skip]
 const HEAD: [Key; 2] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("type", KeyKind::Text, "", REQUIRED, "kind of joint"),
 ];
 
-const BODIES: Key = Key::new(
-    "bodies",
-    KeyKind::TwoTexts,
-    "",
-    REQUIRED,
-    "two names, one may be \"ground\"; joint coordinates describe the second body relative to the first",
-);
+#[rustfmt::skip]
+const BODIES: Key = Key::new("bodies", KeyKind::TwoTexts, "", REQUIRED,
+    "two names, one may be \"ground\"; joint coordinates describe the second body relative to the first");
 
-const POINT: Key = Key::new(
-    "point",
-    KeyKind::Vector,
-    "m",
-    "this or at",
-    "location of the joint in the initial pose, ground frame",
-);
+#[rustfmt::skip]
+const POINT: Key = Key::new("point", KeyKind::Vector, "m", "this or at",
+    "location of the joint in the initial pose, ground frame");
 
-const AXIS: Key = Key::new(
-    "axis",
-    KeyKind::Vector,
-    "",
-    "required with point",
-    "direction in the initial pose, ground axes, any length but zero",
-);
+#[rustfmt::skip]
+const AXIS: Key = Key::new("axis", KeyKind::Vector, "", "required with point",
+    "direction in the initial pose, ground axes, any length but zero");
 
-const ACROSS: Key = Key::new(
-    "across",
-    KeyKind::Vector,
-    "",
-    "perpendicular part of the body's x axis",
-    "direction at angle zero; its component along the axis is removed",
-)
+#[rustfmt::skip]
+const ACROSS: Key = Key::new("across", KeyKind::Vector, "", "perpendicular part of the body's x axis",
+    "direction at angle zero; its component along the axis is removed")
 .only(KeyDimension::Space);
 
-const AXES: Key = Key::new(
-    "axes",
-    KeyKind::Vectors(Some(2)),
-    "",
-    "required with point",
-    "the two axes in the initial pose, ground axes: the first fixed in the first body, the second in the second; perpendicular",
-);
+#[rustfmt::skip]
+const AXES: Key = Key::new("axes", KeyKind::Vectors(Some(2)), "", "required with point",
+    "the two axes in the initial pose, ground axes: the first fixed in the first body, the second in the second; perpendicular");
 
+#[rustfmt::skip]
 const fn position(count: usize, meaning: &'static str) -> Key {
     let unit = if count == 1 { "rad or m" } else { "rad, m" };
     let default = if count == 1 { "0" } else { "zero" };
-    Key::new(
-        "position",
-        KeyKind::Coordinates(count),
-        unit,
-        default,
-        meaning,
-    )
+    Key::new("position", KeyKind::Coordinates(count), unit, default, meaning)
 }
 
 const ONE: Key = position(1, "value of the joint coordinate in the initial pose");
@@ -82,28 +58,16 @@ const AXIS_IN: Key = Key::new(
     REQUIRED,
     "in the body frame, any length but zero",
 );
-const FREE_AXIS_IN: Key = Key::new(
-    "axis",
-    KeyKind::Vector,
-    "",
-    "the body's z axis (planar: x axis)",
-    "in the body frame; the two axes coincide",
-);
-const ACROSS_IN: Key = Key::new(
-    "across",
-    KeyKind::Vector,
-    "",
-    "perpendicular part of the body's x axis",
-    "in the body frame: direction at angle zero; its component along the axis is removed",
-)
+#[rustfmt::skip]
+const FREE_AXIS_IN: Key = Key::new("axis", KeyKind::Vector, "", "the body's z axis (planar: x axis)",
+    "in the body frame; the two axes coincide");
+#[rustfmt::skip]
+const ACROSS_IN: Key = Key::new("across", KeyKind::Vector, "", "perpendicular part of the body's x axis",
+    "in the body frame: direction at angle zero; its component along the axis is removed")
 .only(KeyDimension::Space);
-const AXES_IN: Key = Key::new(
-    "axes",
-    KeyKind::Vectors(Some(2)),
-    "",
-    REQUIRED,
-    "both axes in the body frame when both angles are zero; perpendicular",
-);
+#[rustfmt::skip]
+const AXES_IN: Key = Key::new("axes", KeyKind::Vectors(Some(2)), "", REQUIRED,
+    "both axes in the body frame when both angles are zero; perpendicular");
 
 const PLAIN: [&[Key]; 2] = [&[POINT_IN], &[POINT_IN]];
 const WITH_AXIS: [&[Key]; 2] = [
@@ -121,50 +85,26 @@ const FIXED: [&[Key]; 2] = [
 const CROSS: [&[Key]; 2] = [&[POINT_IN, AXES_IN], &[POINT_IN, AXES_IN]];
 const LINE: [&[Key]; 2] = [&[POINT_IN, AXIS_IN], &[POINT_IN]];
 
+#[rustfmt::skip]
 const fn at(frames: [&'static [Key]; 2]) -> Key {
-    Key::new(
-        "at",
-        KeyKind::Frames(frames),
-        "",
-        "this or point",
-        "two frames, one in each body: [{ point = [..] }, { point = [..] }]; exact for any initial pose, which is then only a guess",
-    )
+    Key::new("at", KeyKind::Frames(frames), "", "this or point",
+        "two frames, one in each body: [{ point = [..] }, { point = [..] }]; exact for any initial pose, which is then only a guess")
 }
 
 const EITHER: &[&[&str]] = &[&["point"], &["at"]];
 
 /// Friction and limits of joint coordinates.
+#[rustfmt::skip]
 const FRICTION_AND_LIMITS: &[Key] = &[
-    Key::new(
-        "limits",
-        KeyKind::Limits,
-        "rad or m",
-        "none",
-        "limits of the joint coordinate, [lowest, highest]; a pair for each of several coordinates, [] without limits",
-    ),
-    Key::new(
-        "stiffness",
-        KeyKind::Number(Range::Positive),
-        "N/m or N.m/rad",
-        "with limits this or restitution",
-        "of the limits",
-    ),
-    Key::new(
-        "damping",
-        KeyKind::Number(Range::NonNegative),
-        "N.s/m or N.m.s/rad",
-        "0",
-        "of the limits",
-    ),
+    Key::new("limits", KeyKind::Limits, "rad or m", "none",
+        "limits of the joint coordinate, [lowest, highest]; a pair for each of several coordinates, [] without limits"),
+    Key::new("stiffness", KeyKind::Number(Range::Positive), "N/m or N.m/rad", "with limits this or restitution",
+        "of the limits"),
+    Key::new("damping", KeyKind::Number(Range::NonNegative), "N.s/m or N.m.s/rad", "0", "of the limits"),
     RESTITUTION,
     REST_SPEED,
-    Key::new(
-        "friction",
-        KeyKind::PerCoordinate(&FRICTION),
-        "",
-        "none",
-        "dry friction, { kinetic = .., stiction_velocity = .. }; a list for several coordinates, {} without friction",
-    ),
+    Key::new("friction", KeyKind::PerCoordinate(&FRICTION), "", "none",
+        "dry friction, { kinetic = .., stiction_velocity = .. }; a list for several coordinates, {} without friction"),
 ];
 
 const fn of(
@@ -183,6 +123,7 @@ const fn of(
 }
 
 /// In the order of [`JointKind::ALL`].
+#[rustfmt::skip]
 pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
     of(
         JointKind::Fixed,
@@ -274,13 +215,8 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
                 ACROSS,
                 at(WITH_AXIS),
                 ONE,
-                Key::new(
-                    "pitch",
-                    KeyKind::Number(Range::Finite),
-                    "m",
-                    REQUIRED,
-                    "translation per revolution, not zero; negative: left-hand thread",
-                ),
+                Key::new("pitch", KeyKind::Number(Range::Finite), "m", REQUIRED,
+                    "translation per revolution, not zero; negative: left-hand thread"),
             ],
             FRICTION_AND_LIMITS,
         ],
@@ -294,20 +230,9 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
             &HEAD,
             &[
                 BODIES,
-                Key::new(
-                    "points",
-                    KeyKind::Vectors(Some(2)),
-                    "m",
-                    REQUIRED,
-                    "one in each body frame",
-                ),
-                Key::new(
-                    "length",
-                    KeyKind::Number(Range::Positive),
-                    "m",
-                    "distance in the initial pose",
-                    "distance of the points",
-                ),
+                Key::new("points", KeyKind::Vectors(Some(2)), "m", REQUIRED, "one in each body frame"),
+                Key::new("length", KeyKind::Number(Range::Positive), "m", "distance in the initial pose",
+                    "distance of the points"),
             ],
         ],
     ),
@@ -337,27 +262,12 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         &[
             &HEAD,
             &[
-                Key::new(
-                    "joints",
-                    KeyKind::TwoTexts,
-                    "",
-                    REQUIRED,
-                    "from, to; one of several coordinates as \"name.position2\"",
-                ),
-                Key::new(
-                    "ratio",
-                    KeyKind::Number(Range::Finite),
-                    "of the second over the first",
-                    "this or law",
-                    "s2 - s2(0) = ratio (s1 - s1(0)); not zero",
-                ),
-                Key::new(
-                    "law",
-                    KeyKind::Curve,
-                    "of the second over the first",
-                    "this or ratio",
-                    "s2 as a function of s1; a table is interpolated by a cubic spline",
-                ),
+                Key::new("joints", KeyKind::TwoTexts, "", REQUIRED,
+                    "from, to; one of several coordinates as \"name.position2\""),
+                Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this or law",
+                    "s2 - s2(0) = ratio (s1 - s1(0)); not zero"),
+                Key::new("law", KeyKind::Curve, "of the second over the first", "this or ratio",
+                    "s2 as a function of s1; a table is interpolated by a cubic spline"),
             ],
         ],
     ),

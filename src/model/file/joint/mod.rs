@@ -74,7 +74,7 @@ pub fn joint(table: &TableReader, names: &Names) -> Result<Joint> {
     let mut joint = Joint {
         name: name.to_owned(),
         kind,
-        place: table.place(),
+        text_position: table.text_position(),
         ..Joint::default()
     };
     if kind == JointKind::Coupling {

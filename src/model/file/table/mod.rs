@@ -27,8 +27,8 @@ impl ModelText<'_> {
         self.document.lines.error(self.origin, offset, message)
     }
 
-    pub fn place(&self, offset: usize) -> TextPosition {
-        self.document.lines.place(offset)
+    pub fn text_position(&self, offset: usize) -> TextPosition {
+        self.document.lines.text_position(offset)
     }
 
     /// A value as messages print it.
@@ -77,8 +77,8 @@ impl<'a> TableReader<'a> {
         }
     }
 
-    pub fn place(&self) -> TextPosition {
-        self.source.place(self.offset)
+    pub fn text_position(&self) -> TextPosition {
+        self.source.text_position(self.offset)
     }
 
     /// 2 or 3.
