@@ -1,22 +1,22 @@
-//! A number of the equations that may come from outside: written in the model, set as a parameter, or driven as an input.
+//! Values in the equations that may change: constant, parameter or input.
 
 use super::EvaluationContext;
 use crate::error::{Error, Result};
 use crate::model::{Model, Target};
 
-/// A number and where it comes from.
+/// A value and its source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrivenValue {
     /// As written in the model.
     Constant(f64),
-    /// `Context::p` at this index: `model.parameters[i]`.
+    /// `EvaluationContext::p` at this index: `model.parameters[i]`.
     Parameter(usize),
-    /// `Context::u` at this index: `model.inputs[i]`.
+    /// `EvaluationContext::u` at this index: `model.inputs[i]`.
     Input(usize),
 }
 
 impl DrivenValue {
-    /// The number now.
+    /// The present value.
     #[inline]
     pub fn get(&self, cx: &EvaluationContext) -> f64 {
         match *self {
@@ -26,7 +26,7 @@ impl DrivenValue {
         }
     }
 
-    /// Its rate of change (1/s): only inputs change in time.
+    /// Its time derivative (1/s): only inputs change in time.
     #[inline]
     pub fn rate(&self, cx: &EvaluationContext) -> f64 {
         match *self {
@@ -35,18 +35,18 @@ impl DrivenValue {
         }
     }
 
-    /// It is zero for the whole life of the system.
+    /// Whether it is zero at all times.
     pub fn always_zero(&self) -> bool {
         *self == Self::Constant(0.0)
     }
 
-    /// It is driven in time.
+    /// Whether it is an input.
     pub fn is_driven(&self) -> bool {
         matches!(self, Self::Input(_))
     }
 }
 
-/// Who sets which target of a model. Built once; refuses a target that is set twice.
+/// Sources of the targets of a model. A target with two sources is an error.
 #[derive(Debug)]
 pub struct DrivenValues {
     set: std::collections::HashMap<Target, DrivenValue>,
@@ -83,7 +83,7 @@ impl DrivenValues {
         Ok(Self { set })
     }
 
-    /// The value of a target that is `written` in the model.
+    /// The value of a target; `written` in the model if no input or parameter sets it.
     pub fn get(&self, target: Target, written: f64) -> DrivenValue {
         self.set
             .get(&target)

@@ -1,4 +1,4 @@
-//! Functions of one number with two derivatives: what the model calls laws and tables.
+//! Functions of one variable with two derivatives: polynomials, splines, piecewise polynomials.
 
 use crate::model::Curve;
 
@@ -10,14 +10,14 @@ pub type Jet = [f64; 3];
 pub enum Function {
     /// c0 + c1 x + ..
     Polynomial(Vec<f64>),
-    /// Through points.
+    /// Cubic spline through points.
     Spline(Spline),
-    /// Polynomials by pieces: upper bound and coefficients.
+    /// Piecewise polynomial: upper bound and coefficients of each piece.
     Pieces(Vec<(f64, Vec<f64>)>),
 }
 
 impl Function {
-    /// From the model; a table becomes a natural spline that goes on straight beyond its ends.
+    /// The function of a model's curve; a table becomes a natural spline, continued linearly beyond its ends.
     pub fn new(curve: &Curve) -> Self {
         match curve {
             Curve::Polynomial(c) => Self::Polynomial(c.clone()),
@@ -59,14 +59,14 @@ pub fn polynomial(c: &[f64], x: f64) -> Jet {
     [y, first, 2.0 * half_second]
 }
 
-/// What a spline does at its ends.
+/// End conditions of a spline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplineEnds {
-    /// y'' = 0, straight beyond.
+    /// y'' = 0, linear beyond.
     Natural,
     /// y' = 0, constant beyond.
-    Held,
-    /// The table repeats itself.
+    Clamped,
+    /// Periodic.
     Periodic,
 }
 
@@ -81,7 +81,7 @@ pub struct Spline {
 }
 
 impl Spline {
-    /// Through points with rising x: at least two (periodic: three).
+    /// Spline through points with ascending x: at least two (periodic: three).
     pub fn new(points: &[[f64; 2]], ends: SplineEnds) -> Self {
         let x: Vec<f64> = points.iter().map(|p| p[0]).collect();
         let y: Vec<f64> = points.iter().map(|p| p[1]).collect();
@@ -109,15 +109,15 @@ impl Spline {
             } else {
                 (last, x - end)
             };
-            let slope = self.inside(k.min(last - 1), self.x[k])[1];
+            let slope = self.in_interval(k.min(last - 1), self.x[k])[1];
             return [self.y[k] + slope * beyond, slope, 0.0];
         }
         let k = self.x.partition_point(|p| *p <= x).clamp(1, last) - 1;
-        self.inside(k, x)
+        self.in_interval(k, x)
     }
 
-    /// In the interval from point k to k + 1.
-    fn inside(&self, k: usize, x: f64) -> Jet {
+    /// y, y', y'' in the interval from point k to k + 1.
+    fn in_interval(&self, k: usize, x: f64) -> Jet {
         let h = self.x[k + 1] - self.x[k];
         let (a, b) = ((self.x[k + 1] - x) / h, (x - self.x[k]) / h);
         let (y0, y1) = (self.y[k], self.y[k + 1]);
@@ -130,13 +130,13 @@ impl Spline {
     }
 }
 
-/// The second derivatives m at the points from the continuity of y':
+/// Second derivatives m at the points, from the continuity of y':
 /// h₀ m₀ + 2 (h₀ + h₁) m₁ + h₁ m₂ = 6 (slope₁ − slope₀).
 fn curvature(x: &[f64], y: &[f64], ends: SplineEnds) -> Vec<f64> {
     let n = x.len();
     let h = |k: usize| x[k + 1] - x[k];
     let slope = |k: usize| (y[k + 1] - y[k]) / h(k);
-    // Rows (below, diagonal, above, right), with the last point of a periodic table left out: it is the first.
+    // Rows (subdiagonal, diagonal, superdiagonal, right-hand side); the last point of a periodic table is the first.
     let unknowns = if ends == SplineEnds::Periodic {
         n - 1
     } else {
@@ -153,7 +153,7 @@ fn curvature(x: &[f64], y: &[f64], ends: SplineEnds) -> Vec<f64> {
     }
     match ends {
         SplineEnds::Natural => {}
-        SplineEnds::Held => {
+        SplineEnds::Clamped => {
             rows[0] = [0.0, 2.0 * h(0), h(0), 6.0 * slope(0)];
             rows[n - 1] = [h(n - 2), 2.0 * h(n - 2), 0.0, -6.0 * slope(n - 2)];
         }
@@ -173,7 +173,7 @@ fn curvature(x: &[f64], y: &[f64], ends: SplineEnds) -> Vec<f64> {
     m
 }
 
-/// Elimination without pivoting: the rows are diagonally dominant.
+/// Solves a tridiagonal system without pivoting: it is diagonally dominant.
 fn tridiagonal(rows: &[[f64; 4]]) -> Vec<f64> {
     let n = rows.len();
     let (mut above, mut right) = (vec![0.0; n], vec![0.0; n]);
@@ -194,7 +194,7 @@ fn tridiagonal(rows: &[[f64; 4]]) -> Vec<f64> {
     right
 }
 
-/// The same where the first row reaches the last unknown and the last row the first: a correction of rank one.
+/// Solves a cyclic tridiagonal system by a rank-one correction: the first row has an entry in the last column and vice versa.
 fn cyclic(rows: &[[f64; 4]]) -> Vec<f64> {
     let n = rows.len();
     let (corner_first, corner_last) = (rows[0][0], rows[n - 1][2]);
@@ -225,7 +225,7 @@ mod tests {
     fn sampled(n: usize, length: f64, f: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
         (0..=n)
             .map(|k| {
-                // Uneven on purpose.
+                // Points are not equidistant.
                 let s = k as f64 / n as f64;
                 let x =
                     length * (s + 0.1 * (std::f64::consts::TAU * s).sin() / std::f64::consts::TAU);
@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn splines_pass_their_points_are_twice_continuous_and_converge_with_order_four() {
+    fn splines_interpolate_and_converge_with_order_four() {
         for (ends, length, f) in [
             (
                 SplineEnds::Natural,
                 std::f64::consts::PI,
                 f64::sin as fn(f64) -> f64,
             ),
-            (SplineEnds::Held, std::f64::consts::PI, f64::cos),
+            (SplineEnds::Clamped, std::f64::consts::PI, f64::cos),
             (SplineEnds::Periodic, std::f64::consts::TAU, f64::sin),
         ] {
             let mut errors = Vec::new();
@@ -281,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn beyond_its_ends_a_spline_goes_on_straight_is_held_or_repeats() {
+    fn beyond_its_ends_a_spline_is_linear_constant_or_periodic() {
         let points = [[0.0, 1.0], [1.0, 3.0], [2.5, 2.0], [3.0, 1.0]];
         let natural = Spline::new(&points, SplineEnds::Natural);
         let end = natural.at(3.0);
         assert!((natural.at(4.0)[0] - (end[0] + end[1])).abs() < 1e-14 && end[2].abs() < 1e-14);
-        let held = Spline::new(&points, SplineEnds::Held);
-        assert_eq!(held.at(-7.0)[0], 1.0);
-        assert!(held.at(3.0)[1].abs() < 1e-14 && held.at(9.0)[1].abs() < 1e-14);
+        let clamped = Spline::new(&points, SplineEnds::Clamped);
+        assert_eq!(clamped.at(-7.0)[0], 1.0);
+        assert!(clamped.at(3.0)[1].abs() < 1e-14 && clamped.at(9.0)[1].abs() < 1e-14);
         let periodic = Spline::new(&points, SplineEnds::Periodic);
         for x in [0.3, 1.7, 2.9] {
             for k in 0..3 {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_hold_up_to_their_bounds_and_the_last_beyond() {
+    fn each_piece_ends_at_its_bound_and_the_last_has_none() {
         let function = Function::Pieces(vec![
             (0.0, vec![-1.0]),
             (1.0, vec![0.0, 2.0]),

@@ -1,11 +1,11 @@
-//! A system given by its matrices, all of them constant:
+//! A linear system given by constant matrices:
 //!
 //! ```text
 //!   M q'' + C q' + K q + Bᵀ λ = F,      B q = 0
 //! ```
 //!
-//! Kinetic energy ½ vᵀM v, potential energy ½ qᵀK q − Fᵀq. Of K only the symmetric part has a potential; what its skew
-//! part does counts as supplied, as does a force that is driven by an input. Dampers take out vᵀC v.
+//! Kinetic energy ½ vᵀM v, potential energy ½ qᵀK q − Fᵀq. Only the symmetric part of K has a potential; the power of its
+//! skew-symmetric part counts as supplied, as does that of a force driven by an input. Damping dissipates vᵀC v.
 
 use std::sync::Arc;
 
@@ -26,25 +26,25 @@ pub struct LinearSystem {
     damping: Arc<Csr>,
     stiffness: Arc<Csr>,
     constraint: Arc<Csr>,
-    /// F as written; where `set` has another source, that one counts.
+    /// F as written; `driven_forces` overrides some components.
     force: Arc<Vec<f64>>,
-    /// Components of F that come from outside, rising.
-    set: Vec<(u32, DrivenValue)>,
+    /// Components of F set by inputs or parameters, ascending.
+    driven_forces: Vec<(u32, DrivenValue)>,
     weight: Arc<Vec<f64>>,
-    start: (Arc<Vec<f64>>, Arc<Vec<f64>>),
+    initial: (Arc<Vec<f64>>, Arc<Vec<f64>>),
     inputs: usize,
     parameters: usize,
     /// K is not symmetric.
-    follows: bool,
-    /// Places (j, i) that M, C and K do not have although one of them has (i, j): a pattern has both.
-    mates: Vec<(u32, u32)>,
+    unsymmetric_stiffness: bool,
+    /// Entries (j, i) that M, C and K do not have although one of them has (i, j): the sparsity has both.
+    transposed: Vec<(u32, u32)>,
 }
 
 impl LinearSystem {
-    /// The equations of a model's `[system]`.
+    /// The equations of `[system]` in a model.
     pub fn new(model: &Model, system: &crate::model::LinearSystemMatrices) -> Result<Self> {
         model.validate()?;
-        // One source for each target, or the model is refused.
+        // Two sources of one target are an error.
         DrivenValues::new(model)?;
         let component = |target: Target| match target {
             Target::SystemForce(i) => i as u32,
@@ -54,48 +54,48 @@ impl LinearSystem {
             .map(|(k, input)| (component(input.target), DrivenValue::Input(k)));
         let parameters = (model.parameters.iter().enumerate())
             .map(|(k, parameter)| (component(parameter.target), DrivenValue::Parameter(k)));
-        let mut set: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
-        set.sort_by_key(|(i, _)| *i);
+        let mut driven_forces: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
+        driven_forces.sort_by_key(|(i, _)| *i);
         let mut equations = Self {
-            follows: system.stiffness.first_asymmetry(0.0).is_some(),
+            unsymmetric_stiffness: system.stiffness.first_asymmetry(0.0).is_some(),
             mass: Arc::clone(&system.mass),
             damping: Arc::clone(&system.damping),
             stiffness: Arc::clone(&system.stiffness),
             constraint: Arc::clone(&system.constraint),
             force: Arc::clone(&system.force),
-            set,
+            driven_forces,
             weight: Arc::clone(&system.weight),
-            start: (Arc::clone(&system.position), Arc::clone(&system.velocity)),
+            initial: (Arc::clone(&system.position), Arc::clone(&system.velocity)),
             inputs: model.inputs.len(),
             parameters: model.parameters.len(),
-            mates: Vec::new(),
+            transposed: Vec::new(),
         };
-        let mut mates = Vec::new();
+        let mut transposed = Vec::new();
         equations.union(|i, j, _| {
-            let rows = [&equations.mass, &equations.damping, &equations.stiffness];
-            let mate = |a: &&Arc<Csr>| a.get(j as usize, i) != 0.0;
-            if !rows.iter().any(mate) {
-                mates.push((j, i as u32));
+            let matrices = [&equations.mass, &equations.damping, &equations.stiffness];
+            let has_transposed = |a: &&Arc<Csr>| a.get(j as usize, i) != 0.0;
+            if !matrices.iter().any(has_transposed) {
+                transposed.push((j, i as u32));
             }
         });
-        equations.mates = mates;
+        equations.transposed = transposed;
         Ok(equations)
     }
 
-    /// How large coordinate `i` is at least, in its own unit: what closure and rounding are judged against.
-    fn size_of(&self, i: usize) -> f64 {
-        self.weight[i].max(self.start.0[i].abs())
+    /// Magnitude of coordinate `i`: its weight, or its initial value if that is larger.
+    fn initial_magnitude(&self, i: usize) -> f64 {
+        self.weight[i].max(self.initial.0[i].abs())
     }
 
-    /// Every place of the union of M, C and K row by row, columns rising, with the three values there.
-    fn union(&self, mut place: impl FnMut(usize, u32, [f64; 3])) {
+    /// Calls `entry` for each entry of the union of M, C and K, by rows, columns ascending, with the three values.
+    fn union(&self, mut entry: impl FnMut(usize, u32, [f64; 3])) {
         for i in 0..self.weight.len() {
             let rows = [&self.mass, &self.damping, &self.stiffness].map(|a| a.row(i));
-            let mut at = [0usize; 3];
+            let mut next = [0usize; 3];
             loop {
                 let mut column = u32::MAX;
                 for k in 0..3 {
-                    if let Some(&j) = rows[k].0.get(at[k]) {
+                    if let Some(&j) = rows[k].0.get(next[k]) {
                         column = column.min(j);
                     }
                 }
@@ -104,12 +104,12 @@ impl LinearSystem {
                 }
                 let mut values = [0.0; 3];
                 for k in 0..3 {
-                    if rows[k].0.get(at[k]) == Some(&column) {
-                        values[k] = rows[k].1[at[k]];
-                        at[k] += 1;
+                    if rows[k].0.get(next[k]) == Some(&column) {
+                        values[k] = rows[k].1[next[k]];
+                        next[k] += 1;
                     }
                 }
-                place(i, column, values);
+                entry(i, column, values);
             }
         }
     }
@@ -129,14 +129,17 @@ impl System for LinearSystem {
     }
 
     fn properties(&self) -> Properties {
-        let driven = self.set.iter().any(|(_, value)| value.is_driven());
+        let driven = self
+            .driven_forces
+            .iter()
+            .any(|(_, value)| value.is_driven());
         Properties {
             has_constraint_friction: false,
             rotations: false,
-            // An unsymmetric K asks for the same care in solving.
-            velocity_forces: self.damping.entries() > 0 || self.follows,
+            // An unsymmetric K needs the same solver as velocity-dependent forces.
+            velocity_forces: self.damping.entries() > 0 || self.unsymmetric_stiffness,
             moving_constraints: false,
-            does_work: self.damping.entries() > 0 || self.follows || driven,
+            does_work: self.damping.entries() > 0 || self.unsymmetric_stiffness || driven,
             linear: true,
             constraint_handling: Default::default(),
         }
@@ -145,7 +148,7 @@ impl System for LinearSystem {
     fn sparsity(&self) -> Sparsity {
         let mut tangent = Vec::with_capacity(self.stiffness.entries().max(self.mass.entries()));
         self.union(|i, j, _| tangent.push((i as u32, j)));
-        tangent.extend_from_slice(&self.mates);
+        tangent.extend_from_slice(&self.transposed);
         let mut jacobian = Vec::with_capacity(self.constraint.entries());
         for i in 0..self.constraint.rows() {
             jacobian.extend(self.constraint.row(i).0.iter().map(|&j| (i as u32, j)));
@@ -159,7 +162,7 @@ impl System for LinearSystem {
 
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         out.copy_from_slice(&self.force);
-        for (i, value) in &self.set {
+        for (i, value) in &self.driven_forces {
             out[*i as usize] = value.get(cx);
         }
         for (i, out) in out.iter_mut().enumerate() {
@@ -182,7 +185,7 @@ impl System for LinearSystem {
                 *out = w[0] * m + w[1] * c + w[2] * k;
             }
         });
-        out.for_each(|mate| *mate = 0.0);
+        out.for_each(|transposed| *transposed = 0.0);
         Ok(())
     }
 
@@ -204,21 +207,24 @@ impl System for LinearSystem {
         gamma.fill(0.0);
     }
 
-    fn constraint_scale(&self, row: usize) -> f64 {
-        let (columns, values) = self.constraint.row(row);
-        let size: f64 = columns
+    fn constraint_scale(&self, i: usize) -> f64 {
+        let (columns, values) = self.constraint.row(i);
+        let scale: f64 = columns
             .iter()
             .zip(values)
-            .map(|(&j, b)| b.abs() * self.size_of(j as usize))
+            .map(|(&j, b)| b.abs() * self.initial_magnitude(j as usize))
             .sum();
-        // A row without entries is always closed.
-        if size > 0.0 { size } else { 1.0 }
+        // A constraint without entries is always satisfied.
+        if scale > 0.0 { scale } else { 1.0 }
     }
 
-    /// How far the coordinates have grown beyond the sizes that the constraints are judged by.
+    /// Largest |q_i| relative to its initial magnitude, by which constraints are scaled.
     fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
-        let grown = q.iter().enumerate().map(|(i, q)| q.abs() / self.size_of(i));
-        grown.fold(1.0, f64::max)
+        let growth = q
+            .iter()
+            .enumerate()
+            .map(|(i, q)| q.abs() / self.initial_magnitude(i));
+        growth.fold(1.0, f64::max)
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -227,14 +233,14 @@ impl System for LinearSystem {
 
     fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let mut work: f64 = self.force.iter().zip(q).map(|(f, q)| f * q).sum();
-        for (i, value) in &self.set {
+        for (i, value) in &self.driven_forces {
             let i = *i as usize;
-            let counts = if value.is_driven() {
+            let conservative = if value.is_driven() {
                 0.0
             } else {
                 value.get(cx)
             };
-            work += (counts - self.force[i]) * q[i];
+            work += (conservative - self.force[i]) * q[i];
         }
         Energy {
             kinetic: 0.5 * self.mass.bilinear_form(v, v),
@@ -243,9 +249,12 @@ impl System for LinearSystem {
     }
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
-        let driven = self.set.iter().filter(|(_, value)| value.is_driven());
+        let driven = self
+            .driven_forces
+            .iter()
+            .filter(|(_, value)| value.is_driven());
         let mut supplied: f64 = driven.map(|(i, u)| u.get(cx) * v[*i as usize]).sum();
-        if self.follows {
+        if self.unsymmetric_stiffness {
             supplied -=
                 0.5 * (self.stiffness.bilinear_form(v, q) - self.stiffness.bilinear_form(q, v));
         }
@@ -262,8 +271,8 @@ impl HybridSystem for LinearSystem {}
 
 impl Mechanism for LinearSystem {
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
-        q.copy_from_slice(&self.start.0);
-        v.copy_from_slice(&self.start.1);
+        q.copy_from_slice(&self.initial.0);
+        v.copy_from_slice(&self.initial.1);
     }
 
     fn evaluate(&self, _cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
@@ -313,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_energy_and_power_agree_with_each_other() {
+    fn derivatives_energy_and_power_are_consistent() {
         let system = system(FULL);
         let mut random = Random::new(5);
         for _ in 0..5 {
@@ -374,25 +383,25 @@ mod tests {
             "{energy:?}"
         );
         assert!((energy.kinetic - 0.5 * (2.0 - 1.0 + 1.0 + 0.75)).abs() < 1e-14);
-        let character = system.properties();
-        assert!(character.linear && character.velocity_forces && character.does_work);
+        let properties = system.properties();
+        assert!(properties.linear && properties.velocity_forces && properties.does_work);
     }
 
     #[test]
-    fn the_pattern_has_every_place_once_in_order_and_then_the_mates_of_lonely_ones() {
-        let pattern = system(FULL).sparsity();
-        let (own, mates) = pattern.tangent.split_at(8);
-        assert!(own.is_sorted());
-        assert!(!own.contains(&(0, 2)));
-        assert_eq!(mates, [(0, 2)]);
-        assert_eq!(pattern.jacobian, [(0, 0), (0, 1), (1, 1), (1, 2)]);
+    fn the_sparsity_has_each_entry_once_then_missing_transposed_ones() {
+        let sparsity = system(FULL).sparsity();
+        let (entries, transposed) = sparsity.tangent.split_at(8);
+        assert!(entries.is_sorted());
+        assert!(!entries.contains(&(0, 2)));
+        assert_eq!(transposed, [(0, 2)]);
+        assert_eq!(sparsity.jacobian, [(0, 0), (0, 1), (1, 1), (1, 2)]);
     }
 
     #[test]
-    fn only_what_works_is_asked_for_its_power() {
+    fn only_damped_or_driven_systems_do_work() {
         let plain = "format = 1\n[system]\nmass = [[1]]\nstiffness = [[4]]\n";
-        let character = system(plain).properties();
-        assert!(!character.does_work && !character.velocity_forces);
+        let properties = system(plain).properties();
+        assert!(!properties.does_work && !properties.velocity_forces);
         let driven = format!("{plain}[[input]]\nname = \"u\"\ntarget = \"f1\"\n");
         assert!(system(&driven).properties().does_work);
         let damped = format!("{plain}damping = [[1]]\n");

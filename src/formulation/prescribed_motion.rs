@@ -1,4 +1,4 @@
-//! A coordinate as a function of time: s, ṡ and s̈ of a prescribed motion.
+//! Motion laws: s, ṡ and s̈ of a prescribed coordinate as functions of time.
 
 use std::f64::consts::TAU;
 
@@ -7,10 +7,10 @@ use super::driven_value::{DrivenValue, DrivenValues};
 use super::function::{Jet, Spline, SplineEnds, polynomial};
 use crate::model::{Model, MotionLaw, Target};
 
-/// s(t)
+/// A motion law s(t).
 #[derive(Clone, Debug)]
 pub enum PrescribedMotion {
-    /// It does not move.
+    /// Constant.
     Fixed(f64),
     /// s = start + speed (t − begin)
     Speed {
@@ -34,7 +34,7 @@ pub enum PrescribedMotion {
         /// Of s.
         offset: f64,
     },
-    /// Through a table.
+    /// Spline through a table.
     Table(Spline),
     /// s = start + rate (t − begin) + acceleration/2 (t − begin)²
     Acceleration {
@@ -47,13 +47,12 @@ pub enum PrescribedMotion {
         /// s
         begin: f64,
     },
-    /// Driven: u, u' and u'' of the context are s, ṡ and s̈, also where the host's input is a speed or an acceleration:
-    /// whoever gives signals to the equations integrates it.
+    /// Input: s, ṡ and s̈ are u, u̇ and ü of the context. Inputs that are speeds or accelerations are integrated by the component.
     Input(DrivenValue),
 }
 
 impl PrescribedMotion {
-    /// Motion `k` of the model, whose coordinate has the value `start` and the speed `rate` when the experiment begins.
+    /// Law of motion `k` of the model, whose coordinate has the value `start` and the rate `rate` at the start of the experiment.
     pub fn new(model: &Model, k: usize, values: &DrivenValues, start: f64, rate: f64) -> Self {
         let begin = model.experiment.start;
         match &model.motions[k].law {
@@ -78,7 +77,7 @@ impl PrescribedMotion {
                 let ends = if *periodic {
                     SplineEnds::Periodic
                 } else {
-                    SplineEnds::Held
+                    SplineEnds::Clamped
                 };
                 Self::Table(Spline::new(points, ends))
             }
@@ -102,7 +101,7 @@ impl PrescribedMotion {
         }
     }
 
-    /// s, ṡ, s̈ now.
+    /// s, ṡ, s̈ at the time of the context.
     #[inline]
     pub fn at(&self, cx: &EvaluationContext) -> Jet {
         match self {
@@ -147,7 +146,7 @@ impl PrescribedMotion {
         }
     }
 
-    /// It changes with time.
+    /// Whether s depends on time.
     pub fn is_moving(&self) -> bool {
         !matches!(self, Self::Fixed(_))
     }
@@ -158,8 +157,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_the_differences_of_positions() {
-        let courses = [
+    fn rates_agree_with_differences() {
+        let laws = [
             PrescribedMotion::Fixed(2.0),
             PrescribedMotion::Speed {
                 start: 1.0,
@@ -181,11 +180,11 @@ mod tests {
             },
             PrescribedMotion::Table(Spline::new(
                 &[[0.0, 0.0], [1.0, 2.0], [2.0, 1.0], [3.0, 1.0]],
-                SplineEnds::Held,
+                SplineEnds::Clamped,
             )),
         ];
-        let at = |course: &PrescribedMotion, t: f64| {
-            course.at(&EvaluationContext {
+        let at = |law: &PrescribedMotion, t: f64| {
+            law.at(&EvaluationContext {
                 t,
                 u: &[],
                 u_dot: &[],
@@ -196,17 +195,17 @@ mod tests {
         };
         // Central differences with e = 1e-4: truncation 1e-8 times derivatives of order 20.
         let e = 1e-4;
-        for course in &courses {
+        for law in &laws {
             for t in [0.3, 0.7, 1.4, 2.6] {
-                let [_, speed, acceleration] = at(course, t);
-                let (before, after) = (at(course, t - e), at(course, t + e));
+                let [_, speed, acceleration] = at(law, t);
+                let (before, after) = (at(law, t - e), at(law, t + e));
                 assert!(
                     ((after[0] - before[0]) / (2.0 * e) - speed).abs() < 1e-6,
-                    "{course:?}"
+                    "{law:?}"
                 );
                 assert!(
                     ((after[1] - before[1]) / (2.0 * e) - acceleration).abs() < 1e-6,
-                    "{course:?}"
+                    "{law:?}"
                 );
             }
         }

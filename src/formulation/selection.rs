@@ -1,14 +1,14 @@
-//! What `formulation = "auto"` means for a model: relative coordinates where they were measured to be cheaper at the same accuracy,
-//! absolute ones everywhere else (docs/performance.md, "What auto chooses"; `cargo bench --bench auto`).
+//! Selection of the formulation for `formulation = "auto"`: relative coordinates where measurements show that they are cheaper at the
+//! same accuracy, else absolute ones (docs/performance.md, "What auto chooses"; `cargo bench --bench auto`).
 
 use super::system::ConstraintHandling;
 use crate::model::{
     Body, ForceKind, FormulationName, IntegratorName, JointKind, Model, SolverSettings,
 };
 
-/// Bodies up to which relative coordinates have been measured; in longer chains they gain nothing, and beyond some thousand bars
-/// rounding of the couples in their joints ends them.
-const MOST: usize = 32;
+/// Largest number of bodies for relative coordinates (`cargo bench --bench auto`): in longer chains they are not cheaper, and beyond
+/// some thousand bodies rounding errors of the moments in the joints prevent convergence.
+const MAX_RELATIVE_BODIES: usize = 32;
 
 /// Constraint handling of the formulation that is asked for: hybrid and global are augmented Lagrangian formulations.
 pub fn constraint_handling(settings: &SolverSettings) -> ConstraintHandling {
@@ -20,17 +20,17 @@ pub fn constraint_handling(settings: &SolverSettings) -> ConstraintHandling {
     }
 }
 
-/// What auto chooses for a model, and why.
+/// The selected formulation and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormulationChoice {
-    /// Coordinates.
+    /// The formulation.
     pub formulation: FormulationName,
     /// The reason, as a clause.
     pub why: &'static str,
 }
 
-/// Relative coordinates for trees of pins in space; absolute ones for everything else. Whatever the model asks for itself is not
-/// looked at, nor is a number that can be set later.
+/// Selects relative coordinates for spatial trees of revolute joints, absolute ones for all other models. Neither the formulation in
+/// the model nor values of parameters matter.
 pub fn by_topology(model: &Model) -> FormulationChoice {
     let absolute = |why| FormulationChoice {
         formulation: FormulationName::Absolute,
@@ -43,7 +43,7 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
     if count < 2 || model.user_system.is_some() {
         return absolute("no tree of bodies");
     }
-    if count > MOST {
+    if count > MAX_RELATIVE_BODIES {
         return absolute("more than 32 bodies");
     }
     if (model.joints.iter()).any(|joint| joint.kind != JointKind::Revolute) {
@@ -55,16 +55,16 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
     if model
         .bodies
         .iter()
-        .any(|body| body.prescribed || light(body))
+        .any(|body| body.prescribed || lacks_inertia(body))
         || !model.motions.is_empty()
     {
         return absolute("prescribed motions or bodies without inertia");
     }
-    let touches = |kind: &ForceKind| matches!(kind, ForceKind::Contact(_) | ForceKind::Tyre(_));
-    let stops = (model.joints.iter()).any(|joint| {
+    let is_contact = |kind: &ForceKind| matches!(kind, ForceKind::Contact(_) | ForceKind::Tyre(_));
+    let has_limits_or_friction = (model.joints.iter()).any(|joint| {
         joint.limits.iter().any(Option::is_some) || joint.friction.iter().any(Option::is_some)
     });
-    if stops || model.forces.iter().any(|force| touches(&force.kind)) {
+    if has_limits_or_friction || model.forces.iter().any(|force| is_contact(&force.kind)) {
         return absolute("contacts, limits or friction");
     }
     if model.solver.integrator != IntegratorName::Hht {
@@ -76,22 +76,22 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
     }
 }
 
-/// Whether a moment of inertia or the mass is missing.
-fn light(body: &Body) -> bool {
+/// Whether the mass or a moment of inertia is zero.
+fn lacks_inertia(body: &Body) -> bool {
     !(body.mass > 0.0 && body.inertia[..3].iter().all(|moment| *moment > 0.0))
 }
 
-/// Whether the joints tie every body to the ground in one way only: as many joints as bodies, and all are reached.
+/// Whether the joints form a tree with the ground as root: as many joints as bodies, and no loop.
 fn is_tree(model: &Model) -> bool {
     let count = model.bodies.len();
     if model.joints.len() != count {
         return false;
     }
-    let place = |body: Option<usize>| body.unwrap_or(count);
-    // Bodies that are tied together carry the same number; few bodies, so numbers are simply rewritten.
+    let node = |body: Option<usize>| body.unwrap_or(count);
+    // Connected bodies have the same group number.
     let mut group: Vec<usize> = (0..=count).collect();
     for joint in &model.joints {
-        let [a, b] = joint.bodies.map(|body| group[place(body)]);
+        let [a, b] = joint.bodies.map(|body| group[node(body)]);
         if a == b {
             return false;
         }

@@ -1,10 +1,10 @@
-//! The characteristic length of a mechanism: the size against which displacements are judged.
+//! The characteristic length of a mechanism: the scale of displacements.
 
-/// A spread below this part of the whole mechanism's is rounding, not geometry.
+/// Largest distance, relative to that of all points, which is taken for rounding error.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Largest distance between joint points; where there is none (a single pin), joint points and centres of mass; then force
-/// points too; 1 where everything sits in one place.
+/// Largest distance between joint points; if it is zero (a single pin), between joint points and centres of mass; then force points
+/// too; 1 if all points coincide.
 pub fn characteristic(joints: &[[f64; 3]], centers: &[[f64; 3]], forces: &[[f64; 3]]) -> f64 {
     let mut points = joints.to_vec();
     let of_joints = spread(&points);
@@ -23,26 +23,26 @@ fn distance(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     (x * x + y * y + z * z).sqrt()
 }
 
-/// Largest distance between any two points. Two points cannot be further apart than the sum of their distances from the
-/// middle: in the order of these, most pairs need no look.
+/// Largest distance between any two points. It is at most the sum of their distances from the mean: sorted by these, most pairs
+/// can be skipped.
 pub fn spread(points: &[[f64; 3]]) -> f64 {
     let n = points.len().max(1) as f64;
-    let mut middle = [0.0; 3];
+    let mut mean = [0.0; 3];
     for p in points {
         for k in 0..3 {
-            middle[k] += p[k] / n;
+            mean[k] += p[k] / n;
         }
     }
     let mut sorted: Vec<(f64, &[f64; 3])> =
-        points.iter().map(|p| (distance(p, &middle), p)).collect();
+        points.iter().map(|p| (distance(p, &mean), p)).collect();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut largest: f64 = 0.0;
-    for (i, (far, p)) in sorted.iter().enumerate() {
-        if 2.0 * far < largest {
+    for (i, (radius, p)) in sorted.iter().enumerate() {
+        if 2.0 * radius < largest {
             break;
         }
-        for (other_far, other) in &sorted[i + 1..] {
-            if far + other_far < largest {
+        for (other_radius, other) in &sorted[i + 1..] {
+            if radius + other_radius < largest {
                 break;
             }
             largest = largest.max(distance(p, other));
@@ -57,7 +57,7 @@ mod tests {
     use crate::linalg::random::Random;
 
     #[test]
-    fn the_spread_is_that_of_all_pairs() {
+    fn the_spread_is_the_largest_distance_of_all_pairs() {
         let mut random = Random::new(11);
         for n in [0, 1, 2, 3, 10, 60] {
             let points: Vec<[f64; 3]> = (0..n)
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_pin_falls_back_to_the_centre_of_mass_and_nothing_to_one() {
+    fn a_single_pin_uses_the_centre_of_mass_and_a_single_point_gives_one() {
         let (o, p) = ([0.0; 3], [3.0, 4.0, 0.0]);
         let times = |f: f64| p.map(|x| f * x);
         assert_eq!(characteristic(&[o, p], &[times(10.0)], &[]), 5.0);

@@ -1,9 +1,9 @@
-//! Constraint rows. A joint, a motion, a prescribed body is a list of parts:
+//! Constraints. Those of a joint, a motion or a prescribed body are a list of parts:
 //!
 //! ```text
-//!   meet      Φ = p₀ − p₁                            two points in one place
-//!   held      Φ = c(q) − s(t)                        a measure that stays, or follows a course
-//!   coupled   Φ = c_b(q) − F(c_a(q))                 one measure that follows another
+//!   coincidence   Φ = p₀ − p₁                        two points coincide
+//!   prescribed    Φ = c(q) − s(t)                    a relative coordinate is fixed or follows a motion law
+//!   coupled       Φ = c_b(q) − F(c_a(q))             one relative coordinate is a function of another
 //! ```
 
 use super::geometry::{CoincidentPoints, Geometry, Gradient, RelativeCoordinate, dot};
@@ -13,14 +13,14 @@ use crate::formulation::function::Function;
 use crate::formulation::prescribed_motion::PrescribedMotion;
 use crate::model::BodyRef;
 
-/// Some rows.
+/// Constraints of one kind between bodies.
 #[derive(Clone, Debug)]
 pub enum ConstraintPart<W: Geometry<N>, const N: usize> {
-    /// Points in one place.
+    /// Coincident points.
     Coincidence(W::CoincidentPoints),
-    /// A measure held.
+    /// A fixed or prescribed relative coordinate.
     Prescribed(PrescribedPart<W, N>),
-    /// A measure that follows another.
+    /// A relative coordinate as a function of another.
     Coupled(Box<CoupledPart<W, N>>),
 }
 
@@ -31,8 +31,9 @@ pub struct PrescribedPart<W: Geometry<N>, const N: usize> {
     pub coordinate: W::RelativeCoordinate,
     /// s
     pub motion: PrescribedMotion,
-    /// The coordinates of the two bodies it touches.
+    /// Indices of the gradient's entries that are not always zero.
     columns: Vec<u8>,
+    /// Slots of H.
     entries: CompactPairSlots<N>,
 }
 
@@ -47,59 +48,64 @@ pub struct CoupledPart<W: Geometry<N>, const N: usize> {
     entries: [CompactPairSlots<N>; 2],
 }
 
-/// The coordinates of two bodies that a measure touches, the ground's left out.
-fn columns<W: Geometry<N>, const N: usize>(measure: &W::RelativeCoordinate) -> Vec<u8> {
-    let bodies = measure.bodies();
+/// Indices of the gradient's entries that are not always zero, without those of the ground.
+fn columns<W: Geometry<N>, const N: usize>(coordinate: &W::RelativeCoordinate) -> Vec<u8> {
+    let bodies = coordinate.bodies();
     (0..N)
-        .filter(|&k| bodies[k / (N / 2)].is_some() && measure.depends_on(k))
+        .filter(|&k| bodies[k / (N / 2)].is_some() && coordinate.depends_on(k))
         .map(|k| k as u8)
         .collect()
 }
 
-/// The column in the whole matrix of coordinate k of two bodies.
+/// Column in the whole matrix of entry k of a gradient.
 fn global<const N: usize>(bodies: [BodyRef; 2], k: usize) -> usize {
     let width = N / 2;
-    let body = bodies[k / width].expect("columns of the ground are left out");
+    let body = bodies[k / width].expect("the ground has no columns");
     width * body + k % width
 }
 
 impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
-    /// Two points in one place.
+    /// Two points coincide.
     pub fn coincidence(points: [W::BodyPoint; 2], slots: &mut SparsityBuilder) -> Self {
         Self::Coincidence(W::CoincidentPoints::new(points, slots))
     }
 
-    /// A measure that stays at `value`.
-    pub fn fixed(measure: W::RelativeCoordinate, value: f64, slots: &mut SparsityBuilder) -> Self {
-        Self::prescribed(measure, PrescribedMotion::Fixed(value), slots)
+    /// A relative coordinate is fixed at `value`.
+    pub fn fixed(
+        coordinate: W::RelativeCoordinate,
+        value: f64,
+        slots: &mut SparsityBuilder,
+    ) -> Self {
+        Self::prescribed(coordinate, PrescribedMotion::Fixed(value), slots)
     }
 
-    /// A measure that follows a course.
+    /// A relative coordinate follows a motion law.
     pub fn prescribed(
-        measure: W::RelativeCoordinate,
-        course: PrescribedMotion,
+        coordinate: W::RelativeCoordinate,
+        law: PrescribedMotion,
         slots: &mut SparsityBuilder,
     ) -> Self {
         Self::Prescribed(PrescribedPart {
-            columns: columns::<W, N>(&measure),
-            entries: (slots.body_pair(measure.bodies(), |i, j| measure.has_curvature(i, j))).into(),
-            coordinate: measure,
-            motion: course,
+            columns: columns::<W, N>(&coordinate),
+            entries: (slots.body_pair(coordinate.bodies(), |i, j| coordinate.has_curvature(i, j)))
+                .into(),
+            coordinate: coordinate,
+            motion: law,
         })
     }
 
-    /// The second measure follows the first.
+    /// The second relative coordinate is a function of the first.
     pub fn coupled(
-        measures: [W::RelativeCoordinate; 2],
+        coordinates: [W::RelativeCoordinate; 2],
         law: Function,
         slots: &mut SparsityBuilder,
     ) -> Self {
-        let bent = !matches!(&law, Function::Polynomial(c) if c.len() <= 2);
-        let [a, b] = &measures;
+        let has_curvature = !matches!(&law, Function::Polynomial(c) if c.len() <= 2);
+        let [a, b] = &coordinates;
         let entries = [
             slots
                 .body_pair(a.bodies(), |i, j| {
-                    a.has_curvature(i, j) || (bent && a.depends_on(i) && a.depends_on(j))
+                    a.has_curvature(i, j) || (has_curvature && a.depends_on(i) && a.depends_on(j))
                 })
                 .into(),
             slots
@@ -109,12 +115,12 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         Self::Coupled(Box::new(CoupledPart {
             columns: [columns::<W, N>(a), columns::<W, N>(b)],
             entries,
-            coordinates: measures,
+            coordinates: coordinates,
             law,
         }))
     }
 
-    /// How many rows.
+    /// Number of constraints.
     #[inline]
     pub fn count(&self) -> usize {
         match self {
@@ -123,33 +129,33 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         }
     }
 
-    /// Whether its rows are closed to an angle rather than to a length.
+    /// Whether Φ is an angle and not a length.
     pub fn is_angle(&self) -> bool {
         match self {
             Self::Coincidence(_) => false,
-            Self::Prescribed(held) => held.coordinate.is_angle(),
+            Self::Prescribed(prescribed) => prescribed.coordinate.is_angle(),
             Self::Coupled(coupled) => coupled.coordinates[1].is_angle(),
         }
     }
 
-    /// Φ depends on time.
+    /// Whether Φ depends on time.
     pub fn is_moving(&self) -> bool {
-        matches!(self, Self::Prescribed(held) if held.motion.is_moving())
+        matches!(self, Self::Prescribed(prescribed) if prescribed.motion.is_moving())
     }
 
-    /// Places of the Jacobian, rows counted from the part's first.
+    /// Entries of the Jacobian, rows counted from the first constraint of the part.
     pub fn sparsity(&self, push: &mut dyn FnMut(usize, usize)) {
         match self {
-            Self::Coincidence(meet) => meet.sparsity(push),
-            Self::Prescribed(held) => {
-                for &k in &held.columns {
-                    push(0, global::<N>(held.coordinate.bodies(), k as usize));
+            Self::Coincidence(coincidence) => coincidence.sparsity(push),
+            Self::Prescribed(prescribed) => {
+                for &k in &prescribed.columns {
+                    push(0, global::<N>(prescribed.coordinate.bodies(), k as usize));
                 }
             }
             Self::Coupled(coupled) => {
-                for (measure, columns) in coupled.coordinates.iter().zip(&coupled.columns) {
+                for (coordinate, columns) in coupled.coordinates.iter().zip(&coupled.columns) {
                     for &k in columns {
-                        push(0, global::<N>(measure.bodies(), k as usize));
+                        push(0, global::<N>(coordinate.bodies(), k as usize));
                     }
                 }
             }
@@ -160,9 +166,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     #[inline]
     pub fn constraint(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, phi: &mut [f64]) {
         match self {
-            Self::Coincidence(meet) => meet.constraint(poses, phi),
-            Self::Prescribed(held) => {
-                phi[0] = held.coordinate.value(poses).0 - held.motion.at(cx)[0]
+            Self::Coincidence(coincidence) => coincidence.constraint(poses, phi),
+            Self::Prescribed(prescribed) => {
+                phi[0] = prescribed.coordinate.value(poses).0 - prescribed.motion.at(cx)[0]
             }
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
@@ -171,14 +177,17 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         }
     }
 
-    /// Values of G in the order of `pattern`; returns how many.
+    /// Values of G in the order of `sparsity`; returns their number.
     #[inline]
     pub fn jacobian(&self, poses: &mut W::Poses<'_>, out: &mut [f64]) -> usize {
         match self {
-            Self::Coincidence(meet) => meet.jacobian(poses, out),
-            Self::Prescribed(held) => {
-                write(&held.columns, 1.0, &held.coordinate.value(poses).1, out)
-            }
+            Self::Coincidence(coincidence) => coincidence.jacobian(poses, out),
+            Self::Prescribed(prescribed) => write(
+                &prescribed.columns,
+                1.0,
+                &prescribed.coordinate.value(poses).1,
+                out,
+            ),
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
@@ -188,7 +197,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         }
     }
 
-    /// Φ, and G as in [`Part::jacobian`], with one look at each measure.
+    /// Φ, and G as in [`ConstraintPart::jacobian`], with one evaluation of each relative coordinate.
     #[inline]
     pub fn constraint_and_jacobian(
         &self,
@@ -198,21 +207,21 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         out: &mut [f64],
     ) -> usize {
         match self {
-            Self::Coincidence(meet) => {
-                meet.constraint(poses, phi);
-                meet.jacobian(poses, out)
+            Self::Coincidence(coincidence) => {
+                coincidence.constraint(poses, phi);
+                coincidence.jacobian(poses, out)
             }
-            Self::Prescribed(held) => {
-                let (c, g) = held.coordinate.value(poses);
-                phi[0] = c - held.motion.at(cx)[0];
-                write(&held.columns, 1.0, &g, out)
+            Self::Prescribed(prescribed) => {
+                let (c, g) = prescribed.coordinate.value(poses);
+                phi[0] = c - prescribed.motion.at(cx)[0];
+                write(&prescribed.columns, 1.0, &g, out)
             }
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let ((c_a, g_a), (c_b, g_b)) = (a.value(poses), b.value(poses));
-                let [law, first, _] = coupled.law.at(c_a);
+                let [law, slope, _] = coupled.law.at(c_a);
                 phi[0] = c_b - law;
-                let n = write(&coupled.columns[0], -first, &g_a, out);
+                let n = write(&coupled.columns[0], -slope, &g_a, out);
                 n + write(&coupled.columns[1], 1.0, &g_b, &mut out[n..])
             }
         }
@@ -221,7 +230,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     /// ∂Φ/∂t
     pub fn constraint_rate(&self, cx: &EvaluationContext, phi_t: &mut [f64]) {
         match self {
-            Self::Prescribed(held) => phi_t[0] = -held.motion.at(cx)[1],
+            Self::Prescribed(prescribed) => phi_t[0] = -prescribed.motion.at(cx)[1],
             _ => phi_t[..self.count()].fill(0.0),
         }
     }
@@ -236,26 +245,26 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         gamma: &mut [f64],
     ) {
         match self {
-            Self::Coincidence(meet) => meet.acceleration_bias(poses, v, gamma),
-            Self::Prescribed(held) => {
-                let v = pick(held.coordinate.bodies(), v);
-                gamma[0] = held.coordinate.curvature(poses, &v) - held.motion.at(cx)[2];
+            Self::Coincidence(coincidence) => coincidence.acceleration_bias(poses, v, gamma),
+            Self::Prescribed(prescribed) => {
+                let v = pick(prescribed.coordinate.bodies(), v);
+                gamma[0] = prescribed.coordinate.curvature(poses, &v) - prescribed.motion.at(cx)[2];
             }
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
-                let [_, first, second] = coupled.law.at(c);
+                let [_, slope, second] = coupled.law.at(c);
                 let (va, vb): (Gradient<N>, Gradient<N>) =
                     (pick(a.bodies(), v), pick(b.bodies(), v));
                 let rate = dot(&g, &va);
                 gamma[0] = b.curvature(poses, &vb)
-                    - first * a.curvature(poses, &va)
+                    - slope * a.curvature(poses, &va)
                     - second * rate * rate;
             }
         }
     }
 
-    /// out += factor ∂(Gᵀλ)/∂q in the whole tangent matrix.
+    /// out += factor ∂(Gᵀλ)/∂q in the values of the tangent matrix.
     #[inline]
     pub fn add_stiffness(
         &self,
@@ -265,12 +274,15 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         out: &mut [f64],
     ) {
         match self {
-            Self::Coincidence(meet) => meet.add_stiffness(poses, lambda, factor, out),
-            Self::Prescribed(held) => {
+            Self::Coincidence(coincidence) => coincidence.add_stiffness(poses, lambda, factor, out),
+            Self::Prescribed(prescribed) => {
                 let factor = factor * lambda[0];
-                if factor != 0.0 && !held.entries.is_empty() {
-                    held.entries
-                        .add_matrix(factor, &held.coordinate.hessian(poses), out);
+                if factor != 0.0 && !prescribed.entries.is_empty() {
+                    prescribed.entries.add_matrix(
+                        factor,
+                        &prescribed.coordinate.hessian(poses),
+                        out,
+                    );
                 }
             }
             Self::Coupled(coupled) => {
@@ -278,9 +290,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 let [a, b] = &coupled.coordinates;
                 let [entries_a, entries_b] = &coupled.entries;
                 let (c, g) = a.value(poses);
-                let [_, first, second] = coupled.law.at(c);
+                let [_, slope, second] = coupled.law.at(c);
                 entries_b.add_matrix(factor, &b.hessian(poses), out);
-                entries_a.add_matrix(-factor * first, &a.hessian(poses), out);
+                entries_a.add_matrix(-factor * slope, &a.hessian(poses), out);
                 if second != 0.0 {
                     entries_a.add_outer(&g.map(|x| -factor * second * x), &g, out);
                 }
@@ -288,7 +300,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         }
     }
 
-    /// out += Gᵀ λ over the given two bodies: what of the part's pull acts on them.
+    /// out += Gᵀ λ over the given two bodies.
     pub fn add_constraint_force(
         &self,
         poses: &mut W::Poses<'_>,
@@ -297,9 +309,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         out: &mut Gradient<N>,
     ) {
         match self {
-            Self::Coincidence(meet) => meet.add_constraint_force(poses, lambda, out),
-            Self::Prescribed(held) => {
-                let (_, g) = held.coordinate.value(poses);
+            Self::Coincidence(coincidence) => coincidence.add_constraint_force(poses, lambda, out),
+            Self::Prescribed(prescribed) => {
+                let (_, g) = prescribed.coordinate.value(poses);
                 for k in 0..N {
                     out[k] += lambda[0] * g[k];
                 }
@@ -308,9 +320,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 let [a, b] = &coupled.coordinates;
                 let (c, g_a) = a.value(poses);
                 let (_, g_b) = b.value(poses);
-                let first = coupled.law.at(c)[1];
-                for (measure, factor, g) in [(a, -first, g_a), (b, 1.0, g_b)] {
-                    if measure.bodies() == bodies {
+                let slope = coupled.law.at(c)[1];
+                for (coordinate, factor, g) in [(a, -slope, g_a), (b, 1.0, g_b)] {
+                    if coordinate.bodies() == bodies {
                         for k in 0..N {
                             out[k] += factor * lambda[0] * g[k];
                         }
@@ -321,7 +333,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     }
 }
 
-/// Writes the entries of a gradient that are not always zero.
+/// Writes the given entries of a gradient; returns their number.
 #[inline]
 fn write<const N: usize>(columns: &[u8], factor: f64, g: &[f64; N], out: &mut [f64]) -> usize {
     for (out, &k) in out.iter_mut().zip(columns) {
@@ -330,16 +342,16 @@ fn write<const N: usize>(columns: &[u8], factor: f64, g: &[f64; N], out: &mut [f
     columns.len()
 }
 
-/// c, ċ and c̈ of a measure along a motion.
+/// c, ċ and c̈ of a relative coordinate along a motion.
 pub fn relative_motion<W: Geometry<N>, const N: usize>(
-    measure: &W::RelativeCoordinate,
+    coordinate: &W::RelativeCoordinate,
     poses: &mut W::Poses<'_>,
     v: &[f64],
     a: &[f64],
 ) -> [f64; 3] {
-    let bodies = measure.bodies();
-    let (c, g) = measure.value(poses);
+    let bodies = coordinate.bodies();
+    let (c, g) = coordinate.value(poses);
     let rates = pick(bodies, v);
-    let bend = measure.curvature(poses, &rates);
-    [c, dot(&g, &rates), gather(bodies, &g, a) + bend]
+    let curvature = coordinate.curvature(poses, &rates);
+    [c, dot(&g, &rates), gather(bodies, &g, a) + curvature]
 }

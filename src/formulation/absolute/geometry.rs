@@ -1,11 +1,11 @@
-//! The plane and space behind one set of words. Everything in absolute coordinates is written once over a [`World`]: what a
-//! body's coordinates are, and what can be measured between two bodies.
+//! Planar and spatial geometry behind one interface: coordinates of a body, and relative coordinates of two bodies. Everything in
+//! absolute coordinates is written once over [`Geometry`].
 //!
 //! ```text
 //!   c(q),     g = ∂c/∂w,     H = ∂g/∂w      under q → q ∘ w,      ċ = g·v,     c̈ = g·a + vᵀ H v
 //! ```
 //!
-//! `N` is the number of tangent coordinates of two bodies: 6 in the plane, 12 in space. On a group H is not symmetric:
+//! `N` is the number of velocities of two bodies: 6 in the plane, 12 in space. With rotations H is not symmetric:
 //! `H[i][j]` is the change of `g[i]` along `w[j]`.
 
 use std::fmt::Debug;
@@ -19,10 +19,10 @@ use crate::model::{self, BodyRef, Model};
 /// Gradient over two bodies.
 pub type Gradient<const N: usize> = [f64; N];
 
-/// Change of a gradient over two bodies.
+/// Derivative of a gradient over two bodies.
 pub type Hessian<const N: usize> = [[f64; N]; N];
 
-/// Force and moment in ground axes; what lies outside the plane is zero in it.
+/// Force and moment in ground axes; components out of the plane are zero for planar mechanisms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     /// N
@@ -31,7 +31,7 @@ pub struct Wrench {
     pub moment: [f64; 3],
 }
 
-/// Motion of a point of a body and of the body, ground axes.
+/// Motion of a point fixed in a body, and rotation of the body, in ground axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PointMotion {
     /// m
@@ -40,7 +40,7 @@ pub struct PointMotion {
     pub velocity: [f64; 3],
     /// m/s²
     pub acceleration: [f64; 3],
-    /// rad, in the plane
+    /// rad, planar only
     pub angle: f64,
     /// rad/s
     pub angular_velocity: [f64; 3],
@@ -48,39 +48,39 @@ pub struct PointMotion {
     pub angular_acceleration: [f64; 3],
 }
 
-/// The plane or space.
+/// Planar or spatial geometry.
 pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
     /// 2 or 3.
     const DIMENSION: usize;
-    /// Stored coordinates of a body; tangent coordinates are N/2.
+    /// Stored coordinates of a body; it has N/2 velocities.
     const STORED: usize;
-    /// Rotations do not add: `retract` and its company are not addition.
+    /// Whether configurations contain rotations that do not add, so that `retract` is not addition.
     const HAS_ROTATIONS: bool;
 
-    /// The poses of one configuration, worked out when asked for.
+    /// Poses of one configuration, computed when needed.
     type Poses<'a>;
-    /// A point fixed in a body, seen from its centre of mass.
+    /// A point fixed in a body, relative to its centre of mass.
     type BodyPoint: Copy + Debug + Send + Sync;
     /// Mass and inertia of a body.
     type Inertia: BodyInertia;
-    /// A number measured between two bodies.
+    /// A relative coordinate of two bodies.
     type RelativeCoordinate: RelativeCoordinate<N, Self>;
-    /// Two points that stay in one place.
+    /// Constraint of two coincident points.
     type CoincidentPoints: CoincidentPoints<N, Self>;
 
-    /// The poses of a configuration.
+    /// Poses of a configuration.
     fn poses(q: &[f64]) -> Self::Poses<'_>;
 
-    /// Start pose and rates of a body's centre of mass, in its stored and tangent coordinates.
+    /// Initial pose and velocities of a body at its centre of mass.
     fn initial_state(body: &model::Body, q: &mut [f64], v: &mut [f64]);
 
-    /// A point given in a body's own frame.
+    /// The point with coordinates `at` in the body frame.
     fn point(model: &Model, body: BodyRef, at: [f64; 3]) -> Self::BodyPoint;
 
-    /// Where a point is, ground frame.
+    /// Position of a point in the ground frame.
     fn position(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint) -> [f64; 3];
 
-    /// Motion of a point and its body.
+    /// Motion of a point and of its body; `v` and `a` of all bodies.
     fn motion(
         poses: &mut Self::Poses<'_>,
         point: &Self::BodyPoint,
@@ -88,13 +88,13 @@ pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
         a: &[f64],
     ) -> PointMotion;
 
-    /// The rotation of a point's body, w, x, y, z.
+    /// Orientation of a point's body, w, x, y, z.
     fn quaternion(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint) -> [f64; 4];
 
-    /// The generalised force of one body (N/2 long) as force and moment at a point of it.
+    /// Force at a point and moment equivalent to the generalised force of its body (N/2 long).
     fn wrench(poses: &mut Self::Poses<'_>, point: &Self::BodyPoint, generalised: &[f64]) -> Wrench;
 
-    /// Orientation of the second body seen from the first, w, x, y, z.
+    /// Orientation of the second body relative to the first, w, x, y, z.
     fn relative_quaternion(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [f64; 4];
 
     /// out = q ∘ w of one body.
@@ -108,20 +108,20 @@ pub trait Geometry<const N: usize>: Copy + Debug + Send + Sync + 'static {
         out.fill(0.0);
     }
 
-    /// T(θ)⁻¹ of the rotation of one body, rows; only where the world rotates.
+    /// T(θ)⁻¹ of the rotation of one body, by rows; called only if [`Geometry::HAS_ROTATIONS`].
     fn tangent_inverse(_theta: &[f64]) -> [[f64; 3]; 3] {
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     }
 
-    /// How large an angle coordinate of one body is, where turns are counted in it.
+    /// Magnitude of the angle of one body, if its turns are counted in it.
     fn angle_magnitude(_q: &[f64]) -> f64 {
         0.0
     }
 }
 
-/// Mass and inertia of a body. Slices are those of the body alone unless said.
+/// Mass and inertia of a body. Slices are those of the body alone unless stated otherwise.
 pub trait BodyInertia: Clone + Debug + Send + Sync + Sized {
-    /// Body `b` of the model; asks for the slots of its own block.
+    /// Inertia of body `b` of the model, with the slots of its block in the tangent matrix.
     fn new(
         model: &Model,
         b: usize,
@@ -132,19 +132,19 @@ pub trait BodyInertia: Clone + Debug + Send + Sync + Sized {
     /// kg
     fn mass(&self, cx: &EvaluationContext) -> f64;
 
-    /// Rate of the mass where it is driven (kg/s).
+    /// Rate of a driven mass (kg/s).
     fn mass_rate(&self, cx: &EvaluationContext) -> f64;
 
     /// out = M a
     fn times(&self, cx: &EvaluationContext, a: &[f64], out: &mut [f64]);
 
-    /// ½ vᵀ (∂M/∂t) v where the inertia is driven (W).
+    /// ½ vᵀ (∂M/∂t) v of a driven inertia (W).
     fn driven_power(&self, cx: &EvaluationContext, v: &[f64]) -> f64;
 
     /// out += velocity-dependent inertia forces
     fn add_gyroscopic_force(&self, _cx: &EvaluationContext, _v: &[f64], _out: &mut [f64]) {}
 
-    /// out += mass M + damping C in the whole tangent matrix, C of the velocity-dependent inertia forces.
+    /// out += mass M + damping C in the values of the tangent matrix, C from the velocity-dependent inertia forces.
     fn add_tangent(
         &self,
         cx: &EvaluationContext,
@@ -155,7 +155,7 @@ pub trait BodyInertia: Clone + Debug + Send + Sync + Sized {
     );
 }
 
-/// A number measured between two bodies.
+/// A relative coordinate c of two bodies: a distance, an angle, a displacement.
 pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Send + Sync {
     /// The two bodies.
     fn bodies(&self) -> [BodyRef; 2];
@@ -163,7 +163,7 @@ pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Se
     /// c and its gradient.
     fn value(&self, poses: &mut W::Poses<'_>) -> (f64, Gradient<N>);
 
-    /// c, with the whole turns that bring it nearest to a value; whatever its counter says.
+    /// c plus the whole turns that bring it nearest to `value`, regardless of its turn counter.
     fn value_near(&self, poses: &mut W::Poses<'_>, _value: f64) -> f64 {
         self.value(poses).0
     }
@@ -171,35 +171,34 @@ pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Se
     /// H
     fn hessian(&self, poses: &mut W::Poses<'_>) -> Hessian<N>;
 
-    /// vᵀ H v for the rates of the two bodies.
+    /// vᵀ H v for the velocities of the two bodies.
     fn curvature(&self, poses: &mut W::Poses<'_>, v: &Gradient<N>) -> f64 {
         quadratic(&self.hessian(poses), v)
     }
 
-    /// Whether the gradient can have an entry at k.
+    /// Whether g[k] can differ from zero.
     fn depends_on(&self, k: usize) -> bool;
 
-    /// Whether H can have an entry at (i, j).
+    /// Whether `H[i][j]` can differ from zero.
     fn has_curvature(&self, i: usize, j: usize) -> bool;
 
-    /// An angle (rad) rather than a length (m).
+    /// Whether it is an angle (rad) and not a length (m).
     fn is_angle(&self) -> bool;
 
-    /// Where two points of a distance coincide: the rows ∂(p₁ − p₀)/∂w, else nothing.
+    /// ∂(p₁ − p₀)/∂w of a distance whose points coincide, by rows; else `None`.
     fn coincidence_gradients(&self, _poses: &mut W::Poses<'_>) -> Option<[Gradient<N>; 3]> {
         None
     }
 
-    /// The stored coordinate in which its whole turns are counted, where one is needed.
+    /// Index of the stored coordinate that counts its turns, if it needs one.
     fn turn_counter(&self) -> Option<usize> {
         None
     }
 }
 
-/// Two points that stay in one place: as many rows as there are dimensions, Φ = p₀ − p₁, so that λ is the force on the second
-/// body.
+/// Coincident points: Φ = p₀ − p₁, one constraint for each dimension. λ is the force on the second body.
 pub trait CoincidentPoints<const N: usize, W: Geometry<N>>: Clone + Debug + Send + Sync {
-    /// With the slots of its geometric stiffness.
+    /// The constraint, with the slots of its geometric stiffness.
     fn new(points: [W::BodyPoint; 2], slots: &mut SparsityBuilder) -> Self;
 
     /// The two points.
@@ -208,13 +207,13 @@ pub trait CoincidentPoints<const N: usize, W: Geometry<N>>: Clone + Debug + Send
     /// The two bodies.
     fn bodies(&self) -> [BodyRef; 2];
 
-    /// Places of the Jacobian, rows from 0, columns in the whole matrix.
+    /// Entries of the Jacobian: row from 0, column in the whole matrix.
     fn sparsity(&self, push: &mut dyn FnMut(usize, usize));
 
     /// Φ
     fn constraint(&self, poses: &mut W::Poses<'_>, phi: &mut [f64]);
 
-    /// Values of G in the order of `pattern`; returns how many.
+    /// Values of G in the order of `sparsity`; returns their number.
     fn jacobian(&self, poses: &mut W::Poses<'_>, out: &mut [f64]) -> usize;
 
     /// out += Gᵀ λ over the two bodies.
@@ -223,7 +222,7 @@ pub trait CoincidentPoints<const N: usize, W: Geometry<N>>: Clone + Debug + Send
     /// (G v)_q v
     fn acceleration_bias(&self, poses: &mut W::Poses<'_>, v: &[f64], gamma: &mut [f64]);
 
-    /// out += factor ∂(Gᵀλ)/∂q in the whole tangent matrix.
+    /// out += factor ∂(Gᵀλ)/∂q in the values of the tangent matrix.
     fn add_stiffness(&self, poses: &mut W::Poses<'_>, lambda: &[f64], factor: f64, out: &mut [f64]);
 }
 
@@ -247,7 +246,7 @@ pub fn quadratic<const N: usize>(h: &Hessian<N>, x: &[f64; N]) -> f64 {
     sum
 }
 
-/// Hᵀ x: the change of ċ = g·x along each coordinate.
+/// Hᵀ x = ∂(g·x)/∂w
 #[inline]
 pub fn transposed_times<const N: usize>(h: &Hessian<N>, x: &[f64; N]) -> [f64; N] {
     let mut out = [0.0; N];

@@ -1,4 +1,4 @@
-//! Quantities of a mechanism in absolute coordinates: what a user asks for by name. Directions out of the plane are zero.
+//! Quantities of a mechanism in absolute coordinates. Components out of the plane are zero.
 
 use super::constraint::{ConstraintPart, relative_motion};
 use super::geometry::{Geometry, Wrench};
@@ -17,17 +17,17 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
         match quantity {
             Quantity::Body(i, field) => point::<W, N>(&self.bodies[i].origin, field, at),
             Quantity::Sensor(i, field) => point::<W, N>(&self.sensors[i], field, at),
-            Quantity::Joint(i, JointField::Friction(k)) => self.in_joint(cx, (i, k, true), at),
-            Quantity::Joint(i, JointField::Stop(k)) => self.in_joint(cx, (i, k, false), at),
+            Quantity::Joint(i, JointField::Friction(k)) => self.joint_force(cx, (i, k, true), at),
+            Quantity::Joint(i, JointField::Stop(k)) => self.joint_force(cx, (i, k, false), at),
             Quantity::Joint(i, field) => self.joint(&self.joints[i], field, at),
             Quantity::Force(i, field) => {
-                let shown = self.forces.quantities_of(i, cx, &mut W::poses(at.q), at);
+                let values = self.forces.quantities_of(i, cx, &mut W::poses(at.q), at);
                 match field {
-                    ForceField::Length => shown.length,
-                    ForceField::Rate => shown.rate,
-                    ForceField::Force => shown.force,
-                    ForceField::Load(k) => shown.force_vector[k],
-                    ForceField::Moment(k) => shown.moment[k],
+                    ForceField::Length => values.length,
+                    ForceField::Rate => values.rate,
+                    ForceField::Force => values.force,
+                    ForceField::Load(k) => values.force_vector[k],
+                    ForceField::Moment(k) => values.moment[k],
                 }
             }
             Quantity::Motion(i, field) => self.drive(i, field, at),
@@ -64,14 +64,14 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     /// Coordinate and reaction of a joint.
     fn joint(&self, joint: &JointEquations<W, N>, field: JointField, at: &MotionPoint) -> f64 {
         let poses = &mut W::poses(at.q);
-        let mut moved = |k: usize, order: usize| match joint.coordinates.get(k) {
-            Some(measure) => relative_motion::<W, N>(measure, poses, at.v, at.a)[order],
+        let mut motion = |k: usize, order: usize| match joint.coordinates.get(k) {
+            Some(coordinate) => relative_motion::<W, N>(coordinate, poses, at.v, at.a)[order],
             None => f64::NAN,
         };
         match field {
-            JointField::Position(k) => moved(k, 0),
-            JointField::Speed(k) => moved(k, 1),
-            JointField::Acceleration(k) => moved(k, 2),
+            JointField::Position(k) => motion(k, 0),
+            JointField::Speed(k) => motion(k, 1),
+            JointField::Acceleration(k) => motion(k, 2),
             JointField::Quaternion(k) => W::relative_quaternion(poses, joint.bodies)[k],
             JointField::Force(k) => self.reaction(joint, at).force[k],
             JointField::Moment(k) => self.reaction(joint, at).moment[k],
@@ -79,8 +79,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         }
     }
 
-    /// Friction or end stop in the coordinate of a joint: the force on the coordinate.
-    fn in_joint(
+    /// Generalised force of friction or of a limit on the coordinate of a joint.
+    fn joint_force(
         &self,
         cx: &EvaluationContext,
         which: (usize, usize, bool),
@@ -97,35 +97,35 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         }
     }
 
-    /// Coordinate of a motion as it is, and the effort of its drive: what acts along the coordinate, −λ.
+    /// Coordinate of a motion, and the effort −λ of its drive along the coordinate.
     fn drive(&self, motion: usize, field: MotionField, at: &MotionPoint) -> f64 {
-        let owned = &self.constraints[self.motions[motion]];
-        let ConstraintPart::Prescribed(held) = &owned.part else {
+        let group = &self.constraints[self.motions[motion]];
+        let ConstraintPart::Prescribed(prescribed) = &group.part else {
             return f64::NAN;
         };
-        let moved = relative_motion::<W, N>(&held.coordinate, &mut W::poses(at.q), at.v, at.a);
+        let motion =
+            relative_motion::<W, N>(&prescribed.coordinate, &mut W::poses(at.q), at.v, at.a);
         match field {
-            MotionField::Position => moved[0],
-            MotionField::Speed => moved[1],
-            MotionField::Acceleration => moved[2],
-            MotionField::Effort => -at.lambda[owned.first],
+            MotionField::Position => motion[0],
+            MotionField::Speed => motion[1],
+            MotionField::Acceleration => motion[2],
+            MotionField::Effort => -at.lambda[group.first],
         }
     }
 
-    /// The load of a joint's rows on `bodies[1]` at its joint point: −G₁ᵀλ. The effort of an actuator in the joint is not part
-    /// of it.
+    /// Reaction force of a joint on `bodies[1]` at its joint point: −G₁ᵀλ. The effort of an actuator in the joint is not part of it.
     fn reaction(&self, joint: &JointEquations<W, N>, at: &MotionPoint) -> Wrench {
         let Some(point) = &joint.point else {
             return Wrench::default();
         };
         let poses = &mut W::poses(at.q);
-        let mut pull = [0.0; N];
-        for owned in &self.constraints[joint.constraints.clone()] {
-            let lambda = &at.lambda[owned.first..];
-            owned
+        let mut force = [0.0; N];
+        for group in &self.constraints[joint.constraints.clone()] {
+            let lambda = &at.lambda[group.first..];
+            group
                 .part
-                .add_constraint_force(poses, joint.bodies, lambda, &mut pull);
+                .add_constraint_force(poses, joint.bodies, lambda, &mut force);
         }
-        W::wrench(poses, point, &pull.map(|x| -x)[N / 2..])
+        W::wrench(poses, point, &force.map(|x| -x)[N / 2..])
     }
 }

@@ -1,24 +1,24 @@
-//! Places of the tangent matrix. Each element asks once, at set-up, where its entries live and adds to these places ever
-//! after; equal places of different elements share one slot.
+//! Slots of the tangent matrix. Each element gets the indices of its entries (slots) once, when the system is built, and adds to
+//! them in every evaluation; equal entries of different elements share one slot.
 
 use std::collections::HashMap;
 
 use crate::model::BodyRef;
 
-/// No place: a row or column of the ground.
+/// No slot: a row or column of the ground, or an entry that is always zero.
 const NO_SLOT: u32 = u32::MAX;
 
-/// Hands out slots at set-up.
+/// Allocates slots while a system is built.
 #[derive(Debug, Default)]
 pub struct SparsityBuilder {
     entries: Vec<(u32, u32)>,
     slots: HashMap<(u32, u32), u32>,
-    /// Rotations come in threes: where one column of a rotation has an entry all three have.
+    /// If one column of a rotation has an entry in a row, all three have.
     rotation_triples: bool,
 }
 
 impl SparsityBuilder {
-    /// For a world where rotations do not add.
+    /// For geometries with rotations that do not add: T⁻¹ multiplies three columns at a time.
     pub fn with_rotation_triples() -> Self {
         Self {
             rotation_triples: true,
@@ -26,22 +26,22 @@ impl SparsityBuilder {
         }
     }
 
-    /// The slot of (row, column).
+    /// Slot of (row, column).
     pub fn slot(&mut self, row: usize, column: usize) -> u32 {
-        let place = (row as u32, column as u32);
-        *self.slots.entry(place).or_insert_with(|| {
-            self.entries.push(place);
+        let entry = (row as u32, column as u32);
+        *self.slots.entry(entry).or_insert_with(|| {
+            self.entries.push(entry);
             self.entries.len() as u32 - 1
         })
     }
 
-    /// All places in the order of their slots.
+    /// All entries in the order of their slots.
     pub fn entries(self) -> Vec<(u32, u32)> {
         self.entries
     }
 
-    /// For each row and each rotation with entries in it: the body and the slots of the three columns. `width` is the number
-    /// of tangent coordinates of a body, the rotation its last three.
+    /// For each row and each rotation with entries in it: the body and the slots of the three columns. A body has `width`
+    /// velocities, the last three those of its rotation.
     pub fn rotation_columns(&self, width: usize) -> Vec<(u32, [u32; 3])> {
         (self.entries.iter().enumerate())
             .filter(|(_, (_, column))| {
@@ -54,15 +54,15 @@ impl SparsityBuilder {
             .collect()
     }
 
-    /// The slots of two bodies' coordinates where `needed` says that entries can occur.
+    /// Slots of the block of two bodies, for the entries that are `needed`.
     pub fn body_pair<const N: usize>(
         &mut self,
         bodies: [BodyRef; 2],
         needed: impl Fn(usize, usize) -> bool,
     ) -> PairSlots<N> {
         let width = N / 2;
-        let place = |k: usize| bodies[k / width].map(|b| width * b + k % width);
-        let complete = |i: usize, j: usize| {
+        let index = |k: usize| bodies[k / width].map(|b| width * b + k % width);
+        let is_needed = |i: usize, j: usize| {
             if self.rotation_triples && j % width >= width - 3 {
                 let first = j - (j % width) + width - 3;
                 (first..first + 3).any(|j| needed(i, j))
@@ -70,16 +70,16 @@ impl SparsityBuilder {
                 needed(i, j)
             }
         };
-        let mut wanted = [[false; N]; N];
+        let mut allocated = [[false; N]; N];
         for i in 0..N {
             for j in 0..N {
-                wanted[i][j] = complete(i, j);
+                allocated[i][j] = is_needed(i, j);
             }
         }
         let mut slots = [[NO_SLOT; N]; N];
         for i in 0..N {
             for j in 0..N {
-                if let (Some(r), Some(c), true) = (place(i), place(j), wanted[i][j]) {
+                if let (Some(r), Some(c), true) = (index(i), index(j), allocated[i][j]) {
                     slots[i][j] = self.slot(r, c);
                 }
             }
@@ -88,14 +88,14 @@ impl SparsityBuilder {
     }
 }
 
-/// The block of two bodies, coordinates of the first and then of the second.
+/// Slots of the block of two bodies, the velocities of the first before those of the second.
 #[derive(Clone, Debug)]
 pub struct PairSlots<const N: usize> {
     slots: [[u32; N]; N],
 }
 
 impl<const N: usize> PairSlots<N> {
-    /// out += value at (i, j) of the block; nothing for the ground.
+    /// out += value at (i, j) of the block; no effect without a slot.
     #[inline]
     pub fn add(&self, i: usize, j: usize, value: f64, out: &mut [f64]) {
         let slot = self.slots[i][j];
@@ -127,7 +127,7 @@ impl<const N: usize> PairSlots<N> {
     }
 }
 
-/// The places of a [`Pair`] that exist, one after the other: for matrices that are added as a whole.
+/// The entries of [`PairSlots`] that have a slot, as a list: for matrices that are added completely.
 #[derive(Clone, Debug)]
 pub struct CompactPairSlots<const N: usize> {
     entries: Box<[(u8, u8, u32)]>,
@@ -161,14 +161,14 @@ impl<const N: usize> CompactPairSlots<N> {
         }
     }
 
-    /// No entry at all.
+    /// Whether there is no entry.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// Adds the generalised forces `factor` g of two bodies to `out`.
+/// out += factor g, for the gradient g of two bodies.
 #[inline]
 pub fn scatter<const N: usize>(bodies: [BodyRef; 2], factor: f64, g: &[f64; N], out: &mut [f64]) {
     let width = N / 2;
@@ -181,7 +181,7 @@ pub fn scatter<const N: usize>(bodies: [BodyRef; 2], factor: f64, g: &[f64; N], 
     }
 }
 
-/// g · x for a tangent vector x.
+/// g · x for the gradient g of two bodies and a tangent vector x.
 #[inline]
 pub fn gather<const N: usize>(bodies: [BodyRef; 2], g: &[f64; N], x: &[f64]) -> f64 {
     let width = N / 2;
@@ -214,29 +214,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_places_share_a_slot_and_the_ground_has_none() {
+    fn equal_entries_share_a_slot_and_the_ground_has_none() {
         let mut slots = SparsityBuilder::default();
         for i in 0..6 {
             slots.slot(i, i);
         }
         let a: PairSlots<6> = slots.body_pair([None, Some(1)], |_, _| true);
         let b: PairSlots<6> = slots.body_pair([Some(0), Some(1)], |i, j| i == 2 && j == 5);
-        let places = slots.entries();
-        assert_eq!(places.len(), 6 + 6 + 1);
-        let mut out = vec![0.0; places.len()];
+        let entries = slots.entries();
+        assert_eq!(entries.len(), 6 + 6 + 1);
+        let mut out = vec![0.0; entries.len()];
         a.add_outer(&[1.0; 6], &[1.0; 6], &mut out);
         b.add(2, 5, 4.0, &mut out);
         b.add(0, 0, 9.0, &mut out);
         assert_eq!(out.iter().sum::<f64>(), 13.0);
-        let mut again = vec![0.0; places.len()];
+        let mut again = vec![0.0; entries.len()];
         CompactPairSlots::from(a).add_outer(&[1.0; 6], &[1.0; 6], &mut again);
         CompactPairSlots::from(b).add_matrix(2.0, &[[2.0; 6]; 6], &mut again);
         assert_eq!(again, out);
-        assert_eq!(places[12], (2, 5));
+        assert_eq!(entries[12], (2, 5));
     }
 
     #[test]
-    fn rotations_of_space_come_in_threes() {
+    fn columns_of_a_spatial_rotation_are_allocated_together() {
         let mut slots = SparsityBuilder::with_rotation_triples();
         let _: PairSlots<12> = slots.body_pair([None, Some(2)], |i, j| i == 6 && j == 10);
         assert_eq!(slots.rotation_columns(6), [(2, [0, 1, 2])]);

@@ -1,4 +1,4 @@
-//! Turns about an axis and travels along it. Coordinates: the angle, turns counted; the travel.
+//! Cylindrical joint: rotation about an axis and displacement along it. Coordinates: angle, turns counted; displacement.
 
 use super::JointBuilder;
 use crate::formulation::absolute::spatial::SpatialGeometry;
@@ -7,6 +7,6 @@ pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.keep_axes_parallel();
     b.keep_on_axis();
     let angle = b.angle(b.initial_position(0));
-    let along = b.slide(b.placement.frames[0][2], b.initial_position(1));
-    b.coordinates.extend([angle, along]);
+    let displacement = b.slide(b.placement.frames[0][2], b.initial_position(1));
+    b.coordinates.extend([angle, displacement]);
 }

@@ -1,5 +1,5 @@
-//! The weld: no relative motion. Drawn, the start pose is kept; given in each body's frame, the frames fall together (in the plane
-//! their axes, or the bodies' x axes where there is none).
+//! Fixed joint: no relative motion. Given in the ground frame, the initial pose is kept; given in both body frames, the frames coincide
+//! (in the plane their axes, or the x axes of the bodies without an axis).
 
 use super::JointBuilder;
 use crate::formulation::absolute::planar::PlanarGeometry;
@@ -8,8 +8,8 @@ use crate::formulation::absolute::spatial::SpatialGeometry;
 pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
     b.coincide();
     let references = b.placement.axes.map(|a| a.y.atan2(a.x));
-    let (turn, value) = (b.angle(0.0), b.placement.fixed_angle(references));
-    b.fix(turn, value);
+    let (angle, value) = (b.angle(0.0), b.placement.fixed_angle(references));
+    b.fix(angle, value);
 }
 
 pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {

@@ -1,22 +1,22 @@
-//! Joints, one file for each: which rows they hold and which coordinates they leave, in the plane and in space.
+//! Joints, one file for each: constraints and joint coordinates, planar and spatial.
 //!
-//! Order and sign of rows are chosen so that −Gᵀλ restricted to `bodies[1]` is the load of the joint on that body; the
-//! reaction reported for a joint is this load, moved to the joint point of `bodies[1]`. Coordinates are those of `bodies[1]`
-//! relative to `bodies[0]` along `bodies[0]`'s axes.
+//! Signs of constraints are such that −Gᵀλ restricted to `bodies[1]` is the reaction force of the joint on that body; it is reported
+//! at the joint point of `bodies[1]`. Joint coordinates are those of `bodies[1]` relative to `bodies[0]` along the axes of
+//! `bodies[0]`.
 //!
-//! | joint | rows in the plane | rows in space |
+//! | joint | planar constraints | spatial constraints |
 //! |---|---|---|
-//! | fixed | meet, turn | meet, 3 dots |
-//! | revolute | meet | meet, 2 dots |
-//! | prismatic | turn, slide | 3 dots, 2 slides |
-//! | cylindrical | | 2 dots, 2 slides |
-//! | spherical | | meet |
-//! | universal | | meet, dot |
-//! | planar | | 2 dots, slide |
-//! | screw | | 2 dots, 2 slides, slide coupled to angle |
-//! | distance | line | line |
+//! | fixed | coincidence, angle | coincidence, 3 direction products |
+//! | revolute | coincidence | coincidence, 2 direction products |
+//! | prismatic | angle, slide | 3 direction products, 2 slides |
+//! | cylindrical | | 2 direction products, 2 slides |
+//! | spherical | | coincidence |
+//! | universal | | coincidence, direction product |
+//! | planar | | 2 direction products, slide |
+//! | screw | | 2 direction products, 2 slides, slide coupled to angle |
+//! | distance | distance | distance |
 //! | point on line | slide | 2 slides |
-//! | coupling | one measure coupled to another | the same |
+//! | coupling | a joint coordinate coupled to another | the same |
 
 pub mod coupling;
 mod cylindrical;
@@ -36,45 +36,47 @@ use super::absolute::TurnCounters;
 use super::absolute::constraint::ConstraintPart;
 use super::absolute::geometry::{Geometry, RelativeCoordinate as _};
 use super::absolute::planar::PlanarGeometry;
-use super::absolute::planar::coordinate::{self as flat, PlanarAngle};
+use super::absolute::planar::coordinate::{self as planar_coordinate, PlanarAngle};
 use super::absolute::planar::pose::Vec2;
 use super::absolute::sparsity::SparsityBuilder;
 use super::absolute::spatial::SpatialGeometry;
-use super::absolute::spatial::coordinate::{self as deep, DirectionProduct, SpatialAngle};
+use super::absolute::spatial::coordinate::{
+    self as spatial_coordinate, DirectionProduct, SpatialAngle,
+};
 use super::function::Function;
 use crate::error::{Error, Result};
 use crate::linalg::rotation::Vec3;
 use crate::model::{self, BodyRef, JointCoordinate, JointKind, Model};
-use placement::{PlanarPlacement, refuse};
+use placement::PlanarPlacement;
 
-/// What a joint leaves free and where its rows are.
+/// Coordinates of a joint, and the indices of its constraints.
 #[derive(Clone, Debug)]
 pub struct JointEquations<W: Geometry<N>, const N: usize> {
     /// `bodies[1]` moves relative to `bodies[0]`.
     pub bodies: [BodyRef; 2],
-    /// The joint's coordinates.
+    /// The joint coordinates.
     pub coordinates: Vec<W::RelativeCoordinate>,
-    /// The joint point of `bodies[1]`, where reactions are reported; of a coupling that of its second joint.
+    /// Joint point of `bodies[1]`, where reaction forces are reported; for a coupling that of its second joint.
     pub point: Option<W::BodyPoint>,
-    /// Its parts among the rows of the mechanism.
+    /// Its parts among the constraints of the mechanism.
     pub constraints: std::ops::Range<usize>,
 }
 
-/// A world in which joints can be built.
+/// Geometry in which joints can be built.
 pub trait JointGeometry<const N: usize>: Geometry<N> {
-    /// A joint drawn or given: where it sits in its bodies.
+    /// Joint frames in body axes.
     type Placement;
 
-    /// Both joint frames in body axes.
+    /// Computes both joint frames in body axes.
     fn placement(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Self::Placement>;
 
     /// The joint points.
     fn points(at: &Self::Placement) -> [Self::BodyPoint; 2];
 
-    /// Rows and coordinates of a joint.
+    /// Adds constraints and coordinates of a joint.
     fn add_constraints(b: &mut JointBuilder<Self, N>) -> Result<()>;
 
-    /// The coordinate of a body against the ground.
+    /// Coordinate of a body relative to the ground.
     fn body_coordinate(
         model: &Model,
         body: usize,
@@ -84,7 +86,7 @@ pub trait JointGeometry<const N: usize>: Geometry<N> {
         counters: &mut TurnCounters,
     ) -> Self::RelativeCoordinate;
 
-    /// Rows that keep the orientation of a body: all of it, or all but the angle about an axis.
+    /// Constraints that fix the orientation of a body, or all of it but the angle about an axis.
     fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
@@ -93,12 +95,12 @@ pub trait JointGeometry<const N: usize>: Geometry<N> {
     ) -> Vec<ConstraintPart<Self, N>>;
 }
 
-/// A joint while it is built.
+/// A joint under construction.
 pub struct JointBuilder<'a, W: JointGeometry<N>, const N: usize> {
     model: &'a Model,
     joint: &'a model::Joint,
     placement: W::Placement,
-    /// The start pose.
+    /// Initial pose.
     q: &'a [f64],
     coincidence_distance: f64,
     counters: &'a mut TurnCounters,
@@ -108,47 +110,47 @@ pub struct JointBuilder<'a, W: JointGeometry<N>, const N: usize> {
 }
 
 impl<W: JointGeometry<N>, const N: usize> JointBuilder<'_, W, N> {
-    fn refuse(&self, why: &str) -> Error {
-        refuse(self.model, self.joint, why)
+    fn error(&self, reason: &str) -> Error {
+        placement::error(self.model, self.joint, reason)
     }
 
-    /// The joint points stay in one place.
+    /// The joint points coincide.
     fn coincide(&mut self) {
         let part = ConstraintPart::coincidence(W::points(&self.placement), self.slots);
         self.parts.push(part);
     }
 
-    /// A measure stays at a value.
-    fn fix(&mut self, measure: W::RelativeCoordinate, value: f64) {
-        let part = ConstraintPart::fixed(measure, value, self.slots);
+    /// Fixes a relative coordinate.
+    fn fix(&mut self, coordinate: W::RelativeCoordinate, value: f64) {
+        let part = ConstraintPart::fixed(coordinate, value, self.slots);
         self.parts.push(part);
     }
 
-    /// A measure follows another.
-    fn couple(&mut self, measures: [W::RelativeCoordinate; 2], law: Function) {
-        let part = ConstraintPart::coupled(measures, law, self.slots);
+    /// Makes the second relative coordinate a function of the first.
+    fn couple(&mut self, coordinates: [W::RelativeCoordinate; 2], law: Function) {
+        let part = ConstraintPart::coupled(coordinates, law, self.slots);
         self.parts.push(part);
     }
 
-    /// The start value of coordinate `k` by its name.
+    /// Value of joint coordinate `k` in the initial pose, as written in the model.
     fn initial_position(&self, k: usize) -> f64 {
         self.joint.position[k]
     }
 }
 
 impl JointBuilder<'_, PlanarGeometry, 6> {
-    /// Angle between the bodies plus `offset`.
-    fn angle(&self, offset: f64) -> flat::PlanarCoordinate {
-        flat::PlanarCoordinate::Angle(PlanarAngle {
+    /// Angle of the second body relative to the first, plus `offset`.
+    fn angle(&self, offset: f64) -> planar_coordinate::PlanarCoordinate {
+        planar_coordinate::PlanarCoordinate::Angle(PlanarAngle {
             bodies: self.placement.points.map(|p| p.body),
             offset,
         })
     }
 
-    /// Travel of the second point from the first along a direction of the first body.
-    fn slide(&self, direction: Vec2, offset: f64) -> flat::PlanarCoordinate {
+    /// Displacement of the second joint point from the first along a direction fixed in the first body.
+    fn slide(&self, direction: Vec2, offset: f64) -> planar_coordinate::PlanarCoordinate {
         let [p0, p1] = self.placement.points;
-        flat::PlanarCoordinate::Slide(flat::PlanarSlide {
+        planar_coordinate::PlanarCoordinate::Slide(planar_coordinate::PlanarSlide {
             body: p0.body,
             direction,
             point: p1,
@@ -158,7 +160,7 @@ impl JointBuilder<'_, PlanarGeometry, 6> {
 }
 
 impl JointBuilder<'_, SpatialGeometry, 12> {
-    /// Product of a direction of each body.
+    /// Scalar product of a direction of each body.
     fn direction_product(&self, a: Vec3, b: Vec3) -> DirectionProduct {
         DirectionProduct {
             bodies: self.placement.points.map(|p| p.body),
@@ -166,30 +168,33 @@ impl JointBuilder<'_, SpatialGeometry, 12> {
         }
     }
 
-    /// Two directions stay at right angles.
+    /// Keeps two directions perpendicular.
     fn keep_perpendicular(&mut self, a: Vec3, b: Vec3) {
         let dot = self.direction_product(a, b);
-        self.fix(deep::SpatialCoordinate::DirectionProduct(dot), 0.0);
+        self.fix(
+            spatial_coordinate::SpatialCoordinate::DirectionProduct(dot),
+            0.0,
+        );
     }
 
-    /// The axes stay parallel.
+    /// Keeps the joint axes parallel.
     fn keep_axes_parallel(&mut self) {
         let ([_, _, n0], [e1, f1, _]) = (self.placement.frames[0], self.placement.frames[1]);
         self.keep_perpendicular(n0, e1);
         self.keep_perpendicular(n0, f1);
     }
 
-    /// The frames stay parallel.
+    /// Keeps the joint frames parallel.
     fn keep_orientation(&mut self) {
         self.keep_axes_parallel();
         let ([e0, ..], [_, f1, _]) = (self.placement.frames[0], self.placement.frames[1]);
         self.keep_perpendicular(e0, f1);
     }
 
-    /// Travel of the second point from the first along a direction of the first body.
-    fn slide(&self, direction: Vec3, offset: f64) -> deep::SpatialCoordinate {
+    /// Displacement of the second joint point from the first along a direction fixed in the first body.
+    fn slide(&self, direction: Vec3, offset: f64) -> spatial_coordinate::SpatialCoordinate {
         let [p0, p1] = self.placement.points;
-        deep::SpatialCoordinate::Slide(deep::SpatialSlide {
+        spatial_coordinate::SpatialCoordinate::Slide(spatial_coordinate::SpatialSlide {
             body: p0.body,
             direction,
             point: p1,
@@ -197,19 +202,19 @@ impl JointBuilder<'_, SpatialGeometry, 12> {
         })
     }
 
-    /// The second point stays on the axis of the first body.
+    /// Keeps the second joint point on the axis of the first body.
     fn keep_on_axis(&mut self) {
         let [e0, f0, _] = self.placement.frames[0];
         for direction in [e0, f0] {
-            let measure = self.slide(direction, 0.0);
-            self.fix(measure, 0.0);
+            let coordinate = self.slide(direction, 0.0);
+            self.fix(coordinate, 0.0);
         }
     }
 
-    /// The angle of the second frame about the axis, counted, `offset` where the frames are parallel.
-    fn angle(&mut self, offset: f64) -> deep::SpatialCoordinate {
+    /// Angle of the second frame about the axis, turns counted; `offset` if the frames are parallel.
+    fn angle(&mut self, offset: f64) -> spatial_coordinate::SpatialCoordinate {
         let ([e0, f0, _], [e1, ..]) = (self.placement.frames[0], self.placement.frames[1]);
-        deep::SpatialCoordinate::Angle(SpatialAngle {
+        spatial_coordinate::SpatialCoordinate::Angle(SpatialAngle {
             sine: self.direction_product(f0, e1),
             cosine: self.direction_product(e0, e1),
             sign: 1.0,
@@ -219,12 +224,12 @@ impl JointBuilder<'_, SpatialGeometry, 12> {
     }
 }
 
-/// A joint and its rows; a coupling has none yet.
+/// Builds a joint and its constraints; those of a coupling are built later.
 pub fn build<W: JointGeometry<N>, const N: usize>(
     model: &Model,
     joint: &model::Joint,
     q: &[f64],
-    tiny: f64,
+    coincidence_distance: f64,
     counters: &mut TurnCounters,
     slots: &mut SparsityBuilder,
 ) -> Result<(JointEquations<W, N>, Vec<ConstraintPart<W, N>>)> {
@@ -244,20 +249,20 @@ pub fn build<W: JointGeometry<N>, const N: usize>(
         joint,
         placement: at,
         q,
-        coincidence_distance: tiny,
+        coincidence_distance: coincidence_distance,
         counters,
         slots,
         parts: vec![],
         coordinates: vec![],
     };
     W::add_constraints(&mut builder)?;
-    let built = JointEquations {
+    let equations = JointEquations {
         bodies: joint.bodies,
         coordinates: builder.coordinates,
         point: Some(point),
         constraints: 0..0,
     };
-    Ok((built, builder.parts))
+    Ok((equations, builder.parts))
 }
 
 impl JointGeometry<6> for PlanarGeometry {
@@ -279,8 +284,8 @@ impl JointGeometry<6> for PlanarGeometry {
             JointKind::Distance => distance::planar(b, b.q)?,
             JointKind::PointOnLine => point_on_line::planar(b)?,
             other => {
-                let why = format!("is {}, which exists in three dimensions only", other.name());
-                return Err(b.refuse(&why));
+                let reason = format!("is {}, which exists in three dimensions only", other.name());
+                return Err(b.error(&reason));
             }
         }
         Ok(())
@@ -293,7 +298,7 @@ impl JointGeometry<6> for PlanarGeometry {
         _axis: [f64; 3],
         _q: &[f64],
         _counters: &mut TurnCounters,
-    ) -> flat::PlanarCoordinate {
+    ) -> planar_coordinate::PlanarCoordinate {
         prescribed::planar(model, body, coordinate)
     }
 
@@ -346,7 +351,7 @@ impl JointGeometry<12> for SpatialGeometry {
         axis: [f64; 3],
         q: &[f64],
         counters: &mut TurnCounters,
-    ) -> deep::SpatialCoordinate {
+    ) -> spatial_coordinate::SpatialCoordinate {
         prescribed::spatial(model, body, coordinate, axis, q, counters)
     }
 
@@ -360,7 +365,7 @@ impl JointGeometry<12> for SpatialGeometry {
     }
 }
 
-/// The measure of a joint's coordinate, for whoever `user` wants it.
+/// Relative coordinate of a joint, for the element `user`.
 pub fn coordinate<W: Geometry<N>, const N: usize>(
     model: &Model,
     joints: &[JointEquations<W, N>],
@@ -378,10 +383,10 @@ pub fn coordinate<W: Geometry<N>, const N: usize>(
         })
 }
 
-/// The value of a measure at the start.
+/// Value of a relative coordinate in the initial pose.
 pub fn initial_value<W: Geometry<N>, const N: usize>(
-    measure: &W::RelativeCoordinate,
+    coordinate: &W::RelativeCoordinate,
     q: &[f64],
 ) -> f64 {
-    measure.value(&mut W::poses(q)).0
+    coordinate.value(&mut W::poses(q)).0
 }

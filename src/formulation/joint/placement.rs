@@ -1,39 +1,35 @@
-//! Where a joint sits in its two bodies, from either way of writing it.
+//! Placement of a joint in its two bodies, from either form in the model: in the ground frame at the initial pose, or in body frames.
 
 use std::f64::consts::TAU;
 
 use crate::error::{Error, Result};
 use crate::formulation::absolute::geometry::Geometry;
-use crate::formulation::absolute::planar::pose::{
-    PlanarPoint as FlatPoint, PlanarPoses as FlatPoses, Vec2,
-};
-use crate::formulation::absolute::planar::{PlanarGeometry, planar_part as plane_vector};
+use crate::formulation::absolute::planar::pose::{PlanarPoint, PlanarPoses, Vec2};
+use crate::formulation::absolute::planar::{PlanarGeometry, planar_part};
 use crate::formulation::absolute::spatial::SpatialGeometry;
-use crate::formulation::absolute::spatial::pose::{
-    SpatialPoint as DeepPoint, SpatialPoses as DeepPoses,
-};
+use crate::formulation::absolute::spatial::pose::{SpatialPoint, SpatialPoses};
 use crate::linalg::rotation::Vec3;
 use crate::model::{self, JointFrame, JointKind, JointPlacement, Model};
 
-/// Below this length a direction is none; directions are unit vectors.
+/// Length below which a vector has no direction; directions in the model are about unit vectors.
 pub const NO_DIRECTION: f64 = 1e-9;
 
-/// A joint of the plane in body axes, seen from the centres of mass.
+/// Planar joint in body axes, relative to the centres of mass.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanarPlacement {
     /// The joint points.
-    pub points: [FlatPoint; 2],
-    /// The joint's direction in each body's axes as written: not normalised, zero where there is none in the plane.
+    pub points: [PlanarPoint; 2],
+    /// Joint axis in each body's axes as written: not normalised, zero if it has no component in the plane.
     pub axes: [Vec2; 2],
-    /// φ₁ − φ₀ at start.
+    /// φ₁ − φ₀ in the initial pose.
     pub initial_angle: f64,
-    /// The joint was drawn in the ground frame at start, so the start pose is the geometry.
+    /// The joint is given in the ground frame: its geometry is taken from the initial pose.
     pub in_initial_pose: bool,
 }
 
 impl PlanarPlacement {
-    /// φ₁ − φ₀ of a joint that keeps it. Drawn in the ground frame it is that of the start; in body frames the directions at
-    /// `references` fall together, which fixes the angle up to whole turns, and the turn nearest to the start pose is meant.
+    /// φ₁ − φ₀ of a joint without rotation. Given in the ground frame, it is that of the initial pose; given in body frames, the
+    /// directions at angles `references` coincide, and the number of turns is the one nearest to the initial pose.
     pub fn fixed_angle(&self, references: [f64; 2]) -> f64 {
         if self.in_initial_pose {
             return self.initial_angle;
@@ -43,36 +39,36 @@ impl PlanarPlacement {
     }
 }
 
-/// A joint of space in body axes, seen from the centres of mass.
+/// Spatial joint in body axes, relative to the centres of mass.
 #[derive(Clone, Copy, Debug)]
 pub struct SpatialPlacement {
     /// The joint points.
-    pub points: [DeepPoint; 2],
-    /// Across, axis x across, axis in each body's axes: e, f, n.
+    pub points: [SpatialPoint; 2],
+    /// Reference direction e, f = n × e and axis n in each body's axes.
     pub frames: [[Vec3; 3]; 2],
 }
 
-/// Both frames of a joint of the plane in body axes.
+/// Both frames of a planar joint in body axes.
 pub fn planar(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlacement> {
-    two_bodies(model, joint)?;
-    let poses = &mut FlatPoses::new(q);
+    require_two_bodies(model, joint)?;
+    let poses = &mut PlanarPoses::new(q);
     let pose = joint.bodies.map(|body| poses.get(body));
-    let located = |k: usize| -> (FlatPoint, Vec2) {
+    let frame_of = |k: usize| -> (PlanarPoint, Vec2) {
         match &joint.frame {
             JointPlacement::InitialPose(JointFrame { point, axis, .. }) => {
-                let s = pose[k].to_body(plane_vector(*point) - pose[k].r);
+                let s = pose[k].to_body(planar_part(*point) - pose[k].r);
                 let body = joint.bodies[k];
-                (FlatPoint { body, s }, pose[k].to_body(plane_vector(*axis)))
+                (PlanarPoint { body, s }, pose[k].to_body(planar_part(*axis)))
             }
             JointPlacement::BodyFrames(frames) => (
                 PlanarGeometry::point(model, joint.bodies[k], frames[k].point),
-                plane_vector(frames[k].axis),
+                planar_part(frames[k].axis),
             ),
             JointPlacement::None => (PlanarGeometry::point(model, None, [0.0; 3]), Vec2::zeros()),
         }
     };
-    let ((p0, a0), (p1, a1)) = (located(0), located(1));
-    finite(
+    let ((p0, a0), (p1, a1)) = (frame_of(0), frame_of(1));
+    require_finite(
         model,
         joint,
         [p0.s, p1.s, a0, a1].iter().flat_map(|x| [x.x, x.y]),
@@ -85,12 +81,12 @@ pub fn planar(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPl
     })
 }
 
-/// Both frames of a joint of space in body axes.
+/// Both frames of a spatial joint in body axes.
 pub fn spatial(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<SpatialPlacement> {
-    two_bodies(model, joint)?;
-    let poses = &mut DeepPoses::new(q);
+    require_two_bodies(model, joint)?;
+    let poses = &mut SpatialPoses::new(q);
     let pose = joint.bodies.map(|body| poses.get(body));
-    let mut points = joint.bodies.map(|body| DeepPoint {
+    let mut points = joint.bodies.map(|body| SpatialPoint {
         body,
         s: Vec3::zeros(),
     });
@@ -112,22 +108,22 @@ pub fn spatial(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Spatial
         JointPlacement::None => {}
     }
     let numbers = (points.iter().map(|p| p.s)).chain(frames.iter().flatten().copied());
-    finite(model, joint, numbers.flat_map(|x| [x.x, x.y, x.z]))?;
+    require_finite(model, joint, numbers.flat_map(|x| [x.x, x.y, x.z]))?;
     Ok(SpatialPlacement { points, frames })
 }
 
-/// e, f, n of a frame. Without `across` the x axis made perpendicular to the axis (y where x lies along it); without an
-/// axis (balls, fixed joints) n is z. Of a universal joint `across` is the axis of `bodies[1]`, so there it is kept and the
-/// other made perpendicular to it.
+/// e, f, n of a frame. Without a reference direction, e is the x axis made perpendicular to the joint axis (y if x is nearly parallel
+/// to it); without an axis (spherical and fixed joints) n is z. The reference direction of a universal joint is the axis of
+/// `bodies[1]`: there it is kept, and the joint axis is made perpendicular to it.
 fn triad(frame: &JointFrame, kind: JointKind, side: usize) -> [Vec3; 3] {
-    let (axis, across) = (
+    let (axis, reference_direction) = (
         Vec3::from(frame.axis),
         Vec3::from(frame.reference_direction),
     );
     let (first, second) = if kind == JointKind::Universal && side == 1 {
-        (across, axis)
+        (reference_direction, axis)
     } else {
-        (axis, across)
+        (axis, reference_direction)
     };
     let first = match first.norm() {
         length if length < NO_DIRECTION => Vec3::z(),
@@ -137,7 +133,7 @@ fn triad(frame: &JointFrame, kind: JointKind, side: usize) -> [Vec3; 3] {
     let second = [second, Vec3::x(), Vec3::y()]
         .iter()
         .map(perpendicular)
-        // A quarter: x and y cannot both be that close to the axis.
+        // x and y cannot both have perpendicular components below a quarter.
         .zip([NO_DIRECTION, 0.25, NO_DIRECTION])
         .find(|(x, least)| x.norm() > *least)
         .map_or(Vec3::x(), |(x, _)| x.normalize());
@@ -149,14 +145,14 @@ fn triad(frame: &JointFrame, kind: JointKind, side: usize) -> [Vec3; 3] {
     [e, n.cross(&e), n]
 }
 
-fn two_bodies(model: &Model, joint: &model::Joint) -> Result<()> {
+fn require_two_bodies(model: &Model, joint: &model::Joint) -> Result<()> {
     if joint.bodies[0] == joint.bodies[1] {
-        return Err(refuse(model, joint, "joins a body to itself"));
+        return Err(error(model, joint, "joins a body to itself"));
     }
     Ok(())
 }
 
-fn finite(
+fn require_finite(
     model: &Model,
     joint: &model::Joint,
     mut numbers: impl Iterator<Item = f64>,
@@ -164,19 +160,19 @@ fn finite(
     if numbers.all(f64::is_finite) {
         return Ok(());
     }
-    Err(refuse(
+    Err(error(
         model,
         joint,
         "has a point or an axis that is not finite",
     ))
 }
 
-/// An error at the joint's place in the text.
-pub fn refuse(model: &Model, joint: &model::Joint, why: &str) -> Error {
+/// Error at the position of the joint in the model file.
+pub fn error(model: &Model, joint: &model::Joint, reason: &str) -> Error {
     Error::Model {
         origin: model.origin.clone(),
         line: joint.text_position.line,
         column: joint.text_position.column,
-        message: format!("joint \"{}\" {why}", joint.name),
+        message: format!("joint \"{}\" {reason}", joint.name),
     }
 }

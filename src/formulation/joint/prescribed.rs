@@ -1,48 +1,48 @@
-//! Bodies that move as prescribed: rows that hold each coordinate against the ground, at its start or on its course.
+//! Prescribed bodies: constraints that fix each coordinate relative to the ground or make it follow a motion law.
 //!
-//! x, y, z are those of the body's frame in the ground frame; the angle is the body's own in the plane, and in space the one
-//! turned since the start about an axis fixed in the ground.
+//! x, y, z are those of the origin of the body frame in the ground frame. The angle is that of the body in the plane; in space it is the
+//! rotation since the initial pose about an axis fixed in the ground.
 
 use super::{JointGeometry, initial_value};
 use crate::formulation::absolute::TurnCounters;
 use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::absolute::geometry::Geometry;
-use crate::formulation::absolute::planar::coordinate::{self as flat, PlanarAngle};
+use crate::formulation::absolute::planar::coordinate::{self as planar_coordinate, PlanarAngle};
 use crate::formulation::absolute::planar::{PlanarGeometry, pose::Vec2};
 use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::spatial::coordinate::{
-    self as deep, DirectionProduct, SpatialAngle, perpendicular,
+    self as spatial_coordinate, DirectionProduct, SpatialAngle, perpendicular,
 };
 use crate::formulation::absolute::spatial::pose::SpatialPoses;
 use crate::linalg::rotation::Vec3;
 use crate::model::{BodyCoordinate, Model, PrescribedCoordinate};
 
-/// A coordinate of a body of the plane.
+/// Coordinate of a body in the plane.
 pub(super) fn planar(
     model: &Model,
     body: usize,
     coordinate: BodyCoordinate,
-) -> flat::PlanarCoordinate {
+) -> planar_coordinate::PlanarCoordinate {
     match coordinate {
         BodyCoordinate::Position(k) => {
             let mut direction = Vec2::zeros();
             direction[k.min(1)] = 1.0;
-            flat::PlanarCoordinate::Slide(flat::PlanarSlide {
+            planar_coordinate::PlanarCoordinate::Slide(planar_coordinate::PlanarSlide {
                 body: None,
                 direction,
                 point: PlanarGeometry::point(model, Some(body), [0.0; 3]),
                 offset: 0.0,
             })
         }
-        BodyCoordinate::Angle => flat::PlanarCoordinate::Angle(PlanarAngle {
+        BodyCoordinate::Angle => planar_coordinate::PlanarCoordinate::Angle(PlanarAngle {
             bodies: [None, Some(body)],
             offset: 0.0,
         }),
     }
 }
 
-/// The angle of a body of the plane, unless it is driven.
+/// Fixes the angle of a body in the plane unless a motion drives it.
 pub(super) fn keep_angle(
     body: usize,
     driven: bool,
@@ -52,15 +52,15 @@ pub(super) fn keep_angle(
     if driven {
         return vec![];
     }
-    let turn = flat::PlanarCoordinate::Angle(PlanarAngle {
+    let angle = planar_coordinate::PlanarCoordinate::Angle(PlanarAngle {
         bodies: [None, Some(body)],
         offset: 0.0,
     });
-    let value = initial_value::<PlanarGeometry, 6>(&turn, q);
-    vec![ConstraintPart::fixed(turn, value, slots)]
+    let value = initial_value::<PlanarGeometry, 6>(&angle, q);
+    vec![ConstraintPart::fixed(angle, value, slots)]
 }
 
-/// A coordinate of a body of space.
+/// Coordinate of a body in space.
 pub(super) fn spatial(
     model: &Model,
     body: usize,
@@ -68,12 +68,12 @@ pub(super) fn spatial(
     axis: [f64; 3],
     q: &[f64],
     counters: &mut TurnCounters,
-) -> deep::SpatialCoordinate {
+) -> spatial_coordinate::SpatialCoordinate {
     match coordinate {
         BodyCoordinate::Position(k) => {
             let mut direction = Vec3::zeros();
             direction[k] = 1.0;
-            deep::SpatialCoordinate::Slide(deep::SpatialSlide {
+            spatial_coordinate::SpatialCoordinate::Slide(spatial_coordinate::SpatialSlide {
                 body: None,
                 direction,
                 point: SpatialGeometry::point(model, Some(body), [0.0; 3]),
@@ -83,12 +83,12 @@ pub(super) fn spatial(
         BodyCoordinate::Angle => {
             let n = Vec3::from(axis);
             let e = perpendicular(&n);
-            let own = SpatialPoses::new(q).get(Some(body)).to_body(&e);
+            let in_body = SpatialPoses::new(q).get(Some(body)).to_body(&e);
             let dot = |a: Vec3| DirectionProduct {
                 bodies: [None, Some(body)],
-                directions: [a, own],
+                directions: [a, in_body],
             };
-            deep::SpatialCoordinate::Angle(SpatialAngle {
+            spatial_coordinate::SpatialCoordinate::Angle(SpatialAngle {
                 sine: dot(n.cross(&e)),
                 cosine: dot(e),
                 sign: 1.0,
@@ -99,7 +99,7 @@ pub(super) fn spatial(
     }
 }
 
-/// The orientation of a body of space: as at start, or all but the angle about an axis of the ground.
+/// Fixes the orientation of a body in space, or all of it but the angle about an axis `free` of the ground.
 pub(super) fn keep_orientation(
     body: usize,
     free: Option<[f64; 3]>,
@@ -110,21 +110,27 @@ pub(super) fn keep_orientation(
     let e = perpendicular(&n);
     let f = n.cross(&e);
     let pose = SpatialPoses::new(q).get(Some(body));
-    let mut square = |a: Vec3, b: Vec3| {
+    let mut perpendicular_constraint = |a: Vec3, b: Vec3| {
         let directions = [a, pose.to_body(&b)];
         let bodies = [None, Some(body)];
-        let measure =
-            deep::SpatialCoordinate::DirectionProduct(DirectionProduct { bodies, directions });
-        ConstraintPart::fixed(measure, 0.0, slots)
+        let coordinate =
+            spatial_coordinate::SpatialCoordinate::DirectionProduct(DirectionProduct {
+                bodies,
+                directions,
+            });
+        ConstraintPart::fixed(coordinate, 0.0, slots)
     };
-    let mut parts = vec![square(n, e), square(n, f)];
+    let mut parts = vec![
+        perpendicular_constraint(n, e),
+        perpendicular_constraint(n, f),
+    ];
     if free.is_none() {
-        parts.push(square(e, f));
+        parts.push(perpendicular_constraint(e, f));
     }
     parts
 }
 
-/// Rows of a prescribed body for the coordinates that no motion drives.
+/// Constraints of a prescribed body for the coordinates that no motion drives.
 pub fn undriven_coordinates<W: JointGeometry<N>, const N: usize>(
     model: &Model,
     body: usize,
@@ -135,14 +141,14 @@ pub fn undriven_coordinates<W: JointGeometry<N>, const N: usize>(
         (model.motions.iter()).find(|m| m.on == PrescribedCoordinate::Body(body, coordinate))
     };
     let mut parts = Vec::new();
-    // No angle is measured here, so none is counted.
+    // These coordinates are not angles: no turns are counted.
     let counters = &mut TurnCounters::default();
     for k in 0..W::DIMENSION {
         let coordinate = BodyCoordinate::Position(k);
         if driven(coordinate).is_none() {
-            let measure = W::body_coordinate(model, body, coordinate, [0.0; 3], q, counters);
-            let value = initial_value::<W, N>(&measure, q);
-            parts.push(ConstraintPart::fixed(measure, value, slots));
+            let coordinate = W::body_coordinate(model, body, coordinate, [0.0; 3], q, counters);
+            let value = initial_value::<W, N>(&coordinate, q);
+            parts.push(ConstraintPart::fixed(coordinate, value, slots));
         }
     }
     let free = driven(BodyCoordinate::Angle).map(|motion| motion.axis);

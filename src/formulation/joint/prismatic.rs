@@ -1,4 +1,4 @@
-//! The slide: no turning, and no travel across an axis fixed in `bodies[0]`. The coordinate is the travel along it, plus the
+//! Prismatic joint: displacement along an axis fixed in `bodies[0]`, without rotation. The coordinate is the displacement plus the
 //! joint's `position`.
 
 use super::JointBuilder;
@@ -10,30 +10,27 @@ use crate::formulation::absolute::spatial::SpatialGeometry;
 
 pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) -> Result<()> {
     let axes = directions(b, "is prismatic but its axis has no direction in the plane")?;
-    let (turn, value) = (
+    let (angle, value) = (
         b.angle(0.0),
         b.placement.fixed_angle(axes.map(|a| a.y.atan2(a.x))),
     );
-    b.fix(turn, value);
-    let across = b.slide(perp(axes[0]), 0.0);
-    b.fix(across, 0.0);
-    let along = b.slide(axes[0], b.initial_position(0));
-    b.coordinates.push(along);
+    b.fix(angle, value);
+    let normal = b.slide(perp(axes[0]), 0.0);
+    b.fix(normal, 0.0);
+    let displacement = b.slide(axes[0], b.initial_position(0));
+    b.coordinates.push(displacement);
     Ok(())
 }
 
 /// The axes as unit vectors.
-pub(super) fn directions(
-    b: &JointBuilder<PlanarGeometry, 6>,
-    otherwise: &str,
-) -> Result<[Vec2; 2]> {
+pub(super) fn directions(b: &JointBuilder<PlanarGeometry, 6>, missing: &str) -> Result<[Vec2; 2]> {
     let mut axes = b.placement.axes;
     for axis in &mut axes {
-        let size = axis.norm();
-        if size < NO_DIRECTION {
-            return Err(b.refuse(otherwise));
+        let length = axis.norm();
+        if length < NO_DIRECTION {
+            return Err(b.error(missing));
         }
-        *axis /= size;
+        *axis /= length;
     }
     Ok(axes)
 }
@@ -41,6 +38,6 @@ pub(super) fn directions(
 pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
     b.keep_orientation();
     b.keep_on_axis();
-    let along = b.slide(b.placement.frames[0][2], b.initial_position(0));
-    b.coordinates.push(along);
+    let displacement = b.slide(b.placement.frames[0][2], b.initial_position(0));
+    b.coordinates.push(displacement);
 }

@@ -1,6 +1,6 @@
-//! The pin: two points stay in one place, in space their axes too. The coordinate is the angle, turns counted. Drawn in the
-//! ground frame it starts at the joint's `position`; given in each body's own frame it is the angle between the two frames
-//! (in the plane between their axes, or the bodies' x axes where there is none) plus `position`.
+//! Revolute joint: two points coincide, in space their axes too. The coordinate is the angle, turns counted. Given in the ground frame,
+//! its initial value is the joint's `position`; given in both body frames, it is the angle between the frames (in the plane between
+//! their axes, or the x axes of the bodies without an axis) plus `position`.
 
 use std::f64::consts::TAU;
 
@@ -11,11 +11,11 @@ use crate::formulation::absolute::spatial::SpatialGeometry;
 pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
     b.coincide();
     let position = b.initial_position(0);
-    let turn = b.angle(offset(b, position));
-    b.coordinates.push(turn);
+    let angle = b.angle(offset(b, position));
+    b.coordinates.push(angle);
 }
 
-/// What to add to φ₁ − φ₀ so that the angle is `position` at the drawn start, or where the given frames are parallel.
+/// Offset of φ₁ − φ₀ for which the angle is `position` in the initial pose, or if the given frames are parallel.
 pub(super) fn offset(b: &JointBuilder<PlanarGeometry, 6>, position: f64) -> f64 {
     if b.placement.in_initial_pose {
         position - b.placement.initial_angle

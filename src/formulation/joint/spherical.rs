@@ -1,4 +1,4 @@
-//! The ball: two points stay in one place. Its coordinate is a quaternion.
+//! Spherical joint: two points coincide. Its coordinate is a quaternion.
 
 use super::JointBuilder;
 use crate::formulation::absolute::spatial::SpatialGeometry;

@@ -1,8 +1,8 @@
-//! The cross: an axis a of `bodies[0]` and an axis b of `bodies[1]` meet in a point at right angles.
+//! Universal joint: an axis a of `bodies[0]` and an axis b of `bodies[1]` intersect at right angles.
 //!
 //! ```text
-//!   about a:  b turns against e₀ and a × e₀ of the first body
-//!   about b:  n₁ of the second body turns against a:  n₁ = cos θ₂ a + sin θ₂ b × a,   so  a·n₁ = cos θ₂,  a·(b × n₁) = −sin θ₂
+//!   about a:  angle of b from e₀ towards a × e₀, both fixed in the first body
+//!   about b:  angle of n₁, fixed in the second body, from a:  n₁ = cos θ₂ a + sin θ₂ b × a,   so  a·n₁ = cos θ₂,  a·(b × n₁) = −sin θ₂
 //! ```
 
 use super::JointBuilder;

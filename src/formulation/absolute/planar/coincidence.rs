@@ -1,4 +1,4 @@
-//! Two points of the plane in one place.
+//! Two coincident points in the plane.
 //!
 //! ```text
 //!   Φ = p₀ − p₁,      γ = −d₀ φ̇₀² + d₁ φ̇₁²,      ∂²(λ·Φ)/∂φ₀² = −λ·d₀,   ∂²(λ·Φ)/∂φ₁² = λ·d₁
@@ -10,7 +10,7 @@ use crate::formulation::absolute::geometry::{self, Gradient};
 use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::model::BodyRef;
 
-/// A pin without its angle.
+/// Coincident points, as in a revolute joint.
 #[derive(Clone, Debug)]
 pub struct PlanarCoincidence {
     points: [PlanarPoint; 2],
@@ -18,7 +18,7 @@ pub struct PlanarCoincidence {
     slots: [Option<u32>; 2],
 }
 
-/// Sign of each side in Φ = p₀ − p₁.
+/// Sign of each point in Φ = p₀ − p₁.
 const SIGN: [f64; 2] = [1.0, -1.0];
 
 impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
@@ -45,11 +45,11 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
     }
 
     fn constraint(&self, poses: &mut PlanarPoses, phi: &mut [f64]) {
-        let mut place = |p: &PlanarPoint| {
+        let mut position = |p: &PlanarPoint| {
             let pose = poses.get(p.body);
             pose.r + pose.to_ground(p.s)
         };
-        let (p0, p1) = (place(&self.points[0]), place(&self.points[1]));
+        let (p0, p1) = (position(&self.points[0]), position(&self.points[1]));
         phi[0] = p0.x - p1.x;
         phi[1] = p0.y - p1.y;
     }
@@ -58,8 +58,8 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
         let mut n = 0;
         for (point, sign) in self.points.iter().zip(SIGN) {
             if point.body.is_some() {
-                let lever = sign * perp(poses.get(point.body).to_ground(point.s));
-                out[n..n + 4].copy_from_slice(&[sign, lever.x, sign, lever.y]);
+                let gradient = sign * perp(poses.get(point.body).to_ground(point.s));
+                out[n..n + 4].copy_from_slice(&[sign, gradient.x, sign, gradient.y]);
                 n += 4;
             }
         }
@@ -69,19 +69,19 @@ impl geometry::CoincidentPoints<6, PlanarGeometry> for PlanarCoincidence {
     fn add_constraint_force(&self, poses: &mut PlanarPoses, lambda: &[f64], out: &mut Gradient<6>) {
         let lambda = Vec2::new(lambda[0], lambda[1]);
         for (side, (point, sign)) in self.points.iter().zip(SIGN).enumerate() {
-            let lever = perp(poses.get(point.body).to_ground(point.s));
+            let gradient = perp(poses.get(point.body).to_ground(point.s));
             out[3 * side] += sign * lambda.x;
             out[3 * side + 1] += sign * lambda.y;
-            out[3 * side + 2] += sign * lambda.dot(&lever);
+            out[3 * side + 2] += sign * lambda.dot(&gradient);
         }
     }
 
     fn acceleration_bias(&self, poses: &mut PlanarPoses, v: &[f64], gamma: &mut [f64]) {
-        let mut inward = |p: &PlanarPoint| {
+        let mut centripetal = |p: &PlanarPoint| {
             let w = twist(v, p.body).w;
             -w * w * poses.get(p.body).to_ground(p.s)
         };
-        let (g0, g1) = (inward(&self.points[0]), inward(&self.points[1]));
+        let (g0, g1) = (centripetal(&self.points[0]), centripetal(&self.points[1]));
         gamma[0] = g0.x - g1.x;
         gamma[1] = g0.y - g1.y;
     }

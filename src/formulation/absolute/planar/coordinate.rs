@@ -1,5 +1,5 @@
-//! One number measured between two bodies: a distance, an angle, a slide. Joint coordinates, prismatic constraint rows and the
-//! lengths of force elements are all of this kind. Each measure c(q) gives its gradient and its Hessian, and with them
+//! Relative coordinates of two bodies in the plane: distance, angle, displacement, height. Joint coordinates, joint constraints and
+//! lengths of force elements are of this kind. Each coordinate c(q) has a gradient and a Hessian:
 //!
 //! ```text
 //!   ċ = g·v,     c̈ = g·a + vᵀ H v,     ∂ċ/∂q = H v,        g = ∂c/∂q,   H = ∂²c/∂q²
@@ -20,14 +20,14 @@ pub type PlanarGradient = geometry::Gradient<6>;
 /// Hessian over two bodies, symmetric.
 pub type PlanarHessian = geometry::Hessian<6>;
 
-/// A measure.
+/// A relative coordinate of two bodies in the plane.
 #[derive(Clone, Debug)]
 pub enum PlanarCoordinate {
     /// Distance of two points.
     Distance(PlanarDistance),
-    /// Angle of the second body against the first.
+    /// Angle of the second body relative to the first.
     Angle(PlanarAngle),
-    /// Travel of a point along a direction of the first body.
+    /// Displacement of a point along a direction fixed in the first body.
     Slide(PlanarSlide),
     /// Height of a point above a smooth outline of the first body.
     Height(Box<PlanarHeight>),
@@ -103,18 +103,18 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
 
 /// Distance between a point of each body: c = |p₁ − p₀|.
 ///
-/// Two points in the same place (closer than `tiny`) have no direction between them: gradient and Hessian are then zero, so
-/// that a force along the line vanishes there instead of turning into NaN.
+/// Gradient and Hessian of coincident points (closer than `coincidence_distance`) are zero, so that a force along the line vanishes
+/// instead of becoming NaN.
 #[derive(Clone, Debug)]
 pub struct PlanarDistance {
     /// The points.
     pub points: [PlanarPoint; 2],
-    /// Below this distance there is no direction (m).
+    /// Distance below which the points coincide (m).
     pub coincidence_distance: f64,
 }
 
 impl PlanarDistance {
-    /// Levers d₀, d₁ and the difference p₁ − p₀.
+    /// d₀, d₁ and p₁ − p₀.
     #[inline]
     fn difference(&self, poses: &mut PlanarPoses) -> (Vec2, Vec2, Vec2) {
         let (pose0, pose1) = (
@@ -153,7 +153,7 @@ impl PlanarDistance {
         h
     }
 
-    /// Where the points coincide: the rows ∂(p₁ − p₀)/∂q, else nothing.
+    /// ∂(p₁ − p₀)/∂q if the points coincide, by rows.
     pub fn coincidence_gradients(&self, poses: &mut PlanarPoses) -> Option<[PlanarGradient; 2]> {
         let (d0, d1, e) = self.difference(poses);
         (e.norm() < self.coincidence_distance).then(|| {
@@ -171,7 +171,7 @@ fn along(u: Vec2, d0: Vec2, d1: Vec2) -> PlanarGradient {
     [-u.x, -u.y, -u.dot(&perp(d0)), u.x, u.y, u.dot(&perp(d1))]
 }
 
-/// Angle of the second body against the first: c = φ₁ − φ₀ + offset, continuous over turns.
+/// Angle of the second body relative to the first: c = φ₁ − φ₀ + offset, turns included.
 #[derive(Clone, Debug)]
 pub struct PlanarAngle {
     /// The bodies.
@@ -181,7 +181,7 @@ pub struct PlanarAngle {
 }
 
 impl PlanarAngle {
-    /// The gradient, the same everywhere.
+    /// The constant gradient.
     pub const GRADIENT: PlanarGradient = [0.0, 0.0, -1.0, 0.0, 0.0, 1.0];
 
     #[inline]
@@ -191,13 +191,13 @@ impl PlanarAngle {
     }
 }
 
-/// Travel of a point of the second body along a direction b fixed in the first:
+/// Displacement of a point of the second body along a direction b fixed in the first:
 ///
 /// ```text
 ///   c = b·(p₁ − r₀) + offset,     b = R₀ b₀
 /// ```
 ///
-/// A point p₀ of the first body enters through the offset alone, since b·(p₀ − r₀) does not change.
+/// A reference point p₀ of the first body enters through the offset, since b·(p₀ − r₀) is constant.
 #[derive(Clone, Debug)]
 pub struct PlanarSlide {
     /// The first body.
@@ -255,31 +255,31 @@ impl PlanarSlide {
         h
     }
 
-    /// Whether H can have an entry at (i, j).
+    /// Whether `H[i][j]` can differ from zero.
     pub fn has_curvature(i: usize, j: usize) -> bool {
         i == 2 || j == 2 || (i == 5 && j == 5)
     }
 }
 
-/// Height of a point of the second body above a smooth outline of the first, along the outline's normal at the nearest place:
+/// Height of a point of the second body above a smooth outline of the first, along the normal at the nearest point:
 ///
 /// ```text
 ///   c = h(x),     x = R₀ᵀ(p₁ − r₀),     ∇h = n,     ∇∇h = k t tᵀ
 /// ```
 ///
-/// So its gradient is that of a slide along n, and its Hessian that of this slide and what the turning of n adds.
+/// Its gradient is that of the displacement along n; its Hessian is that of this displacement plus the rotation of n.
 #[derive(Clone, Debug)]
 pub struct PlanarHeight {
     /// The first body.
     pub body: BodyRef,
-    /// Seen from its centre of mass, in its axes.
+    /// Relative to its centre of mass, in its axes.
     pub outline: SmoothCurve,
     /// The point of the second body.
     pub point: PlanarPoint,
 }
 
 impl PlanarHeight {
-    /// h, and n with its derivatives by x.
+    /// h, and n with its derivatives ∂n/∂x.
     fn nearest(&self, poses: &mut PlanarPoses) -> (f64, [Dual<2>; 2]) {
         let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
         let e = pose1.r - pose0.r + pose1.to_ground(self.point.s);
@@ -308,16 +308,20 @@ impl PlanarHeight {
     fn hessian(&self, poses: &mut PlanarPoses) -> PlanarHessian {
         let (_, normal) = self.nearest(poses);
         let mut h = (self.slide(Vec2::new(normal[0].x, normal[1].x))).hessian(poses);
-        // x by q: what slides along the axes of the first body do.
+        // ∂x/∂q: gradients of the displacements along the axes of the first body.
         let by_q = [Vec2::x(), Vec2::y()].map(|axis| self.slide(axis).value(poses).1);
         for a in 0..2 {
             for b in 0..2 {
-                let bend = normal[a].q[b];
-                // In the middle of a circle of curvature there is no nearest place: no bend is better than an infinite one.
-                let bend = if bend.is_finite() { bend } else { 0.0 };
+                let curvature = normal[a].q[b];
+                // The centre of curvature has no nearest point: zero is better than infinity.
+                let curvature = if curvature.is_finite() {
+                    curvature
+                } else {
+                    0.0
+                };
                 for i in 0..6 {
                     for j in 0..6 {
-                        h[i][j] += bend * by_q[a][i] * by_q[b][j];
+                        h[i][j] += curvature * by_q[a][i] * by_q[b][j];
                     }
                 }
             }
@@ -332,7 +336,7 @@ mod tests {
     use crate::formulation::absolute::geometry::RelativeCoordinate as _;
     use crate::linalg::random::Random;
 
-    fn measures() -> Vec<PlanarCoordinate> {
+    fn coordinates() -> Vec<PlanarCoordinate> {
         let point = |body, x, y| PlanarPoint {
             body,
             s: Vec2::new(x, y),
@@ -366,32 +370,35 @@ mod tests {
     }
 
     #[test]
-    fn gradients_and_hessians_are_the_differences_of_what_they_derive() {
+    fn gradients_and_hessians_agree_with_differences() {
         let mut random = Random::new(7);
-        for measure in measures() {
+        for coordinate in coordinates() {
             for _ in 0..5 {
                 let q: Vec<f64> = (0..6).map(|_| 2.0 * random.signed()).collect();
-                let (_, g) = measure.value(&mut PlanarPoses::new(&q));
-                let h = measure.hessian(&mut PlanarPoses::new(&q));
-                for (side, body) in measure.bodies().iter().enumerate() {
+                let (_, g) = coordinate.value(&mut PlanarPoses::new(&q));
+                let h = coordinate.hessian(&mut PlanarPoses::new(&q));
+                for (side, body) in coordinate.bodies().iter().enumerate() {
                     let Some(b) = *body else { continue };
                     for k in 0..3 {
                         let (at, c) = (3 * b + k, 3 * side + k);
-                        let moved = |x: f64| {
+                        let displaced = |x: f64| {
                             let mut q = q.clone();
                             q[at] += x;
-                            measure.value(&mut PlanarPoses::new(&q))
+                            coordinate.value(&mut PlanarPoses::new(&q))
                         };
-                        let slope = difference(|x| moved(x).0);
-                        assert!((slope - g[c]).abs() < TOLERANCE, "{measure:?} gradient {c}");
+                        let slope = difference(|x| displaced(x).0);
+                        assert!(
+                            (slope - g[c]).abs() < TOLERANCE,
+                            "{coordinate:?} gradient {c}"
+                        );
                         for r in 0..6 {
-                            let slope = difference(|x| moved(x).1[r]);
+                            let slope = difference(|x| displaced(x).1[r]);
                             assert!(
                                 (slope - h[r][c]).abs() < 10.0 * TOLERANCE,
-                                "{measure:?} hessian {r} {c}: {slope} {}",
+                                "{coordinate:?} hessian {r} {c}: {slope} {}",
                                 h[r][c]
                             );
-                            assert!(h[r][c] == 0.0 || measure.has_curvature(r, c));
+                            assert!(h[r][c] == 0.0 || coordinate.has_curvature(r, c));
                         }
                     }
                 }
@@ -400,10 +407,10 @@ mod tests {
     }
 
     #[test]
-    fn the_short_form_of_the_curvature_of_a_slide_is_the_quadratic_form_of_its_hessian() {
+    fn curvature_of_a_slide_is_the_quadratic_form_of_its_hessian() {
         let mut random = Random::new(3);
-        for measure in measures() {
-            let PlanarCoordinate::Slide(slide) = &measure else {
+        for coordinate in coordinates() {
+            let PlanarCoordinate::Slide(slide) = &coordinate else {
                 continue;
             };
             let q: Vec<f64> = (0..6).map(|_| random.signed()).collect();
@@ -415,8 +422,8 @@ mod tests {
     }
 
     #[test]
-    fn points_in_one_place_have_no_direction_and_no_nan() {
-        let line = PlanarDistance {
+    fn coincident_points_have_zero_gradient() {
+        let distance = PlanarDistance {
             points: [PlanarPoint {
                 body: Some(0),
                 s: Vec2::new(1.0, 0.0),
@@ -424,11 +431,12 @@ mod tests {
             coincidence_distance: 1e-12,
         };
         let q = [0.3, 0.4, 0.5];
-        let (length, g) = line.value(&mut PlanarPoses::new(&q));
+        let (length, g) = distance.value(&mut PlanarPoses::new(&q));
         assert_eq!((length, g), (0.0, [0.0; 6]));
-        assert_eq!(line.hessian(&mut PlanarPoses::new(&q)), [[0.0; 6]; 6]);
+        assert_eq!(distance.hessian(&mut PlanarPoses::new(&q)), [[0.0; 6]; 6]);
         assert!(
-            line.coincidence_gradients(&mut PlanarPoses::new(&q))
+            distance
+                .coincidence_gradients(&mut PlanarPoses::new(&q))
                 .is_some()
         );
     }

@@ -1,4 +1,4 @@
-//! Small models built in code, for the tests of this formulation.
+//! Small planar models built in code, for tests.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -66,7 +66,7 @@ pub fn body(name: &str, mass: f64, inertia: f64, position: [f64; 2], angle: f64)
     }
 }
 
-/// A joint drawn in the ground frame.
+/// A joint given in the ground frame.
 pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64; 2]) -> Joint {
     Joint {
         name: format!("joint_at_{}_{}", point[0], point[1]),
@@ -125,7 +125,7 @@ pub fn actuator(on: ForceApplication, effort: f64) -> Force {
     }
 }
 
-/// Runs the checker at random points, off the constraints too.
+/// Checks derivatives at random points that do not satisfy the constraints.
 pub fn check_at_random(model: &Model) {
     let cx = EvaluationContext {
         t: 0.3,
@@ -151,7 +151,7 @@ pub fn check_at_random(model: &Model) {
     }
 }
 
-/// Accelerations and multipliers of a state, by a dense solution of the saddle-point equations.
+/// Accelerations and multipliers of the initial state, by dense solution of the saddle-point equations.
 pub struct Solved {
     pub system: PlanarAbsolute,
     pub q: Vec<f64>,
@@ -161,7 +161,7 @@ pub struct Solved {
 }
 
 impl Solved {
-    /// At the model's start.
+    /// Solves at the initial state of the model.
     pub fn new(model: &Model) -> Self {
         let system = PlanarAbsolute::new(model).unwrap();
         let size = system.dimensions();

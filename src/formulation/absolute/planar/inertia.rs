@@ -7,12 +7,12 @@ use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::formulation::driven_value::{DrivenValue, DrivenValues};
 use crate::model::{Model, Target};
 
-/// m and I of a body.
+/// Mass and moment of inertia of a body.
 #[derive(Clone, Debug)]
 pub struct PlanarInertia {
     mass: DrivenValue,
     inertia: DrivenValue,
-    /// The diagonal.
+    /// Slots of the diagonal.
     slots: [u32; 3],
 }
 

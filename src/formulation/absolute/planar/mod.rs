@@ -1,5 +1,5 @@
-//! Absolute coordinates in the plane: (x, y, angle) of each body's centre of mass. They are a vector, so `retract` is addition,
-//! and the angle counts its own turns.
+//! Planar absolute coordinates: (x, y, angle) of each body's centre of mass. They form a vector space: `retract` is addition, and
+//! the angle includes its turns.
 
 pub mod coincidence;
 pub mod coordinate;
@@ -14,11 +14,11 @@ use super::geometry::{Geometry, PointMotion, Wrench};
 use crate::model::{self, BodyRef, Model};
 use pose::{PlanarPoint, PlanarPose, PlanarPoses, Vec2, perp, twist};
 
-/// The plane.
+/// Planar geometry.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanarGeometry;
 
-/// The first two of three.
+/// The first two components.
 #[inline]
 pub fn planar_part(x: [f64; 3]) -> Vec2 {
     Vec2::new(x[0], x[1])
@@ -66,11 +66,11 @@ impl Geometry<6> for PlanarGeometry {
     fn motion(poses: &mut PlanarPoses, point: &PlanarPoint, v: &[f64], a: &[f64]) -> PointMotion {
         let pose = poses.get(point.body);
         let d = pose.to_ground(point.s);
-        let deep = |x: Vec2| [x.x, x.y, 0.0];
+        let spatial = |x: Vec2| [x.x, x.y, 0.0];
         PointMotion {
-            position: deep(pose.r + d),
-            velocity: deep(point.velocity(d, v)),
-            acceleration: deep(point.acceleration(d, v, a)),
+            position: spatial(pose.r + d),
+            velocity: spatial(point.velocity(d, v)),
+            acceleration: spatial(point.acceleration(d, v, a)),
             angle: pose.angle,
             angular_velocity: [0.0, 0.0, twist(v, point.body).w],
             angular_acceleration: [0.0, 0.0, twist(a, point.body).w],

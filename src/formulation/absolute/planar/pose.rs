@@ -1,11 +1,11 @@
-//! Where bodies are in the plane, and points fixed in them.
+//! Poses of bodies in the plane, and points fixed in them.
 //!
 //! ```text
 //!   p = r + d,   d = R(φ) s,     ṗ = ṙ + φ̇ d⊥,     p̈ = r̈ + φ̈ d⊥ − φ̇² d,      (x, y)⊥ = (−y, x)
 //! ```
 //!
-//! with r the centre of mass, φ the angle and s the point seen from the centre of mass in body axes. The ground is a
-//! body that never moves, its centre of mass at the origin.
+//! with r the centre of mass, φ the angle and s the point relative to the centre of mass in body axes. The ground is a body at rest
+//! with its centre of mass at the origin.
 
 use nalgebra::Vector2;
 
@@ -14,18 +14,18 @@ use crate::model::BodyRef;
 /// A vector of the plane.
 pub type Vec2 = Vector2<f64>;
 
-/// A quarter turn to the left.
+/// d⊥: d rotated by +90°.
 #[inline]
 pub fn perp(d: Vec2) -> Vec2 {
     Vec2::new(-d.y, d.x)
 }
 
-/// Place and direction of a body.
+/// Position and orientation of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanarPose {
     /// Centre of mass, ground frame.
     pub r: Vec2,
-    /// Angle, continuous over turns.
+    /// Angle, turns included.
     pub angle: f64,
     /// Its cosine.
     pub cos: f64,
@@ -42,7 +42,7 @@ impl PlanarPose {
         sin: 0.0,
     };
 
-    /// From coordinates.
+    /// The pose with these coordinates.
     #[inline]
     pub fn new(x: f64, y: f64, angle: f64) -> Self {
         let (sin, cos) = angle.sin_cos();
@@ -54,7 +54,7 @@ impl PlanarPose {
         }
     }
 
-    /// A vector of body axes in ground axes: R s.
+    /// R s: from body axes to ground axes.
     #[inline]
     pub fn to_ground(&self, s: Vec2) -> Vec2 {
         Vec2::new(
@@ -63,7 +63,7 @@ impl PlanarPose {
         )
     }
 
-    /// A vector of ground axes in body axes: Rᵀ d.
+    /// Rᵀ d: from ground axes to body axes.
     #[inline]
     pub fn to_body(&self, d: Vec2) -> Vec2 {
         Vec2::new(
@@ -73,7 +73,7 @@ impl PlanarPose {
     }
 }
 
-/// Rates (or accelerations) of a body: of its centre of mass and of its angle.
+/// Velocity (or acceleration) of a body: of its centre of mass and of its angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanarTwist {
     /// m/s (m/s²)
@@ -97,11 +97,11 @@ pub fn twist(v: &[f64], body: BodyRef) -> PlanarTwist {
     }
 }
 
-/// Number of poses remembered, a power of two.
+/// Number of cached poses, a power of two.
 const CACHED_POSES: usize = 4;
 
-/// The poses of one configuration, worked out when asked for. The last few are remembered, so that neighbours in a chain
-/// share one sine and cosine without any memory of their own.
+/// Poses of one configuration, computed when needed. The last few are cached, so that neighbours in a chain share one sine and
+/// cosine without a table of all bodies.
 pub struct PlanarPoses<'a> {
     q: &'a [f64],
     keys: [usize; CACHED_POSES],
@@ -109,7 +109,7 @@ pub struct PlanarPoses<'a> {
 }
 
 impl<'a> PlanarPoses<'a> {
-    /// Of the coordinates `q`.
+    /// Poses of the coordinates `q`.
     #[inline]
     pub fn new(q: &'a [f64]) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl<'a> PlanarPoses<'a> {
         }
     }
 
-    /// The pose of a body.
+    /// Pose of a body.
     #[inline]
     pub fn get(&mut self, body: BodyRef) -> PlanarPose {
         let Some(b) = body else {
@@ -139,7 +139,7 @@ impl<'a> PlanarPoses<'a> {
 pub struct PlanarPoint {
     /// Its body.
     pub body: BodyRef,
-    /// From the centre of mass, body axes (ground: from the origin).
+    /// Relative to the centre of mass, in body axes (ground: to the origin).
     pub s: Vec2,
 }
 
@@ -147,15 +147,15 @@ impl PlanarPoint {
     /// Its velocity in ground axes, `d` = R s.
     #[inline]
     pub fn velocity(&self, d: Vec2, v: &[f64]) -> Vec2 {
-        let rate = twist(v, self.body);
-        rate.v + rate.w * perp(d)
+        let velocity = twist(v, self.body);
+        velocity.v + velocity.w * perp(d)
     }
 
     /// Its acceleration in ground axes, `d` = R s.
     #[inline]
     pub fn acceleration(&self, d: Vec2, v: &[f64], a: &[f64]) -> Vec2 {
-        let (rate, acc) = (twist(v, self.body), twist(a, self.body));
-        acc.v + acc.w * perp(d) - rate.w * rate.w * d
+        let (velocity, acc) = (twist(v, self.body), twist(a, self.body));
+        acc.v + acc.w * perp(d) - velocity.w * velocity.w * d
     }
 }
 
@@ -164,18 +164,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembered_poses_are_the_same_as_fresh_ones() {
+    fn cached_poses_equal_computed_ones() {
         let q: Vec<f64> = (0..60).map(|i| 0.37 * i as f64).collect();
         let mut poses = PlanarPoses::new(&q);
         for b in [0, 1, 0, 4, 8, 4, 0, 19, 3, 19] {
-            let fresh = PlanarPose::new(q[3 * b], q[3 * b + 1], q[3 * b + 2]);
-            assert_eq!(poses.get(Some(b)), fresh, "body {b}");
+            let computed = PlanarPose::new(q[3 * b], q[3 * b + 1], q[3 * b + 2]);
+            assert_eq!(poses.get(Some(b)), computed, "body {b}");
         }
         assert_eq!(poses.get(None), PlanarPose::GROUND);
     }
 
     #[test]
-    fn turning_back_undoes_turning() {
+    fn to_body_is_the_inverse_of_to_ground() {
         let pose = PlanarPose::new(1.0, 2.0, 0.7);
         let s = Vec2::new(0.3, -0.4);
         assert!((pose.to_body(pose.to_ground(s)) - s).norm() < 1e-15);

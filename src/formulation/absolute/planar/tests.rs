@@ -1,4 +1,4 @@
-//! The whole formulation: pattern, norm, energy, quantities and physics without an integrator.
+//! Planar absolute coordinates: sparsity, norm, energy, quantities and reaction forces without an integrator.
 
 use super::example::*;
 use super::planar_part as plane;
@@ -31,7 +31,7 @@ fn fields(joint: usize) -> [Quantity; 3] {
 }
 
 #[test]
-fn a_horizontal_bar_let_go_carries_a_quarter_of_its_weight_at_the_pin() {
+fn a_released_horizontal_bar_loads_its_pin_with_a_quarter_of_its_weight() {
     // Uniform bar on a pin: α = −3g/(2l), so the pin carries m g − m (l/2) 3g/(2l) = m g/4.
     let (m, l) = (2.0, 1.5);
     let bar = body("bar", m, m * l * l / 12.0, [l / 2.0, 0.0], 0.0);
@@ -49,7 +49,7 @@ fn a_horizontal_bar_let_go_carries_a_quarter_of_its_weight_at_the_pin() {
 }
 
 #[test]
-fn a_swinging_pendulum_pulls_with_weight_and_centripetal_force() {
+fn a_pendulum_loads_its_pin_with_weight_and_centripetal_force() {
     // At the bottom with speed w: the rod carries m (g + w² l).
     let (m, l, w) = (3.0, 0.7, 4.0);
     let mut bob = body("bob", m, 0.0, [0.0, -l], 0.0);
@@ -67,7 +67,7 @@ fn a_swinging_pendulum_pulls_with_weight_and_centripetal_force() {
 }
 
 #[test]
-fn a_beam_on_two_supports_shares_its_weight_by_the_levers() {
+fn a_beam_on_two_supports_has_the_static_reactions() {
     // Pin at 0, roller (a massless block that slides along x and carries a pin) at 4; centre of mass at 1.
     let (m, l, c) = (10.0, 4.0, 1.0);
     let beam = body("beam", m, 3.0, [c, 0.0], 0.0);
@@ -84,7 +84,7 @@ fn a_beam_on_two_supports_shares_its_weight_by_the_levers() {
     ));
     close(solved.get(fields(0)[1]), m * G * (l - c) / l);
     close(solved.get(fields(2)[1]), m * G * c / l);
-    // The ground carries the block, the block carries the beam, and nobody turns.
+    // The block passes the reaction of the beam to the ground; nothing rotates.
     close(solved.get(fields(1)[1]), m * G * c / l);
     close(solved.get(fields(1)[2]), 0.0);
     for a in &solved.a {
@@ -93,7 +93,7 @@ fn a_beam_on_two_supports_shares_its_weight_by_the_levers() {
 }
 
 #[test]
-fn a_slide_carries_the_moment_of_an_eccentric_weight_on_an_incline() {
+fn a_prismatic_joint_on_an_incline_carries_the_moment_of_an_eccentric_weight() {
     // Axis at 30 degrees; joint point 0.2 from the centre of mass along the axis and 0.1 across.
     let (m, phi) = (2.0, std::f64::consts::FRAC_PI_6);
     let (t, n) = (
@@ -196,12 +196,12 @@ fn linkage() -> crate::model::Model {
 }
 
 #[test]
-fn every_derivative_of_a_whole_linkage_is_exact() {
+fn derivatives_of_a_linkage_agree_with_differences() {
     check_at_random(&linkage());
 }
 
 #[test]
-fn every_derivative_is_exact_when_numbers_are_inputs_and_parameters() {
+fn derivatives_agree_with_differences_for_inputs_and_parameters() {
     let mut model = linkage();
     let targets = [
         Target::BodyMass(0),
@@ -235,8 +235,8 @@ fn every_derivative_is_exact_when_numbers_are_inputs_and_parameters() {
 }
 
 #[test]
-fn reactions_balance_every_body() {
-    // Newton-Euler for each body on its own: forces of joints as reported, of elements, weight.
+fn reaction_forces_satisfy_newton_euler_for_each_body() {
+    // Newton-Euler equations of each body: reported reaction forces, element forces, weight.
     let mut model = linkage();
     model.forces.truncate(2);
     let solved = Solved::new(&model);
@@ -252,7 +252,7 @@ fn reactions_balance_every_body() {
             let Some(side) = joint.bodies.iter().position(|&x| x == Some(b)) else {
                 continue;
             };
-            // What bodies[1] feels, bodies[0] feels the other way round, at the same place.
+            // The opposite force acts on bodies[0] at the same point.
             let sign = if side == 1 { 1.0 } else { -1.0 };
             let [fx, fy, mz] = fields(k).map(|f| solved.get(f));
             let f = sign * Vec2::new(fx, fy);
@@ -290,7 +290,7 @@ fn reactions_balance_every_body() {
 }
 
 #[test]
-fn positions_speeds_and_accelerations_are_derivatives_of_each_other() {
+fn quantities_of_velocity_and_acceleration_are_time_derivatives() {
     let model = linkage();
     let solved = Solved::new(&model);
     let n = solved.q.len();
@@ -348,7 +348,7 @@ fn positions_speeds_and_accelerations_are_derivatives_of_each_other() {
 }
 
 #[test]
-fn the_start_is_the_pose_as_written_whichever_frame_it_is_written_in() {
+fn the_initial_state_does_not_depend_on_the_centre_of_mass_offset() {
     let mut model = linkage();
     let solved = Solved::new(&model);
     let at_start = |field| solved.get(Quantity::Body(0, field));
@@ -367,7 +367,7 @@ fn the_start_is_the_pose_as_written_whichever_frame_it_is_written_in() {
 }
 
 #[test]
-fn quantities_of_others_are_not_a_number_and_directions_out_of_the_plane_are_zero() {
+fn components_out_of_the_plane_are_zero_and_foreign_quantities_nan() {
     let solved = Solved::new(&linkage());
     assert!(solved.get(Quantity::Time).is_nan());
     assert!(solved.get(Quantity::Energy(EnergyField::Total)).is_nan());
@@ -381,7 +381,7 @@ fn quantities_of_others_are_not_a_number_and_directions_out_of_the_plane_are_zer
 }
 
 #[test]
-fn rows_and_coordinates_carry_the_names_of_their_elements() {
+fn constraints_and_coordinates_have_the_names_of_their_elements() {
     let system = PlanarAbsolute::new(&linkage()).unwrap();
     assert_eq!(system.coordinate_name(0), "crank.x");
     assert_eq!(system.coordinate_name(11), "swing.angle");
@@ -393,7 +393,7 @@ fn rows_and_coordinates_carry_the_names_of_their_elements() {
 }
 
 #[test]
-fn the_norm_is_the_mean_displacement_of_the_bodies_over_the_length() {
+fn the_norm_is_the_mean_displacement_relative_to_the_length() {
     let bodies = vec![
         body("a", 2.0, 0.5, [0.0, 0.0], 0.0),
         body("massless", 0.0, 0.0, [0.0, 0.0], 0.0),
@@ -407,7 +407,7 @@ fn the_norm_is_the_mean_displacement_of_the_bodies_over_the_length() {
 }
 
 #[test]
-fn the_norm_does_not_see_the_unit_of_length() {
+fn the_norm_does_not_depend_on_the_unit_of_length() {
     let in_metres = linkage();
     let mut in_millimetres = in_metres.clone();
     for body in &mut in_millimetres.bodies {
@@ -432,7 +432,7 @@ fn the_norm_does_not_see_the_unit_of_length() {
 }
 
 #[test]
-fn damping_is_seen_in_the_character() {
+fn damping_is_a_property_of_the_system() {
     let with = |damping: f64| {
         let bodies = vec![body("a", 1.0, 1.0, [1.0, 0.0], 0.0)];
         let force = spring([None, Some(0)], [[0.0; 2]; 2], [10.0, damping, 0.5]);
@@ -454,7 +454,7 @@ fn damping_is_seen_in_the_character() {
 }
 
 #[test]
-fn every_formulation_is_there() {
+fn every_formulation_can_be_built() {
     let mut model = linkage();
     assert!(build(&model).is_ok());
     for formulation in [
@@ -475,7 +475,7 @@ fn every_formulation_is_there() {
 }
 
 #[test]
-fn degenerate_elements_are_refused_with_their_place() {
+fn degenerate_elements_are_errors_with_a_text_position() {
     let refused = |change: &dyn Fn(&mut crate::model::Model)| {
         let mut model = linkage();
         change(&mut model);

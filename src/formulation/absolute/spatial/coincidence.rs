@@ -1,4 +1,4 @@
-//! Two points of space in one place: the ball.
+//! Two coincident points in space, as in a spherical joint.
 //!
 //! ```text
 //!   Φ = p₀ − p₁,     G₀ = [I, −R₀ s₀~],     γ = R₀ (ω₀ × (ω₀ × s₀)) − R₁ (..),
@@ -12,7 +12,7 @@ use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::linalg::rotation::{Vec3, cross};
 use crate::model::BodyRef;
 
-/// A ball.
+/// Coincident points, as in a spherical joint.
 #[derive(Clone, Debug)]
 pub struct SpatialCoincidence {
     points: [SpatialPoint; 2],
@@ -20,7 +20,7 @@ pub struct SpatialCoincidence {
     slots: [Option<[u32; 9]>; 2],
 }
 
-/// Sign of each side in Φ = p₀ − p₁.
+/// Sign of each point in Φ = p₀ − p₁.
 const SIGN: [f64; 2] = [1.0, -1.0];
 
 impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
@@ -52,23 +52,23 @@ impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
     }
 
     fn constraint(&self, poses: &mut SpatialPoses, phi: &mut [f64]) {
-        let mut place = |p: &SpatialPoint| {
+        let mut position = |p: &SpatialPoint| {
             let pose = poses.get(p.body);
             pose.r + pose.to_ground(&p.s)
         };
-        let open = place(&self.points[0]) - place(&self.points[1]);
-        phi[..3].copy_from_slice(open.as_slice());
+        let gap = position(&self.points[0]) - position(&self.points[1]);
+        phi[..3].copy_from_slice(gap.as_slice());
     }
 
     fn jacobian(&self, poses: &mut SpatialPoses, out: &mut [f64]) -> usize {
         let mut n = 0;
         for (point, sign) in self.points.iter().zip(SIGN) {
             if point.body.is_some() {
-                let lever = -sign * poses.get(point.body).rotation * cross(&point.s);
+                let gradient = -sign * poses.get(point.body).rotation * cross(&point.s);
                 for row in 0..3 {
                     out[n] = sign;
                     for k in 0..3 {
-                        out[n + 1 + k] = lever[(row, k)];
+                        out[n + 1 + k] = gradient[(row, k)];
                     }
                     n += 4;
                 }
@@ -94,11 +94,11 @@ impl geometry::CoincidentPoints<12, SpatialGeometry> for SpatialCoincidence {
     }
 
     fn acceleration_bias(&self, poses: &mut SpatialPoses, v: &[f64], gamma: &mut [f64]) {
-        let mut inward = |p: &SpatialPoint| {
+        let mut centripetal = |p: &SpatialPoint| {
             let w = twist(v, p.body).w;
             poses.get(p.body).to_ground(&w.cross(&w.cross(&p.s)))
         };
-        let difference = inward(&self.points[0]) - inward(&self.points[1]);
+        let difference = centripetal(&self.points[0]) - centripetal(&self.points[1]);
         gamma[..3].copy_from_slice(difference.as_slice());
     }
 

@@ -1,11 +1,11 @@
-//! Measures of space: a distance, a slide, the product of two directions, an angle. Each gives its gradient and the change of
-//! its gradient over the twelve coordinates (ṙ, ω of the first body, then of the second).
+//! Relative coordinates of two bodies in space: distance, displacement, product of two directions, angle. Each has a gradient and its
+//! derivative over the twelve velocities (ṙ, ω of the first body, then of the second).
 //!
 //! ```text
-//!   line   c = |p₁ − p₀|                   g = Eᵀ u,  E = ∂(p₁ − p₀)/∂w,  u along the line
-//!   slide  c = A·(p₁ − r₀),  A = R₀ a      g = [−A, a × e | A, s₁ × R₁ᵀA],  e = R₀ᵀ(p₁ − r₀)
-//!   dot    c = (R₀ a)·(R₁ b)               g = [0, a × R₀ᵀR₁ b | 0, b × R₁ᵀR₀ a]
-//!   angle  c = atan2(sine, cosine)         of two dots
+//!   distance           c = |p₁ − p₀|                   g = Eᵀ u,  E = ∂(p₁ − p₀)/∂w,  u along the line
+//!   slide              c = A·(p₁ − r₀),  A = R₀ a      g = [−A, a × e | A, s₁ × R₁ᵀA],  e = R₀ᵀ(p₁ − r₀)
+//!   direction product  c = (R₀ a)·(R₁ b)               g = [0, a × R₀ᵀR₁ b | 0, b × R₁ᵀR₀ a]
+//!   angle              c = atan2(sine, cosine)         of two direction products
 //! ```
 
 use std::f64::consts::TAU;
@@ -19,25 +19,25 @@ use crate::model::BodyRef;
 /// Gradient over two bodies.
 pub type SpatialGradient = geometry::Gradient<12>;
 
-/// Change of a gradient over two bodies.
+/// Derivative of a gradient over two bodies.
 pub type SpatialHessian = geometry::Hessian<12>;
 
-/// Where the parts of a body's coordinates begin.
+// First index of position and rotation of each body in a gradient.
 const R0: usize = 0;
 const PHI0: usize = 3;
 const R1: usize = 6;
 const PHI1: usize = 9;
 
-/// A measure.
+/// A relative coordinate of two bodies in space.
 #[derive(Clone, Debug)]
 pub enum SpatialCoordinate {
     /// Distance of two points.
     Distance(SpatialDistance),
-    /// Travel of a point along a direction of the first body.
+    /// Displacement of a point along a direction fixed in the first body.
     Slide(SpatialSlide),
-    /// Product of two directions.
+    /// Scalar product of a direction of each body.
     DirectionProduct(DirectionProduct),
-    /// Angle, with its turns.
+    /// Angle about an axis, turns included.
     Angle(SpatialAngle),
 }
 
@@ -95,14 +95,14 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     }
 
     fn has_curvature(&self, i: usize, j: usize) -> bool {
-        let turning = |k: usize| k % 6 >= 3;
+        let is_rotation = |k: usize| k % 6 >= 3;
         match self {
             Self::Distance(_) => true,
             Self::Slide(_) => {
                 let first = |k: usize| (PHI0..R1).contains(&k);
-                (turning(i) && turning(j)) || first(i) || first(j)
+                (is_rotation(i) && is_rotation(j)) || first(i) || first(j)
             }
-            Self::DirectionProduct(_) | Self::Angle(_) => turning(i) && turning(j),
+            Self::DirectionProduct(_) | Self::Angle(_) => is_rotation(i) && is_rotation(j),
         }
     }
 
@@ -125,7 +125,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     }
 }
 
-/// Three entries.
+/// Three entries of a gradient.
 #[inline]
 fn block(v: &SpatialGradient, at: usize) -> Vec3 {
     Vec3::new(v[at], v[at + 1], v[at + 2])
@@ -147,17 +147,17 @@ fn put_block(h: &mut SpatialHessian, row: usize, column: usize, block: &Mat3) {
 
 /// Distance between a point of each body: c = |p₁ − p₀|.
 ///
-/// Two points in the same place (closer than `tiny`) have no direction between them: gradient and Hessian are then zero, so
-/// that a force along the line vanishes there instead of turning into NaN.
+/// Gradient and Hessian of coincident points (closer than `coincidence_distance`) are zero, so that a force along the line vanishes
+/// instead of becoming NaN.
 #[derive(Clone, Debug)]
 pub struct SpatialDistance {
     /// The points.
     pub points: [SpatialPoint; 2],
-    /// Below this distance there is no direction (m).
+    /// Distance below which the points coincide (m).
     pub coincidence_distance: f64,
 }
 
-/// Sign of each side in p₁ − p₀.
+/// Sign of each point in p₁ − p₀.
 const SIGN: [f64; 2] = [-1.0, 1.0];
 
 impl SpatialDistance {
@@ -193,7 +193,7 @@ impl SpatialDistance {
         (length, self.along(poses, &(e / length)))
     }
 
-    /// Eᵀ (I − u uᵀ) E / c + the turning of Eᵀ under a fixed u
+    /// Eᵀ (I − u uᵀ) E / c + ∂(Eᵀ u)/∂w with u fixed
     fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
         let e = self.difference(poses);
         let length = e.norm();
@@ -202,9 +202,9 @@ impl SpatialDistance {
             return h;
         }
         let u = e / length;
-        // Two directions across u carry I − u uᵀ.
-        let across = perpendicular(&u);
-        for d in [across, u.cross(&across)] {
+        // I − u uᵀ = d dᵀ + (u × d)(u × d)ᵀ for a unit vector d perpendicular to u.
+        let d = perpendicular(&u);
+        for d in [d, u.cross(&d)] {
             let x = self.along(poses, &d);
             for i in 0..12 {
                 for j in 0..12 {
@@ -229,16 +229,16 @@ impl SpatialDistance {
             return 0.0;
         }
         let u = e / length;
-        let (mut rate, mut inward) = (Vec3::zeros(), Vec3::zeros());
+        let (mut rate, mut centripetal) = (Vec3::zeros(), Vec3::zeros());
         for k in 0..2 {
             let (pose, s) = (poses.get(self.points[k].body), &self.points[k].s);
             let w = block(v, 6 * k + 3);
-            let turning = w.cross(s);
-            rate += SIGN[k] * (block(v, 6 * k) + pose.to_ground(&turning));
-            inward += SIGN[k] * pose.to_ground(&w.cross(&turning));
+            let s_dot = w.cross(s);
+            rate += SIGN[k] * (block(v, 6 * k) + pose.to_ground(&s_dot));
+            centripetal += SIGN[k] * pose.to_ground(&w.cross(&s_dot));
         }
         let along = u.dot(&rate);
-        (rate.norm_squared() - along * along) / length + u.dot(&inward)
+        (rate.norm_squared() - along * along) / length + u.dot(&centripetal)
     }
 
     fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
@@ -247,20 +247,20 @@ impl SpatialDistance {
     }
 }
 
-/// A unit vector at right angles to u: u times the axis along which it is smallest.
+/// A unit vector perpendicular to u: u × the axis of its smallest component.
 pub fn perpendicular(u: &Vec3) -> Vec3 {
     let mut axis = Vec3::zeros();
     axis[u.iamin()] = 1.0;
     u.cross(&axis).normalize()
 }
 
-/// Travel of a point of the second body along a direction a fixed in the first:
+/// Displacement of a point of the second body along a direction a fixed in the first:
 ///
 /// ```text
 ///   c = A·(p₁ − r₀) + offset,     A = R₀ a
 /// ```
 ///
-/// A point p₀ of the first body enters through the offset alone, since A·(p₀ − r₀) does not change.
+/// A reference point p₀ of the first body enters through the offset, since A·(p₀ − r₀) is constant.
 #[derive(Clone, Debug)]
 pub struct SpatialSlide {
     /// The first body.
@@ -321,7 +321,7 @@ impl SpatialSlide {
     }
 }
 
-/// Product of a direction of each body: c = (R₀ a)·(R₁ b).
+/// Scalar product of a direction of each body: c = (R₀ a)·(R₁ b).
 #[derive(Clone, Debug)]
 pub struct DirectionProduct {
     /// The bodies.
@@ -342,7 +342,7 @@ impl DirectionProduct {
         (turned_a.dot(&turned_b), g)
     }
 
-    /// c alone.
+    /// c without its gradient.
     #[inline]
     fn value_only(&self, poses: &mut SpatialPoses) -> f64 {
         let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
@@ -378,7 +378,7 @@ impl DirectionProduct {
     }
 }
 
-/// An angle by its sine and cosine, both products of directions: c = sign atan2(sine, cosine) + offset + whole turns.
+/// Angle by its sine and cosine, both direction products: c = sign atan2(sine, cosine) + offset + whole turns.
 ///
 /// With e, f = n × e fixed in the first body and d in the second, sine = f·d and cosine = e·d give the angle of d about n.
 #[derive(Clone, Debug)]
@@ -387,15 +387,15 @@ pub struct SpatialAngle {
     pub sine: DirectionProduct,
     /// e·d
     pub cosine: DirectionProduct,
-    /// 1, or −1 where it is counted the other way round.
+    /// 1 or −1: sense of rotation.
     pub sign: f64,
     /// rad
     pub offset: f64,
-    /// The stored coordinate that holds the last value, from which the turns are known.
+    /// Index of the stored coordinate with the last value, from which the turns follow.
     pub counter: Option<usize>,
 }
 
-/// The whole turns nearest to an angle.
+/// Multiple of 2π nearest to an angle.
 fn whole_turns(angle: f64) -> f64 {
     TAU * (angle / TAU).round()
 }
@@ -426,9 +426,9 @@ impl SpatialAngle {
         let (c, by_c) = self.cosine.value(poses);
         let (s_dot, c_dot) = (geometry::dot(&by_s, v), geometry::dot(&by_c, v));
         let squared = s * s + c * c;
-        let bent = c * self.sine.curvature(poses, v) - s * self.cosine.curvature(poses, v);
+        let second_order = c * self.sine.curvature(poses, v) - s * self.cosine.curvature(poses, v);
         let mixed = s * c * (c_dot * c_dot - s_dot * s_dot) + (s * s - c * c) * s_dot * c_dot;
-        self.sign * (bent + 2.0 * mixed / squared) / squared
+        self.sign * (second_order + 2.0 * mixed / squared) / squared
     }
 
     /// atan2 has the second derivatives (ss, sc, cc) = (−2sc, s² − c², 2sc)/ρ⁴.
@@ -453,134 +453,4 @@ impl SpatialAngle {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate as _};
-    use crate::linalg::random::Random;
-
-    fn measures() -> Vec<SpatialCoordinate> {
-        let mut random = Random::new(5);
-        let mut vector = || Vec3::new(random.signed(), random.signed(), random.signed());
-        let mut all = Vec::new();
-        for (i, j) in [(Some(0), Some(1)), (None, Some(1)), (Some(1), None)] {
-            let points = [
-                SpatialPoint {
-                    body: i,
-                    s: vector(),
-                },
-                SpatialPoint {
-                    body: j,
-                    s: vector(),
-                },
-            ];
-            all.push(SpatialCoordinate::Distance(SpatialDistance {
-                points,
-                coincidence_distance: 1e-12,
-            }));
-            all.push(SpatialCoordinate::Slide(SpatialSlide {
-                body: i,
-                direction: vector().normalize(),
-                point: points[1],
-                offset: 0.4,
-            }));
-            let dot = |a: Vec3, b: Vec3| DirectionProduct {
-                bodies: [i, j],
-                directions: [a, b],
-            };
-            let (n, d) = (vector().normalize(), vector().normalize());
-            all.push(SpatialCoordinate::DirectionProduct(dot(n, d)));
-            let e = n.cross(&vector()).normalize();
-            all.push(SpatialCoordinate::Angle(SpatialAngle {
-                sine: dot(n.cross(&e), d),
-                cosine: dot(e, d),
-                sign: -1.0,
-                offset: 0.3,
-                counter: None,
-            }));
-        }
-        all
-    }
-
-    fn difference(f: impl Fn(f64) -> f64) -> f64 {
-        let e = 1e-3;
-        (8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * e)
-    }
-
-    #[test]
-    fn gradients_and_their_changes_are_the_differences_of_what_they_derive() {
-        // Fourth-order differences with e = 1e-3: truncation 1e-12, rounding 1e-13; angles whose direction nearly vanishes
-        // from their plane have derivatives up to 1e4 times larger.
-        let mut random = Random::new(7);
-        for measure in measures() {
-            for _ in 0..5 {
-                let mut q: Vec<f64> = (0..14).map(|_| 2.0 * random.signed()).collect();
-                for b in 0..2 {
-                    let turned = crate::linalg::rotation::normalized(&std::array::from_fn(|k| {
-                        q[7 * b + 3 + k]
-                    }));
-                    q[7 * b + 3..7 * b + 7].copy_from_slice(&turned);
-                }
-                let (_, g) = measure.value(&mut SpatialPoses::new(&q));
-                let h = measure.hessian(&mut SpatialPoses::new(&q));
-                let size = h.iter().flatten().fold(1.0_f64, |m, x| m.max(x.abs()));
-                let v: SpatialGradient = std::array::from_fn(|_| random.signed());
-                let apart =
-                    measure.curvature(&mut SpatialPoses::new(&q), &v) - geometry::quadratic(&h, &v);
-                // Rounding of a hundred products.
-                assert!(apart.abs() < 1e-13 * size, "{measure:?} {apart:e}");
-                for (side, body) in measure.bodies().iter().enumerate() {
-                    let Some(b) = *body else { continue };
-                    for k in 0..6 {
-                        let c = 6 * side + k;
-                        let moved = |x: f64| {
-                            let (mut w, mut moved) = ([0.0; 6], q.clone());
-                            w[k] = x;
-                            SpatialGeometry::retract(
-                                &q[7 * b..7 * b + 7],
-                                &w,
-                                &mut moved[7 * b..7 * b + 7],
-                            );
-                            measure.value(&mut SpatialPoses::new(&moved))
-                        };
-                        let tolerance = 1e-10 * size * size;
-                        let slope = difference(|x| moved(x).0);
-                        assert!(
-                            (slope - g[c]).abs() < tolerance,
-                            "{measure:?} gradient {c}: {slope} {}",
-                            g[c]
-                        );
-                        assert!(g[c] == 0.0 || measure.depends_on(c));
-                        for r in 0..12 {
-                            let slope = difference(|x| moved(x).1[r]);
-                            assert!(
-                                (slope - h[r][c]).abs() < 10.0 * tolerance,
-                                "{measure:?} hessian {r} {c}: {slope} {}",
-                                h[r][c]
-                            );
-                            assert!(h[r][c] == 0.0 || measure.has_curvature(r, c));
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn points_in_one_place_have_no_direction_and_no_nan() {
-        let line = SpatialDistance {
-            points: [SpatialPoint {
-                body: Some(0),
-                s: Vec3::new(1.0, 0.0, 0.5),
-            }; 2],
-            coincidence_distance: 1e-12,
-        };
-        let q = [0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0];
-        let (length, g) = line.value(&mut SpatialPoses::new(&q));
-        assert_eq!((length, g), (0.0, [0.0; 12]));
-        assert_eq!(line.hessian(&mut SpatialPoses::new(&q)), [[0.0; 12]; 12]);
-        assert!(
-            line.coincidence_gradients(&mut SpatialPoses::new(&q))
-                .is_some()
-        );
-    }
-}
+mod tests;

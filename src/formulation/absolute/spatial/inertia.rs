@@ -1,4 +1,4 @@
-//! Inertia in space: M = diag(m I, J) with J about the centre of mass in body axes, and the gyroscopic moment.
+//! Spatial inertia: M = diag(m I, J) with J about the centre of mass in body axes, and the gyroscopic moment.
 //!
 //! ```text
 //!   f = (0, −ω × J ω),      C = −∂f/∂ω = ω~ J − (J ω)~
@@ -12,14 +12,14 @@ use crate::formulation::driven_value::{DrivenValue, DrivenValues};
 use crate::linalg::rotation::{Mat3, Vec3, cross};
 use crate::model::{Model, Target};
 
-/// m and J of a body.
+/// Mass and inertia tensor of a body.
 #[derive(Clone, Debug)]
 pub struct SpatialInertia {
     mass: DrivenValue,
     j: Mat3,
-    /// The diagonal of the translations.
+    /// Slots of the diagonal of the translations.
     translation: [u32; 3],
-    /// The block of the rotation, row by row.
+    /// Slots of the block of the rotation, by rows.
     rotation: [u32; 9],
 }
 
@@ -29,7 +29,7 @@ pub fn tensor([xx, yy, zz, xy, xz, yz]: [f64; 6]) -> Mat3 {
 }
 
 #[inline]
-fn spin(v: &[f64]) -> Vec3 {
+fn angular_velocity(v: &[f64]) -> Vec3 {
     Vec3::new(v[3], v[4], v[5])
 }
 
@@ -61,7 +61,7 @@ impl geometry::BodyInertia for SpatialInertia {
     #[inline]
     fn times(&self, cx: &EvaluationContext, a: &[f64], out: &mut [f64]) {
         let m = self.mass.get(cx);
-        let moment = self.j * spin(a);
+        let moment = self.j * angular_velocity(a);
         for k in 0..3 {
             out[k] = m * a[k];
             out[3 + k] = moment[k];
@@ -74,7 +74,7 @@ impl geometry::BodyInertia for SpatialInertia {
 
     #[inline]
     fn add_gyroscopic_force(&self, _cx: &EvaluationContext, v: &[f64], out: &mut [f64]) {
-        let w = spin(v);
+        let w = angular_velocity(v);
         let moment = w.cross(&(self.j * w));
         for k in 0..3 {
             out[3 + k] -= moment[k];
@@ -95,7 +95,7 @@ impl geometry::BodyInertia for SpatialInertia {
         }
         let mut block = mass * self.j;
         if damping != 0.0 {
-            let w = spin(v);
+            let w = angular_velocity(v);
             block += damping * (cross(&w) * self.j - cross(&(self.j * w)));
         }
         for (at, slot) in self.rotation.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Absolute coordinates in space: the centre of mass and a unit quaternion for each body, rates (ṙ in ground axes, ω in body
-//! axes). M is constant, and a step moves on the group:
+//! Spatial absolute coordinates: centre of mass and unit quaternion of each body, velocities ṙ in ground axes and ω in body axes. M
+//! is constant. Configurations form a group:
 //!
 //! ```text
 //!   q ∘ w = (r + w_r, R exp(w_φ)),      [x, y] = (0, ω_x × ω_y)
 //! ```
 //!
-//! A quaternion does not count turns: each angle of a joint has a stored coordinate of its own behind those of the bodies, in
-//! which `retract` keeps the angle continuous.
+//! A quaternion does not count turns: each angle of a joint has a stored coordinate after those of the bodies, in which `retract`
+//! keeps the angle continuous.
 
 pub mod coincidence;
 pub mod coordinate;
@@ -20,7 +20,7 @@ use crate::linalg::rotation::{self, Quaternion, Vec3};
 use crate::model::{self, BodyRef, Model};
 use pose::{SpatialPoint, SpatialPoses, twist};
 
-/// Space.
+/// Spatial geometry.
 #[derive(Clone, Copy, Debug)]
 pub struct SpatialGeometry;
 
@@ -55,14 +55,14 @@ impl Geometry<12> for SpatialGeometry {
     }
 
     fn initial_state(body: &model::Body, q: &mut [f64], v: &mut [f64]) {
-        let turned = rotation::normalized(&body.orientation);
+        let rotated = rotation::normalized(&body.orientation);
         let w = Vec3::from(body.angular_velocity);
-        let d = rotation::matrix(&turned) * Vec3::from(body.center_of_mass);
+        let d = rotation::matrix(&rotated) * Vec3::from(body.center_of_mass);
         let r = Vec3::from(body.position) + d;
         let r_dot = Vec3::from(body.velocity) + w.cross(&d);
-        let w = rotation::matrix(&turned).tr_mul(&w);
+        let w = rotation::matrix(&rotated).tr_mul(&w);
         q[..3].copy_from_slice(r.as_slice());
-        q[3..].copy_from_slice(&turned);
+        q[3..].copy_from_slice(&rotated);
         v[..3].copy_from_slice(r_dot.as_slice());
         v[3..].copy_from_slice(w.as_slice());
     }
@@ -82,11 +82,11 @@ impl Geometry<12> for SpatialGeometry {
 
     fn motion(poses: &mut SpatialPoses, point: &SpatialPoint, v: &[f64], a: &[f64]) -> PointMotion {
         let pose = poses.get(point.body);
-        let (rate, acc) = (twist(v, point.body), twist(a, point.body));
-        let (s, w) = (&point.s, &rate.w);
+        let (velocity, acc) = (twist(v, point.body), twist(a, point.body));
+        let (s, w) = (&point.s, &velocity.w);
         PointMotion {
             position: array(pose.r + pose.to_ground(s)),
-            velocity: array(rate.v + pose.to_ground(&w.cross(s))),
+            velocity: array(velocity.v + pose.to_ground(&w.cross(s))),
             acceleration: array(acc.v + pose.to_ground(&(acc.w.cross(s) + w.cross(&w.cross(s))))),
             angle: 0.0,
             angular_velocity: array(pose.to_ground(w)),
@@ -119,8 +119,8 @@ impl Geometry<12> for SpatialGeometry {
         for i in 0..3 {
             out[i] = q[i] + w[i];
         }
-        let turned = rotation::product(&quaternion(q), &rotation::exp(&rotation(w)));
-        out[3..7].copy_from_slice(&rotation::normalized(&turned));
+        let rotated = rotation::product(&quaternion(q), &rotation::exp(&rotation(w)));
+        out[3..7].copy_from_slice(&rotation::normalized(&rotated));
     }
 
     #[inline]
@@ -128,8 +128,8 @@ impl Geometry<12> for SpatialGeometry {
         for i in 0..3 {
             w[i] = q1[i] - q0[i];
         }
-        let turned = rotation::product(&rotation::conjugate(&quaternion(q0)), &quaternion(q1));
-        w[3..6].copy_from_slice(rotation::log(&turned).as_slice());
+        let rotated = rotation::product(&rotation::conjugate(&quaternion(q0)), &quaternion(q1));
+        w[3..6].copy_from_slice(rotation::log(&rotated).as_slice());
     }
 
     #[inline]

@@ -1,16 +1,16 @@
-//! Where bodies are in space, and points fixed in them.
+//! Poses of bodies in space, and points fixed in them.
 //!
 //! ```text
 //!   p = r + R s,     ṗ = ṙ + R (ω × s),     p̈ = r̈ + R (ω' × s + ω × (ω × s))
 //! ```
 //!
-//! with r the centre of mass, R from the unit quaternion (body axes to ground axes), ω in BODY axes and s the point seen from
-//! the centre of mass in body axes. Stored: x, y, z, qw, qx, qy, qz; tangent: ṙ in ground axes, ω.
+//! with r the centre of mass, R from the unit quaternion (body axes to ground axes), ω in BODY axes and s the point relative to the
+//! centre of mass in body axes. Stored: x, y, z, qw, qx, qy, qz; velocities: ṙ in ground axes, ω.
 
 use crate::linalg::rotation::{self, Mat3, Quaternion, Vec3};
 use crate::model::BodyRef;
 
-/// Place and orientation of a body.
+/// Position and orientation of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpatialPose {
     /// Centre of mass, ground frame.
@@ -26,7 +26,7 @@ impl SpatialPose {
         rotation: Mat3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
     };
 
-    /// From stored coordinates.
+    /// The pose with these stored coordinates.
     #[inline]
     pub fn new(q: &[f64]) -> Self {
         Self {
@@ -35,20 +35,20 @@ impl SpatialPose {
         }
     }
 
-    /// A vector of body axes in ground axes: R s.
+    /// R s: from body axes to ground axes.
     #[inline]
     pub fn to_ground(&self, s: &Vec3) -> Vec3 {
         self.rotation * s
     }
 
-    /// A vector of ground axes in body axes: Rᵀ d.
+    /// Rᵀ d: from ground axes to body axes.
     #[inline]
     pub fn to_body(&self, d: &Vec3) -> Vec3 {
         self.rotation.tr_mul(d)
     }
 }
 
-/// Rates (or accelerations) of a body.
+/// Velocity (or acceleration) of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpatialTwist {
     /// Of the centre of mass, ground axes.
@@ -72,10 +72,10 @@ pub fn twist(v: &[f64], body: BodyRef) -> SpatialTwist {
     }
 }
 
-/// Number of poses remembered, a power of two.
+/// Number of cached poses, a power of two.
 const CACHED_POSES: usize = 4;
 
-/// The poses of one configuration, worked out when asked for; the last few are remembered.
+/// Poses of one configuration, computed when needed; the last few are cached.
 pub struct SpatialPoses<'a> {
     q: &'a [f64],
     keys: [usize; CACHED_POSES],
@@ -83,7 +83,7 @@ pub struct SpatialPoses<'a> {
 }
 
 impl<'a> SpatialPoses<'a> {
-    /// Of the coordinates `q`.
+    /// Poses of the coordinates `q`.
     #[inline]
     pub fn new(q: &'a [f64]) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl<'a> SpatialPoses<'a> {
         }
     }
 
-    /// The pose of a body.
+    /// Pose of a body.
     #[inline]
     pub fn get(&mut self, body: BodyRef) -> SpatialPose {
         let Some(b) = body else {
@@ -107,7 +107,7 @@ impl<'a> SpatialPoses<'a> {
         self.poses[k]
     }
 
-    /// The quaternion of a body.
+    /// Quaternion of a body.
     pub fn quaternion(&self, body: BodyRef) -> Quaternion {
         match body {
             None => [1.0, 0.0, 0.0, 0.0],
@@ -115,7 +115,7 @@ impl<'a> SpatialPoses<'a> {
         }
     }
 
-    /// A stored coordinate: counted angles.
+    /// A stored coordinate: the value of a turn counter.
     #[inline]
     pub fn stored(&self, i: usize) -> f64 {
         self.q[i]
@@ -127,6 +127,6 @@ impl<'a> SpatialPoses<'a> {
 pub struct SpatialPoint {
     /// Its body.
     pub body: BodyRef,
-    /// From the centre of mass, body axes (ground: from the origin).
+    /// Relative to the centre of mass, in body axes (ground: to the origin).
     pub s: Vec3,
 }

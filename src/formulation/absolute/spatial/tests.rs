@@ -1,4 +1,4 @@
-//! The whole formulation in space: every derivative against differences.
+//! Spatial absolute coordinates: every derivative against differences.
 
 use crate::formulation::absolute::SpatialAbsolute;
 use crate::formulation::derivative_check::{DerivativeCheck, check};
@@ -10,13 +10,13 @@ use crate::model::*;
 fn body(name: &str, random: &mut Random) -> Body {
     let mut three = |size: f64| -> [f64; 3] { std::array::from_fn(|_| size * random.signed()) };
     let position = three(1.0);
-    let turned = rotation::exp(&three(1.0).into());
+    let orientation = rotation::exp(&three(1.0).into());
     Body {
         name: name.into(),
         mass: 1.5,
         inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.01],
         position,
-        orientation: turned,
+        orientation,
         velocity: three(1.0),
         angular_velocity: three(1.0),
         center_of_mass: three(0.2),
@@ -27,7 +27,7 @@ fn body(name: &str, random: &mut Random) -> Body {
 fn joint(kind: JointKind, random: &mut Random) -> Joint {
     let mut vector = || rotation::Vec3::new(random.signed(), random.signed(), random.signed());
     let axis = vector().normalize();
-    let across = axis.cross(&vector()).normalize();
+    let reference_direction = axis.cross(&vector()).normalize();
     let point = vector();
     Joint {
         name: kind.name().into(),
@@ -36,7 +36,7 @@ fn joint(kind: JointKind, random: &mut Random) -> Joint {
         frame: JointPlacement::InitialPose(JointFrame {
             point: point.into(),
             axis: axis.into(),
-            reference_direction: across.into(),
+            reference_direction: reference_direction.into(),
         }),
         position: [0.3, -0.2, 0.1],
         pitch: 0.4,
@@ -45,19 +45,19 @@ fn joint(kind: JointKind, random: &mut Random) -> Joint {
     }
 }
 
-/// A random configuration with unit quaternions and counted angles that belong to it.
+/// A random configuration with unit quaternions and matching turn counters.
 fn configuration(system: &SpatialAbsolute, random: &mut Random) -> Vec<f64> {
     let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
     crate::formulation::Mechanism::initial_state(system, &mut q, &mut v);
     let w = random.vector(size.nv, 0.7);
-    let mut moved = q.clone();
-    system.retract(&q, &w, &mut moved);
-    moved
+    let mut displaced = q.clone();
+    system.retract(&q, &w, &mut displaced);
+    displaced
 }
 
 #[test]
-fn every_joint_of_space_has_the_derivatives_of_its_constraints() {
+fn derivatives_of_every_joint_agree_with_differences() {
     let mut random = Random::new(3);
     for (name, kind) in JointKind::ALL {
         let mut joints = vec![joint(kind, &mut random)];
