@@ -75,7 +75,7 @@ impl Instance {
         Self::from_mechanism(model, mechanism)
     }
 
-    /// From a model and its equations, such as those of [`crate::formulation::user_system`] with [`Model::from_code`].
+    /// From a model and its equations, such as those of [`crate::formulation::user_system`] with [`Model::from_user_system`].
     pub fn from_mechanism(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
         let catalogue = VariableCatalogue::new(&model)?;
         let integrator = Integrator::new(&*mechanism, &model.solver)?;

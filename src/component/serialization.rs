@@ -254,6 +254,7 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
     })
 }
 
+// Long because every field of the state is named, so that none can be forgotten.
 fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
     // Without "..": a field added to the state must be added here, and FORMAT increased.
     let State {

@@ -48,11 +48,11 @@ pub struct CoordinateLayout {
     /// Rotations in loops, and the first independent coordinate of each other rotation.
     pub balls: Vec<RotationInLoop>,
     pub turning: Vec<usize>,
-    /// Destination of each entry of the Jacobian: index in the loop matrix, rows x looped; or (remaining constraint, joint coordinate).
+    /// Destination of each entry of the Jacobian.
     pub entries: Vec<CoordinateKind>,
 }
 
-/// Destination of an entry of the Jacobian.
+/// Destination of an entry of the Jacobian: index in the loop matrix, or (remaining constraint, joint coordinate).
 #[derive(Clone, Copy, Debug)]
 pub enum CoordinateKind {
     Loop(u32),

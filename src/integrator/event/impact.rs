@@ -308,6 +308,7 @@ impl Integrator {
 
     /// Handles event i. If it is an impact of a closing contact, its directions join the round. A marked change of modes is
     /// applied; that of a contact which only touches is not.
+    // Long because effect, closing velocity and directions of one contact share the borrowed workspace.
     fn add_contact(
         &mut self,
         p: &Problem,

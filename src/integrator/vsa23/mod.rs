@@ -32,7 +32,7 @@ use super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
 use crate::formulation::system::{MotionPoint, System, TangentWeights};
-use crate::model::{self, ErrorAt, Vsa23Parameters};
+use crate::model::settings::{ErrorAt, Vsa23Parameters, Vsa23Settings};
 
 /// h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2). theory: section 3 of the notes; (12) as printed, without a safety factor, accepts
 /// and rejects in turns.
@@ -160,7 +160,7 @@ impl Vsa23 {
     pub fn new(
         system: &dyn System,
         work: &Workspace,
-        settings: &model::Vsa23Settings,
+        settings: &Vsa23Settings,
     ) -> Result<Self> {
         let refuse = |expected: &str| {
             Err(Error::Argument {
