@@ -1,6 +1,6 @@
-//! Small systems written by hand, one for each shape the `System` interface has to carry: vector coordinates, constraints,
-//! M(q), closed loops in relative coordinates, moving constraints, rotations on the group, modes and events, impulses and
-//! holding rows. All have exact derivatives and known answers.
+//! Small hand-written systems, one for each feature of the `System` interface: vector coordinates, constraints, M(q), closed loops in
+//! relative coordinates, moving constraints, rotations, modes and events, impacts and unilateral constraints. All have exact
+//! derivatives and known solutions.
 
 pub mod andrews;
 pub mod bounce;
@@ -34,14 +34,14 @@ pub const STILL: EvaluationContext = EvaluationContext {
     modes: &[],
 };
 
-/// All places of an n x m matrix, row by row.
+/// All entries of an n x m matrix, by rows.
 pub fn full(n: usize, m: usize) -> Vec<(u32, u32)> {
     (0..n as u32)
         .flat_map(|i| (0..m as u32).map(move |j| (i, j)))
         .collect()
 }
 
-/// Accelerations and multipliers of a state: the saddle-point equations with the active rows, solved densely.
+/// Accelerations and multipliers of a state, by dense solution of the saddle-point equations with the active constraints.
 pub fn accelerations(
     system: &dyn System,
     cx: &EvaluationContext,
@@ -98,7 +98,7 @@ pub fn accelerations(
     (x.as_slice()[..n].to_vec(), x.as_slice()[n..].to_vec())
 }
 
-/// A motion from its parts.
+/// A point of a motion.
 pub fn motion<'a>(q: &'a [f64], v: &'a [f64], a: &'a [f64], lambda: &'a [f64]) -> MotionPoint<'a> {
     MotionPoint { q, v, a, lambda }
 }

@@ -89,7 +89,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             columns: columns::<W, N>(&coordinate),
             entries: (slots.body_pair(coordinate.bodies(), |i, j| coordinate.has_curvature(i, j)))
                 .into(),
-            coordinate: coordinate,
+            coordinate,
             motion: law,
         })
     }
@@ -115,7 +115,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         Self::Coupled(Box::new(CoupledPart {
             columns: [columns::<W, N>(a), columns::<W, N>(b)],
             entries,
-            coordinates: coordinates,
+            coordinates,
             law,
         }))
     }

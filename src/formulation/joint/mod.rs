@@ -242,14 +242,14 @@ pub fn build<W: JointGeometry<N>, const N: usize>(
         };
         return Ok((none, vec![]));
     }
-    let at = W::placement(model, joint, q)?;
-    let point = W::points(&at)[1];
+    let placement = W::placement(model, joint, q)?;
+    let point = W::points(&placement)[1];
     let mut builder = JointBuilder {
         model,
         joint,
-        placement: at,
+        placement,
         q,
-        coincidence_distance: coincidence_distance,
+        coincidence_distance,
         counters,
         slots,
         parts: vec![],

@@ -157,11 +157,7 @@ struct EndMatrix {
 
 impl Vsa23 {
     /// Returns an error for systems that the method cannot integrate.
-    pub fn new(
-        system: &dyn System,
-        work: &Workspace,
-        settings: &Vsa23Settings,
-    ) -> Result<Self> {
+    pub fn new(system: &dyn System, work: &Workspace, settings: &Vsa23Settings) -> Result<Self> {
         let refuse = |expected: &str| {
             Err(Error::Argument {
                 name: "solver.integrator".into(),

@@ -1,4 +1,4 @@
-//! Andrews' squeezing mechanism: seven bodies in seven angles q = (β, Θ, γ, Φ, δ, Ω, ε), six loop rows. Data and equations of the
+//! Andrews' squeezing mechanism: seven bodies in seven angles q = (β, Θ, γ, Φ, δ, Ω, ε), six loop constraints. Data and equations of the
 //! "Test Set for IVP Solvers", problem Andrews.
 //!
 //! Its equations have three repeated shapes, each written once here:
@@ -6,7 +6,7 @@
 //! ```text
 //!   pair (o, i):  M_oo ∋ 2P(q_i),  M_oi ∋ P(q_i);   f_o ∋ −P' v_i (2 v_o + v_i),   f_i ∋ P' v_o²
 //!   spring:       V = ½ c₀ (L(γ) − l₀)²
-//!   loop rows:    sums of A cos(angle) and A sin(angle), angle = the sum of one or two coordinates
+//!   loops:        sums of A cos(angle) and A sin(angle), angle = the sum of one or two coordinates
 //! ```
 
 use biela::formulation::{
@@ -24,7 +24,7 @@ const M: [f64; 7] = [
 const I: [f64; 7] = [
     2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5,
 ];
-/// Fixed points (m): loops are closed at B and A, the spring is tied to C.
+/// Fixed points (m): loops are closed at B and A, the spring is attached to C.
 const A: [f64; 2] = [-0.06934, -0.00227];
 const B: [f64; 2] = [-0.03635, 0.03273];
 const C: [f64; 2] = [0.014, 0.072];
@@ -53,7 +53,7 @@ pub const DRIVE: f64 = 0.033;
 const STIFFNESS: f64 = 4530.0;
 const UNLOADED: f64 = 0.07785;
 
-/// Consistent start.
+/// Consistent initial state.
 pub const START: [f64; 7] = [
     -0.06171389001427645,
     0.0,
@@ -70,7 +70,7 @@ const GAMMA: usize = 2;
 #[derive(Default)]
 pub struct Andrews;
 
-/// Two angles in a row: the inner one turns on the outer body.
+/// Two consecutive angles: the inner one is relative to the outer body.
 struct Coupled {
     outer: usize,
     inner: usize,
@@ -89,7 +89,7 @@ fn coupled(q: &[f64]) -> [Coupled; 3] {
     ]
 }
 
-/// The part of M that does not change.
+/// The constant part of M.
 fn constant_mass() -> [[f64; 7]; 7] {
     let mut m = [[0.0; 7]; 7];
     let inner = [
@@ -134,7 +134,7 @@ fn spring(q: &[f64]) -> [f64; 3] {
     [length, first, second]
 }
 
-/// A term of a loop row: amplitude x sine or cosine of a sum of coordinates.
+/// A term of a loop constraint: amplitude x sine or cosine of a sum of coordinates.
 struct Term {
     amplitude: f64,
     cosine: bool,
@@ -158,7 +158,7 @@ impl Term {
     }
 }
 
-/// The rows in pairs (x, y): where each ends, and its terms (those of amplitude zero fill up).
+/// The constraints in pairs (x, y): end point of each loop, and its terms (padded with amplitude zero).
 fn rows() -> [(f64, [Term; 4]); 6] {
     let cos = |amplitude, angles| Term {
         amplitude,

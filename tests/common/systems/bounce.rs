@@ -1,6 +1,6 @@
-//! A point mass that bounces on the floor y = 0 and comes to rest on it. Mode 0 flies, mode 1 lies on the floor: the row
-//! Φ = y is active only then. An input lifts it: event 0 is the touch-down, event 1 the lift-off, when the floor would
-//! have to pull (floor force = m g − lift; at rest it is −λ).
+//! A point mass that bounces on the floor y = 0 and comes to rest on it. Mode 0: free flight. Mode 1: contact, the constraint Φ = y is
+//! active. An input is a lifting force. Event 0: contact closes. Event 1: contact separates, because its force would become tensile
+//! (contact force = m g − lift = −λ).
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
@@ -15,7 +15,7 @@ pub struct Bounce {
     pub gravity: f64,
     /// 0 .. 1
     pub restitution: f64,
-    /// Slowest approach that still bounces (m/s).
+    /// Smallest closing velocity with restitution (m/s).
     pub slowest: f64,
 }
 

@@ -8,11 +8,11 @@ use biela::formulation::{
 
 const GRAVITY: f64 = 9.81;
 
-/// A chain of so many links, each of mass 1 kg and length 1 m, hung at the origin.
+/// A chain with this number of links, each of mass 1 kg and length 1 m, hung at the origin.
 pub struct Chain(pub usize);
 
 impl Chain {
-    /// Component `d` of link `k` in the coordinates or rates `x`.
+    /// Component `d` of link `k` in the coordinates or velocities `x`.
     fn link(x: &[f64], k: usize, d: usize) -> f64 {
         if k == 0 {
             x[d]
@@ -26,7 +26,7 @@ impl Chain {
         (1..=self.0).flat_map(|k| [k as f64, 0.0]).collect()
     }
 
-    /// Coordinates and rates from angles to the downward vertical and their rates.
+    /// Coordinates and velocities from angles to the downward vertical and their rates.
     pub fn from_angles(angles: &[f64], omegas: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut q, mut v) = (Vec::new(), Vec::new());
         let (mut x, mut y, mut vx, mut vy) = (0.0, 0.0, 0.0, 0.0);

@@ -1,13 +1,13 @@
-//! Masses on springs with one-sided contacts, all linear: M x'' = f − K (x − x₀), and for each contact
-//! φ = g·x − c − s(t) ≥ 0 with a wall that may move. Contact c has the events 2c (touch) and 2c + 1 (the contact force ends)
-//! and the constraint c, which enforces φ = 0 in its mode 1. With friction an impact also acts along a second gradient.
+//! Masses on springs with unilateral contacts, all linear: M x'' = f − K (x − x₀), and for each contact φ = g·x − c − s(t) ≥ 0 with a
+//! wall that may move. Contact c has the events 2c (closes) and 2c + 1 (separates) and the constraint φ = 0, active in its mode 1.
+//! With friction an impact has an impulse along a second gradient too.
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
     HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 
-/// Position, speed and acceleration of a wall.
+/// Position, velocity and acceleration of a wall.
 pub type Wall = Box<dyn Fn(f64) -> [f64; 3] + Send + Sync>;
 
 /// A contact.
@@ -22,7 +22,7 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// Against something at rest.
+    /// Contact with a wall at rest.
     pub fn new(gradient: &[f64], offset: f64, restitution: f64, slowest: f64) -> Self {
         Self {
             gradient: gradient.to_vec(),
@@ -44,7 +44,7 @@ impl Contact {
 pub struct Contacts {
     pub mass: Vec<f64>,
     pub force: Vec<f64>,
-    /// N/m, and where the springs are relaxed; may be shorter than the masses.
+    /// Stiffness (N/m) and unloaded position of each spring; there may be fewer springs than masses.
     pub springs: Vec<(f64, f64)>,
     pub contacts: Vec<Contact>,
 }
@@ -176,7 +176,7 @@ impl HybridSystem for Contacts {
             let [s, s_dot, _] = c.wall(cx.t);
             phi[2 * i] = dot(&c.gradient, at.q) - c.offset - s;
             rate[2 * i] = dot(&c.gradient, at.v) - s_dot;
-            // The contact pushes with −λ.
+            // The contact force is −λ.
             phi[2 * i + 1] = -at.lambda[i];
             rate[2 * i + 1] = f64::NAN;
         }

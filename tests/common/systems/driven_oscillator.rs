@@ -82,7 +82,7 @@ impl System for DrivenOscillator {
         }
     }
 
-    /// The plain size, as in the first paper's notes.
+    /// The unscaled norm, as in the notes on the first paper.
     fn norm(&self, _cx: &EvaluationContext, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
         e[0].abs()
     }

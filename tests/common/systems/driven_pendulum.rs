@@ -1,4 +1,4 @@
-//! A point pendulum whose pivot is moved along x: a constraint that depends on time.
+//! A point pendulum whose pivot moves along x: a constraint that depends on time.
 //!
 //! ```text
 //!   Φ = (|e|² − l²)/(2l),     e = r − p(t),    p = (A sin ωt, 0)
@@ -13,7 +13,7 @@ use nalgebra::Vector2;
 
 use super::pendulum::Pendulum;
 
-/// The pendulum and the law of its pivot.
+/// The pendulum and the motion law of its pivot.
 pub struct DrivenPendulum {
     /// The pendulum at rest.
     pub pendulum: Pendulum,

@@ -1,5 +1,5 @@
-//! Another system whose force breaks somewhere: NaN, infinity, "not here" or "stop" where a condition on (t, q, v) holds,
-//! until it is mended.
+//! A wrapper that makes evaluations of another system fail: NaN, infinity, recoverable or fatal failure where a condition on (t, q, v)
+//! is true, until it is switched off.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,21 +9,21 @@ use biela::formulation::{
     TangentWeights,
 };
 
-/// How it breaks.
+/// Kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Break {
-    /// This coordinate's force is this value.
+    /// The force on this coordinate has this value.
     Value(usize, f64),
-    /// This row's constraint is this value.
+    /// The residual of this constraint has this value.
     Row(usize, f64),
-    /// The evaluation answers so.
+    /// The evaluation returns this failure.
     Fault(EvaluationFailure),
 }
 
-/// Where: (t, q, v).
+/// Condition on (t, q, v).
 pub type Place = fn(f64, &[f64], &[f64]) -> bool;
 
-/// The system and its flaw.
+/// The system and its failure.
 pub struct Fragile<S> {
     pub inner: S,
     pub place: Place,

@@ -1,4 +1,4 @@
-//! The heavy top: one body in space held by a ball joint at the origin. Coordinates (r, unit quaternion w x y z), rates
+//! The heavy top: one body in space with a spherical joint at the origin. Coordinates (r, unit quaternion w x y z), velocities
 //! (ṙ in ground axes, ω in body axes), q ∘ w = (r + w_r, R exp(w_φ)).
 //!
 //! ```text
@@ -19,7 +19,7 @@ pub struct HeavyTop {
     pub mass: f64,
     /// Principal moments about the centre of mass (kg m²).
     pub inertia: Vector3<f64>,
-    /// The centre of mass seen from the fixed point, body axes (m).
+    /// Centre of mass relative to the fixed point, body axes (m).
     pub center: Vector3<f64>,
     /// m/s², ground axes.
     pub gravity: Vector3<f64>,
@@ -37,7 +37,7 @@ impl Default for HeavyTop {
     }
 }
 
-/// ω at the start of the benchmark (rad/s).
+/// Initial ω of the benchmark (rad/s).
 pub const OMEGA: [f64; 3] = [0.0, 150.0, -4.61538];
 
 /// A 3-vector of a slice.
@@ -67,7 +67,7 @@ fn inverse(theta: Vector3<f64>) -> Matrix3<f64> {
 }
 
 impl HeavyTop {
-    /// The benchmark's start: upright frame, spinning.
+    /// Initial state of the benchmark: upright frame, rotating.
     pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
         let omega = vector(&OMEGA);
         let v = omega.cross(&self.center);
@@ -82,7 +82,7 @@ impl HeavyTop {
         Matrix3::from_diagonal(&self.inertia)
     }
 
-    /// The joint point seen from the centre of mass, body axes.
+    /// Joint point relative to the centre of mass, body axes.
     fn joint(&self) -> Vector3<f64> {
         -self.center
     }

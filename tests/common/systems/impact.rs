@@ -1,5 +1,5 @@
-//! An oscillator that runs into a constant force: q'' + G = 0 with G = 100 q below q = 0.25 and G = 2000 above. The side is a
-//! mode, changed by an event at q = 0.25 only, so that each law continues smoothly past its border.
+//! An oscillator with a force that jumps: q'' + G = 0 with G = 100 q below q = 0.25 and G = 2000 above. The law is a mode that only the
+//! event at q = 0.25 changes, so that each law is smooth beyond its limit.
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,

@@ -1,6 +1,6 @@
 //! The double pendulum of point masses in natural coordinates x₁, y₁, x₂, y₂: index 3 with two rods,
-//! Φ = ((|r₁|² − 1)/2, (|r₂ − r₁|² − 1)/2), masses of 1 kg, rods of 1 m. Its error norm is the plain rms, that of the first paper's
-//! notes.
+//! Φ = ((|r₁|² − 1)/2, (|r₂ − r₁|² − 1)/2), masses of 1 kg, rods of 1 m. Its error norm is the unscaled rms, as in the
+//! notes on the first paper.
 
 use biela::formulation::{
     ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,

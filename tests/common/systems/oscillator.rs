@@ -19,7 +19,7 @@ impl Default for Oscillator {
 }
 
 impl Oscillator {
-    /// (q, v) at `t` after a start from (q0, v0).
+    /// (q, v) at `t` for the initial state (q0, v0).
     pub fn exact(&self, q0: f64, v0: f64, t: f64) -> (f64, f64) {
         let w = self.omega_squared.sqrt();
         let (s, c) = (w * t).sin_cos();

@@ -1,12 +1,12 @@
-//! Two rows that are the same at first and part later. A point (x, y, z) travels along x at 1 m/s; the rows are
+//! Two constraints that are redundant at first and independent later. A point (x, y, z) moves along x at 1 m/s; the constraints are
 //!
 //! ```text
 //!   floor   z = 0
 //!   rail    z + s(x) y − c(t) = 0,      s = strength max(0, x − 1)³,   c = lift max(0, t − 1)³
 //! ```
 //!
-//! Up to x = 1 the rail says what the floor says. From there on it holds y = 0 against a force k (x − 1)⁴ (with `strength`), or
-//! contradicts the floor (with `lift`).
+//! Up to x = 1 the rail is redundant. Beyond, it constrains y = 0 against a force k (x − 1)⁴ (with `strength`), or is inconsistent with
+//! the floor (with `lift`).
 
 use biela::formulation::{
     ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,

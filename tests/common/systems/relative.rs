@@ -1,5 +1,5 @@
 //! The double pendulum of point masses in its two absolute angles from the downward vertical: a system with M(q), and with
-//! a loop that is cut at the tip.
+//! a loop that is closed at the tip.
 //!
 //! ```text
 //!   M = | A    B c |     A = (m₁ + m₂) l₁²,   B = m₂ l₁ l₂,   D = m₂ l₂²,     c, s = cos, sin (θ₁ − θ₂)
@@ -32,7 +32,7 @@ pub struct DoublePendulum {
     pub length: [f64; 2],
     /// m/s²
     pub gravity: f64,
-    /// None: an open chain.
+    /// `None` for an open chain.
     pub closed: Option<Loop>,
 }
 
@@ -54,35 +54,35 @@ impl DoublePendulum {
         [(m1 + m2) * l1 * l1, m2 * l1 * l2, m2 * l2 * l2]
     }
 
-    /// Weights times radii, (m₁ + m₂) g l₁ and m₂ g l₂.
+    /// (m₁ + m₂) g l₁ and m₂ g l₂.
     fn weight(&self) -> [f64; 2] {
         let ([m1, m2], [l1, l2]) = (self.mass, self.length);
         [(m1 + m2) * self.gravity * l1, m2 * self.gravity * l2]
     }
 
-    /// The tip.
+    /// Position of the tip.
     pub fn tip(&self, q: &[f64]) -> Vector2<f64> {
         self.bars(q)[0] + self.bars(q)[1]
     }
 
-    /// Each bar as a vector.
+    /// Vector of each bar.
     fn bars(&self, q: &[f64]) -> [Vector2<f64>; 2] {
         [0, 1].map(|i| self.length[i] * Vector2::new(q[i].sin(), -q[i].cos()))
     }
 
-    /// Its derivative by its angle.
-    fn radii(&self, q: &[f64]) -> [Vector2<f64>; 2] {
+    /// Derivative of a bar's vector by its angle.
+    fn levers(&self, q: &[f64]) -> [Vector2<f64>; 2] {
         [0, 1].map(|i| self.length[i] * Vector2::new(q[i].cos(), q[i].sin()))
     }
 
     /// ∂²Φ/∂q².
     fn curvature(&self, q: &[f64], closed: &Loop) -> [[f64; 2]; 2] {
         let e = self.tip(q) - Vector2::from(closed.pivot);
-        let (bars, radii) = (self.bars(q), self.radii(q));
+        let (bars, levers) = (self.bars(q), self.levers(q));
         let mut h = [[0.0; 2]; 2];
         for i in 0..2 {
             for j in 0..2 {
-                h[i][j] = radii[i].dot(&radii[j]) / closed.rod;
+                h[i][j] = levers[i].dot(&levers[j]) / closed.rod;
             }
             h[i][i] -= e.dot(&bars[i]) / closed.rod;
         }
@@ -146,7 +146,7 @@ impl System for DoublePendulum {
         let (s, c) = (q[0] - q[1]).sin_cos();
         let mass = [a, b * c, b * c, d];
         let damping = [0.0, 2.0 * b * s * v[1], -2.0 * b * s * v[0], 0.0];
-        // By the difference θ₁ − θ₂ first, then the weights.
+        // Derivatives by θ₁ − θ₂, then those of the weights.
         let by_difference = [
             b * (c * v[1] * v[1] - s * acc[1]),
             b * (-c * v[0] * v[0] - s * acc[0]),
@@ -181,9 +181,9 @@ impl System for DoublePendulum {
     fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         if let Some(closed) = &self.closed {
             let e = self.tip(q) - Vector2::from(closed.pivot);
-            let radii = self.radii(q);
-            out[0] = e.dot(&radii[0]) / closed.rod;
-            out[1] = e.dot(&radii[1]) / closed.rod;
+            let levers = self.levers(q);
+            out[0] = e.dot(&levers[0]) / closed.rod;
+            out[1] = e.dot(&levers[1]) / closed.rod;
         }
     }
 

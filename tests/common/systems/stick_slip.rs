@@ -1,6 +1,6 @@
-//! A block on a belt that moves with constant speed, tied to the ground by a spring. Mode 0: +1 or −1 slips in that
-//! direction (relative to the belt), 0 sticks; modes 1, 2 latch where on the belt it sticks. Event 0: the slip ends. Event 1:
-//! friction is not enough to go on sticking.
+//! A block on a belt that moves with constant speed, connected to the ground by a spring. Mode 0: slip in direction +1 or
+//! −1 relative to the belt, or stiction (0); modes 1, 2 have the position on the belt where it sticks. Event 0: slip ends. Event 1: the
+//! friction force exceeds its limit.
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Evaluated, EvaluationContext, EventEffect,
@@ -12,7 +12,7 @@ pub struct StickSlip {
     pub mass: f64,
     pub stiffness: f64,
     pub belt: f64,
-    /// Largest friction force at rest and in motion (N).
+    /// Friction limit of stiction, and friction force of slip (N).
     pub at_rest: f64,
     pub moving: f64,
 }
@@ -127,14 +127,14 @@ impl HybridSystem for StickSlip {
             modes[0] = 0;
             put_number(&mut modes[1..], at.q[0] - self.belt * cx.t);
         } else {
-            // It slips the way the spring pulls.
+            // It slips in the direction of the spring force.
             modes[0] = if at.q[0] > 0.0 { -1 } else { 1 };
         }
         EventEffect::Mode
     }
 }
 
-/// Modes that a real number takes, so that it is saved and restored with them and only events change it.
+/// Modes that store one real number, so that it is saved and restored with them and changed only by events.
 const NUMBER_LEN: usize = 2;
 
 /// Writes `x` into the first two of `modes`.

@@ -1,5 +1,5 @@
-//! The point pendulum in natural coordinates against a vertical wall x = w: φ = x − w falls to zero, the mass is thrown back
-//! with restitution along the only way the rod leaves it.
+//! The point pendulum in natural coordinates with impacts at a vertical wall x = w: φ = x − w. The impulse has restitution and satisfies
+//! the constraint of the rod.
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,

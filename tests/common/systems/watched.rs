@@ -1,15 +1,15 @@
-//! Free masses q'' = a, one for each coordinate, with event functions given as plain functions: for tests of events alone. What
-//! fires is noted in the modes: mode i counts the firings of event i.
+//! Free masses q'' = a, one for each coordinate, with event functions given as plain functions: for tests of events alone. Mode i
+//! counts how often event i occurred.
 
 use biela::formulation::{
     ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
     HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
-/// φ and its rate.
+/// φ and its time derivative.
 pub type Function = Box<dyn Fn(&EvaluationContext, &MotionPoint) -> (f64, f64) + Send + Sync>;
 
-/// Acceleration of a mass, by the modes and its number.
+/// Acceleration of a mass from the modes and its index.
 pub type Push = Box<dyn Fn(&[i32], usize) -> f64 + Send + Sync>;
 
 /// An event of [`Watched`].
@@ -20,14 +20,14 @@ pub struct Event {
 
 /// The masses (1 kg each) and the events.
 pub struct Watched {
-    /// Acceleration of each mass by the firings counted so far (m/s²).
+    /// Acceleration of each mass from the numbers of events so far (m/s²).
     pub push: Push,
     pub masses: usize,
     pub events: Vec<Event>,
-    /// Some(e): event i throws back with this restitution, along `normals`, or mass i where there are none.
+    /// Some(e): event i is an impact with this restitution along `normals`, or of mass i without normals.
     pub restitution: Option<f64>,
     pub normals: Vec<Vec<f64>>,
-    /// An event that chatters is held: its mode becomes [`HELD`] and it is not watched any more.
+    /// Whether a plastic impact switches its event off: its mode becomes [`HELD`].
     pub holds: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Watched {
 pub const HELD: i32 = -1;
 
 impl Watched {
-    /// One mass at rest and these events.
+    /// One mass at rest with these events.
     pub fn still(events: Vec<Event>) -> Self {
         Self {
             push: Box::new(|_, _| 0.0),
