@@ -202,7 +202,7 @@ impl SmoothCurve {
         NearestPoint {
             height,
             normal,
-            point: point,
+            point,
             margins,
         }
     }
