@@ -51,6 +51,7 @@ pub(super) unsafe fn definition(
 ///
 /// # Safety
 /// Arrays are as long as the definition says, names end with NUL.
+// Long because every field of the C struct is checked and copied in turn.
 pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model, UserSystemShape)> {
     let size = sizes(given)?;
     if given.flags & !FLAGS != 0 {

@@ -10,24 +10,13 @@
 //! y is set to zero at a repartitioning; coordinates of rotations on the group stay zero.
 
 use super::partition::Square;
-use super::rotation_vector;
+use super::rotation_vector::{self, RotationInLoop};
 use crate::formulation::Dimensions;
 use crate::formulation::relative::closure::{ClosureConstraints, NOWHERE};
 use crate::linalg::rotation::{self, Mat3, Vec3};
 
 /// Factor of stored indices: keeps them small among the coordinates.
 const UNIT: f64 = 1.0 / 1_048_576.0;
-
-/// A rotation of a joint in a loop.
-#[derive(Clone, Copy, Debug)]
-pub struct RotationInLoop {
-    /// Index of its quaternion among the stored joint coordinates.
-    pub stored: usize,
-    /// Index of its first tangent coordinate.
-    pub moved: usize,
-    /// Index of its first loop coordinate.
-    pub looped: usize,
-}
 
 /// Layout of coordinates and constraints, fixed for the life of the system.
 #[derive(Clone, Debug, Default)]

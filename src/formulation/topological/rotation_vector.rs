@@ -7,6 +7,17 @@
 
 use crate::linalg::rotation::{self, Vec3};
 
+/// A rotation of a joint in a loop.
+#[derive(Clone, Copy, Debug)]
+pub struct RotationInLoop {
+    /// Index of its quaternion among the stored joint coordinates.
+    pub stored: usize,
+    /// Index of its first tangent coordinate.
+    pub moved: usize,
+    /// Index of its first loop coordinate.
+    pub looped: usize,
+}
+
 /// Returns a₁ = (1 − cos a)/a², a₂ = (a − sin a)/a³, and their derivatives with respect to a².
 fn factors(square: f64) -> [f64; 4] {
     let s = square;

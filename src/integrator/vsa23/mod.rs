@@ -32,7 +32,7 @@ use super::workspace::{Problem, Workspace, first_not_finite};
 use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
 use crate::formulation::system::{MotionPoint, System, TangentWeights};
-use crate::model::settings::{ErrorAt, Vsa23Parameters, Vsa23Settings};
+use crate::model::{ErrorAt, Vsa23Parameters, Vsa23Settings};
 
 /// h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2). theory: section 3 of the notes; (12) as printed, without a safety factor, accepts
 /// and rejects in turns.
