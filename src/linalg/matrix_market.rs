@@ -389,6 +389,8 @@ fn index<R: BufRead>(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     fn entries(text: &str) -> Vec<Triplet> {

@@ -27,8 +27,9 @@ use crate::formulation::cache::{CacheGuard, Cached};
 use crate::linalg::random::Random;
 use crate::model::Model;
 use continuation::Continuation;
-use kinematics::{CoordinateKind, CoordinateLayout, Kinematics, RotationInLoop};
+use kinematics::{CoordinateKind, CoordinateLayout, Kinematics};
 use partition::{Partition, Square};
+use rotation_vector::RotationInLoop;
 
 /// |det J̃_d| relative to that of the best partition below which the coordinates are repartitioned.
 const REPARTITION_RATIO: f64 = 0.3;
