@@ -17,5 +17,6 @@ pub mod formulation;
 pub mod integrator;
 pub mod linalg;
 pub mod model;
+pub mod report;
 
 pub use error::{Error, Result};

@@ -42,6 +42,7 @@ use known::Known;
 use state::{Life, Phase};
 use variables::Catalogue;
 
+pub use crate::integrator::{REJECTION_REASONS, RejectedStep};
 pub use derivative::HIGHEST_OUTPUT_DERIVATIVE;
 pub use input::{Extrapolation, HIGHEST_DERIVATIVE};
 pub use log::{Category, Level, Logger, Message};

@@ -12,7 +12,7 @@ use super::log::{Category, Level};
 use super::value::{environment, same_length};
 use super::variables::Source;
 use crate::error::{Error, Result};
-use crate::integrator::Statistics;
+use crate::integrator::{RejectedStep, Statistics};
 
 /// How far, as part of the step, the host's time may be from the instance's. A host that means another time is off by
 /// a good part of a step; a millionth is the rounding of a clock kept in text or in ticks, and changes the step by as much.
@@ -57,6 +57,20 @@ impl Probe<'_> {
     /// The instance at the substep's end.
     pub fn instance(&self) -> &Instance {
         self.instance
+    }
+
+    /// The trial steps rejected since the last call; see [`Instance::record_rejected_steps`].
+    pub fn take_rejected_steps(&mut self) -> Vec<RejectedStep> {
+        self.instance.take_rejected_steps()
+    }
+
+    /// Names of the events at the substep's end: contacts that close or separate, joint limits, switching forces.
+    pub fn events(&self) -> Vec<String> {
+        let handled = self.instance.life.state.handled.iter().enumerate();
+        handled
+            .filter(|(_, what)| **what != 0)
+            .map(|(i, _)| self.instance.mechanism.event_name(i))
+            .collect()
     }
 
     /// Values of the variables at `t`, start <= t <= end, interpolated on the constraints; at the end exactly those that
@@ -117,6 +131,16 @@ impl Observer for Blind {
 }
 
 impl Instance {
+    /// Keeps the trial steps that are rejected from now on, for [`Instance::take_rejected_steps`].
+    pub fn record_rejected_steps(&mut self, on: bool) {
+        self.integrator.record_rejected_steps(on);
+    }
+
+    /// The trial steps rejected since the last call, those of a step that failed among them.
+    pub fn take_rejected_steps(&mut self) -> Vec<RejectedStep> {
+        self.integrator.take_rejected_steps()
+    }
+
     /// Advances from `t` to `t + h` by substeps. `t` is the instance's own time but for rounding; afterwards that time is
     /// the double `t + h`. A step of zero is legal and changes nothing. On failure the instance stays at the last accepted
     /// substep, and [`Instance::time`] says where that is.

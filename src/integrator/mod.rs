@@ -18,6 +18,7 @@ mod newton;
 mod reactions;
 mod rechoose;
 mod redundant;
+mod rejection;
 mod singular;
 pub mod stability;
 mod start;
@@ -27,6 +28,7 @@ pub mod vsa23;
 mod whole;
 
 pub use hht::Hht;
+pub use rejection::{REJECTION_REASONS, RejectedStep};
 pub use state::{Accepted, Sample, StartReport, State, Statistics};
 
 use self::controller::{CUT, NEWTON_RATIO, Plan, StepControl};
@@ -81,6 +83,8 @@ pub struct Integrator {
     changed: bool,
     /// The system may want other coordinates after a step.
     rechooses: bool,
+    /// Rejected trial steps, where they are recorded.
+    rejected_steps: Option<Vec<RejectedStep>>,
 }
 
 /// Stiff steps in a row after which the corrector rests.
@@ -131,6 +135,7 @@ impl Integrator {
             },
             changed: false,
             rechooses: system.rechooses(),
+            rejected_steps: None,
         })
     }
 
@@ -213,6 +218,7 @@ impl Integrator {
                 }
                 Ok(e) => {
                     stats.rejected += 1;
+                    self.note_error_test(p, state, plan.h, e);
                     may_grow = false;
                     // NaN and infinity are refused like a failed iteration.
                     let mut h = if e.is_finite() {
@@ -230,6 +236,7 @@ impl Integrator {
                     continue;
                 }
                 Err(Refusal::Near) => {
+                    self.note_failure(p, state, plan.h, &Refusal::Near);
                     // A little further, or not quite as far; if nothing helps, the best of them.
                     if detours == 0 || self.trial.pivot > clearest.0 {
                         clearest = (self.trial.pivot, plan.h);
@@ -254,6 +261,7 @@ impl Integrator {
                 Err(refusal) => refusal,
             };
             stats.newton_failures += 1;
+            self.note_failure(p, state, plan.h, &refusal);
             may_grow = false;
             state.rate = f64::INFINITY;
             // The law in force at its start may have no solution at the end of a fixed step, or none before an event: where

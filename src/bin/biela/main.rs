@@ -16,6 +16,7 @@ mod output;
 mod pack;
 mod picture;
 mod recorder;
+mod report;
 mod run;
 mod schema;
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::component::{Instance, Observer, Probe};
+use biela::report::Recording;
 use cpu_time::ProcessTime;
 
 use crate::Failure;
@@ -48,6 +49,7 @@ pub struct Camera {
 pub struct Recorder {
     table: Option<Table>,
     camera: Option<Camera>,
+    recording: Option<Recording>,
     values: Vec<f64>,
     spent: Duration,
     failure: Option<Failure>,
@@ -58,6 +60,7 @@ impl Recorder {
     pub fn new(
         table: Option<Table>,
         camera: Option<Camera>,
+        recording: Option<Recording>,
         instance: &mut Instance,
     ) -> Result<Self, Failure> {
         let columns = table.as_ref().map_or(0, |t| t.references.len());
@@ -65,6 +68,7 @@ impl Recorder {
         let mut recorder = Self {
             table,
             camera,
+            recording,
             values: vec![0.0; columns.max(seen)],
             spent: Duration::ZERO,
             failure: None,
@@ -83,6 +87,11 @@ impl Recorder {
     /// Why a run was stopped from here, if it was.
     pub fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take()
+    }
+
+    /// What was recorded for the report page.
+    pub fn take_recording(&mut self) -> Option<Recording> {
+        self.recording.take()
     }
 
     /// Completes the table and hands out the film.
@@ -113,7 +122,7 @@ impl Recorder {
             .camera
             .as_ref()
             .is_some_and(|camera| camera.grid.peek(end).is_some());
-        row || frame
+        row || frame || self.recording.is_some()
     }
 
     /// Everything due in a step from `start` to `end`; `read` gives values at a time of it.
@@ -160,6 +169,10 @@ impl Observer for Recorder {
         let outcome = self.record(start, end, &mut |t, references, values| {
             probe.values(t, references, values)
         });
+        let outcome = match &mut self.recording {
+            Some(recording) => outcome.and_then(|()| recording.accepted(probe)),
+            None => outcome,
+        };
         self.spent += began.elapsed();
         outcome
     }

@@ -16,6 +16,7 @@ use crate::json::Object;
 use crate::output;
 use crate::picture::{self, Film};
 use crate::recorder::{self, Camera, Recorder, Rows};
+use crate::report::Page;
 
 /// Arguments of `biela run`.
 #[derive(clap::Args)]
@@ -49,6 +50,11 @@ pub struct Arguments {
     #[arg(long, value_name = "F.svg")]
     plot: Option<PathBuf>,
 
+    /// Write a page that shows the run: moving mechanism, plots, steps of the solver, energy, model text. It needs no
+    /// network and no other file
+    #[arg(long, value_name = "F.html")]
+    report: Option<PathBuf>,
+
     /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, f64)>,
@@ -61,6 +67,7 @@ pub struct Arguments {
 /// Simulates.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.one_standard_output()?;
+    let began = ProcessTime::now();
     let mut model = Model::from_file(&arguments.model).map_err(Failure::input)?;
     for (name, value) in &arguments.set {
         model.set(name, *value).map_err(Failure::input)?;
@@ -70,20 +77,33 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .plot
         .as_ref()
         .map(|_| picture::prepare(&mut model));
+    let mut page = (arguments.report.as_ref())
+        .map(|path| {
+            Page::new(
+                path,
+                &arguments.model,
+                &mut model,
+                &experiment,
+                &arguments.set,
+            )
+        })
+        .transpose()?;
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
-    let mut instance = Instance::from_model(model).map_err(Failure::input)?;
-    instance
-        .initialize(experiment.start, experiment.stop, 0.0)
-        .map_err(Failure::input)?;
+    let mut instance = initialized(model, &experiment, &mut page, began)?;
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance);
     let mut picture_file = arguments.plot.as_deref().map(output::create).transpose()?;
-    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment)?;
+    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, page.as_ref())?;
 
     let (outcome, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
     let stopped_by_us = recorder.take_failure();
+    if let (Some(page), Some(recording)) = (&mut page, recorder.take_recording()) {
+        page.took("integrating", cpu);
+        page.took("recording rows", recorder.spent());
+        page.write(&mut instance, recording, &outcome)?;
+    }
     let film = recorder.finish()?;
 
     let mut results = Results {
@@ -122,6 +142,29 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Number(experiment.stop)
         ))
     })
+}
+
+/// An instance at its start. Where the mechanism cannot be started, the page says why.
+fn initialized(
+    model: Model,
+    experiment: &Experiment,
+    page: &mut Option<Page>,
+    began: ProcessTime,
+) -> Result<Instance, Failure> {
+    let read = began.elapsed();
+    let as_written = page.as_ref().map(|_| model.clone());
+    let instance = Instance::from_model(model).and_then(|mut instance| {
+        instance.initialize(experiment.start, experiment.stop, 0.0)?;
+        Ok(instance)
+    });
+    if let (Some(page), Some(model)) = (page, &as_written) {
+        page.took("reading the model", read);
+        page.took("assembly and initial conditions", began.elapsed() - read);
+        if let Err(error) = &instance {
+            page.write_unstarted(model, error)?;
+        }
+    }
+    instance.map_err(Failure::input)
 }
 
 /// From start to stop; gives the CPU time of the integration alone, what recording took subtracted.
@@ -188,6 +231,7 @@ impl Arguments {
         instance: &mut Instance,
         outputs: &Outputs,
         experiment: &Experiment,
+        page: Option<&Page>,
     ) -> Result<Recorder, Failure> {
         let table = match &self.out {
             None => None,
@@ -210,28 +254,38 @@ impl Arguments {
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
             film: Film::default(),
         });
-        Recorder::new(table, camera, instance)
+        let rows = match experiment.interval {
+            Some(spacing) if page.is_some() => Some(grid("--interval", spacing, experiment)?),
+            _ => None,
+        };
+        let recording = page
+            .map(|page| page.recording(instance, rows))
+            .transpose()
+            .map_err(Failure::input)?;
+        Recorder::new(table, camera, recording, instance)
+    }
+
+    /// All files of results.
+    fn results(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.out, &self.plot, &self.report].into_iter().flatten()
     }
 
     fn uses_standard_output(&self) -> bool {
-        [&self.out, &self.plot]
-            .into_iter()
-            .flatten()
-            .any(|path| output::is_standard(path))
+        self.results().any(|path| output::is_standard(path))
     }
 
     fn one_standard_output(&self) -> Result<(), Failure> {
-        let streams = [&self.out, &self.plot]
-            .into_iter()
-            .flatten()
+        let streams = self
+            .results()
             .filter(|path| output::is_standard(path))
             .count();
         if streams + usize::from(self.json) > 1 {
             return Err(Failure::Input(
-                "only one of --json, --out - and --plot - can have standard output".to_owned(),
+                "only one of --json, --out -, --plot - and --report - can have standard output"
+                    .to_owned(),
             ));
         }
-        for path in [&self.out, &self.plot].into_iter().flatten() {
+        for path in self.results() {
             if same_file(path, &self.model) {
                 return Err(Failure::Input(format!(
                     "\"{}\" is the model itself; results would overwrite it",
@@ -243,11 +297,7 @@ impl Arguments {
     }
 
     fn files(&self) -> Vec<&Path> {
-        [&self.out, &self.plot]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
+        self.results().map(PathBuf::as_path).collect()
     }
 }
 
@@ -267,6 +317,9 @@ impl Outputs {
         };
         for (reference, variable) in (0..).zip(instance.variables()) {
             if variable.causality != Causality::Output {
+                continue;
+            }
+            if biela::report::is_hidden(&variable.name) {
                 continue;
             }
             if picture::is_hidden(&variable.name) {
