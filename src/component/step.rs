@@ -111,7 +111,7 @@ impl Probe<'_> {
                 Source::Input(i) => instance.life.seen.inputs[i].at(t)[0],
                 Source::Parameter(i) => instance.life.seen.parameters[i],
                 Source::Output(quantity) => {
-                    let (point, mechanism) = instance.sampled();
+                    let (point, mechanism) = instance.sampled_in_step();
                     point.value(mechanism, quantity)
                 }
             };

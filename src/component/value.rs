@@ -255,7 +255,24 @@ impl Instance {
         (point, &*self.mechanism)
     }
 
-    /// The point in `scratch.sample`, inside the last substep.
+    /// The point in `scratch.sample`, inside the last substep: in the modes in which that was made. An event at its end may
+    /// have changed them, and a law evaluated beyond its own piece means nothing.
+    pub(super) fn sampled_in_step(&mut self) -> (Point<'_>, &dyn Mechanism) {
+        let Scratch { around, sample, .. } = &mut self.scratch;
+        let motion = Motion {
+            q: &sample.q,
+            v: &sample.v,
+            a: &sample.acc,
+            lambda: &sample.lambda,
+        };
+        let work = (sample.dissipated, sample.supplied);
+        let drive = &self.life.seen;
+        let mut point = Point::new(&self.life, drive, sample.t, motion, work, around);
+        point.cx.modes = self.integrator.step_modes();
+        (point, &*self.mechanism)
+    }
+
+    /// The point in `scratch.sample`, near the present one.
     pub(super) fn sampled(&mut self) -> (Point<'_>, &dyn Mechanism) {
         let Scratch { around, sample, .. } = &mut self.scratch;
         let motion = Motion {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::component::RejectedStep;
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Model, Moved};
 
 /// How many of the last trial steps are told.
 const LAST_TRIALS: usize = 12;
@@ -39,25 +39,18 @@ impl Failure {
 
     /// For the page; `rejected` are the trial steps of the run.
     pub(super) fn json(&self, model: &Model, rejected: &[RejectedStep]) -> Value {
-        let tried: Vec<Value> = match self.time {
-            None => Vec::new(),
-            Some(t) => {
-                let at_the_end: Vec<&RejectedStep> =
-                    rejected.iter().filter(|r| r.time >= t).collect();
-                let first = at_the_end.len().saturating_sub(LAST_TRIALS);
-                at_the_end[first..]
-                    .iter()
-                    .map(|r| {
-                        json!({
-                            "step": r.step,
-                            "error": r.error.is_finite().then_some(r.error),
-                            "reason": r.reason,
-                            "name": r.culprit,
-                        })
-                    })
-                    .collect()
-            }
-        };
+        let first = rejected.len().saturating_sub(LAST_TRIALS);
+        let tried: Vec<Value> = (rejected[first..].iter())
+            .map(|r| {
+                json!({
+                    "time": r.time,
+                    "step": r.step,
+                    "error": r.error.is_finite().then_some(r.error),
+                    "reason": r.reason,
+                    "name": r.culprit,
+                })
+            })
+            .collect();
         json!({
             "what": self.what,
             "sentence": self.sentence,
@@ -69,9 +62,16 @@ impl Failure {
         })
     }
 
-    /// Elements of the model that a culprit names: a coordinate or constraint is called `element.something`.
+    /// Elements of the model that a culprit names: a coordinate or constraint is called `element.something`. Of a motion
+    /// also the joint that it drives.
     fn elements(&self, model: &Model) -> Vec<Value> {
         let mut found = Vec::new();
+        let add = |found: &mut Vec<Value>, kind: &str, name: &str, line: usize| {
+            let entry = json!({ "kind": kind, "name": name, "line": line });
+            if !found.contains(&entry) {
+                found.push(entry);
+            }
+        };
         for culprit in &self.culprits {
             let element = culprit.split(['.', ' ']).next().unwrap_or(culprit);
             let places = (model.bodies.iter().map(|b| ("body", &b.name, b.place.line)))
@@ -93,10 +93,13 @@ impl Failure {
                         .iter()
                         .map(|m| ("motion", &m.name, m.place.line)),
                 );
-            for (kind, name, line) in places {
-                let entry = json!({ "kind": kind, "name": name, "line": line });
-                if name == element && !found.contains(&entry) {
-                    found.push(entry);
+            for (kind, name, line) in places.filter(|(_, name, _)| *name == element) {
+                add(&mut found, kind, name, line);
+            }
+            for motion in model.motions.iter().filter(|m| m.name == element) {
+                if let Moved::Joint(coordinate) = motion.on {
+                    let joint = &model.joints[coordinate.joint];
+                    add(&mut found, "joint", &joint.name, joint.place.line);
                 }
             }
         }

@@ -10,7 +10,7 @@ const HIDDEN: &str = "report:";
 
 /// Forces and reactions are kept at every row until there are this many values, then at every second row, every fourth
 /// and so on: arrows need fewer points than curves, and reactions are the most expensive values to compute.
-const MOST_LOAD_VALUES: usize = 400_000;
+const MOST_LOAD_VALUES: usize = 150_000;
 
 const ENERGY: [&str; 5] = ["kinetic", "potential", "total", "dissipated", "supplied"];
 

@@ -61,7 +61,7 @@ class Arrows {
     const { mechanism } = this;
     arrow.shaft = mechanism.node(tubeMesh([0, 0, 0], [0, 0, 1], 1, 1, 8, false), arrow.role, identity(), arrow.group, { flat: true });
     arrow.head = mechanism.node(tubeMesh([0, 0, 0], [0, 0, 1], 1, 0, 12, false), arrow.role, identity(), arrow.group, { flat: true });
-    if (arrow.group === "moments" && planar) arrow.arc = mechanism.line([[0, 0, 0], [0, 0, 0]], "moment", 2, "moments", { changes: true });
+    if (arrow.group === "moments" && planar) arrow.arc = mechanism.line([[0, 0, 0], [0, 0, 0]], "moment", 2, "moments", { changes: true, most: 32 });
     this.list.push(arrow);
   }
 

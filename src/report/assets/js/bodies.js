@@ -110,7 +110,7 @@ function spatialParts(body, points, size) {
     return [rods(links, rod)];
   }
   const same = sameInertia(body, size);
-  const solid = same ? [{ mesh: same.mesh, edge: true }] : centerMark(body, size, 2.2);
+  const solid = same ? [same] : centerMark(body, size, 2.2);
   const arm = points.filter((p) => norm(sub(p, body.center)) > 1e-6 * size).map((p) => [p, body.center]);
   return arm.length ? [rods(arm, rod), ...solid] : solid;
 }
@@ -174,7 +174,7 @@ function sameInertia(body, size) {
     const h = Math.sqrt(Math.max(12 * b / body.mass - 3 * r * r, 0));
     if (equal(b, c) && !equal(axial, b) && r > 0 && 2 * r < limit && h < limit) {
       const axis = [0, 1, 2].map((i) => (i === k ? Math.max(h, 0.06 * r) / 2 : 0));
-      return { mesh: spokes(tubeMesh(sub(body.center, axis), add(body.center, axis), r, r, 2 * detail), body.center, axis, r) };
+      return { mesh: tubeMesh(sub(body.center, axis), add(body.center, axis), r, r, 2 * detail), lines: spokes(body.center, axis, r) };
     }
   }
   const edges = [0, 1, 2].map((k) => Math.sqrt(Math.max(6 * (moments[(k + 1) % 3] + moments[(k + 2) % 3] - moments[k]) / body.mass, 0)));
@@ -183,15 +183,12 @@ function sameInertia(body, size) {
 }
 
 // Lines across the ends of a cylinder, so that its rotation is seen.
-function spokes(mesh, center, axis, r) {
+function spokes(center, axis, r) {
   const x = across(unit(axis));
   const y = cross(unit(axis), x);
-  for (const end of [1.002, -1.002]) {
-    for (const [c, s] of [[1, 0], [0, 1]]) {
-      const arm = add(scaled(x, r * c), scaled(y, r * s));
-      const at = add(center, scaled(axis, end));
-      mesh.edges.push([mesh.corner(sub(at, arm)), mesh.corner(add(at, arm))]);
-    }
-  }
-  return mesh;
+  return [1.002, -1.002].flatMap((end) => [[1, 0], [0, 1]].map(([c, s]) => {
+    const arm = add(scaled(x, r * c), scaled(y, r * s));
+    const at = add(center, scaled(axis, end));
+    return [sub(at, arm), add(at, arm)];
+  }));
 }

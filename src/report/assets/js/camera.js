@@ -30,8 +30,9 @@ class Camera {
   matrix() {
     const { right, up, out } = this.axes();
     const d = this.distance();
-    const far = d + 20 * this.mechanism.size + 2 * this.height;
-    const near = this.perspective ? Math.max(d / 200, d - 12 * this.mechanism.size) : d - 20 * this.mechanism.size - 2 * this.height;
+    const reach = 4 * this.mechanism.whole + norm(sub(this.target, scaled(add(this.mechanism.box.low, this.mechanism.box.high), 0.5)));
+    const far = d + reach;
+    const near = this.perspective ? Math.max(d / 50, d - reach) : d - reach;
     const eye = add(this.target, scaled(out, d));
     const rows = [right, up, out].map((v) => [...v, -dot(v, eye)]);
     const [sx, sy] = [2 / (this.height * this.aspect()), 2 / this.height];
@@ -80,7 +81,7 @@ class Camera {
 
   // About a point of the screen, so that what lies there stays there.
   zoom(by, x = this.size[0] / 2, y = this.size[1] / 2) {
-    const limit = this.mechanism.size;
+    const limit = this.mechanism.whole;
     const height = Math.max(limit / 500, Math.min(limit * 50, this.height * by));
     const applied = height / this.height;
     const [dx, dy] = [x - this.size[0] / 2, y - this.size[1] / 2];
@@ -111,7 +112,7 @@ class Camera {
     const [r, u, o] = [range(right), range(up), range(out)];
     const middle = ([a, b]) => (a + b) / 2;
     this.target = add(scaled(right, middle(r)), add(scaled(up, middle(u)), scaled(out, middle(o))));
-    const margin = 0.1 * this.mechanism.size;
+    const margin = 0.06 * this.mechanism.whole + 0.04 * this.mechanism.size;
     const height = Math.max(u[1] - u[0] + 2 * margin, (r[1] - r[0] + 2 * margin) / this.aspect());
     this.height = (this.perspective ? height + 0.35 * (o[1] - o[0]) : height) * 1.06;
   }

@@ -2,7 +2,8 @@
 class CanvasPainter {
   constructor(canvas) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d", { alpha: false });
+    // Painted by the processor: this painter is for where there is no graphics card, or little to paint.
+    this.context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
   }
 
   resize(width, height, ratio) {

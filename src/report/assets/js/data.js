@@ -107,7 +107,7 @@ function number(x, digits = 4) {
   if (!Number.isFinite(x)) return String(x);
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size >= 1e5 || size < 1e-3) return x.toExponential(Math.max(digits - 2, 1)).replace("e+", "e");
+  if (size >= 1e5 || size < 1e-3) return Number(x.toPrecision(Math.max(digits - 1, 2))).toExponential().replace("e+", "e");
   return String(Number(x.toPrecision(digits)));
 }
 

@@ -1,7 +1,7 @@
 // Ground, joints and forces of the mechanism.
 Object.assign(Mechanism.prototype, {
   addGround() {
-    const { size } = this;
+    const { whole: size } = this;
     const spacing = roundUp(size / 12);
     const middle = scaled(add(this.box.low, this.box.high), 0.5);
     const up = planar ? [0, 0, 1] : this.up;
@@ -17,7 +17,7 @@ Object.assign(Mechanism.prototype, {
           p[k] = floor; p[along] = from + e; p[other] = to + s;
           return p;
         });
-        this.line(ends, "grid", 1, "ground", { behind: true });
+        this.line(ends, "grid", 1.3, "ground", { behind: true });
       }
     }
     this.gridSpacing = spacing;
@@ -150,7 +150,7 @@ Object.assign(Mechanism.prototype, {
     const held = joint.bodies.indexOf(null);
     const { kind } = joint;
     if (kind === "spherical") {
-      this.node(sphereMesh(0.02 * size, frame(1).point, Math.max(10, detail * 0.7)), role, this.matrixOf(joint.bodies[1]), "joints");
+      this.node(sphereMesh(0.02 * size, frame(1).point, Math.max(10, Math.round(detail * 0.7))), role, this.matrixOf(joint.bodies[1]), "joints");
     } else if (kind === "revolute" || kind === "screw" || kind === "cylindrical") {
       bar(0, kind === "revolute" ? 0.018 * size : 0.011 * size, kind === "revolute" ? 0.022 * size : 0.09 * size, frame(0).axis);
       bar(1, 0.012 * size * (kind === "revolute" ? 1 : 1.6), 0.034 * size, frame(1).axis);
@@ -230,11 +230,11 @@ Object.assign(Mechanism.prototype, {
       const x = planar ? [normal[1], -normal[0], 0] : across(normal);
       const middle = bodies[0] === null ? scaled(add(this.box.low, this.box.high), 0.5) : points[0];
       const center = sub(middle, scaled(normal, dot(sub(middle, points[0]), normal)));
-      const [a, b] = [-0.55, 0.55].map((s) => add(center, scaled(x, s * size)));
+      const [a, b] = [-0.55, 0.55].map((s) => add(center, scaled(x, s * this.whole)));
       if (planar && bodies[0] === null) return this.hatchedLine(a, b, scaled(normal, -1));
       if (planar) { this.line([a, b], "ink", 2.2, "contacts", { matrix }); return; }
       const y = cross(normal, x);
-      const mesh = boxMesh([1.1 * size, 1.1 * size, 0.01 * size]);
+      const mesh = boxMesh([1.1 * this.whole, 1.1 * this.whole, 0.01 * size]);
       const m = setFrame(new Float32Array(16), x, y, normal, sub(center, scaled(normal, 0.005 * size)));
       mesh.points = mesh.points.map((p) => transformed(m, p));
       mesh.faces.forEach((face) => { face.normal = turned(m, face.normal); });
@@ -249,28 +249,26 @@ Object.assign(Mechanism.prototype, {
     const wheel = identity();
     const width = 0.16 * tyre.radius;
     if (planar) {
-      const z = 0.04 * size;
       const rim = tyre.radius * 0.78;
-      this.node(prismMesh(circle(tyre.radius, points[1], 2 * detail), -0.02 * size, -0.01 * size, { round: true }), "spring", this.matrixOf(bodies[1]), "contacts");
+      this.node(prismMesh(circle(tyre.radius, points[1], 2 * detail), -0.02 * size, -0.01 * size, { round: true }), "rubber", this.matrixOf(bodies[1]), "contacts");
       this.node(prismMesh(circle(rim, points[1], 2 * detail), -0.01 * size, -0.009 * size, { round: true }), "groundFill", this.matrixOf(bodies[1]), "contacts");
-      this.roadDepth = z;
     } else {
       const mesh = torusMesh(tyre.radius - width, width);
-      this.node(mesh, "spring", wheel, "contacts");
+      this.node(mesh, "rubber", wheel, "contacts");
       this.moving.push(() => {
         const z = axle;
         const x = across(z);
         setFrame(wheel, x, cross(z, x), z, this.worldPoint(bodies[1], points[1]));
       });
     }
-    const edges = (planar ? [0] : [-0.14, 0.14]).map((side) => [side, this.line([[0, 0, 0], [1, 0, 0]], "ground", 2.2, "contacts", { changes: true })]);
+    const edges = (planar ? [0] : [-0.14, 0.14]).map((side) => [side, this.line([[0, 0, 0], [1, 0, 0]], "ground", 2.2, "contacts", { changes: true, most: tyre.profile.length })]);
     this.moving.push((_, t) => {
       const road = this.matrixOf(bodies[0]);
       const [up, forward, side] = [tyre.up, tyre.forward, axle].map((v) => turned(road, v));
       const origin = transformed(road, points[0]);
       const center = dot(sub(this.worldPoint(bodies[1], points[1]), origin), forward);
       const shift = tyre.offset + tyre.speed * t;
-      const near = tyre.profile.filter(([s]) => Math.abs(s - shift - center) < 0.9 * size);
+      const near = tyre.profile.filter(([s]) => Math.abs(s - shift - center) < 0.9 * this.whole);
       const from = sub(this.worldPoint(bodies[1], points[1]), scaled(forward, center));
       const level = sub(from, scaled(up, dot(sub(from, origin), up)));
       const path = near.map(([s, h]) => add(add(level, scaled(forward, s - shift)), scaled(up, h + tyre.height)));

@@ -43,7 +43,7 @@ async function start() {
   [range.low, range.high] = [player.first, player.last > player.first ? player.last : player.first + 1];
   addHead();
   addFailure(player);
-  if (scene.bodies.length) biela.stage = new Stage();
+  if (scene.bodies.length) biela.stage = player.stage = new Stage();
   else byId("view").classList.add("nothing");
   addOutputs(byId("outputPlots"), player);
   addSolver(byId("solverPlots"), player);

@@ -56,7 +56,7 @@ class Mechanism {
     });
   }
 
-  // Box around everything at all times, and the size all marks are relative to.
+  // Box around everything at all times, its size, and the size that marks are relative to.
   measure() {
     const extents = scene.bodies.map((body, i) => extentOf(body, this.points[i]));
     const fixed = [];
@@ -94,7 +94,11 @@ class Mechanism {
     }
     if (!(box.high[0] >= box.low[0])) { box.low = [-0.5, -0.5, 0]; box.high = [0.5, 0.5, 0]; }
     const whole = norm(sub(box.high, box.low)) || 1;
-    this.size = Math.min(whole, 1.6 * (spans.sort((a, b) => a - b)[spans.length >> 1] || whole)) || 1;
+    this.whole = Math.min(whole, 1.6 * (spans.sort((a, b) => a - b)[spans.length >> 1] || whole)) || 1;
+    // Marks of joints are in proportion to the bodies where these are many and small.
+    const reach = (points) => Math.max(0, ...points.map((p) => norm(sub(p, points[0]))));
+    const reaches = extents.map(reach).filter((r) => r > 0).sort((a, b) => a - b);
+    this.size = Math.min(this.whole, 5 * (reaches[reaches.length >> 1] ?? this.whole));
     this.box = box;
     const down = norm(scene.gravity) > 0 ? unit(scene.gravity) : planar ? [0, -1, 0] : [0, 0, -1];
     const axis = down.map(Math.abs).indexOf(Math.max(...down.map(Math.abs)));
@@ -106,7 +110,8 @@ class Mechanism {
   addBody(index) {
     const layer = this.layers[index] * 0.016 * this.size;
     const wrong = this.wrong.has(scene.bodies[index].name);
-    for (const { mesh, role, ...look } of bodyParts(index, this.points[index], this.size, layer)) {
+    for (const { mesh, role, lines = [], ...look } of bodyParts(index, this.points[index], this.size, layer)) {
+      for (const line of lines) this.line(line, "ink", 1.2, "bodies", { matrix: this.bodyMatrices[index], alpha: 0.6 });
       this.node(mesh, wrong ? "wrong" : role, this.bodyMatrices[index], "bodies", look);
     }
     const { name, center } = scene.bodies[index];

@@ -8,10 +8,10 @@ class Player {
     this.playing = false;
     this.speed = 1;
     this.loop = true;
-    // A run is watched in 3 to 30 seconds: in real time where that fits, else slower or faster by a power of ten.
+    // A run is watched in 1.5 to 60 seconds: in real time where that fits, else slower or faster by a power of ten.
     const span = this.last - this.first;
     this.pace = 1;
-    while (span > 0 && span / this.pace < 3) this.pace /= 10;
+    while (span > 0 && span / this.pace < 1.5) this.pace /= 10;
     while (span / this.pace > 60) this.pace *= 10;
     this.slider = byId("slider");
     this.slider.min = this.first;
@@ -69,6 +69,7 @@ class Player {
     const step = (now) => {
       if (!this.playing) return;
       if (before !== null) {
+        this.stage?.keepPace(now - before);
         // A tab that slept does not jump.
         const dt = Math.min((now - before) / 1000, 0.25) * this.speed * this.pace;
         let t = this.time + dt;
@@ -85,6 +86,7 @@ class Player {
   }
 
   pause() {
+    if (this.playing) this.stage?.keepPace(null);
     this.playing = false;
     this.showPlaying();
   }

@@ -25,7 +25,7 @@ class Plot {
 
   addLegend() {
     this.values = this.spec.series.map((series, i) => {
-      const value = element("b", {});
+      const value = element("b", {}, " ");
       const swatch = element("i", { class: `swatch ${series.mark ?? ""}` });
       this.legend.append(element("span", { title: series.source ?? "" }, swatch, `${series.name} `, value));
       return { value, swatch, series, i };
@@ -55,11 +55,11 @@ class Plot {
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false, sync: { key: "time" } },
       scales: {
         x: { time: false, auto: false, range: () => [range.low, range.high] },
-        y: { distr: spec.log ? 3 : 1, auto: true, range: spec.log ? logRange : (u, low, high) => spanOf(low, high, spec.zero) },
+        y: { distr: spec.log ? 3 : 1, auto: true, range: spec.log ? logRange : (u, low, high) => spanOf(...settled(spec, low, high), spec.zero) },
       },
       axes: [
-        { ...axis, size: 26, gap: 3, values: (u, ticks) => ticks.map((v) => number(v, 6)) },
-        { ...axis, size: 58, gap: 4, values: (u, ticks) => ticks.map((v) => (v === null || (spec.log && Math.abs(Math.log10(v) % 1) > 1e-9) ? "" : number(v, 5))) },
+        { ...axis, size: 26, gap: 3, values: tickTexts },
+        { ...axis, size: 58, gap: 4, values: spec.log ? decadeTexts : tickTexts },
       ],
       series: [{}, ...spec.series.map((series) => ({
         stroke: this.color(series), width: 1.6, spanGaps: true,
@@ -68,7 +68,7 @@ class Plot {
         points: series.marks ? { show: true, size: 6, width: 1.5, fill: this.color(series) } : { show: false },
       }))],
       padding: [8, 10, 0, 0],
-      hooks: { draw: [(u) => this.marks(u)] },
+      hooks: { draw: [(u) => { this.marks(u); this.move(this.player.time); }] },
     };
     this.plot = new uPlot(options, [spec.x, ...spec.series.map((s) => s.y)], this.area);
     this.line = element("div", { class: "cursor" });
@@ -89,7 +89,7 @@ class Plot {
     this.paintLegend();
     if (!this.plot) return;
     this.plot.destroy();
-    this.plot = null;
+    this.plot = this.line = null;
     if (this.visible) { this.make(); this.move(this.player.time); }
   }
 
@@ -101,11 +101,13 @@ class Plot {
     const line = (x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke(); };
     if (this.spec.events && run.events.times.length <= 2000) {
       ctx.strokeStyle = theme.colors.contact;
-      ctx.globalAlpha = 0.35;
-      for (const t of run.events.times) {
-        if (t < range.low || t > range.high) continue;
+      ctx.globalAlpha = 0.4;
+      const shown = run.events.times.filter((t) => t >= range.low && t <= range.high);
+      // Many of them would hide the curves.
+      const height = shown.length > 24 ? 7 * devicePixelRatio : u.bbox.height;
+      for (const t of shown) {
         const x = u.valToPos(t, "x", true);
-        line(x, u.bbox.top, x, u.bbox.top + u.bbox.height);
+        line(x, u.bbox.top, x, u.bbox.top + height);
       }
     }
     if (this.spec.methods) paintMethods(u);
@@ -166,11 +168,14 @@ class Plot {
   }
 
   move(t) {
-    if (!this.visible || !this.plot) return;
+    if (!this.visible || !this.line) return;
     const x = (t - range.low) / (range.high - range.low);
     this.line.style.display = x >= 0 && x <= 1 ? "" : "none";
-    this.line.style.transform = `translateX(${(x * this.plot.over.clientWidth).toFixed(1)}px)`;
-    for (const { value, series } of this.values) value.textContent = series.at ? series.at(t) : "";
+    this.line.style.transform = `translateX(${(x * this.plot.bbox.width / devicePixelRatio).toFixed(1)}px)`;
+    for (const entry of this.values) {
+      const text = entry.series.at ? entry.series.at(t) : "";
+      if (text !== entry.text) entry.value.firstChild.data = entry.text = text;
+    }
   }
 }
 
@@ -187,6 +192,18 @@ function setRange(low, high) {
 const moveRange = (by) => setRange(range.low + by, range.high + by);
 const zoomRange = (by, t) => setRange(t - (t - range.low) * by, t + (range.high - t) * by);
 
+// A run that failed often ends in values beyond all measure; the curves before them are what can be read.
+function settled({ x, series }, low, high) {
+  if (!summary.failure || x.length < 20 || !(high > low)) return [low, high];
+  const count = Math.floor(x.length * 0.97);
+  const [from, to] = [Math.max(0, locate(x, range.low)[0]), Math.min(count, locate(x, range.high)[0] + 1)];
+  let [a, b] = [Infinity, -Infinity];
+  for (const { y } of series) {
+    for (let i = from; i < to; i++) if (y[i] !== null) { a = Math.min(a, y[i]); b = Math.max(b, y[i]); }
+  }
+  return high - low > 20 * (b - a) && b > a ? [a, b] : [low, high];
+}
+
 function spanOf(low, high, zero) {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
   if (zero) low = Math.min(low, 0);
@@ -198,3 +215,18 @@ function logRange(u, low, high) {
   if (!(low > 0) || !(high > 0)) return [1e-3, 1];
   return [10 ** Math.floor(Math.log10(low) - 0.05), 10 ** Math.ceil(Math.log10(high) + 0.05)];
 }
+
+// As many digits as tell neighbouring ticks apart.
+function tickTexts(u, ticks, axis, space, spacing) {
+  const largest = Math.max(...ticks.map(Math.abs));
+  const digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  // A small change of a large value: the first tick in full, the others relative to it.
+  if (largest / spacing > 2e5) return ticks.map((v, i) => (i ? `+${number(v - ticks[0], 3)}` : number(v, 7)));
+  if (largest >= 1e5 || (largest > 0 && largest < 1e-3)) {
+    const mantissa = Math.max(0, Math.ceil(Math.log10(largest / spacing) - 1e-9));
+    return ticks.map((v) => (v === 0 ? "0" : v.toExponential(Math.min(mantissa, 6)).replace("e+", "e")));
+  }
+  return ticks.map((v) => v.toFixed(Math.min(digits, 9)));
+}
+
+const decadeTexts = (u, ticks) => ticks.map((v) => (v !== null && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? number(v) : ""));

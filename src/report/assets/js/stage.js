@@ -8,14 +8,14 @@ const SHOWN = [
 class Stage {
   constructor() {
     this.stage = byId("stage");
-    this.webgl = webglAvailable() && !document.documentElement.dataset.canvas;
-    if (!this.webgl) detail = 12;
+    // Faces painted from far to near are right for a planar mechanism seen straight on; all else wants a depth buffer.
+    this.webgl = null;
+    if (!planar && !this.webglAvailable()) detail = 12;
     this.mechanism = new Mechanism();
     this.camera = new Camera(this.mechanism);
-    const canvas = element("canvas", { id: "scene", role: "img", "aria-label": `Picture of the mechanism ${summary.name}` });
-    this.stage.prepend(canvas);
-    this.painter = this.webgl ? new WebglPainter(canvas) : new CanvasPainter(canvas);
     this.frames = 0;
+    this.share = 1;
+    this.choosePainter();
     this.addButtons();
     this.addLabels();
     startControls(this.stage, this.camera, () => this.changed());
@@ -25,13 +25,41 @@ class Stage {
     this.camera.fit();
   }
 
+  webglAvailable() {
+    this.webgl ??= webglAvailable();
+    return this.webgl;
+  }
+
+  choosePainter() {
+    const straight = planar && Math.abs(Math.cos(this.camera.yaw) * Math.cos(this.camera.pitch)) > 0.9999;
+    const Kind = !straight && this.webglAvailable() ? WebglPainter : CanvasPainter;
+    if (this.painter instanceof Kind) return;
+    byId("scene")?.remove();
+    const canvas = element("canvas", { id: "scene", role: "img", "aria-label": `Picture of the mechanism ${summary.name}` });
+    this.stage.prepend(canvas);
+    this.painter = new Kind(canvas);
+    const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
+    this.painter.resize(width, height, pixelRatio());
+  }
+
   resize() {
     const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
     if (!width || !height) return;
     this.camera.size = [width, height];
     if (!this.touched) this.camera.fit();
-    this.painter.resize(width, height, Math.min(devicePixelRatio || 1, 2));
+    this.painter.resize(width, height, pixelRatio());
     this.paint();
+  }
+
+  // Fewer pixels while playing where frames take long; all of them again when it stands still.
+  keepPace(milliseconds) {
+    this.average = milliseconds === null ? 0 : 0.8 * (this.average ?? 0) + 0.2 * milliseconds;
+    const share = milliseconds === null ? 1 : this.average > 40 ? Math.max(0.5, 0.8 * this.share) : this.share;
+    if (share === this.share) return;
+    this.share = share;
+    this.average = 0;
+    this.painter.resize(...this.camera.size, pixelRatio() * share);
+    this.changed();
   }
 
   changed() {
@@ -46,6 +74,7 @@ class Stage {
   }
 
   paint() {
+    this.choosePainter();
     this.painter.paint(this.mechanism, this.camera);
     this.frames += 1;
     this.placeLabels();
@@ -120,6 +149,9 @@ class Stage {
       line.style.width = `${Math.min(width, 400).toFixed(1)}px`;
       return element("span", { class: "scale" }, line, text);
     };
+    const state = `${pixels}|${arrows.factor}|${JSON.stringify(show)}`;
+    if (state === this.scalesState) return;
+    this.scalesState = state;
     const parts = [bar(length * pixels, `${number(length)} m`, "length")];
     const amount = (scale, unitName, kind) => {
       const share = roundUp(40 / pixels / (arrows.factor * size * scale.length) * scale.amount);
@@ -130,3 +162,5 @@ class Stage {
     byId("scales").replaceChildren(...parts);
   }
 }
+
+const pixelRatio = () => Math.min(devicePixelRatio || 1, 2);

@@ -32,13 +32,16 @@ function addFailure(player) {
     entry("Which", failure.culprits.join(", "), ...items.flatMap((item) => ["; ", item]));
   }
   if (failure.tried.length) {
-    const rows = failure.tried.map((t) => element("tr", {}, ...[`${number(t.step, 3)} s`, t.error === null ? "" : number(t.error, 3), t.reason, t.name].map((c) => element("td", {}, c))));
+    const rows = failure.tried.map((t) => element("tr", {}, ...[`${number(t.time, 9)} s`, `${number(t.step, 3)} s`, t.error === null ? "" : number(t.error, 3), t.reason, t.name].map((c) => element("td", {}, c))));
     entry("Tried", element("div", { class: "scroll" }, element("table", {},
-      element("thead", {}, element("tr", {}, ...["step", "error / tolerance", "reason", "worst in"].map((h) => element("th", { scope: "col" }, h)))), element("tbody", {}, ...rows))));
+      element("thead", {}, element("tr", {}, ...["from", "step", "error / tolerance", "reason", "worst in"].map((h) => element("th", { scope: "col" }, h)))), element("tbody", {}, ...rows))));
   }
-  if (failure.advice.length) entry("What to change", element("ul", {}, ...failure.advice.map((a) => element("li", {}, a))));
+  if (failure.advice.length) entry("What to change", element("ul", {}, ...failure.advice.map((a) => element("li", {}, ...withCode(a)))));
   box.append(list);
 }
+
+// Text with `names` as code.
+const withCode = (text) => text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
 
 function addStatistics(parent) {
   if (measured.length) {

@@ -3,5 +3,4 @@ export { Renderer } from "ogl/src/core/Renderer.js";
 export { Geometry } from "ogl/src/core/Geometry.js";
 export { Program } from "ogl/src/core/Program.js";
 export { Mesh } from "ogl/src/core/Mesh.js";
-export { Transform } from "ogl/src/core/Transform.js";
-export { Camera } from "ogl/src/core/Camera.js";
+export { Texture } from "ogl/src/core/Texture.js";
