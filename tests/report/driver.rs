@@ -223,18 +223,37 @@ impl Browser {
             self.port,
             body.len()
         );
-        let mut answer = Vec::new();
         stream
             .write_all(format!("{head}{body}").as_bytes())
-            .and_then(|()| stream.read_to_end(&mut answer))
-            .map_err(|e| e.to_string())?;
-        let answer = String::from_utf8_lossy(&answer);
-        let (_, text) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
-        let value: Value = serde_json::from_str(text).map_err(|e| format!("{e}: {text}"))?;
-        match value["value"]["error"].as_str() {
-            Some(error) => Err(format!("{error}: {}", value["value"]["message"])),
-            None => Ok(value["value"].clone()),
+            .and_then(|()| answer_of(stream))
+            .map_err(|e| e.to_string())
+            .and_then(|text| value_of(&text))
+    }
+}
+
+/// Body of an HTTP answer; the connection stays open after it.
+fn answer_of(stream: TcpStream) -> std::io::Result<String> {
+    let mut reader = BufReader::new(stream);
+    let (mut line, mut length) = (String::new(), 0);
+    while reader.read_line(&mut line)? > 2 {
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().map_err(std::io::Error::other)?;
         }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+/// Value of an answer, or the error that it tells.
+fn value_of(text: &str) -> Result<Value, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| format!("{e}: {text}"))?;
+    match value["value"]["error"].as_str() {
+        Some(error) => Err(format!("{error}: {}", value["value"]["message"])),
+        None => Ok(value["value"].clone()),
     }
 }
 
