@@ -8,11 +8,14 @@
 //! largest distance of a body at eight times from the mean of both programs' finest runs (tolerance 1e-9), and the time at an error
 //! is interpolated on logarithmic scales. `steps` are those at 1e-6.
 
-use biela::formulation::{Context, Mechanism, Motion, build};
+#[path = "../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
+
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, build};
 use biela::integrator::{Environment, Integrator, State};
 use biela::model::quantity::{BodyField, Quantity};
-use biela::model::{Body, FormulationName, Frame, Joint, JointKind, JointPlace, Model};
-use cpu_time::ThreadTime;
+use biela::model::{Body, FormulationName, Joint, JointFrame, JointKind, JointPlacement, Model};
+use cpu_time::CpuClock;
 
 const TOLERANCES: [f64; 5] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 const FINEST: f64 = 1e-9;
@@ -38,16 +41,16 @@ fn joint(
     point: [f64; 3],
     axis: [f64; 3],
 ) {
-    let frame = Frame {
+    let frame = JointFrame {
         point,
         axis,
-        across: [0.0; 3],
+        reference_direction: [0.0; 3],
     };
     model.joints.push(Joint {
         name: format!("joint{}", model.joints.len()),
         kind,
         bodies,
-        frame: JointPlace::Ground(frame),
+        frame: JointPlacement::InitialPose(frame),
         ..Joint::default()
     });
 }
@@ -172,7 +175,7 @@ struct Outcome {
 }
 
 fn places(mechanism: &dyn Mechanism, parameters: &[f64], bodies: usize, s: &State) -> Vec<f64> {
-    let cx = Context {
+    let cx = EvaluationContext {
         t: s.t,
         u: &[],
         u_dot: &[],
@@ -180,7 +183,7 @@ fn places(mechanism: &dyn Mechanism, parameters: &[f64], bodies: usize, s: &Stat
         p: parameters,
         modes: &s.modes,
     };
-    let motion = Motion {
+    let motion = MotionPoint {
         q: &s.q,
         v: &s.v,
         a: &s.acc,
@@ -202,24 +205,24 @@ fn run(model: &Model, formulation: FormulationName, tolerance: f64) -> Result<Ou
         parameters: &parameters,
     };
     let mechanism = build(&model).map_err(said)?;
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut q, &mut v);
+    mechanism.initial_state(&mut q, &mut v);
     let mut state = State::default();
     let mut cpu = 0.0;
     let mut seen = Vec::new();
-    let begin = ThreadTime::now();
+    let begin = CpuClock::Thread.now();
     let mut integrator = Integrator::new(&*mechanism, &model.solver).map_err(said)?;
     (integrator.start(&*mechanism, &env, 0.0, &q, &v, &mut state)).map_err(said)?;
-    cpu += begin.elapsed().as_secs_f64();
+    cpu += (CpuClock::Thread.now() - begin).as_secs_f64();
     let stop = model.experiment.stop.min(2.0);
     for look in 1..=LOOKS {
         let end = stop * look as f64 / LOOKS as f64;
-        let begin = ThreadTime::now();
+        let begin = CpuClock::Thread.now();
         while state.t < end {
             (integrator.advance(&*mechanism, &env, &mut state, end)).map_err(said)?;
         }
-        cpu += begin.elapsed().as_secs_f64();
+        cpu += (CpuClock::Thread.now() - begin).as_secs_f64();
         seen.extend(places(&*mechanism, &parameters, model.bodies.len(), &state));
     }
     Ok(Outcome {

@@ -11,7 +11,8 @@ use std::ptr::null;
 use std::time::Instant;
 
 use biela::component::Instance;
-use biela::fmi::{Standard, library, package};
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, library};
 use libloading::Library;
 
 type Handle = *mut c_void;
@@ -124,7 +125,7 @@ fn main() {
     let trivial = Unit::open(&trivial, "trivial", None, [0, 1, 2]);
 
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/slider_crank.toml");
-    let contents = package::contents(&model, Standard::Two).expect("the model is good");
+    let contents = package::contents(&model, FmiStandard::Two).expect("the model is good");
     let resources = scratch.join("resources");
     std::fs::create_dir_all(&resources).unwrap();
     for (name, bytes) in &contents.files {

@@ -3,23 +3,26 @@
 //! Times are the smallest over repeats, in microseconds. `docs/linear-algebra.md` explains the tables and keeps a run.
 
 #[allow(dead_code)]
-#[path = "../src/constraint/samples.rs"]
+#[path = "../src/constraint/tests/samples.rs"]
 mod samples;
 
-use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
-use biela::formulation::Pattern;
-use biela::linalg::{order, sparse};
+use biela::constraint::factorization::Factorization;
+use biela::constraint::matrix::SaddleMatrix;
+use biela::constraint::sparsity::{Backend, SaddleSparsity};
+use biela::formulation::Sparsity;
+use biela::linalg::random::Random;
+use biela::linalg::{ordering, sparse_ldl};
 use samples::Sample;
 use std::hint::black_box;
 use std::time::Instant;
 
-fn load(sample: &Sample, backend: Backend) -> (Structure, Matrix) {
-    let pattern = Pattern {
+fn load(sample: &Sample, backend: Backend) -> (SaddleSparsity, SaddleMatrix) {
+    let pattern = Sparsity {
         tangent: sample.tangent.clone(),
         jacobian: sample.jacobian.clone(),
     };
-    let st = Structure::new(sample.nv, sample.nc, &pattern, backend);
-    let mut m = Matrix::new(&st);
+    let st = SaddleSparsity::new(sample.nv, sample.nc, &pattern, backend);
+    let mut m = SaddleMatrix::new(&st);
     m.load_tangent(&st, &sample.s);
     m.load_jacobian(&st, &sample.g);
     let mut mass = vec![0.0; sample.nv];
@@ -46,9 +49,9 @@ fn smallest(budget: f64, mut call: impl FnMut()) -> f64 {
     best * 1e6
 }
 
-fn times(sample: &Sample, backend: Backend, budget: f64) -> (f64, f64, f64, Structure) {
+fn times(sample: &Sample, backend: Backend, budget: f64) -> (f64, f64, f64, SaddleSparsity) {
     let (st, m) = load(sample, backend);
-    let mut factor = Factor::new(&st);
+    let mut factor = Factorization::new(&st);
     let f = smallest(budget, || {
         black_box(factor.factor(&st, black_box(&m)).is_ok());
     });
@@ -147,17 +150,17 @@ fn main() {
                 .iter()
                 .map(|&(k, j)| (sample.nv as u32 + k, j)),
         );
-        let graph = order::Graph::new(n, couplings);
-        let plain = order::plain(&graph);
+        let graph = ordering::AdjacencyGraph::new(n, couplings);
+        let plain = graph.minimum_degree();
         let begin = Instant::now();
-        let ours = order::saddle(&graph, sample.nv, &vec![false; sample.nv]);
+        let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv]);
         let setup = begin.elapsed().as_secs_f64() * 1e3;
         println!(
             "{name:<20}{n:>8} |{:>11}{:>11.1} |{:>11}{:>11.1} |{setup:>9.2}",
-            sparse::fill(&graph, &plain),
-            sparse::cost(&graph, &plain) / 1e3,
-            sparse::fill(&graph, &ours),
-            sparse::cost(&graph, &ours) / 1e3,
+            sparse_ldl::factor_fill(&graph, &plain),
+            sparse_ldl::factorization_cost(&graph, &plain) / 1e3,
+            sparse_ldl::factor_fill(&graph, &ours),
+            sparse_ldl::factorization_cost(&graph, &ours) / 1e3,
         );
     }
 }

@@ -14,12 +14,17 @@
 //! nothing is timed; the energy is looked at after every step: DRIFT is the largest |E − E0| (J). ERROR is the largest relative error of
 //! the seven angles in P3, and the distance of the first tip from where it should be in P1 and P2 (m).
 
-use biela::formulation::{Context, Mechanism, build};
+#[path = "../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
+
+use biela::formulation::{EvaluationContext, Mechanism, build};
 use biela::integrator::{Environment, Integrator, State};
-use biela::linalg::so3::{Mat3, Vec3};
+use biela::linalg::rotation::{Mat3, Vec3};
 use biela::model::quantity::{BodyField, Quantity};
-use biela::model::{Body, Corrector, FormulationName, Frame, Joint, JointKind, JointPlace, Model};
-use cpu_time::ThreadTime;
+use biela::model::{
+    Body, Corrector, FormulationName, Joint, JointFrame, JointKind, JointPlacement, Model,
+};
+use cpu_time::CpuClock;
 use std::io::{BufRead, Write};
 
 const G: f64 = 9.81;
@@ -61,10 +66,10 @@ fn joint(
         name,
         kind,
         bodies,
-        frame: JointPlace::Ground(Frame {
+        frame: JointPlacement::InitialPose(JointFrame {
             point,
             axis,
-            across: [0.0; 3],
+            reference_direction: [0.0; 3],
         }),
         ..Joint::default()
     }
@@ -201,8 +206,8 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn context<'s>(&self, state: &'s State, parameters: &'s [f64]) -> Context<'s> {
-        Context {
+    fn context<'s>(&self, state: &'s State, parameters: &'s [f64]) -> EvaluationContext<'s> {
+        EvaluationContext {
             t: state.t,
             u: &[],
             u_dot: &[],
@@ -221,7 +226,7 @@ impl Watch<'_> {
 
     fn body(&self, state: &State, parameters: &[f64], body: usize, field: BodyField) -> f64 {
         let cx = self.context(state, parameters);
-        let motion = biela::formulation::Motion {
+        let motion = biela::formulation::MotionPoint {
             q: &state.q,
             v: &state.v,
             a: &state.acc,
@@ -260,14 +265,14 @@ fn run(words: &[&str]) -> Result<String, String> {
     };
     let said = |e: biela::Error| e.to_string();
     let mechanism = build(&model).map_err(said)?;
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut q, &mut v);
+    mechanism.initial_state(&mut q, &mut v);
     let watch = (*how == "watch").then_some(Watch {
         mechanism: &*mechanism,
     });
     let mut state = State::default();
-    let begin = ThreadTime::now();
+    let begin = CpuClock::Thread.now();
     let mut integrator = Integrator::new(&*mechanism, &model.solver).map_err(said)?;
     (integrator.start(&*mechanism, &env, 0.0, &q, &v, &mut state)).map_err(said)?;
     let before = (watch.as_ref()).map_or(0.0, |w| w.energy(&state, &parameters));
@@ -278,7 +283,7 @@ fn run(words: &[&str]) -> Result<String, String> {
             drift = drift.max((watch.energy(&state, &parameters) - before).abs());
         }
     }
-    let cpu = begin.elapsed().as_secs_f64();
+    let cpu = (CpuClock::Thread.now() - begin).as_secs_f64();
     let mut error = f64::NAN;
     if let Some(watch) = &watch {
         let of = |body, field| watch.body(&state, &parameters, body, field);

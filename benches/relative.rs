@@ -159,10 +159,10 @@ fn instance(topology: &str, n: usize, formulation: &str) -> (Instance, f64) {
     };
     let lifted = Some(formulation != "direct");
     let mechanism: Box<dyn Mechanism> = match (formulation, model.dimension) {
-        ("absolute", 2) => Box::new(absolute::Planar::new(&model).unwrap()),
-        ("absolute", _) => Box::new(absolute::Spatial::new(&model).unwrap()),
-        (_, 2) => Box::new(relative::Planar::with(&model, &[], lifted).unwrap()),
-        _ => Box::new(relative::Spatial::with(&model, &[], lifted).unwrap()),
+        ("absolute", 2) => Box::new(absolute::PlanarAbsolute::new(&model).unwrap()),
+        ("absolute", _) => Box::new(absolute::SpatialAbsolute::new(&model).unwrap()),
+        (_, 2) => Box::new(relative::PlanarRelative::with(&model, &[], lifted).unwrap()),
+        _ => Box::new(relative::SpatialRelative::with(&model, &[], lifted).unwrap()),
     };
     let mut instance = Instance::from_mechanism(model, mechanism).unwrap();
     instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();

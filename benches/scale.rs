@@ -12,7 +12,7 @@
 
 use biela::formulation::{Mechanism, build};
 use biela::integrator::{Environment, Integrator, State};
-use biela::model::{Body, Frame, Joint, JointKind, JointPlace, Model};
+use biela::model::{Body, Joint, JointFrame, JointKind, JointPlacement, Model};
 use std::time::Instant;
 
 const Z: [f64; 3] = [0.0, 0.0, 1.0];
@@ -31,16 +31,16 @@ fn bar(name: String, middle: [f64; 3], angle: f64) -> Body {
 }
 
 fn joint(name: String, kind: JointKind, bodies: [Option<usize>; 2], point: [f64; 3]) -> Joint {
-    let frame = Frame {
+    let frame = JointFrame {
         point,
         axis: Z,
-        across: [0.0; 3],
+        reference_direction: [0.0; 3],
     };
     Joint {
         name,
         kind,
         bodies,
-        frame: JointPlace::Ground(frame),
+        frame: JointPlacement::InitialPose(frame),
         ..Joint::default()
     }
 }
@@ -143,9 +143,9 @@ impl Run {
         let mut integrator =
             Integrator::new(&*mechanism, &model.solver).unwrap_or_else(|e| fail(e));
         let ordered = begin.elapsed().as_secs_f64();
-        let size = mechanism.size();
+        let size = mechanism.dimensions();
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        mechanism.start(&mut q, &mut v);
+        mechanism.initial_state(&mut q, &mut v);
         let mut state = State::default();
         (integrator.start(&*mechanism, &ENVIRONMENT, 0.0, &q, &v, &mut state))
             .unwrap_or_else(|e| fail(e));

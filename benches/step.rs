@@ -12,12 +12,16 @@
 //! `-- --one CASE STEPS [--auto]` only makes so many steps, `-- --bare CASE TIMES` only factors and solves so often, for
 //! counting instructions, and `-- --bodies CASE` says how many bodies it has (`benches/instructions.sh`).
 
-use biela::constraint::multipliers::{Backend, Factor, Matrix, Structure};
-use biela::constraint::projection::REGULARISATION;
-use biela::formulation::absolute::Planar;
-use biela::formulation::{Context, Mechanism, System, Weights};
+use biela::constraint::factorization::Factorization;
+use biela::constraint::matrix::SaddleMatrix;
+use biela::constraint::regularisation::REGULARISATION;
+use biela::constraint::sparsity::{Backend, SaddleSparsity};
+use biela::formulation::absolute::PlanarAbsolute;
+use biela::formulation::{EvaluationContext, Mechanism, MotionPoint, System, TangentWeights};
 use biela::integrator::{Environment, Hht, Integrator, State};
-use biela::model::{Body, Corrector, Frame, Joint, JointKind, JointPlace, Model, Place};
+use biela::model::{
+    Body, Corrector, Joint, JointFrame, JointKind, JointPlacement, Model, TextPosition,
+};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
@@ -42,7 +46,7 @@ fn chain(n: usize) -> Case {
     let mut model = file("pendulum", 0.0).model;
     let angle = -std::f64::consts::FRAC_PI_2 + 0.3;
     let (x, y) = (angle.cos(), angle.sin());
-    let place = Place::default();
+    let place = TextPosition::default();
     model.bodies = (0..n)
         .map(|k| Body {
             name: format!("bar{k}"),
@@ -62,9 +66,9 @@ fn chain(n: usize) -> Case {
             name: format!("pin{k}"),
             kind: JointKind::Revolute,
             bodies: [k.checked_sub(1), Some(k)],
-            frame: JointPlace::Ground(Frame {
+            frame: JointPlacement::InitialPose(JointFrame {
                 point: [k as f64 * x, k as f64 * y, 0.0],
-                ..Frame::default()
+                ..JointFrame::default()
             }),
             place,
             ..Joint::default()
@@ -96,7 +100,7 @@ fn case(name: &str) -> Case {
 
 /// A run in the middle, ready to be repeated.
 struct Run {
-    system: Planar,
+    system: PlanarAbsolute,
     integrator: Integrator,
     parameters: Vec<f64>,
     h: f64,
@@ -111,11 +115,11 @@ impl Run {
         settings.step = Some(case.h);
         settings.corrector = corrector;
         let fail = |e| -> ! { panic!("{}: {e}", case.name) };
-        let system = Planar::new(&case.model).unwrap_or_else(|e| fail(e));
+        let system = PlanarAbsolute::new(&case.model).unwrap_or_else(|e| fail(e));
         let mut integrator = Integrator::new(&system, &settings).unwrap_or_else(|e| fail(e));
-        let size = system.size();
+        let size = system.dimensions();
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        system.start(&mut q, &mut v);
+        system.initial_state(&mut q, &mut v);
         let parameters: Vec<f64> = case.model.parameters.iter().map(|p| p.start).collect();
         let mut state = State::default();
         let env = Environment {
@@ -157,11 +161,11 @@ impl Run {
     }
 
     fn bare(&self) -> Bare {
-        let (s, size) = (&self.saved, self.system.size());
-        let pattern = self.system.pattern();
-        let st = Structure::new(size.nv, size.nc, &pattern, Backend::Auto);
-        let mut matrix = Matrix::new(&st);
-        let cx = Context {
+        let (s, size) = (&self.saved, self.system.dimensions());
+        let pattern = self.system.sparsity();
+        let st = SaddleSparsity::new(size.nv, size.nc, &pattern, Backend::Auto);
+        let mut matrix = SaddleMatrix::new(&st);
+        let cx = EvaluationContext {
             t: s.t,
             u: &[],
             u_dot: &[],
@@ -169,8 +173,8 @@ impl Run {
             p: &self.parameters,
             modes: &s.modes,
         };
-        let m = Hht::new(biela::model::Solver::default().alpha);
-        let weights = Weights {
+        let m = Hht::new(biela::model::SolverSettings::default().alpha);
+        let weights = TangentWeights {
             mass: 1.0 / (1.0 - m.alpha),
             damping: m.gamma * self.h,
             stiffness: m.beta * self.h * self.h,
@@ -178,7 +182,17 @@ impl Run {
         };
         let mut values = vec![0.0; pattern.tangent.len()];
         self.system
-            .tangent(&cx, &s.q, &s.v, &s.acc, &s.lambda, &weights, &mut values)
+            .tangent(
+                &cx,
+                &MotionPoint {
+                    q: &s.q,
+                    v: &s.v,
+                    a: &s.acc,
+                    lambda: &s.lambda,
+                },
+                &weights,
+                &mut values,
+            )
             .expect("planar systems are defined everywhere");
         matrix.load_tangent(&st, &values);
         let mut values = vec![0.0; pattern.jacobian.len()];
@@ -188,7 +202,7 @@ impl Run {
         matrix.tangent_diagonal(&st, &mut diagonal);
         matrix.regularise(&st, &diagonal, REGULARISATION);
         Bare {
-            factor: Factor::new(&st),
+            factor: Factorization::new(&st),
             x: vec![0.0; size.nv],
             l: vec![0.0; size.nc],
             acc: s.acc.clone(),
@@ -200,9 +214,9 @@ impl Run {
 
 /// The matrix of a step, to be factored and solved for one right-hand side.
 struct Bare {
-    st: Structure,
-    matrix: Matrix,
-    factor: Factor,
+    st: SaddleSparsity,
+    matrix: SaddleMatrix,
+    factor: Factorization,
     x: Vec<f64>,
     l: Vec<f64>,
     acc: Vec<f64>,
@@ -249,7 +263,7 @@ fn table(corrector: Corrector, names: &[&str], budget: f64) {
         let mut run = Run::new(&case(name), corrector);
         run.steps(WARM_UP);
         run.save();
-        let size = run.system.size();
+        let size = run.system.dimensions();
         let unknowns = size.nv + size.nc;
         let n = (50_000 / unknowns).clamp(10, 40);
         let mut bare = run.bare();

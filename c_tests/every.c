@@ -2,7 +2,7 @@
  * and impossible counts, NaN, infinities and absurd numbers, before and after the start. The answer is always a status with a
  * sentence, and after a refusal the instance is what it was, compared by the bytes of its saved state.
  *
- * `every MODEL` runs; `every names` prints the functions it knows, which tests/c_abi.rs compares with the committed list.
+ * `every MODEL` runs; `every names` prints the functions it knows, which tests/capi/c_abi.rs compares with the committed list.
  * Compiled with FAULTS (and the library's feature fault-injection) each function also meets a panic. */
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* A C host, linked: drives the slider-crank with a torque that changes at every communication point, and prints every
- * variable with all its bits. linked.cpp, dlopen.c and tests/loading.rs do the same and must print the same. */
+ * variable with all its bits. linked.cpp, dlopen.c and tests/capi/loading.rs do the same and must print the same. */
 #include <biela.h>
 
 #include <math.h>

@@ -1,4 +1,4 @@
-# The version of the package; tests/install.rs compares it with Cargo.toml. Before 1.0 the minor number is the one that breaks.
+# The version of the package; tests/capi/install.rs compares it with Cargo.toml. Before 1.0 the minor number is the one that breaks.
 set(PACKAGE_VERSION "0.1.0")
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" _biela_has "${PACKAGE_VERSION}")
 string(REGEX MATCH "^[0-9]+(\\.[0-9]+)?" _biela_wants "${PACKAGE_FIND_VERSION}")

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use biela::component::{Causality, Instance};
+use biela::{Causality, Instance};
 
 fn main() -> biela::Result<()> {
     let model = std::env::args().nth(1);

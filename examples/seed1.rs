@@ -14,10 +14,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use biela::formulation::System;
-use biela::integrator::stability::{Scheme, over_frequency};
-use biela::integrator::vsa23::{Parameters, Single, single_step};
+use biela::integrator::stability::{StabilityScheme, over_frequency};
+use biela::integrator::vsa23::{SingleDegree, Vsa23Coefficients, single_step};
 use biela::integrator::{Environment, Hht, Integrator, State, Statistics};
-use biela::model::{Corrector, ErrorAt, Estimate, IntegratorName, Solver, Vsa23, Vsa23Parameters};
+use biela::model::{
+    Corrector, ErrorAt, EstimateName, IntegratorName, SolverSettings, Vsa23Parameters,
+    Vsa23Settings,
+};
 use common::systems::chain::Chain;
 use common::systems::first_paper::{Spring, TwoOscillators};
 use common::systems::impact::Impact;
@@ -55,14 +58,14 @@ fn main() {
 
 type Pictures = Vec<(&'static str, Plot)>;
 
-fn vsa23(parameters: Vsa23Parameters, error_at: ErrorAt) -> Solver {
-    Solver {
+fn vsa23(parameters: Vsa23Parameters, error_at: ErrorAt) -> SolverSettings {
+    SolverSettings {
         integrator: IntegratorName::Vsa23,
-        vsa23: Vsa23 {
+        vsa23: Vsa23Settings {
             parameters,
             error_at,
         },
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -73,7 +76,12 @@ struct History {
 }
 
 impl History {
-    fn of(system: &dyn System, settings: &Solver, (q, v): (&[f64], &[f64]), stop: f64) -> Self {
+    fn of(
+        system: &dyn System,
+        settings: &SolverSettings,
+        (q, v): (&[f64], &[f64]),
+        stop: f64,
+    ) -> Self {
         let mut integrator = Integrator::new(system, settings).unwrap_or_else(|e| panic!("{e}"));
         let mut state = State::default();
         integrator
@@ -173,7 +181,7 @@ fn example_1() -> Pictures {
     let start: (&[f64], &[f64]) = (&[0.002, 10.0], &[0.0, 0.0]);
     let mut plot = Plot::new("Example 1: step size (figure 2)", "t (s)", "h (s)");
     for (name, set, error_at) in SETS {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             initial_step: Some(0.01),
             ..vsa23(set, error_at)
@@ -183,9 +191,9 @@ fn example_1() -> Pictures {
         plot.add(&format!("VSA23 {name}"), run.steps());
     }
     for tolerance in [1e-4, 1e-10] {
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let run = History::of(&TwoOscillators, &settings, start, 1.4);
         let name = format!("HHT, variable step, TOL {tolerance:.0e}");
@@ -209,7 +217,7 @@ fn example_2() -> Pictures {
     for (power, table) in [(3, "example2_cubic"), (2, "example2_quadratic")] {
         let exact = reference(table, 10.0, 1);
         let start: (&[f64], &[f64]) = (&[0.0], &[0.0]);
-        let settings = Solver {
+        let settings = SolverSettings {
             tolerance: 1e-4,
             newton_tolerance: Some(1e-2),
             ..vsa23(Vsa23Parameters::Common, ErrorAt::End)
@@ -220,9 +228,9 @@ fn example_2() -> Pictures {
         solution.add(&name, run.coordinate(0));
         step.add(&name, run.steps());
         for tolerance in [1e-4, 1e-10] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 tolerance,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let run = History::of(&Spring { power }, &settings, start, 10.0);
             let name = format!("HHT, 5 q^{power}, TOL {tolerance:.0e}");
@@ -240,10 +248,10 @@ fn example_2() -> Pictures {
 }
 
 /// One step of the double pendulum, level and at rest, its first rod too long by `open`.
-fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> Single {
+fn open_step(set: Vsa23Parameters, open: f64, h: f64) -> SingleDegree {
     let (q, v) = ([1.0 + open, 0.0, 2.0 + open, 0.0], [0.0; 4]);
     let (acc, _) = accelerations(&Chain(2), &STILL, &q, &v);
-    let settings = Solver {
+    let settings = SolverSettings {
         newton_tolerance: Some(1e-14),
         ..vsa23(set, ErrorAt::End)
     };
@@ -262,7 +270,7 @@ fn figure_7() -> Pictures {
         let name = name.trim_end_matches(", end");
         for open in [1e-2, 1e-8] {
             let e = |h| norm(open_step(*set, open, h).error);
-            let predicted = Parameters::of(*set).threshold().abs() * open * 2f64.sqrt();
+            let predicted = Vsa23Coefficients::of(*set).threshold().abs() * open * 2f64.sqrt();
             let points = norm(open_step(*set, open, 1e-3).error_at_points);
             println!(
                 "{name:<12} {open:>9.0e} {predicted:>12.3e} {:>12.3e} {:>12.3e} {points:>14.3e}",
@@ -315,32 +323,32 @@ fn double_pendulum() -> Pictures {
     let runs = [
         (
             "VSA23 common, end",
-            Solver {
+            SolverSettings {
                 tolerance: 1.9e-4,
                 ..vsa23(Vsa23Parameters::Common, ErrorAt::End)
             },
         ),
         (
             "VSA23 common, common",
-            Solver {
+            SolverSettings {
                 tolerance: 1.9e-4,
                 ..vsa23(Vsa23Parameters::Common, ErrorAt::Common)
             },
         ),
         (
             "HHT 0.1, h = 0.05",
-            Solver {
+            SolverSettings {
                 step: Some(0.05),
                 alpha: 0.1,
                 corrector: Corrector::Off,
-                ..Solver::default()
+                ..SolverSettings::default()
             },
         ),
         (
             "HHT, variable step, TOL 1e-4",
-            Solver {
+            SolverSettings {
                 tolerance: 1e-4,
-                ..Solver::default()
+                ..SolverSettings::default()
             },
         ),
     ];
@@ -358,9 +366,9 @@ fn double_pendulum() -> Pictures {
         motion.add(name, run.coordinate(2));
         step.add(name, run.steps());
     }
-    let tight = Solver {
+    let tight = SolverSettings {
         tolerance: 1e-9,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let run = History::of(&Chain(2), &tight, start, 10.0);
     motion.add("HHT, TOL 1e-9", run.coordinate(2));
@@ -383,9 +391,9 @@ struct Errors {
 type Flow = fn(&State, f64) -> Vec<f64>;
 
 fn pendulum_flow(s: &State, h: f64) -> Vec<f64> {
-    let exact = Solver {
+    let exact = SolverSettings {
         tolerance: 1e-11,
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     History::of(&Chain(2), &exact, (&s.q, &s.v), h)
         .end()
@@ -408,14 +416,14 @@ fn impact_flow(s: &State, h: f64) -> Vec<f64> {
 
 /// Of every step that is not cut short by an event.
 fn errors(system: &dyn System, flow: Flow, start: (&[f64], &[f64]), h: f64) -> Vec<Errors> {
-    let settings = Solver {
+    let settings = SolverSettings {
         step: Some(h),
         alpha: 0.1,
         corrector: Corrector::Off,
-        estimate: Estimate::Calibrated,
+        estimate: EstimateName::Calibrated,
         tolerance: 1.0,
         newton_tolerance: Some(1e-12),
-        ..Solver::default()
+        ..SolverSettings::default()
     };
     let run = History::of(system, &settings, start, 2.0);
     if let Err(e) = &run.outcome {
@@ -530,10 +538,10 @@ fn variable_steps() {
             (Corrector::Auto, 1e-4),
             (Corrector::Auto, 1e-6),
         ] {
-            let settings = Solver {
+            let settings = SolverSettings {
                 corrector,
                 tolerance,
-                ..Solver::default()
+                ..SolverSettings::default()
             };
             let run = History::of(&*system, &settings, (&[q], &[0.0]), 2.0);
             let title = format!("{name}, {corrector:?}, TOL {tolerance:e}");
@@ -543,15 +551,15 @@ fn variable_steps() {
 }
 
 fn stability() -> Pictures {
-    let (common, original) = (Parameters::common(), Parameters::original());
+    let (common, original) = (Vsa23Coefficients::common(), Vsa23Coefficients::original());
     let mut plot = Plot::new("Spectral radius without damping", "omega h", "rho").logarithmic_x();
     for (name, scheme) in [
-        ("SS22 common", Scheme::Ss22(common.phi)),
-        ("SS32 common", Scheme::Ss32(common.psi)),
-        ("SS22 original", Scheme::Ss22(original.phi)),
-        ("SS32 original", Scheme::Ss32(original.psi)),
-        ("HHT 0.05", Scheme::Hht(Hht::new(0.05))),
-        ("HHT 0.1", Scheme::Hht(Hht::new(0.1))),
+        ("SS22 common", StabilityScheme::Ss22(common.phi)),
+        ("SS32 common", StabilityScheme::Ss32(common.psi)),
+        ("SS22 original", StabilityScheme::Ss22(original.phi)),
+        ("SS32 original", StabilityScheme::Ss32(original.psi)),
+        ("HHT 0.05", StabilityScheme::Hht(Hht::new(0.05))),
+        ("HHT 0.1", StabilityScheme::Hht(Hht::new(0.1))),
     ] {
         plot.add(name, over_frequency(&scheme, 0.0, (1e-2, 1e4), 200));
     }

@@ -8,13 +8,16 @@
 //! As in the paper: the trapezoidal rule (alpha = 0) at a fixed step, corrector off. What the paper does not print (equations,
 //! penalty, tolerance of the iterations, road and data of the suspension) is chosen here; `docs/theory.md` says how.
 
+#[path = "../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use biela::component::Instance;
 use biela::model::{Corrector, Expose, FormulationName, Model};
-use cpu_time::ProcessTime;
+use cpu_time::CpuClock;
 
 /// Runs of which the fastest counts.
 const REPEATS: usize = 3;
@@ -76,7 +79,7 @@ fn model(name: &str) -> Model {
 fn as_in_the_paper(model: &Model, method: (FormulationName, bool), step: f64) -> Model {
     let mut model = model.clone();
     model.solver.formulation = method.0;
-    model.solver.rechoose = method.1;
+    model.solver.repartition = method.1;
     model.solver.alpha = 0.0;
     model.solver.step = Some(step);
     model.solver.corrector = Corrector::Off;
@@ -107,9 +110,9 @@ fn run(model: &Model, stop: f64, step: Option<f64>) -> Run {
             Some(h) => (stop / h + 1e-9).floor() * h,
             None => stop,
         };
-        let began = ProcessTime::now();
+        let began = CpuClock::Process.now();
         let ended = instance.step(0.0, length).err().map(|e| e.to_string());
-        let took = began.elapsed();
+        let took = CpuClock::Process.now() - began;
         let fastest = best.as_ref().map_or(took, |best| best.fastest.min(took));
         let failed = ended.is_some();
         best = Some(Run {
@@ -210,7 +213,7 @@ fn variable_steps(model: &Model, stop: f64) {
         for tolerance in [1e-3, 1e-4, 1e-5, 1e-6] {
             let mut model = model.clone();
             model.solver.formulation = formulation;
-            model.solver.rechoose = rechoose;
+            model.solver.repartition = rechoose;
             model.solver.tolerance = tolerance;
             let run = run(&model, stop, None);
             let steps = run.instance.statistics().steps;
@@ -313,7 +316,7 @@ fn table_2() {
     for (name, formulation, rechoose) in METHODS {
         let mut model = suspension.clone();
         model.solver.formulation = formulation;
-        model.solver.rechoose = rechoose;
+        model.solver.repartition = rechoose;
         row(
             name,
             "var.",

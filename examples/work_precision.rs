@@ -11,17 +11,19 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use biela::formulation::{self, Context, System};
+use biela::formulation::{self, EvaluationContext, System};
 use biela::integrator::{Environment, Integrator, Sample, State, Statistics};
-use biela::model::{Corrector, Model, Solver};
+use biela::model::{Corrector, Model, SolverSettings};
 use common::systems::andrews::{self, Andrews};
 use common::systems::impact::Impact;
 use common::systems::oscillator::Oscillator;
-use cpu_time::ProcessTime;
+use cpu_time::CpuClock;
 
 const ALPHAS: [f64; 4] = [0.0, 0.05, 0.1, 0.3];
 const CORRECTORS: [Corrector; 2] = [Corrector::Off, Corrector::Auto];
@@ -165,9 +167,9 @@ fn springy(title: &'static str, reference: &str, damping: f64) -> Case {
 
 fn mechanism(title: &'static str, model: &Model, reference: Vec<(f64, Vec<f64>)>) -> Case {
     let mechanism = formulation::build(model).unwrap_or_else(|e| panic!("{e}"));
-    let size = mechanism.size();
+    let size = mechanism.dimensions();
     let mut start = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    mechanism.start(&mut start.0, &mut start.1);
+    mechanism.initial_state(&mut start.0, &mut start.1);
     Case {
         title,
         system: mechanism,
@@ -201,19 +203,19 @@ fn table(name: &str, stop: f64, coordinates: impl Fn(&[f64]) -> Vec<f64>) -> Vec
 
 fn curve(case: &Case, alpha: usize, corrector: Corrector) -> Curve {
     let runs = TOLERANCES.map(|tolerance| {
-        let settings = Solver {
+        let settings = SolverSettings {
             alpha: ALPHAS[alpha],
             corrector,
             tolerance,
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         let (statistics, error) = integrate(case, &settings, true);
         let seconds = (0..REPEATS)
             .map(|_| {
-                let clock = ProcessTime::now();
+                let clock = CpuClock::Process.now();
                 let again = integrate(case, &settings, false);
                 assert_eq!(again.0, statistics, "looking changes nothing");
-                clock.elapsed().as_secs_f64()
+                (CpuClock::Process.now() - clock).as_secs_f64()
             })
             .fold(f64::INFINITY, f64::min);
         Run {
@@ -231,7 +233,7 @@ fn curve(case: &Case, alpha: usize, corrector: Corrector) -> Curve {
 }
 
 /// Runs to the last time of the reference; the largest error if asked for.
-fn integrate(case: &Case, settings: &Solver, look: bool) -> (Statistics, f64) {
+fn integrate(case: &Case, settings: &SolverSettings, look: bool) -> (Statistics, f64) {
     let system = &*case.system;
     let env = Environment {
         signals: &(),
@@ -247,7 +249,7 @@ fn integrate(case: &Case, settings: &Solver, look: bool) -> (Statistics, f64) {
     let stop = case.reference.last().expect("a reference has rows").0;
     let mut known = case.reference.iter().peekable();
     let mut worst = 0.0_f64;
-    let mut difference = vec![0.0; system.size().nv];
+    let mut difference = vec![0.0; system.dimensions().nv];
     while state.t < stop {
         integrator
             .advance(system, &env, &mut state, stop)
@@ -257,9 +259,9 @@ fn integrate(case: &Case, settings: &Solver, look: bool) -> (Statistics, f64) {
                 .interpolate(system, &env, *t, &mut sample)
                 .unwrap_or_else(|e| failed(e));
             system.difference(exact, &sample.q, &mut difference);
-            let cx = Context {
+            let cx = EvaluationContext {
                 t: *t,
-                u: &vec![0.0; system.size().inputs],
+                u: &vec![0.0; system.dimensions().inputs],
                 u_dot: &[],
                 u_ddot: &[],
                 p: &case.parameters,

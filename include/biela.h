@@ -65,12 +65,12 @@
 #define BIELA_REACTION_MODE 0
 
 /**
- * `biela_system_reaction.kind`: a blow along the gradient.
+ * `biela_system_reaction.kind`: an impulse along the gradient.
  */
 #define BIELA_REACTION_IMPULSE 1
 
 /**
- * Answer of `crossing`: not watched in this mode.
+ * Answer of `crossing`: inactive in this mode.
  */
 #define BIELA_CROSSING_OFF 0
 
@@ -90,7 +90,7 @@
 #define BIELA_CROSSING_EITHER 3
 
 /**
- * What became of a call. Numbers are never reused; later versions may add some. Everything but
+ * Result of a call. Numbers are never reused; later versions may add some. Everything but
  * `BIELA_STATUS_OK` comes with a sentence: see `biela_last_error`.
  */
 typedef enum {
@@ -158,7 +158,7 @@ typedef enum {
 } biela_status;
 
 /**
- * Who sets a variable.
+ * Causality of a variable: who sets it.
  */
 typedef enum {
     /**
@@ -180,7 +180,7 @@ typedef enum {
 } biela_causality;
 
 /**
- * When the value of a variable may change.
+ * Variability of a variable: when its value may change.
  */
 typedef enum {
     /**
@@ -206,7 +206,7 @@ typedef enum {
 } biela_variability;
 
 /**
- * Where the value of a variable at the start comes from.
+ * Origin of the start value of a variable.
  */
 typedef enum {
     /**
@@ -224,7 +224,7 @@ typedef enum {
 } biela_initial;
 
 /**
- * How serious a message is. A logger hears everything up to its own level.
+ * Severity of a message. A logger receives messages up to its level.
  */
 typedef enum {
     /**
@@ -232,11 +232,11 @@ typedef enum {
      */
     BIELA_LOG_LEVEL_ERROR = 1,
     /**
-     * It goes on, but look at it: an input that jumped, a burst of refused substeps.
+     * Legal, but probably not intended: an input that jumped, many rejected trial steps in a row.
      */
     BIELA_LOG_LEVEL_WARNING = 2,
     /**
-     * What happened: the start, events.
+     * The start, events.
      */
     BIELA_LOG_LEVEL_INFO = 3,
     /**
@@ -264,7 +264,7 @@ typedef struct biela_instance biela_instance;
 typedef struct biela_state biela_state;
 
 /**
- * What `biela_variable_info` tells. Call `biela_variable_default` on it first.
+ * Description of a variable, written by `biela_variable_info`. Call `biela_variable_default` on it first.
  */
 typedef struct {
     /**
@@ -300,7 +300,7 @@ typedef struct {
      */
     biela_variability variability;
     /**
-     * Where its value at the start comes from.
+     * Origin of its start value.
      */
     biela_initial initial;
     /**
@@ -325,7 +325,7 @@ typedef struct {
      */
     const uint32_t *dependencies;
     /**
-     * How many there are; 0 for inputs and parameters.
+     * Number of these inputs; 0 for inputs and parameters.
      */
     size_t dependency_count;
     /**
@@ -333,13 +333,13 @@ typedef struct {
      */
     const uint32_t *initial_dependencies;
     /**
-     * How many there are.
+     * Number of these inputs and parameters.
      */
     size_t initial_dependency_count;
 } biela_variable;
 
 /**
- * What `biela_statistics` tells: counters since the start. Call `biela_counters_default` on it first.
+ * Written by `biela_statistics`: counters since the start. Call `biela_counters_default` on it first.
  */
 typedef struct {
     /**
@@ -351,11 +351,11 @@ typedef struct {
      */
     uint64_t steps;
     /**
-     * Attempts refused by the error estimate.
+     * Trial steps rejected by the error estimate.
      */
     uint64_t rejected;
     /**
-     * Attempts in which Newton's iteration did not converge.
+     * Trial steps in which Newton's iteration did not converge.
      */
     uint64_t newton_failures;
     /**
@@ -428,7 +428,7 @@ typedef void (*biela_log_callback)(void *user,
 typedef void (*biela_system_release)(void *user);
 
 /**
- * Where a function of a system is evaluated. Arrays have the lengths of the definition, belong to the
+ * Arguments of a function of a system. Arrays have the lengths of the definition, belong to the
  * library and are valid during the call only; those a function must not depend on are NULL.
  */
 typedef struct {
@@ -445,7 +445,7 @@ typedef struct {
      */
     const double *q;
     /**
-     * Rates, `nv`.
+     * Velocities, `nv`.
      */
     const double *v;
     /**
@@ -481,18 +481,19 @@ typedef struct {
 /**
  * A function of a system: reads `at`, writes `out`, which comes zeroed.
  *
- * Its answer is 0 (fine), positive (not here: the solver tries a shorter step) or negative (stop: the call ends
- * with `BIELA_STATUS_ERROR_CALLBACK`). NaN and infinities count as "not here" and are named if no step is short enough.
+ * It returns 0 (success), a positive number (recoverable failure: the solver tries a shorter step) or a negative number (stop:
+ * the call ends with `BIELA_STATUS_ERROR_CALLBACK`). NaN and infinities count as recoverable failures and are reported if no
+ * step is short enough.
  */
 typedef int32_t (*biela_system_function)(void *user, const biela_system_point *at, double *out);
 
 /**
- * A function of coordinates that are not a vector space; answers as `biela_system_function`.
+ * A function of coordinates that are not a vector space; returns as `biela_system_function`.
  */
 typedef int32_t (*biela_system_group)(void *user, const double *x, const double *y, double *out);
 
 /**
- * Event functions `phi` and their rates along the motion (come as NaN: not known), `ne` each. 0, or any other number to stop.
+ * Event functions `phi` and their time derivatives along the motion (come as NaN: not given), `ne` each. 0, or any other number to stop.
  */
 typedef int32_t (*biela_system_events)(void *user,
                                        const biela_system_point *at,
@@ -500,15 +501,15 @@ typedef int32_t (*biela_system_events)(void *user,
                                        double *rate);
 
 /**
- * Which crossings of an event count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
+ * The crossings of an event that count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
  */
 typedef int32_t (*biela_system_crossing)(void *user, const int32_t *modes, size_t event);
 
 /**
- * What an event does, filled by `fire`. It comes as `BIELA_REACTION_MODE` with a zero gradient.
+ * Effect of an event, filled by `fire`. It comes as `BIELA_REACTION_MODE` with a zero gradient.
  *
- * A blow changes the rates along `gradient` (the gradient n of the event function, `nv`, to be written) so that n.v afterwards is
- * `-restitution` times n.v before. If |n.v| is below `slowest` the blow is plastic and `hold` is called.
+ * An impulse changes the velocities along `gradient` (the gradient n of the event function, `nv`, to be written) so that n.v
+ * afterwards is `-restitution` times n.v before. If |n.v| is below `slowest` the impact is plastic and `hold` is called.
  */
 typedef struct {
     /**
@@ -524,17 +525,17 @@ typedef struct {
      */
     double restitution;
     /**
-     * Smallest |n.v| that still bounces.
+     * Smallest |n.v| that rebounds.
      */
     double slowest;
     /**
-     * Room for n, `nv` numbers, zeroed.
+     * To be filled with n, `nv` numbers, zeroed.
      */
     double *gradient;
 } biela_system_reaction;
 
 /**
- * An event has been hit: change `modes`, fill `reaction`. 0, or any other number to stop.
+ * An event has occurred: change `modes`, fill `reaction`. 0, or any other number to stop.
  */
 typedef int32_t (*biela_system_fire)(void *user,
                                      const biela_system_point *at,
@@ -543,12 +544,13 @@ typedef int32_t (*biela_system_fire)(void *user,
                                      biela_system_reaction *reaction);
 
 /**
- * An event bounces too slowly to go on: enter the mode that holds it (usually a constraint row). 0, or any other number to stop.
+ * An impact is too slow to rebound: enter the mode that keeps the contact closed (usually an active constraint). 0, or any
+ * other number to stop.
  */
 typedef int32_t (*biela_system_hold)(void *user, size_t event, int32_t *modes);
 
 /**
- * Which constraint rows hold in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
+ * The constraints that are active in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
  */
 typedef int32_t (*biela_system_active)(void *user, const int32_t *modes, uint8_t *rows);
 
@@ -558,7 +560,7 @@ typedef int32_t (*biela_system_active)(void *user, const int32_t *modes, uint8_t
 typedef int32_t (*biela_system_modes)(void *user, const biela_system_point *at, int32_t *modes);
 
 /**
- * A system of your own: M(q) a + G^T lambda = f(q, v, t, u, p), Phi(q, t, u, p) = 0, G = dPhi/dq.
+ * A user-defined system: M(q) a + G^T lambda = f(q, v, t, u, p), Phi(q, t, u, p) = 0, G = dPhi/dq.
  *
  * Call `biela_system_definition_default` on it, then fill what you have. Needed: `nv`, `q`, `force`, one of
  * `mass` and `mass_times`, `constraint` where `nc` > 0, `events` where `ne` > 0. What is left NULL is differenced
@@ -575,7 +577,7 @@ typedef struct {
      */
     size_t struct_size;
     /**
-     * Handed to every function. The library does not look at it.
+     * Passed to every function. The library does not use it.
      */
     void *user;
     /**
@@ -599,11 +601,11 @@ typedef struct {
      */
     size_t nq;
     /**
-     * Tangent coordinates: rates, accelerations, equations.
+     * Velocities, accelerations, equations of motion.
      */
     size_t nv;
     /**
-     * Constraint rows.
+     * Constraints.
      */
     size_t nc;
     /**
@@ -627,7 +629,7 @@ typedef struct {
      */
     const double *q;
     /**
-     * Rates at start, `nv`. NULL: zero.
+     * Velocities at start, `nv`. NULL: zero.
      */
     const double *v;
     /**
@@ -636,7 +638,7 @@ typedef struct {
      */
     const double *weights;
     /**
-     * What the closure of each row is judged against, `nc`, > 0. NULL: found at the start.
+     * Scale of each constraint, `nc`, > 0: residuals are judged relative to it. NULL: determined at the start.
      */
     const double *constraint_scales;
     /**
@@ -656,23 +658,23 @@ typedef struct {
      */
     const char *const *parameter_names;
     /**
-     * What messages call tangent coordinates. NULL: q1, q2, ..
+     * Names of the coordinates in messages, `nv`. NULL: q1, q2, ..
      */
     const char *const *coordinate_names;
     /**
-     * What messages call constraint rows. NULL: lambda1, lambda2, ..
+     * Names of the constraints in messages. NULL: lambda1, lambda2, ..
      */
     const char *const *constraint_names;
     /**
-     * What messages call events. NULL: event1, event2, ..
+     * Names of the events in messages. NULL: event1, event2, ..
      */
     const char *const *event_names;
     /**
-     * Places of the `nv` x `nv` matrices. 0: all of them, row by row.
+     * Number of nonzero entries of the `nv` x `nv` matrices. 0: they are dense, stored row by row.
      */
     size_t tangent_count;
     /**
-     * Their rows, counted from 0; each place once. One pattern holds M and the four derivatives.
+     * Their rows, counted from 0; each entry once. M and the four derivatives have the same pattern.
      */
     const uint32_t *tangent_rows;
     /**
@@ -680,11 +682,11 @@ typedef struct {
      */
     const uint32_t *tangent_columns;
     /**
-     * Places of G, `nc` x `nv`. 0: all of them, row by row.
+     * Number of nonzero entries of G, `nc` x `nv`. 0: it is dense, stored row by row.
      */
     size_t jacobian_count;
     /**
-     * Their rows, counted from 0; each place once.
+     * Their rows, counted from 0; each entry once.
      */
     const uint32_t *jacobian_rows;
     /**
@@ -728,7 +730,7 @@ typedef struct {
      */
     biela_system_function jacobian;
     /**
-     * dPhi/dt with q held and inputs moving, `nc`. Depends on q.
+     * dPhi/dt with q fixed and inputs changing, `nc`. Depends on q.
      */
     biela_system_function constraint_rate;
     /**
@@ -740,7 +742,7 @@ typedef struct {
      */
     biela_system_function energy;
     /**
-     * Power taken out by dampers and brought in by drives, 2 numbers. Depends on q, v. NULL: none.
+     * Power dissipated by dampers and supplied by drives, 2 numbers. Depends on q, v. NULL: none.
      */
     biela_system_function power;
     /**
@@ -764,19 +766,19 @@ typedef struct {
      */
     biela_system_events events;
     /**
-     * Which crossings count. NULL: both of all.
+     * Directions of the crossings that count. NULL: both directions of all events.
      */
     biela_system_crossing crossing;
     /**
-     * What an event does. NULL: nothing but a new start of the integration.
+     * Effect of an event. NULL: the integration restarts, nothing else.
      */
     biela_system_fire fire;
     /**
-     * What holds an event.
+     * Called after a plastic impact.
      */
     biela_system_hold hold;
     /**
-     * Rows that hold. NULL: all.
+     * Active constraints. NULL: all.
      */
     biela_system_active active;
     /**
@@ -848,8 +850,8 @@ biela_status biela_instance_new_from_string(const char *text,
 biela_status biela_instance_free(biela_instance *instance);
 
 /**
- * Back to the beginning of its life: as just created, all variables at their start values, not
- * initialized, inputs held. Mends an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
+ * Returns to the state after creation: all variables at their start values, not initialized, inputs
+ * constant. Repairs an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
  * what `biela_variable_info` has given stays valid.
  *
  * # Safety
@@ -1004,7 +1006,7 @@ biela_status biela_set_input_derivatives(biela_instance *instance,
                                          const double *values);
 
 /**
- * How inputs go on from the values set from now on: `order` 0 hold (the default), 1 along the line through
+ * Extrapolation of inputs after the values set from now on: `order` 0 constant (the default), 1 along the line through
  * your last two values, 2 along the parabola through your last three; fewer where there are fewer yet. An
  * input that is not set again goes on along its line or parabola. Part of the saved state; a reset brings
  * the default back.
@@ -1077,7 +1079,7 @@ biela_status biela_state_restore(biela_instance *instance,
                                  biela_state *state);
 
 /**
- * How many bytes `biela_state_serialize` writes for this state.
+ * The number of bytes that `biela_state_serialize` writes for this state.
  *
  * # Safety
  * `instance` and `state` are NULL or live handles; `size` is NULL or points to one number.
@@ -1167,7 +1169,7 @@ biela_status biela_system_definition_default(biela_system_definition *definition
                                              size_t struct_size);
 
 /**
- * Makes an instance of a system of your own. Its variables are the inputs, q1 .., v1 .., a1 .., lambda1 .. as outputs,
+ * Makes an instance of a user-defined system. Its variables are the inputs, q1 .., v1 .., a1 .., lambda1 .. as outputs,
  * energies where `energy` is given, and the parameters. All other functions work on it as on any instance.
  *
  * `*out` is the new instance, or NULL on failure; `biela_last_error(NULL)` on the same thread then has the

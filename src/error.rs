@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Why something could not be done. The `Display` text is the sentence a user reads.
+/// Reason of a failure. The `Display` text is the sentence a user reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// The model text is wrong at a place.
+    /// The model text is wrong at a position.
     Model {
-        /// File name, or what the text was called.
+        /// File name, or the name given to the text.
         origin: String,
         /// Line, from 1.
         line: usize,
         /// Column, from 1, counted in characters.
         column: usize,
-        /// What is wrong and what was expected.
+        /// The defect and what was expected.
         message: String,
     },
     /// A file could not be read.
@@ -29,7 +29,7 @@ pub enum Error {
         name: String,
         /// The value given, as text.
         value: String,
-        /// What would be accepted.
+        /// Accepted values.
         expected: String,
     },
     /// No variable of this name.
@@ -43,7 +43,7 @@ pub enum Error {
     UnknownReference {
         /// The reference asked for.
         reference: u32,
-        /// How many variables there are.
+        /// Number of variables.
         count: usize,
     },
     /// The variable exists but may not be set, or not now.
@@ -55,31 +55,31 @@ pub enum Error {
     },
     /// A value given from outside is NaN or infinite.
     NotFinite {
-        /// What it was meant for.
+        /// The variable or argument.
         name: String,
         /// The value as text.
         value: String,
     },
-    /// A call that is not legal in this phase of the instance's life.
+    /// A call that is not allowed in this state of the instance.
     CallOrder {
         /// The call.
         call: &'static str,
-        /// What must be done first, or why it is too late.
+        /// The call that must come first, or why it is too late.
         reason: &'static str,
     },
-    /// The start cannot be made consistent: the loops do not close.
+    /// The initial pose cannot be assembled: the constraints stay open.
     Assembly {
-        /// Largest closure error left, relative to its scale.
+        /// Largest constraint residual, relative to its scale.
         closure: f64,
-        /// The constraints (joints) that disagree, by name.
+        /// Joints of the open constraints, by name.
         culprits: Vec<String>,
     },
-    /// The mass matrix is singular in a direction that no constraint fixes.
+    /// The mass matrix is singular in a direction that no constraint determines.
     SingularMass {
         /// Coordinate or body.
         culprit: String,
     },
-    /// The equations gave NaN or infinity.
+    /// The equations evaluate to NaN or infinity.
     Evaluation {
         /// s
         time: f64,
@@ -94,34 +94,34 @@ pub enum Error {
         step: f64,
         /// Iterations spent.
         iterations: u32,
-        /// Size of the last increment relative to the accepted one.
+        /// Last increment over the tolerance of Newton's iteration.
         residual: f64,
-        /// Worst body or joint.
+        /// Body or joint with the largest increment or error.
         culprit: String,
     },
-    /// The step has been shortened below the smallest sensible one.
+    /// The step size is below its minimum.
     StepTooSmall {
         /// s
         time: f64,
         /// s
         step: f64,
-        /// Why the last attempts were refused.
+        /// Why the last trial steps failed.
         reason: &'static str,
-        /// Worst body or joint.
+        /// Body or joint with the largest increment or error.
         culprit: String,
     },
-    /// Coordinates do not follow from the independent ones any more.
+    /// The dependent coordinates are no longer determined by the independent ones.
     Coordinates {
         /// s
         time: f64,
         /// s
         step: f64,
-        /// One that does not.
+        /// A dependent coordinate that is not determined.
         culprit: String,
-        /// The independent ones.
+        /// The independent coordinates.
         independent: Vec<String>,
     },
-    /// Events follow each other without time going on.
+    /// An event occurs repeatedly without progress in time.
     Chattering {
         /// s
         time: f64,
@@ -130,26 +130,26 @@ pub enum Error {
     },
     /// More substeps than `max_substeps` in one call.
     TooManySubsteps {
-        /// s, where the state was left.
+        /// Time of the state (s).
         time: f64,
         /// The limit.
         limit: u64,
     },
-    /// The host asked to stop.
+    /// The host cancelled the step.
     Cancelled {
-        /// s, where the state was left.
+        /// Time of the state (s).
         time: f64,
     },
-    /// A user's callback asked to stop.
+    /// A user callback failed.
     Callback {
         /// s
         time: f64,
-        /// What it returned.
+        /// The code it returned.
         code: i32,
     },
-    /// A saved state that does not belong to this model or is damaged.
+    /// A saved state of another model, or a damaged one.
     ForeignState {
-        /// What does not fit.
+        /// The difference or damage.
         reason: String,
     },
     /// A fault of the library itself (a panic caught at the boundary).
@@ -165,6 +165,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
+    // Long because it has one arm for each variant.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Model {
@@ -200,7 +201,7 @@ impl fmt::Display for Error {
             }
             Self::NotSettable { name, reason } => write!(f, "\"{name}\" cannot be set: {reason}"),
             Self::NotFinite { name, value } => {
-                write!(f, "{name} = {value}: a finite number is needed")
+                write!(f, "{name} = {value}: a finite number is required")
             }
             Self::CallOrder { call, reason } => write!(f, "{call} is not possible now: {reason}"),
             Self::Assembly { closure, culprits } => write!(
@@ -244,14 +245,14 @@ impl fmt::Display for Error {
                 independent,
             } => write!(
                 f,
-                "\"{culprit}\" does not follow from the independent coordinates {} any more after t = {time} s (h = {step:.3e} s): \
-                 the position is singular for them, or the loops do not close there",
+                "\"{culprit}\" is no longer determined by the independent coordinates {} after t = {time} s (h = {step:.3e} s): \
+                 the partition is singular, or the loops cannot be closed",
                 quoted(independent)
             ),
             Self::Chattering { time, culprit } => {
                 write!(
                     f,
-                    "the event \"{culprit}\" fires again and again at t = {time} s without time going on"
+                    "the event \"{culprit}\" chatters at t = {time} s: it occurs repeatedly without progress in time"
                 )
             }
             Self::TooManySubsteps { time, limit } => write!(
@@ -261,10 +262,9 @@ impl fmt::Display for Error {
             Self::Cancelled { time } => {
                 write!(f, "cancelled; the state is the one at t = {time} s")
             }
-            Self::Callback { time, code } => write!(
-                f,
-                "the system's own code asked to stop with {code} at t = {time} s"
-            ),
+            Self::Callback { time, code } => {
+                write!(f, "user callback returned {code} at t = {time} s")
+            }
             Self::ForeignState { reason } => write!(f, "this saved state cannot be used: {reason}"),
             Self::Internal { message } => write!(f, "internal fault, please report it: {message}"),
         }

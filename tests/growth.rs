@@ -54,7 +54,7 @@ fn growth(count: u32, life: &dyn Fn()) -> f64 {
 }
 
 #[test]
-fn many_lives_leave_nothing_behind() {
+fn creating_and_freeing_many_instances_leaks_nothing() {
     let full = std::env::var("BIELA_TEST_FULL").as_deref() == Ok("1");
     let counts = if full {
         (1_000_000, 100_000)

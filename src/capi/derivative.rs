@@ -1,9 +1,9 @@
-//! Derivatives of outputs, in time and by inputs and parameters.
+//! Derivatives of outputs with respect to time, inputs and parameters.
 
 use super::gate::gate;
 use super::instance::biela_instance;
-use super::pointer;
 use super::status::biela_status;
+use crate::ffi::pointer;
 
 /// The highest order that `biela_get_output_derivatives` offers.
 pub const BIELA_HIGHEST_OUTPUT_DERIVATIVE: u32 = 2;
@@ -29,8 +29,8 @@ pub unsafe extern "C" fn biela_get_output_derivatives(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_get_output_derivatives", |content| {
-            pointer::apart("references", references, count, "values", values, count)?;
-            pointer::apart("orders", orders, count, "values", values, count)?;
+            pointer::disjoint("references", references, count, "values", values, count)?;
+            pointer::disjoint("orders", orders, count, "values", values, count)?;
             let references = pointer::slice("references", references, count)?;
             let orders = pointer::slice("orders", orders, count)?;
             let values = pointer::slice_mut("values", values, count)?;
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn biela_directional_derivative(
     unsafe {
         gate(instance, c"biela_directional_derivative", |content| {
             let out = (sensitivities, unknown_count);
-            pointer::apart(
+            pointer::disjoint(
                 "unknowns",
                 unknowns,
                 unknown_count,
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn biela_directional_derivative(
                 out.0,
                 out.1,
             )?;
-            pointer::apart("knowns", knowns, known_count, "sensitivities", out.0, out.1)?;
-            pointer::apart("seed", seed, known_count, "sensitivities", out.0, out.1)?;
+            pointer::disjoint("knowns", knowns, known_count, "sensitivities", out.0, out.1)?;
+            pointer::disjoint("seed", seed, known_count, "sensitivities", out.0, out.1)?;
             let unknowns = pointer::slice("unknowns", unknowns, unknown_count)?;
             let knowns = pointer::slice("knowns", knowns, known_count)?;
             let seed = pointer::slice("seed", seed, known_count)?;

@@ -1,5 +1,4 @@
-//! A panic on demand, so that the tests can see what the gate makes of it. Only with the feature `fault-injection`; never in
-//! the header.
+//! A panic on demand, for tests of the gate. Only with the feature `fault-injection`; never in the header.
 
 use super::gate::gate;
 use super::instance::biela_instance;
@@ -18,15 +17,4 @@ pub unsafe extern "C" fn biela_inject_panic(instance: *mut biela_instance) -> bi
             Ok(())
         })
     }
-}
-
-/// The same for an instance made by `fmi2Instantiate` or `fmi3InstantiateCoSimulation`: the next call that goes past the
-/// table of legal calls panics. 0: done; 3: not an instance.
-///
-/// # Safety
-/// `instance` is NULL or a live handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn biela_fmi_inject_panic(instance: *mut std::ffi::c_void) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { crate::fmi::inject_panic(instance) as i32 }
 }

@@ -1,18 +1,20 @@
-//! Life of an instance, seen from C.
+//! Life of an instance: created, reset, freed; versions; the sentence of the last error.
 
-use std::cell::{OnceCell, UnsafeCell};
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use super::gate::{self, Outcome, c_text, claim, create, gate_even_if_broken, quietly};
-use super::pointer;
+use super::gate::{self, CallResult, create, gate_even_if_broken, lock};
 use super::status::biela_status;
 use super::system::Callbacks;
-use crate::component::{Instance, SavedState};
+use crate::component::{Instance, SavedState, Variable};
 use crate::error::{Error, Result};
+use crate::ffi::gate::catch_panic;
+use crate::ffi::handle::{self, Handle};
+use crate::ffi::pointer::{self, c_string};
 
 /// Version of this interface. It rises when something that existed changes its meaning; additions do not
 /// raise it. Compare with `biela_abi_version()` of the library that was loaded.
@@ -24,68 +26,90 @@ pub const BIELA_ABI_VERSION: i32 = 1;
 /// returns `BIELA_STATUS_BUSY` and changes nothing. Only `biela_cancel` is allowed while a call runs.
 /// Different instances never influence each other.
 #[allow(non_camel_case_types)]
-pub struct biela_instance(pub(super) Handle);
+pub struct biela_instance(InstanceHandle);
 
-/// What is behind it. The order of the fields is the one written here: left to the compiler it depends on their sizes.
-#[repr(C)]
-pub(super) struct Handle {
-    /// [`MAGIC`] while alive; first, so that a handle of another kind is found out.
-    magic: u64,
-    /// Name of the call inside; NULL: nobody.
-    pub(super) running: AtomicPtr<c_char>,
-    /// The component's flag; read without the turn. What it points to is kept alive by `Content::cancel_flags`.
-    cancel: AtomicPtr<AtomicBool>,
-    /// Touched only by whoever has the turn.
-    pub(super) content: UnsafeCell<Content>,
-}
+/// The object behind it: the component under the lock, its cancel flag beside it.
+pub(super) type InstanceHandle = Handle<InstanceContent, CancelFlag>;
 
 const _: () = assert!(std::mem::offset_of!(biela_instance, 0) == 0);
 
-/// "biela-in" as a number.
-const MAGIC: u64 = u64::from_be_bytes(*b"biela-in");
+/// Marks instances.
+const TAG: [u8; 8] = *b"biela-in";
 
-/// What the turn protects.
-pub(super) struct Content {
+/// The component's cancel flag, used without the lock. `InstanceContent::cancel_flags` keeps its target alive.
+pub(super) struct CancelFlag(AtomicPtr<AtomicBool>);
+
+impl CancelFlag {
+    /// Asks the running step to stop.
+    pub(super) fn raise(&self) {
+        // SAFETY: points into an Arc that `InstanceContent::cancel_flags` keeps until the instance is freed.
+        unsafe { &*self.0.load(Ordering::Acquire) }.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The part of an instance that is used under the lock.
+pub(super) struct InstanceContent {
     pub(super) component: Instance,
-    /// Name, unit and description of each variable as C reads them.
+    /// Name, unit and description of each variable as C strings.
     pub(super) texts: Vec<[CString; 3]>,
-    /// Direct dependencies of each variable, during the run and at the start; found out when first asked for.
-    pub(super) links: OnceCell<Vec<[Vec<u32>; 2]>>,
-    /// Of the last failure.
+    /// Direct dependencies of each variable, during the run and at the start; determined on first use.
+    pub(super) dependencies: OnceCell<Vec<[Vec<u32>; 2]>>,
+    /// Sentence of the last failure.
     pub(super) sentence: CString,
-    /// A panic has left the component in an unknown condition.
+    /// A panic may have left the component inconsistent.
     pub(super) broken: bool,
-    /// Where the equations are the user's functions.
+    /// The user's functions, if the equations are user-defined.
     pub(super) callbacks: Option<Callbacks>,
-    /// Every cancel flag this instance ever had: `biela_cancel` may be reading an older one right now.
+    /// Every cancel flag this instance ever had: `biela_cancel` may be using an older one at this moment.
     cancel_flags: Vec<Arc<AtomicBool>>,
     /// The next call panics.
     #[cfg(feature = "fault-injection")]
     pub(super) fault: bool,
 }
 
-/// Handles travel between threads, so what they hold must too.
-const fn travels<T: Send>() {}
-const _: () = travels::<Instance>();
-const _: () = travels::<SavedState>();
+/// Handles move between threads, so their content must be able to.
+const fn assert_send<T: Send>() {}
+const _: () = assert_send::<Instance>();
+const _: () = assert_send::<SavedState>();
 
-impl Content {
-    /// Runs one call on the component; keeps the sentence of its failure.
+impl InstanceContent {
+    fn new(component: Instance, callbacks: Option<Callbacks>) -> Self {
+        let text = |v: &Variable| {
+            [
+                c_string(&v.name),
+                c_string(&v.unit),
+                c_string(&v.description),
+            ]
+        };
+        Self {
+            texts: component.variables().iter().map(text).collect(),
+            dependencies: OnceCell::new(),
+            sentence: CString::default(),
+            broken: false,
+            callbacks,
+            cancel_flags: vec![component.cancel_flag()],
+            #[cfg(feature = "fault-injection")]
+            fault: false,
+            component,
+        }
+    }
+
+    /// Runs one call on the component and keeps the sentence of its failure.
     #[inline]
-    pub(super) fn run(&mut self, action: impl FnOnce(&mut Self) -> Outcome) -> biela_status {
-        let outcome = quietly(|| {
+    pub(super) fn run(&mut self, action: impl FnOnce(&mut Self) -> CallResult) -> biela_status {
+        let result = catch_panic(|| {
             #[cfg(feature = "fault-injection")]
             if std::mem::take(&mut self.fault) {
                 panic!("injected fault");
             }
             action(self)
         });
-        let running = self.component.is_running().then(|| self.component.time());
-        let outcome = match &mut self.callbacks {
-            Some(callbacks) => callbacks.explain(outcome, running),
-            None => outcome,
+        let time = self.component.is_running().then(|| self.component.time());
+        let result = match &mut self.callbacks {
+            Some(callbacks) => callbacks.explain(result, time),
+            None => result,
         };
-        let Err(failure) = outcome else {
+        let Err(failure) = result else {
             return biela_status::Ok;
         };
         self.broken |= failure.status == biela_status::Panic;
@@ -93,7 +117,7 @@ impl Content {
         failure.status
     }
 
-    /// As just created. After a panic nothing of the old component but its model is trusted.
+    /// Returns to the state after creation. After a panic only the model of the old component is used.
     fn reset(&mut self) -> Result<()> {
         if self.broken {
             let fresh = match &mut self.callbacks {
@@ -123,56 +147,35 @@ impl Content {
         let flag = self
             .cancel_flags
             .last()
-            .expect("there is one from the beginning");
+            .expect("the first is never removed");
         Arc::as_ptr(flag).cast_mut()
     }
 }
 
 impl biela_instance {
-    /// A handle around a component.
-    pub(super) fn new(component: Instance, callbacks: Option<Callbacks>) -> Box<Self> {
-        let texts = component
-            .variables()
-            .iter()
-            .map(|v| [c_text(&v.name), c_text(&v.unit), c_text(&v.description)])
-            .collect();
-        let content = Content {
-            texts,
-            links: OnceCell::new(),
-            sentence: CString::default(),
-            broken: false,
-            callbacks,
-            cancel_flags: vec![component.cancel_flag()],
-            #[cfg(feature = "fault-injection")]
-            fault: false,
-            component,
-        };
-        Box::new(Self(Handle {
-            magic: MAGIC,
-            running: AtomicPtr::new(null_mut()),
-            cancel: AtomicPtr::new(content.cancel_flag()),
-            content: UnsafeCell::new(content),
-        }))
+    /// A handle for C to keep.
+    pub(super) fn new(component: Instance, callbacks: Option<Callbacks>) -> *mut Self {
+        let content = InstanceContent::new(component, callbacks);
+        let cancel = CancelFlag(AtomicPtr::new(content.cancel_flag()));
+        Box::into_raw(Box::new(Self(Handle::new(TAG, cancel, content))))
     }
 
-    /// The handle behind a pointer: NULL, misaligned pointers and handles of another kind are refused.
+    /// The handle behind a pointer; NULL, misaligned pointers and handles of another kind are errors.
     ///
     /// # Safety
-    /// `instance` is NULL or points to memory that can be read; if it says it is an instance, it is one.
+    /// `instance` is NULL or points to readable memory; if it is marked as an instance, it is one.
     #[inline]
-    pub(super) unsafe fn open<'a>(instance: *const Self, call: &CStr) -> Result<&'a Self> {
-        // SAFETY: NULL and alignment are checked before the read; the rest is the caller's promise.
-        let magic = (!instance.is_null() && instance.is_aligned())
-            .then(|| unsafe { instance.cast::<u64>().read_volatile() });
-        if magic == Some(MAGIC) {
-            // SAFETY: it says it is an instance.
-            return Ok(unsafe { &*instance });
-        }
-        Err(Self::not_one(instance, call))
+    pub(super) unsafe fn open<'a>(
+        instance: *const Self,
+        call: &CStr,
+    ) -> Result<&'a InstanceHandle> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { InstanceHandle::open(instance.cast(), TAG) };
+        handle.ok_or_else(|| Self::not_an_instance(instance, call))
     }
 
     #[cold]
-    fn not_one(instance: *const Self, call: &CStr) -> Error {
+    fn not_an_instance(instance: *const Self, call: &CStr) -> Error {
         Error::Argument {
             name: format!("instance of {}", call.to_string_lossy()),
             value: match instance.is_null() {
@@ -182,12 +185,6 @@ impl biela_instance {
             expected: "a live handle made by biela_instance_new_from_file or _from_string"
                 .to_owned(),
         }
-    }
-
-    /// Asks the step that runs to stop.
-    pub(super) fn cancel(&self) {
-        // SAFETY: points into an Arc that `Content::cancel_flags` keeps until the instance is freed.
-        unsafe { &*self.0.cancel.load(Ordering::Acquire) }.store(true, Ordering::Relaxed);
     }
 }
 
@@ -219,10 +216,10 @@ pub unsafe extern "C" fn biela_instance_new_from_file(
 ) -> biela_status {
     create(|| {
         // SAFETY: the caller's promise.
-        let (out, path) = unsafe { (pointer::place("out", out)?, pointer::text("path", path)) };
+        let (out, path) = unsafe { (pointer::out("out", out)?, pointer::text("path", path)) };
         out.write(null_mut());
         let component = Instance::from_file(Path::new(path?))?;
-        out.write(Box::into_raw(biela_instance::new(component, None)));
+        out.write(biela_instance::new(component, None));
         Ok(())
     })
 }
@@ -246,7 +243,7 @@ pub unsafe extern "C" fn biela_instance_new_from_string(
 ) -> biela_status {
     create(|| {
         // SAFETY: the caller's promise.
-        let out = unsafe { pointer::place("out", out)? };
+        let out = unsafe { pointer::out("out", out)? };
         out.write(null_mut());
         // SAFETY: the caller's promise.
         let text = unsafe { pointer::slice("text", text.cast::<u8>(), length)? };
@@ -256,7 +253,7 @@ pub unsafe extern "C" fn biela_instance_new_from_string(
             false => Some(Path::new(unsafe { pointer::text("base_dir", base_dir)? })),
         };
         let component = Instance::from_text(pointer::utf8("text", text)?, base_dir)?;
-        out.write(Box::into_raw(biela_instance::new(component, None)));
+        out.write(biela_instance::new(component, None));
         Ok(())
     })
 }
@@ -275,23 +272,19 @@ pub unsafe extern "C" fn biela_instance_free(instance: *mut biela_instance) -> b
         return biela_status::Ok;
     }
     // SAFETY: the caller's promise.
-    match unsafe { claim(instance, c"biela_instance_free") } {
-        // Never given back: whoever comes now breaks the promise, and is told BUSY as long as that is possible.
-        Ok((_, turn)) => std::mem::forget(turn),
+    let locked = match unsafe { lock(instance, c"biela_instance_free") } {
+        Ok((_, locked)) => locked,
         Err(status) => return status,
-    }
+    };
     create(|| {
-        // SAFETY: made by Box::into_raw; nobody is inside, and by the caller's promise nobody comes any more.
-        let mut handle = unsafe { Box::from_raw(instance) };
-        // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
-        unsafe { (&raw mut handle.0.magic).write_volatile(0) };
-        drop(handle);
+        // SAFETY: made by `biela_instance::new`, locked, and by the caller's promise not used any more.
+        unsafe { handle::free(locked, instance) };
         Ok(())
     })
 }
 
-/// Back to the beginning of its life: as just created, all variables at their start values, not
-/// initialized, inputs held. Mends an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
+/// Returns to the state after creation: all variables at their start values, not initialized, inputs
+/// constant. Repairs an instance that has answered `BIELA_STATUS_PANIC`. The logger stays, and
 /// what `biela_variable_info` has given stays valid.
 ///
 /// # Safety
@@ -302,11 +295,9 @@ pub unsafe extern "C" fn biela_instance_reset(instance: *mut biela_instance) -> 
     unsafe {
         gate_even_if_broken(instance, c"biela_instance_reset", |content| {
             content.reset()?;
-            // SAFETY: the gate has opened the handle; `cancel` is an atomic beside the content.
-            (*instance)
-                .0
-                .cancel
-                .store(content.cancel_flag(), Ordering::Release);
+            // SAFETY: the gate has checked the handle; the flag is an atomic beside the content.
+            let cancel = &(*instance).0.shared;
+            cancel.0.store(content.cancel_flag(), Ordering::Release);
             Ok(())
         })
     }
@@ -326,14 +317,14 @@ pub unsafe extern "C" fn biela_instance_reset(instance: *mut biela_instance) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn biela_last_error(instance: *mut biela_instance) -> *const c_char {
     if instance.is_null() {
-        return gate::orphan_sentence();
+        return gate::thread_sentence();
     }
     // SAFETY: the caller's promise.
     match unsafe { biela_instance::open(instance, c"biela_last_error") } {
         Ok(handle) => gate::sentence(handle, c"biela_last_error"),
         Err(error) => {
-            gate::refuse(error.into());
-            gate::orphan_sentence()
+            gate::fail(error.into());
+            gate::thread_sentence()
         }
     }
 }

@@ -1,23 +1,23 @@
-//! What the library tells its host on the way, through a callback.
+//! Log messages through a callback.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::gate::gate;
 use super::instance::biela_instance;
 use super::status::biela_status;
-use crate::component::{Category, Level, Logger, Message};
+use crate::component::{LogCategory, LogLevel, LogMessage, Logger};
 use crate::error::Error;
 
-/// How serious a message is. A logger hears everything up to its own level.
+/// Severity of a message. A logger receives messages up to its level.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum biela_log_level {
     /// A call has failed; the text is the sentence of `biela_last_error`.
     Error = 1,
-    /// It goes on, but look at it: an input that jumped, a burst of refused substeps.
+    /// Legal, but probably not intended: an input that jumped, many rejected trial steps in a row.
     Warning = 2,
-    /// What happened: the start, events.
+    /// The start, events.
     Info = 3,
     /// Every communication step.
     Debug = 4,
@@ -40,15 +40,15 @@ pub type biela_log_callback = Option<
     ),
 >;
 
-/// The host's pointer on its way into the component.
+/// The host's pointer.
 struct User(*mut c_void);
 
-// SAFETY: never looked at, only handed back; by the promise of `biela_set_logger` it may be used on every thread that
+// SAFETY: not used but for passing it back; by the promise of `biela_set_logger` it may be used on every thread that
 // calls the instance.
 unsafe impl Send for User {}
 
 impl User {
-    /// A method, so that closures take the whole struct and not the bare pointer.
+    /// A method, so that closures capture the struct and not the pointer.
     fn pointer(&self) -> *mut c_void {
         self.0
     }
@@ -75,23 +75,23 @@ pub unsafe extern "C" fn biela_set_logger(
                 content.component.set_logger(None);
                 return Ok(());
             };
-            let known = Level::ALL.into_iter().find(|l| *l as c_int == level);
-            let level = known.ok_or_else(|| Error::Argument {
+            let named = LogLevel::ALL.into_iter().find(|l| *l as c_int == level);
+            let level = named.ok_or_else(|| Error::Argument {
                 name: "level".to_owned(),
                 value: level.to_string(),
                 expected: "BIELA_LOG_LEVEL_ERROR, _WARNING, _INFO or _DEBUG".to_owned(),
             })?;
             let user = User(user);
             let mut text = Vec::new();
-            let sink = move |message: &Message| {
+            let sink = move |message: &LogMessage| {
                 text.clear();
                 text.extend(message.text.bytes().filter(|byte| *byte != 0));
                 text.push(0);
                 // SAFETY: the promise above; both texts end with a NUL and live until the call returns.
                 callback(
                     user.pointer(),
-                    of_level(message.level),
-                    of_category(message.category).as_ptr(),
+                    level_for_c(message.level),
+                    category_for_c(message.category).as_ptr(),
                     message.time,
                     text.as_ptr().cast(),
                 );
@@ -102,22 +102,22 @@ pub unsafe extern "C" fn biela_set_logger(
     }
 }
 
-fn of_level(level: Level) -> biela_log_level {
+fn level_for_c(level: LogLevel) -> biela_log_level {
     match level {
-        Level::Error => biela_log_level::Error,
-        Level::Warning => biela_log_level::Warning,
-        Level::Info => biela_log_level::Info,
-        Level::Debug => biela_log_level::Debug,
+        LogLevel::Error => biela_log_level::Error,
+        LogLevel::Warning => biela_log_level::Warning,
+        LogLevel::Info => biela_log_level::Info,
+        LogLevel::Debug => biela_log_level::Debug,
     }
 }
 
-fn of_category(category: Category) -> &'static CStr {
+fn category_for_c(category: LogCategory) -> &'static CStr {
     match category {
-        Category::Start => c"start",
-        Category::Step => c"step",
-        Category::Event => c"event",
-        Category::Input => c"input",
-        Category::State => c"state",
+        LogCategory::Start => c"start",
+        LogCategory::Step => c"step",
+        LogCategory::Event => c"event",
+        LogCategory::Input => c"input",
+        LogCategory::State => c"state",
     }
 }
 
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_those_of_the_component() {
-        for level in Level::ALL {
-            assert_eq!(of_level(level) as c_int, level as c_int);
+        for level in LogLevel::ALL {
+            assert_eq!(level_for_c(level) as c_int, level as c_int);
         }
-        for category in Category::ALL {
-            assert_eq!(of_category(category).to_str(), Ok(category.name()));
+        for category in LogCategory::ALL {
+            assert_eq!(category_for_c(category).to_str(), Ok(category.name()));
         }
     }
 }

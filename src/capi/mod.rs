@@ -1,20 +1,19 @@
-//! The C boundary: `include/biela.h` translated to [`crate::component`], and nothing else.
+//! The C ABI: the functions of `include/biela.h`, each a call of [`crate::component`].
 //!
-//! No numerics and no decisions live here. Every exported function goes through one gate (`gate.rs`), which turns a NULL or
-//! foreign handle, a second caller, an error and a panic into a status and a sentence:
+//! No numerics and no decisions are here. Every exported function passes the gate (`gate.rs`), which turns a NULL or foreign
+//! handle, a second caller, an error and a panic into a status and a sentence:
 //! ```text
-//!   C call  ->  gate: handle? free? sound?  ->  pointers checked  ->  component::Instance  ->  status + sentence
+//!   C call  ->  gate: handle? running? broken?  ->  pointers checked  ->  component::Instance  ->  status + sentence
 //! ```
-//! The doc comments of the exported items are the C manual: cbindgen copies them into the header, where `tests/header.rs`
-//! compares them with the committed file.
+//! The doc comments of the exported items are the C manual: cbindgen copies them into `include/biela.h`; a test compares the
+//! result with the committed file.
 
 pub mod derivative;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
-pub(crate) mod gate;
+mod gate;
 pub mod instance;
 pub mod logger;
-pub(crate) mod pointer;
 pub mod state;
 pub mod statistics;
 pub mod status;
@@ -22,3 +21,4 @@ pub mod step;
 pub mod system;
 pub mod value;
 pub mod variable;
+mod versioned_struct;

@@ -1,16 +1,14 @@
 //! Saved states: exact roll-back.
 
-use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char};
-use std::ptr::null_mut;
-use std::sync::atomic::AtomicPtr;
+use std::ffi::CStr;
 
-use super::gate::{Failure, Outcome, Turn, create, gate};
+use super::gate::{CallFailure, CallResult, create, gate};
 use super::instance::biela_instance;
-use super::pointer;
 use super::status::biela_status;
 use crate::component::SavedState;
 use crate::error::{Error, Result};
+use crate::ffi::handle::{self, Handle, Locked};
+use crate::ffi::pointer;
 
 /// A state of an instance, to go back to. Opaque; made by `biela_state_save` or `biela_state_deserialize`,
 /// ended by `biela_state_free`.
@@ -18,47 +16,30 @@ use crate::error::{Error, Result};
 /// It holds all that the future depends on: a run continued from a restored state gives the same bits. It may
 /// outlive its instance and be restored into any instance of the same model, one call at a time.
 #[allow(non_camel_case_types)]
-pub struct biela_state(Handle);
+pub struct biela_state(StateHandle);
 
-/// What is behind it, in this order.
-#[repr(C)]
-struct Handle {
-    /// [`MAGIC`] while alive; first, so that a handle of another kind is found out.
-    magic: u64,
-    /// Name of the call that uses it; NULL: nobody.
-    running: AtomicPtr<c_char>,
-    /// Touched only by whoever has the turn.
-    saved: UnsafeCell<SavedState>,
-}
+/// The object behind it.
+type StateHandle = Handle<SavedState>;
 
 const _: () = assert!(std::mem::offset_of!(biela_state, 0) == 0);
 
-/// "biela-st" as a number.
-const MAGIC: u64 = u64::from_be_bytes(*b"biela-st");
+/// Marks saved states.
+const TAG: [u8; 8] = *b"biela-st";
 
 impl biela_state {
-    /// A handle around a state.
+    /// A handle for C to keep.
     fn new(saved: SavedState) -> *mut Self {
-        Box::into_raw(Box::new(Self(Handle {
-            magic: MAGIC,
-            running: AtomicPtr::new(null_mut()),
-            saved: UnsafeCell::new(saved),
-        })))
+        Box::into_raw(Box::new(Self(Handle::new(TAG, (), saved))))
     }
 
-    /// The state behind a pointer: NULL, misaligned pointers and handles of another kind are refused.
+    /// The handle behind a pointer; NULL, misaligned pointers and handles of another kind are errors.
     ///
     /// # Safety
-    /// `state` is NULL or points to memory that can be read; if it says it is a state, it is one.
-    unsafe fn open<'a>(state: *const Self) -> Result<&'a Self> {
-        // SAFETY: NULL and alignment are checked before the read; the rest is the caller's promise.
-        let magic = (!state.is_null() && state.is_aligned())
-            .then(|| unsafe { state.cast::<u64>().read_volatile() });
-        if magic == Some(MAGIC) {
-            // SAFETY: it says it is a state.
-            return Ok(unsafe { &*state });
-        }
-        Err(Error::Argument {
+    /// `state` is NULL or points to readable memory; if it is marked as a state, it is one.
+    unsafe fn open<'a>(state: *const Self) -> Result<&'a StateHandle> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { StateHandle::open(state.cast(), TAG) };
+        handle.ok_or_else(|| Error::Argument {
             name: "state".to_owned(),
             value: match state.is_null() {
                 true => "NULL".to_owned(),
@@ -67,21 +48,19 @@ impl biela_state {
             expected: "a live handle made by biela_state_save or _deserialize".to_owned(),
         })
     }
-}
 
-/// The saved content of a state, to oneself as long as the turn is held.
-///
-/// # Safety
-/// `state` is NULL or a live handle.
-unsafe fn claim_state<'a>(
-    state: *mut biela_state,
-    call: &'static CStr,
-) -> Outcome<(*mut SavedState, Turn<'a>)> {
-    // SAFETY: the caller's promise.
-    let handle = unsafe { biela_state::open(state)? };
-    let turn = Turn::take(&handle.0.running, call)
-        .map_err(|running| Failure::busy("state", call, running))?;
-    Ok((handle.0.saved.get(), turn))
+    /// The saved state behind a pointer, locked for `call`.
+    ///
+    /// # Safety
+    /// `state` is NULL or a live handle.
+    unsafe fn lock<'a>(
+        state: *const Self,
+        call: &'static CStr,
+    ) -> CallResult<Locked<'a, SavedState>> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { Self::open(state)? };
+        (handle.lock(call)).map_err(|running| CallFailure::busy("state", call, running))
+    }
 }
 
 /// Saves the present state into `*state`. Where `*state` is NULL a new state is made; otherwise the state it
@@ -100,14 +79,13 @@ pub unsafe extern "C" fn biela_state_save(
     unsafe {
         gate(instance, CALL, |content| {
             // SAFETY: by promise it points to a handle that is set.
-            let state = pointer::place("state", state)?.assume_init_mut();
+            let state = pointer::out("state", state)?.assume_init_mut();
             if state.is_null() {
                 *state = biela_state::new(content.component.save()?);
                 return Ok(());
             }
-            let (saved, _turn) = claim_state(*state, CALL)?;
-            // SAFETY: the turn is ours.
-            Ok(content.component.save_into(&mut *saved)?)
+            let mut saved = biela_state::lock(*state, CALL)?;
+            Ok(content.component.save_into(&mut saved)?)
         })
     }
 }
@@ -126,14 +104,13 @@ pub unsafe extern "C" fn biela_state_restore(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, CALL, |content| {
-            let (saved, _turn) = claim_state(state, CALL)?;
-            // SAFETY: the turn is ours.
-            Ok(content.component.restore(&*saved)?)
+            let saved = biela_state::lock(state, CALL)?;
+            Ok(content.component.restore(&saved)?)
         })
     }
 }
 
-/// How many bytes `biela_state_serialize` writes for this state.
+/// The number of bytes that `biela_state_serialize` writes for this state.
 ///
 /// # Safety
 /// `instance` and `state` are NULL or live handles; `size` is NULL or points to one number.
@@ -147,10 +124,8 @@ pub unsafe extern "C" fn biela_state_serialized_size(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, CALL, |_| {
-            let size = pointer::place("size", size)?;
-            let (saved, _turn) = claim_state(state, CALL)?;
-            // SAFETY: the turn is ours.
-            size.write((*saved).serialized_size());
+            let size = pointer::out("size", size)?;
+            size.write(biela_state::lock(state, CALL)?.serialized_size());
             Ok(())
         })
     }
@@ -172,9 +147,7 @@ pub unsafe extern "C" fn biela_state_serialize(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, CALL, |_| {
-            let (saved, _turn) = claim_state(state, CALL)?;
-            // SAFETY: the turn is ours.
-            let content = (*saved).to_bytes();
+            let content = biela_state::lock(state, CALL)?.to_bytes();
             if size < content.len() {
                 return Err(Error::Argument {
                     name: "size".to_owned(),
@@ -211,16 +184,14 @@ pub unsafe extern "C" fn biela_state_deserialize(
     unsafe {
         gate(instance, CALL, |content| {
             // SAFETY: by promise it points to a handle that is set.
-            let state = pointer::place("state", state)?.assume_init_mut();
+            let state = pointer::out("state", state)?.assume_init_mut();
             let bytes = pointer::slice("bytes", bytes, size)?;
             let made = content.component.deserialize(bytes)?;
             if state.is_null() {
                 *state = biela_state::new(made);
                 return Ok(());
             }
-            let (saved, _turn) = claim_state(*state, CALL)?;
-            // SAFETY: the turn is ours.
-            *saved = made;
+            *biela_state::lock(*state, CALL)? = made;
             Ok(())
         })
     }
@@ -238,14 +209,11 @@ pub unsafe extern "C" fn biela_state_free(state: *mut biela_state) -> biela_stat
         return biela_status::Ok;
     }
     create(|| {
-        // SAFETY: the caller's promise.
-        let (_, turn) = unsafe { claim_state(state, c"biela_state_free")? };
-        std::mem::forget(turn); // never given back
-        // SAFETY: made by Box::into_raw; nobody uses it, and by the caller's promise nobody will.
-        let mut handle = unsafe { Box::from_raw(state) };
-        // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
-        unsafe { (&raw mut handle.0.magic).write_volatile(0) };
-        drop(handle);
+        // SAFETY: the caller's promise; made by `biela_state::new`.
+        unsafe {
+            let locked = biela_state::lock(state, c"biela_state_free")?;
+            handle::free(locked, state);
+        }
         Ok(())
     })
 }
@@ -256,6 +224,7 @@ mod tests {
         biela_instance_free, biela_instance_new_from_string, biela_last_error,
     };
     use super::*;
+    use std::ptr::null_mut;
 
     const MODEL: &str = r#"
         format = 1
@@ -273,9 +242,9 @@ mod tests {
         axis = [1.0, 0.0]
     "#;
 
-    /// A state in use by a call on another instance, which cannot be timed from C.
+    /// A state in use by a call on another instance: a C program could not time that.
     #[test]
-    fn a_state_in_use_is_refused_by_name_and_left_alone() {
+    fn a_state_in_use_is_busy_and_unchanged() {
         let sentence = |instance| {
             // SAFETY: NULL or live.
             let text = unsafe { CStr::from_ptr(biela_last_error(instance)) };
@@ -290,7 +259,8 @@ mod tests {
             assert_eq!(made, biela_status::Ok, "{}", sentence(null_mut()));
             assert_eq!(biela_state_save(instance, &mut state), biela_status::Ok);
 
-            let (_, turn) = claim_state(state, c"biela_state_restore").unwrap();
+            let locked = biela_state::lock(state, c"biela_state_restore").ok();
+            assert!(locked.is_some());
             assert_eq!(biela_state_save(instance, &mut state), biela_status::Busy);
             assert_eq!(
                 sentence(instance),
@@ -299,7 +269,7 @@ mod tests {
             assert_eq!(biela_state_restore(instance, state), biela_status::Busy);
             assert_eq!(biela_state_free(state), biela_status::Busy);
             assert!(sentence(null_mut()).starts_with("biela_state_free must wait"));
-            drop(turn);
+            drop(locked);
 
             assert_eq!(biela_state_restore(instance, state), biela_status::Ok);
             assert_eq!(biela_state_free(state), biela_status::Ok);

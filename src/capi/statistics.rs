@@ -1,13 +1,13 @@
-//! What happened inside, as numbers.
+//! Solver statistics.
 
 use std::mem::offset_of;
 
 use super::gate::{create, gate};
 use super::instance::biela_instance;
-use super::pointer::{self, Growing};
 use super::status::biela_status;
+use super::versioned_struct::{self, VersionedStruct};
 
-/// What `biela_statistics` tells: counters since the start. Call `biela_counters_default` on it first.
+/// Written by `biela_statistics`: counters since the start. Call `biela_counters_default` on it first.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +16,9 @@ pub struct biela_counters {
     pub struct_size: usize,
     /// Accepted substeps.
     pub steps: u64,
-    /// Attempts refused by the error estimate.
+    /// Trial steps rejected by the error estimate.
     pub rejected: u64,
-    /// Attempts in which Newton's iteration did not converge.
+    /// Trial steps in which Newton's iteration did not converge.
     pub newton_failures: u64,
     /// Newton iterations.
     pub newton_iterations: u64,
@@ -47,7 +47,7 @@ pub struct biela_counters {
 }
 
 // SAFETY: repr(C), begins with struct_size.
-unsafe impl Growing for biela_counters {
+unsafe impl VersionedStruct for biela_counters {
     const NAME: &'static str = "biela_counters";
     const OLDEST: usize = offset_of!(biela_counters, energy_drift) + size_of::<f64>();
 }
@@ -65,7 +65,13 @@ pub unsafe extern "C" fn biela_counters_default(
     struct_size: usize,
 ) -> biela_status {
     // SAFETY: the caller's promise.
-    create(|| unsafe { Ok(pointer::default_struct("counters", counters, struct_size)?) })
+    create(|| unsafe {
+        Ok(versioned_struct::default_struct(
+            "counters",
+            counters,
+            struct_size,
+        )?)
+    })
 }
 
 /// Counters since the start; on failure `*counters` is unchanged.
@@ -80,27 +86,27 @@ pub unsafe extern "C" fn biela_statistics(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_statistics", |content| {
-            let struct_size = pointer::struct_size("counters", counters)?;
-            let counted = content.component.statistics();
-            let told = biela_counters {
+            let struct_size = versioned_struct::struct_size("counters", counters)?;
+            let statistics = content.component.statistics();
+            let values = biela_counters {
                 struct_size,
-                steps: counted.steps,
-                rejected: counted.rejected,
-                newton_failures: counted.newton_failures,
-                newton_iterations: counted.newton_iterations,
-                residuals: counted.residuals,
-                evaluations: counted.evaluations,
-                factorizations: counted.factorizations,
-                solves: counted.solves,
-                events: counted.events,
-                smallest_step: counted.smallest_step,
-                largest_step: counted.largest_step,
-                step_size: counted.step_size,
-                error: counted.error,
-                worst_error: counted.worst_error,
+                steps: statistics.steps,
+                rejected: statistics.rejected,
+                newton_failures: statistics.newton_failures,
+                newton_iterations: statistics.newton_iterations,
+                residuals: statistics.residuals,
+                evaluations: statistics.evaluations,
+                factorizations: statistics.factorizations,
+                solves: statistics.solves,
+                events: statistics.events,
+                smallest_step: statistics.smallest_step,
+                largest_step: statistics.largest_step,
+                step_size: statistics.step_size,
+                error: statistics.error,
+                worst_error: statistics.worst_error,
                 energy_drift: content.component.energy_drift(),
             };
-            pointer::write_struct(counters, struct_size, &told);
+            versioned_struct::write_struct(counters, struct_size, &values);
             Ok(())
         })
     }

@@ -1,10 +1,10 @@
-//! The numbers that C sees, and the one place where errors become numbers.
+//! Status codes, and their assignment to errors.
 
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::error::Error;
 
-/// What became of a call. Numbers are never reused; later versions may add some. Everything but
+/// Result of a call. Numbers are never reused; later versions may add some. Everything but
 /// `BIELA_STATUS_OK` comes with a sentence: see `biela_last_error`.
 #[allow(non_camel_case_types)]
 #[repr(C)]
@@ -117,8 +117,8 @@ impl From<&Error> for biela_status {
 #[unsafe(no_mangle)]
 pub extern "C" fn biela_status_name(status: c_int) -> *const c_char {
     ALL.iter()
-        .find(|known| **known as c_int == status)
-        .map_or(c"BIELA_STATUS_UNKNOWN", |known| known.name())
+        .find(|each| **each as c_int == status)
+        .map_or(c"BIELA_STATUS_UNKNOWN", |each| each.name())
         .as_ptr()
 }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_its_own_name_and_any_other_number_is_unknown() {
+    fn every_number_has_a_unique_name_and_other_numbers_are_unknown() {
         for (number, status) in ALL.iter().enumerate() {
             assert_eq!(*status as usize, number);
             assert_eq!(name_of(number as c_int), status.name().to_str().unwrap());
@@ -144,8 +144,8 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), ALL.len());
-        for stranger in [-1, ALL.len() as c_int, c_int::MIN, c_int::MAX] {
-            assert_eq!(name_of(stranger), "BIELA_STATUS_UNKNOWN");
+        for number in [-1, ALL.len() as c_int, c_int::MIN, c_int::MAX] {
+            assert_eq!(name_of(number), "BIELA_STATUS_UNKNOWN");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Start, steps between communication points, and how to stop one.
+//! Initialisation, steps between communication points, cancellation.
 
-use super::gate::{gate, refuse};
+use super::gate::{fail, gate};
 use super::instance::biela_instance;
-use super::pointer;
 use super::status::biela_status;
+use crate::ffi::pointer;
 
 /// Assembles the mechanism and makes its start consistent. Set parameters and inputs before it.
 ///
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn biela_step(
         gate(instance, c"biela_step", |content| {
             let reached = match reached.is_null() {
                 true => None,
-                false => Some(pointer::place("reached", reached)?),
+                false => Some(pointer::out("reached", reached)?),
             };
             let outcome = content.component.step(time, step_size);
             if let Some(reached) = reached {
@@ -77,10 +77,10 @@ pub unsafe extern "C" fn biela_cancel(instance: *mut biela_instance) -> biela_st
     // SAFETY: the caller's promise.
     match unsafe { biela_instance::open(instance, c"biela_cancel") } {
         Ok(handle) => {
-            handle.cancel();
+            handle.shared.raise();
             biela_status::Ok
         }
-        Err(error) => refuse(error.into()),
+        Err(error) => fail(error.into()),
     }
 }
 
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn biela_time(instance: *mut biela_instance, time: *mut f6
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_time", |content| {
-            pointer::place("time", time)?.write(content.component.time());
+            pointer::out("time", time)?.write(content.component.time());
             Ok(())
         })
     }

@@ -1,11 +1,11 @@
-//! The solver on a user's own equations, given as C functions:
+//! User-defined systems: equations given as C functions,
 //!
 //! ```text
 //!   M(q) a + G(q, t)ᵀ λ = f(q, v, t, u, p),      Φ(q, t, u, p) = 0,      G = ∂Φ/∂q
 //! ```
 //!
-//! What comes out is an ordinary instance. Here are the C types; `system/functions.rs` calls through them and
-//! `system/read.rs` checks a definition. Everything that computes is in [`crate::formulation::own`].
+//! The result is an ordinary instance. This file has the C types; `system/functions.rs` calls the functions and
+//! `system/read.rs` checks a definition. The computations are in [`crate::formulation::user_system`].
 
 mod functions;
 mod read;
@@ -15,13 +15,16 @@ use std::mem::offset_of;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use super::gate::{Failure, Outcome, c_text, create, gate};
+use super::gate::{CallFailure, CallResult, create, gate};
 use super::instance::biela_instance;
-use super::pointer::{self, Growing};
 use super::status::biela_status;
+use super::versioned_struct::{self, VersionedStruct};
 use crate::component::Instance;
-use crate::error::Result;
-use crate::formulation::own::{Own, Shape, Trouble, Troubles, What};
+use crate::error::{Error, Result};
+use crate::ffi::pointer::{self, c_string};
+use crate::formulation::user_system::{
+    CallbackFailure, CallbackFailures, FailureKind, UserSystem, UserSystemShape,
+};
 use crate::model::Model;
 
 use functions::Functions;
@@ -37,10 +40,10 @@ pub const BIELA_SYSTEM_LINEAR: u32 = 8;
 
 /// `biela_system_reaction.kind`: only the modes have changed.
 pub const BIELA_REACTION_MODE: i32 = 0;
-/// `biela_system_reaction.kind`: a blow along the gradient.
+/// `biela_system_reaction.kind`: an impulse along the gradient.
 pub const BIELA_REACTION_IMPULSE: i32 = 1;
 
-/// Answer of `crossing`: not watched in this mode.
+/// Answer of `crossing`: inactive in this mode.
 pub const BIELA_CROSSING_OFF: i32 = 0;
 /// Answer of `crossing`: from negative to positive.
 pub const BIELA_CROSSING_RISING: i32 = 1;
@@ -49,7 +52,7 @@ pub const BIELA_CROSSING_FALLING: i32 = 2;
 /// Answer of `crossing`: both.
 pub const BIELA_CROSSING_EITHER: i32 = 3;
 
-/// Where a function of a system is evaluated. Arrays have the lengths of the definition, belong to the
+/// Arguments of a function of a system. Arrays have the lengths of the definition, belong to the
 /// library and are valid during the call only; those a function must not depend on are NULL.
 #[allow(non_camel_case_types)]
 #[repr(C)]
@@ -61,7 +64,7 @@ pub struct biela_system_point {
     pub time: f64,
     /// Coordinates, `nq`.
     pub q: *const f64,
-    /// Rates, `nv`.
+    /// Velocities, `nv`.
     pub v: *const f64,
     /// Accelerations, `nv`.
     pub a: *const f64,
@@ -79,10 +82,10 @@ pub struct biela_system_point {
     pub modes: *const i32,
 }
 
-/// What an event does, filled by `fire`. It comes as `BIELA_REACTION_MODE` with a zero gradient.
+/// Effect of an event, filled by `fire`. It comes as `BIELA_REACTION_MODE` with a zero gradient.
 ///
-/// A blow changes the rates along `gradient` (the gradient n of the event function, `nv`, to be written) so that n.v afterwards is
-/// `-restitution` times n.v before. If |n.v| is below `slowest` the blow is plastic and `hold` is called.
+/// An impulse changes the velocities along `gradient` (the gradient n of the event function, `nv`, to be written) so that n.v
+/// afterwards is `-restitution` times n.v before. If |n.v| is below `slowest` the impact is plastic and `hold` is called.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -93,28 +96,29 @@ pub struct biela_system_reaction {
     pub kind: i32,
     /// 0 to 1.
     pub restitution: f64,
-    /// Smallest |n.v| that still bounces.
+    /// Smallest |n.v| that rebounds.
     pub slowest: f64,
-    /// Room for n, `nv` numbers, zeroed.
+    /// To be filled with n, `nv` numbers, zeroed.
     pub gradient: *mut f64,
 }
 
 /// A function of a system: reads `at`, writes `out`, which comes zeroed.
 ///
-/// Its answer is 0 (fine), positive (not here: the solver tries a shorter step) or negative (stop: the call ends
-/// with `BIELA_STATUS_ERROR_CALLBACK`). NaN and infinities count as "not here" and are named if no step is short enough.
+/// It returns 0 (success), a positive number (recoverable failure: the solver tries a shorter step) or a negative number (stop:
+/// the call ends with `BIELA_STATUS_ERROR_CALLBACK`). NaN and infinities count as recoverable failures and are reported if no
+/// step is short enough.
 #[allow(non_camel_case_types)]
 pub type biela_system_function = Option<
     unsafe extern "C" fn(user: *mut c_void, at: *const biela_system_point, out: *mut f64) -> i32,
 >;
 
-/// A function of coordinates that are not a vector space; answers as `biela_system_function`.
+/// A function of coordinates that are not a vector space; returns as `biela_system_function`.
 #[allow(non_camel_case_types)]
 pub type biela_system_group = Option<
     unsafe extern "C" fn(user: *mut c_void, x: *const f64, y: *const f64, out: *mut f64) -> i32,
 >;
 
-/// Event functions `phi` and their rates along the motion (come as NaN: not known), `ne` each. 0, or any other number to stop.
+/// Event functions `phi` and their time derivatives along the motion (come as NaN: not given), `ne` each. 0, or any other number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_events = Option<
     unsafe extern "C" fn(
@@ -125,12 +129,12 @@ pub type biela_system_events = Option<
     ) -> i32,
 >;
 
-/// Which crossings of an event count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
+/// The crossings of an event that count in these modes: a `BIELA_CROSSING_...`, or a negative number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_crossing =
     Option<unsafe extern "C" fn(user: *mut c_void, modes: *const i32, event: usize) -> i32>;
 
-/// An event has been hit: change `modes`, fill `reaction`. 0, or any other number to stop.
+/// An event has occurred: change `modes`, fill `reaction`. 0, or any other number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_fire = Option<
     unsafe extern "C" fn(
@@ -142,12 +146,13 @@ pub type biela_system_fire = Option<
     ) -> i32,
 >;
 
-/// An event bounces too slowly to go on: enter the mode that holds it (usually a constraint row). 0, or any other number to stop.
+/// An impact is too slow to rebound: enter the mode that keeps the contact closed (usually an active constraint). 0, or any
+/// other number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_hold =
     Option<unsafe extern "C" fn(user: *mut c_void, event: usize, modes: *mut i32) -> i32>;
 
-/// Which constraint rows hold in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
+/// The constraints that are active in these modes; `rows` (`nc`) come as 1. 0, or any other number to stop.
 #[allow(non_camel_case_types)]
 pub type biela_system_active =
     Option<unsafe extern "C" fn(user: *mut c_void, modes: *const i32, rows: *mut u8) -> i32>;
@@ -162,7 +167,7 @@ pub type biela_system_modes = Option<
 #[allow(non_camel_case_types)]
 pub type biela_system_release = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// A system of your own: M(q) a + G^T lambda = f(q, v, t, u, p), Phi(q, t, u, p) = 0, G = dPhi/dq.
+/// A user-defined system: M(q) a + G^T lambda = f(q, v, t, u, p), Phi(q, t, u, p) = 0, G = dPhi/dq.
 ///
 /// Call `biela_system_definition_default` on it, then fill what you have. Needed: `nv`, `q`, `force`, one of
 /// `mass` and `mass_times`, `constraint` where `nc` > 0, `events` where `ne` > 0. What is left NULL is differenced
@@ -178,7 +183,7 @@ pub type biela_system_release = Option<unsafe extern "C" fn(user: *mut c_void)>;
 pub struct biela_system_definition {
     /// `sizeof(biela_system_definition)` as you know it; later versions may add fields at the end.
     pub struct_size: usize,
-    /// Handed to every function. The library does not look at it.
+    /// Passed to every function. The library does not use it.
     pub user: *mut c_void,
     /// Called with `user` when the instance is freed, not where its creation fails. NULL: `user` stays yours.
     pub release: biela_system_release,
@@ -190,9 +195,9 @@ pub struct biela_system_definition {
     pub flags: u32,
     /// Stored coordinates. 0: as many as `nv`.
     pub nq: usize,
-    /// Tangent coordinates: rates, accelerations, equations.
+    /// Velocities, accelerations, equations of motion.
     pub nv: usize,
-    /// Constraint rows.
+    /// Constraints.
     pub nc: usize,
     /// Event functions.
     pub ne: usize,
@@ -204,12 +209,12 @@ pub struct biela_system_definition {
     pub parameters: usize,
     /// Coordinates at start, `nq`; a guess where there are constraints.
     pub q: *const f64,
-    /// Rates at start, `nv`. NULL: zero.
+    /// Velocities at start, `nv`. NULL: zero.
     pub v: *const f64,
     /// Size of each coordinate, `nv`, > 0: the error norm is relative to the larger of it and the coordinate,
     /// and differences step by a small part of it. NULL: 1.
     pub weights: *const f64,
-    /// What the closure of each row is judged against, `nc`, > 0. NULL: found at the start.
+    /// Scale of each constraint, `nc`, > 0: residuals are judged relative to it. NULL: determined at the start.
     pub constraint_scales: *const f64,
     /// Inputs until they are set. NULL: zero.
     pub input_starts: *const f64,
@@ -219,21 +224,21 @@ pub struct biela_system_definition {
     pub input_names: *const *const c_char,
     /// Names of the parameters as variables. NULL: p1, p2, ..
     pub parameter_names: *const *const c_char,
-    /// What messages call tangent coordinates. NULL: q1, q2, ..
+    /// Names of the coordinates in messages, `nv`. NULL: q1, q2, ..
     pub coordinate_names: *const *const c_char,
-    /// What messages call constraint rows. NULL: lambda1, lambda2, ..
+    /// Names of the constraints in messages. NULL: lambda1, lambda2, ..
     pub constraint_names: *const *const c_char,
-    /// What messages call events. NULL: event1, event2, ..
+    /// Names of the events in messages. NULL: event1, event2, ..
     pub event_names: *const *const c_char,
-    /// Places of the `nv` x `nv` matrices. 0: all of them, row by row.
+    /// Number of nonzero entries of the `nv` x `nv` matrices. 0: they are dense, stored row by row.
     pub tangent_count: usize,
-    /// Their rows, counted from 0; each place once. One pattern holds M and the four derivatives.
+    /// Their rows, counted from 0; each entry once. M and the four derivatives have the same pattern.
     pub tangent_rows: *const u32,
     /// Their columns.
     pub tangent_columns: *const u32,
-    /// Places of G, `nc` x `nv`. 0: all of them, row by row.
+    /// Number of nonzero entries of G, `nc` x `nv`. 0: it is dense, stored row by row.
     pub jacobian_count: usize,
-    /// Their rows, counted from 0; each place once.
+    /// Their rows, counted from 0; each entry once.
     pub jacobian_rows: *const u32,
     /// Their columns.
     pub jacobian_columns: *const u32,
@@ -255,13 +260,13 @@ pub struct biela_system_definition {
     pub constraint: biela_system_function,
     /// G, in the order of the jacobian pattern. Depends on q. NULL: differenced, as the next two.
     pub jacobian: biela_system_function,
-    /// dPhi/dt with q held and inputs moving, `nc`. Depends on q.
+    /// dPhi/dt with q fixed and inputs changing, `nc`. Depends on q.
     pub constraint_rate: biela_system_function,
     /// d(G v)/dq v + 2 dG/dt v + d2Phi/dt2, `nc`: G a plus this is zero. Depends on q, v.
     pub convective: biela_system_function,
     /// Kinetic and potential energy, 2 numbers. Depends on q, v. NULL: there are no variables energy.kinetic, ..
     pub energy: biela_system_function,
-    /// Power taken out by dampers and brought in by drives, 2 numbers. Depends on q, v. NULL: none.
+    /// Power dissipated by dampers and supplied by drives, 2 numbers. Depends on q, v. NULL: none.
     pub power: biela_system_function,
     /// out (`nq`) = x (`nq`) moved by y (`nv`). NULL: x + y. Given, it needs the next three too.
     pub retract: biela_system_group,
@@ -273,20 +278,20 @@ pub struct biela_system_definition {
     pub tangent_inverse: biela_system_group,
     /// Event functions.
     pub events: biela_system_events,
-    /// Which crossings count. NULL: both of all.
+    /// Directions of the crossings that count. NULL: both directions of all events.
     pub crossing: biela_system_crossing,
-    /// What an event does. NULL: nothing but a new start of the integration.
+    /// Effect of an event. NULL: the integration restarts, nothing else.
     pub fire: biela_system_fire,
-    /// What holds an event.
+    /// Called after a plastic impact.
     pub hold: biela_system_hold,
-    /// Rows that hold. NULL: all.
+    /// Active constraints. NULL: all.
     pub active: biela_system_active,
     /// Modes at start. NULL: zero.
     pub start_modes: biela_system_modes,
 }
 
 // SAFETY: repr(C), begins with struct_size.
-unsafe impl Growing for biela_system_definition {
+unsafe impl VersionedStruct for biela_system_definition {
     const NAME: &'static str = "biela_system_definition";
     const OLDEST: usize =
         offset_of!(biela_system_definition, start_modes) + size_of::<biela_system_modes>();
@@ -306,7 +311,7 @@ pub unsafe extern "C" fn biela_system_definition_default(
 ) -> biela_status {
     // SAFETY: the caller's promise.
     create(|| unsafe {
-        Ok(pointer::default_struct(
+        Ok(versioned_struct::default_struct(
             "definition",
             definition,
             struct_size,
@@ -314,7 +319,7 @@ pub unsafe extern "C" fn biela_system_definition_default(
     })
 }
 
-/// Makes an instance of a system of your own. Its variables are the inputs, q1 .., v1 .., a1 .., lambda1 .. as outputs,
+/// Makes an instance of a user-defined system. Its variables are the inputs, q1 .., v1 .., a1 .., lambda1 .. as outputs,
 /// energies where `energy` is given, and the parameters. All other functions work on it as on any instance.
 ///
 /// `*out` is the new instance, or NULL on failure; `biela_last_error(NULL)` on the same thread then has the
@@ -331,7 +336,7 @@ pub unsafe extern "C" fn biela_system_new(
 ) -> biela_status {
     create(|| {
         // SAFETY: the caller's promise.
-        let out = unsafe { pointer::place("out", out)? };
+        let out = unsafe { pointer::out("out", out)? };
         out.write(null_mut());
         // SAFETY: the caller's promise.
         let definition = unsafe { read::definition(definition)? };
@@ -340,16 +345,13 @@ pub unsafe extern "C" fn biela_system_new(
         let mut callbacks = Callbacks {
             functions: Functions::new(&definition),
             shape,
-            troubles: Arc::default(),
+            failures: Arc::default(),
             answer: 0,
         };
         let component = callbacks.component(&model)?;
-        // From now on the user's object belongs to the instance.
+        // From now on the instance owns the user's object.
         callbacks.functions.adopt();
-        out.write(Box::into_raw(biela_instance::new(
-            component,
-            Some(callbacks),
-        )));
+        out.write(biela_instance::new(component, Some(callbacks)));
         Ok(())
     })
 }
@@ -367,95 +369,97 @@ pub unsafe extern "C" fn biela_system_answer(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_system_answer", |content| {
-            let place = pointer::place("answer", answer)?;
-            let Some(own) = &content.callbacks else {
-                return Err(crate::error::Error::Argument {
+            let answer = pointer::out("answer", answer)?;
+            let Some(callbacks) = &content.callbacks else {
+                return Err(Error::Argument {
                     name: "instance of biela_system_answer".to_owned(),
                     value: "made from a model file".to_owned(),
                     expected: "one made by biela_system_new".to_owned(),
                 }
                 .into());
             };
-            place.write(own.answer);
+            answer.write(callbacks.answer);
             Ok(())
         })
     }
 }
 
-/// What an instance keeps of its user's functions.
+/// The functions of a user-defined system, kept by its instance.
 pub(super) struct Callbacks {
     functions: Functions,
-    shape: Shape,
-    /// Of the system in use.
-    troubles: Arc<Troubles>,
-    /// The last answer that made a call fail.
+    shape: UserSystemShape,
+    /// Failures of the system in use.
+    failures: Arc<CallbackFailures>,
+    /// The last return value that made a call fail.
     answer: i32,
 }
 
 impl Callbacks {
     /// A new instance of the same equations.
     pub(super) fn component(&mut self, model: &Model) -> Result<Instance> {
-        let system = Own::new(self.functions.clone(), self.shape.clone())?;
-        self.troubles = system.troubles();
+        let system = UserSystem::new(self.functions.clone(), self.shape.clone())?;
+        self.failures = system.troubles();
         Instance::from_mechanism(model.clone(), Box::new(system))
     }
 
-    /// A reset forgets it.
+    /// Forgets failures and return value.
     pub(super) fn forget(&mut self) {
         self.answer = 0;
-        self.troubles.clear();
+        self.failures.clear();
     }
 
-    /// Puts a function's refusal in the place of its consequences. `running` is the instance's time, where it has one.
-    pub(super) fn explain(&mut self, outcome: Outcome, running: Option<f64>) -> Outcome {
-        let Some(trouble) = self.troubles.take() else {
-            return outcome;
+    /// Replaces a failure by the failure of a user's function that caused it. `time` is the instance's time, if it has one.
+    pub(super) fn explain(&mut self, result: CallResult, time: Option<f64>) -> CallResult {
+        let Some(callback_failure) = self.failures.take() else {
+            return result;
         };
         let numeric = [
             biela_status::ErrorNumeric,
             biela_status::ErrorAssembly,
             biela_status::ErrorCallback,
         ];
-        // What was refused before the last accepted step has been got over.
-        let over = running.is_some_and(|now| trouble.time < now - DIFFERENCED);
-        let concerns = match &outcome {
-            Ok(()) => trouble.ends,
+        // A failure before the last accepted step was overcome by a shorter step.
+        let overcome = time.is_some_and(|now| callback_failure.time < now - DIFFERENCED);
+        let is_cause = match &result {
+            Ok(()) => callback_failure.ends,
             Err(failure) if failure.status == biela_status::Panic => false,
-            Err(failure) => trouble.ends || (numeric.contains(&failure.status) && !over),
+            Err(failure) => {
+                callback_failure.ends || (numeric.contains(&failure.status) && !overcome)
+            }
         };
-        if !concerns {
-            return outcome;
+        if !is_cause {
+            return result;
         }
-        if let What::Answered(answer) = trouble.what {
+        if let FailureKind::Answered(answer) = callback_failure.what {
             self.answer = answer;
         }
-        Err(Failure {
-            status: match trouble.what {
-                What::Answered(_) => biela_status::ErrorCallback,
-                What::NotFinite(..) => biela_status::ErrorNumeric,
+        Err(CallFailure {
+            status: match callback_failure.what {
+                FailureKind::Answered(_) => biela_status::ErrorCallback,
+                FailureKind::NotFinite(..) => biela_status::ErrorNumeric,
             },
-            sentence: c_text(&sentence(&trouble)),
+            sentence: c_string(&sentence(&callback_failure)),
         })
     }
 }
 
-/// Differences look back by no more than this (s).
+/// Largest time by which differences of a user's function go back (s).
 const DIFFERENCED: f64 = 4e-3;
 
-fn sentence(trouble: &Trouble) -> String {
-    let part = trouble.part.name();
-    let when = match trouble.time.is_nan() {
+fn sentence(failure: &CallbackFailure) -> String {
+    let part = failure.part.name();
+    let when = match failure.time.is_nan() {
         true => String::new(),
-        false => format!(" at t = {} s", trouble.time),
+        false => format!(" at t = {} s", failure.time),
     };
-    match trouble.what {
-        What::Answered(answer) if trouble.ends => {
+    match failure.what {
+        FailureKind::Answered(answer) if failure.ends => {
             format!("the function \"{part}\" answered {answer}{when}: stop")
         }
-        What::Answered(answer) => format!(
+        FailureKind::Answered(answer) => format!(
             "the function \"{part}\" answered {answer}{when}: not here, and no step was short enough to avoid it"
         ),
-        What::NotFinite(i, value) => {
+        FailureKind::NotFinite(i, value) => {
             format!("the function \"{part}\" wrote {value} at [{i}]{when}")
         }
     }

@@ -1,11 +1,11 @@
-//! Values of variables, many in one call, and how inputs go on in time.
+//! Values of variables, several in one call; derivatives and extrapolation of inputs.
 
 use super::gate::gate;
 use super::instance::biela_instance;
-use super::pointer;
 use super::status::biela_status;
 use crate::component::Extrapolation;
 use crate::error::Error;
+use crate::ffi::pointer;
 
 /// The highest order that `biela_set_input_derivatives` and `biela_set_extrapolation` take.
 pub const BIELA_HIGHEST_INPUT_DERIVATIVE: u32 = 2;
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn biela_get_real(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_get_real", |content| {
-            pointer::apart("references", references, count, "values", values, count)?;
+            pointer::disjoint("references", references, count, "values", values, count)?;
             let references = pointer::slice("references", references, count)?;
             let values = pointer::slice_mut("values", values, count)?;
             Ok(content.component.get_real(references, values)?)
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn biela_set_input_derivatives(
     }
 }
 
-/// How inputs go on from the values set from now on: `order` 0 hold (the default), 1 along the line through
+/// Extrapolation of inputs after the values set from now on: `order` 0 constant (the default), 1 along the line through
 /// your last two values, 2 along the parabola through your last three; fewer where there are fewer yet. An
 /// input that is not set again goes on along its line or parabola. Part of the saved state; a reset brings
 /// the default back.

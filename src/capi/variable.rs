@@ -4,13 +4,14 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 
 use super::gate::{create, gate};
-use super::instance::{Content, biela_instance};
-use super::pointer::{self, Growing};
+use super::instance::{InstanceContent, biela_instance};
 use super::status::biela_status;
-use crate::component::{Causality, Initial, Variability};
+use super::versioned_struct::{self, VersionedStruct};
+use crate::component::{Causality, InitialKind, Variability};
 use crate::error::Error;
+use crate::ffi::pointer;
 
-/// Who sets a variable.
+/// Causality of a variable: who sets it.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum biela_causality {
     Local = 4,
 }
 
-/// When the value of a variable may change.
+/// Variability of a variable: when its value may change.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub enum biela_variability {
     Continuous = 5,
 }
 
-/// Where the value of a variable at the start comes from.
+/// Origin of the start value of a variable.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub enum biela_initial {
     Calculated = 3,
 }
 
-/// What `biela_variable_info` tells. Call `biela_variable_default` on it first.
+/// Description of a variable, written by `biela_variable_info`. Call `biela_variable_default` on it first.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +77,7 @@ pub struct biela_variable {
     pub description: *const c_char,
     /// When it changes.
     pub variability: biela_variability,
-    /// Where its value at the start comes from.
+    /// Origin of its start value.
     pub initial: biela_initial,
     /// 1: it may not be set below `min`; 0: there is no such bound.
     pub has_min: i32,
@@ -89,16 +90,16 @@ pub struct biela_variable {
     /// The inputs on which it depends directly (reading it right after setting one of them shows another
     /// value), in rising order; NULL where there are none; valid until the instance is freed.
     pub dependencies: *const u32,
-    /// How many there are; 0 for inputs and parameters.
+    /// Number of these inputs; 0 for inputs and parameters.
     pub dependency_count: usize,
     /// The inputs and parameters on which it depends right after `biela_initialize`; as above.
     pub initial_dependencies: *const u32,
-    /// How many there are.
+    /// Number of these inputs and parameters.
     pub initial_dependency_count: usize,
 }
 
 // SAFETY: repr(C), begins with struct_size.
-unsafe impl Growing for biela_variable {
+unsafe impl VersionedStruct for biela_variable {
     const NAME: &'static str = "biela_variable";
     const OLDEST: usize = offset_of!(biela_variable, start) + size_of::<f64>();
 }
@@ -116,7 +117,13 @@ pub unsafe extern "C" fn biela_variable_default(
     struct_size: usize,
 ) -> biela_status {
     // SAFETY: the caller's promise.
-    create(|| unsafe { Ok(pointer::default_struct("variable", variable, struct_size)?) })
+    create(|| unsafe {
+        Ok(versioned_struct::default_struct(
+            "variable",
+            variable,
+            struct_size,
+        )?)
+    })
 }
 
 /// Number of variables. Their value references are 0 .. count - 1.
@@ -132,7 +139,7 @@ pub unsafe extern "C" fn biela_variable_count(
     unsafe {
         gate(instance, c"biela_variable_count", |content| {
             let number = u32::try_from(content.texts.len()).expect("references are 32 bits wide");
-            pointer::place("count", count)?.write(number);
+            pointer::out("count", count)?.write(number);
             Ok(())
         })
     }
@@ -151,61 +158,61 @@ pub unsafe extern "C" fn biela_variable_info(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_variable_info", |content| {
-            let struct_size = pointer::struct_size("variable", variable)?;
+            let struct_size = versioned_struct::struct_size("variable", variable)?;
             let variables = content.component.variables();
             let index = reference as usize;
-            let (Some(known), Some([name, unit, description])) =
+            let (Some(described), Some([name, unit, description])) =
                 (variables.get(index), content.texts.get(index))
             else {
                 let count = variables.len();
                 return Err(Error::UnknownReference { reference, count }.into());
             };
-            // Only whoever has room for the dependencies waits for them to be found.
+            // Determined only for callers whose struct has these fields: it takes time.
             let [during, initial] = match struct_size > offset_of!(biela_variable, dependencies) {
-                true => content.links_of(index),
+                true => content.dependencies_of(index),
                 false => [&[][..]; 2],
             };
-            let told = biela_variable {
+            let info = biela_variable {
                 struct_size,
                 name: name.as_ptr(),
                 unit: unit.as_ptr(),
-                causality: match known.causality {
+                causality: match described.causality {
                     Causality::Parameter => biela_causality::Parameter,
                     Causality::Input => biela_causality::Input,
                     Causality::Output => biela_causality::Output,
                     Causality::Local => biela_causality::Local,
                 },
-                has_start: i32::from(known.start.is_some()),
-                start: known.start.unwrap_or(0.0),
+                has_start: i32::from(described.start.is_some()),
+                start: described.start.unwrap_or(0.0),
                 description: description.as_ptr(),
-                variability: match known.variability {
+                variability: match described.variability {
                     Variability::Constant => biela_variability::Constant,
                     Variability::Fixed => biela_variability::Fixed,
                     Variability::Tunable => biela_variability::Tunable,
                     Variability::Discrete => biela_variability::Discrete,
                     Variability::Continuous => biela_variability::Continuous,
                 },
-                initial: match known.initial {
+                initial: match described.initial {
                     None => biela_initial::None,
-                    Some(Initial::Exact) => biela_initial::Exact,
-                    Some(Initial::Calculated) => biela_initial::Calculated,
+                    Some(InitialKind::Exact) => biela_initial::Exact,
+                    Some(InitialKind::Calculated) => biela_initial::Calculated,
                 },
-                has_min: i32::from(known.min.is_some()),
-                has_max: i32::from(known.max.is_some()),
-                min: known.min.unwrap_or(0.0),
-                max: known.max.unwrap_or(0.0),
+                has_min: i32::from(described.min.is_some()),
+                has_max: i32::from(described.max.is_some()),
+                min: described.min.unwrap_or(0.0),
+                max: described.max.unwrap_or(0.0),
                 dependencies: list(during),
                 dependency_count: during.len(),
                 initial_dependencies: list(initial),
                 initial_dependency_count: initial.len(),
             };
-            pointer::write_struct(variable, struct_size, &told);
+            versioned_struct::write_struct(variable, struct_size, &info);
             Ok(())
         })
     }
 }
 
-/// As C wants it: NULL where there is nothing.
+/// Pointer to a list; NULL if it is empty.
 fn list(references: &[u32]) -> *const u32 {
     match references.is_empty() {
         true => std::ptr::null(),
@@ -213,11 +220,11 @@ fn list(references: &[u32]) -> *const u32 {
     }
 }
 
-impl Content {
-    /// Direct dependencies of a variable, during the run and at the start. Kept here and not in the component, which is
-    /// made anew after a panic: C may still hold the pointers.
-    fn links_of(&self, index: usize) -> [&[u32]; 2] {
-        let links = self.links.get_or_init(|| {
+impl InstanceContent {
+    /// Direct dependencies of a variable, during the run and at the start. They are kept here and not in the component, which is
+    /// replaced after a panic: C may still use the pointers.
+    fn dependencies_of(&self, index: usize) -> [&[u32]; 2] {
+        let dependencies = self.dependencies.get_or_init(|| {
             let component = &self.component;
             let references = 0..component.variables().len() as u32;
             let of = |reference: u32| {
@@ -226,7 +233,7 @@ impl Content {
             };
             references.map(of).collect()
         });
-        let [during, initial] = &links[index];
+        let [during, initial] = &dependencies[index];
         [during, initial]
     }
 }
@@ -246,8 +253,8 @@ pub unsafe extern "C" fn biela_variable_find(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_variable_find", |content| {
-            let place = pointer::place("reference", reference)?;
-            place.write(content.component.find(pointer::text("name", name)?)?);
+            let reference = pointer::out("reference", reference)?;
+            reference.write(content.component.find(pointer::text("name", name)?)?);
             Ok(())
         })
     }

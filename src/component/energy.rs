@@ -12,14 +12,14 @@ use crate::model::quantity::EnergyField;
 
 /// The account at one point of the motion (J).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
+pub(super) struct EnergyAccount {
     pub energy: Energy,
     pub dissipated: f64,
     pub supplied: f64,
     pub total_at_start: f64,
 }
 
-impl Account {
+impl EnergyAccount {
     pub fn total(&self) -> f64 {
         self.energy.kinetic + self.energy.potential
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_account_adds_up() {
-        let account = Account {
+        let account = EnergyAccount {
             energy: Energy {
                 kinetic: 3.0,
                 potential: -1.0,

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use super::Instance;
-use super::input::Drive;
-use super::log::{Category, Level};
-use super::state::Phase;
-use super::value::environment;
+use super::input::InputState;
+use super::instance_state::InstancePhase;
+use super::log::{LogCategory, LogLevel};
+use super::values::environment;
 use crate::error::{Error, Result};
-use crate::formulation::{Context, Motion, ReadOff, Whole};
-use crate::integrator::{Sample, StartReport, State};
-use crate::model::Target;
+use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint};
+use crate::integrator::start::assemble;
+use crate::integrator::{Environment, Sample, StartReport, State};
 use crate::model::quantity::{MotionField, Quantity};
+use crate::model::{SolverSettings, Target};
 
 /// Motion of the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
 const WORTH_A_LOOK: f64 = 1e-3;
@@ -22,7 +23,7 @@ impl Instance {
     /// `tolerance` <= 0 means the model's. On failure the instance is as before.
     pub fn initialize(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
         let outcome = self.begin(start, stop, tolerance);
-        self.tell(Category::Start, &outcome);
+        self.tell(LogCategory::Start, &outcome);
         outcome?;
         self.tell_start();
         Ok(())
@@ -33,7 +34,7 @@ impl Instance {
         let Some(report) = self.life.report.clone() else {
             return;
         };
-        if !self.hears(Level::Warning, Category::Start) {
+        if !self.hears(LogLevel::Warning, LogCategory::Start) {
             return;
         }
         let StartReport {
@@ -46,8 +47,8 @@ impl Instance {
         } = *report;
         let first = self.life.state.next_h;
         self.log(
-            Level::Info,
-            Category::Start,
+            LogLevel::Info,
+            LogCategory::Start,
             format_args!(
                 "started: closure as written {closure_before:.1e}, assembly moved {moved:.1e} and changed velocities by \
                  {velocity_changed:.1e} 1/s (error norm); first substep {first:.3e} s"
@@ -56,8 +57,8 @@ impl Instance {
         // A start pose off by more than the drawing's own digits is worth a look.
         if moved > WORTH_A_LOOK || velocity_changed > WORTH_A_LOOK {
             self.log(
-                Level::Warning,
-                Category::Start,
+                LogLevel::Warning,
+                LogCategory::Start,
                 format_args!(
                     "the start as written does not fit the joints: positions moved by {moved:.1e}, velocities by \
                      {velocity_changed:.1e} 1/s (error norm)"
@@ -67,23 +68,23 @@ impl Instance {
         if !redundant.is_empty() {
             let names = redundant.join(", ");
             self.log(
-                Level::Info,
-                Category::Start,
+                LogLevel::Info,
+                LogCategory::Start,
                 format_args!("constraints that follow from the others: {names}"),
             );
         }
         if !redundant.is_empty() && !immovable.is_empty() {
             let names = immovable.join(", ");
             self.log(
-                Level::Warning,
-                Category::Start,
+                LogLevel::Warning,
+                LogCategory::Start,
                 format_args!("cannot move, held by more constraints than that takes: {names}"),
             );
         }
     }
 
     fn begin(&mut self, start: f64, stop: f64, tolerance: f64) -> Result<()> {
-        if self.life.phase == Phase::Running {
+        if self.life.phase == InstancePhase::Running {
             return Err(Error::CallOrder {
                 call: "initialize",
                 reason: "it has been done; reset first",
@@ -110,37 +111,23 @@ impl Instance {
         let mut drive = self.life.wanted.clone();
         drive.begin(start);
         let Sample { q, v, .. } = &mut self.scratch.sample;
-        self.mechanism.start(q, v);
+        self.mechanism.initial_state(q, v);
         self.begin_motions(start, &mut drive);
         let mut state = State::default();
         let env = environment(&drive);
         let Sample { q, v, .. } = &mut self.scratch.sample;
-        let bodies = (self.integrator).assemble_bodies(&*self.mechanism, &env, start, q, v)?;
+        let mechanism = &*self.mechanism;
+        let bodies = assemble_bodies(mechanism, &self.model.solver, &env, start, q, v)?;
         let mut report = self
             .integrator
-            .start(&*self.mechanism, &env, start, q, v, &mut state)?;
+            .start(mechanism, &env, start, q, v, &mut state)?;
         if let Some(bodies) = bodies {
-            let size = |read_off: &dyn ReadOff| read_off.bodies().size().nv;
-            let hides = self.mechanism.whole().is_some_and(Whole::hides);
-            if let (true, Some(there)) = (hides, self.mechanism.read_off().map(size)) {
-                // Which joints follow from others is known where all of them are constraints; what can move stays the same.
-                let free = there.saturating_sub(bodies.rank);
-                report.rank = self.mechanism.size().nv.saturating_sub(free);
-                report.redundant.clone_from(&bodies.redundant);
-            }
-            report.closure_before = bodies.closure_before;
-            report.moved = bodies.moved;
-            report.immovable = bodies.immovable;
-            report.velocity_changed = bodies.velocity_changed;
-            if report.redundant.is_empty() {
-                // Rows that coordinates hold may follow from others too.
-                report.redundant = bodies.redundant;
-            }
+            report = merge_reports(mechanism, bodies, report);
         }
 
         self.scratch.known.forget();
         let life = &mut self.life;
-        life.phase = Phase::Running;
+        life.phase = InstancePhase::Running;
         life.start = start;
         life.stop = stop;
         life.tolerance = tolerance;
@@ -159,18 +146,18 @@ impl Instance {
 impl Instance {
     /// Motions whose speed or acceleration is an input begin where the pose and the rates as written have them.
     /// The pose is in the scratch; accelerations and multipliers are not known yet and do not count.
-    fn begin_motions(&mut self, start: f64, drive: &mut Drive) {
+    fn begin_motions(&mut self, start: f64, drive: &mut InputState) {
         let sample = &mut self.scratch.sample;
         sample.acc.fill(0.0);
         sample.lambda.fill(0.0);
-        let at = Motion {
+        let at = MotionPoint {
             q: &sample.q,
             v: &sample.v,
             a: &sample.acc,
             lambda: &sample.lambda,
         };
         let none = vec![0.0; self.model.inputs.len()];
-        let cx = Context {
+        let cx = EvaluationContext {
             t: start,
             u: &none,
             u_dot: &none,
@@ -184,6 +171,60 @@ impl Instance {
                     .map(|field| (self.mechanism).evaluate(&cx, Quantity::Motion(k, field), &at));
             }
         }
+    }
+}
+
+/// Assembles the bodies of a mechanism whose coordinates are computed from body poses. `q` and `v` become those of the assembled
+/// bodies. `None`, with `q` and `v` unchanged, for other mechanisms.
+fn assemble_bodies(
+    mechanism: &dyn Mechanism,
+    settings: &SolverSettings,
+    env: &Environment,
+    t: f64,
+    q: &mut [f64],
+    v: &mut [f64],
+) -> Result<Option<StartReport>> {
+    let Some(assembly) = mechanism.body_assembly() else {
+        return Ok(None);
+    };
+    let bodies = assembly.bodies();
+    let size = bodies.dimensions();
+    let (mut poses, mut velocities) = (vec![0.0; size.nq], vec![0.0; size.nv]);
+    bodies.initial_state(&mut poses, &mut velocities);
+    let report = assemble(bodies, settings, env, t, &mut poses, &mut velocities)?;
+    match assembly.coordinates_from_bodies(&poses, &velocities, q, v) {
+        None => Ok(Some(report)),
+        Some(joint) => Err(Error::Assembly {
+            closure: report.closure_before,
+            culprits: vec![joint],
+        }),
+    }
+}
+
+/// The report of a start whose bodies were assembled first.
+fn merge_reports(
+    mechanism: &dyn Mechanism,
+    bodies: StartReport,
+    start: StartReport,
+) -> StartReport {
+    let hidden = mechanism
+        .full_constraints()
+        .is_some_and(FullConstraintSet::multipliers_hidden);
+    let (mut rank, mut redundant) = (start.rank, start.redundant);
+    if let (true, Some(assembly)) = (hidden, mechanism.body_assembly()) {
+        // The redundant joints are those of the bodies, where all joints are constraints. The degrees of freedom are the same.
+        let free = (assembly.bodies().dimensions().nv).saturating_sub(bodies.rank);
+        rank = mechanism.dimensions().nv.saturating_sub(free);
+        redundant.clone_from(&bodies.redundant);
+    }
+    if redundant.is_empty() {
+        // Constraints that are eliminated by coordinates may be redundant too.
+        redundant = bodies.redundant.clone();
+    }
+    StartReport {
+        rank,
+        redundant,
+        ..bodies
     }
 }
 

@@ -98,7 +98,7 @@ impl History {
 
 /// One input as a function of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Course {
+pub(super) struct InputPolynomial {
     /// The time it was set at (s).
     pub since: f64,
     /// Value and derivatives at that time.
@@ -109,7 +109,7 @@ pub(super) struct Course {
     pub reached: [f64; 2],
 }
 
-impl Course {
+impl InputPolynomial {
     /// Holds `value` from `since` on.
     #[inline]
     pub fn hold(since: f64, value: f64) -> Self {
@@ -193,12 +193,12 @@ impl Course {
 
 /// All inputs as functions of time, and the parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Drive {
-    pub inputs: Vec<Course>,
+pub(super) struct InputState {
+    pub inputs: Vec<InputPolynomial>,
     pub parameters: Vec<f64>,
 }
 
-impl Drive {
+impl InputState {
     /// Takes over `other`; allocates only if the sizes differ.
     pub fn copy_from(&mut self, other: &Self) {
         self.inputs.clone_from(&other.inputs);
@@ -213,7 +213,7 @@ impl Drive {
     }
 }
 
-impl Signals for Drive {
+impl Signals for InputState {
     #[inline]
     fn sample(&self, t: f64, u: &mut [f64], u_dot: &mut [f64], u_ddot: &mut [f64]) {
         for (i, course) in self.inputs.iter().enumerate() {
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_held_input_keeps_its_bits_for_ever() {
-        let course = Course::hold(-1e308, 0.1);
+        let course = InputPolynomial::hold(-1e308, 0.1);
         for t in [-1e308, 0.0, 1e-300, 1e308, f64::INFINITY] {
             assert_eq!(course.at(t), [0.1, 0.0, 0.0], "t = {t}");
         }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn derivatives_continue_the_input_as_a_parabola() {
-        let course = Course::hold(2.0, 1.0)
+        let course = InputPolynomial::hold(2.0, 1.0)
             .with_derivative(2.0, 1, 3.0)
             .with_derivative(2.0, 2, 4.0);
         // 1 + 3 s + 2 s² at s = 0.5, all exact in binary.
@@ -245,10 +245,10 @@ mod tests {
 
     #[test]
     fn a_new_derivative_leaves_value_and_other_derivatives_where_they_are_then() {
-        let course = Course {
+        let course = InputPolynomial {
             since: 0.0,
             taylor: [1.0, 2.0, 4.0],
-            ..Course::default()
+            ..InputPolynomial::default()
         };
         let turned = course.with_derivative(0.5, 1, -1.0);
         assert_eq!(turned.since, 0.5);
@@ -269,10 +269,10 @@ mod tests {
             assert_eq!(history.taylor(order), [u(0.5), chord, 0.0]);
         }
         history.note(0.75, u(0.75));
-        let course = Course {
+        let course = InputPolynomial {
             since: 0.75,
             taylor: history.taylor(Extrapolation::Quadratic),
-            ..Course::default()
+            ..InputPolynomial::default()
         };
         // Exact in binary.
         assert_eq!(course.at(2.0), [u(2.0), 2.0 - 12.0, -6.0]);
@@ -299,11 +299,11 @@ mod tests {
 
     #[test]
     fn values_set_before_the_start_count_from_the_start() {
-        let mut drive = Drive {
-            inputs: vec![Course {
+        let mut drive = InputState {
+            inputs: vec![InputPolynomial {
                 since: 0.0,
                 taylor: [1.0, 2.0, 0.0],
-                ..Course::default()
+                ..InputPolynomial::default()
             }],
             parameters: vec![],
         };
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_speed_and_an_acceleration_are_integrated_from_where_the_motion_was() {
         for order in [1, 2] {
-            let first = Course {
+            let first = InputPolynomial {
                 since: 1.0,
                 taylor: [2.0, -1.0, 3.0],
                 order,
@@ -353,7 +353,7 @@ mod tests {
             }
         }
         // 0.5 + 0.25 τ + τ² − τ³/6 + τ⁴/8 at τ = 0.5 by hand.
-        let course = Course {
+        let course = InputPolynomial {
             since: 1.0,
             taylor: [2.0, -1.0, 3.0],
             order: 2,

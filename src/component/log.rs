@@ -7,7 +7,7 @@ use super::Instance;
 
 /// How serious a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// A call has failed.
     Error = 1,
     /// It goes on, but the user should look at it.
@@ -18,7 +18,7 @@ pub enum Level {
     Debug = 4,
 }
 
-impl Level {
+impl LogLevel {
     /// All of them, from the most serious on.
     pub const ALL: [Self; 4] = [Self::Error, Self::Warning, Self::Info, Self::Debug];
 
@@ -35,7 +35,7 @@ impl Level {
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Category {
+pub enum LogCategory {
     /// Assembly and consistent start.
     Start = 1,
     /// Communication steps and the substeps in them.
@@ -48,7 +48,7 @@ pub enum Category {
     State = 5,
 }
 
-impl Category {
+impl LogCategory {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Start,
@@ -76,11 +76,11 @@ impl Category {
 
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Message<'a> {
+pub struct LogMessage<'a> {
     /// How serious.
-    pub level: Level,
+    pub level: LogLevel,
     /// About what.
-    pub category: Category,
+    pub category: LogCategory,
     /// The instance's time (s).
     pub time: f64,
     /// A sentence.
@@ -89,15 +89,15 @@ pub struct Message<'a> {
 
 /// Where messages go. It stays with the instance through reset and restore.
 pub struct Logger {
-    level: Level,
+    level: LogLevel,
     categories: u32,
-    sink: Box<dyn FnMut(&Message) + Send>,
+    sink: Box<dyn FnMut(&LogMessage) + Send>,
     text: String,
 }
 
 impl Logger {
     /// Hears every category up to `level`.
-    pub fn new(level: Level, sink: impl FnMut(&Message) + Send + 'static) -> Self {
+    pub fn new(level: LogLevel, sink: impl FnMut(&LogMessage) + Send + 'static) -> Self {
         Self {
             level,
             categories: u32::MAX,
@@ -108,25 +108,25 @@ impl Logger {
 
     /// Hears these categories only.
     #[must_use]
-    pub fn only(mut self, categories: &[Category]) -> Self {
+    pub fn only(mut self, categories: &[LogCategory]) -> Self {
         self.categories = categories.iter().fold(0, |all, c| all | c.bit());
         self
     }
 
     /// The most it hears.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> LogLevel {
         self.level
     }
 
-    fn hears(&self, level: Level, category: Category) -> bool {
+    fn hears(&self, level: LogLevel, category: LogCategory) -> bool {
         level <= self.level && self.categories & category.bit() != 0
     }
 
-    fn write(&mut self, level: Level, category: Category, time: f64, text: Arguments) {
+    fn write(&mut self, level: LogLevel, category: LogCategory, time: f64, text: Arguments) {
         let mut buffer = std::mem::take(&mut self.text);
         buffer.clear();
         let _ = buffer.write_fmt(text); // a String takes everything
-        (self.sink)(&Message {
+        (self.sink)(&LogMessage {
             level,
             category,
             time,
@@ -143,14 +143,14 @@ impl Instance {
     }
 
     /// Would a message be heard? For those that cost something to compose.
-    pub(super) fn hears(&self, level: Level, category: Category) -> bool {
+    pub(super) fn hears(&self, level: LogLevel, category: LogCategory) -> bool {
         self.logger
             .as_ref()
             .is_some_and(|logger| logger.hears(level, category))
     }
 
     /// Tells the host, if it listens.
-    pub(super) fn log(&mut self, level: Level, category: Category, text: Arguments) {
+    pub(super) fn log(&mut self, level: LogLevel, category: LogCategory, text: Arguments) {
         let time = self.time();
         if let Some(logger) = &mut self.logger
             && logger.hears(level, category)
@@ -161,9 +161,9 @@ impl Instance {
 
     /// A failure is told before it is returned.
     #[inline]
-    pub(super) fn tell<T>(&mut self, category: Category, outcome: &crate::error::Result<T>) {
+    pub(super) fn tell<T>(&mut self, category: LogCategory, outcome: &crate::error::Result<T>) {
         if let (Err(error), Some(_)) = (outcome, &self.logger) {
-            self.log(Level::Error, category, format_args!("{error}"));
+            self.log(LogLevel::Error, category, format_args!("{error}"));
         }
     }
 }
@@ -174,10 +174,10 @@ pub(super) mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    type Heard = Arc<Mutex<Vec<(Level, Category, String)>>>;
+    type Heard = Arc<Mutex<Vec<(LogLevel, LogCategory, String)>>>;
 
     /// A logger that keeps what it hears.
-    pub fn keeping(level: Level) -> (Logger, Heard) {
+    pub fn keeping(level: LogLevel) -> (Logger, Heard) {
         let heard = Heard::default();
         let kept = Arc::clone(&heard);
         let logger = Logger::new(level, move |m| {
@@ -189,7 +189,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_life_is_told_up_to_the_level_asked_for() {
-        for level in Level::ALL {
+        for level in LogLevel::ALL {
             let mut instance = oscillator();
             let (logger, heard) = keeping(level);
             instance.set_logger(Some(logger));
@@ -198,36 +198,39 @@ pub(super) mod tests {
             instance.step(0.7, 0.5).unwrap_err();
             let heard = heard.lock().unwrap();
             assert!(heard.iter().all(|(l, ..)| *l <= level), "{heard:?}");
-            assert!(heard.iter().any(|(l, ..)| *l == Level::Error), "{heard:?}");
-            let starts = heard.iter().filter(|(_, c, _)| *c == Category::Start);
-            assert_eq!(starts.count() > 0, level >= Level::Info);
+            assert!(
+                heard.iter().any(|(l, ..)| *l == LogLevel::Error),
+                "{heard:?}"
+            );
+            let starts = heard.iter().filter(|(_, c, _)| *c == LogCategory::Start);
+            assert_eq!(starts.count() > 0, level >= LogLevel::Info);
             let steps =
-                (heard.iter()).filter(|(l, c, _)| *c == Category::Step && *l == Level::Debug);
-            assert_eq!(steps.count(), usize::from(level == Level::Debug));
+                (heard.iter()).filter(|(l, c, _)| *c == LogCategory::Step && *l == LogLevel::Debug);
+            assert_eq!(steps.count(), usize::from(level == LogLevel::Debug));
         }
     }
 
     #[test]
     fn the_sentence_of_a_failure_is_the_one_that_is_returned() {
         let mut instance = running();
-        let (logger, heard) = keeping(Level::Error);
+        let (logger, heard) = keeping(LogLevel::Error);
         instance.set_logger(Some(logger));
         let error = instance.step(0.0, -1.0).unwrap_err();
-        let expected = (Level::Error, Category::Step, error.to_string());
+        let expected = (LogLevel::Error, LogCategory::Step, error.to_string());
         assert_eq!(*heard.lock().unwrap(), [expected]);
     }
 
     #[test]
     fn categories_can_be_chosen() {
         let mut instance = oscillator();
-        let (logger, heard) = keeping(Level::Debug);
-        instance.set_logger(Some(logger.only(&[Category::Step])));
+        let (logger, heard) = keeping(LogLevel::Debug);
+        instance.set_logger(Some(logger.only(&[LogCategory::Step])));
         instance.initialize(0.0, 10.0, 0.0).unwrap();
         instance.step(0.0, 0.5).unwrap();
         let heard = heard.lock().unwrap();
         assert!(!heard.is_empty());
         assert!(
-            heard.iter().all(|(_, c, _)| *c == Category::Step),
+            heard.iter().all(|(_, c, _)| *c == LogCategory::Step),
             "{heard:?}"
         );
     }
@@ -242,7 +245,7 @@ pub(super) mod tests {
             instance.step(0.0, 2.0).unwrap();
             format!("{:?}", instance.save().unwrap())
         };
-        let (logger, heard) = keeping(Level::Debug);
+        let (logger, heard) = keeping(LogLevel::Debug);
         assert_eq!(run(None), run(Some(logger)));
         assert!(!heard.lock().unwrap().is_empty());
     }

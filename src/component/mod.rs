@@ -21,34 +21,35 @@ use crate::formulation::Mechanism;
 use crate::integrator::{Integrator, Sample, StartReport, State, Statistics};
 use crate::model::Model;
 
-mod bytes;
-mod dependency;
-mod derivative;
+mod dependencies;
+mod derivatives;
 mod energy;
 mod initialize;
 mod input;
-mod known;
+mod instance_state;
 mod log;
-mod state;
+mod quantities;
+mod serialization;
 mod step;
 #[cfg(test)]
 mod testing;
-mod value;
+mod value_cache;
+mod values;
 mod variables;
 
-use dependency::Dependencies;
-use input::Drive;
-use known::Known;
-use state::{Life, Phase};
+use dependencies::Dependencies;
+use input::InputState;
+use instance_state::{InstancePhase, InstanceState};
+use value_cache::ValueCache;
 use variables::Catalogue;
 
 pub use crate::integrator::{REJECTION_REASONS, RejectedStep};
-pub use derivative::HIGHEST_OUTPUT_DERIVATIVE;
+pub use derivatives::HIGHEST_OUTPUT_DERIVATIVE;
 pub use input::{Extrapolation, HIGHEST_DERIVATIVE};
-pub use log::{Category, Level, Logger, Message};
-pub use state::SavedState;
-pub use step::{Observer, Probe};
-pub use variables::{Causality, Initial, Variability, Variable};
+pub use instance_state::SavedState;
+pub use log::{LogCategory, LogLevel, LogMessage, Logger};
+pub use step::{Observer, StepProbe};
+pub use variables::{Causality, InitialKind, Variability, Variable};
 
 /// A mechanism that can be driven: created, initialised, stepped.
 pub struct Instance {
@@ -56,7 +57,7 @@ pub struct Instance {
     mechanism: Box<dyn Mechanism>,
     catalogue: Catalogue,
     fingerprint: u64,
-    life: Life,
+    life: InstanceState,
     integrator: Integrator,
     /// The tolerance `integrator` was made for.
     integrator_tolerance: f64,
@@ -64,28 +65,28 @@ pub struct Instance {
     logger: Option<Logger>,
     /// Found out when first asked for.
     dependencies: OnceLock<Dependencies>,
-    scratch: Scratch,
+    scratch: InstanceScratch,
 }
 
 /// Work space, so that steps and reads allocate nothing.
-struct Scratch {
-    around: Surroundings,
+struct InstanceScratch {
+    around: ExternalSignals,
     /// Values on their way out, kept here until all of them are known to be finite.
     values: Vec<f64>,
     /// Values that have been read since anything changed.
-    known: Known,
+    known: ValueCache,
     /// A point inside the last substep, or near the present one.
     sample: Sample,
     /// Multipliers shared out over redundant rows.
     reactions: Vec<f64>,
     /// Inputs and parameters near the present ones.
-    drive: Drive,
+    drive: InputState,
     /// Jerk at the present point.
     jerk: Vec<f64>,
 }
 
 /// What a point of the motion is looked at with.
-struct Surroundings {
+struct ExternalSignals {
     u: Vec<f64>,
     u_dot: Vec<f64>,
     u_ddot: Vec<f64>,
@@ -105,8 +106,9 @@ impl Instance {
         Self::from_model(Model::from_text_in(text, "model", base_dir)?)
     }
 
-    /// From a model already read.
+    /// From a model, which is validated first.
     pub fn from_model(model: Model) -> Result<Self> {
+        model.validate()?;
         let mechanism = crate::formulation::build(&model)?;
         Self::from_mechanism(model, mechanism)
     }
@@ -116,19 +118,19 @@ impl Instance {
         let catalogue = Catalogue::new(&model)?;
         let integrator = Integrator::new(&*mechanism, &model.solver)?;
         let inputs = model.inputs.len();
-        let size = mechanism.size();
-        let life = Life::new(&model);
-        let scratch = Scratch {
+        let size = mechanism.dimensions();
+        let life = InstanceState::new(&model);
+        let scratch = InstanceScratch {
             drive: life.seen.clone(),
             jerk: vec![0.0; size.nv],
-            around: Surroundings {
+            around: ExternalSignals {
                 u: vec![0.0; inputs],
                 u_dot: vec![0.0; inputs],
                 u_ddot: vec![0.0; inputs],
                 rates: vec![0.0; size.nc],
             },
             values: Vec::with_capacity(catalogue.variables.len()),
-            known: Known::new(catalogue.variables.len()),
+            known: ValueCache::new(catalogue.variables.len()),
             sample: Sample {
                 q: vec![0.0; size.nq],
                 v: vec![0.0; size.nv],
@@ -139,7 +141,7 @@ impl Instance {
             reactions: vec![0.0; size.nc],
         };
         Ok(Self {
-            fingerprint: state::fingerprint(&model),
+            fingerprint: instance_state::fingerprint(&model),
             life,
             integrator_tolerance: model.solver.tolerance,
             cancel: Arc::default(),
@@ -176,7 +178,7 @@ impl Instance {
 
     /// Back to the life's beginning: as just created. A cancellation not yet seen is forgotten; the logger stays.
     pub fn reset(&mut self) {
-        self.life = Life::new(&self.model);
+        self.life = InstanceState::new(&self.model);
         self.integrator.forget();
         self.scratch.known.forget();
         self.cancel.store(false, Ordering::Relaxed);
@@ -184,7 +186,7 @@ impl Instance {
 
     /// Has the instance been initialised? Before that only inputs and parameters can be set and read.
     pub fn is_running(&self) -> bool {
-        self.life.phase == Phase::Running
+        self.life.phase == InstancePhase::Running
     }
 
     /// Time of the instance (s); before the start the one the model would start at.
@@ -220,7 +222,7 @@ impl Instance {
 
     /// What the coordinates of the equations are called, in their order: those that are independent now, where they are chosen.
     pub fn coordinate_names(&self) -> Vec<String> {
-        (0..self.mechanism.size().nv)
+        (0..self.mechanism.dimensions().nv)
             .map(|i| self.mechanism.coordinate_name(i))
             .collect()
     }
@@ -234,26 +236,26 @@ impl Instance {
     /// How many constraint rows hold now, and how many of these are of contacts and end stops at rest, which a pull would let
     /// go. Nothing before the start.
     pub fn rows(&self) -> (usize, usize) {
-        let size = self.mechanism.size();
+        let size = self.mechanism.dimensions();
         if self.life.state.modes.len() != size.modes {
             return (0, 0);
         }
         let mut modes = self.life.state.modes.clone();
         let count = |modes: &[i32]| {
             let mut rows = vec![true; size.nc];
-            self.mechanism.active(modes, &mut rows);
+            self.mechanism.active_constraints(modes, &mut rows);
             rows.iter().filter(|on| **on).count()
         };
         let all = count(&modes);
         self.mechanism
-            .release(&mut modes, &mut vec![false; size.ne]);
+            .deactivate_unilateral(&mut modes, &mut vec![false; size.ne]);
         (all, all - count(&modes))
     }
 
     fn must_run(&self, call: &'static str) -> Result<()> {
         match self.life.phase {
-            Phase::Running => Ok(()),
-            Phase::Created => Err(Error::CallOrder {
+            InstancePhase::Running => Ok(()),
+            InstancePhase::Created => Err(Error::CallOrder {
                 call,
                 reason: "initialize first",
             }),

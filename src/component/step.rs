@@ -8,11 +8,11 @@
 use std::sync::atomic::Ordering;
 
 use super::Instance;
-use super::log::{Category, Level};
-use super::value::{environment, same_length};
-use super::variables::Source;
+use super::log::{LogCategory, LogLevel};
+use super::values::{environment, same_length};
+use super::variables::VariableSource;
 use crate::error::{Error, Result};
-use crate::integrator::{RejectedStep, Statistics};
+use crate::integrator::{EventMemory, RejectedStep, Statistics};
 
 /// How far, as part of the step, the host's time may be from the instance's. A host that means another time is off by
 /// a good part of a step; a millionth is the rounding of a clock kept in text or in ticks, and changes the step by as much.
@@ -34,16 +34,16 @@ const BURST: u64 = 3;
 pub trait Observer {
     /// A substep has been accepted. `probe` reads the instance at any time of that substep. An error ends the step; the
     /// instance stays at this substep's end.
-    fn accepted(&mut self, probe: &mut Probe) -> Result<()>;
+    fn accepted(&mut self, probe: &mut StepProbe) -> Result<()>;
 }
 
 /// Reads outputs at a time within the last accepted substep.
-pub struct Probe<'a> {
-    instance: &'a mut Instance,
+pub struct StepProbe<'a> {
+    pub(super) instance: &'a mut Instance,
     start: f64,
 }
 
-impl Probe<'_> {
+impl StepProbe<'_> {
     /// Start of the substep (s).
     pub fn start(&self) -> f64 {
         self.start
@@ -66,32 +66,38 @@ impl Probe<'_> {
 
     /// Names of the events at the substep's end: contacts that close or separate, joint limits, switching forces.
     pub fn events(&self) -> Vec<String> {
-        let handled = self.instance.life.state.handled.iter().enumerate();
+        let handled = self.instance.life.state.event_memory.iter().enumerate();
         handled
-            .filter(|(_, what)| **what != 0)
+            .filter(|(_, what)| **what != EventMemory::Nothing)
             .map(|(i, _)| self.instance.mechanism.event_name(i))
             .collect()
+    }
+
+    /// Refuses a time outside the substep.
+    pub(super) fn require_inside(&self, t: f64) -> Result<()> {
+        let (start, end) = (self.start, self.end());
+        if start <= t && t <= end {
+            return Ok(());
+        }
+        Err(Error::Argument {
+            name: "t".to_string(),
+            value: t.to_string(),
+            expected: format!("a time of the last substep, {start} to {end}"),
+        })
     }
 
     /// Values of the variables at `t`, start <= t <= end, interpolated on the constraints; at the end exactly those that
     /// `get_real` gives. Counters (`solver.*`) are those at the end. On failure `values` is unchanged.
     pub fn values(&mut self, t: f64, references: &[u32], values: &mut [f64]) -> Result<()> {
-        let (start, end) = (self.start, self.end());
-        if t == end {
+        if t == self.end() {
             return self.instance.get_real(references, values);
         }
         same_length(references.len(), values.len())?;
-        if !(start <= t && t < end) {
-            return Err(Error::Argument {
-                name: "t".to_string(),
-                value: t.to_string(),
-                expected: format!("a time of the last substep, {start} to {end}"),
-            });
-        }
+        self.require_inside(t)?;
         let instance = &mut *self.instance;
         let mut least = false;
         for &reference in references {
-            if let Source::Output(quantity) = instance.catalogue.source(reference)? {
+            if let VariableSource::Output(quantity) = instance.catalogue.source(reference)? {
                 least |= quantity.is_reaction();
             }
         }
@@ -108,9 +114,9 @@ impl Probe<'_> {
         instance.scratch.values.clear();
         for &reference in references {
             let value = match instance.catalogue.source(reference)? {
-                Source::Input(i) => instance.life.seen.inputs[i].at(t)[0],
-                Source::Parameter(i) => instance.life.seen.parameters[i],
-                Source::Output(quantity) => {
+                VariableSource::Input(i) => instance.life.seen.inputs[i].at(t)[0],
+                VariableSource::Parameter(i) => instance.life.seen.parameters[i],
+                VariableSource::Output(quantity) => {
                     let (point, mechanism) = instance.sampled_in_step();
                     point.value(mechanism, quantity)
                 }
@@ -122,10 +128,10 @@ impl Probe<'_> {
 }
 
 /// Sees nothing.
-struct Blind;
+struct NoObserver;
 
-impl Observer for Blind {
-    fn accepted(&mut self, _probe: &mut Probe) -> Result<()> {
+impl Observer for NoObserver {
+    fn accepted(&mut self, _probe: &mut StepProbe) -> Result<()> {
         Ok(())
     }
 }
@@ -145,19 +151,19 @@ impl Instance {
     /// the double `t + h`. A step of zero is legal and changes nothing. On failure the instance stays at the last accepted
     /// substep, and [`Instance::time`] says where that is.
     pub fn step(&mut self, t: f64, h: f64) -> Result<()> {
-        self.step_observed(t, h, &mut Blind)
+        self.step_observed(t, h, &mut NoObserver)
     }
 
     /// The same with an observer.
     pub fn step_observed(&mut self, t: f64, h: f64, observer: &mut dyn Observer) -> Result<()> {
         let before = self.life.state.statistics.steps;
         let outcome = self.substeps(t, h, observer);
-        self.tell(Category::Step, &outcome);
+        self.tell(LogCategory::Step, &outcome);
         outcome?;
         let (now, steps) = (self.time(), self.life.state.statistics.steps - before);
         self.log(
-            Level::Debug,
-            Category::Step,
+            LogLevel::Debug,
+            LogCategory::Step,
             format_args!("from t = {t} s to t = {now} s in {steps} substeps"),
         );
         Ok(())
@@ -193,7 +199,7 @@ impl Instance {
                 self.tell_substep(start, &before);
             }
             self.track_drift();
-            observer.accepted(&mut Probe {
+            observer.accepted(&mut StepProbe {
                 instance: self,
                 start,
             })?;
@@ -204,22 +210,22 @@ impl Instance {
     /// Events and bursts of refused attempts of the substep from `start`.
     fn tell_substep(&mut self, start: f64, before: &Statistics) {
         let now = self.life.state.statistics;
-        if now.events > before.events && self.hears(Level::Info, Category::Event) {
-            let handled = self.life.state.handled.iter().enumerate();
-            let names = handled.filter(|(_, what)| **what != 0);
+        if now.events > before.events && self.hears(LogLevel::Info, LogCategory::Event) {
+            let handled = self.life.state.event_memory.iter().enumerate();
+            let names = handled.filter(|(_, what)| **what != EventMemory::Nothing);
             let names: Vec<String> = names.map(|(i, _)| self.mechanism.event_name(i)).collect();
             let t = self.time();
             let names = names.join(", ");
             let text = format_args!("event at t = {t} s: {names}");
-            self.log(Level::Info, Category::Event, text);
+            self.log(LogLevel::Info, LogCategory::Event, text);
         }
         let refused = now.rejected - before.rejected;
         let diverged = now.newton_failures - before.newton_failures;
         if refused + diverged >= BURST {
             let h = now.step_size;
             self.log(
-                Level::Warning,
-                Category::Step,
+                LogLevel::Warning,
+                LogCategory::Step,
                 format_args!(
                     "at t = {start} s {} attempts were refused ({refused} by the error estimate, {diverged} without \
                      convergence) before h = {h:.3e} s was good enough",
@@ -396,10 +402,10 @@ mod tests {
     }
 
     /// Does something at the n-th substep.
-    struct At<F: FnMut(&mut Probe) -> Result<()>>(u64, F);
+    struct SubstepStart<F: FnMut(&mut StepProbe) -> Result<()>>(u64, F);
 
-    impl<F: FnMut(&mut Probe) -> Result<()>> Observer for At<F> {
-        fn accepted(&mut self, probe: &mut Probe) -> Result<()> {
+    impl<F: FnMut(&mut StepProbe) -> Result<()>> Observer for SubstepStart<F> {
+        fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
             if probe.instance().statistics().steps == self.0 {
                 (self.1)(probe)?;
             }
@@ -411,7 +417,7 @@ mod tests {
     fn a_cancelled_step_stays_at_the_last_accepted_substep() {
         let mut instance = running();
         let flag = instance.cancel_flag();
-        let mut observer = At(5, |_: &mut Probe| {
+        let mut observer = SubstepStart(5, |_: &mut StepProbe| {
             flag.store(true, Ordering::Relaxed);
             Ok(())
         });
@@ -433,7 +439,7 @@ mod tests {
             path: "result.csv".to_string(),
             reason: "disk full".to_string(),
         };
-        let mut observer = At(2, |_: &mut Probe| Err(full.clone()));
+        let mut observer = SubstepStart(2, |_: &mut StepProbe| Err(full.clone()));
         let error = instance
             .step_observed(0.0, 100.0, &mut observer)
             .unwrap_err();
@@ -450,7 +456,7 @@ mod tests {
             count: u64,
         }
         impl Observer for Follow {
-            fn accepted(&mut self, probe: &mut Probe) -> Result<()> {
+            fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
                 assert_eq!(probe.start(), self.t);
                 assert!(probe.end() > probe.start());
                 let mut values = [0.0; 6];
@@ -498,7 +504,7 @@ mod tests {
     fn looking_inside_a_step_does_not_disturb_it() {
         struct Look;
         impl Observer for Look {
-            fn accepted(&mut self, probe: &mut Probe) -> Result<()> {
+            fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
                 let mut values = [0.0; 3];
                 for i in 0..=4 {
                     let s = f64::from(i) / 4.0;
@@ -524,7 +530,7 @@ mod tests {
     fn the_drift_is_the_largest_balance_of_all_substeps() {
         struct Largest(f64);
         impl Observer for Largest {
-            fn accepted(&mut self, probe: &mut Probe) -> Result<()> {
+            fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
                 let mut balance = [0.0];
                 probe.values(probe.end(), &[BALANCE], &mut balance)?;
                 if balance[0].abs() > self.0.abs() {

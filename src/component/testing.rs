@@ -7,8 +7,8 @@
 
 use super::Instance;
 use crate::formulation::{
-    Character, Context, Energy, Evaluated, Fault, Mechanism, Motion, Pattern, Power, Size, System,
-    Weights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure,
+    HybridSystem, Mechanism, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use crate::model::quantity::{BodyField, Quantity};
 use crate::model::*;
@@ -36,38 +36,38 @@ pub const COUNT: u32 = 11;
 struct Oscillator;
 
 impl System for Oscillator {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 1,
             nv: 1,
             inputs: 1,
             parameters: 2,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             velocity_forces: true,
-            works: true,
-            ..Character::default()
+            does_work: true,
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0)],
             jacobian: vec![],
         }
     }
 
-    fn mass_times(&self, cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out[0] = cx.p[1] * a[0];
     }
 
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         if cx.p[0] == BROKEN {
-            return Err(Fault::Stop(7));
+            return Err(EvaluationFailure::Fatal(7));
         }
         out[0] = cx.u[0] - DAMPING * v[0] - cx.p[0] * q[0];
         Ok(())
@@ -75,26 +75,23 @@ impl System for Oscillator {
 
     fn tangent(
         &self,
-        cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out[0] = weights.mass * cx.p[1] + weights.damping * DAMPING + weights.stiffness * cx.p[0];
         Ok(())
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * cx.p[1] * v[0] * v[0],
             potential: 0.5 * cx.p[0] * q[0] * q[0],
         }
     }
 
-    fn power(&self, cx: &Context, _q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, _q: &[f64], v: &[f64]) -> Power {
         Power {
             dissipated: DAMPING * v[0] * v[0],
             supplied: cx.u[0] * v[0],
@@ -102,13 +99,17 @@ impl System for Oscillator {
     }
 }
 
+impl ConfigurationSpace for Oscillator {}
+
+impl HybridSystem for Oscillator {}
+
 impl Mechanism for Oscillator {
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         q[0] = 1.0;
         v[0] = 0.0;
     }
 
-    fn evaluate(&self, _cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, _cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         match quantity {
             Quantity::Body(0, BodyField::Position(0)) => at.q[0],
             Quantity::Body(0, BodyField::Velocity(0)) => at.v[0],
@@ -120,7 +121,7 @@ impl Mechanism for Oscillator {
 
 /// The model that goes with it.
 pub fn model() -> Model {
-    let place = Place::default();
+    let place = TextPosition::default();
     let output = |name: &str, source: &str| Output {
         name: name.to_string(),
         source: source.to_string(),
@@ -137,7 +138,7 @@ pub fn model() -> Model {
     let force = |name: &str, kind: ForceKind| Force {
         name: name.to_string(),
         kind,
-        on: ForcePlace::Points {
+        on: ForceApplication::Points {
             bodies: [None, Some(0)],
             points: [[-1.0, 0.0, 0.0], [0.0; 3]],
         },
@@ -148,7 +149,7 @@ pub fn model() -> Model {
         name: "oscillator".to_string(),
         dimension: 2,
         gravity: [0.0; 3],
-        solver: Solver::default(),
+        solver: SolverSettings::default(),
         experiment: Experiment {
             start: 0.0,
             stop: 1.0,
@@ -175,11 +176,11 @@ pub fn model() -> Model {
         forces: vec![
             force(
                 "spring",
-                ForceKind::SpringDamper(Spring {
+                ForceKind::SpringDamper(SpringDefinition {
                     stiffness: 4.0.into(),
                     damping: DAMPING.into(),
                     length: 1.0,
-                    ..Spring::default()
+                    ..SpringDefinition::default()
                 }),
             ),
             force("motor", ForceKind::Actuator { effort: 0.0 }),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::input::HIGHEST_DERIVATIVE;
 use crate::error::{Error, Result};
-use crate::model::nearest::nearest;
 use crate::model::quantity::Quantity;
+use crate::model::suggest::nearest;
 use crate::model::{Expose, Model, Target};
 
 /// Who sets a variable.
@@ -39,7 +39,7 @@ pub enum Variability {
 
 /// Where the value at the start comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Initial {
+pub enum InitialKind {
     /// It is the start value.
     Exact,
     /// It is computed from others by `initialize`.
@@ -58,7 +58,7 @@ pub struct Variable {
     /// When it changes.
     pub variability: Variability,
     /// Where its value at the start comes from; `None` for inputs, which the host sets.
-    pub initial: Option<Initial>,
+    pub initial: Option<InitialKind>,
     /// Start value of inputs and parameters; what is computed has none.
     pub start: Option<f64>,
     /// The smallest value it may be set to, where there is one.
@@ -71,7 +71,7 @@ pub struct Variable {
 
 /// What stands behind a value reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Source {
+pub(super) enum VariableSource {
     /// By its index among the inputs.
     Input(usize),
     /// A quantity of the motion.
@@ -84,7 +84,7 @@ pub(super) enum Source {
 #[derive(Debug)]
 pub(super) struct Catalogue {
     pub variables: Vec<Variable>,
-    sources: Vec<Source>,
+    sources: Vec<VariableSource>,
     targets: Vec<Option<Target>>,
     by_name: HashMap<String, u32>,
 }
@@ -114,7 +114,7 @@ impl Catalogue {
                     model,
                 )
             };
-            catalogue.push(variable, Source::Input(i), Some(input.target));
+            catalogue.push(variable, VariableSource::Input(i), Some(input.target));
         }
         for (output, quantity) in model.outputs.iter().zip(model.output_quantities()?) {
             let variable = computed(
@@ -124,7 +124,7 @@ impl Catalogue {
                 quantity,
                 output.source.clone(),
             );
-            catalogue.push(variable, Source::Output(quantity), None);
+            catalogue.push(variable, VariableSource::Output(quantity), None);
         }
         for (i, parameter) in model.parameters.iter().enumerate() {
             let variable = settable(
@@ -135,7 +135,11 @@ impl Catalogue {
                 parameter.target,
                 model,
             );
-            catalogue.push(variable, Source::Parameter(i), Some(parameter.target));
+            catalogue.push(
+                variable,
+                VariableSource::Parameter(i),
+                Some(parameter.target),
+            );
         }
         if model.expose == Expose::All {
             for (name, quantity) in model.quantities() {
@@ -143,14 +147,14 @@ impl Catalogue {
                 if !catalogue.by_name.contains_key(&name) {
                     let unit = model.unit(quantity).to_string();
                     let variable = computed(name.clone(), unit, Causality::Local, quantity, name);
-                    catalogue.push(variable, Source::Output(quantity), None);
+                    catalogue.push(variable, VariableSource::Output(quantity), None);
                 }
             }
         }
         Ok(catalogue)
     }
 
-    fn push(&mut self, variable: Variable, source: Source, target: Option<Target>) {
+    fn push(&mut self, variable: Variable, source: VariableSource, target: Option<Target>) {
         let reference = self.variables.len() as u32;
         self.by_name.insert(variable.name.clone(), reference);
         self.variables.push(variable);
@@ -171,7 +175,7 @@ impl Catalogue {
 
     /// What stands behind a value reference.
     #[inline]
-    pub fn source(&self, reference: u32) -> Result<Source> {
+    pub fn source(&self, reference: u32) -> Result<VariableSource> {
         self.sources
             .get(reference as usize)
             .copied()
@@ -195,7 +199,7 @@ impl Catalogue {
 
     /// May `value` be written to this variable? The answer is where it goes to.
     #[inline]
-    pub fn settable(&self, reference: u32, value: f64) -> Result<Source> {
+    pub fn settable(&self, reference: u32, value: f64) -> Result<VariableSource> {
         let index = reference as usize;
         match (self.sources.get(index), self.targets.get(index)) {
             (Some(source), Some(Some(target))) if target.range().accepts(value) => Ok(*source),
@@ -204,10 +208,10 @@ impl Catalogue {
     }
 
     #[cold]
-    fn not_settable(&self, reference: u32, value: f64) -> Result<Source> {
+    fn not_settable(&self, reference: u32, value: f64) -> Result<VariableSource> {
         let source = self.source(reference)?;
         let name = || self.name(reference).to_string();
-        if let Source::Output(_) = source {
+        if let VariableSource::Output(_) = source {
             return Err(Error::NotSettable {
                 name: name(),
                 reason: "it is an output, computed by the mechanism".to_string(),
@@ -222,7 +226,7 @@ impl Catalogue {
     /// May `value` be the derivative of this order of this variable? The answer is its index among the inputs.
     pub fn derivable(&self, reference: u32, order: u32, value: f64) -> Result<usize> {
         let name = || self.name(reference).to_string();
-        let Source::Input(input) = self.source(reference)? else {
+        let VariableSource::Input(input) = self.source(reference)? else {
             return Err(Error::NotSettable {
                 name: name(),
                 reason: "only inputs have derivatives that can be set".to_string(),
@@ -259,7 +263,7 @@ fn settable(
         unit,
         causality,
         variability: Variability::Tunable,
-        initial: Some(Initial::Exact),
+        initial: Some(InitialKind::Exact),
         start: Some(start),
         // What is refused below zero; whether zero itself is accepted, the range says when it is set.
         min: (!target.range().accepts(-1.0)).then_some(0.0),
@@ -295,7 +299,7 @@ impl Variable {
             unit: unit.into(),
             causality: Causality::Output,
             variability: Variability::Continuous,
-            initial: Some(Initial::Calculated),
+            initial: Some(InitialKind::Calculated),
             start: None,
             min: None,
             max: None,
@@ -355,9 +359,12 @@ mod tests {
         assert_eq!((push.min, push.max, push.initial), (None, None, None));
         assert_eq!(push.variability, Variability::Continuous);
         assert_eq!(push.description, "motor.force");
-        assert_eq!((mass.min, mass.initial), (Some(0.0), Some(Initial::Exact)));
+        assert_eq!(
+            (mass.min, mass.initial),
+            (Some(0.0), Some(InitialKind::Exact))
+        );
         assert_eq!(mass.variability, Variability::Tunable);
-        assert_eq!((x.min, x.initial), (None, Some(Initial::Calculated)));
+        assert_eq!((x.min, x.initial), (None, Some(InitialKind::Calculated)));
         assert_eq!(
             (x.variability, &*x.description),
             (Variability::Continuous, "mass.x")

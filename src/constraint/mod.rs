@@ -1,20 +1,24 @@
-//! How the constraints Φ = 0 are held: the saddle-point matrix of every Newton step and projection,
+//! Solution of the saddle-point system of every Newton iteration and projection,
 //!
 //! ```text
 //!   [ S   Gᵀ ] [ x ]   [ b ]
 //!   [ G  −E  ] [ λ ] = [ c ]
 //! ```
 //!
-//! and what its constraint rows tell about each other.
+//! with the Jacobian G of the constraints Φ(q, t) = 0 and a small regularisation E; rank and redundancy of G.
 
-pub mod augmented;
-pub mod lifted;
-mod matrix;
-pub mod multipliers;
-pub mod projection;
-pub mod reach;
+pub mod augmented_lagrangian;
+mod back_substitution;
+mod descriptor_form;
+pub mod factorization;
+pub mod matrix;
+pub mod minimum_norm;
 pub mod reactions;
 pub mod redundancy;
+pub mod refinement;
+pub mod regularisation;
+pub mod saddle_point;
+pub mod sparsity;
 
 #[cfg(test)]
-mod samples;
+mod tests;

@@ -1,77 +1,82 @@
-//! Rows of G that follow from the others.
+//! Redundant constraints: those whose gradients depend linearly on the others.
 //!
 //! ```text
 //!   W = D G diag(M)⁻¹ Gᵀ D,   D such that W_kk = 1
 //! ```
 //!
-//! Row k depends on a set of rows if its pivot in a Cholesky factorisation of W, taken after that set, is zero: the
-//! pivot is the squared sine of the angle between the row and their span. The rank of G does not depend on the
-//! weights, so the diagonal of M is enough, and a coordinate without mass may be given the average one.
+//! Constraint k depends on a set of constraints if its pivot in a Cholesky factorisation of W, taken after that set, is zero: the
+//! pivot is the squared sine of the angle between its gradient and their span. The rank of G does not depend on the weights, so
+//! the diagonal of M is enough, and a massless coordinate is given the mean mass.
 
-use super::multipliers::{Backend, Factor, Matrix, Structure};
-use crate::formulation::Pattern;
+use super::factorization::Factorization;
+use super::matrix::SaddleMatrix;
+use super::sparsity::{Backend, SaddleSparsity};
+use crate::formulation::system::Sparsity;
 
-/// Pivots below this count as zero. Mechanisms leave a gap of many decades here: the last good pivot is seldom below
-/// 1e-3, the first bad one is rounding.
-const THRESHOLD: f64 = 1e-9;
-/// Rows up to which W is analysed as a whole.
-const DENSE: usize = 300;
-/// Above, rows with a pivot below this are looked at more closely ...
-const SUSPECT: f64 = 1e-7;
-/// ... among this many rows around them, first few, then more.
-const AROUND: [usize; 2] = [60, DENSE];
+/// Pivots below this count as zero. Mechanisms have a gap of many decades here: the last independent pivot is seldom below 1e-3,
+/// the first dependent one is rounding.
+const ZERO_PIVOT: f64 = 1e-9;
+/// A later constraint is eliminated first only if its pivot is larger by this factor: of equal constraints the first stays.
+const CLEARLY_LARGER: f64 = 1.0 + 1e-9;
+/// Constraints up to which the complete W is analysed.
+const MAX_DENSE: usize = 300;
+/// In larger systems, constraints with a sparse pivot below this are suspects ...
+const SUSPECT_PIVOT: f64 = 1e-7;
+/// ... and are analysed with this many constraints around them, first few, then more.
+const NEIGHBOURHOODS: [usize; 2] = [60, MAX_DENSE];
+/// ε of the sparse pivots. A closed loop of N constraints raises its zero pivot to N ε, so it is far below [`ZERO_PIVOT`].
+const SPARSE_REGULARISATION: f64 = 1e-15;
 
-/// One possible set of active rows that follow from the other active rows, rising. `m` holds M and G.
-/// Up to 300 rows those named are the later ones of rows that imply each other. Allocates: for the start and for
-/// changes of the joint set. Rows that are not made of numbers are not judged: factoring reports them.
-pub fn dependent_rows(st: &Structure, m: &Matrix) -> Vec<usize> {
-    let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
-    let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
-    if !rows.iter().all(finite) {
+/// One possible set of active constraints that depend on the other active ones, ascending. `m` holds M and G.
+/// Up to 300 constraints the later ones of a dependent set are returned. Returns none if G is not finite: factorisation reports
+/// that. Allocates: for the start and for changes of the active constraints.
+pub fn redundant_constraints(sparsity: &SaddleSparsity, m: &SaddleMatrix) -> Vec<usize> {
+    let Some(active) = finite_active(sparsity, m) else {
         return Vec::new();
-    }
-    let mut gram = Gram::new(st, m);
-    let mut dependent: Vec<usize> = if rows.len() <= DENSE {
-        let mut w = gram.of(&rows);
-        let left = reduce(&mut w, (0..rows.len()).collect());
-        left.into_iter().map(|k| rows[k]).collect()
-    } else {
-        large(&mut gram, &rows)
     };
-    dependent.sort_unstable();
-    dependent
+    let mut gram = GramMatrix::new(sparsity, m);
+    let mut redundant: Vec<usize> = if active.len() <= MAX_DENSE {
+        let mut w = gram.of(&active);
+        let rest = eliminate(&mut w, (0..active.len()).collect());
+        rest.into_iter().map(|k| active[k]).collect()
+    } else {
+        redundant_in_large_system(&mut gram, &active)
+    };
+    redundant.sort_unstable();
+    redundant
 }
 
-/// The same where only the rows of `among` may be named: the others are known to be independent of each other.
-pub fn dependent_rows_among(st: &Structure, m: &Matrix, among: &[bool]) -> Vec<usize> {
-    let rows: Vec<usize> = (0..st.nc()).filter(|&k| m.active()[k]).collect();
-    let finite = |k: &usize| m.values[st.g_row(*k)].iter().all(|g| g.is_finite());
-    if !rows.iter().all(finite) {
+/// [`redundant_constraints`] where only those of `candidates` may be returned: the others are known to be independent.
+pub fn redundant_constraints_among(
+    sparsity: &SaddleSparsity,
+    m: &SaddleMatrix,
+    candidates: &[bool],
+) -> Vec<usize> {
+    let Some(active) = finite_active(sparsity, m) else {
         return Vec::new();
-    }
-    let mut gram = Gram::new(st, m);
-    let mut gone = vec![false; st.nc()];
-    let named = |gram: &mut Gram, rows: &[usize]| -> Vec<usize> {
-        let mut w = gram.of(rows);
-        let (may, sure): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&k| among[rows[k]]);
-        reduce(&mut w, sure);
-        let left = reduce(&mut w, may);
-        left.into_iter().map(|k| rows[k]).collect()
     };
-    if rows.len() <= DENSE {
-        for row in named(&mut gram, &rows) {
-            gone[row] = true;
+    let mut gram = GramMatrix::new(sparsity, m);
+    let redundant_of = |gram: &mut GramMatrix, set: &[usize]| -> Vec<usize> {
+        let mut w = gram.of(set);
+        let (candidate, independent): (Vec<usize>, Vec<usize>) =
+            (0..set.len()).partition(|&k| candidates[set[k]]);
+        eliminate(&mut w, independent);
+        let rest = eliminate(&mut w, candidate);
+        rest.into_iter().map(|k| set[k]).collect()
+    };
+    let mut redundant = vec![false; sparsity.nc()];
+    if active.len() <= MAX_DENSE {
+        for k in redundant_of(&mut gram, &active) {
+            redundant[k] = true;
         }
-    } else if let Some(pivots) = sparse_pivots(&gram, &rows) {
-        let neighbours = Neighbours::new(st, m);
-        let mut suspects: Vec<usize> = rows.into_iter().filter(|&k| pivots[k] < SUSPECT).collect();
-        suspects.sort_by(|&a, &b| pivots[a].total_cmp(&pivots[b]).then(b.cmp(&a)));
-        for k in suspects {
-            for count in AROUND {
-                let ball = neighbours.around(st, k, count, &gone);
-                let found = named(&mut gram, &ball);
-                for &row in &found {
-                    gone[row] = true;
+    } else if let Some(pivots) = sparse_pivots(&gram, &active) {
+        let neighbours = ConstraintNeighbours::new(sparsity, m);
+        for k in suspects(active, &pivots) {
+            for count in NEIGHBOURHOODS {
+                let set = neighbours.around(sparsity, k, count, &redundant);
+                let found = redundant_of(&mut gram, &set);
+                for &k in &found {
+                    redundant[k] = true;
                 }
                 if !found.is_empty() {
                     break;
@@ -79,58 +84,75 @@ pub fn dependent_rows_among(st: &Structure, m: &Matrix, among: &[bool]) -> Vec<u
             }
         }
     }
-    (0..st.nc()).filter(|&k| gone[k]).collect()
+    (0..sparsity.nc()).filter(|&k| redundant[k]).collect()
 }
 
-/// Makes W of chosen rows.
-struct Gram<'a> {
-    st: &'a Structure,
-    m: &'a Matrix,
+/// The active constraints; `None` if one of their gradients is not finite.
+fn finite_active(sparsity: &SaddleSparsity, m: &SaddleMatrix) -> Option<Vec<usize>> {
+    let active: Vec<usize> = (0..sparsity.nc()).filter(|&k| m.active()[k]).collect();
+    let finite = |k: &usize| m.values[sparsity.g_row(*k)].iter().all(|g| g.is_finite());
+    active.iter().all(finite).then_some(active)
+}
+
+/// Constraints with a small sparse pivot, the smallest first: these are the surest, and the others are then judged without them.
+fn suspects(constraints: Vec<usize>, pivots: &[f64]) -> Vec<usize> {
+    let mut suspects = constraints;
+    suspects.retain(|&k| pivots[k] < SUSPECT_PIVOT);
+    suspects.sort_by(|&a, &b| pivots[a].total_cmp(&pivots[b]).then(b.cmp(&a)));
+    suspects
+}
+
+/// Computes W of chosen constraints.
+struct GramMatrix<'a> {
+    sparsity: &'a SaddleSparsity,
+    m: &'a SaddleMatrix,
     /// 1 / M_ii
     weight: Vec<f64>,
-    spread: Vec<f64>,
+    /// One row of G diag(M)⁻¹, zero between uses.
+    weighted_row: Vec<f64>,
 }
 
-impl<'a> Gram<'a> {
-    fn new(st: &'a Structure, m: &'a Matrix) -> Self {
-        let mut mass = vec![0.0; st.nv()];
-        m.tangent_diagonal(st, &mut mass);
+impl<'a> GramMatrix<'a> {
+    fn new(sparsity: &'a SaddleSparsity, m: &'a SaddleMatrix) -> Self {
+        let mut mass = vec![0.0; sparsity.nv()];
+        m.tangent_diagonal(sparsity, &mut mass);
         for (i, x) in mass.iter_mut().enumerate() {
-            *x /= st.lever(i);
+            *x /= sparsity.squared_length(i);
         }
-        let heavy = mass.iter().filter(|x| **x > 0.0 && x.is_finite());
-        let (sum, count) = heavy.fold((0.0, 0usize), |(sum, n), x| (sum + x, n + 1));
+        let positive = mass.iter().filter(|x| **x > 0.0 && x.is_finite());
+        let (sum, count) = positive.fold((0.0, 0usize), |(sum, n), x| (sum + x, n + 1));
         let average = if count > 0 { sum / count as f64 } else { 1.0 };
         let usable = |x: f64| x > 1e-15 * average && x.is_finite();
-        let counted = |(i, &x)| 1.0 / (st.lever(i) * if usable(x) { x } else { average });
+        let counted =
+            |(i, &x)| 1.0 / (sparsity.squared_length(i) * if usable(x) { x } else { average });
         let weight = mass.iter().enumerate().map(counted).collect();
         Self {
-            st,
+            sparsity,
             m,
             weight,
-            spread: vec![0.0; st.nv()],
+            weighted_row: vec![0.0; sparsity.nv()],
         }
     }
 
-    /// W of these rows, unit diagonal (zero for a row without entries).
-    fn of(&mut self, rows: &[usize]) -> Vec<Vec<f64>> {
-        let (st, g) = (self.st, &self.m.values);
-        let mut w = vec![vec![0.0; rows.len()]; rows.len()];
-        for (a, &i) in rows.iter().enumerate() {
-            for slot in st.g_row(i) {
-                let j = st.column[slot] as usize;
-                self.spread[j] = g[slot] * self.weight[j];
+    /// W of these constraints with unit diagonal (zero for an empty row of G).
+    fn of(&mut self, constraints: &[usize]) -> Vec<Vec<f64>> {
+        let (sparsity, g) = (self.sparsity, &self.m.values);
+        let mut w = vec![vec![0.0; constraints.len()]; constraints.len()];
+        for (a, &i) in constraints.iter().enumerate() {
+            for slot in sparsity.g_row(i) {
+                let j = sparsity.column[slot] as usize;
+                self.weighted_row[j] = g[slot] * self.weight[j];
             }
-            for (b, &k) in rows.iter().enumerate() {
-                for slot in st.g_row(k) {
-                    w[a][b] += g[slot] * self.spread[st.column[slot] as usize];
+            for (b, &k) in constraints.iter().enumerate() {
+                for slot in sparsity.g_row(k) {
+                    w[a][b] += g[slot] * self.weighted_row[sparsity.column[slot] as usize];
                 }
             }
-            for slot in st.g_row(i) {
-                self.spread[st.column[slot] as usize] = 0.0;
+            for slot in sparsity.g_row(i) {
+                self.weighted_row[sparsity.column[slot] as usize] = 0.0;
             }
         }
-        let scale: Vec<f64> = (0..rows.len())
+        let scale: Vec<f64> = (0..constraints.len())
             .map(|a| {
                 if w[a][a] > 0.0 {
                     1.0 / w[a][a].sqrt()
@@ -148,24 +170,23 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// Cholesky with diagonal pivoting over the rows of `left`; returns those that remain when the largest pivot counts as
-/// zero. All other rows of `w` are reduced as well.
-fn reduce(w: &mut [Vec<f64>], mut left: Vec<usize>) -> Vec<usize> {
+/// Cholesky elimination with diagonal pivoting over the rows of `set`; returns those that remain when the largest pivot counts as
+/// zero. All other rows of `w` are updated as well.
+fn eliminate(w: &mut [Vec<f64>], mut set: Vec<usize>) -> Vec<usize> {
     let n = w.len();
     let mut done = vec![false; n];
-    while let Some(&first) = left.first() {
-        // A later row has to be clearly better: of equal rows the first stays.
+    while let Some(&first) = set.first() {
         let mut best = first;
-        for &k in &left {
-            if w[k][k] > w[best][best] * (1.0 + 1e-9) {
+        for &k in &set {
+            if w[k][k] > w[best][best] * CLEARLY_LARGER {
                 best = k;
             }
         }
         let pivot = w[best][best];
-        if pivot <= THRESHOLD {
+        if pivot <= ZERO_PIVOT {
             break;
         }
-        left.retain(|&k| k != best);
+        set.retain(|&k| k != best);
         done[best] = true;
         let row = w[best].clone();
         for i in (0..n).filter(|&i| !done[i]) {
@@ -177,130 +198,131 @@ fn reduce(w: &mut [Vec<f64>], mut left: Vec<usize>) -> Vec<usize> {
             }
         }
     }
-    left
+    set
 }
 
-/// Many rows: suspects from the small pivots of a sparse factorisation, confirmed among the rows around them.
-fn large(gram: &mut Gram, rows: &[usize]) -> Vec<usize> {
-    let (st, m) = (gram.st, gram.m);
-    let (empty, full): (Vec<usize>, Vec<usize>) = rows
+/// Suspects from the sparse pivots, confirmed with the constraints around them.
+fn redundant_in_large_system(gram: &mut GramMatrix, active: &[usize]) -> Vec<usize> {
+    let (sparsity, m) = (gram.sparsity, gram.m);
+    let (empty, nonempty): (Vec<usize>, Vec<usize>) = active
         .iter()
-        .partition(|&&k| m.values[st.g_row(k)].iter().all(|&g| g == 0.0));
-    let Some(pivots) = sparse_pivots(gram, &full) else {
-        return empty; // cannot happen with positive weights and finite rows
+        .partition(|&&k| m.values[sparsity.g_row(k)].iter().all(|&g| g == 0.0));
+    let Some(pivots) = sparse_pivots(gram, &nonempty) else {
+        return empty; // not possible with positive weights and a finite G
     };
-    let mut suspects: Vec<usize> = full.into_iter().filter(|&k| pivots[k] < SUSPECT).collect();
-    // The smallest pivots are the surest; the others are then judged without them.
-    suspects.sort_by(|&a, &b| pivots[a].total_cmp(&pivots[b]).then(b.cmp(&a)));
-
-    let neighbours = Neighbours::new(st, m);
-    let mut gone = vec![false; st.nc()];
-    let mut dependent = empty;
-    for k in suspects {
-        let confirmed = AROUND.iter().any(|&count| {
-            let ball = neighbours.around(st, k, count, &gone);
-            let mut w = gram.of(&ball);
-            reduce(&mut w, (1..ball.len()).collect());
-            w[0][0] <= THRESHOLD
+    let neighbours = ConstraintNeighbours::new(sparsity, m);
+    let mut excluded = vec![false; sparsity.nc()];
+    let mut redundant = empty;
+    for k in suspects(nonempty, &pivots) {
+        let confirmed = NEIGHBOURHOODS.iter().any(|&count| {
+            let set = neighbours.around(sparsity, k, count, &excluded);
+            let mut w = gram.of(&set);
+            eliminate(&mut w, (1..set.len()).collect());
+            w[0][0] <= ZERO_PIVOT
         });
-        // A loop may be longer than what was looked at: then the pivot over all rows decides.
-        if confirmed || pivots[k] < THRESHOLD {
-            gone[k] = true;
-            dependent.push(k);
+        // A loop may be longer than the neighbourhood: then the pivot of the complete system decides.
+        if confirmed || pivots[k] < ZERO_PIVOT {
+            excluded[k] = true;
+            redundant.push(k);
         }
     }
-    dependent
+    redundant
 }
 
-/// Relative pivots of all rows in `diag(M), G`. A closed loop of N rows raises its zero pivot to N ε, so ε has to be
-/// far below the threshold.
-fn sparse_pivots(gram: &Gram, rows: &[usize]) -> Option<Vec<f64>> {
-    let (st, m) = (gram.st, gram.m);
-    let mut pattern = Pattern::default();
+/// Pivots of these constraints in a sparse factorisation with diag(M) and G.
+fn sparse_pivots(gram: &GramMatrix, constraints: &[usize]) -> Option<Vec<f64>> {
+    let (sparsity, m) = (gram.sparsity, gram.m);
+    let mut pattern = Sparsity::default();
     let mut g = Vec::new();
-    for &k in rows {
-        for slot in st.g_row(k) {
-            pattern.jacobian.push((k as u32, st.column[slot]));
+    for &k in constraints {
+        for slot in sparsity.g_row(k) {
+            pattern.jacobian.push((k as u32, sparsity.column[slot]));
             g.push(m.values[slot]);
         }
     }
-    pattern.tangent = (0..st.nv() as u32).map(|i| (i, i)).collect();
+    pattern.tangent = (0..sparsity.nv() as u32).map(|i| (i, i)).collect();
     let mass: Vec<f64> = gram.weight.iter().map(|w| 1.0 / w).collect();
-    let diagonal = Structure::new(st.nv(), st.nc(), &pattern, Backend::Sparse);
-    let mut matrix = Matrix::new(&diagonal);
-    let mut active = vec![false; st.nc()];
-    for &k in rows {
+    let diagonal = SaddleSparsity::new(sparsity.nv(), sparsity.nc(), &pattern, Backend::Sparse);
+    let mut matrix = SaddleMatrix::new(&diagonal);
+    let mut active = vec![false; sparsity.nc()];
+    for &k in constraints {
         active[k] = true;
     }
     matrix.set_active(&active);
     matrix.load_tangent(&diagonal, &mass);
     matrix.load_jacobian(&diagonal, &g);
-    matrix.regularise(&diagonal, &mass, 1e-15);
-    let mut factor = Factor::new(&diagonal);
+    matrix.regularise(&diagonal, &mass, SPARSE_REGULARISATION);
+    let mut factor = Factorization::new(&diagonal);
     factor.factor(&diagonal, &matrix).ok()?;
     Some(factor.constraint_pivots().to_vec())
 }
 
-/// Which rows act on a coordinate.
-struct Neighbours {
-    rows: Vec<Vec<u32>>,
+/// Active constraints that act on each coordinate.
+struct ConstraintNeighbours {
+    of_coordinate: Vec<Vec<u32>>,
 }
 
-impl Neighbours {
-    fn new(st: &Structure, m: &Matrix) -> Self {
-        let mut rows = vec![Vec::new(); st.nv()];
-        for k in (0..st.nc()).filter(|&k| m.active()[k]) {
-            for slot in st.g_row(k) {
-                rows[st.column[slot] as usize].push(k as u32);
+impl ConstraintNeighbours {
+    fn new(sparsity: &SaddleSparsity, m: &SaddleMatrix) -> Self {
+        let mut of_coordinate = vec![Vec::new(); sparsity.nv()];
+        for k in (0..sparsity.nc()).filter(|&k| m.active()[k]) {
+            for slot in sparsity.g_row(k) {
+                of_coordinate[sparsity.column[slot] as usize].push(k as u32);
             }
         }
-        Self { rows }
+        Self { of_coordinate }
     }
 
-    /// `count` rows nearest to `k`, itself first, those already gone left out.
-    fn around(&self, st: &Structure, k: usize, count: usize, gone: &[bool]) -> Vec<usize> {
-        let mut ball = vec![k];
-        let mut known = std::collections::HashSet::from([k]);
+    /// The `count` constraints nearest to `k`, itself first, without the excluded ones.
+    fn around(
+        &self,
+        sparsity: &SaddleSparsity,
+        k: usize,
+        count: usize,
+        excluded: &[bool],
+    ) -> Vec<usize> {
+        let mut set = vec![k];
+        let mut seen = std::collections::HashSet::from([k]);
         let mut at = 0;
-        while at < ball.len() {
-            for slot in st.g_row(ball[at]) {
-                for &other in &self.rows[st.column[slot] as usize] {
+        while at < set.len() {
+            for slot in sparsity.g_row(set[at]) {
+                for &other in &self.of_coordinate[sparsity.column[slot] as usize] {
                     let other = other as usize;
-                    if ball.len() == count {
-                        return ball;
+                    if set.len() == count {
+                        return set;
                     }
-                    if !gone[other] && known.insert(other) {
-                        ball.push(other);
+                    if !excluded[other] && seen.insert(other) {
+                        set.push(other);
                     }
                 }
             }
             at += 1;
         }
-        ball
+        set
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{self, Sample};
+    use super::super::tests::samples::{self, Sample};
     use super::*;
 
-    fn found(sample: &Sample, active: Option<&[bool]>) -> Vec<usize> {
-        let pattern = Pattern {
+    fn redundant(sample: &Sample, active: Option<&[bool]>) -> Vec<usize> {
+        let pattern = Sparsity {
             tangent: sample.tangent.clone(),
             jacobian: sample.jacobian.clone(),
         };
-        let st = Structure::new(sample.nv, sample.nc, &pattern, Backend::Auto);
-        let mut m = Matrix::new(&st);
+        let sparsity = SaddleSparsity::new(sample.nv, sample.nc, &pattern, Backend::Auto);
+        let mut m = SaddleMatrix::new(&sparsity);
         if let Some(rows) = active {
             m.set_active(rows);
         }
-        m.load_tangent(&st, &sample.s);
-        m.load_jacobian(&st, &sample.g);
-        dependent_rows(&st, &m)
+        m.load_tangent(&sparsity, &sample.s);
+        m.load_jacobian(&sparsity, &sample.g);
+        redundant_constraints(&sparsity, &m)
     }
 
-    /// Adds the row a · row i + b · row k.
+    /// Adds the constraint a · (constraint i) + b · (constraint k).
     fn combine(sample: &mut Sample, (a, i): (f64, u32), (b, k): (f64, u32)) {
         let row = sample.nc as u32;
         for at in 0..sample.jacobian.len() {
@@ -315,30 +337,30 @@ mod tests {
     }
 
     #[test]
-    fn independent_rows_are_not_named() {
+    fn independent_constraints_are_not_returned() {
         for bodies in [1, 5, 60, 400] {
-            assert!(found(&samples::planar_chain(bodies), None).is_empty());
-            assert!(found(&samples::four_bars(bodies), None).is_empty());
-            assert!(found(&samples::spatial_chain(bodies), None).is_empty());
-            assert!(found(&samples::star(bodies), None).is_empty());
+            assert!(redundant(&samples::planar_chain(bodies), None).is_empty());
+            assert!(redundant(&samples::four_bars(bodies), None).is_empty());
+            assert!(redundant(&samples::spatial_chain(bodies), None).is_empty());
+            assert!(redundant(&samples::star(bodies), None).is_empty());
         }
     }
 
     #[test]
-    fn a_repeated_and_a_combined_row_are_named() {
+    fn a_repeated_and_a_combined_constraint_are_redundant() {
         let mut sample = samples::planar_chain(20);
         combine(&mut sample, (1.0, 7), (0.0, 8));
         combine(&mut sample, (2.0, 20), (-3.0, 23));
-        assert_eq!(found(&sample, None), [40, 41]);
+        assert_eq!(redundant(&sample, None), [40, 41]);
     }
 
     #[test]
-    fn in_a_large_mechanism_one_of_the_rows_involved_is_named() {
+    fn in_a_large_mechanism_one_constraint_of_each_dependent_set_is_redundant() {
         let mut sample = samples::planar_chain(300);
         combine(&mut sample, (1.0, 7), (0.0, 8));
         combine(&mut sample, (2.0, 200), (-3.0, 203));
         combine(&mut sample, (1.0, 7), (0.0, 8)); // a third copy
-        let named = found(&sample, None);
+        let named = redundant(&sample, None);
         let of = |group: &[usize]| named.iter().filter(|k| group.contains(k)).count();
         assert_eq!(named.len(), 3, "{named:?}");
         assert_eq!(of(&[7, 600, 602]), 2, "{named:?}");
@@ -346,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_longer_than_any_neighbourhood_is_found() {
+    fn a_redundant_loop_longer_than_any_neighbourhood_is_found() {
         // x_i = x_{i+1} all the way round: the last follows from the others.
         let n = 1000;
         let mut ring = Sample {
@@ -360,23 +382,23 @@ mod tests {
             ring.jacobian.extend([(i, i), (i, (i + 1) % n as u32)]);
             ring.g.extend([1.0, -1.0]);
         }
-        assert_eq!(found(&ring, None).len(), 1);
+        assert_eq!(redundant(&ring, None).len(), 1);
     }
 
     #[test]
-    fn rows_that_do_not_hold_do_not_count() {
+    fn inactive_constraints_do_not_count() {
         let mut sample = samples::planar_chain(6);
         combine(&mut sample, (1.0, 3), (0.0, 4));
         let mut active = vec![true; sample.nc];
         active[3] = false;
-        assert!(found(&sample, Some(&active)).is_empty());
+        assert!(redundant(&sample, Some(&active)).is_empty());
         active[3] = true;
-        assert_eq!(found(&sample, Some(&active)), [12]);
+        assert_eq!(redundant(&sample, Some(&active)), [12]);
     }
 
     #[test]
-    fn a_massless_body_held_twice_is_named_once() {
-        // One coordinate without mass, held by two rows; another without mass held by one.
+    fn a_massless_body_constrained_twice_has_one_redundant_constraint() {
+        // One massless coordinate with two constraints; another massless one with one constraint.
         let sample = Sample {
             nv: 3,
             nc: 3,
@@ -385,27 +407,27 @@ mod tests {
             jacobian: vec![(0, 0), (1, 0), (2, 1), (2, 2)],
             g: vec![1.0, -4.0, 1.0, 1.0],
         };
-        assert_eq!(found(&sample, None), [1]);
+        assert_eq!(redundant(&sample, None), [1]);
     }
 
     #[test]
-    fn units_do_not_change_the_verdict() {
-        // Millimetres and tonnes: rows and masses scaled by powers of ten.
+    fn units_do_not_change_the_result() {
+        // Millimetres and tonnes: constraints and masses scaled by powers of ten.
         let mut sample = samples::four_bars(4);
         for (at, g) in sample.jacobian.iter().zip(&mut sample.g) {
             *g *= [1e-6, 1.0, 1e5][at.0 as usize % 3];
         }
-        assert!(found(&sample, None).is_empty());
+        assert!(redundant(&sample, None).is_empty());
         combine(&mut sample, (1e3, 4), (1e-3, 9));
-        assert_eq!(found(&sample, None).len(), 1);
+        assert_eq!(redundant(&sample, None).len(), 1);
     }
 
     #[test]
-    fn a_row_without_entries_is_named() {
+    fn an_empty_constraint_is_redundant() {
         for bodies in [5, 200] {
             let mut sample = samples::planar_chain(bodies);
             sample.nc += 1;
-            assert_eq!(found(&sample, None), [2 * bodies]);
+            assert_eq!(redundant(&sample, None), [2 * bodies]);
         }
     }
 }

@@ -1,249 +1,222 @@
-//! The gate that every FMI call passes: the one of the C ABI (`capi/gate.rs`) with the words of FMI.
+//! The gate that every FMI call passes.
 //!
 //! ```text
-//!   NULL or foreign handle   -> error
-//!   another call is inside   -> error; only CancelStep and, in an intermediate update, the getters are let through
-//!   not legal in this phase  -> error, logged, nothing changed
-//!   error                    -> error (or discard), logged
-//!   panic                    -> error, logged, phase Error until reset
+//!   NULL or foreign handle    -> error
+//!   another call is running   -> error; only CancelStep and, in an intermediate update, the getters are answered
+//!   not legal in this phase   -> error, logged, nothing changed
+//!   error                     -> error (or discard), logged
+//!   panic                     -> error, logged, phase Error until reset
 //! ```
 
-use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char, c_void};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex};
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::intermediate::Shared;
-use super::lifecycle::{Call, Phase};
-use super::logger::Category;
-use super::types::Status;
-use super::unit::{Outcome, Standard, Trouble, Unit};
-use crate::capi::gate::{Turn, quietly};
+use super::fmu_instance::{FmiResult, FmuFailure, FmuInstance};
+use super::intermediate_update::IntermediateValues;
+use super::lifecycle::{LifecycleCall, LifecyclePhase};
+use super::logger::FmiLogCategory;
+use super::types::{FmiStandard, FmiStatus};
 use crate::error::Error;
+use crate::ffi::gate::catch_panic;
+use crate::ffi::handle::{self, Handle};
 
-/// What importers hold a pointer to.
-#[repr(C)]
-pub(super) struct Handle {
-    /// Says of which standard it is, while alive; first, so that a foreign handle is found out.
-    magic: u64,
-    /// Name of the call inside; NULL: nobody.
-    running: AtomicPtr<c_char>,
-    /// Stops a step that runs.
+/// The object that an importer holds a pointer to.
+pub(super) type FmuHandle = Handle<FmuInstance, FmuShared>;
+
+/// The part of an FMU instance that may be used while a step is running.
+pub(super) struct FmuShared {
+    /// Stops a running step.
     cancel: Mutex<Arc<AtomicBool>>,
-    /// What an intermediate update may read.
-    pub(super) shared: Shared,
-    /// Touched only by whoever has the turn.
-    unit: UnsafeCell<Unit>,
+    /// Values that an importer may read in an intermediate update.
+    pub(super) intermediate: IntermediateValues,
 }
 
-const fn magic(standard: Standard) -> u64 {
-    match standard {
-        Standard::Two => u64::from_be_bytes(*b"biela-f2"),
-        Standard::Three => u64::from_be_bytes(*b"biela-f3"),
-    }
-}
-
-impl Handle {
-    /// A handle for an importer to keep.
-    pub fn make(unit: Unit, shared: Shared) -> *mut c_void {
-        Box::into_raw(Box::new(Self {
-            magic: magic(unit.standard),
-            running: AtomicPtr::new(null_mut()),
-            cancel: Mutex::new(unit.component.cancel_flag()),
-            shared,
-            unit: UnsafeCell::new(unit),
-        }))
-        .cast()
-    }
-
-    /// The handle behind a pointer, if it is one of this standard.
-    ///
-    /// # Safety
-    /// `instance` is NULL or points to memory that can be read; if it says it is an instance, it is one.
-    pub unsafe fn open<'a>(instance: *mut c_void, standard: Standard) -> Option<&'a Self> {
-        let handle = instance.cast::<Self>();
-        if handle.is_null() || !handle.is_aligned() {
-            return None;
-        }
-        // SAFETY: not NULL, aligned; the rest is the caller's promise.
-        let found = unsafe { handle.cast::<u64>().read_volatile() };
-        // SAFETY: it says it is an instance.
-        (found == magic(standard)).then(|| unsafe { &*handle })
-    }
-
-    /// Asks the step inside to stop.
+impl FmuShared {
+    /// Asks the running step to stop.
     pub fn cancel_step(&self) {
-        let flag = self.cancel.lock().unwrap_or_else(|e| e.into_inner());
+        let flag = self.cancel.lock().unwrap_or_else(PoisonError::into_inner);
         flag.store(true, Ordering::Relaxed);
     }
 }
 
-/// Runs `action` on the unit if `call` is legal now.
-///
-/// # Safety
-/// `instance` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
-pub(super) unsafe fn gate(
-    instance: *mut c_void,
-    standard: Standard,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
-    // Nobody can be told of a busy unit but by the status: its logger belongs to the call inside.
-    // SAFETY: passed on.
-    unsafe {
-        gate_or(
-            instance,
-            standard,
-            call,
-            |_| false,
-            action,
-            |_, _| Status::Error,
-        )
+/// Marks the instances of a standard.
+const fn tag(standard: FmiStandard) -> [u8; 8] {
+    match standard {
+        FmiStandard::Two => *b"biela-f2",
+        FmiStandard::Three => *b"biela-f3",
     }
 }
 
-/// The same for calls that `quick` may answer without a guard against panics, because it has none; and for those that
-/// have an answer while a step is inside, found by `busy` without the unit.
+/// A handle for an importer to keep.
+pub(super) fn make(fmu: FmuInstance, intermediate: IntermediateValues) -> *mut c_void {
+    let shared = FmuShared {
+        cancel: Mutex::new(fmu.component.cancel_flag()),
+        intermediate,
+    };
+    Box::into_raw(Box::new(FmuHandle::new(tag(fmu.standard), shared, fmu))).cast()
+}
+
+/// Runs `action` on the FMU if `call` is legal now.
+///
+/// # Safety
+/// `instance` is NULL or a live handle; the pointers that `action` uses are its caller's promise.
+pub(super) unsafe fn gate(
+    instance: *mut c_void,
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+) -> FmiStatus {
+    // A busy FMU answers by the status alone: its logger belongs to the running call.
+    let busy = |_: &FmuShared, _: &CStr| FmiStatus::Error;
+    // SAFETY: passed on.
+    unsafe { gate_with_fast_path(instance, standard, call, |_| false, action, busy) }
+}
+
+/// Like [`gate`], but tries `fast` first, which cannot panic and needs no guard; true: the call is done. While another call
+/// is running, `busy` answers from the shared part of the FMU and the name of that call.
 ///
 /// # Safety
 /// As [`gate`].
 #[inline]
-pub(super) unsafe fn gate_or(
+pub(super) unsafe fn gate_with_fast_path(
     instance: *mut c_void,
-    standard: Standard,
-    call: &'static Call,
-    quick: impl FnOnce(&mut Unit) -> bool,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-    busy: impl FnOnce(&Handle, &CStr) -> Status,
-) -> Status {
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    fast: impl FnOnce(&mut FmuInstance) -> bool,
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+    busy: impl FnOnce(&FmuShared, &CStr) -> FmiStatus,
+) -> FmiStatus {
     // SAFETY: the caller's promise.
-    let Some(handle) = (unsafe { Handle::open(instance, standard) }) else {
-        return Status::Error;
+    let Some(handle) = (unsafe { FmuHandle::open(instance.cast(), tag(standard)) }) else {
+        return FmiStatus::Error;
     };
-    let _turn = match Turn::take(&handle.running, call.name) {
-        Ok(turn) => turn,
-        Err(running) => return busy(handle, running),
+    let mut locked = match handle.lock(call.name) {
+        Ok(locked) => locked,
+        Err(running) => return busy(&handle.shared, running),
     };
-    // SAFETY: the turn is ours until the end, so this is the only reference to the unit.
-    let unit = unsafe { &mut *handle.unit.get() };
-    if !call.legal_in(unit.phase) {
-        return refuse(unit, illegal(call, unit.phase));
+    let fmu = &mut *locked;
+    if !call.legal_in(fmu.phase) {
+        return log_error(fmu, illegal(call, fmu.phase));
     }
     #[cfg(feature = "fault-injection")]
-    let may_be_quick = !unit.fault;
+    let fast_allowed = !fmu.fault;
     #[cfg(not(feature = "fault-injection"))]
-    let may_be_quick = true;
-    if may_be_quick && quick(unit) {
-        return Status::Ok;
+    let fast_allowed = true;
+    if fast_allowed && fast(fmu) {
+        return FmiStatus::Ok;
     }
-    guarded(handle, unit, action)
+    guarded(&handle.shared, fmu, action)
 }
 
-/// The long way: what waits is told to the component first; panics are caught.
-fn guarded(handle: &Handle, unit: &mut Unit, action: impl FnOnce(&mut Unit) -> Outcome) -> Status {
-    let outcome = quietly(|| {
+/// Runs `action` after the pending inputs are set; a panic becomes an error.
+fn guarded(
+    shared: &FmuShared,
+    fmu: &mut FmuInstance,
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+) -> FmiStatus {
+    let result = catch_panic(|| {
         #[cfg(feature = "fault-injection")]
-        if std::mem::take(&mut unit.fault) {
+        if std::mem::take(&mut fmu.fault) {
             panic!("injected fault");
         }
-        unit.quick.flush(&mut unit.component)?;
-        action(unit)
+        fmu.pending_inputs.flush(&mut fmu.component)?;
+        action(fmu)
     });
-    match outcome {
-        Ok(()) => Status::Ok,
-        Err(trouble) => settle(handle, unit, trouble),
+    match result {
+        Ok(()) => FmiStatus::Ok,
+        Err(failure) => on_failure(shared, fmu, failure),
     }
 }
 
 #[cold]
-fn settle(handle: &Handle, unit: &mut Unit, trouble: Trouble) -> Status {
-    match trouble {
-        Trouble::Refused(error) => {
+fn on_failure(shared: &FmuShared, fmu: &mut FmuInstance, failure: FmuFailure) -> FmiStatus {
+    match failure {
+        FmuFailure::Failed(error) => {
             if matches!(error, Error::Internal { .. }) {
-                unit.broken = true;
-                unit.phase = Phase::Error;
-                handle.shared.lock().close();
+                fmu.broken = true;
+                fmu.phase = LifecyclePhase::Error;
+                shared.intermediate.lock().close();
             }
-            refuse(unit, error)
+            log_error(fmu, error)
         }
-        Trouble::Discarded(error) => {
+        FmuFailure::Discarded(error) => {
             let sentence = error.to_string();
-            unit.logger
-                .say(Status::Discard, Category::Discard, &sentence);
-            Status::Discard
+            fmu.logger
+                .log(FmiStatus::Discard, FmiLogCategory::Discard, &sentence);
+            FmiStatus::Discard
         }
     }
 }
 
 #[cold]
-fn refuse(unit: &Unit, error: Error) -> Status {
-    unit.logger
-        .say(Status::Error, Category::Error, &error.to_string());
-    Status::Error
+fn log_error(fmu: &FmuInstance, error: Error) -> FmiStatus {
+    fmu.logger
+        .log(FmiStatus::Error, FmiLogCategory::Error, &error.to_string());
+    FmiStatus::Error
 }
 
+/// The error of a call that is not legal in this phase.
 #[cold]
-fn illegal(call: &'static Call, phase: Phase) -> Error {
-    let never = !Phase::ALL.into_iter().any(|phase| call.legal_in(phase));
+fn illegal(call: &'static LifecycleCall, phase: LifecyclePhase) -> Error {
+    let never = !LifecyclePhase::ALL
+        .into_iter()
+        .any(|phase| call.legal_in(phase));
     Error::CallOrder {
         call: call.text(),
         reason: match phase {
             _ if never => {
-                "this is a co-simulation unit without event mode, clocks and structural parameters"
+                "this is a co-simulation FMU without event mode, clocks and structural parameters"
             }
-            Phase::Instantiated => "the unit has only been instantiated",
-            Phase::Initialization => "the unit is in initialization mode",
-            Phase::Step => "the unit is in step mode",
-            Phase::StepFailed => "the last step failed; set a state, reset or terminate",
-            Phase::Terminated => "the unit has been terminated",
-            Phase::Error => "the library has failed; reset the unit",
+            LifecyclePhase::Instantiated => "the FMU has only been instantiated",
+            LifecyclePhase::Initialization => "the FMU is in initialization mode",
+            LifecyclePhase::Step => "the FMU is in step mode",
+            LifecyclePhase::StepFailed => "the last step failed; set a state, reset or terminate",
+            LifecyclePhase::Terminated => "the FMU has been terminated",
+            LifecyclePhase::Error => "the library has failed; reset the FMU",
         },
     }
 }
 
-/// A call on an instance whose component may have been exchanged: its cancel flag is noted again.
+/// Like [`gate`], for calls that may replace the component: its new cancel flag is shared afterwards.
 ///
 /// # Safety
 /// As [`gate`].
-pub(super) unsafe fn gate_that_mends(
+pub(super) unsafe fn gate_replacing_component(
     instance: *mut c_void,
-    standard: Standard,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
-        gate(instance, standard, call, |unit| {
-            action(unit)?;
-            if let Some(handle) = Handle::open(instance, standard) {
-                let mut flag = handle.cancel.lock().unwrap_or_else(|e| e.into_inner());
-                *flag = unit.component.cancel_flag();
+        gate(instance, standard, call, |fmu| {
+            action(fmu)?;
+            if let Some(handle) = FmuHandle::open(instance.cast(), tag(standard)) {
+                let cancel = &handle.shared.cancel;
+                *cancel.lock().unwrap_or_else(PoisonError::into_inner) =
+                    fmu.component.cancel_flag();
             }
             Ok(())
         })
     }
 }
 
-/// Ends an instance; not while a call is inside.
+/// Frees an instance, but not while a call is running.
 ///
 /// # Safety
 /// `instance` is NULL or a live handle that is not used any more.
-pub(super) unsafe fn free(instance: *mut c_void, standard: Standard) {
+pub(super) unsafe fn free(instance: *mut c_void, standard: FmiStandard) {
     // SAFETY: the caller's promise.
-    let Some(handle) = (unsafe { Handle::open(instance, standard) }) else {
+    let Some(handle) = (unsafe { FmuHandle::open(instance.cast(), tag(standard)) }) else {
         return;
     };
-    match Turn::take(&handle.running, c"FreeInstance") {
-        Ok(turn) => std::mem::forget(turn), // never given back
-        Err(_) => return,
-    }
-    let _ = quietly(|| -> Outcome {
-        // SAFETY: made by Box::into_raw; nobody is inside, and by the caller's promise nobody comes any more.
-        let mut handle = unsafe { Box::from_raw(instance.cast::<Handle>()) };
-        // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
-        unsafe { (&raw mut handle.magic).write_volatile(0) };
-        drop(handle);
+    let Ok(locked) = handle.lock(c"FreeInstance") else {
+        return;
+    };
+    let _ = catch_panic(|| -> FmiResult {
+        // SAFETY: made by `make`, locked, and by the caller's promise not used any more.
+        unsafe { handle::free(locked, instance.cast::<FmuHandle>()) };
         Ok(())
     });
 }

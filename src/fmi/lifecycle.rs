@@ -1,4 +1,4 @@
-//! Which call is legal when: one table for each standard.
+//! The phases in which each call is legal: one table for each standard.
 //!
 //! ```text
 //!                    enter init       exit init             terminate
@@ -6,33 +6,33 @@
 //!        ^                                        │   ^
 //!        │ reset, from everywhere        step cut │   │ set state
 //!        └──────────────────────────       short  v   │
-//!                                            StepFailed            Error: after a fault of the library; reset mends it
+//!                                            StepFailed            Error: after a fault of the library; left by reset
 //! ```
 //!
-//! A call that is not legal is answered with an error and a sentence and changes nothing, the phase included. The
-//! standards let an instance end in an error state for less; here a refused call leaves it usable.
+//! A call that is not legal returns an error, logs it and changes nothing. The standards would allow an error state for it;
+//! here the instance stays usable.
 
 use std::ffi::CStr;
 
-/// Where in its life a unit stands.
+/// Phase in the life of an FMU instance.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Made or reset: start values may be set.
+pub enum LifecyclePhase {
+    /// Instantiated or reset: start values may be set.
     Instantiated = 1 << 0,
     /// Start values and inputs may be set, outputs read.
     Initialization = 1 << 1,
     /// At a communication point (FMI 2: "step complete").
     Step = 1 << 2,
-    /// The last step went only part of the way (FMI 2: "step failed", FMI 3: "step discarded").
+    /// The last step ended before its communication point (FMI 2: "step failed", FMI 3: "step discarded").
     StepFailed = 1 << 3,
     /// Results may still be read.
     Terminated = 1 << 4,
-    /// A fault of the library. Reset mends it.
+    /// After a fault of the library; left by reset.
     Error = 1 << 5,
 }
 
-impl Phase {
+impl LifecyclePhase {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Instantiated,
@@ -43,12 +43,12 @@ impl Phase {
         Self::Error,
     ];
 
-    /// From its number.
+    /// The phase with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| *phase as u8 == number)
     }
 
-    /// What sentences call it.
+    /// Name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Instantiated => "instantiated",
@@ -63,16 +63,16 @@ impl Phase {
 
 /// An exported function and the phases it is legal in.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct LifecycleCall {
     /// Its C name.
     pub name: &'static CStr,
     /// Sum of the phases.
     legal: u8,
 }
 
-impl Call {
+impl LifecycleCall {
     /// May it be called in `phase`?
-    pub fn legal_in(&self, phase: Phase) -> bool {
+    pub fn legal_in(&self, phase: LifecyclePhase) -> bool {
         self.legal & phase as u8 != 0
     }
 
@@ -82,26 +82,26 @@ impl Call {
     }
 }
 
-const INSTANTIATED: u8 = Phase::Instantiated as u8;
-const INITIALIZATION: u8 = Phase::Initialization as u8;
-const STEP: u8 = Phase::Step as u8;
-const FAILED: u8 = Phase::StepFailed as u8;
-const TERMINATED: u8 = Phase::Terminated as u8;
-const ERROR: u8 = Phase::Error as u8;
-/// What needs no sound motion.
+const INSTANTIATED: u8 = LifecyclePhase::Instantiated as u8;
+const INITIALIZATION: u8 = LifecyclePhase::Initialization as u8;
+const STEP: u8 = LifecyclePhase::Step as u8;
+const FAILED: u8 = LifecyclePhase::StepFailed as u8;
+const TERMINATED: u8 = LifecyclePhase::Terminated as u8;
+const ERROR: u8 = LifecyclePhase::Error as u8;
+/// Calls that do not need a component.
 const ANY: u8 = INSTANTIATED | INITIALIZATION | STEP | FAILED | TERMINATED | ERROR;
-/// All but after a fault of the library.
+/// All phases but that after a fault of the library.
 const SOUND: u8 = ANY & !ERROR;
-/// There is a motion to be looked at.
+/// Phases with a motion.
 const MOVING: u8 = STEP | FAILED | TERMINATED;
-/// Belongs to another kind of unit: Model Exchange, Scheduled Execution, clocks, event mode, structural parameters.
+/// Calls of another kind of FMU: Model Exchange, Scheduled Execution, clocks, event mode, structural parameters.
 const NEVER: u8 = 0;
 
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident: $($constant:ident $name:literal $legal:expr;)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub const $constant: Call = Call {
+            pub const $constant: LifecycleCall = LifecycleCall {
                 // The macro adds the NUL that a C string ends with.
                 name: match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
                     Ok(name) => name,
@@ -111,7 +111,7 @@ macro_rules! table {
             };
         )*
         $(#[$doc])*
-        pub const $table: &[Call] = &[$($constant),*];
+        pub const $table: &[LifecycleCall] = &[$($constant),*];
     };
 }
 
@@ -120,7 +120,7 @@ pub mod fmi2 {
     use super::*;
 
     table! {
-        /// All that take an instance.
+        /// All calls that take an instance.
         ALL:
         SET_DEBUG_LOGGING "fmi2SetDebugLogging" ANY;
         SETUP_EXPERIMENT "fmi2SetupExperiment" INSTANTIATED;
@@ -155,12 +155,12 @@ pub mod fmi2 {
     }
 }
 
-/// FMI 3.0 Co-Simulation. Inside an intermediate update the getters are legal too, see `intermediate.rs`.
+/// FMI 3.0 Co-Simulation. Inside an intermediate update the getters are legal too, see `intermediate_update.rs`.
 pub mod fmi3 {
     use super::*;
 
     table! {
-        /// All that take an instance.
+        /// All calls that take an instance.
         ALL:
         SET_DEBUG_LOGGING "fmi3SetDebugLogging" ANY;
         ENTER_INITIALIZATION_MODE "fmi3EnterInitializationMode" INSTANTIATED;
@@ -240,22 +240,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_are_bits_of_their_own_and_known_by_their_number() {
+    fn phases_are_distinct_bits_and_found_by_their_number() {
         let mut sum = 0;
-        for phase in Phase::ALL {
+        for phase in LifecyclePhase::ALL {
             assert_eq!(sum & phase as u8, 0);
             sum |= phase as u8;
-            assert_eq!(Phase::from_number(phase as u8), Some(phase));
+            assert_eq!(LifecyclePhase::from_number(phase as u8), Some(phase));
         }
         assert_eq!(sum, ANY);
-        assert_eq!(Phase::from_number(0), None);
-        assert_eq!(Phase::from_number(3), None);
+        assert_eq!(LifecyclePhase::from_number(0), None);
+        assert_eq!(LifecyclePhase::from_number(3), None);
     }
 
     #[test]
-    fn names_are_those_of_the_standard_and_each_stands_once() {
+    fn names_are_those_of_the_standard_and_unique() {
         for (table, prefix) in [(fmi2::ALL, "fmi2"), (fmi3::ALL, "fmi3")] {
-            let mut names: Vec<&str> = table.iter().map(Call::text).collect();
+            let mut names: Vec<&str> = table.iter().map(LifecycleCall::text).collect();
             assert!(names.iter().all(|name| name.starts_with(prefix)));
             names.sort_unstable();
             let count = names.len();
@@ -265,12 +265,12 @@ mod tests {
     }
 
     #[test]
-    fn every_phase_can_be_left_and_reset_works_in_all_of_them() {
-        for phase in Phase::ALL {
+    fn reset_is_legal_in_every_phase() {
+        for phase in LifecyclePhase::ALL {
             assert!(fmi2::RESET.legal_in(phase) && fmi3::RESET.legal_in(phase));
         }
-        assert!(fmi2::DO_STEP.legal_in(Phase::Step));
-        assert!(!fmi2::DO_STEP.legal_in(Phase::Initialization));
-        assert!(!fmi3::ENTER_EVENT_MODE.legal_in(Phase::Step));
+        assert!(fmi2::DO_STEP.legal_in(LifecyclePhase::Step));
+        assert!(!fmi2::DO_STEP.legal_in(LifecyclePhase::Initialization));
+        assert!(!fmi3::ENTER_EVENT_MODE.legal_in(LifecyclePhase::Step));
     }
 }

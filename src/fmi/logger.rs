@@ -1,34 +1,33 @@
-//! What a unit says to its importer. Errors are always said; all else only while logging is on and its category wanted.
+//! Messages to the importer. Errors and discarded steps are always logged, other messages if their category is switched on.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::types::{Status, fmi2CallbackLogger, fmi3LogMessageCallback};
-use crate::capi::gate::c_text;
-use crate::capi::pointer;
-use crate::component::{Category as Topic, Level, Logger as ComponentLogger};
+use super::types::{FmiStatus, fmi2CallbackLogger, fmi3LogMessageCallback};
+use crate::component::{LogCategory, LogLevel, Logger as ComponentLogger};
 use crate::error::{Error, Result};
+use crate::ffi::pointer::{self, c_string};
 
-/// What messages are about.
+/// Category of a log message, as the model description lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Category {
-    /// Calls that were refused or failed.
+pub enum FmiLogCategory {
+    /// Failed calls.
     Error,
-    /// Steps that went only part of the way.
+    /// Steps that ended before their communication point.
     Discard,
-    /// What a user should know although it works.
+    /// Legal, but probably not intended.
     Warning,
     /// Assembly, events, jumps of inputs.
     Events,
-    /// Everything else: the course of steps.
+    /// Details of steps.
     Debug,
 }
 
-/// Everything at once.
+/// Name of all categories together.
 const ALL: &str = "logAll";
 
-impl Category {
+impl FmiLogCategory {
     /// In the order of the model description.
     pub const EACH: [Self; 5] = [
         Self::Error,
@@ -38,7 +37,7 @@ impl Category {
         Self::Debug,
     ];
 
-    /// The name, standardised where the standards have one.
+    /// The name; standardised if the standards define one.
     pub fn name(self) -> &'static CStr {
         match self {
             Self::Error => c"logStatusError",
@@ -49,32 +48,32 @@ impl Category {
         }
     }
 
-    /// For the model description.
+    /// The description in the model description.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Error => "Calls that were refused or failed; always on",
-            Self::Discard => "Steps that went only part of the way; always on",
-            Self::Warning => "What works but should be looked at",
+            Self::Error => "Failed calls; always on",
+            Self::Discard => "Steps that ended before their communication point; always on",
+            Self::Warning => "Legal, but probably not intended",
             Self::Events => "Assembly at the start, events",
-            Self::Debug => "Details of the course of steps",
+            Self::Debug => "Details of steps",
         }
     }
 
-    /// The name of all of them together and its description.
+    /// Name and description of all categories together.
     pub fn all() -> (&'static str, &'static str) {
-        (ALL, "All of them")
+        (ALL, "All categories")
     }
 
     fn bit(self) -> u8 {
         1 << self as u8
     }
 
-    fn always(self) -> bool {
+    fn always_on(self) -> bool {
         matches!(self, Self::Error | Self::Discard)
     }
 }
 
-/// The names of categories that an importer passes.
+/// The category names that an importer passes.
 ///
 /// # Safety
 /// `names` points to `count` C strings.
@@ -91,55 +90,55 @@ pub(super) unsafe fn categories<'a>(
     names.iter().map(text).collect()
 }
 
-/// Where messages go.
+/// Destination of messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sink {
-    /// An importer of FMI 2, which may have given no logger.
+pub(super) enum LogSink {
+    /// The logger of an FMI 2 importer, if it has one, and its environment.
     Two(Option<fmi2CallbackLogger>, *mut c_void),
-    /// An importer of FMI 3.
+    /// The logger of an FMI 3 importer, if it has one, and its environment.
     Three(Option<fmi3LogMessageCallback>, *mut c_void),
 }
 
-/// The importer's logger and what it wants to hear. Clones share both: one speaks for the unit, one for its component.
+/// The importer's logger and the categories that are on. Clones share both: the FMU and its component have one each.
 #[derive(Clone, Debug)]
-pub(super) struct Logger(Arc<Shared>);
+pub(super) struct FmiLogger(Arc<SharedLogger>);
 
 #[derive(Debug)]
-struct Shared {
-    sink: Sink,
+struct SharedLogger {
+    sink: LogSink,
     name: CString,
     /// Bits of the categories that are on.
-    wanted: AtomicU8,
+    enabled: AtomicU8,
 }
 
-// SAFETY: the environment is the importer's and only handed back to its own function, on the thread that calls us.
-unsafe impl Send for Shared {}
+// SAFETY: the environment is only passed back to the importer's function, on the thread of the importer's call.
+unsafe impl Send for SharedLogger {}
 // SAFETY: as above; the rest is atomic or never changes.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedLogger {}
 
-impl Logger {
-    /// For the unit called `name`.
-    pub fn new(sink: Sink, name: &CStr, on: bool) -> Self {
-        Self(Arc::new(Shared {
+impl FmiLogger {
+    /// For the instance called `name`.
+    pub fn new(sink: LogSink, name: &CStr, on: bool) -> Self {
+        Self(Arc::new(SharedLogger {
             sink,
             name: name.to_owned(),
-            wanted: AtomicU8::new(if on { u8::MAX } else { 0 }),
+            enabled: AtomicU8::new(if on { u8::MAX } else { 0 }),
         }))
     }
 
-    /// Whether a message of this category would be passed on.
-    pub fn wants(&self, category: Category) -> bool {
-        category.always() || self.0.wanted.load(Ordering::Relaxed) & category.bit() != 0
+    /// Is the category on?
+    pub fn enabled(&self, category: FmiLogCategory) -> bool {
+        category.always_on() || self.0.enabled.load(Ordering::Relaxed) & category.bit() != 0
     }
 
-    /// On or off for the categories named, all of them where none is named.
+    /// Switches the named categories on or off; all of them if none is named.
     pub fn switch(&self, on: bool, categories: &[&str]) -> Result<()> {
         let mut mask = if categories.is_empty() { u8::MAX } else { 0 };
         for name in categories {
-            let known = Category::EACH
+            let named = FmiLogCategory::EACH
                 .into_iter()
                 .find(|c| c.name().to_bytes() == name.as_bytes());
-            mask |= match known {
+            mask |= match named {
                 Some(category) => category.bit(),
                 None if *name == ALL => u8::MAX,
                 None => {
@@ -152,64 +151,66 @@ impl Logger {
             };
         }
         self.0
-            .wanted
+            .enabled
             .store(if on { mask } else { 0 }, Ordering::Relaxed);
         Ok(())
     }
 
-    /// For the component, if anything of what it tells is wanted. Its errors are told by the gate.
+    /// A logger for the component, if any of its messages would be logged. Its errors are logged by the gate.
     pub fn for_component(&self) -> Option<ComponentLogger> {
-        let level = if self.wants(Category::Debug) {
-            Level::Debug
-        } else if self.wants(Category::Events) {
-            Level::Info
-        } else if self.wants(Category::Warning) {
-            Level::Warning
+        let level = if self.enabled(FmiLogCategory::Debug) {
+            LogLevel::Debug
+        } else if self.enabled(FmiLogCategory::Events) {
+            LogLevel::Info
+        } else if self.enabled(FmiLogCategory::Warning) {
+            LogLevel::Warning
         } else {
             return None;
         };
         let logger = self.clone();
         Some(ComponentLogger::new(level, move |message| {
             let (status, category) = match (message.level, message.category) {
-                (Level::Error, _) => return,
-                (Level::Warning, _) => (Status::Warning, Category::Warning),
-                (Level::Info, _) | (Level::Debug, Topic::Event) => (Status::Ok, Category::Events),
-                (Level::Debug, _) => (Status::Ok, Category::Debug),
+                (LogLevel::Error, _) => return,
+                (LogLevel::Warning, _) => (FmiStatus::Warning, FmiLogCategory::Warning),
+                (LogLevel::Info, _) | (LogLevel::Debug, LogCategory::Event) => {
+                    (FmiStatus::Ok, FmiLogCategory::Events)
+                }
+                (LogLevel::Debug, _) => (FmiStatus::Ok, FmiLogCategory::Debug),
             };
-            if logger.wants(category) {
+            if logger.enabled(category) {
                 let sentence = format!("t = {} s: {}", message.time, message.text);
-                logger.say(status, category, &sentence);
+                logger.log(status, category, &sentence);
             }
         }))
     }
 
-    /// Says `sentence`. The importer's code runs inside this call.
-    pub fn say(&self, status: Status, category: Category, sentence: &str) {
-        if !self.wants(category) {
+    /// Logs `sentence`. The importer's code runs inside this call.
+    pub fn log(&self, status: FmiStatus, category: FmiLogCategory, sentence: &str) {
+        if !self.enabled(category) {
             return;
         }
-        let sentence = c_text(sentence);
+        let sentence = c_string(sentence);
         let (name, category) = (self.0.name.as_ptr(), category.name().as_ptr());
         match self.0.sink {
-            Sink::Two(Some(log), environment) => {
-                const AS_IT_IS: *const c_char = c"%s".as_ptr();
-                // SAFETY: the importer's own function with its own environment; one finished string behind "%s".
+            LogSink::Two(Some(log), environment) => {
+                const FORMAT: *const c_char = c"%s".as_ptr();
+                // SAFETY: the importer's function with its environment; one string after "%s".
                 unsafe {
                     log(
                         environment,
                         name,
                         status,
                         category,
-                        AS_IT_IS,
+                        FORMAT,
                         sentence.as_ptr(),
                     )
                 }
             }
-            Sink::Three(Some(log), environment) => {
-                // SAFETY: the importer's own function with its own environment.
+            LogSink::Three(Some(log), environment) => {
+                // SAFETY: the importer's function with its environment.
                 unsafe { log(environment, status, category, sentence.as_ptr()) }
             }
-            Sink::Two(None, _) | Sink::Three(None, _) => {}
+            LogSink::Two(None, _) | LogSink::Three(None, _) => {}
         }
     }
 }
@@ -220,20 +221,23 @@ mod tests {
     use std::ptr::null_mut;
 
     #[test]
-    fn errors_are_always_wanted_and_the_rest_by_category() {
-        let logger = Logger::new(Sink::Three(None, null_mut()), c"one", false);
-        assert!(logger.wants(Category::Error) && logger.wants(Category::Discard));
-        assert!(!logger.wants(Category::Events));
+    fn errors_are_always_logged_and_the_rest_by_category() {
+        let logger = FmiLogger::new(LogSink::Three(None, null_mut()), c"one", false);
+        assert!(logger.enabled(FmiLogCategory::Error) && logger.enabled(FmiLogCategory::Discard));
+        assert!(!logger.enabled(FmiLogCategory::Events));
         logger.switch(true, &["logEvents"]).unwrap();
-        assert!(logger.wants(Category::Events) && !logger.wants(Category::Debug));
+        assert!(logger.enabled(FmiLogCategory::Events) && !logger.enabled(FmiLogCategory::Debug));
         logger.switch(true, &[]).unwrap();
-        assert!(logger.wants(Category::Debug));
+        assert!(logger.enabled(FmiLogCategory::Debug));
         logger.switch(true, &["logAll"]).unwrap();
-        assert!(logger.wants(Category::Warning));
-        let refusal = logger.switch(true, &["logNothing"]).unwrap_err();
-        assert!(refusal.to_string().contains("logNothing"));
-        assert!(logger.wants(Category::Warning), "a refusal changes nothing");
+        assert!(logger.enabled(FmiLogCategory::Warning));
+        let error = logger.switch(true, &["logNothing"]).unwrap_err();
+        assert!(error.to_string().contains("logNothing"));
+        assert!(
+            logger.enabled(FmiLogCategory::Warning),
+            "an error changes nothing"
+        );
         logger.switch(false, &[]).unwrap();
-        assert!(!logger.wants(Category::Warning) && logger.wants(Category::Error));
+        assert!(!logger.enabled(FmiLogCategory::Warning) && logger.enabled(FmiLogCategory::Error));
     }
 }

@@ -1,98 +1,79 @@
-//! Saved states as importers hold them.
+//! Saved states of an FMU, and their serialised form.
 
-use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::AtomicPtr;
 
-use super::lifecycle::Phase;
-use super::unit::{Experiment, Saved, Unit};
-use crate::capi::gate::Turn;
-use crate::capi::pointer;
+use super::fmu_instance::{FmuExperiment, FmuInstance, FmuSavedState};
+use super::lifecycle::LifecyclePhase;
 use crate::error::{Error, Result};
+use crate::ffi::handle::{self, Handle, Locked};
+use crate::ffi::pointer;
 
-/// What an `fmi2FMUstate` or `fmi3FMUState` points to.
-#[repr(C)]
-struct StateHandle {
-    /// [`MAGIC`] while alive; first, so that a foreign pointer is found out.
-    magic: u64,
-    /// Name of the call that uses it; NULL: nobody.
-    running: AtomicPtr<c_char>,
-    /// Touched only by whoever has the turn.
-    saved: UnsafeCell<Saved>,
+/// The object behind an `fmi2FMUstate` or `fmi3FMUState`.
+type FmuStateHandle = Handle<FmuSavedState>;
+
+/// Marks saved states of an FMU.
+const TAG: [u8; 8] = *b"biela-fs";
+
+fn make(saved: FmuSavedState) -> *mut c_void {
+    Box::into_raw(Box::new(FmuStateHandle::new(TAG, (), saved))).cast()
 }
 
-/// "biela-fs" as a number.
-const MAGIC: u64 = u64::from_be_bytes(*b"biela-fs");
-
-impl StateHandle {
-    fn make(saved: Saved) -> *mut c_void {
-        Box::into_raw(Box::new(Self {
-            magic: MAGIC,
-            running: AtomicPtr::new(null_mut()),
-            saved: UnsafeCell::new(saved),
-        }))
-        .cast()
-    }
-}
-
-/// The state behind a pointer, to oneself as long as the turn is held.
+/// The saved state behind a pointer, locked for `call`.
 ///
 /// # Safety
-/// `state` is NULL or points to memory that can be read; if it says it is a state, it is one.
-unsafe fn claim<'a>(
-    state: *mut c_void,
-    call: &'static CStr,
-) -> Result<(&'a StateHandle, Turn<'a>)> {
-    let refused = |value: String| Error::Argument {
+/// `state` is NULL or points to readable memory; if it is marked as a state, it is one.
+unsafe fn lock<'a>(state: *mut c_void, call: &'static CStr) -> Result<Locked<'a, FmuSavedState>> {
+    let wrong = |value: String| Error::Argument {
         name: "FMU state".to_owned(),
         value,
         expected: "a live state of this library".to_owned(),
     };
-    let handle = state.cast::<StateHandle>();
-    if handle.is_null() || !handle.is_aligned() {
-        return Err(refused(match handle.is_null() {
+    // SAFETY: the caller's promise.
+    let handle = unsafe { FmuStateHandle::open(state.cast(), TAG) };
+    let handle = handle.ok_or_else(|| {
+        wrong(match state.is_null() {
             true => "NULL".to_owned(),
-            false => format!("{state:p}"),
-        }));
-    }
-    // SAFETY: not NULL, aligned; the rest is the caller's promise.
-    if unsafe { handle.cast::<u64>().read_volatile() } != MAGIC {
-        return Err(refused(format!("{state:p} (not a state)")));
-    }
-    // SAFETY: it says it is a state.
-    let handle = unsafe { &*handle };
-    let turn = Turn::take(&handle.running, call)
-        .map_err(|running| refused(format!("busy with {}", running.to_string_lossy())))?;
-    Ok((handle, turn))
+            false => format!("{state:p} (not a state)"),
+        })
+    })?;
+    handle
+        .lock(call)
+        .map_err(|running| wrong(format!("busy with {}", running.to_string_lossy())))
 }
 
-/// Saves the unit's state into `*state`: a new one where it is NULL.
+/// Saves the state of the FMU into `*state`; makes a new state if it is NULL.
 ///
 /// # Safety
 /// `state` is NULL or points to NULL or to a live state.
-pub(super) unsafe fn get(unit: &Unit, state: *mut *mut c_void, call: &'static CStr) -> Result<()> {
-    // SAFETY: the caller's promise; it points to something set.
-    let place = unsafe { pointer::place("FMU state", state)?.assume_init_mut() };
-    if place.is_null() {
-        *place = StateHandle::make(unit.save()?);
+pub(super) unsafe fn get(
+    fmu: &FmuInstance,
+    state: *mut *mut c_void,
+    call: &'static CStr,
+) -> Result<()> {
+    // SAFETY: the caller's promise; it points to an initialised pointer.
+    let state = unsafe { pointer::out("FMU state", state)?.assume_init_mut() };
+    if state.is_null() {
+        *state = make(fmu.save()?);
         return Ok(());
     }
     // SAFETY: the caller's promise.
-    let (handle, _turn) = unsafe { claim(*place, call)? };
-    // SAFETY: the turn is ours.
-    unit.save_into(unsafe { &mut *handle.saved.get() })
+    let mut saved = unsafe { lock(*state, call)? };
+    fmu.save_into(&mut saved)
 }
 
-/// Back to a saved state.
+/// Returns to a saved state.
 ///
 /// # Safety
 /// `state` is NULL or a live state.
-pub(super) unsafe fn set(unit: &mut Unit, state: *mut c_void, call: &'static CStr) -> Result<()> {
+pub(super) unsafe fn set(
+    fmu: &mut FmuInstance,
+    state: *mut c_void,
+    call: &'static CStr,
+) -> Result<()> {
     // SAFETY: the caller's promise.
-    let (handle, _turn) = unsafe { claim(state, call)? };
-    // SAFETY: the turn is ours.
-    unit.restore(unsafe { &*handle.saved.get() })
+    let saved = unsafe { lock(state, call)? };
+    fmu.restore(&saved)
 }
 
 /// Frees `*state` and sets it to NULL.
@@ -103,43 +84,38 @@ pub(super) unsafe fn free(state: *mut *mut c_void, call: &'static CStr) -> Resul
     if state.is_null() {
         return Ok(());
     }
-    // SAFETY: the caller's promise; it points to something set.
-    let place = unsafe { pointer::place("FMU state", state)?.assume_init_mut() };
-    if place.is_null() {
+    // SAFETY: the caller's promise; it points to an initialised pointer.
+    let state = unsafe { pointer::out("FMU state", state)?.assume_init_mut() };
+    if state.is_null() {
         return Ok(());
     }
-    // SAFETY: the caller's promise.
-    let (_, turn) = unsafe { claim(*place, call)? };
-    std::mem::forget(turn); // never given back
-    // SAFETY: made by Box::into_raw; nobody uses it, and by the caller's promise nobody will.
-    let mut handle = unsafe { Box::from_raw(place.cast::<StateHandle>()) };
-    // SAFETY: a plain write to memory of ours; volatile so that it is not left out as useless.
-    unsafe { (&raw mut handle.magic).write_volatile(0) };
-    drop(handle);
-    *place = null_mut();
+    // SAFETY: the caller's promise; made by `make`.
+    unsafe {
+        let locked = lock(*state, call)?;
+        handle::free(locked, state.cast::<FmuStateHandle>());
+    }
+    *state = null_mut();
     Ok(())
 }
 
 // --- bytes ----------------------------------------------------------------------------------------------------------
 
-/// "biela-fu", version 1: the head that stands before the component's own bytes.
+/// First bytes of a serialised state, version 1. The component's bytes follow the head.
 const HEAD: [u8; 8] = *b"bielafu1";
-/// Also phase, start, stop, tolerance and a sum of them.
+/// The head has these bytes, phase, start, stop, tolerance and a checksum of them.
 const HEAD_SIZE: usize = 6 * 8;
 
-/// How many bytes a state needs.
+/// The number of bytes of a serialised state.
 ///
 /// # Safety
 /// `state` is NULL or a live state.
 pub(super) unsafe fn size(state: *mut c_void, call: &'static CStr) -> Result<usize> {
     // SAFETY: the caller's promise.
-    let (handle, _turn) = unsafe { claim(state, call)? };
-    // SAFETY: the turn is ours.
-    let saved = unsafe { &*handle.saved.get() };
+    let saved = unsafe { lock(state, call)? };
     Ok(HEAD_SIZE + saved.component.serialized_size())
 }
 
-/// Writes a state as bytes; `bytes` has the size told by [`size`].
+/// Serialises a state; `bytes` has the size that [`size`] returns.
 ///
 /// # Safety
 /// `state` is NULL or a live state.
@@ -149,9 +125,7 @@ pub(super) unsafe fn write(
     call: &'static CStr,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    let (handle, _turn) = unsafe { claim(state, call)? };
-    // SAFETY: the turn is ours.
-    let saved = unsafe { &*handle.saved.get() };
+    let saved = unsafe { lock(state, call)? };
     let needed = HEAD_SIZE + saved.component.serialized_size();
     if bytes.len() != needed {
         return Err(Error::Argument {
@@ -163,7 +137,7 @@ pub(super) unsafe fn write(
     let (head, rest) = bytes.split_at_mut(HEAD_SIZE);
     head[..8].copy_from_slice(&HEAD);
     head[8..16].copy_from_slice(&u64::from(saved.phase as u8).to_le_bytes());
-    let Experiment {
+    let FmuExperiment {
         start,
         stop,
         tolerance,
@@ -178,38 +152,36 @@ pub(super) unsafe fn write(
     Ok(())
 }
 
-/// 64-bit FNV-1a; the component's bytes have their own.
+/// 64-bit FNV-1a of the head; the component's bytes have their own checksum.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// Makes a state of bytes.
+/// Deserialises a state.
 ///
 /// # Safety
 /// `state` is NULL or points to NULL or to a live state.
 pub(super) unsafe fn read(
-    unit: &Unit,
+    fmu: &FmuInstance,
     bytes: &[u8],
     state: *mut *mut c_void,
     call: &'static CStr,
 ) -> Result<()> {
-    // SAFETY: the caller's promise; it points to something set.
-    let place = unsafe { pointer::place("FMU state", state)?.assume_init_mut() };
-    let saved = parse(unit, bytes)?;
-    if place.is_null() {
-        *place = StateHandle::make(saved);
+    // SAFETY: the caller's promise; it points to an initialised pointer.
+    let state = unsafe { pointer::out("FMU state", state)?.assume_init_mut() };
+    let saved = parse(fmu, bytes)?;
+    if state.is_null() {
+        *state = make(saved);
         return Ok(());
     }
     // SAFETY: the caller's promise.
-    let (handle, _turn) = unsafe { claim(*place, call)? };
-    // SAFETY: the turn is ours.
-    unsafe { *handle.saved.get() = saved };
+    *unsafe { lock(*state, call)? } = saved;
     Ok(())
 }
 
-fn parse(unit: &Unit, bytes: &[u8]) -> Result<Saved> {
+fn parse(fmu: &FmuInstance, bytes: &[u8]) -> Result<FmuSavedState> {
     let damaged = || Error::ForeignState {
         reason: "its bytes are not those of a state of this library".to_owned(),
     };
@@ -221,16 +193,16 @@ fn parse(unit: &Unit, bytes: &[u8]) -> Result<Saved> {
     };
     let phase = u8::try_from(u64::from_le_bytes(word(1)))
         .ok()
-        .and_then(Phase::from_number);
-    let sum = u64::from_le_bytes(word(5));
-    let (HEAD, Some(phase), true) = (word(0), phase, sum == checksum(&head[..40])) else {
+        .and_then(LifecyclePhase::from_number);
+    let stored = u64::from_le_bytes(word(5));
+    let (HEAD, Some(phase), true) = (word(0), phase, stored == checksum(&head[..40])) else {
         return Err(damaged());
     };
     let [start, stop, tolerance] = [2, 3, 4].map(|i| f64::from_le_bytes(word(i)));
-    let component = unit.component.deserialize(rest)?;
-    Ok(Saved {
+    let component = fmu.component.deserialize(rest)?;
+    Ok(FmuSavedState {
         phase,
-        experiment: Experiment {
+        experiment: FmuExperiment {
             start,
             stop,
             tolerance,

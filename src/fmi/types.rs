@@ -4,40 +4,59 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// What a call answers. The numbers are those of `fmi2Status` and `fmi3Status` alike; only FMI 2 knows `Pending`.
+/// The standard an FMU instance belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FmiStandard {
+    /// FMI 2.0
+    Two,
+    /// FMI 3.0
+    Three,
+}
+
+impl FmiStandard {
+    /// The version as the model description has it.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Two => "2.0",
+            Self::Three => "3.0",
+        }
+    }
+}
+
+/// Status of a call: `fmi2Status` and `fmi3Status` have the same numbers; only FMI 2 has `Pending`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum FmiStatus {
     /// Done.
     Ok = 0,
-    /// Done, with a remark in the log.
+    /// Done, with a warning in the log.
     Warning = 1,
-    /// A step went only part of the way, or a question has no answer.
+    /// A step ended before its communication point, or a question has no answer.
     Discard = 2,
-    /// Not done; nothing was changed unless the log says so.
+    /// Failed; nothing was changed unless the log says so.
     Error = 3,
-    /// No instance can be used any more. Never answered by this library.
+    /// No instance can be used any more. Never returned by this library.
     Fatal = 4,
-    /// FMI 2: a step is under way. Never answered by this library.
+    /// FMI 2: a step is running. Never returned by this library.
     Pending = 5,
 }
 
-/// A truth value of FMI 2.
+/// Boolean of FMI 2.
 pub type fmi2Boolean = c_int;
-/// A byte of FMI 2.
+/// Byte of FMI 2.
 pub type fmi2Byte = c_char;
 
-/// Logger of FMI 2: variadic, so what is written by us is always behind "%s".
+/// Logger of FMI 2. Variadic: the message is always passed as the argument of "%s".
 pub type fmi2CallbackLogger = unsafe extern "C" fn(
     environment: *mut c_void,
     name: *const c_char,
-    status: Status,
+    status: FmiStatus,
     category: *const c_char,
     message: *const c_char,
     ...
 );
 
-/// What an importer of FMI 2 offers. Members may be NULL; memory functions are not used.
+/// Callbacks of an FMI 2 importer. Members may be NULL.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fmi2CallbackFunctions {
@@ -47,9 +66,9 @@ pub struct fmi2CallbackFunctions {
     pub allocate_memory: Option<unsafe extern "C" fn(usize, usize) -> *mut c_void>,
     /// Not used.
     pub free_memory: Option<unsafe extern "C" fn(*mut c_void)>,
-    /// Not used: steps are finished when they return.
-    pub step_finished: Option<unsafe extern "C" fn(*mut c_void, Status)>,
-    /// Handed back to the logger.
+    /// Not used: a step is complete when the call returns.
+    pub step_finished: Option<unsafe extern "C" fn(*mut c_void, FmiStatus)>,
+    /// Passed to the logger.
     pub component_environment: *mut c_void,
 }
 
@@ -68,12 +87,12 @@ pub const FMI2_TERMINATED: c_int = 3;
 /// Logger of FMI 3.
 pub type fmi3LogMessageCallback = unsafe extern "C" fn(
     environment: *mut c_void,
-    status: Status,
+    status: FmiStatus,
     category: *const c_char,
     message: *const c_char,
 );
 
-/// Called by a step of FMI 3 after each of its substeps.
+/// Intermediate update of FMI 3, called after each substep.
 pub type fmi3IntermediateUpdateCallback = unsafe extern "C" fn(
     environment: *mut c_void,
     intermediate_update_time: f64,
@@ -85,10 +104,10 @@ pub type fmi3IntermediateUpdateCallback = unsafe extern "C" fn(
     early_return_time: *mut f64,
 );
 
-/// `fmi3ClockUpdateCallback`; this library has no clocks.
+/// `fmi3ClockUpdateCallback`; not used, an FMU of this library has no clocks.
 pub type fmi3ClockUpdateCallback = unsafe extern "C" fn(environment: *mut c_void);
-/// `fmi3LockPreemptionCallback` and its counterpart; for Scheduled Execution only.
+/// `fmi3LockPreemptionCallback` and `fmi3UnlockPreemptionCallback`; for Scheduled Execution only.
 pub type fmi3PreemptionCallback = unsafe extern "C" fn();
 
-/// `fmi3Dependent` of `fmi3DependencyKind`: nothing is promised about the form.
+/// `fmi3Dependent` of `fmi3DependencyKind`: of unspecified form.
 pub const FMI3_DEPENDENT: c_int = 5;

@@ -21,7 +21,7 @@ impl Function {
     pub fn new(curve: &Curve) -> Self {
         match curve {
             Curve::Polynomial(c) => Self::Polynomial(c.clone()),
-            Curve::Table(points) => Self::Spline(Spline::new(points, Ends::Natural)),
+            Curve::Table(points) => Self::Spline(Spline::new(points, SplineEnds::Natural)),
             Curve::Pieces(pieces) => Self::Pieces(
                 (pieces.iter())
                     .map(|piece| (piece.below, piece.polynomial.clone()))
@@ -61,7 +61,7 @@ pub fn polynomial(c: &[f64], x: f64) -> Jet {
 
 /// What a spline does at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub enum SplineEnds {
     /// y'' = 0, straight beyond.
     Natural,
     /// y' = 0, constant beyond.
@@ -77,12 +77,12 @@ pub struct Spline {
     y: Vec<f64>,
     /// y'' at the points.
     curvature: Vec<f64>,
-    ends: Ends,
+    ends: SplineEnds,
 }
 
 impl Spline {
     /// Through points with rising x: at least two (periodic: three).
-    pub fn new(points: &[[f64; 2]], ends: Ends) -> Self {
+    pub fn new(points: &[[f64; 2]], ends: SplineEnds) -> Self {
         let x: Vec<f64> = points.iter().map(|p| p[0]).collect();
         let y: Vec<f64> = points.iter().map(|p| p[1]).collect();
         let curvature = curvature(&x, &y, ends);
@@ -98,7 +98,7 @@ impl Spline {
     pub fn at(&self, x: f64) -> Jet {
         let last = self.x.len() - 1;
         let (begin, end) = (self.x[0], self.x[last]);
-        let x = if self.ends == Ends::Periodic {
+        let x = if self.ends == SplineEnds::Periodic {
             begin + (x - begin).rem_euclid(end - begin)
         } else {
             x
@@ -132,12 +132,16 @@ impl Spline {
 
 /// The second derivatives m at the points from the continuity of y':
 /// h₀ m₀ + 2 (h₀ + h₁) m₁ + h₁ m₂ = 6 (slope₁ − slope₀).
-fn curvature(x: &[f64], y: &[f64], ends: Ends) -> Vec<f64> {
+fn curvature(x: &[f64], y: &[f64], ends: SplineEnds) -> Vec<f64> {
     let n = x.len();
     let h = |k: usize| x[k + 1] - x[k];
     let slope = |k: usize| (y[k + 1] - y[k]) / h(k);
     // Rows (below, diagonal, above, right), with the last point of a periodic table left out: it is the first.
-    let unknowns = if ends == Ends::Periodic { n - 1 } else { n };
+    let unknowns = if ends == SplineEnds::Periodic {
+        n - 1
+    } else {
+        n
+    };
     let mut rows = vec![[0.0, 1.0, 0.0, 0.0]; unknowns];
     for k in 1..n - 1 {
         rows[k] = [
@@ -148,22 +152,22 @@ fn curvature(x: &[f64], y: &[f64], ends: Ends) -> Vec<f64> {
         ];
     }
     match ends {
-        Ends::Natural => {}
-        Ends::Held => {
+        SplineEnds::Natural => {}
+        SplineEnds::Held => {
             rows[0] = [0.0, 2.0 * h(0), h(0), 6.0 * slope(0)];
             rows[n - 1] = [h(n - 2), 2.0 * h(n - 2), 0.0, -6.0 * slope(n - 2)];
         }
-        Ends::Periodic => {
+        SplineEnds::Periodic => {
             let (before, after) = (h(n - 2), h(0));
             let right = 6.0 * (slope(0) - slope(n - 2));
             rows[0] = [before, 2.0 * (before + after), after, right];
         }
     }
     let mut m = match ends {
-        Ends::Periodic => cyclic(&rows),
+        SplineEnds::Periodic => cyclic(&rows),
         _ => tridiagonal(&rows),
     };
-    if ends == Ends::Periodic {
+    if ends == SplineEnds::Periodic {
         m.push(m[0]);
     }
     m
@@ -242,12 +246,12 @@ mod tests {
     fn splines_pass_their_points_are_twice_continuous_and_converge_with_order_four() {
         for (ends, length, f) in [
             (
-                Ends::Natural,
+                SplineEnds::Natural,
                 std::f64::consts::PI,
                 f64::sin as fn(f64) -> f64,
             ),
-            (Ends::Held, std::f64::consts::PI, f64::cos),
-            (Ends::Periodic, std::f64::consts::TAU, f64::sin),
+            (SplineEnds::Held, std::f64::consts::PI, f64::cos),
+            (SplineEnds::Periodic, std::f64::consts::TAU, f64::sin),
         ] {
             let mut errors = Vec::new();
             for n in [20, 40, 80] {
@@ -279,13 +283,13 @@ mod tests {
     #[test]
     fn beyond_its_ends_a_spline_goes_on_straight_is_held_or_repeats() {
         let points = [[0.0, 1.0], [1.0, 3.0], [2.5, 2.0], [3.0, 1.0]];
-        let natural = Spline::new(&points, Ends::Natural);
+        let natural = Spline::new(&points, SplineEnds::Natural);
         let end = natural.at(3.0);
         assert!((natural.at(4.0)[0] - (end[0] + end[1])).abs() < 1e-14 && end[2].abs() < 1e-14);
-        let held = Spline::new(&points, Ends::Held);
+        let held = Spline::new(&points, SplineEnds::Held);
         assert_eq!(held.at(-7.0)[0], 1.0);
         assert!(held.at(3.0)[1].abs() < 1e-14 && held.at(9.0)[1].abs() < 1e-14);
-        let periodic = Spline::new(&points, Ends::Periodic);
+        let periodic = Spline::new(&points, SplineEnds::Periodic);
         for x in [0.3, 1.7, 2.9] {
             for k in 0..3 {
                 assert!((periodic.at(x)[k] - periodic.at(x - 6.0)[k]).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! The step size: verdict on an attempt, next proposal, and how steps are laid to land on a communication point.
+//! The step-size controller: error test, size of the next step, and how steps land on a communication point.
 //!
 //! ```text
 //!   standard   h ← h clamp(0.8 e^(−1/k), 0.3, 2)      k = 3, 4 for the estimate `seed`, 2 per unit step
@@ -8,71 +8,95 @@
 //!
 //! with e the estimated error over the tolerance.
 
-use crate::model::{Controller, Estimate, IntegratorName, Solver};
+use super::method::step_size_law;
+use crate::model::{ControllerName, EstimateName, SolverSettings};
 
-/// theory: section 6 of the first paper's notes; an elementary controller with 0.8 rejects no more than a PI one.
+/// Safety factor. theory: section 6 of the first paper's notes; with 0.8 an elementary controller rejects no more than a PI
+/// controller.
 const SAFETY: f64 = 0.8;
 /// Smallest and largest ratio of successive steps.
 const RATIO: (f64, f64) = (0.3, 2.0);
-/// The first step may grow faster: its size was only a guess.
+/// Largest ratio after the first step, whose size is a guess.
 const FIRST_RATIO: f64 = 10.0;
-/// Ratios after a rejection.
+/// Smallest and largest ratio after a failed error test.
 const REJECTED_RATIO: (f64, f64) = (0.2, 0.9);
-/// theory: section 3 of the notes; (12) as printed without a safety factor accepts and rejects in turns.
-const VSA23_SAFETY: f64 = 0.9;
-const VSA23_RATIO: (f64, f64) = (0.1, 2.0);
-/// Newton did not converge: far shorter.
-pub const NEWTON_RATIO: f64 = 0.25;
-/// Part of a fixed step that is not cut any more on the way to an event.
-pub const CUT: f64 = 1.0 / 256.0;
-/// A step may be stretched by this much to land.
+/// Ratio after a failed trial step: Newton's iteration needs a much shorter one.
+pub const FAILURE_RATIO: f64 = 0.25;
+/// Smallest part of a fixed step that is tried on the way to an event.
+pub const SMALLEST_FIXED_PART: f64 = 1.0 / 256.0;
+/// Ratio by which a step may be stretched to land.
 const STRETCH: f64 = 1.1;
-/// A fixed step may differ by rounding to land.
+/// The same for a fixed step: rounding only.
 const FIXED_STRETCH: f64 = 1.0 + 1e-6;
 
-/// The rule with its settings.
+/// The constants of a method in the standard law h ← h clamp(safety · e^(−exponent), smallest, largest).
+#[derive(Clone, Copy, Debug)]
+pub struct StepSizeLaw {
+    /// Factor by which the step stays below the one whose error would be the tolerance.
+    pub safety: f64,
+    /// 1/k for an error of order h^k.
+    pub exponent: f64,
+    /// Smallest ratio of successive accepted steps.
+    pub smallest: f64,
+    /// Largest one. None: 2, after the first step 10, after a failed trial 1.
+    pub largest: Option<f64>,
+    /// Smallest ratio after a failed error test.
+    pub smallest_rejected: f64,
+}
+
+impl StepSizeLaw {
+    /// The law of HHT.
+    pub fn hht(settings: &SolverSettings) -> Self {
+        Self {
+            safety: SAFETY,
+            exponent: match (settings.per_unit_step, settings.estimate) {
+                (true, _) => 1.0 / 2.0,
+                (false, EstimateName::Calibrated) => 1.0 / 3.0,
+                (false, EstimateName::Seed) => 1.0 / 4.0,
+            },
+            smallest: RATIO.0,
+            largest: None,
+            smallest_rejected: REJECTED_RATIO.0,
+        }
+    }
+}
+
+/// The controller with its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct StepControl {
-    rule: Controller,
-    vsa23: bool,
-    exponent: f64,
+    rule: ControllerName,
+    law: StepSizeLaw,
     max_step: f64,
     min_step: f64,
     fixed: Option<f64>,
 }
 
-/// A step as planned: its size, and whether it was cut short to land (then it teaches nothing about growth).
+/// A planned step. One that was cut short to land does not limit the growth of the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct StepPlan {
     /// s
     pub h: f64,
-    /// Ends exactly on the landing point.
+    /// Ends exactly on the communication point.
     pub lands: bool,
     /// Shorter than the proposal.
     pub cut: bool,
 }
 
 impl StepControl {
-    /// From checked settings.
-    pub fn new(settings: &Solver) -> Self {
-        let exponent = match (settings.per_unit_step, settings.estimate) {
-            (true, _) => 1.0 / 2.0,
-            (false, Estimate::Calibrated) => 1.0 / 3.0,
-            (false, Estimate::Seed) => 1.0 / 4.0,
-        };
+    /// From validated settings.
+    pub fn new(settings: &SolverSettings) -> Self {
         Self {
             rule: settings.controller,
-            vsa23: settings.integrator == IntegratorName::Vsa23,
-            exponent,
+            law: step_size_law(settings),
             max_step: settings.max_step.unwrap_or(f64::INFINITY),
             min_step: settings.min_step.unwrap_or(0.0),
             fixed: settings.step,
         }
     }
 
-    /// 1/k: the step grows with this power of the error.
+    /// 1/k for an error of order h^k.
     pub fn exponent(&self) -> f64 {
-        self.exponent
+        self.law.exponent
     }
 
     /// The fixed step, if there is one.
@@ -80,42 +104,57 @@ impl StepControl {
         self.fixed
     }
 
-    /// A first step within the limits.
+    /// The error test: `e` over the tolerance is at most one. Fixed steps always pass.
+    pub fn accepts(&self, e: f64) -> bool {
+        e <= 1.0 || self.fixed.is_some()
+    }
+
+    /// h within the limits of the settings.
     pub fn limit(&self, h: f64) -> f64 {
         h.min(self.max_step).max(self.min_step)
     }
 
-    /// Below this the step cannot be told from rounding of the time, or from what the user allows.
+    /// Smallest step at time `t`: a shorter one is rounding of the time, or below the limit of the settings.
     pub fn smallest(&self, t: f64) -> f64 {
         (64.0 * f64::EPSILON * t.abs())
             .max(self.min_step)
             .max(1e-15)
     }
 
-    /// Stretch rule: a remainder up to 1.1 h is one step, up to 2 h two equal ones.
-    pub fn plan(&self, proposal: f64, remaining: f64) -> Plan {
+    /// Smallest step that is retried after a failed trial. A fixed step may be cut only on the way to an event: the force law
+    /// of its start may have no solution beyond the event.
+    pub fn smallest_retried(&self, has_events: bool) -> f64 {
+        match self.fixed {
+            Some(h) if has_events => SMALLEST_FIXED_PART * h,
+            Some(_) => f64::INFINITY,
+            None => 0.0,
+        }
+    }
+
+    /// The next step. Stretch rule: a remainder up to 1.1 h is one step, up to 2 h two equal ones.
+    pub fn plan(&self, proposal: f64, remaining: f64) -> StepPlan {
         if let Some(h) = self.fixed {
             let lands = remaining <= h * FIXED_STRETCH;
-            return Plan {
+            return StepPlan {
                 h: if lands { remaining } else { h },
                 lands,
                 cut: false,
             };
         }
         if remaining <= STRETCH * proposal {
-            Plan {
+            StepPlan {
                 h: remaining,
                 lands: true,
                 cut: remaining < proposal,
             }
         } else if remaining < 2.0 * proposal {
-            Plan {
+            StepPlan {
                 h: 0.5 * remaining,
                 lands: false,
                 cut: true,
             }
         } else {
-            Plan {
+            StepPlan {
                 h: proposal,
                 lands: false,
                 cut: false,
@@ -123,12 +162,11 @@ impl StepControl {
         }
     }
 
-    /// Step size at which the estimate would have been the tolerance, with safety.
+    /// Step size at which the estimated error would be the tolerance, times the safety factor.
     fn wanted(&self, h: f64, e: f64) -> f64 {
         match self.rule {
-            Controller::Standard if self.vsa23 => h * VSA23_SAFETY * e.powf(-0.5),
-            Controller::Standard => h * SAFETY * e.powf(-self.exponent),
-            Controller::Seed => h * e.powf(-0.5),
+            ControllerName::Standard => h * self.law.safety * e.powf(-self.law.exponent),
+            ControllerName::Seed => h * e.powf(-0.5),
         }
     }
 
@@ -144,36 +182,36 @@ impl StepControl {
     }
 
     /// Proposal after an accepted step of size `plan.h` with error `e` (over the tolerance), growing at most by `growth`.
-    pub fn after_accepted(&self, plan: Plan, proposal: f64, e: f64, growth: f64) -> f64 {
+    pub fn after_accepted(&self, plan: StepPlan, proposal: f64, e: f64, growth: f64) -> f64 {
         if let Some(h) = self.fixed {
             return h;
         }
         let wanted = self.wanted(plan.h, e.max(1e-30));
         let next = if plan.cut {
-            // The proposal survives the cut unless the short step itself asks for less. It may still grow like after any
-            // other step: or a proposal just too short for the interval would be halved for ever.
+            // The proposal is kept unless the short step itself asks for less. It may still grow as after any other step:
+            // otherwise a proposal just too short for the interval would always be halved.
             wanted.min(proposal.max(growth * plan.h))
-        } else if self.rule == Controller::Seed {
+        } else if self.rule == ControllerName::Seed {
             wanted.min(FIRST_RATIO * plan.h)
-        } else if self.vsa23 {
-            wanted.clamp(VSA23_RATIO.0 * plan.h, VSA23_RATIO.1 * plan.h)
         } else {
-            wanted.clamp(RATIO.0 * plan.h, growth * plan.h)
+            let largest = self.law.largest.unwrap_or(growth);
+            wanted.clamp(self.law.smallest * plan.h, largest * plan.h)
         };
         self.limit(next)
     }
 
-    /// Next attempt after one that the estimate refused.
+    /// Step size of the next trial after a failed error test.
     pub fn after_rejected(&self, h: f64, e: f64) -> f64 {
+        // NaN and infinity are treated like a failed iteration.
+        if !e.is_finite() {
+            return h * FAILURE_RATIO;
+        }
         match self.rule {
-            Controller::Standard if self.vsa23 => self
+            ControllerName::Standard => self
                 .wanted(h, e)
-                .clamp(VSA23_RATIO.0 * h, REJECTED_RATIO.1 * h),
-            Controller::Standard => self
-                .wanted(h, e)
-                .clamp(REJECTED_RATIO.0 * h, REJECTED_RATIO.1 * h),
-            // (12) as printed; far below one only the first digit of e is to be trusted.
-            Controller::Seed => self.wanted(h, e).clamp(0.1 * h, 0.999 * h),
+                .clamp(self.law.smallest_rejected * h, REJECTED_RATIO.1 * h),
+            // (12) as printed; for a large error only the order of magnitude of e is reliable.
+            ControllerName::Seed => self.wanted(h, e).clamp(0.1 * h, 0.999 * h),
         }
     }
 }
@@ -183,7 +221,7 @@ mod tests {
     use super::*;
 
     fn control() -> StepControl {
-        StepControl::new(&Solver::default())
+        StepControl::new(&SolverSettings::default())
     }
 
     #[test]
@@ -191,7 +229,7 @@ mod tests {
         let c = control();
         assert_eq!(
             c.plan(1.0, 1.05),
-            Plan {
+            StepPlan {
                 h: 1.05,
                 lands: true,
                 cut: false
@@ -199,7 +237,7 @@ mod tests {
         );
         assert_eq!(
             c.plan(1.0, 0.4),
-            Plan {
+            StepPlan {
                 h: 0.4,
                 lands: true,
                 cut: true
@@ -207,7 +245,7 @@ mod tests {
         );
         assert_eq!(
             c.plan(1.0, 1.5),
-            Plan {
+            StepPlan {
                 h: 0.75,
                 lands: false,
                 cut: true
@@ -215,7 +253,7 @@ mod tests {
         );
         assert_eq!(
             c.plan(1.0, 5.0),
-            Plan {
+            StepPlan {
                 h: 1.0,
                 lands: false,
                 cut: false
@@ -226,7 +264,7 @@ mod tests {
     #[test]
     fn a_cut_step_does_not_shorten_the_proposal_unless_it_was_inaccurate() {
         let c = control();
-        let plan = Plan {
+        let plan = StepPlan {
             h: 0.1,
             lands: true,
             cut: true,
@@ -251,7 +289,7 @@ mod tests {
     #[test]
     fn an_error_at_the_tolerance_shortens_by_the_safety_factor() {
         let c = control();
-        let plan = Plan {
+        let plan = StepPlan {
             h: 1.0,
             lands: false,
             cut: false,
@@ -264,9 +302,9 @@ mod tests {
 
     #[test]
     fn a_fixed_step_never_changes_except_by_rounding_to_land() {
-        let c = StepControl::new(&Solver {
+        let c = StepControl::new(&SolverSettings {
             step: Some(0.01),
-            ..Solver::default()
+            ..SolverSettings::default()
         });
         assert_eq!(c.plan(0.01, 1.0).h, 0.01);
         assert!(c.plan(0.01, 0.01 * (1.0 + 1e-9)).lands);

@@ -6,45 +6,77 @@
 //!   q₁ ← q₁ ∘ Dq, closed;   v₁ ← vc, projected;   q̈₁, λ₁, j₁ from the equations
 //! ```
 //!
-//! What the passes move is the error of the HHT step, and the step size is controlled by it: e² = ‖Dq‖² + ‖Dv‖²/ω² with ω
-//! the frequency at which the motion changes. (h ‖Dv‖ would do for HHT itself; but where ‖Dq‖ vanishes, at the turning
-//! points of a swing, it lets the step grow until the few corrected steps there are the whole error of the run. For the
-//! same reason a step beyond that of an oscillation of the same size grows no faster than the motion changes, by e in the
-//! time 1/ω.) The passes contract like (h ω)²/2; where they do not (κ > 0.2) the system is stiff at this step and the HHT
-//! result is kept.
+//! The corrections of both passes are the error of the HHT step, and the step size is controlled by it: e² = ‖Dq‖² + ‖Dv‖²/ω²
+//! with ω the frequency of the motion. (h ‖Dv‖ would suffice for HHT itself. But where ‖Dq‖ vanishes, at the turning points of
+//! an oscillation, the step would grow until the few corrected steps there dominate the error of the run. For the same
+//! reason a step longer than that of an oscillation of the same amplitude grows by at most the factor e in the time 1/ω.)
+//! The passes contract like (h ω)²/2. If they do not (κ > 0.2), the system is stiff at this step size and the HHT result is
+//! kept.
 
-use super::balance::{EXACT, EXACT_JERK, Known};
-use super::core::{Core, Culprit, Problem, Refusal, Trial};
+use super::accelerations::InitialGuess;
+use super::closure::{ClosureMatrix, ClosureOptions};
+use super::hht_step::set_history;
+use super::newton::largest;
 use super::state::{State, Statistics};
-use super::step::{LEFT_OPEN, OPEN, remember};
+use super::tolerances::{
+    ACCELERATION_RESIDUAL, JERK_RESIDUAL, OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE,
+    STEP_PROJECTION, TANGENT_PROJECTION,
+};
+use super::trial::{Culprit, StepFailure, Trial};
+use super::workspace::{PhasePoint, Problem, Workspace};
+use crate::constraint::minimum_norm::CorrectionTarget;
+use crate::formulation::system::Dimensions;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
-/// Corrections below this (in the error norm) are rounding and say nothing about stiffness.
-const ROUNDING: f64 = 1e-13;
-/// Rest of the projections of the corrections, relative: what they bring is put onto the constraints afterwards.
-const TANGENT: f64 = 1e-3;
-/// Corrections below this part of what was projected may be the rest of the projection, which does not contract: where constraints
-/// and drives leave nothing free they say nothing about stiffness.
-const LEFT_OVER: f64 = 2.0 * TANGENT;
-/// Unknowns above which a pass begins with what the one before has found and leaves what the next one finds. Small systems are solved
-/// exactly in every pass: where steps end close to a singular position the rest would show.
+/// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
+const CORRECTION_ROUNDING: f64 = 1e-13;
+/// Corrections below this part of the unprojected ones may be the residual of the projection, which does not contract. They are
+/// no sign of stiffness, for example where constraints and drives leave no degree of freedom.
+const PROJECTION_LEFTOVER: f64 = 2.0 * TANGENT_PROJECTION;
+/// Unknowns above which a pass starts from the accelerations of the pass before, and solves them only as far as the next pass
+/// needs them. Small systems are solved exactly in every pass, which matters near singular positions.
 const LONG: usize = 1000;
-/// Largest residual of accelerations between the passes, relative.
-const IN_BETWEEN: f64 = 1e-7;
-/// Rest of the projection of the velocity, relative.
-const PROJECTED: f64 = 1e-6;
-/// Closure aimed at, relative to the scale of the row.
-const CLOSURE: f64 = 2e-14;
-/// Position corrections after each pass, at most: two at the tolerances of a mechanism, more after a very long step.
-const CLOSINGS: usize = 10;
+/// Largest relative residual of accelerations between the passes.
+const BETWEEN_PASSES: f64 = 1e-7;
+/// Closes the position after each pass, in the metric of M. Two corrections suffice at the tolerances of a mechanism, a very
+/// long step needs more.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: STEP_CLOSURE,
+    redundant_target: Some(REDUNDANT_RESIDUAL),
+    give_up_above: OPEN_AFTER_STEP,
+    stall_ratio: 0.5,
+    patience: 0,
+    limit: 10,
+    matrix: ClosureMatrix::Mass,
+};
 
-/// What one pass has moved: ‖Dq‖, ‖Dv‖.
+/// Vectors of the corrector and of the error estimate.
+pub(super) struct ErrorVectors {
+    /// Correction of the velocity or of the position, or error of the position.
+    pub error: Vec<f64>,
+    pub velocity_error: Vec<f64>,
+    /// The part of an error that its projection removes, up to its sign.
+    pub removed: Vec<f64>,
+}
+
+impl ErrorVectors {
+    pub fn new(size: &Dimensions) -> Self {
+        let nv = || vec![0.0; size.nv];
+        Self {
+            error: nv(),
+            velocity_error: nv(),
+            removed: nv(),
+        }
+    }
+}
+
+/// Norms of the corrections of one pass: ‖Dq‖, ‖Dv‖.
 struct Pass {
     dq: f64,
     dv: f64,
-    /// ‖Dq‖ + h ‖Dv‖ before they were projected.
-    raw: f64,
+    /// ‖Dq‖ + h ‖Dv‖ before the projections.
+    unprojected: f64,
     /// ‖Dq − P Dq‖ where constraints move.
     hidden: f64,
 }
@@ -52,14 +84,14 @@ struct Pass {
 /// Outcome of the corrector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Correction {
-    /// The trial is corrected; the error of the HHT step it came from, and what moving constraints hid of it.
+    /// The trial is corrected. The error of the HHT step, and the part of it that moving constraints hide.
     Kept { error: f64, hidden: f64 },
-    /// The passes do not contract: the trial must be put back to plain HHT.
+    /// The passes do not contract: the trial must be reset to the HHT result.
     Stiff,
 }
 
-impl Core {
-    /// Corrects the trial; `plain` holds a copy of it and learns the jerk. `mass` is factorised here, at the HHT point.
+impl Workspace {
+    /// Corrects the trial. `plain` is a copy of the HHT result, and gets its jerk. Factorises the mass matrix at the HHT result.
     pub fn correct(
         &mut self,
         p: &Problem,
@@ -67,9 +99,9 @@ impl Core {
         y: &mut Trial,
         plain: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<Correction, Refusal> {
+    ) -> Result<Correction, StepFailure> {
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
-        // Of the equations at (q₁, v₁): the stage's own accelerations carry an O(h²) error of the index-3 form.
+        // From the equations at (q₁, v₁): the accelerations of the HHT step have an O(h²) error of the index-3 form.
         let Trial {
             t,
             q,
@@ -78,37 +110,29 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        let exact = [EXACT, EXACT_JERK];
-        let (rough, from): (_, fn(f64) -> Known) = match self.size.nv + self.size.nc > LONG {
-            true => (self.in_between(), Known::Nearly),
-            false => (exact, Known::Nothing),
+        let exact = [ACCELERATION_RESIDUAL, JERK_RESIDUAL];
+        let (rough, from): (_, fn(f64) -> InitialGuess) = match self.size.nv + self.size.nc > LONG {
+            true => (self.between_passes(), InitialGuess::Nearby),
+            false => (exact, InitialGuess::Nothing),
         };
-        self.accelerations_from(
-            p,
-            *t,
-            (q, v),
-            Known::Nothing(rough[0]),
-            (acc, lambda),
-            stats,
-        )?;
-        self.end_jerk(p, y, Known::Nothing(rough[1]), stats)?;
+        let guess = InitialGuess::Nothing(rough[0]);
+        self.accelerations_from(p, PhasePoint { t: *t, q, v }, guess, acc, lambda, stats)?;
+        self.end_jerk(p, y, InitialGuess::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
         let first = self.pass(p, s, y, rough.map(from), stats)?;
         let second = self.pass(p, s, y, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
-        let unknown = (ROUNDING * p.system.magnitude(&y.q)).max(LEFT_OVER * second.raw);
+        let unknown = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
+            .max(PROJECTION_LEFTOVER * second.unprojected);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
             return Ok(Correction::Stiff);
         }
-        let alpha = self.method.alpha;
-        for i in 0..y.a.len() {
-            y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
-        }
-        remember(s, y);
-        let (omega, typical) = self.time_scale(p, s, y);
+        self.set_algorithmic_acceleration(s, y);
+        set_history(s, y);
+        let (omega, typical) = self.frequency_and_step(p, s, y);
         y.growth = (typical / y.h).max((y.h * omega).exp());
-        // What both passes moved together is the error of the HHT step.
+        // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
         Ok(Correction::Kept {
             error: dq.hypot(dv / omega),
@@ -116,22 +140,22 @@ impl Core {
         })
     }
 
-    /// Residuals of accelerations and jerks that only the next pass looks at: what it takes over of them, h/2 and h²/12 times as
-    /// much, is far below the tolerance.
-    fn in_between(&self) -> [f64; 2] {
-        let tol = (1e-4 * self.settings.tolerance).clamp(EXACT, IN_BETWEEN);
-        [tol, (10.0 * tol).max(EXACT_JERK)]
+    /// Residuals of accelerations and jerks that only the next pass uses. It multiplies them by h/2 and h²/12, far below the
+    /// tolerance.
+    fn between_passes(&self) -> [f64; 2] {
+        let tol = (1e-4 * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES);
+        [tol, (10.0 * tol).max(JERK_RESIDUAL)]
     }
 
-    /// The frequency ω at which the motion changes, from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step,
-    /// and the step that an oscillation of this frequency and size would take:
+    /// Frequency ω of the motion from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step, and the step size of an
+    /// oscillation of this frequency and amplitude:
     /// ```text
     ///   ω⁴ (‖q̈‖² + ω² ‖v‖²) = ‖j'‖² + ω² ‖j‖²,   A² = ‖v‖²/ω² + ‖q̈‖²/ω⁴,   Cq (h ω)³ A = tolerance
     /// ```
-    /// Both are exact for an oscillation in every phase. ω is not above 1/h.
-    fn time_scale(&mut self, p: &Problem, s: &State, y: &Trial) -> (f64, f64) {
+    /// Both are exact for an oscillation, at any phase. ω is at most 1/h.
+    fn frequency_and_step(&mut self, p: &Problem, s: &State, y: &Trial) -> (f64, f64) {
         let cx = self.inputs.at(p, y.t);
-        let snap = &mut self.scratch.v[0];
+        let snap = &mut self.evaluation.acc;
         for i in 0..snap.len() {
             snap[i] = (y.jerk[i] - s.jerk[i]) / y.h;
         }
@@ -140,7 +164,7 @@ impl Core {
             square(&y.v),
             square(&y.acc),
             square(&y.jerk),
-            square(&self.scratch.v[0]),
+            square(&self.evaluation.acc),
         );
         // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
         let (mut low, mut high) = (1e-12 / (y.h * y.h), 1.0 / (y.h * y.h));
@@ -163,68 +187,45 @@ impl Core {
         )
     }
 
-    /// j₁ and dλ/dt at the end of the trial, from what is known of them.
-    pub fn end_jerk(
-        &mut self,
-        p: &Problem,
-        y: &mut Trial,
-        known: Known,
-        stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
-        let Trial {
-            t,
-            h,
-            q,
-            v,
-            acc,
-            lambda,
-            jerk,
-            lambda_dot,
-            ..
-        } = y;
-        let there = (&**q, &**v, &**acc, &**lambda);
-        self.jerk(p, *t, *h, there, known, jerk, lambda_dot, stats)
-    }
-
-    /// One pass; `known` is what the accelerations and jerks it ends with begin from, and the residuals they leave.
+    /// One pass. `guesses` are those of the accelerations and jerks at its end.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
-        known: [Known; 2],
+        guesses: [InitialGuess; 2],
         stats: &mut Statistics,
-    ) -> Result<Pass, Refusal> {
+    ) -> Result<Pass, StepFailure> {
         let h = y.h;
         let h12 = h * h / 12.0;
-        // Velocity first: with the position first the passes amplify every oscillation.
+        // The velocity first: with the position first the passes amplify every oscillation.
         for i in 0..y.v.len() {
-            self.scratch.v[0][i] =
+            self.errors.error[i] =
                 s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i]) - h12 * (y.jerk[i] - s.jerk[i]) - y.v[i];
         }
-        let raw_v = self.norm_of_first(p, s, y)?;
-        self.onto_tangent();
-        let dv = self.norm_of_first(p, s, y)?;
+        let [unprojected_v, dv] = self.project_error(p, s, y)?;
         for i in 0..y.v.len() {
-            y.v[i] += self.scratch.v[0][i];
+            y.v[i] += self.errors.error[i];
         }
         self.hermite_defect(p, s, y);
-        let raw_q = self.norm_of_first(p, s, y)?;
-        self.onto_tangent();
-        let dq = self.norm_of_first(p, s, y)?;
-        let hidden = self.hidden(p, s, y);
+        let [unprojected_q, dq] = self.project_error(p, s, y)?;
+        let hidden = self.removed_norm(p, s, y);
         p.system
-            .retract(&y.q, &self.scratch.v[0], &mut self.scratch.q);
-        y.q.copy_from_slice(&self.scratch.q);
+            .retract(&y.q, &self.errors.error, &mut self.evaluation.q);
+        y.q.copy_from_slice(&self.evaluation.q);
         if self.size.nc > 0 {
-            self.back_onto_constraints(p, y)?;
+            let closed = self
+                .close_position(p, y.t, &mut y.q, &y.v, &CLOSURE, &mut [])
+                .map_err(|failure| failure.of_step(OPEN_AFTER_STEP))?;
+            y.redundant_residual = closed.redundant_residual;
         }
         {
             let cx = self.inputs.at(p, y.t);
-            self.mass.load_mass(&self.st, p.system, &cx, &y.q, &y.v)?;
+            self.mass_matrix
+                .load_mass(&self.sparsity, p.system, &cx, &y.q, &y.v)?;
         }
         if self.size.nc > 0 {
-            self.fit(p, y.t, &y.q, &mut y.v, PROJECTED);
+            self.project_velocity(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         }
         let Trial {
             t,
@@ -234,21 +235,28 @@ impl Core {
             lambda,
             ..
         } = &mut *y;
-        self.accelerations_from(p, *t, (q, v), known[0], (acc, lambda), stats)?;
-        self.end_jerk(p, y, known[1], stats)?;
+        self.accelerations_from(
+            p,
+            PhasePoint { t: *t, q, v },
+            guesses[0],
+            acc,
+            lambda,
+            stats,
+        )?;
+        self.end_jerk(p, y, guesses[1], stats)?;
         Ok(Pass {
             dq,
             dv,
-            raw: raw_q + h * raw_v,
+            unprojected: unprojected_q + h * unprojected_v,
             hidden,
         })
     }
 
-    /// v[0] := log( q₁⁻¹ ∘ q₀ ∘ ( h/2 (v₀ + v₁) − h²/12 (q̈₁ − q̈₀) + h²/12 [v₀, v₁] ) ): how far the trial's end is from the
-    /// Hermite formula on its ends.
+    /// `errors.error` = log( q₁⁻¹ ∘ q₀ ∘ ( h/2 (v₀ + v₁) − h²/12 (q̈₁ − q̈₀) + h²/12 [v₀, v₁] ) ), the defect of the Hermite
+    /// formula on the ends of the step.
     pub fn hermite_defect(&mut self, p: &Problem, s: &State, y: &Trial) {
         let h12 = y.h * y.h / 12.0;
-        let [w, target, ..] = &mut self.scratch.v;
+        let w = &mut self.evaluation.displacement;
         if self.character.rotations {
             p.system.bracket(&s.v, &y.v, w);
         } else {
@@ -257,84 +265,69 @@ impl Core {
         for i in 0..w.len() {
             w[i] = 0.5 * y.h * (s.v[i] + y.v[i]) - h12 * (y.acc[i] - s.acc[i] - w[i]);
         }
-        p.system.retract(&s.q, w, &mut self.scratch.q);
-        p.system.difference(&y.q, &self.scratch.q, target);
-        w.copy_from_slice(target);
+        p.system.retract(&s.q, w, &mut self.evaluation.q);
+        p.system
+            .difference(&y.q, &self.evaluation.q, &mut self.errors.error);
     }
 
-    /// Norm of v[1], what a projection has just taken away, where constraints move.
-    pub fn hidden(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+    /// Norm of `errors.removed`, the part of an error that its projection has removed; zero unless constraints move.
+    pub fn removed_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         if !self.character.moving_constraints {
             return 0.0;
         }
         let cx = self.inputs.at(p, y.t);
-        p.system.norm(&cx, &y.q, &s.scale, &self.scratch.v[1])
+        p.system.norm(&cx, &y.q, &s.scale, &self.errors.removed)
     }
 
-    /// v[0] := P v[0]
-    fn onto_tangent(&mut self) {
-        if self.size.nc == 0 {
-            return;
+    /// Projects `errors.error` onto the tangent space, e ← P e. Returns its norm before and after.
+    fn project_error(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+    ) -> Result<[f64; 2], StepFailure> {
+        let before = self.error_norm(p, s, y)?;
+        if self.size.nc > 0 {
+            let Self {
+                errors: ErrorVectors { error, removed, .. },
+                projection,
+                mass_matrix,
+                sparsity,
+                counts,
+                ..
+            } = self;
+            let (r, multipliers) = (&mut projection.residual, &mut projection.multipliers);
+            mass_matrix.jacobian_times(sparsity, error, r);
+            for r in r.iter_mut() {
+                *r = -*r;
+            }
+            mass_matrix.minimum_norm_correction_here(
+                sparsity,
+                &CorrectionTarget {
+                    rate: r,
+                    computed_from: &[],
+                    tolerance: TANGENT_PROJECTION,
+                },
+                removed,
+                multipliers,
+                counts,
+            );
+            for i in 0..error.len() {
+                error[i] += removed[i];
+            }
         }
-        let [e, de, ..] = &mut self.scratch.v;
-        let [r, mu, _] = &mut self.scratch.c;
-        self.mass.jacobian_times(&self.st, e, r);
-        for r in r.iter_mut() {
-            *r = -*r;
-        }
-        self.mass
-            .reach_here(&self.st, r, &[], TANGENT, de, mu, &mut self.work);
-        for i in 0..e.len() {
-            e[i] += de[i];
-        }
+        Ok([before, self.error_norm(p, s, y)?])
     }
 
-    /// Norm of v[0]; an infinite or undefined one refuses the step.
-    fn norm_of_first(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, Refusal> {
+    /// Norm of `errors.error`; the step fails if it is not finite.
+    fn error_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
         let cx = self.inputs.at(p, y.t);
-        let e = &self.scratch.v[0];
-        let norm = p.system.norm(&cx, &y.q, &s.scale, e);
+        let error = &self.errors.error;
+        let norm = p.system.norm(&cx, &y.q, &s.scale, error);
         if norm.is_finite() {
             Ok(norm)
         } else {
-            Err(Refusal::NotFinite(Culprit::Coordinate(
-                super::newton::largest(e),
-            )))
+            Err(StepFailure::NotFinite(Culprit::Coordinate(largest(error))))
         }
-    }
-
-    /// q₁ closed by least motion, in the metric of M.
-    fn back_onto_constraints(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
-        let mut before = f64::INFINITY;
-        for closing in 0..=CLOSINGS {
-            let cx = self.inputs.at(p, y.t);
-            p.system.constraint(&cx, &y.q, &mut self.scratch.c[0]);
-            let (open, row) = self.closure(&self.scratch.c[0]);
-            y.opened = self.left_open(&self.scratch.c[0]);
-            let magnitude = p.system.magnitude(&y.q);
-            let closed = open <= CLOSURE * magnitude && y.opened.0 <= LEFT_OPEN * magnitude;
-            let stalled = closing == CLOSINGS || !(open < 0.5 * before);
-            if closed || (stalled && open <= OPEN * magnitude) {
-                return Ok(());
-            }
-            before = open;
-            if stalled {
-                return Err(Refusal::Newton {
-                    iterations: CLOSINGS as u32,
-                    residual: open / OPEN,
-                    culprit: Culprit::Constraint(row),
-                });
-            }
-            let [dq, ..] = &mut self.scratch.v;
-            let [phi, ..] = &mut self.scratch.c;
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            dq.fill(0.0);
-            self.mass.solve(&self.st, dq, phi, &mut self.work);
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
-        }
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The formulas of the Hilber-Hughes-Taylor method in jerk form.
+//! The Hilber-Hughes-Taylor method in jerk form, alone or as predictor of the corrector.
 //!
 //! ```text
 //!   β = (1+α)²/4,   γ = 1/2 + α,   0 ≤ α ≤ 1/3
@@ -8,10 +8,136 @@
 //!   q̈₁ = (a₀ + x − α q̈₀)/(1−α)                          (27): M(q₁) q̈₁ + G₁ᵀλ₁ = f(q₁, v₁, t₁)
 //! ```
 
-/// The method's numbers for one α.
+use super::corrector::Correction;
+use super::error_estimate::max;
+use super::method::Method;
+use super::newton;
+use super::state::{State, Statistics};
+use super::trial::{NearSingular, StepFailure, Trial};
+use super::workspace::{Problem, Workspace};
+use crate::formulation::system::System;
+use crate::model::{Corrector, SolverSettings};
+
+/// Consecutive stiff steps after which the corrector is suspended.
+const STIFF_STEPS: u32 = 3;
+/// Length of its first suspension (steps), doubled each time up to 32-fold.
+const SUSPENSION: u32 = 8;
+
+/// HHT with its corrector and its error estimate, as a method of the step loop.
+pub(super) struct HhtMethod {
+    /// The uncorrected end of the step, in case the corrector fails.
+    uncorrected: Trial,
+    corrector: Corrector,
+    /// The system has dependent coordinates, whose error the estimate does not contain.
+    has_dependent_coordinates: bool,
+}
+
+impl HhtMethod {
+    pub fn new(system: &dyn System, settings: &SolverSettings) -> Self {
+        Self {
+            uncorrected: match settings.corrector {
+                Corrector::Auto => Trial::result(&system.dimensions()),
+                Corrector::Off => Trial::default(),
+            },
+            corrector: settings.corrector,
+            has_dependent_coordinates: system.partitioning().is_some(),
+        }
+    }
+
+    /// The larger one of the estimated `error`, over the tolerance, and the error that constraints hide.
+    fn total_error(
+        &self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+        [error, hidden]: [f64; 2],
+    ) -> Result<f64, StepFailure> {
+        let dependent = match self.has_dependent_coordinates {
+            true => work.dependent_error(p, s, y)?,
+            false => 0.0,
+        };
+        let hidden = work.hidden_over_tolerance(max(hidden, dependent));
+        Ok(max(work.over_tolerance(error, y.h), hidden))
+    }
+}
+
+impl Method for HhtMethod {
+    fn trial_step(
+        &mut self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &State,
+        near_singular: NearSingular,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<f64, StepFailure> {
+        work.hht_step(p, s, near_singular, y, stats)?;
+        if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_rest == 0 {
+            self.uncorrected.copy_point(y);
+            match work.correct(p, s, y, &mut self.uncorrected, stats) {
+                Ok(Correction::Kept { error, hidden }) => {
+                    (y.corrected, y.jerk_known) = (true, true);
+                    return self.total_error(work, p, s, y, [error, hidden]);
+                }
+                Err(failure) if failure.is_fatal() => return Err(failure),
+                Ok(Correction::Stiff) | Err(_) => {
+                    y.copy_point(&self.uncorrected);
+                    work.reload_jacobian(p, y);
+                }
+            }
+        }
+        work.complete_hht_step(p, s, y)?;
+        let error = work.hht_error(p, s, y);
+        let hidden = work.hidden_error(p, s, y);
+        self.total_error(work, p, s, y, [error, hidden])
+    }
+
+    fn worst_coordinate(&self, y: &Trial) -> usize {
+        newton::largest(&y.delta)
+    }
+
+    fn avoids_singularities(&self) -> bool {
+        true
+    }
+
+    fn updates_redundancy(&self) -> bool {
+        true
+    }
+
+    /// The jerk at the end, if the corrector may need it in the next step.
+    fn complete_accepted(
+        &mut self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) {
+        if self.corrector == Corrector::Auto && !y.jerk_known && s.corrector_rest <= 1 {
+            work.jerk_at_end(p, y, stats);
+        }
+    }
+
+    /// Suspends the corrector after steps that it could not correct.
+    fn note_accepted(&self, s: &mut State, y: &Trial) {
+        if s.corrector_rest > 0 {
+            s.corrector_rest -= 1;
+        } else if y.corrected {
+            s.corrector_strikes = 0;
+        } else if self.corrector == Corrector::Auto {
+            s.corrector_strikes += 1;
+            if s.corrector_strikes >= STIFF_STEPS {
+                s.corrector_rest = SUSPENSION << (s.corrector_strikes - STIFF_STEPS).min(5);
+            }
+        }
+    }
+}
+
+/// The coefficients for one α.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hht {
-    /// Dissipation, 0 .. 1/3.
+    /// Numerical dissipation, 0 .. 1/3.
     pub alpha: f64,
     /// (1+α)²/4
     pub beta: f64,
@@ -24,7 +150,7 @@ pub struct Hht {
 }
 
 impl Hht {
-    /// The method for a dissipation α.
+    /// The coefficients for a dissipation α.
     pub fn new(alpha: f64) -> Self {
         Self {
             alpha,
@@ -35,8 +161,8 @@ impl Hht {
         }
     }
 
-    /// Moves the algorithmic acceleration from t − α h₀ to t − α h, so that the method keeps order 2 when h changes:
-    /// `ã = a + α (h₀ − h) δ₀`.
+    /// Shifts the algorithmic acceleration from t − α h₀ to t − α h, `ã = a + α (h₀ − h) δ₀`, so that the method keeps order 2
+    /// when h changes.
     pub fn shift(&self, a: &[f64], delta: &[f64], h0: f64, h: f64, out: &mut [f64]) {
         let c = self.alpha * (h0 - h);
         for i in 0..a.len() {

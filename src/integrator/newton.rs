@@ -11,11 +11,15 @@
 //! predicted point serves the whole step; the measured contraction of earlier steps saves the iteration that would only
 //! confirm (`State::rate`).
 
-use super::core::{Core, Culprit, Problem, Refusal, Trial, first_not_finite};
-use super::singular::near;
+use super::singularity::is_near_singular;
 use super::state::{State, Statistics};
-use crate::constraint::projection::Work;
-use crate::formulation::Weights;
+use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
+use super::trial::NearSingular;
+use super::workspace::{
+    Culprit, EvaluationVectors, Problem, StepFailure, Trial, Workspace, first_not_finite,
+};
+use crate::constraint::saddle_point::LinearAlgebraCounts;
+use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
 
 /// Iterations before an attempt is given up.
 const LIMIT: u32 = 12;
@@ -32,23 +36,39 @@ const POOR_RATE: f64 = 0.3;
 const PATIENCE: u32 = 4;
 /// Below this pivot of the scaled constraints the position is nearly singular: every iteration gets its own factorisation.
 const SINGULAR_PIVOT: f64 = 1e-3;
-/// Updates of the multipliers in one iteration: one, unless the penalty is small or the position nearly singular.
-pub(super) const UPDATES: usize = 30;
 /// Displacements below this (relative to the size of the mechanism) are rounding.
-const ROUNDING: f64 = 4e-15;
+const DISPLACEMENT_ROUNDING: f64 = 4e-15;
 
-impl Core {
+/// Vectors of Newton's iteration.
+pub(super) struct NewtonWorkspace {
+    /// The predicted λ₁, reference of the proximal term.
+    lambda_ref: Vec<f64>,
+    /// Φ at the trial point, then the increment of λ.
+    phi: Vec<f64>,
+}
+
+impl NewtonWorkspace {
+    pub fn new(size: &Dimensions) -> Self {
+        Self {
+            lambda_ref: vec![0.0; size.nc],
+            phi: vec![0.0; size.nc],
+        }
+    }
+}
+
+impl Workspace {
     /// Predicts the end of the step and iterates until the increment is below the Newton tolerance. `trial.h`, `trial.t` are
     /// given; fills q, v, acc, lambda, x, at.
     pub fn newton(
         &mut self,
         p: &Problem,
         s: &State,
+        near_singular: NearSingular,
         y: &mut Trial,
         stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StepFailure> {
         let h = y.h;
-        self.newton.forget_contraction();
+        self.step_matrix.reset_contraction();
         self.method.shift(&s.a, &s.delta, s.h, h, &mut y.at);
         for i in 0..y.x.len() {
             y.x[i] = h * (s.delta[i] + 0.5 * (h + s.h) * s.delta_dot[i]);
@@ -56,7 +76,7 @@ impl Core {
         for i in 0..y.lambda.len() {
             y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
         }
-        self.scratch.c[0].copy_from_slice(&y.lambda); // λ_ref
+        self.newton.lambda_ref.copy_from_slice(&y.lambda);
         self.kinematics(p, s, y);
 
         // A step cut short to land is solved as well as the natural one would be: its accelerations are worth no less.
@@ -65,15 +85,15 @@ impl Core {
             self.method.beta * h * h,
             self.method.beta * natural * natural,
         );
-        y.pivot = s.usual_pivot;
+        y.pivot = s.typical_pivot;
         let (mut regular, mut loaded) = self.factorise_at(p, y, stats)?;
-        if self.shy && near(y.pivot, s) {
-            return Err(Refusal::Near);
+        if near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
+            return Err(StepFailure::NearSingular);
         }
         let mut fresh = true;
         let mut last = f64::NAN;
-        (y.rate, y.rate_uses) = (s.rate, s.rate_uses);
-        let patient = self.size.nc == 0 || self.newton.handling().updates();
+        (y.newton_contraction, y.contraction_uses) = (s.newton_contraction, s.rate_uses);
+        let patient = self.size.nc == 0 || self.step_matrix.handling().updates_multipliers();
         let slow = patient && self.control.fixed().is_some();
         let limit = if slow { SLOW_LIMIT } else { LIMIT };
         for iteration in 1..=limit {
@@ -83,21 +103,23 @@ impl Core {
                 |size: f64| size * wanted < self.newton_tolerance || size * here < rounding;
             let rate = size / last;
             if iteration == 1 {
-                let trusted = regular && s.rate < GOOD_RATE && s.rate_uses < TRUSTED_STEPS;
-                if trusted && converged(2.0 * s.rate * size) {
-                    y.rate_uses += 1;
+                let trusted =
+                    regular && s.newton_contraction < GOOD_RATE && s.rate_uses < TRUSTED_STEPS;
+                if trusted && converged(2.0 * s.newton_contraction * size) {
+                    y.contraction_uses += 1;
                     return Ok(());
                 }
             } else {
                 if iteration == 2 && fresh {
                     // A second increment at rounding level only bounds the contraction.
-                    (y.rate, y.rate_uses) = (size.max(rounding / here) / last, 0);
+                    (y.newton_contraction, y.contraction_uses) =
+                        (size.max(rounding / here) / last, 0);
                 }
                 // Near a singular position the penalty first has to find its multipliers, and behind the kink of a law the
                 // way leads over the kink again.
                 let diverges = rate > if slow { 1e3 } else { 2.0 };
                 if diverges || (iteration == limit && !converged(size)) {
-                    return Err(Refusal::Newton {
+                    return Err(StepFailure::Newton {
                         iterations: iteration,
                         residual: size * wanted / self.newton_tolerance,
                         culprit,
@@ -137,33 +159,42 @@ impl Core {
         p: &Problem,
         y: &mut Trial,
         _stats: &mut Statistics,
-    ) -> Result<(bool, bool), Refusal> {
+    ) -> Result<(bool, bool), StepFailure> {
         let (h, m) = (y.h, self.method);
-        let (there, count) = self.kept.newton(h, p.env.parameters);
+        let (there, count) = self.factor_cache.step(h, p.env.parameters);
         let count = u64::from(count);
-        if let Some(regular) = there.filter(|_| self.newton.fits()) {
-            self.work.factorizations += count;
+        if let Some(regular) = there.filter(|_| self.step_matrix.matches_active_set()) {
+            self.counts.factorizations += count;
             return Ok((regular, false));
         }
         let cx = self.inputs.at(p, y.t);
-        let weights = Weights {
+        let weights = TangentWeights {
             mass: 1.0 / (1.0 - m.alpha),
             damping: m.gamma * h,
             stiffness: m.beta * h * h,
             theta: &y.theta,
         };
-        self.newton.load_tangent(
-            &self.st, p.system, &cx, &y.q, &y.v, &y.acc, &y.lambda, &weights,
+        self.step_matrix.load_tangent(
+            &self.sparsity,
+            p.system,
+            &cx,
+            &MotionPoint {
+                q: &y.q,
+                v: &y.v,
+                a: &y.acc,
+                lambda: &y.lambda,
+            },
+            &weights,
         )?;
-        let phi = &mut self.scratch.c[1];
-        self.newton
-            .load_constraints(&self.st, p.system, &cx, &y.q, phi);
-        self.work.factorizations += count;
-        self.newton.scaled_by(m.beta * h * h);
+        let phi = &mut self.newton.phi;
+        self.step_matrix
+            .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
+        self.counts.factorizations += count;
+        self.step_matrix.set_constraint_scale(m.beta * h * h);
         let pivots = self
-            .newton
-            .factorise(&self.st, &mut Work::default())
-            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
+            .step_matrix
+            .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
+            .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?;
         // LU scales its pivots otherwise: small ones say the same, large ones nothing.
         y.pivot = if pivots.used_lu {
             y.pivot.min(pivots.smallest_constraint)
@@ -171,7 +202,7 @@ impl Core {
             pivots.smallest_constraint
         };
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
-        self.kept.keep_newton(h, regular);
+        self.factor_cache.keep_step(h, regular);
         Ok((regular, true))
     }
 
@@ -184,59 +215,74 @@ impl Core {
         y: &mut Trial,
         loaded: bool,
         stats: &mut Statistics,
-    ) -> Result<(f64, f64, Culprit), Refusal> {
+    ) -> Result<(f64, f64, Culprit), StepFailure> {
         let cx = self.inputs.at(p, y.t);
-        let [inertia, force, _, _, _] = &mut self.scratch.v;
-        let [reference, phi, _] = &mut self.scratch.c;
+        let EvaluationVectors { inertia, force, .. } = &mut self.evaluation;
+        let NewtonWorkspace { lambda_ref, phi } = &mut self.newton;
         let scale = 1.0 / (self.method.beta * y.h * y.h);
 
         stats.residuals += 1;
         stats.evaluations += 1;
         stats.newton_iterations += 1;
         p.system.force(&cx, &y.q, &y.v, force)?;
-        if self.character.rubs {
-            p.system.rub(&cx, &y.q, &y.v, &y.lambda, force);
+        if self.character.has_constraint_friction {
+            p.system
+                .constraint_friction(&cx, &y.q, &y.v, &y.lambda, force);
         }
         p.system.mass_times(&cx, &y.q, &y.acc, inertia);
         if !loaded {
-            self.newton
-                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
+            self.step_matrix
+                .load_constraints(&self.sparsity, p.system, &cx, &y.q, phi);
         }
-        self.newton
-            .add_jacobian_transposed(&self.st, &y.lambda, inertia);
+        self.step_matrix
+            .add_jacobian_transposed(&self.sparsity, &y.lambda, inertia);
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
         }
         // Brought up to date in every iteration, multipliers are their own reference.
-        let proximal = if self.newton.handling().updates() {
+        let proximal = if self.step_matrix.handling().updates_multipliers() {
             0.0
         } else {
             1.0
         };
-        let active = self.newton.active();
+        let active = self.step_matrix.active();
         for i in 0..phi.len() {
             phi[i] = if active[i] {
-                proximal * self.newton.e(i) * (y.lambda[i] - reference[i]) - scale * phi[i]
+                proximal * self.step_matrix.regularisation_of(i) * (y.lambda[i] - lambda_ref[i])
+                    - scale * phi[i]
             } else {
                 0.0
             }; // −r₂
         }
         if let Some(i) = first_not_finite(inertia) {
-            return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
+            return Err(StepFailure::NotFinite(Culprit::Coordinate(i)));
         }
         if let Some(i) = first_not_finite(phi) {
-            return Err(Refusal::NotFinite(Culprit::Constraint(i)));
+            return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
 
-        if self.newton.handling().updates() {
-            self.newton
-                .solve_updated(&self.st, 1e-3, UPDATES, inertia, phi, &mut self.work);
+        if self.step_matrix.handling().updates_multipliers() {
+            self.step_matrix.solve_with_multiplier_updates(
+                &self.sparsity,
+                INCREMENT_RESIDUAL,
+                MULTIPLIER_UPDATES,
+                inertia,
+                phi,
+                &mut self.counts,
+            );
         } else if self.character.velocity_forces || self.character.rotations {
             // S may be unsymmetric: the factorisation of its symmetric part is refined with the exact matrix.
-            self.newton
-                .solve_refined(&self.st, 1e-3, 3, inertia, phi, &mut self.work);
+            self.step_matrix.solve_refined(
+                &self.sparsity,
+                INCREMENT_RESIDUAL,
+                INCREMENT_REFINEMENTS,
+                inertia,
+                phi,
+                &mut self.counts,
+            );
         } else {
-            self.newton.solve(&self.st, inertia, phi, &mut self.work);
+            self.step_matrix
+                .solve(&self.sparsity, inertia, phi, &mut self.counts);
         }
         p.system.tangent_inverse(&y.theta, inertia);
         for i in 0..inertia.len() {
@@ -248,9 +294,9 @@ impl Core {
         let size = p.system.norm(&cx, &y.q, &s.scale, inertia);
         let worst = largest(inertia);
         if !size.is_finite() {
-            return Err(Refusal::NotFinite(Culprit::Coordinate(worst)));
+            return Err(StepFailure::NotFinite(Culprit::Coordinate(worst)));
         }
-        let rounding = ROUNDING * p.system.magnitude(&y.q);
+        let rounding = DISPLACEMENT_ROUNDING * p.system.coordinate_magnitude(&y.q);
         self.kinematics(p, s, y);
         Ok((size, rounding, Culprit::Coordinate(worst)))
     }

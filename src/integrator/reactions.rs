@@ -5,15 +5,12 @@
 //! ([`Whole`]); the own rows get their part of it, and the others follow from these by the balance of the bodies. So a
 //! mechanism carries its loads in the same way in all coordinates and with any cut.
 
-use super::core::{Core, Problem, Refusal};
+use super::full_constraints::FullConstraints;
 use super::newton::culprit;
-use super::whole::AllRows;
+use super::workspace::{Problem, StepFailure, Workspace};
 use super::{Environment, Integrator, Sample, State};
-use crate::constraint::multipliers::Structure;
-use crate::constraint::projection::Saddle;
-use crate::constraint::reactions::least;
 use crate::error::Result;
-use crate::formulation::{Motion, System, Whole};
+use crate::formulation::system::{FullConstraintSet, MotionPoint, System};
 
 impl Integrator {
     /// The least reactions at the state, in place of its multipliers: equal to them unless rows are left out because they
@@ -32,8 +29,8 @@ impl Integrator {
         };
         lambda.copy_from_slice(&state.lambda);
         let at = (&state.q[..], &state.v[..], &state.acc[..]);
-        self.core
-            .least_reactions(&p, state.t, at, &state.dropped, lambda)
+        self.work
+            .least_reactions(&p, state.t, at, &state.redundant, lambda)
     }
 
     /// The same for a point near the state, in the state's modes, in place of the sample's multipliers.
@@ -57,8 +54,8 @@ impl Integrator {
             lambda,
             ..
         } = sample;
-        self.core
-            .least_reactions(&p, *t, (q, v, acc), &state.dropped, lambda)
+        self.work
+            .least_reactions(&p, *t, (q, v, acc), &state.redundant, lambda)
     }
 
     /// The same for a sample of the last step ([`Integrator::interpolate`]), in place of its multipliers.
@@ -82,16 +79,20 @@ impl Integrator {
             ..
         } = sample;
         let dropped = self.segment.dropped();
-        self.core
+        self.work
             .least_reactions(&p, *t, (q, v, acc), dropped, lambda)
     }
 }
 
-impl Core {
+impl Workspace {
     /// Rows are left out from now on: room for reading reactions, so that a read need not make it.
     pub fn prepare_reactions(&mut self, system: &dyn System, dropped: &[bool]) {
-        if dropped.contains(&true) || system.whole().is_some_and(Whole::hides) {
-            self.make_all_rows(system);
+        if dropped.contains(&true)
+            || system
+                .full_constraints()
+                .is_some_and(FullConstraintSet::multipliers_hidden)
+        {
+            self.prepare_full_constraints(system);
         }
     }
 
@@ -103,23 +104,28 @@ impl Core {
         dropped: &[bool],
         lambda: &mut [f64],
     ) -> Result<()> {
-        self.mass.select(p.system, p.modes, &[]);
-        let rows = self.mass.active().iter().zip(dropped);
+        self.mass_matrix.select_active(p.system, p.modes, &[]);
+        let rows = self.mass_matrix.active().iter().zip(dropped);
         let complete = !rows.into_iter().any(|(&on, &dropped)| on && dropped);
-        if complete && !p.system.whole().is_some_and(Whole::hides) {
+        if complete
+            && !p
+                .system
+                .full_constraints()
+                .is_some_and(FullConstraintSet::multipliers_hidden)
+        {
             return Ok(());
         }
-        let Some(whole) = p.system.whole() else {
+        let Some(whole) = p.system.full_constraints() else {
             let outcome = self.least_of_own_rows(p, t, q, v, lambda);
             return outcome.map_err(|r| r.error(p.system, t, 0.0));
         };
         // After a start in another instance it may not be there yet.
         self.prepare_reactions(p.system, dropped);
-        let outcome = self.least_of_all_rows(p, t, whole, &Motion { q, v, a, lambda });
+        let outcome = self.least_of_all_rows(p, t, whole, &MotionPoint { q, v, a, lambda });
         // Its unknowns are those of the bodies, and so are the names.
         outcome.map_err(|r| r.error(whole.system(), t, 0.0))?;
-        if let Some(all) = &self.all_rows {
-            for (l, &row) in lambda.iter_mut().zip(whole.rows()) {
+        if let Some(all) = &self.full_constraints {
+            for (l, &row) in lambda.iter_mut().zip(whole.constraint_rows()) {
                 *l = all.lambda[row];
             }
         }
@@ -133,22 +139,24 @@ impl Core {
         q: &[f64],
         v: &[f64],
         lambda: &mut [f64],
-    ) -> std::result::Result<(), Refusal> {
-        self.kept.drop_factors();
+    ) -> std::result::Result<(), StepFailure> {
+        self.factor_cache.drop_factors();
         let cx = self.inputs.at(p, t);
-        self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
+        self.mass_matrix
+            .load_mass(&self.sparsity, p.system, &cx, q, v)?;
         let Self {
-            mass,
-            st,
-            scratch,
+            mass_matrix: mass,
+            sparsity: st,
+            evaluation,
             closure_scale,
             ..
         } = self;
-        let [r, x, ..] = &mut scratch.v;
-        let [dl, ..] = &mut scratch.c;
+        let r = &mut evaluation.force;
         r.fill(0.0);
         mass.matrix.add_jacobian_transposed(st, lambda, r);
-        share_out(st, mass, closure_scale, lambda, r, x, dl)
+        mass.minimum_norm_multipliers(st, closure_scale, r, lambda)
+            .map(|_| ())
+            .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
     }
 
     /// The least multipliers of all rows into `all_rows`.
@@ -156,49 +164,33 @@ impl Core {
         &mut self,
         p: &Problem,
         t: f64,
-        whole: &dyn Whole,
-        at: &Motion,
-    ) -> std::result::Result<(), Refusal> {
-        let Some(all) = &mut self.all_rows else {
+        whole: &dyn FullConstraintSet,
+        at: &MotionPoint,
+    ) -> std::result::Result<(), StepFailure> {
+        let Some(all) = &mut self.full_constraints else {
             return Ok(());
         };
         let cx = self.inputs.at(p, t);
         all.load(whole, &cx, (at.q, at.v))?;
-        if whole.hides() {
-            whole.load(&cx, at, &mut all.load)?;
+        if whole.multipliers_hidden() {
+            whole.constraint_forces(&cx, at, &mut all.load)?;
         } else {
-            whole.carried(&cx, at, &mut all.lambda)?;
+            whole.multipliers(&cx, at, &mut all.lambda)?;
             all.load.fill(0.0);
             let matrix = &all.saddle.matrix;
             matrix.add_jacobian_transposed(&all.st, &all.lambda, &mut all.load);
         }
-        let AllRows {
+        let FullConstraints {
             st,
             saddle,
             scale,
             lambda,
             load,
-            x,
-            dl,
             ..
         } = &mut **all;
-        share_out(st, saddle, scale, lambda, load, x, dl)
+        saddle
+            .minimum_norm_multipliers(st, scale, load, lambda)
+            .map(|_| ())
+            .map_err(|e| StepFailure::Singular(culprit(e.unknown, st.nv())))
     }
-}
-
-/// λ := the least multipliers with Gᵀλ = load; M and G of all rows that hold are loaded.
-fn share_out(
-    st: &Structure,
-    saddle: &mut Saddle,
-    scale: &[f64],
-    lambda: &mut [f64],
-    load: &[f64],
-    x: &mut [f64],
-    dl: &mut [f64],
-) -> std::result::Result<(), Refusal> {
-    let (matrix, factor) = (&mut saddle.matrix, &mut saddle.factor);
-    let mut solves = 0;
-    least(st, matrix, factor, scale, load, lambda, x, dl, &mut solves)
-        .map(|_| ())
-        .map_err(|e| Refusal::Singular(culprit(e.unknown, st.nv())))
 }

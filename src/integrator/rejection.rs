@@ -1,9 +1,9 @@
 //! Trial steps that were not accepted, kept for whoever wants to know why the solver stepped as it did.
 
 use super::Integrator;
-use super::core::{Problem, Refusal};
-use super::newton;
 use super::state::State;
+use super::trial::StepFailure;
+use super::workspace::Problem;
 
 /// A trial step that was rejected, or that failed and was retried with another step size.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,31 +46,34 @@ impl Integrator {
         }
     }
 
-    /// Notes that the error test rejected a step of size `h`. The culprit is the coordinate of the largest jerk, as in the
-    /// message of a step that became too small.
+    /// Notes that the error test rejected a step of size `h`. The culprit is that of the message of a
+    /// step that became too small.
     pub(super) fn note_error_test(&mut self, p: &Problem, state: &State, h: f64, error: f64) {
         if self.rejected_steps.is_none() {
             return;
         }
-        let worst = newton::largest(match self.vsa23 {
-            None => &self.trial.delta,
-            Some(_) => &self.trial.x,
-        });
+        let worst = self.method.worst_coordinate(&self.trial);
         self.note(state, h, error, ERROR_TEST, p.system.coordinate_name(worst));
     }
 
     /// Notes that a step of size `h` failed before its error could be estimated.
-    pub(super) fn note_failure(&mut self, p: &Problem, state: &State, h: f64, failure: &Refusal) {
+    pub(super) fn note_failure(
+        &mut self,
+        p: &Problem,
+        state: &State,
+        h: f64,
+        failure: StepFailure,
+    ) {
         if self.rejected_steps.is_none() {
             return;
         }
-        let (reason, culprit) = match *failure {
-            Refusal::Newton { culprit, .. } => (1, culprit.name(p.system)),
-            Refusal::NotFinite(culprit) => (2, culprit.name(p.system)),
-            Refusal::Singular(culprit) => (3, culprit.name(p.system)),
-            Refusal::Near => (4, String::new()),
-            Refusal::Opened { row, .. } => (5, p.system.constraint_name(row)),
-            Refusal::Fault(_) => (6, String::new()),
+        let (reason, culprit) = match failure {
+            StepFailure::Newton { culprit, .. } => (1, culprit.name(p.system)),
+            StepFailure::NotFinite(culprit) => (2, culprit.name(p.system)),
+            StepFailure::Singular(culprit) => (3, culprit.name(p.system)),
+            StepFailure::NearSingular => (4, String::new()),
+            StepFailure::RedundancyLost { row, .. } => (5, p.system.constraint_name(row)),
+            StepFailure::Evaluation(_) => (6, String::new()),
         };
         self.note(state, h, f64::NAN, REJECTION_REASONS[reason], culprit);
     }

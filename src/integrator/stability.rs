@@ -11,11 +11,11 @@
 use nalgebra::{Complex, DMatrix};
 
 use super::Hht;
-use super::vsa23::Parameters;
+use super::vsa23::Vsa23Coefficients;
 
 /// A method with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scheme {
+pub enum StabilityScheme {
     /// Hilber-Hughes-Taylor.
     Hht(Hht),
     /// Quadratic: φ₁, φ₂, φ₃.
@@ -24,7 +24,7 @@ pub enum Scheme {
     Ss32([f64; 6]),
 }
 
-impl Scheme {
+impl StabilityScheme {
     /// Quadratic scheme with the moments θ₁, θ₂.
     pub fn ss22(theta1: f64, theta2: f64) -> Self {
         Self::Ss22([theta1, theta1, theta2 / 2.0])
@@ -32,7 +32,7 @@ impl Scheme {
 
     /// Cubic scheme with the moments T₁, T₂, T₃.
     pub fn ss32(t1: f64, t2: f64, t3: f64) -> Self {
-        Self::Ss32(Parameters::from_moments([t1, t2], [t1, t2, t3]).psi)
+        Self::Ss32(Vsa23Coefficients::from_moments([t1, t2], [t1, t2, t3]).psi)
     }
 
     /// A for the blocks M, hC, h²K. The matrix of the implicit equations must be regular.
@@ -116,7 +116,7 @@ pub fn spectral_radius(a: &DMatrix<f64>) -> f64 {
 
 /// The spectral radius over a range of W = ωh for a damping ratio ξ: (W, ρ), `n` points evenly spaced in log W.
 pub fn over_frequency(
-    scheme: &Scheme,
+    scheme: &StabilityScheme,
     xi: f64,
     (from, to): (f64, f64),
     n: usize,
@@ -184,14 +184,14 @@ mod tests {
     }
 
     /// The largest ρ − 1 over the scan.
-    fn growth(scheme: &Scheme) -> f64 {
+    fn growth(scheme: &StabilityScheme) -> f64 {
         scan()
             .map(|w| spectral_radius(&scheme.oscillator(w, 0.0)) - 1.0)
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The smallest Hurwitz determinant over W: negative where some motion grows.
-    fn margin(scheme: &Scheme) -> f64 {
+    fn margin(scheme: &StabilityScheme) -> f64 {
         scan()
             .filter(|w| *w >= 1.0)
             .flat_map(|w| hurwitz(&scheme.oscillator(w, 0.0)))
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// Where a scheme of one number ceases to be stable, between a stable and an unstable value.
-    fn limit(mut stable: f64, mut unstable: f64, scheme: impl Fn(f64) -> Scheme) -> f64 {
+    fn limit(mut stable: f64, mut unstable: f64, scheme: impl Fn(f64) -> StabilityScheme) -> f64 {
         // Determinants are of order one and linear in the number sought; rounding of the matrices is 1e-15.
         let holds = |x: f64| margin(&scheme(x)) >= -2e-14;
         assert!(holds(stable) && !holds(unstable));
@@ -216,11 +216,13 @@ mod tests {
 
     #[test]
     fn ss22_is_stable_from_theta_2_equal_to_theta_1_upwards() {
-        for theta1 in [0.5, 2.0 / 3.0, Parameters::common().phi[0]] {
-            let found = limit(theta1 + 1.0, theta1 - 0.3, |x| Scheme::ss22(theta1, x));
+        for theta1 in [0.5, 2.0 / 3.0, Vsa23Coefficients::common().phi[0]] {
+            let found = limit(theta1 + 1.0, theta1 - 0.3, |x| {
+                StabilityScheme::ss22(theta1, x)
+            });
             assert!((found - theta1).abs() < 1e-10, "{theta1}: {found}");
         }
-        let found = limit(1.0, 0.2, |x| Scheme::ss22(x, 1.5));
+        let found = limit(1.0, 0.2, |x| StabilityScheme::ss22(x, 1.5));
         assert!((found - 0.5).abs() < 1e-10, "{found}");
     }
 
@@ -231,7 +233,7 @@ mod tests {
             let low = (6.0 * t2 - 1.0) / 4.0;
             let high = 3.0 * t1 * t2 - 3.0 * t1 * t1 + t1;
             let middle = 0.5 * (low + high);
-            let scheme = |x| Scheme::ss32(t1, t2, x);
+            let scheme = |x| StabilityScheme::ss32(t1, t2, x);
             let found = limit(middle, low - 0.5, scheme);
             assert!((found - low).abs() < 1e-10, "{t1} {t2}: {found} {low}");
             let found = limit(middle, high + 0.5, scheme);
@@ -241,14 +243,17 @@ mod tests {
 
     #[test]
     fn both_sets_are_stable_and_the_printed_digits_are_not() {
-        for set in [Parameters::common(), Parameters::original()] {
-            for scheme in [Scheme::Ss22(set.phi), Scheme::Ss32(set.psi)] {
+        for set in [Vsa23Coefficients::common(), Vsa23Coefficients::original()] {
+            for scheme in [
+                StabilityScheme::Ss22(set.phi),
+                StabilityScheme::Ss32(set.psi),
+            ] {
                 let growth = growth(&scheme);
                 println!("{scheme:?}: {growth:e}");
                 assert!(growth < 1e-12, "{scheme:?}: {growth:e}");
             }
         }
-        let printed = Scheme::Ss32([1.1455, 0.6561, 1.1455, 1.1455, 0.6561, 0.2864]);
+        let printed = StabilityScheme::Ss32([1.1455, 0.6561, 1.1455, 1.1455, 0.6561, 0.2864]);
         let growth = spectral_radius(&printed.oscillator(1e6, 0.0)) - 1.0;
         println!("printed digits: {growth:e}");
         assert!((growth / 2.8e-5 - 1.0).abs() < 0.05, "{growth:e}");
@@ -256,8 +261,11 @@ mod tests {
 
     #[test]
     fn the_common_set_does_not_damp_at_infinity() {
-        let set = Parameters::common();
-        for scheme in [Scheme::Ss22(set.phi), Scheme::Ss32(set.psi)] {
+        let set = Vsa23Coefficients::common();
+        for scheme in [
+            StabilityScheme::Ss22(set.phi),
+            StabilityScheme::Ss32(set.psi),
+        ] {
             let rho = spectral_radius(&scheme.oscillator(1e7, 0.0));
             assert!((rho - 1.0).abs() < 1e-7, "{scheme:?}: {rho}");
         }
@@ -266,7 +274,7 @@ mod tests {
     #[test]
     fn the_roots_of_hht_at_infinity_are_known() {
         for alpha in [0.05, 0.1, 0.3] {
-            let a = Scheme::Hht(Hht::new(alpha)).oscillator(1e9, 0.0);
+            let a = StabilityScheme::Hht(Hht::new(alpha)).oscillator(1e9, 0.0);
             let (double, single) = (-(1.0 - alpha) / (1.0 + alpha), -alpha / (1.0 - alpha));
             // A double root splits by the square root of rounding; its sum and product do not.
             let trace = a.trace();
@@ -289,7 +297,7 @@ mod tests {
     #[test]
     fn hht_follows_a_slow_oscillation_without_growing() {
         for alpha in [0.0, 0.1, 1.0 / 3.0] {
-            let scheme = Scheme::Hht(Hht::new(alpha));
+            let scheme = StabilityScheme::Hht(Hht::new(alpha));
             assert!(growth(&scheme) < 1e-12);
             let w = 0.01;
             let turn = roots(&scheme.oscillator(w, 0.0))[0].im.abs();
@@ -301,7 +309,7 @@ mod tests {
     #[test]
     fn on_the_constrained_problem_the_multiplier_has_the_roots_of_infinite_frequency() {
         for alpha in [0.1, 0.3] {
-            let a = Scheme::Hht(Hht::new(alpha)).constrained(1.0, 1.0);
+            let a = StabilityScheme::Hht(Hht::new(alpha)).constrained(1.0, 1.0);
             let (double, single) = (-(1.0 - alpha) / (1.0 + alpha), -alpha / (1.0 - alpha));
             // q and λ both have them: each double root is fourfold, which splits by the fourth root of rounding.
             let sum = 2.0 * (2.0 * double + single);

@@ -1,6 +1,7 @@
 //! What the future of a run depends on, and what is counted on the way.
 
-use crate::formulation::Size;
+use crate::formulation::system::Dimensions;
+pub use crate::model::counters::Statistics;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +45,7 @@ pub struct State {
     /// The next accepted step may propose growth (not right after a rejection).
     pub may_grow: bool,
     /// Measured contraction of Newton's iteration, infinite if unknown.
-    pub rate: f64,
+    pub newton_contraction: f64,
     /// Steps accepted on the strength of `rate` since it was measured.
     pub rate_uses: u32,
     /// Steps for which the corrector rests because the system was found stiff.
@@ -54,26 +55,82 @@ pub struct State {
     /// Largest |q_i| so far, not below the weight.
     pub scale: Vec<f64>,
     /// Constraint rows that follow from the others and are left out.
-    pub dropped: Vec<bool>,
+    pub redundant: Vec<bool>,
     /// Linear systems: step size of the factorisation in use, zero if there is none; equal steps share it.
     pub factored_step: f64,
     /// Linear systems: M has been factorised, which is done once.
     pub factored_mass: bool,
     /// Smallest pivot of the scaled constraints where the motion has been of late: a place where it is far smaller is near a
     /// singular position.
-    pub usual_pivot: f64,
-    /// For each event what it did at t: 0 nothing, 1 a change of modes, 2 a blow.
-    pub handled: Vec<u8>,
-    /// For each event the sign of φ at t, by which a jump of the inputs across φ = 0 is seen; 2 if it has to fire before
-    /// the next step.
-    pub side: Vec<i8>,
-    /// Events in a row between which time hardly went on.
+    pub typical_pivot: f64,
+    /// For each event: its effect at t.
+    pub event_memory: Vec<EventMemory>,
+    /// For each event: the side of φ = 0 at t, by which a jump of the inputs across it is detected.
+    pub event_side: Vec<EventSide>,
+    /// Consecutive events without progress in time.
     pub event_streak: u32,
+}
+
+/// The effect an event had at the time of the state. The numbers are part of a saved state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EventMemory {
+    /// None.
+    #[default]
+    Nothing = 0,
+    /// It changed the modes.
+    ModeChange = 1,
+    /// It was an impact.
+    Impact = 2,
+}
+
+impl EventMemory {
+    /// The effect with this number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        [Self::Nothing, Self::ModeChange, Self::Impact]
+            .into_iter()
+            .find(|x| *x as u8 == number)
+    }
+}
+
+/// The side of φ = 0 on which an event function is. The numbers are part of a saved state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(i8)]
+pub enum EventSide {
+    /// φ < 0
+    Negative = -1,
+    /// φ = 0, or not a number.
+    #[default]
+    On = 0,
+    /// φ > 0
+    Positive = 1,
+    /// The event is handled before the next step.
+    Due = 2,
+}
+
+impl EventSide {
+    /// The side of `phi`.
+    pub fn of(phi: f64) -> Self {
+        if phi > 0.0 {
+            Self::Positive
+        } else if phi < 0.0 {
+            Self::Negative
+        } else {
+            Self::On
+        }
+    }
+
+    /// The side with this number.
+    pub fn from_number(number: i8) -> Option<Self> {
+        [Self::Negative, Self::On, Self::Positive, Self::Due]
+            .into_iter()
+            .find(|x| *x as i8 == number)
+    }
 }
 
 impl State {
     /// All zero, with the lengths of a system, so that [`State::copy_from`] finds its space.
-    pub(crate) fn sized(size: &Size) -> Self {
+    pub(crate) fn sized(size: &Dimensions) -> Self {
         let v = || vec![0.0; size.nv];
         Self {
             q: vec![0.0; size.nq],
@@ -87,15 +144,15 @@ impl State {
             lambda_dot: vec![0.0; size.nc],
             jerk: v(),
             scale: v(),
-            dropped: vec![false; size.nc],
-            handled: vec![0; size.ne],
-            side: vec![0; size.ne],
+            redundant: vec![false; size.nc],
+            event_memory: vec![EventMemory::Nothing; size.ne],
+            event_side: vec![EventSide::On; size.ne],
             ..Self::default()
         }
     }
 
     /// Without the memory of HHT, for a method that has none.
-    pub(super) fn forget_history(&mut self) {
+    pub(super) fn clear_history(&mut self) {
         for x in [&mut self.a, &mut self.delta, &mut self.delta_dot] {
             x.fill(0.0);
         }
@@ -105,13 +162,13 @@ impl State {
     }
 
     /// No history: the accelerations and the jerk of the state are all the next step starts from.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn restart_history(&mut self) {
         self.jerk_known = true;
         self.delta.copy_from_slice(&self.jerk);
         self.delta_dot.fill(0.0);
         self.a.copy_from_slice(&self.acc);
         self.h = 0.0;
-        self.rate = f64::INFINITY;
+        self.newton_contraction = f64::INFINITY;
         self.rate_uses = 0;
     }
 
@@ -137,17 +194,17 @@ impl State {
             next_h,
             first,
             may_grow,
-            rate,
+            newton_contraction: rate,
             rate_uses,
             corrector_rest,
             corrector_strikes,
             scale,
-            dropped,
+            redundant: dropped,
             factored_step,
             factored_mass,
-            usual_pivot,
-            handled,
-            side,
+            typical_pivot: usual_pivot,
+            event_memory,
+            event_side,
             event_streak,
         } = self;
         *t = other.t;
@@ -169,56 +226,32 @@ impl State {
         *next_h = other.next_h;
         *first = other.first;
         *may_grow = other.may_grow;
-        *rate = other.rate;
+        *rate = other.newton_contraction;
         *rate_uses = other.rate_uses;
         *corrector_rest = other.corrector_rest;
         *corrector_strikes = other.corrector_strikes;
         scale.clone_from(&other.scale);
-        dropped.clone_from(&other.dropped);
+        dropped.clone_from(&other.redundant);
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
-        *usual_pivot = other.usual_pivot;
-        handled.clone_from(&other.handled);
-        side.clone_from(&other.side);
+        *usual_pivot = other.typical_pivot;
+        event_memory.clone_from(&other.event_memory);
+        event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;
     }
 }
 
-/// Counters since start, each counted where the work happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// Accepted steps.
-    pub steps: u64,
-    /// Attempts refused by the estimate.
-    pub rejected: u64,
-    /// Attempts in which Newton did not converge.
-    pub newton_failures: u64,
-    /// Steps repeated to hit an event, or to end beside a singular position.
-    pub event_repeats: u64,
-    /// Newton iterations.
-    pub newton_iterations: u64,
-    /// Equilibrium residuals evaluated by Newton.
-    pub residuals: u64,
-    /// Force evaluations of any kind.
-    pub evaluations: u64,
-    /// Matrix factorisations.
-    pub factorizations: u64,
-    /// Back-substitutions.
-    pub solves: u64,
-    /// Accepted steps that kept the fourth-order correction.
-    pub corrected: u64,
-    /// Events handled.
-    pub events: u64,
-    /// s; infinite before the first step.
-    pub smallest_step: f64,
-    /// s
-    pub largest_step: f64,
-    /// s, the last accepted step
-    pub step_size: f64,
-    /// Estimated error of the last accepted step over the tolerance.
-    pub error: f64,
-    /// Largest of them.
-    pub worst_error: f64,
+impl Statistics {
+    /// Counts an accepted step.
+    pub(super) fn note_accepted(&mut self, h: f64, error: f64, corrected: bool) {
+        self.steps += 1;
+        self.corrected += u64::from(corrected);
+        self.step_size = h;
+        self.smallest_step = self.smallest_step.min(h);
+        self.largest_step = self.largest_step.max(h);
+        self.error = error;
+        self.worst_error = self.worst_error.max(error);
+    }
 }
 
 /// What the start had to change.

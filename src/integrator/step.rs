@@ -1,312 +1,288 @@
-//! One attempt at a step: Newton, closure, projections, memory. No verdict: that is the controller's.
+//! The step loop. Read this file first:
 //!
 //! ```text
-//!   velocities       G v + Φ_t = 0,   then f is taken at the projected velocity (vfix):
-//!                    [S Gᵀ; G −E] [dx; ·] = [f(q, v) − f(q, v before); 0],   v += γ h dx,   q̈ += dx/(1−α)
-//!   accelerations    G q̈ + γ = 0,     λ moves with them
-//!   memory           a = (1−α) q̈₁ + α q̈₀,   δ = (a − ã)/h,   δ' = (δ − δ₀)/((h₀ + h)/2)
+//!   advance    handle events that are due, then one accepted step
+//!   step       plan → try_step → error test → accept
+//!                        ↑                ↘ on_error_test_failure: shorter step
+//!                        └─────────────────── on_step_failure: move the end | update redundancy | shorter step | fail
 //! ```
+//!
+//! The formulas of a trial step are those of a [`Method`](super::method::Method); nothing here depends on which one it is.
 
-use super::core::{Core, Culprit, Problem, Refusal, Trial};
-use super::hht::Hht;
-use super::newton::{UPDATES, culprit};
-use super::state::{State, Statistics};
-use crate::constraint::multipliers::Pivots;
-use crate::constraint::projection::Work;
-use crate::formulation::Weights;
-use crate::linalg::norm::max_abs;
-use crate::model::Corrector;
+use super::controller::{FAILURE_RATIO, StepControl};
+use super::singularity::typical_pivot;
+use super::state::{Accepted, State, Statistics};
+use super::tolerances::REDUNDANT_RESIDUAL;
+use super::trial::{NearSingular, StepEnd, StepFailure, StepTarget, TrialPlan};
+use super::workspace::Problem;
+use super::{Environment, Integrator};
+use crate::error::{Error, Result};
+use crate::formulation::system::System;
 
-/// Closure aimed at after each step, relative to the scale of the row; rounding of the coordinates comes on top.
-const CLOSURE: f64 = 2e-14;
-/// Closure above which a step is refused.
-pub(super) const OPEN: f64 = 1e-11;
-/// Opening of a row that is left out, over its scale, above which it does not follow from the others any more.
-pub(super) const LEFT_OPEN: f64 = 1e-10;
-/// Rest of a projection of velocities and accelerations, relative.
-pub(super) const PROJECTED: f64 = 1e-6;
-/// Rest above which the factorisation of the step is too old for a projection.
-const STALE: f64 = 1e-2;
+impl Integrator {
+    /// One accepted step towards `t_end`, landing on it exactly by the stretch rule. On an error the state is the last
+    /// accepted one.
+    pub fn advance(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        state: &mut State,
+        t_end: f64,
+    ) -> Result<Accepted> {
+        let mut modes = std::mem::take(&mut self.modes);
+        let mut stats = state.statistics;
+        self.work.factor_cache.counted_step = state.factored_step;
+        self.work.factor_cache.counted_mass = state.factored_mass;
+        let contraction = state.newton_contraction;
+        self.has_backup = false;
+        let outcome = loop {
+            modes.copy_from_slice(&state.modes);
+            let p = Problem {
+                system,
+                env: *env,
+                modes: &modes,
+            };
+            self.work.select_active(system, state);
+            // Events caused by an input jump or by the last event come first; they may change the modes.
+            match self.handle_due_events(&p, state, &mut stats) {
+                Ok(true) => {}
+                Ok(false) => break self.step(&p, state, t_end, &mut stats),
+                Err(error) => break Err(error),
+            }
+        };
+        self.work.collect(&mut stats);
+        if outcome.is_ok() {
+            (state.factored_step, state.factored_mass) = self.work.counted();
+        } else {
+            state.newton_contraction = contraction;
+            if self.has_backup {
+                state.copy_from(&self.backup);
+                self.segment.forget();
+            }
+        }
+        state.statistics = stats;
+        self.modes = modes;
+        outcome
+    }
 
-impl Core {
-    /// The HHT step up to its velocities: q₁ closed, v₁ on the constraints' rates.
-    pub fn stage(
+    /// Tries steps until one is accepted.
+    fn step(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        t_end: f64,
+        stats: &mut Statistics,
+    ) -> Result<Accepted> {
+        let mut plan = TrialPlan::new(&self.work.control, s, t_end);
+        loop {
+            match self.try_step(p, s, plan.target(), stats) {
+                Ok(error) if self.work.control.accepts(error) => {
+                    return self.accept(p, s, &plan, error, stats);
+                }
+                Ok(error) => {
+                    self.note_error_test(p, s, plan.step.h, error);
+                    self.on_error_test_failure(error, &mut plan, p, s, stats)?;
+                }
+                Err(failure) => {
+                    self.note_failure(p, s, plan.step.h, failure);
+                    self.on_step_failure(failure, &mut plan, p, s, stats)?;
+                }
+            }
+        }
+    }
+
+    /// One trial step; returns the estimated error over the tolerance. The trial holds the result.
+    pub(super) fn try_step(
         &mut self,
         p: &Problem,
         s: &State,
-        y: &mut Trial,
+        target: StepTarget,
         stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
-        self.newton(p, s, y, stats)?;
-        if self.size.nc > 0 {
-            self.close(p, y)?;
-            if self.settings.projection {
-                if self.projects_by_forces() {
-                    self.load_projection(p, y)?;
-                }
-                self.project_velocity(p, y, stats)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The rest of the plain HHT step: its accelerations and its memory.
-    pub fn finish(&mut self, p: &Problem, s: &State, y: &mut Trial) -> Result<(), Refusal> {
-        if self.size.nc > 0 && self.settings.projection {
-            self.project_acceleration(p, y)?;
-            let alpha = self.method.alpha;
-            for i in 0..y.a.len() {
-                y.a[i] = (1.0 - alpha) * y.acc[i] + alpha * s.acc[i];
-            }
+    ) -> std::result::Result<f64, StepFailure> {
+        let avoids = self.work.size.nc > 0 && self.method.avoids_singularities();
+        let error = if avoids && target.end != StepEnd::Forced {
+            self.try_step_avoiding_singularity(p, s, target, stats)?
         } else {
-            for i in 0..y.a.len() {
-                y.a[i] = y.at[i] + y.x[i];
-            }
+            self.trial_step(p, s, (target.h, target.t1), NearSingular::Accept, stats)?
+        };
+        if self.repartitions && target.end == StepEnd::Movable {
+            self.check_partition(p, s)?;
         }
-        remember(s, y);
-        for i in 0..y.lambda.len() {
-            y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / y.h;
+        self.check_redundant_constraints(p, error)?;
+        Ok(error)
+    }
+
+    /// Fails if a trial that would be accepted violates a constraint that is treated as redundant.
+    fn check_redundant_constraints(
+        &self,
+        p: &Problem,
+        error: f64,
+    ) -> std::result::Result<(), StepFailure> {
+        let (by, row) = self.trial.redundant_residual;
+        let closed = by <= REDUNDANT_RESIDUAL * p.system.coordinate_magnitude(&self.trial.q);
+        if closed || !self.work.control.accepts(error) {
+            Ok(())
+        } else {
+            Err(StepFailure::RedundancyLost { row, by })
         }
+    }
+
+    /// Plans a shorter step because the estimated error is above the tolerance.
+    fn on_error_test_failure(
+        &mut self,
+        error: f64,
+        plan: &mut TrialPlan,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        stats.rejected += 1;
+        s.newton_contraction = f64::INFINITY;
+        let h = plan.limit_after_error(self.work.control.after_rejected(plan.step.h, error));
+        if h < self.work.control.smallest(s.t) {
+            let worst = self.method.worst_coordinate(&self.trial);
+            return Err(Error::StepTooSmall {
+                time: s.t,
+                step: h,
+                reason: "the estimated error stayed above the tolerance",
+                culprit: p.system.coordinate_name(worst),
+            });
+        }
+        plan.shorten(h);
         Ok(())
     }
 
-    /// Largest |Φ_i| over its scale among the rows of `phi` that hold, and that row.
-    pub fn closure(&self, phi: &[f64]) -> (f64, usize) {
-        self.widest(phi, self.newton.active())
-    }
-
-    /// The same of the rows that are left out: they follow from the others, so they should close with them.
-    pub fn left_open(&self, phi: &[f64]) -> (f64, usize) {
-        self.widest(phi, &self.left_out)
-    }
-
-    pub fn widest(&self, phi: &[f64], rows: &[bool]) -> (f64, usize) {
-        let mut worst = (0.0, 0);
-        for (i, &on) in rows.iter().enumerate() {
-            let open = phi[i].abs() / self.closure_scale[i];
-            // Not `open > worst`: NaN must win.
-            if on && !(open <= worst.0) {
-                worst = (open, i);
-            }
-        }
-        worst
-    }
-
-    /// Closes what Newton's tolerance left open, by least motion. Leaves G of the end in `mass`.
-    fn close(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
-        let magnitude = p.system.magnitude(&y.q);
-        let target = CLOSURE * magnitude;
-        let mut before = f64::INFINITY;
-        loop {
-            let cx = self.inputs.at(p, y.t);
-            let phi = &mut self.scratch.c[1];
-            self.mass
-                .load_constraints(&self.st, p.system, &cx, &y.q, phi);
-            let (open, row) = self.closure(&self.scratch.c[1]);
-            y.opened = self.left_open(&self.scratch.c[1]);
-            // Near a singular position the rows left out magnify what the others leave: closed further, they close too.
-            if open <= target && y.opened.0 <= LEFT_OPEN * magnitude {
+    /// Plans another trial after one that failed, or returns the error that ends the run: moves the end, updates the set of
+    /// redundant constraints, or shortens the step.
+    fn on_step_failure(
+        &mut self,
+        failure: StepFailure,
+        plan: &mut TrialPlan,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        match failure {
+            StepFailure::NearSingular => {
+                plan.move_end(self.trial.pivot, &self.work.control);
+                stats.event_repeats += 1;
                 return Ok(());
             }
-            if !(open < 0.5 * before) {
-                return if open <= OPEN * magnitude {
-                    Ok(())
-                } else {
-                    Err(Refusal::Newton {
-                        iterations: 0,
-                        residual: open / OPEN,
-                        culprit: Culprit::Constraint(row),
-                    })
-                };
+            StepFailure::RedundancyLost { .. }
+                if self.method.updates_redundancy()
+                    && plan.rank_updates <= self.work.size.nc
+                    && self.update_redundancy(p, s, stats) =>
+            {
+                plan.rank_updates += 1;
+                stats.event_repeats += 1;
+                return Ok(());
             }
-            before = open;
-            let [dq, ..] = &mut self.scratch.v;
-            let [_, phi, _] = &mut self.scratch.c;
-            dq.fill(0.0);
-            for x in phi.iter_mut() {
-                *x = -*x;
-            }
-            if self.newton.handling().updates() {
-                self.newton
-                    .solve_updated(&self.st, 1e-3, UPDATES, dq, phi, &mut self.work);
-            } else {
-                self.newton.solve(&self.st, dq, phi, &mut self.work);
-            }
-            p.system.retract(&y.q, dq, &mut self.scratch.q);
-            y.q.copy_from_slice(&self.scratch.q);
+            _ => {}
         }
+        stats.newton_failures += 1;
+        s.newton_contraction = f64::INFINITY;
+        let control = &self.work.control;
+        let (h, smallest) = (plan.step.h, control.smallest_retried(self.work.size.ne > 0));
+        if failure.is_fatal() || smallest.is_infinite() {
+            return Err(failure.error(p.system, s.t, h));
+        }
+        if h <= smallest {
+            return Err(failure.fixed_step_too_small(p.system, s.t, h));
+        }
+        let h = h * FAILURE_RATIO;
+        if h < control.smallest(s.t) {
+            return Err(failure.step_too_small(p.system, s.t, h));
+        }
+        plan.shorten(h);
+        Ok(())
     }
 
-    /// Velocities back onto the constraints' rates; forces then follow the projected velocity.
-    fn project_velocity(
+    /// Makes the trial the new state, unless an event cuts it short; then up to the event.
+    fn accept(
         &mut self,
         p: &Problem,
-        y: &mut Trial,
+        s: &mut State,
+        plan: &TrialPlan,
+        error: f64,
         stats: &mut Statistics,
-    ) -> Result<(), Refusal> {
-        let (alpha, gamma) = (self.method.alpha, self.method.gamma);
-        self.scratch.v[1].copy_from_slice(&y.v);
-        self.velocity_gap(p, y);
-        self.reach(p, y, &y.v)?;
-        for i in 0..y.v.len() {
-            y.v[i] += self.scratch.v[0][i];
-        }
-        if self.character.velocity_forces {
-            let cx = self.inputs.at(p, y.t);
-            let [dx, before, f0, f1, _] = &mut self.scratch.v;
-            stats.evaluations += 2;
-            p.system.force(&cx, &y.q, before, f0)?;
-            p.system.force(&cx, &y.q, &y.v, f1)?;
-            if self.character.rubs {
-                p.system.rub(&cx, &y.q, before, &y.lambda, f0);
-                p.system.rub(&cx, &y.q, &y.v, &y.lambda, f1);
-            }
-            for i in 0..dx.len() {
-                dx[i] = f1[i] - f0[i];
-            }
-            let mu = &mut self.scratch.c[2];
-            mu.fill(0.0);
-            self.newton
-                .solve_refined(&self.st, 1e-3, 3, dx, mu, &mut self.work);
-            for i in 0..dx.len() {
-                y.v[i] += gamma * y.h * dx[i];
-                y.acc[i] += dx[i] / (1.0 - alpha);
-            }
-            for i in 0..mu.len() {
-                y.lambda[i] += mu[i];
-            }
-            self.velocity_gap(p, y);
-            self.reach(p, y, &y.v)?;
-            for i in 0..y.v.len() {
-                y.v[i] += self.scratch.v[0][i];
-            }
-        }
-        Ok(())
-    }
-
-    /// Accelerations back onto the constraints; λ moves with them.
-    fn project_acceleration(&mut self, p: &Problem, y: &mut Trial) -> Result<(), Refusal> {
-        {
-            let cx = self.inputs.at(p, y.t);
-            let [_, r, ga] = &mut self.scratch.c;
-            p.system.convective(&cx, &y.q, &y.v, r);
-            self.mass.jacobian_times(&self.st, &y.acc, ga);
-            for i in 0..r.len() {
-                r[i] = -(r[i] + ga[i]);
-            }
-        }
-        let metric = self.reach(p, y, &y.acc)?;
-        for i in 0..y.acc.len() {
-            y.acc[i] += self.scratch.v[0][i];
-        }
-        for i in 0..y.lambda.len() {
-            y.lambda[i] += metric * self.scratch.c[2][i];
-        }
-        Ok(())
-    }
-
-    /// c[1] = −(G v + Φ_t)
-    fn velocity_gap(&mut self, p: &Problem, y: &Trial) {
-        let cx = self.inputs.at(p, y.t);
-        let [_, r, gv] = &mut self.scratch.c;
-        p.system.constraint_rate(&cx, &y.q, r);
-        self.mass.jacobian_times(&self.st, &y.v, gv);
-        for i in 0..r.len() {
-            r[i] = -(r[i] + gv[i]);
-        }
-    }
-
-    /// Projections of the augmented Lagrangian are made in the metric of masses and forces without that of multipliers, which
-    /// grow near singular positions. Where the corrector follows, the stage is only its guess and the metric of Newton does.
-    fn projects_by_forces(&self) -> bool {
-        self.newton.handling().updates() && self.settings.corrector == Corrector::Off
-    }
-
-    /// W = M + (1−α) (γ h C + β h² K) with G at the end of the step, factorised in the place of M.
-    fn load_projection(&mut self, p: &Problem, y: &Trial) -> Result<(), Refusal> {
-        let Hht {
-            alpha, beta, gamma, ..
-        } = self.method;
-        let weights = Weights {
-            mass: 1.0,
-            damping: (1.0 - alpha) * gamma * y.h,
-            stiffness: (1.0 - alpha) * beta * y.h * y.h,
-            theta: &[],
+    ) -> Result<Accepted> {
+        let control = &self.work.control;
+        let growth = StepControl::growth(s.first, plan.may_grow).min(self.trial.growth);
+        let next_h = control.after_accepted(plan.step, s.next_h, error, growth);
+        let located = if self.work.size.ne > 0 {
+            self.locate_event(p, s, stats)?
+        } else {
+            None
         };
-        self.kept.drop_mass();
-        let cx = self.inputs.at(p, y.t);
-        (self.mass).load_metric(&self.st, p.system, &cx, &y.q, &y.v, &weights)?;
-        self.work.factorizations += 1;
-        (self.mass.factorise(&self.st, &mut Work::default()))
-            .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?;
-        Ok(())
-    }
-
-    /// v[0] = least motion with G v[0] = c[1], c[2] its multipliers, to be multiplied by the returned factor: the metric is
-    /// that of Newton's matrix, S = M/(1−α) + O(h), unless that factor is too old; then it is M's. c[1] was made with G `of`.
-    fn reach(&mut self, p: &Problem, y: &Trial, of: &[f64]) -> Result<f64, Refusal> {
-        if self.projects_by_forces() {
-            let [dx, ..] = &mut self.scratch.v;
-            let [_, r, mu] = &mut self.scratch.c;
-            (self.mass).reach_here(&self.st, r, of, PROJECTED, dx, mu, &mut self.work);
-            return Ok(1.0);
+        if located.is_some() {
+            self.back_up(s);
         }
-        let [dx, ..] = &mut self.scratch.v;
-        let [_, r, mu] = &mut self.scratch.c;
-        let rest = self.newton.reach(
-            &self.st,
-            self.mass.there(),
-            r,
-            of,
-            PROJECTED,
-            dx,
-            mu,
-            &mut self.work,
-        );
-        if rest <= STALE || max_abs(r) * rest < 1e-13 {
-            return Ok(1.0 - self.method.alpha);
+        self.method
+            .complete_accepted(&mut self.work, p, s, &mut self.trial, stats);
+        let h = self.trial.h;
+        self.commit_trial(p, s);
+        s.next_h = next_h;
+        (s.first, s.may_grow) = (false, true);
+        stats.note_accepted(h, error, self.trial.corrected);
+        self.handle_end_of_step(p, s, located, stats)?;
+        if self.repartitions {
+            self.repartition(p, s, stats);
         }
-        self.factorise_mass(p, y.t, &y.q, &y.v)?;
-        let [dx, ..] = &mut self.scratch.v;
-        let [_, r, mu] = &mut self.scratch.c;
-        self.mass
-            .reach_here(&self.st, r, of, PROJECTED, dx, mu, &mut self.work);
-        Ok(1.0)
+        Ok(Accepted {
+            h,
+            event: located.is_some(),
+        })
     }
 
-    /// Loads and factorises A at a point.
-    pub fn factorise_mass(
-        &mut self,
-        p: &Problem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<Pivots, Refusal> {
-        let (there, count) = self.kept.mass(p.env.parameters);
-        let count = u64::from(count);
-        let pivots = match there.filter(|_| self.mass.fits()) {
-            Some(pivots) => {
-                self.work.factorizations += count;
-                pivots
-            }
-            None => {
-                let cx = self.inputs.at(p, t);
-                self.mass.load_mass(&self.st, p.system, &cx, q, v)?;
-                self.work.factorizations += count;
-                self.mass
-                    .factorise(&self.st, &mut Work::default())
-                    .map_err(|e| Refusal::Singular(culprit(e.unknown, self.size.nv)))?
-            }
-        };
-        self.kept.keep_mass(pivots);
-        Ok(pivots)
+    /// Keeps the state before it is changed by something that may still fail.
+    pub(super) fn back_up(&mut self, state: &State) {
+        if !self.has_backup {
+            self.backup.copy_from(state);
+            self.has_backup = true;
+        }
     }
-}
 
-/// δ and its derivative from the algorithmic accelerations.
-pub(super) fn remember(s: &State, y: &mut Trial) {
-    for i in 0..y.a.len() {
-        y.delta[i] = (y.a[i] - y.at[i]) / y.h;
-        y.delta_dot[i] = (y.delta[i] - s.delta[i]) / (0.5 * (s.h + y.h));
+    /// Swaps the trial into the state and keeps the step for interpolation.
+    fn commit_trial(&mut self, p: &Problem, s: &mut State) {
+        let Self {
+            work,
+            method,
+            trial: y,
+            segment,
+            ..
+        } = self;
+        if !y.jerk_known {
+            // Values of an earlier trial must not get into a state.
+            y.jerk.fill(0.0);
+        }
+        segment.start(s);
+        std::mem::swap(&mut s.q, &mut y.q);
+        std::mem::swap(&mut s.v, &mut y.v);
+        std::mem::swap(&mut s.acc, &mut y.acc);
+        std::mem::swap(&mut s.lambda, &mut y.lambda);
+        std::mem::swap(&mut s.a, &mut y.a);
+        std::mem::swap(&mut s.delta, &mut y.delta);
+        std::mem::swap(&mut s.delta_dot, &mut y.delta_dot);
+        std::mem::swap(&mut s.lambda_dot, &mut y.lambda_dot);
+        std::mem::swap(&mut s.jerk, &mut y.jerk);
+        segment.begin(y);
+        (s.t, s.h) = (y.t, y.h);
+        s.jerk_known = y.jerk_known;
+        (s.newton_contraction, s.rate_uses) = (y.newton_contraction, y.contraction_uses);
+        s.typical_pivot = typical_pivot(s, y);
+        if y.restarts_history {
+            (s.h, s.newton_contraction) = (0.0, f64::INFINITY);
+        }
+        method.note_accepted(s, y);
+        for i in 0..s.scale.len().min(s.q.len()) {
+            s.scale[i] = s.scale[i].max(s.q[i].abs());
+        }
+        segment.end(s);
+        if work.character.does_work || work.character.moving_constraints {
+            let (dissipated, supplied) = segment.work(work, p, 1.0);
+            s.dissipated += dissipated;
+            s.supplied += supplied;
+        }
+        segment.close_books(s);
     }
 }

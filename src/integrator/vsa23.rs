@@ -17,33 +17,45 @@
 //! its steps rather than at their ends. The accelerations at the end of a step are those of the equations there. Vector
 //! coordinates only, no events: a system with either is refused by name.
 
-mod point;
 mod single;
+mod stage;
 
-pub use single::{Single, single_step};
+pub use single::{SingleDegree, single_step};
 
-use self::point::{Iteration, Norm, Point, Stage};
-use super::core::{Core, Culprit, Problem, Refusal, Trial, first_not_finite};
-use super::newton::culprit;
+use self::stage::{CollocationPoint, StageIteration, StageNorm, StageWeights};
+use super::controller::StepSizeLaw;
+use super::method::Method;
+use super::newton::{culprit, largest};
 use super::state::{State, Statistics};
-use crate::constraint::projection::Saddle;
+use super::trial::{Culprit, NearSingular, StepFailure, Trial};
+use super::workspace::{Problem, Workspace, first_not_finite};
+use crate::constraint::saddle_point::SaddlePoint;
 use crate::error::{Error, Result};
-use crate::formulation::System;
+use crate::formulation::system::{MotionPoint, System};
 use crate::model::{self, ErrorAt, Vsa23Parameters};
 
+/// h ← h clamp(0.9 (TOL/e)^(1/2), 0.1, 2). theory: section 3 of the notes; (12) as printed, without a safety factor, accepts
+/// and rejects in turns.
+pub(super) const STEP_SIZE_LAW: StepSizeLaw = StepSizeLaw {
+    safety: 0.9,
+    exponent: 0.5,
+    smallest: 0.1,
+    largest: Some(2.0),
+    smallest_rejected: 0.1,
+};
 /// Residual of the accelerations at the end of a step, relative.
 const EXACT: f64 = 1e-12;
 
 /// The weights φ₁..φ₃ of the quadratic and ψ₁..ψ₆ of the cubic scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameters {
+pub struct Vsa23Coefficients {
     /// φ₁, φ₂, φ₃ = θ₁, θ₁, θ₂/2
     pub phi: [f64; 3],
     /// ψ₁ .. ψ₆ = T₁, T₂/2, T₁, T₁, T₂/2, T₃/6
     pub psi: [f64; 6],
 }
 
-impl Parameters {
+impl Vsa23Coefficients {
     /// From the moments θ of the quadratic and T of the cubic scheme.
     pub fn from_moments(theta: [f64; 2], t: [f64; 3]) -> Self {
         let [t1, t2, t3] = t;
@@ -87,9 +99,9 @@ impl Parameters {
         0.5 * (1.0 / (3.0 * self.psi[5]) - 1.0 / self.phi[2])
     }
 
-    fn quadratic(&self) -> Stage {
+    fn quadratic(&self) -> StageWeights {
         let [p1, p2, p3] = self.phi;
-        Stage {
+        StageWeights {
             at: p1,
             q_acc: 0.0,
             v_acc: 0.0,
@@ -100,9 +112,9 @@ impl Parameters {
         }
     }
 
-    fn cubic(&self) -> Stage {
+    fn cubic(&self) -> StageWeights {
         let [p1, p2, p3, p4, p5, p6] = self.psi;
-        Stage {
+        StageWeights {
             at: p1,
             q_acc: p2,
             v_acc: p3,
@@ -116,21 +128,21 @@ impl Parameters {
 
 /// The method with its matrices and both equilibrium points. Holds nothing the future depends on.
 pub(super) struct Vsa23 {
-    parameters: Parameters,
+    parameters: Vsa23Coefficients,
     error_at: ErrorAt,
-    first: Iteration,
+    first: StageIteration,
     /// Of the cubic scheme where it has its own.
-    second: Option<Iteration>,
+    second: Option<StageIteration>,
     mass: Mass,
-    alpha: Point,
-    beta: Point,
+    alpha: CollocationPoint,
+    beta: CollocationPoint,
     /// What the kept factorisations were made for.
     made_for: Vec<f64>,
 }
 
 /// A = [M Gᵀ; G −E] at the ends of steps. The factorisation of the start serves as long as A is that of the start.
 struct Mass {
-    saddle: Saddle,
+    saddle: SaddlePoint,
     tangent: Vec<f64>,
     jacobian: Vec<f64>,
     known: [Vec<f64>; 2],
@@ -139,7 +151,11 @@ struct Mass {
 
 impl Vsa23 {
     /// Refuses systems the method cannot carry.
-    pub fn new(system: &dyn System, core: &Core, settings: &model::Vsa23) -> Result<Self> {
+    pub fn new(
+        system: &dyn System,
+        core: &Workspace,
+        settings: &model::Vsa23Settings,
+    ) -> Result<Self> {
         let refuse = |expected: &str| {
             Err(Error::Argument {
                 name: "solver.integrator".into(),
@@ -163,18 +179,18 @@ impl Vsa23 {
                 size.ne
             ));
         }
-        if system.lift().is_some() {
+        if system.descriptor_form().is_some() {
             return refuse("\"hht\": VSA23 is not made for large trees in relative coordinates");
         }
-        let pattern = system.pattern();
+        let pattern = system.sparsity();
         let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
-        let saddle = || Saddle::new(&core.st, tangent, jacobian);
-        let parameters = Parameters::of(settings.parameters);
+        let saddle = || SaddlePoint::new(&core.sparsity, tangent, jacobian);
+        let parameters = Vsa23Coefficients::of(settings.parameters);
         Ok(Self {
             parameters,
             error_at: settings.error_at,
-            first: Iteration::new(saddle(), &size),
-            second: (!parameters.one_matrix()).then(|| Iteration::new(saddle(), &size)),
+            first: StageIteration::new(saddle(), &size),
+            second: (!parameters.one_matrix()).then(|| StageIteration::new(saddle(), &size)),
             mass: Mass {
                 saddle: saddle(),
                 tangent: vec![0.0; tangent],
@@ -182,27 +198,10 @@ impl Vsa23 {
                 known: [vec![0.0; tangent], vec![0.0; jacobian]],
                 of_start: false,
             },
-            alpha: Point::new(&size),
-            beta: Point::new(&size),
+            alpha: CollocationPoint::new(&size),
+            beta: CollocationPoint::new(&size),
             made_for: vec![f64::NAN; size.parameters],
         })
-    }
-
-    /// The equations may have changed: makes A of the state, forgets the other matrices.
-    pub fn renew(
-        &mut self,
-        core: &mut Core,
-        p: &Problem,
-        s: &State,
-    ) -> std::result::Result<(), Refusal> {
-        self.select(p, s);
-        self.forget(p);
-        self.mass.load(core, p, s.t, &s.q, &s.v)?;
-        self.mass.known[0].copy_from_slice(&self.mass.tangent);
-        self.mass.known[1].copy_from_slice(&self.mass.jacobian);
-        self.mass.factorise(core)?;
-        self.mass.of_start = true;
-        Ok(())
     }
 
     fn forget(&mut self, p: &Problem) {
@@ -215,47 +214,27 @@ impl Vsa23 {
     }
 
     fn select(&mut self, p: &Problem, s: &State) {
-        self.first.saddle.select(p.system, p.modes, &s.dropped);
-        self.mass.saddle.select(p.system, p.modes, &s.dropped);
+        self.first
+            .saddle
+            .select_active(p.system, p.modes, &s.redundant);
+        self.mass
+            .saddle
+            .select_active(p.system, p.modes, &s.redundant);
         if let Some(second) = &mut self.second {
-            second.saddle.select(p.system, p.modes, &s.dropped);
+            second.saddle.select_active(p.system, p.modes, &s.redundant);
         }
-    }
-
-    /// One attempt of size `y.h`; the error over the tolerance. The trial holds the end of the step.
-    pub fn attempt(
-        &mut self,
-        core: &mut Core,
-        p: &Problem,
-        s: &State,
-        y: &mut Trial,
-        stats: &mut Statistics,
-    ) -> std::result::Result<f64, Refusal> {
-        self.select(p, s);
-        if self.made_for != p.env.parameters {
-            self.forget(p);
-        }
-        let norm = Norm::at(p.system, &s.q);
-        self.solve(core, p, s, y.h, norm, stats)?;
-        self.extrapolate(s, y);
-        let error = norm.of(&y.x);
-        let e = core.over_tolerance(error, y.h);
-        if e <= 1.0 || core.control.fixed().is_some() {
-            self.accelerate(core, p, s, y, stats)?;
-        }
-        Ok(e)
     }
 
     /// Both equilibrium points.
     fn solve(
         &mut self,
-        core: &mut Core,
+        core: &mut Workspace,
         p: &Problem,
         s: &State,
         h: f64,
-        norm: Norm,
+        norm: StageNorm,
         stats: &mut Statistics,
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         let Self {
             parameters,
             first,
@@ -272,8 +251,8 @@ impl Vsa23 {
         }
         // What counts is what the state's own past has made, so that counters repeat with the motion.
         let matrices = 1 + u64::from(second.is_some());
-        let counted = core.work.factorizations
-            + if core.kept.counted_step == h {
+        let counted = core.counts.factorizations
+            + if core.factor_cache.counted_step == h {
                 0
             } else {
                 matrices
@@ -291,8 +270,8 @@ impl Vsa23 {
         };
         second.solve(core, p, s, h, &parameters.cubic(), beta, norm, stats)?;
         if core.character.linear {
-            core.work.factorizations = counted;
-            core.kept.counted_step = h;
+            core.counts.factorizations = counted;
+            core.factor_cache.counted_step = h;
         }
         Ok(())
     }
@@ -326,12 +305,12 @@ impl Vsa23 {
     /// q̈ and λ of the equations at the end of the step.
     fn accelerate(
         &mut self,
-        core: &mut Core,
+        core: &mut Workspace,
         p: &Problem,
         s: &State,
         y: &mut Trial,
         stats: &mut Statistics,
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         let mass = &mut self.mass;
         mass.load(core, p, y.t, &y.q, &y.v)?;
         let known = mass.tangent == mass.known[0] && mass.jacobian == mass.known[1];
@@ -342,21 +321,22 @@ impl Vsa23 {
         let cx = core.inputs.at(p, y.t);
         stats.evaluations += 1;
         p.system.force(&cx, &y.q, &y.v, &mut y.acc)?;
-        p.system.convective(&cx, &y.q, &y.v, &mut y.lambda);
+        p.system
+            .constraint_acceleration_bias(&cx, &y.q, &y.v, &mut y.lambda);
         for l in &mut y.lambda {
             *l = -*l;
         }
         if let Some(i) = first_not_finite(&y.acc) {
-            return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
+            return Err(StepFailure::NotFinite(Culprit::Coordinate(i)));
         }
         if let Some(i) = first_not_finite(&y.lambda) {
-            return Err(Refusal::NotFinite(Culprit::Constraint(i)));
+            return Err(StepFailure::NotFinite(Culprit::Constraint(i)));
         }
         let (acc, lambda) = (&mut y.acc, &mut y.lambda);
         mass.saddle
-            .solve_exact(&core.st, EXACT, acc, lambda, &mut core.work);
+            .solve_exact(&core.sparsity, EXACT, acc, lambda, &mut core.counts);
         if let Some(i) = first_not_finite(acc) {
-            return Err(Refusal::NotFinite(Culprit::Coordinate(i)));
+            return Err(StepFailure::NotFinite(Culprit::Coordinate(i)));
         }
         for i in 0..y.lambda.len() {
             y.lambda_dot[i] = (y.lambda[i] - s.lambda[i]) / y.h;
@@ -365,35 +345,95 @@ impl Vsa23 {
     }
 }
 
+impl Method for Vsa23 {
+    fn trial_step(
+        &mut self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &State,
+        _near_singular: NearSingular,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, StepFailure> {
+        self.select(p, s);
+        if self.made_for != p.env.parameters {
+            self.forget(p);
+        }
+        let norm = StageNorm::at(p.system, &s.q);
+        self.solve(work, p, s, y.h, norm, stats)?;
+        self.extrapolate(s, y);
+        let error = work.over_tolerance(norm.of(&y.x), y.h);
+        if work.control.accepts(error) {
+            self.accelerate(work, p, s, y, stats)?;
+        }
+        Ok(error)
+    }
+
+    fn worst_coordinate(&self, y: &Trial) -> usize {
+        largest(&y.x)
+    }
+
+    /// The equations may have changed: factorises A at the state and drops the other matrices.
+    fn restart(
+        &mut self,
+        work: &mut Workspace,
+        p: &Problem,
+        s: &mut State,
+    ) -> std::result::Result<(), StepFailure> {
+        s.clear_history();
+        self.select(p, s);
+        self.forget(p);
+        self.mass.load(work, p, s.t, &s.q, &s.v)?;
+        self.mass.known[0].copy_from_slice(&self.mass.tangent);
+        self.mass.known[1].copy_from_slice(&self.mass.jacobian);
+        self.mass.factorise(work)?;
+        self.mass.of_start = true;
+        Ok(())
+    }
+}
+
 impl Mass {
     fn load(
         &mut self,
-        core: &mut Core,
+        core: &mut Workspace,
         p: &Problem,
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), StepFailure> {
         let cx = core.inputs.at(p, t);
-        let (zero_v, zero_c) = (&mut core.scratch.v[0], &mut core.scratch.c[0]);
+        let (zero_v, zero_c) = (&mut core.evaluation.acc, &mut core.projection.multipliers);
         // With the weight of M alone neither accelerations nor multipliers are looked at.
         zero_v.fill(0.0);
         zero_c.fill(0.0);
-        let weights = crate::formulation::Weights::MASS;
-        p.system
-            .tangent(&cx, q, v, zero_v, zero_c, &weights, &mut self.tangent)?;
+        let weights = crate::formulation::system::TangentWeights::MASS;
+        p.system.tangent(
+            &cx,
+            &MotionPoint {
+                q,
+                v,
+                a: zero_v,
+                lambda: zero_c,
+            },
+            &weights,
+            &mut self.tangent,
+        )?;
         p.system.jacobian(&cx, q, &mut self.jacobian);
-        self.saddle.matrix.load_tangent(&core.st, &self.tangent);
-        self.saddle.matrix.load_jacobian(&core.st, &self.jacobian);
+        self.saddle
+            .matrix
+            .load_tangent(&core.sparsity, &self.tangent);
+        self.saddle
+            .matrix
+            .load_jacobian(&core.sparsity, &self.jacobian);
         Ok(())
     }
 
-    fn factorise(&mut self, core: &mut Core) -> std::result::Result<(), Refusal> {
+    fn factorise(&mut self, core: &mut Workspace) -> std::result::Result<(), StepFailure> {
         let nv = core.size.nv;
         self.saddle
-            .factorise(&core.st, &mut core.work)
+            .factorise(&core.sparsity, &mut core.counts)
             .map(|_| ())
-            .map_err(|e| Refusal::Singular(culprit(e.unknown, nv)))
+            .map_err(|e| StepFailure::Singular(culprit(e.unknown, nv)))
     }
 }
 
@@ -404,7 +444,7 @@ mod tests {
     #[test]
     fn the_common_set_is_the_closed_form_of_its_printed_digits() {
         // theory: (25) of the first paper, four decimals.
-        let set = Parameters::common();
+        let set = Vsa23Coefficients::common();
         let printed = [1.1455, 1.1455, 0.5727];
         for (x, y) in set.phi.iter().zip(printed) {
             assert!((x - y).abs() < 1e-4, "{x} {y}");
@@ -420,7 +460,7 @@ mod tests {
 
     #[test]
     fn the_original_set_has_one_matrix_and_a_threshold_of_one() {
-        let set = Parameters::original();
+        let set = Vsa23Coefficients::original();
         assert!(set.one_matrix());
         assert!((set.threshold() + 1.0).abs() < 1e-15);
     }

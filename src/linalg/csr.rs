@@ -1,18 +1,18 @@
-//! A sparse matrix by rows, for matrices that are given and do not change:
+//! Constant sparse matrix in compressed rows:
 //!
 //! ```text
-//!   (A x)_i = Σ_k value[k] x[column[k]],    start[i] <= k < start[i + 1],    columns rising in each row
+//!   (A x)_i = Σ_k value[k] x[column[k]],    start[i] <= k < start[i + 1],    columns ascending in each row
 //! ```
 
 use std::fmt;
 
-/// One entry as it was given: row, column, value.
-pub type Entry = (u32, u32, f64);
+/// An entry (row, column, value).
+pub type Triplet = (u32, u32, f64);
 
-/// Most entries a matrix can have; places are counted in 32 bits, with room for a few such matrices together.
-pub const MOST_ENTRIES: usize = 1 << 29;
+/// Largest number of entries of a matrix: a sum of a few such numbers still fits 32 bits.
+pub const MAX_ENTRIES: usize = 1 << 29;
 
-/// A sparse matrix. It has no entry that is zero, so that two ways of writing the same numbers are the same matrix.
+/// A sparse matrix without zero entries, so that equal matrices compare equal.
 #[derive(Clone, Default, PartialEq)]
 pub struct Csr {
     columns: usize,
@@ -22,17 +22,17 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Without entries.
+    /// The zero matrix.
     pub fn zero(rows: usize, columns: usize) -> Self {
         Self::new(rows, columns, Vec::new())
     }
 
-    /// From entries in any order; those at equal places are added in the order in which they were given.
+    /// From entries in any order; repeated entries are added in the order given.
     ///
     /// # Panics
     /// If an entry lies outside, or there are more than [`MOST_ENTRIES`].
-    pub fn new(rows: usize, columns: usize, entries: Vec<Entry>) -> Self {
-        assert!(entries.len() <= MOST_ENTRIES, "{} entries", entries.len());
+    pub fn new(rows: usize, columns: usize, entries: Vec<Triplet>) -> Self {
+        assert!(entries.len() <= MAX_ENTRIES, "{} entries", entries.len());
         let mut next = vec![0u32; rows + 1];
         for &(i, j, _) in &entries {
             assert!(
@@ -44,7 +44,7 @@ impl Csr {
         for i in 0..rows {
             next[i + 1] += next[i];
         }
-        // Rows by counting, which keeps the order of what was given; then each row on its own.
+        // Counting sort by rows, which keeps the order given, then each row by columns.
         let mut sorted = vec![(0u32, 0.0f64); entries.len()];
         for (i, j, x) in entries {
             let at = &mut next[i as usize];
@@ -58,7 +58,7 @@ impl Csr {
             value: Vec::with_capacity(sorted.len()),
         };
         matrix.start.push(0);
-        // `next[i]` has moved to the end of row i.
+        // `next[i]` is now the end of row i.
         let mut begin = 0;
         for &end in &next[..rows] {
             let row = &mut sorted[begin..end as usize];
@@ -110,7 +110,7 @@ impl Csr {
         &self.value
     }
 
-    /// The entry at a place, zero where there is none.
+    /// The entry A_ij, zero if it is not stored.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let (columns, values) = self.row(i);
         (columns.binary_search(&(j as u32))).map_or(0.0, |at| values[at])
@@ -133,13 +133,13 @@ impl Csr {
         }
     }
 
-    /// yᵀ A x
-    pub fn form(&self, y: &[f64], x: &[f64]) -> f64 {
+    /// Bilinear form yᵀ A x.
+    pub fn bilinear_form(&self, y: &[f64], x: &[f64]) -> f64 {
         (0..self.rows()).map(|i| y[i] * self.row_times(i, x)).sum()
     }
 
-    /// The first place (i, j) where A and its transpose differ by more than `tolerance` of the larger one.
-    pub fn unsymmetric_at(&self, tolerance: f64) -> Option<(usize, usize)> {
+    /// The first (i, j) for which A_ij and A_ji differ by more than `tolerance` times the larger one.
+    pub fn first_asymmetry(&self, tolerance: f64) -> Option<(usize, usize)> {
         for i in 0..self.rows() {
             let (columns, values) = self.row(i);
             for (&j, &a) in columns.iter().zip(values) {
@@ -152,23 +152,23 @@ impl Csr {
         None
     }
 
-    /// A number that differs (but for a chance of 2⁻⁶⁴) between different matrices: FNV-1a over the bits.
+    /// FNV-1a hash of all bits, which differs between different matrices with probability 1 − 2⁻⁶⁴.
     fn digest(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
-        let mut take = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        self.start.iter().for_each(|&s| take(u64::from(s)));
-        self.column.iter().for_each(|&j| take(u64::from(j)));
+        let mut hash_word = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        self.start.iter().for_each(|&s| hash_word(u64::from(s)));
+        self.column.iter().for_each(|&j| hash_word(u64::from(j)));
         for x in &self.value {
             let bits = x.to_bits();
-            // A multiplication carries upwards only: both halves have to start low.
-            take(bits & 0xffff_ffff);
-            take(bits >> 32);
+            // Multiplication carries upwards only: each half enters in the low bits.
+            hash_word(bits & 0xffff_ffff);
+            hash_word(bits >> 32);
         }
         hash
     }
 }
 
-/// Small however large the matrix: its size, and a digest that differs where the entries do.
+/// Dimensions and a digest of the entries: short for any matrix.
 impl fmt::Debug for Csr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Csr")
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_sorted_added_and_zeros_are_left_out() {
+    fn entries_are_sorted_and_added_and_zeros_are_dropped() {
         let a = sample();
         assert_eq!((a.rows(), a.columns(), a.entries()), (3, 4, 3));
         assert_eq!(a.row(0), (&[1u32][..], &[2.5][..]));
@@ -217,11 +217,11 @@ mod tests {
         let mut y = [f64::NAN; 3];
         a.times(&x, &mut y);
         assert_eq!(y, [5.0, 0.0, 3.0]);
-        assert_eq!(a.form(&[1.0, 1.0, 2.0], &x), 11.0);
+        assert_eq!(a.bilinear_form(&[1.0, 1.0, 2.0], &x), 11.0);
     }
 
     #[test]
-    fn equal_places_are_added_in_the_order_given() {
+    fn repeated_entries_are_added_in_the_order_given() {
         // 1e16 + 1 − 1e16 is 0 in this order, 1 in another.
         let a = Csr::new(1, 1, vec![(0, 0, 1e16), (0, 0, 1.0), (0, 0, -1e16)]);
         assert_eq!(a.entries(), 0);
@@ -230,17 +230,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_symmetric_is_found() {
+    fn an_asymmetry_is_found() {
         let close = 1.0 + f64::EPSILON;
         let a = Csr::new(2, 2, vec![(0, 1, 1.0), (1, 0, close), (0, 0, 3.0)]);
-        assert_eq!(a.unsymmetric_at(1e-12), None);
-        assert_eq!(a.unsymmetric_at(0.0), Some((0, 1)));
+        assert_eq!(a.first_asymmetry(1e-12), None);
+        assert_eq!(a.first_asymmetry(0.0), Some((0, 1)));
         let b = Csr::new(2, 2, vec![(1, 0, 1.0)]);
-        assert_eq!(b.unsymmetric_at(0.5), Some((1, 0)));
+        assert_eq!(b.first_asymmetry(0.5), Some((1, 0)));
     }
 
     #[test]
-    fn the_debug_text_tells_matrices_apart_by_every_bit() {
+    fn the_debug_text_differs_if_any_bit_differs() {
         let base = format!("{:?}", sample());
         assert!(base.len() < 120, "{base}");
         for changed in [

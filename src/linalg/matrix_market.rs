@@ -13,7 +13,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::csr::{Entry, MOST_ENTRIES};
+use super::csr::{MAX_ENTRIES, Triplet};
 
 /// Longest line that is not a comment (bytes). The format allows 1024.
 const LONGEST_LINE: usize = 4096;
@@ -22,7 +22,7 @@ const MOST_ROWS: u64 = u32::MAX as u64 - 1;
 
 /// What is wrong with a file, and where (both from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct MatrixMarketError {
     /// Line.
     pub line: usize,
     /// Column, in bytes.
@@ -33,13 +33,13 @@ pub struct Fault {
 
 /// A matrix as it stands in a file, with both triangles where the file gives one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct MatrixMarketTable {
     /// Rows.
     pub rows: usize,
     /// Columns.
     pub columns: usize,
     /// Entries in the order of the file, counted from zero; zeros are left out.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Triplet>,
     /// Where the sizes stand, for complaints about them.
     pub size_line: usize,
 }
@@ -63,7 +63,7 @@ impl Symmetry {
 }
 
 /// Reads a matrix. Errors of the stream itself are reported at the line they occur in.
-pub fn read(input: impl BufRead) -> Result<Table, Fault> {
+pub fn read_matrix_market(input: impl BufRead) -> Result<MatrixMarketTable, MatrixMarketError> {
     let mut lines = Lines {
         input,
         buffer: Vec::new(),
@@ -76,7 +76,7 @@ pub fn read(input: impl BufRead) -> Result<Table, Fault> {
         let message = format!("a symmetric matrix is square, found {rows} x {columns}");
         return Err(lines.fault(1, message));
     }
-    let mut reader = Reader {
+    let mut reader = EntryReader {
         integer,
         symmetry,
         rows,
@@ -88,7 +88,7 @@ pub fn read(input: impl BufRead) -> Result<Table, Fault> {
     } else {
         reader.array(&mut lines)?;
     }
-    Ok(Table {
+    Ok(MatrixMarketTable {
         rows: rows as usize,
         columns: columns as usize,
         entries: reader.entries,
@@ -104,8 +104,8 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    fn fault(&self, column: usize, message: impl Into<String>) -> Fault {
-        Fault {
+    fn fault(&self, column: usize, message: impl Into<String>) -> MatrixMarketError {
+        MatrixMarketError {
             line: self.line.max(1),
             column,
             message: message.into(),
@@ -113,7 +113,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line into the buffer, without its end; false at the end of the file.
-    fn advance(&mut self) -> Result<bool, Fault> {
+    fn advance(&mut self) -> Result<bool, MatrixMarketError> {
         self.buffer.clear();
         self.line += 1;
         let limit = LONGEST_LINE as u64 + 2;
@@ -140,7 +140,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The rest of a line, unread.
-    fn skip_line(&mut self) -> Result<(), Fault> {
+    fn skip_line(&mut self) -> Result<(), MatrixMarketError> {
         loop {
             let part = match self.input.fill_buf() {
                 Ok(part) => part,
@@ -161,7 +161,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line with something on it that is no comment.
-    fn next(&mut self) -> Result<bool, Fault> {
+    fn next(&mut self) -> Result<bool, MatrixMarketError> {
         while self.advance()? {
             let first = self.buffer.iter().find(|b| !b.is_ascii_whitespace());
             if !matches!(first, None | Some(b'%')) {
@@ -171,7 +171,7 @@ impl<R: BufRead> Lines<R> {
         Ok(false)
     }
 
-    fn text(&self) -> Result<&str, Fault> {
+    fn text(&self) -> Result<&str, MatrixMarketError> {
         std::str::from_utf8(&self.buffer).map_err(|e| {
             let column = e.valid_up_to() + 1;
             self.fault(column, "this is no text")
@@ -191,7 +191,7 @@ fn shorten(word: &str) -> String {
 }
 
 /// Format is coordinate, values are integers, symmetry.
-fn banner<R: BufRead>(lines: &mut Lines<R>) -> Result<(bool, bool, Symmetry), Fault> {
+fn banner<R: BufRead>(lines: &mut Lines<R>) -> Result<(bool, bool, Symmetry), MatrixMarketError> {
     const EXPECTED: &str = "expected \"%%MatrixMarket matrix coordinate real general\" or the like";
     if !lines.advance()? {
         return Err(lines.fault(1, format!("the file is empty: {EXPECTED}")));
@@ -247,7 +247,10 @@ fn banner<R: BufRead>(lines: &mut Lines<R>) -> Result<(bool, bool, Symmetry), Fa
 }
 
 /// Rows, columns, entries (array: as many as there are places).
-fn sizes<R: BufRead>(lines: &mut Lines<R>, coordinate: bool) -> Result<(u64, u64, u64), Fault> {
+fn sizes<R: BufRead>(
+    lines: &mut Lines<R>,
+    coordinate: bool,
+) -> Result<(u64, u64, u64), MatrixMarketError> {
     let expected = if coordinate {
         "three whole numbers: rows, columns, entries"
     } else {
@@ -317,20 +320,20 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-struct Reader {
+struct EntryReader {
     integer: bool,
     symmetry: Symmetry,
     rows: u64,
     columns: u64,
-    entries: Vec<Entry>,
+    entries: Vec<Triplet>,
 }
 
-impl Reader {
+impl EntryReader {
     fn coordinates<R: BufRead>(
         &mut self,
         lines: &mut Lines<R>,
         promised: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), MatrixMarketError> {
         let mut found = 0u64;
         while lines.next()? {
             if found == promised {
@@ -370,7 +373,7 @@ impl Reader {
     }
 
     /// Values column by column; of symmetric matrices the lower triangle, of skew ones without the diagonal.
-    fn array<R: BufRead>(&mut self, lines: &mut Lines<R>) -> Result<(), Fault> {
+    fn array<R: BufRead>(&mut self, lines: &mut Lines<R>) -> Result<(), MatrixMarketError> {
         let (rows, columns) = (self.rows, self.columns);
         let last = match self.symmetry {
             // The last column of a skew matrix has nothing below its diagonal.
@@ -413,7 +416,7 @@ impl Reader {
         &self,
         lines: &Lines<R>,
         (word, column): (&str, usize),
-    ) -> Result<f64, Fault> {
+    ) -> Result<f64, MatrixMarketError> {
         let refuse = |expected: &str| {
             let message = format!("expected {expected}, found \"{}\"", shorten(word));
             Err(lines.fault(column, message))
@@ -440,7 +443,7 @@ impl Reader {
         i: u32,
         j: u32,
         at: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), MatrixMarketError> {
         let (i1, j1) = (i + 1, j + 1);
         match self.symmetry {
             Symmetry::Symmetric if j > i => Err(lines.fault(
@@ -459,12 +462,18 @@ impl Reader {
         }
     }
 
-    fn push<R: BufRead>(&mut self, lines: &Lines<R>, i: u32, j: u32, x: f64) -> Result<(), Fault> {
+    fn push<R: BufRead>(
+        &mut self,
+        lines: &Lines<R>,
+        i: u32,
+        j: u32,
+        x: f64,
+    ) -> Result<(), MatrixMarketError> {
         if x == 0.0 {
             return Ok(());
         }
-        if self.entries.len() + 2 > MOST_ENTRIES {
-            let message = format!("more than the {MOST_ENTRIES} entries that can be used");
+        if self.entries.len() + 2 > MAX_ENTRIES {
+            let message = format!("more than the {MAX_ENTRIES} entries that can be used");
             return Err(lines.fault(1, message));
         }
         self.entries.push((i, j, x));
@@ -485,7 +494,7 @@ fn index<R: BufRead>(
     (word, column): (&str, usize),
     name: &str,
     size: u64,
-) -> Result<u32, Fault> {
+) -> Result<u32, MatrixMarketError> {
     match word.parse::<u64>() {
         Ok(i) if (1..=size).contains(&i) => Ok((i - 1) as u32),
         _ => {
@@ -502,8 +511,8 @@ fn index<R: BufRead>(
 mod tests {
     use super::*;
 
-    fn entries(text: &str) -> Vec<Entry> {
-        read(text.as_bytes())
+    fn entries(text: &str) -> Vec<Triplet> {
+        read_matrix_market(text.as_bytes())
             .unwrap_or_else(|e| panic!("{e:?}\n{text}"))
             .entries
     }
@@ -513,11 +522,11 @@ mod tests {
     #[test]
     fn a_general_matrix_is_read_with_comments_blank_lines_and_windows_line_ends() {
         let expected = vec![(0, 0, 1.5), (1, 2, -2e-3), (0, 0, 0.5)];
-        let unix = read(GENERAL.as_bytes()).unwrap();
+        let unix = read_matrix_market(GENERAL.as_bytes()).unwrap();
         assert_eq!((unix.rows, unix.columns, unix.size_line), (2, 3, 4));
         assert_eq!(unix.entries, expected);
         let windows = GENERAL.replace('\n', "\r\n");
-        assert_eq!(read(windows.as_bytes()).unwrap(), unix);
+        assert_eq!(read_matrix_market(windows.as_bytes()).unwrap(), unix);
         assert_eq!(entries(GENERAL.trim_end()), expected);
         assert_eq!(entries(&format!("{GENERAL}\n \n%end")), expected);
     }
@@ -608,7 +617,7 @@ mod tests {
         ];
         for (head, rest, place, fragment) in broken {
             let text = format!("{head}{rest}");
-            let fault = read(text.as_bytes()).expect_err(&text);
+            let fault = read_matrix_market(text.as_bytes()).expect_err(&text);
             assert_eq!(
                 (fault.line, fault.column),
                 *place,
@@ -627,9 +636,12 @@ mod tests {
     fn bytes_that_are_no_text_are_refused_except_in_comments() {
         let head = b"%%MatrixMarket matrix coordinate real general\n% caf\xe9\n1 1 1\n".to_vec();
         let good = [&head[..], b"1 1 2\n"].concat();
-        assert_eq!(read(&good[..]).unwrap().entries, [(0, 0, 2.0)]);
+        assert_eq!(
+            read_matrix_market(&good[..]).unwrap().entries,
+            [(0, 0, 2.0)]
+        );
         let bad = [&head[..], b"1 1 \xe9\n"].concat();
-        let fault = read(&bad[..]).unwrap_err();
+        let fault = read_matrix_market(&bad[..]).unwrap_err();
         assert_eq!((fault.line, fault.column), (4, 5));
     }
 
@@ -640,7 +652,7 @@ mod tests {
             "%%MatrixMarket matrix coordinate real general\n4294967294 4294967294 1000000000000\n1 1 1\n",
             "%%MatrixMarket matrix array real general\n4294967294 4294967294\n1\n",
         ] {
-            let fault = read(text.as_bytes()).unwrap_err();
+            let fault = read_matrix_market(text.as_bytes()).unwrap_err();
             assert!(fault.message.contains("the file ends after 1"), "{fault:?}");
         }
     }
@@ -662,11 +674,11 @@ mod tests {
     fn an_endless_line_is_not_followed() {
         let head = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n";
         let input = std::io::BufReader::new(Endless(head, b'1'));
-        let fault = read(input).unwrap_err();
+        let fault = read_matrix_market(input).unwrap_err();
         assert_eq!(fault.line, 3);
         assert!(fault.message.contains("more than 4096 bytes"), "{fault:?}");
         let input = std::io::BufReader::new(Endless(b"", b'1'));
-        assert_eq!(read(input).unwrap_err().line, 1);
+        assert_eq!(read_matrix_market(input).unwrap_err().line, 1);
     }
 
     #[test]
@@ -683,7 +695,7 @@ mod tests {
             "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n",
         ];
         let judge = |bytes: &[u8]| {
-            if let Ok(table) = read(bytes) {
+            if let Ok(table) = read_matrix_market(bytes) {
                 for (i, j, x) in table.entries {
                     assert!((i as usize) < table.rows && (j as usize) < table.columns);
                     assert!(x.is_finite() && x != 0.0);

@@ -1,10 +1,11 @@
-//! Small dense and sparse linear algebra, known by all layers, knowing none.
+//! Dense and sparse linear algebra, rotations, norms and random numbers. Imports no other module of the crate.
 
 pub mod csr;
-pub mod dense;
-pub mod lu;
+pub mod dense_lu;
 pub mod matrix_market;
 pub mod norm;
-pub mod order;
-pub mod so3;
-pub mod sparse;
+pub mod ordering;
+pub mod random;
+pub mod rotation;
+pub mod sparse_ldl;
+pub mod sparse_lu;

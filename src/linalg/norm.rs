@@ -1,6 +1,6 @@
 //! Weighted norms.
 
-/// sqrt(mean (e_i / scale_i)²): the norm of systems that are not made of bodies.
+/// Weighted root mean square, √(mean (e_i / scale_i)²): the error norm of systems that are not made of bodies.
 pub fn weighted_rms(e: &[f64], scale: &[f64]) -> f64 {
     if e.is_empty() {
         return 0.0;
@@ -9,7 +9,7 @@ pub fn weighted_rms(e: &[f64], scale: &[f64]) -> f64 {
     (sum / e.len() as f64).sqrt()
 }
 
-/// Largest |x_i|; NaN if any entry is NaN.
+/// Maximum norm max |x_i|; NaN if any entry is NaN.
 pub fn max_abs(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, &v| {
         if v.is_nan() || m.is_nan() {

@@ -1,65 +1,304 @@
-//! Ranges of the solver's and the experiment's settings: judged here and nowhere else, refused and never clamped.
+//! Settings of the solver and of the experiment. [`SETTINGS`] has one row for each solver setting: its key, range, default
+//! and field; the keys of `[solver]`, its reader, `set` and `validate` follow from it.
 
-use super::check::Range;
-use super::{ErrorAt, Experiment, Solver, Vsa23Parameters};
+use super::choice::choice;
+use super::validate::Range;
 use crate::error::{Error, Result};
 
-/// `max_substeps` counts in a 64-bit integer, and is exact as a real number up to here.
-const MOST_SUBSTEPS: u64 = 1 << 53;
+choice! {
+    /// `formulation` of `[solver]`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum FormulationName {
+        /// Chosen by topology.
+        #[default]
+        Auto = "auto",
+        /// Absolute coordinates, multipliers.
+        Absolute = "absolute",
+        /// Relative coordinates, multipliers.
+        Relative = "relative",
+        /// Natural coordinates, augmented Lagrangian.
+        Global = "global",
+        /// Relative coordinates, augmented Lagrangian.
+        Hybrid = "hybrid",
+        /// Relative coordinates, coordinate partitioning.
+        Topological = "topological",
+    }
+}
 
-/// Keys of `[solver]` whose value is a number.
-pub const NUMERIC_KEYS: [&str; 10] = [
-    "alpha",
-    "tolerance",
-    "step",
-    "min_step",
-    "max_step",
-    "initial_step",
-    "length",
-    "penalty",
-    "newton_tolerance",
-    "max_substeps",
+choice! {
+    /// `integrator` of `[solver]`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum IntegratorName {
+        /// Hilber-Hughes-Taylor.
+        #[default]
+        Hht = "hht",
+        /// Quadratic scheme with the cubic one as reference.
+        Vsa23 = "vsa23",
+    }
+}
+
+choice! {
+    /// `estimate` of `[solver]`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum EstimateName {
+        /// With the true error constants of the method.
+        #[default]
+        Calibrated = "calibrated",
+        /// (31)-(32) of the paper as printed.
+        Seed = "seed",
+    }
+}
+
+choice! {
+    /// `controller` of `[solver]`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ControllerName {
+        /// Exponent of the estimate's order.
+        #[default]
+        Standard = "standard",
+        /// (12) of the paper as printed.
+        Seed = "seed",
+    }
+}
+
+choice! {
+    /// `corrector` of `[solver]`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Corrector {
+        /// Fourth-order corrector, suspended while the system is stiff.
+        #[default]
+        Auto = "auto",
+        /// Plain HHT.
+        Off = "off",
+    }
+}
+
+choice! {
+    /// `parameters` of `vsa23`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Vsa23Parameters {
+        /// Both schemes satisfy equilibrium at the same time: (25) in closed form.
+        #[default]
+        Common = "common",
+        /// They satisfy it at two different times, with one matrix.
+        Original = "original",
+    }
+}
+
+choice! {
+    /// `error_at` of `vsa23`: where the two schemes are compared.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ErrorAt {
+        /// At the end of the step: (11). The constraint residuals there count as an error that no step size reduces.
+        End = "end",
+        /// At the common equilibrium point; only with [`Vsa23Parameters::Common`].
+        #[default]
+        Common = "common",
+    }
+}
+
+/// `vsa23` of `[solver]`: settings of VSA23.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vsa23Settings {
+    /// Weights of the two schemes.
+    pub parameters: Vsa23Parameters,
+    /// Where they are compared.
+    pub error_at: ErrorAt,
+}
+
+/// `[solver]`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolverSettings {
+    /// Coordinates and constraint handling.
+    pub formulation: FormulationName,
+    /// Method.
+    pub integrator: IntegratorName,
+    /// Settings of VSA23.
+    pub vsa23: Vsa23Settings,
+    /// HHT dissipation, 0 .. 1/3.
+    pub alpha: f64,
+    /// Local error per step (per second with `per_unit_step`).
+    pub tolerance: f64,
+    /// Error estimate.
+    pub estimate: EstimateName,
+    /// Step-size rule.
+    pub controller: ControllerName,
+    /// Fourth-order corrector.
+    pub corrector: Corrector,
+    /// Tolerance per second instead of per step.
+    pub per_unit_step: bool,
+    /// Fixed step (s).
+    pub step: Option<f64>,
+    /// s
+    pub min_step: Option<f64>,
+    /// s
+    pub max_step: Option<f64>,
+    /// s
+    pub initial_step: Option<f64>,
+    /// Characteristic length of the error norm (m).
+    pub length: Option<f64>,
+    /// Velocity and acceleration projections after each step.
+    pub projection: bool,
+    /// Penalty factor of the augmented Lagrangian; `None`: from masses and step. Formulations with penalties only.
+    pub penalty: Option<f64>,
+    /// Changes the independent coordinates when the present ones become ill-conditioned. Coordinate partitioning only.
+    pub repartition: bool,
+    /// Newton increment accepted, in the error norm; default 1e-3 `tolerance`.
+    pub newton_tolerance: Option<f64>,
+    /// Substeps allowed in one call.
+    pub max_substeps: u64,
+}
+
+impl Default for SolverSettings {
+    fn default() -> Self {
+        Self {
+            formulation: FormulationName::default(),
+            integrator: IntegratorName::default(),
+            vsa23: Vsa23Settings::default(),
+            alpha: 0.05,
+            tolerance: 1e-6,
+            estimate: EstimateName::default(),
+            controller: ControllerName::default(),
+            corrector: Corrector::default(),
+            per_unit_step: false,
+            step: None,
+            min_step: None,
+            max_step: None,
+            initial_step: None,
+            length: None,
+            projection: true,
+            penalty: None,
+            repartition: true,
+            newton_tolerance: None,
+            max_substeps: 1_000_000,
+        }
+    }
+}
+
+/// A row of [`SETTINGS`].
+#[derive(Clone, Copy)]
+pub(super) struct Setting {
+    pub key: &'static str,
+    /// Former key, still read; empty if there is none.
+    pub former_key: &'static str,
+    pub unit: &'static str,
+    /// Default in words.
+    pub default: &'static str,
+    pub meaning: &'static str,
+    pub field: SettingField,
+}
+
+/// The field of a setting and its accepted values.
+#[derive(Clone, Copy)]
+pub(super) enum SettingField {
+    Number(Range, fn(&mut SolverSettings) -> &mut f64),
+    Optional(Range, fn(&mut SolverSettings) -> &mut Option<f64>),
+    /// An integer from 1 to 2⁵³.
+    Count(fn(&mut SolverSettings) -> &mut u64),
+    Flag(fn(&mut SolverSettings) -> &mut bool),
+    /// One of these words, set by its index.
+    Choice(&'static [&'static str], fn(&mut SolverSettings, usize)),
+    /// The table `vsa23`.
+    Vsa23,
+}
+
+const fn setting(
+    key: &'static str,
+    field: SettingField,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Setting {
+    Setting {
+        key,
+        former_key: "",
+        unit,
+        default,
+        meaning,
+        field,
+    }
+}
+
+use SettingField::{Choice, Count, Flag, Number, Optional};
+
+/// Every setting of `[solver]`, in the order of the manual.
+#[rustfmt::skip]
+pub(super) const SETTINGS: [Setting; 19] = [
+    setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
+        "coordinates and constraint handling"),
+    setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"hht\"",
+        "method; \"vsa23\" is provided for comparison"),
+    setting("vsa23", SettingField::Vsa23, "", "{ parameters = \"common\", error_at = \"common\" }",
+        "settings of VSA23"),
+    setting("alpha", Number(Range::Alpha, |s| &mut s.alpha), "", "0.05",
+        "numerical damping of HHT, 0 .. 1/3; 0 is the trapezoidal rule"),
+    setting("tolerance", Number(Range::Positive, |s| &mut s.tolerance), "", "1e-6",
+        "local error allowed in each step, relative to the mechanism's size"),
+    setting("per_unit_step", Flag(|s| &mut s.per_unit_step), "", "false",
+        "tolerance for each second instead of each step"),
+    setting("estimate", Choice(&EstimateName::NAMES, |s, i| s.estimate = EstimateName::ALL[i].1), "", "\"calibrated\"",
+        "error estimate; \"seed\" as first published"),
+    setting("controller", Choice(&ControllerName::NAMES, |s, i| s.controller = ControllerName::ALL[i].1), "", "\"standard\"",
+        "step-size rule; \"seed\" as first published"),
+    setting("corrector", Choice(&Corrector::NAMES, |s, i| s.corrector = Corrector::ALL[i].1), "", "\"auto\"",
+        "fourth-order corrector, suspended while the mechanism is stiff"),
+    setting("step", Optional(Range::Positive, |s| &mut s.step), "s", "none",
+        "if given, every step has this length"),
+    setting("min_step", Optional(Range::Positive, |s| &mut s.min_step), "s", "none",
+        "smallest step"),
+    setting("max_step", Optional(Range::Positive, |s| &mut s.max_step), "s", "none",
+        "largest step"),
+    setting("initial_step", Optional(Range::Positive, |s| &mut s.initial_step), "s", "chosen",
+        "first trial step"),
+    setting("length", Optional(Range::Positive, |s| &mut s.length), "m", "largest distance between joints",
+        "the mechanism's size, to which errors are relative"),
+    setting("projection", Flag(|s| &mut s.projection), "", "true",
+        "velocities and accelerations are projected onto the constraints after each step"),
+    setting("penalty", Optional(Range::Positive, |s| &mut s.penalty), "", "from masses and step",
+        "penalty factor of the augmented Lagrangian; without effect in formulations that use multipliers"),
+    Setting { former_key: "rechoose", ..setting("repartition", Flag(|s| &mut s.repartition), "", "true",
+        "independent coordinates change when the present ones become ill-conditioned; coordinate partitioning only") },
+    setting("newton_tolerance", Optional(Range::Positive, |s| &mut s.newton_tolerance), "", "1e-3 tolerance",
+        "increment at which Newton's iteration ends"),
+    setting("max_substeps", Count(|s| &mut s.max_substeps), "", "1000000",
+        "steps allowed in one call"),
 ];
 
-impl Solver {
+/// Keys of `[solver]` whose value is a number.
+pub(super) fn numeric_settings() -> impl Iterator<Item = &'static str> {
+    (SETTINGS.iter())
+        .filter(|setting| matches!(setting.field, Number(..) | Optional(..) | Count(_)))
+        .map(|setting| setting.key)
+}
+
+/// Largest `max_substeps`: up to here every integer is exact as a real number.
+const MOST_SUBSTEPS: u64 = 1 << 53;
+const SUBSTEPS: &str = "an integer from 1 to 2^53";
+
+impl SolverSettings {
     /// Checks every setting. The error is [`Error::Argument`] with the name `solver.<key>`.
     pub fn validate(&self) -> Result<()> {
-        if !(0.0..=1.0 / 3.0).contains(&self.alpha) {
-            return Err(refused("alpha", self.alpha, "0 <= alpha <= 1/3"));
+        let mut settings = *self;
+        for Setting { key, field, .. } in &SETTINGS {
+            let (range, value) = match field {
+                Number(range, value) => (range, Some(*value(&mut settings))),
+                Optional(range, value) => (range, *value(&mut settings)),
+                Count(value) => {
+                    let count = *value(&mut settings);
+                    if !(1..=MOST_SUBSTEPS).contains(&count) {
+                        return Err(refused(key, count as f64, SUBSTEPS));
+                    }
+                    continue;
+                }
+                Flag(_) | Choice(..) | SettingField::Vsa23 => continue,
+            };
+            if let Some(value) = value
+                && !range.accepts(value)
+            {
+                return Err(refused(key, value, range.words()));
+            }
         }
-        positive("tolerance", Some(self.tolerance))?;
-        positive("step", self.step)?;
-        positive("min_step", self.min_step)?;
-        positive("max_step", self.max_step)?;
-        positive("initial_step", self.initial_step)?;
-        positive("length", self.length)?;
-        positive("penalty", self.penalty)?;
-        positive("newton_tolerance", self.newton_tolerance)?;
-        let smallest = self.min_step.unwrap_or(0.0);
-        let largest = self.max_step.unwrap_or(f64::INFINITY);
-        if smallest > largest {
-            return Err(refused(
-                "min_step",
-                smallest,
-                &format!("min_step <= max_step = {largest:?}"),
-            ));
-        }
-        if let Some(initial) = self.initial_step
-            && !(smallest..=largest).contains(&initial)
-        {
-            return Err(refused(
-                "initial_step",
-                initial,
-                "min_step <= initial_step <= max_step",
-            ));
-        }
-        if !(1..=MOST_SUBSTEPS).contains(&self.max_substeps) {
-            return Err(refused(
-                "max_substeps",
-                self.max_substeps as f64,
-                "a whole number from 1 to 2^53",
-            ));
-        }
+        self.validate_steps()?;
         if self.vsa23.parameters == Vsa23Parameters::Original
             && self.vsa23.error_at == ErrorAt::Common
         {
@@ -72,38 +311,73 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets one of [`NUMERIC_KEYS`]; `None` where there is no such key. On failure nothing changes.
+    /// Checks min_step <= initial_step <= max_step.
+    fn validate_steps(&self) -> Result<()> {
+        let smallest = self.min_step.unwrap_or(0.0);
+        let largest = self.max_step.unwrap_or(f64::INFINITY);
+        if smallest > largest {
+            let expected = format!("min_step <= max_step = {largest:?}");
+            return Err(refused("min_step", smallest, &expected));
+        }
+        match self.initial_step {
+            Some(initial) if !(smallest..=largest).contains(&initial) => Err(refused(
+                "initial_step",
+                initial,
+                "min_step <= initial_step <= max_step",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets a numeric setting; `None` if there is none of this key. On failure nothing changes.
     pub(super) fn set(&mut self, key: &str, value: f64) -> Option<Result<()>> {
         let mut changed = *self;
-        match key {
-            "alpha" => changed.alpha = value,
-            "tolerance" => changed.tolerance = value,
-            "step" => changed.step = Some(value),
-            "min_step" => changed.min_step = Some(value),
-            "max_step" => changed.max_step = Some(value),
-            "initial_step" => changed.initial_step = Some(value),
-            "length" => changed.length = Some(value),
-            "penalty" => changed.penalty = Some(value),
-            "newton_tolerance" => changed.newton_tolerance = Some(value),
-            "max_substeps" => match whole(value) {
-                Some(count) => changed.max_substeps = count,
-                None => {
-                    return Some(Err(refused(
-                        "max_substeps",
-                        value,
-                        "a whole number from 1 to 2^53",
-                    )));
-                }
+        match SETTINGS.iter().find(|setting| setting.key == key)?.field {
+            Number(_, field) => *field(&mut changed) = value,
+            Optional(_, field) => *field(&mut changed) = Some(value),
+            Count(field) => match integer(value) {
+                Some(count) => *field(&mut changed) = count,
+                None => return Some(Err(refused(key, value, SUBSTEPS))),
             },
-            _ => return None,
+            Flag(_) | Choice(..) | SettingField::Vsa23 => return None,
         }
         Some(changed.validate().map(|()| *self = changed))
     }
 }
 
-/// A whole number that a real number holds exactly.
-pub(super) fn whole(value: f64) -> Option<u64> {
+/// The integer that a real number holds exactly.
+pub(super) fn integer(value: f64) -> Option<u64> {
     (value >= 0.0 && value <= MOST_SUBSTEPS as f64 && value.fract() == 0.0).then_some(value as u64)
+}
+
+fn refused(key: &str, value: f64, expected: &str) -> Error {
+    Error::Argument {
+        name: format!("solver.{key}"),
+        value: format!("{value:?}"),
+        expected: expected.to_owned(),
+    }
+}
+
+/// `[experiment]`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experiment {
+    /// s
+    pub start: f64,
+    /// s
+    pub stop: f64,
+    /// Output interval (s); `None`: every accepted step.
+    pub interval: Option<f64>,
+}
+
+impl Default for Experiment {
+    /// Ten seconds from zero, with output at every accepted step.
+    fn default() -> Self {
+        Self {
+            start: 0.0,
+            stop: 10.0,
+            interval: None,
+        }
+    }
 }
 
 impl Experiment {
@@ -131,41 +405,13 @@ impl Experiment {
     }
 }
 
-impl Default for Experiment {
-    /// Ten seconds from zero, one row for each accepted step.
-    fn default() -> Self {
-        Self {
-            start: 0.0,
-            stop: 10.0,
-            interval: None,
-        }
-    }
-}
-
-fn positive(key: &str, value: Option<f64>) -> Result<()> {
-    match value {
-        Some(value) if !Range::Positive.accepts(value) => {
-            Err(refused(key, value, Range::Positive.words()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn refused(key: &str, value: f64, expected: &str) -> Error {
-    Error::Argument {
-        name: format!("solver.{key}"),
-        value: format!("{value:?}"),
-        expected: expected.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_defaults_are_accepted() {
-        Solver::default().validate().unwrap();
+        SolverSettings::default().validate().unwrap();
         Experiment::default().validate().unwrap();
     }
 
@@ -192,14 +438,14 @@ mod tests {
             ("max_substeps", 1e17),
             ("max_substeps", f64::NAN),
         ] {
-            let mut solver = Solver::default();
+            let mut solver = SolverSettings::default();
             match solver.set(key, bad) {
                 Some(Err(Error::Argument { name, .. })) => {
                     assert_eq!(name, format!("solver.{key}"))
                 }
                 other => panic!("{key} = {bad}: {other:?}"),
             }
-            assert_eq!(solver, Solver::default());
+            assert_eq!(solver, SolverSettings::default());
         }
     }
 
@@ -212,19 +458,19 @@ mod tests {
             ("max_substeps", 1.0),
             ("max_substeps", 9007199254740992.0),
         ] {
-            Solver::default().set(key, good).unwrap().unwrap();
+            SolverSettings::default().set(key, good).unwrap().unwrap();
         }
-        assert!(Solver::default().set("formulation", 1.0).is_none());
-        for key in NUMERIC_KEYS {
-            assert!(Solver::default().set(key, 0.25).is_some(), "{key}");
+        assert!(SolverSettings::default().set("formulation", 1.0).is_none());
+        for key in numeric_settings() {
+            assert!(SolverSettings::default().set(key, 0.25).is_some(), "{key}");
         }
     }
 
     #[test]
     fn step_limits_must_agree() {
-        let mut solver = Solver {
+        let mut solver = SolverSettings {
             min_step: Some(1e-3),
-            ..Solver::default()
+            ..SolverSettings::default()
         };
         assert!(solver.set("max_step", 1e-4).unwrap().is_err());
         assert!(solver.set("initial_step", 1e-4).unwrap().is_err());

@@ -1,4 +1,4 @@
-//! Whole texts: the models of the repository, broken texts with the place and sentence of each refusal, damaged ones.
+//! Complete texts: the models of the repository, broken texts with the position and sentence of each error, damaged texts.
 
 use std::path::{Path, PathBuf};
 
@@ -20,21 +20,6 @@ pub(super) fn model(file: &str) -> Model {
     Model::from_file(&path(file)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The same without what depends on the text's layout.
-fn without_places(mut model: Model) -> Model {
-    let nowhere = Place::default();
-    model.origin.clear();
-    model.bodies.iter_mut().for_each(|b| b.place = nowhere);
-    model.joints.iter_mut().for_each(|j| j.place = nowhere);
-    model.motions.iter_mut().for_each(|m| m.place = nowhere);
-    model.forces.iter_mut().for_each(|f| f.place = nowhere);
-    model.sensors.iter_mut().for_each(|s| s.place = nowhere);
-    model.inputs.iter_mut().for_each(|i| i.place = nowhere);
-    model.outputs.iter_mut().for_each(|o| o.place = nowhere);
-    model.parameters.iter_mut().for_each(|p| p.place = nowhere);
-    model
-}
-
 #[test]
 fn every_model_of_the_repository_reads_and_validates() {
     let mut count = 0;
@@ -51,8 +36,8 @@ fn every_model_of_the_repository_reads_and_validates() {
 #[test]
 fn toml_and_json_give_the_same_model() {
     assert_eq!(
-        without_places(model("slider_crank.toml")),
-        without_places(model("slider_crank.json"))
+        model("slider_crank.toml").without_text_positions(),
+        model("slider_crank.json").without_text_positions()
     );
 }
 
@@ -68,20 +53,23 @@ fn the_slider_crank_is_read_as_written() {
     assert_eq!(model.bodies[1].mass, 1.5);
     assert_eq!(model.bodies[1].inertia, [0.0, 0.0, 0.03125, 0.0, 0.0, 0.0]);
     assert_eq!(model.bodies[0].angular_velocity, [0.0, 0.0, 10.0]);
-    assert_eq!(model.bodies[2].shape, Some(Shape::Box([0.1, 0.06, 0.0])));
+    assert_eq!(
+        model.bodies[2].shape,
+        Some(BodyShape::Box([0.1, 0.06, 0.0]))
+    );
     assert_eq!(model.joints[1].bodies, [Some(0), Some(1)]);
     assert_eq!(model.joints[3].kind, JointKind::Prismatic);
     assert_eq!(
         model.joints[3].frame,
-        JointPlace::Ground(Frame {
+        JointPlacement::InitialPose(JointFrame {
             point: [0.6210045085685815, 0.0, 0.0],
             axis: [1.0, 0.0, 0.0],
-            across: [0.0; 3],
+            reference_direction: [0.0; 3],
         })
     );
     assert_eq!(
         model.forces[0].on,
-        ForcePlace::Joint(JointCoordinate { joint: 0, index: 0 })
+        ForceApplication::Joint(JointCoordinate { joint: 0, index: 0 })
     );
     assert_eq!(model.inputs[0].target, Target::ForceEffort(0));
     assert_eq!(model.inputs[0].unit.as_deref(), Some("N.m"));
@@ -92,15 +80,15 @@ fn the_slider_crank_is_read_as_written() {
 
 #[test]
 fn the_start_of_the_slider_crank_is_consistent() {
-    // Each revolute joint's point moves alike on both bodies: the numbers in the file have 16 digits.
+    // Each revolute joint's point has the same velocity on both bodies: the numbers in the file have 16 digits.
     let model = model("slider_crank.toml");
     for joint in model
         .joints
         .iter()
         .filter(|j| j.kind == JointKind::Revolute)
     {
-        let JointPlace::Ground(frame) = joint.frame else {
-            panic!("drawn in the ground frame");
+        let JointPlacement::InitialPose(frame) = joint.frame else {
+            panic!("given in the ground frame");
         };
         let velocity = |body: BodyRef| {
             body.map_or([0.0; 2], |i| {
@@ -124,14 +112,14 @@ fn the_start_of_the_slider_crank_is_consistent() {
 fn frames_in_the_bodies_and_moved_centres_are_read() {
     let model = model("four_bar.toml");
     assert_eq!(model.bodies[2].center_of_mass, [0.35, 0.0, 0.0]);
-    let JointPlace::Bodies([a, b]) = model.joints[0].frame else {
+    let JointPlacement::BodyFrames([a, b]) = model.joints[0].frame else {
         panic!("given by `at`");
     };
     assert_eq!((a.point, b.point), ([0.0; 3], [-0.15, 0.0, 0.0]));
     assert_eq!(a.axis, [0.0, 0.0, 1.0]);
-    let damper = ForceKind::SpringDamper(Spring {
+    let damper = ForceKind::SpringDamper(SpringDefinition {
         damping: 4.0.into(),
-        ..Spring::default()
+        ..SpringDefinition::default()
     });
     assert_eq!(model.forces[0].kind, damper);
 }
@@ -198,9 +186,9 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
     model.validate().unwrap();
     assert_eq!(
         model.solver,
-        Solver {
+        SolverSettings {
             alpha: 0.1,
-            ..Solver::default()
+            ..SolverSettings::default()
         }
     );
     assert_eq!(
@@ -212,7 +200,7 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
         }
     );
     assert_eq!(model.bodies[0].position, [0.0; 3]);
-    let JointPlace::Ground(frame) = model.joints[1].frame else {
+    let JointPlacement::InitialPose(frame) = model.joints[1].frame else {
         panic!()
     };
     assert_eq!(frame.axis, [0.6, 0.8, 0.0]);
@@ -221,7 +209,7 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
     assert_eq!(model.value_of_target(model.inputs[0].target), 3.0);
     assert_eq!(
         model.bodies[1].place,
-        Place {
+        TextPosition {
             line: 13,
             column: 1
         }
@@ -230,7 +218,7 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
 }
 
 #[test]
-fn broken_texts_are_refused_at_their_place_with_their_sentence() {
+fn broken_texts_are_refused_at_their_position_with_their_sentence() {
     #[rustfmt::skip]
     let broken: &[(&str, &str, &str, &str)] = &[
         // The file as a whole.
@@ -246,7 +234,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("gravity = [0, -10]", "gravity = -10", "4:11", "gravity must be an array of 2 numbers [x, y], found -10"),
         ("gravity = [0, -10]", "gravty = [0, -10]", "4:1", "unknown key \"gravty\"; did you mean \"gravity\"?"),
         ("gravity = [0, -10]", "colour = 1", "4:1", "unknown key \"colour\"; the keys here are format, name"),
-        ("gravity = [0, -10]", "expose = \"some\"", "4:10", "expose must be \"declared\" or \"all\", found \"some\""),
+        ("gravity = [0, -10]", "expose = \"some\"", "4:10", "expose must be one of declared, all, found \"some\""),
         ("gravity = [0, -10]", "gravity = [0 -10]", "4:12", "not valid TOML"),
         ("gravity = [0, -10]", "gravity = [0, 1979-05-27]", "4:15", "found a date"),
         ("gravity = [0, -10]", "name = \"again\"", "4:1", "duplicate key"),
@@ -261,7 +249,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
         ("alpha = 0.1", "tolerance = true", "6:13", "tolerance must be a number, found true (a boolean)"),
         ("alpha = 0.1", "step = -1e-3", "6:8", "step must be a finite number > 0"),
         ("alpha = 0.1", "max_step = 1\nmin_step = 2", "7:12", "min_step must be min_step <= max_step = 1.0"),
-        ("alpha = 0.1", "max_substeps = 0", "6:16", "max_substeps must be a whole number from 1"),
+        ("alpha = 0.1", "max_substeps = 0", "6:16", "max_substeps must be an integer from 1"),
         ("alpha = 0.1", "max_substeps = 1.5", "6:16", "max_substeps must be a whole number >= 0, found 1.5"),
         ("alpha = 0.1", "projection = 1", "6:14", "projection must be true or false, found 1"),
         ("alpha = 0.1", "formulation = \"cartesian\"", "6:15", "formulation must be one of auto, absolute, relative, global, hybrid, topological, found \"cartesian\""),
@@ -374,7 +362,7 @@ fn broken_texts_are_refused_at_their_place_with_their_sentence() {
 }
 
 #[test]
-fn broken_json_is_refused_at_its_place_too() {
+fn broken_json_is_refused_at_its_position_too() {
     for (text, place, fragment) in [
         (
             "{\"format\": 1,\n \"dimension\": 2,\n \"body\": [{\"name\": \"a\", \"mass\": null}]}",
@@ -443,10 +431,14 @@ fn a_name_is_made_from_the_file_where_none_is_given() {
 
 #[test]
 fn a_bom_and_other_line_ends_change_nothing() {
-    let plain = without_places(Model::from_text(GOOD, "good").unwrap());
+    let plain = Model::from_text(GOOD, "good")
+        .unwrap()
+        .without_text_positions();
     let windows = format!("\u{feff}{}", GOOD.replace('\n', "\r\n"));
     assert_eq!(
-        without_places(Model::from_text(&windows, "good").unwrap()),
+        Model::from_text(&windows, "good")
+            .unwrap()
+            .without_text_positions(),
         plain
     );
 }

@@ -1,18 +1,20 @@
-//! What is legal but seldom meant, judged from the text alone: no equations are needed to see it.
+//! Warnings: legal but seldom intended. They need no equations.
 
-use super::check::{Inertia, judge_inertia};
-use super::{Characteristic, ForceKind, FormulationName, Model, MotionLaw, Moved, Target};
+use super::body::{InertiaDefect, check_inertia};
+use super::{
+    Characteristic, ForceKind, FormulationName, Model, MotionLaw, PrescribedCoordinate, Target,
+};
 
 impl Model {
-    /// Sentences about what looks odd; the model is valid all the same.
+    /// Sentences about suspicious parts of a valid model.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = vec![];
         self.warn_of_bodies(&mut warnings);
         self.warn_of_motions(&mut warnings);
         self.warn_of_parameters(&mut warnings);
-        if !self.solver.rechoose && self.solver.formulation != FormulationName::Topological {
+        if !self.solver.repartition && self.solver.formulation != FormulationName::Topological {
             warnings.push(
-                "rechoose = false changes nothing: only formulation = \"topological\" chooses coordinates"
+                "repartition = false has no effect: only formulation = \"topological\" partitions the coordinates"
                     .to_owned(),
             );
         }
@@ -47,7 +49,7 @@ impl Model {
             if body.mass == 0.0 && !body.prescribed {
                 warnings.push(format!("body \"{name}\" has no mass"));
             }
-            if self.dimension == 3 && judge_inertia(&body.inertia) == Inertia::Rounded {
+            if self.dimension == 3 && check_inertia(&body.inertia) == InertiaDefect::Rounded {
                 warnings.push(format!(
                     "body \"{name}\": one principal moment of inertia slightly exceeds the sum of the others, as no real \
                      body's does; rounded digits?"
@@ -59,14 +61,14 @@ impl Model {
     fn warn_of_motions(&self, warnings: &mut Vec<String>) {
         let mut moved = vec![false; self.bodies.len()];
         for (i, motion) in self.motions.iter().enumerate() {
-            if let Moved::Body(body, _) = motion.on {
+            if let PrescribedCoordinate::Body(body, _) = motion.on {
                 moved[body] = true;
             }
             let waits = matches!(motion.law, MotionLaw::Input { .. })
                 && !self.inputs.iter().any(|x| x.target == Target::Motion(i));
             if waits {
                 warnings.push(format!(
-                    "motion \"{}\" waits for an input, but no [[input]] has the target \"{}\"",
+                    "motion \"{}\" needs an input, but no [[input]] has the target \"{}\"",
                     motion.name,
                     self.target_name(Target::Motion(i))
                 ));
@@ -82,7 +84,7 @@ impl Model {
         }
     }
 
-    /// Parameters that change nothing.
+    /// Parameters without effect.
     fn warn_of_parameters(&self, warnings: &mut Vec<String>) {
         let set = |target: Target| self.parameters.iter().any(|p| p.target == target);
         let massless = (self.bodies.iter().enumerate())
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_odd_is_said_by_name() {
+    fn suspicious_elements_are_reported_by_name() {
         let text = r#"format = 1
 [[body]]
 name = "plate"
@@ -166,7 +168,7 @@ target = "damper.length"
             ),
             (
                 1,
-                "motion \"lift\" waits for an input, but no [[input]] has the target \"lift.position\"",
+                "motion \"lift\" needs an input, but no [[input]] has the target \"lift.position\"",
             ),
             (1, "body \"road\" is prescribed but no [[motion]] moves it"),
             (1, "parameter \"l\" changes nothing: the stiffness is zero"),
@@ -181,7 +183,7 @@ target = "damper.length"
     }
 
     #[test]
-    fn a_choice_of_coordinates_is_kept_only_where_there_is_one() {
+    fn repartition_has_an_effect_only_in_the_topological_formulation() {
         for (formulation, count) in [("topological", 0), ("hybrid", 1)] {
             let text = format!(
                 "format = 1\n[solver]\nformulation = \"{formulation}\"\nrechoose = false\n"
@@ -189,14 +191,14 @@ target = "damper.length"
             let said = warnings(&text);
             let found = said
                 .iter()
-                .filter(|s| s.contains("rechoose = false"))
+                .filter(|s| s.contains("repartition = false"))
                 .count();
             assert_eq!(found, count, "{said:#?}");
         }
     }
 
     #[test]
-    fn the_slider_crank_has_nothing_odd() {
+    fn the_slider_crank_has_no_warnings() {
         let none: Vec<String> = vec![];
         assert_eq!(
             crate::model::tests::model("slider_crank.toml").warnings(),

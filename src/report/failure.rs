@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::component::RejectedStep;
 use crate::error::Error;
-use crate::model::{Model, Moved};
+use crate::model::{Model, PrescribedCoordinate};
 
 /// How many of the last trial steps are told.
 const LAST_TRIALS: usize = 12;
@@ -97,7 +97,7 @@ impl Failure {
                 add(&mut found, kind, name, line);
             }
             for motion in model.motions.iter().filter(|m| m.name == element) {
-                if let Moved::Joint(coordinate) = motion.on {
+                if let PrescribedCoordinate::Joint(coordinate) = motion.on {
                     let joint = &model.joints[coordinate.joint];
                     add(&mut found, "joint", &joint.name, joint.place.line);
                 }

@@ -1,7 +1,7 @@
 //! The report page: one HTML file that shows a run. Mechanism, outputs, steps, energy, statistics, model text.
 //!
 //! ```text
-//!   Model ── Watched::add_to ──> Instance ── Recording (an observer of the run) ──> Report ── page ──> HTML
+//!   Instance ── Recording (an observer of the run) ──> Report ──> Data ──> page
 //! ```
 //!
 //! The page needs no network and no other file: its scripts and styles are in `assets`, its data are columns (`columns`) in
@@ -16,5 +16,5 @@ mod summary;
 
 pub use failure::{Failure, advice};
 pub use page::{Data, Measured};
-pub use recording::{Recording, RowTimes, StepMethod, Watched, is_hidden};
+pub use recording::{Recording, RowTimes, StepMethod, Watched};
 pub use summary::Report;

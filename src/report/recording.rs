@@ -1,12 +1,10 @@
 //! Follows a run and keeps what the page shows: rows (outputs, poses, energy, forces), accepted and rejected steps,
 //! events. Rows lie between the steps and are interpolated, so recording never changes a step.
 
-use crate::component::{Causality, Instance, Probe, RejectedStep, Variable};
+use crate::component::{Causality, Instance, RejectedStep, StepProbe, Variable};
 use crate::error::Result;
-use crate::model::{Model, Output};
-
-/// No declared name can begin with this, because names have no colon.
-const HIDDEN: &str = "report:";
+use crate::model::Model;
+use crate::model::quantity::Quantity;
 
 /// Forces and reactions are kept at every row until there are this many values, then at every second row, every fourth
 /// and so on: arrows need fewer points than curves, and reactions are the most expensive values to compute.
@@ -26,21 +24,8 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Adds them as outputs that no user sees. They are only read, so the simulation stays the same.
-    pub fn add_to(model: &mut Model) -> Self {
-        let watched = Self::of(model);
-        for source in watched.all() {
-            model.outputs.push(Output {
-                name: format!("{HIDDEN}{source}"),
-                source: source.clone(),
-                unit: None,
-                place: Default::default(),
-            });
-        }
-        watched
-    }
-
-    fn of(model: &Model) -> Self {
+    /// Those of a model.
+    pub fn of(model: &Model) -> Self {
         let pose: &[&str] = match model.dimension {
             2 => &["x", "y", "angle"],
             _ => &["x", "y", "z", "qw", "qx", "qy", "qz"],
@@ -81,11 +66,6 @@ impl Watched {
     fn all(&self) -> impl Iterator<Item = &String> {
         self.poses.iter().chain(&self.energy).chain(&self.loads)
     }
-}
-
-/// Whether an output was added by [`Watched::add_to`].
-pub fn is_hidden(name: &str) -> bool {
-    name.starts_with(HIDDEN)
 }
 
 /// How an accepted step was taken.
@@ -133,8 +113,8 @@ pub struct Recording {
     pub rejected: Vec<RejectedStep>,
     /// Time and name of each event.
     pub events: Vec<(f64, String)>,
-    /// References of outputs, poses, energy, loads.
-    references: Vec<u32>,
+    /// Outputs, poses, energy, loads.
+    quantities: Vec<Quantity>,
     due: Option<std::iter::Peekable<Box<dyn Iterator<Item = f64>>>>,
     values: Vec<f64>,
     counters: Counters,
@@ -149,31 +129,29 @@ struct Counters {
 }
 
 impl Recording {
-    /// Takes the first row at the start of an initialised `instance` whose model went through [`Watched::add_to`].
-    pub fn new(instance: &mut Instance, watched: Watched, times: RowTimes) -> Result<Self> {
+    /// Takes the first row at the start of an initialised `instance`.
+    pub fn new(instance: &mut Instance, times: RowTimes) -> Result<Self> {
         instance.record_rejected_steps(true);
-        let mut outputs = Vec::new();
-        let mut references = Vec::new();
-        for (reference, variable) in (0..).zip(instance.variables()) {
-            if variable.causality == Causality::Output && !variable.name.contains(':') {
-                references.push(reference);
-                outputs.push(variable.clone());
-            }
-        }
+        let watched = Watched::of(instance.model());
+        let outputs: Vec<Variable> = (instance.variables().iter())
+            .filter(|variable| variable.causality == Causality::Output)
+            .cloned()
+            .collect();
+        let mut quantities = instance.model().output_quantities()?;
         for source in watched.all() {
-            references.push(instance.find(&format!("{HIDDEN}{source}"))?);
+            quantities.push(instance.model().quantity(source)?);
         }
         let mut recording = Self {
-            values: vec![0.0; references.len()],
-            references,
+            values: vec![0.0; quantities.len()],
+            quantities,
             outputs,
             watched,
             due: times.map(Iterator::peekable),
             ..Self::empty()
         };
         let t = instance.time();
-        recording.take_rows(t, t, &mut |_, references, values| {
-            instance.get_real(references, values)
+        recording.take_rows(t, t, &mut |_, quantities, values| {
+            instance.get_quantities(quantities, values)
         })?;
         Ok(recording)
     }
@@ -212,7 +190,7 @@ impl Recording {
             steps: Steps::default(),
             rejected: Vec::new(),
             events: Vec::new(),
-            references: Vec::new(),
+            quantities: Vec::new(),
             due: None,
             values: Vec::new(),
             counters: Counters::default(),
@@ -225,7 +203,7 @@ impl Recording {
     }
 
     /// Keeps an accepted step and the rows in it.
-    pub fn accepted(&mut self, probe: &mut Probe) -> Result<()> {
+    pub fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
         let (start, end) = (probe.start(), probe.end());
         let statistics = probe.instance().statistics();
         let now = Counters {
@@ -249,8 +227,8 @@ impl Recording {
         }
         self.rejected.append(&mut probe.take_rejected_steps());
         self.counters = now;
-        self.take_rows(start, end, &mut |t, references, values| {
-            probe.values(t, references, values)
+        self.take_rows(start, end, &mut |t, quantities, values| {
+            probe.quantities(t, quantities, values)
         })
     }
 
@@ -260,8 +238,8 @@ impl Recording {
         let t = instance.time();
         if self.times.last().is_some_and(|last| *last < t) {
             self.due = None;
-            self.take_rows(t, t, &mut |_, references, values| {
-                instance.get_real(references, values)
+            self.take_rows(t, t, &mut |_, quantities, values| {
+                instance.get_quantities(quantities, values)
             })?;
         }
         Ok(())
@@ -285,7 +263,7 @@ impl Recording {
         let loads = self.values.len() - width;
         let with_loads = loads > 0 && self.times.len().is_multiple_of(self.load_stride);
         let count = if with_loads { width + loads } else { width };
-        read(at, &self.references[..count], &mut self.values[..count])?;
+        read(at, &self.quantities[..count], &mut self.values[..count])?;
         self.times.push(t);
         self.rows.extend(&self.values[..width]);
         if with_loads {
@@ -309,5 +287,5 @@ impl Recording {
     }
 }
 
-/// Reads variables at a time.
-type Read<'a> = dyn FnMut(f64, &[u32], &mut [f64]) -> Result<()> + 'a;
+/// Reads quantities at a time.
+type Read<'a> = dyn FnMut(f64, &[Quantity], &mut [f64]) -> Result<()> + 'a;

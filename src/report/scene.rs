@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::model::{
-    Body, BodyRef, Contact, Curve, Force, ForceKind, ForcePlace, Frame, Joint, JointKind,
-    JointPlace, Load, Model, Shape, Surface, Tyre,
+    Body, BodyRef, BodyShape, ContactDefinition, Curve, Force, ForceApplication, ForceKind, Joint,
+    JointFrame, JointKind, JointPlacement, LoadDefinition, Model, PrescribedCoordinate, Surface,
+    TyreDefinition,
 };
 
 /// Points of a road profile that are drawn.
@@ -23,8 +24,8 @@ pub fn scene(model: &Model, start: f64, stop: f64) -> Value {
             "name": s.name, "body": s.body, "point": s.point,
         })).collect::<Vec<_>>(),
         "driven": model.motions.iter().filter_map(|m| match m.on {
-            crate::model::Moved::Joint(c) => Some(c.joint),
-            crate::model::Moved::Body(..) => None,
+            PrescribedCoordinate::Joint(c) => Some(c.joint),
+            PrescribedCoordinate::Body(..) => None,
         }).collect::<Vec<_>>(),
     })
 }
@@ -43,21 +44,21 @@ fn body(model: &Model, body: &Body) -> Value {
         "prescribed": body.prescribed,
         "shape": match &body.shape {
             None => Value::Null,
-            Some(Shape::Box(edges)) => json!({ "box": edges }),
-            Some(Shape::Circle(radius)) => json!({ "circle": radius }),
-            Some(Shape::Line(points)) => json!({ "line": points }),
+            Some(BodyShape::Box(edges)) => json!({ "box": edges }),
+            Some(BodyShape::Circle(radius)) => json!({ "circle": radius }),
+            Some(BodyShape::Line(points)) => json!({ "line": points }),
         },
     })
 }
 
 fn joint(model: &Model, joint: &Joint) -> Value {
-    let axis = |frame: Frame| match joint.kind {
+    let axis = |frame: JointFrame| match joint.kind {
         JointKind::Revolute if model.dimension == 2 => [0.0, 0.0, 1.0],
         _ => frame.axis,
     };
     let frames = [0, 1].map(|side| {
         let frame = frame_in(model, &joint.frame, joint.bodies[side], side);
-        json!({ "point": frame.point, "axis": axis(frame), "across": frame.across })
+        json!({ "point": frame.point, "axis": axis(frame), "across": frame.reference_direction })
     });
     json!({
         "name": joint.name,
@@ -69,20 +70,20 @@ fn joint(model: &Model, joint: &Joint) -> Value {
 }
 
 /// The frame in the body on one side; ground: the ground frame.
-fn frame_in(model: &Model, place: &JointPlace, body: BodyRef, side: usize) -> Frame {
+fn frame_in(model: &Model, place: &JointPlacement, body: BodyRef, side: usize) -> JointFrame {
     match (place, body) {
-        (JointPlace::Bodies(frames), _) => frames[side],
-        (JointPlace::Ground(frame), None) => *frame,
-        (JointPlace::Ground(frame), Some(i)) => {
+        (JointPlacement::BodyFrames(frames), _) => frames[side],
+        (JointPlacement::InitialPose(frame), None) => *frame,
+        (JointPlacement::InitialPose(frame), Some(i)) => {
             let body = &model.bodies[i];
             let arm = std::array::from_fn(|k| frame.point[k] - body.position[k]);
-            Frame {
+            JointFrame {
                 point: into_body(model, body, arm),
                 axis: into_body(model, body, frame.axis),
-                across: into_body(model, body, frame.across),
+                reference_direction: into_body(model, body, frame.reference_direction),
             }
         }
-        (JointPlace::Nowhere, _) => Frame::default(),
+        (JointPlacement::None, _) => JointFrame::default(),
     }
 }
 
@@ -112,13 +113,13 @@ fn force(model: &Model, force: &Force, start: f64, stop: f64) -> Value {
     let mut value = json!({
         "name": force.name,
         "line": force.place.line,
-        "kind": model.force_type(force),
+        "kind": model.force_type(force).name(),
     });
     match &force.on {
-        ForcePlace::Points { bodies, points } => {
+        ForceApplication::Points { bodies, points } => {
             (value["bodies"], value["points"]) = (json!(bodies), json!(points));
         }
-        ForcePlace::Axis {
+        ForceApplication::Axis {
             bodies,
             points,
             direction,
@@ -126,7 +127,7 @@ fn force(model: &Model, force: &Force, start: f64, stop: f64) -> Value {
             (value["bodies"], value["points"]) = (json!(bodies), json!(points));
             value["direction"] = json!(direction);
         }
-        ForcePlace::Joint(coordinate) => {
+        ForceApplication::Joint(coordinate) => {
             value["joint"] = json!(coordinate.joint);
             value["turns"] = json!(
                 model.joints[coordinate.joint]
@@ -134,11 +135,11 @@ fn force(model: &Model, force: &Force, start: f64, stop: f64) -> Value {
                     .is_angle(coordinate.index)
             );
         }
-        ForcePlace::Point { body, point } => {
+        ForceApplication::Point { body, point } => {
             value["bodies"] = json!([Value::Null, body]);
             value["points"] = json!([[0.0, 0.0, 0.0], point]);
         }
-        ForcePlace::Frames { bodies, at } => {
+        ForceApplication::Frames { bodies, at } => {
             let points = [0, 1].map(|side| frame_in(model, at, bodies[side], side).point);
             (value["bodies"], value["points"]) = (json!(bodies), json!(points));
         }
@@ -146,13 +147,13 @@ fn force(model: &Model, force: &Force, start: f64, stop: f64) -> Value {
     match &force.kind {
         ForceKind::Contact(contact) => value["contact"] = self::contact(contact),
         ForceKind::Tyre(tyre) => value["tyre"] = self::tyre(tyre, start, stop),
-        ForceKind::Load { load, .. } => value["torque"] = json!(*load == Load::Torque),
+        ForceKind::Load { load, .. } => value["torque"] = json!(*load == LoadDefinition::Torque),
         _ => {}
     }
     value
 }
 
-fn contact(contact: &Contact) -> Value {
+fn contact(contact: &ContactDefinition) -> Value {
     let mut value = json!({ "radius": contact.radius });
     match &contact.surface {
         Surface::Plane(normal) => value["plane"] = json!(normal),
@@ -168,7 +169,7 @@ fn contact(contact: &Contact) -> Value {
     value
 }
 
-fn tyre(tyre: &Tyre, start: f64, stop: f64) -> Value {
+fn tyre(tyre: &TyreDefinition, start: f64, stop: f64) -> Value {
     // The stretch of road that passes below the wheel, and a wheel more on both sides.
     let ends = [start, stop].map(|t| tyre.offset + tyre.speed * t);
     let margin = 4.0 * tyre.radius;
@@ -225,10 +226,10 @@ mod tests {
             }],
             ..Model::default()
         };
-        let place = JointPlace::Ground(Frame {
+        let place = JointPlacement::InitialPose(JointFrame {
             point: [1.0, 4.0, 3.5],
             axis: [0.0, 1.0, 0.0],
-            ..Frame::default()
+            ..JointFrame::default()
         });
         let frame = frame_in(&model, &place, Some(0), 1);
         for (found, expected) in [
@@ -244,11 +245,11 @@ mod tests {
     #[test]
     fn roads_are_sampled_piece_by_piece() {
         let pieces = Curve::Pieces(vec![
-            crate::model::Piece {
+            crate::model::CurvePiece {
                 below: 0.0,
                 polynomial: vec![0.0],
             },
-            crate::model::Piece {
+            crate::model::CurvePiece {
                 below: f64::INFINITY,
                 polynomial: vec![1.0, 2.0],
             },

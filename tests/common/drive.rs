@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use biela::constraint::multipliers::Backend;
-use biela::formulation::{Context, Fault, System, build};
+use biela::constraint::sparsity::Backend;
+use biela::formulation::{EvaluationContext, EvaluationFailure, System, build};
 use biela::integrator::{
     Accepted, Environment, Integrator, Sample, Signals, StartReport, State, Statistics,
 };
-use biela::model::{Model, Solver};
+use biela::model::{Model, SolverSettings};
 
 use super::systems::andrews::{self, Andrews};
 use super::systems::bounce::Bounce;
@@ -50,7 +50,7 @@ pub struct Run<S: System + ?Sized> {
 
 impl<S: System> Run<S> {
     /// A system of its own.
-    pub fn new(system: S, settings: &Solver, q: &[f64], v: &[f64]) -> biela::Result<Self> {
+    pub fn new(system: S, settings: &SolverSettings, q: &[f64], v: &[f64]) -> biela::Result<Self> {
         let at = (q, v);
         Self::begin(
             Box::new(system),
@@ -67,9 +67,9 @@ impl Run<dyn System> {
     /// A mechanism with the settings of its model.
     pub fn model(model: &Model, backend: Backend) -> biela::Result<Self> {
         let mechanism = build(model)?;
-        let size = mechanism.size();
+        let size = mechanism.dimensions();
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        mechanism.start(&mut q, &mut v);
+        mechanism.initial_state(&mut q, &mut v);
         let parameters = model.parameters.iter().map(|p| p.start).collect();
         let system: Box<dyn System> = mechanism;
         Self::begin(
@@ -89,7 +89,7 @@ where
 {
     pub fn begin(
         system: Box<S>,
-        settings: &Solver,
+        settings: &SolverSettings,
         backend: Backend,
         (q, v): (&[f64], &[f64]),
         parameters: Vec<f64>,
@@ -137,7 +137,7 @@ where
             parameters: &self.parameters,
         };
         self.integrator
-            .jump(self.system.get(), &env, &mut self.state)
+            .apply_input_jump(self.system.get(), &env, &mut self.state)
     }
 
     /// A point of the last substep.
@@ -153,7 +153,7 @@ where
     /// Largest closure error of all rows that hold, those left out included, over its scale.
     pub fn closure(&self) -> f64 {
         let system = self.system.get();
-        let size = system.size();
+        let size = system.dimensions();
         let (mut u, mut u_dot, mut u_ddot) = (
             vec![0.0; size.inputs],
             vec![0.0; size.inputs],
@@ -161,7 +161,7 @@ where
         );
         self.signals
             .sample(self.state.t, &mut u, &mut u_dot, &mut u_ddot);
-        let cx = Context {
+        let cx = EvaluationContext {
             t: self.state.t,
             u: &u,
             u_dot: &u_dot,
@@ -171,7 +171,7 @@ where
         };
         let (mut phi, mut on) = (vec![0.0; size.nc], vec![true; size.nc]);
         system.constraint(&cx, &self.state.q, &mut phi);
-        system.active(&self.state.modes, &mut on);
+        system.active_constraints(&self.state.modes, &mut on);
         let held = phi.iter().enumerate().filter(|(i, _)| on[*i]);
         held.map(|(i, phi)| phi.abs() / system.constraint_scale(i))
             .fold(0.0, f64::max)
@@ -250,9 +250,9 @@ pub fn cases() -> Vec<String> {
 }
 
 /// Starts a case.
-pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System> {
+pub fn start(case: &str, settings: &SolverSettings, backend: Backend) -> Run<dyn System> {
     let begin = |system: Box<dyn System>, q: &[f64], v: &[f64]| {
-        let inputs = system.size().inputs;
+        let inputs = system.dimensions().inputs;
         let signals = Sine {
             offset: 0.0,
             amplitude: if inputs > 0 { 30.0 } else { 0.0 },
@@ -296,7 +296,7 @@ pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System>
             Box::new(Fragile::new(
                 Chain(3),
                 |_, q, _| q[0].hypot(q[1]) > 1.1,
-                Break::Fault(Fault::NotHere(1)),
+                Break::Fault(EvaluationFailure::Recoverable(1)),
             )),
             &Chain(3).horizontal(),
             &[0.0; 6],
@@ -312,7 +312,7 @@ pub fn start(case: &str, settings: &Solver, backend: Backend) -> Run<dyn System>
 
 /// Space for [`Run::look`].
 pub fn sample(run: &Run<dyn System>) -> Sample {
-    let size = run.system.size();
+    let size = run.system.dimensions();
     Sample {
         q: vec![0.0; size.nq],
         v: vec![0.0; size.nv],

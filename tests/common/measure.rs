@@ -1,8 +1,8 @@
 //! Measuring the integrator: runs with a prescribed pattern of steps, an independent solution to compare with, slopes.
 
-use biela::formulation::{Context, System};
+use biela::formulation::{EvaluationContext, System};
 use biela::integrator::{Environment, Integrator, State};
-use biela::model::{Corrector, Solver};
+use biela::model::{Corrector, SolverSettings};
 
 use super::Random;
 use super::systems::accelerations;
@@ -14,13 +14,13 @@ pub const ALONE: Environment = Environment {
 };
 
 /// Settings that let the test prescribe every step: the fixed step is longer than any of them and is cut to land.
-pub fn prescribed(alpha: f64, corrector: Corrector) -> Solver {
-    Solver {
+pub fn prescribed(alpha: f64, corrector: Corrector) -> SolverSettings {
+    SolverSettings {
         alpha,
         corrector,
         step: Some(1.0),
         newton_tolerance: Some(1e-13),
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 
@@ -32,7 +32,7 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(system: &'a dyn System, settings: &Solver, q: &[f64], v: &[f64]) -> Self {
+    pub fn new(system: &'a dyn System, settings: &SolverSettings, q: &[f64], v: &[f64]) -> Self {
         let mut integrator = Integrator::new(system, settings).unwrap_or_else(|e| panic!("{e}"));
         let mut state = State::default();
         integrator
@@ -108,8 +108,8 @@ pub struct Reference<'a> {
     points: Vec<[Vec<f64>; 3]>,
 }
 
-fn at(t: f64) -> Context<'static> {
-    Context {
+fn at(t: f64) -> EvaluationContext<'static> {
+    EvaluationContext {
         t,
         ..super::systems::STILL
     }

@@ -1,7 +1,8 @@
 //! A system with one small fault, to see whether a test notices.
 
 use biela::formulation::{
-    Character, Context, Energy, Evaluated, Motion, Pattern, Power, Size, System, Weights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// Which part is wrong.
@@ -75,12 +76,12 @@ impl Mutant<'_> {
 }
 
 impl System for Mutant<'_> {
-    fn size(&self) -> Size {
-        self.system.size()
+    fn dimensions(&self) -> Dimensions {
+        self.system.dimensions()
     }
 
-    fn character(&self) -> Character {
-        let mut character = self.system.character();
+    fn properties(&self) -> Properties {
+        let mut character = self.system.properties();
         if self.part == Part::Character {
             character.velocity_forces = false;
             character.moving_constraints = false;
@@ -88,14 +89,84 @@ impl System for Mutant<'_> {
         character
     }
 
-    fn pattern(&self) -> Pattern {
-        let mut pattern = self.system.pattern();
+    fn sparsity(&self) -> Sparsity {
+        let mut pattern = self.system.sparsity();
         if self.part == Part::Pattern {
             pattern.tangent[0] = (0, 1);
         }
         pattern
     }
 
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
+        self.system.mass_times(cx, q, a, out);
+        self.spoil_by(Part::MassTimes, a[a.len() - 1], out);
+    }
+
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+        self.system.force(cx, q, v, out)?;
+        self.spoil_by(Part::Force, q[0], out);
+        Ok(())
+    }
+
+    fn tangent(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        self.system.tangent(cx, at, weights, out)?;
+        self.spoil(Part::Tangent, out);
+        Ok(())
+    }
+
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
+        self.system.constraint(cx, q, phi);
+        self.spoil_by(Part::Constraint, q[0], phi);
+    }
+
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
+        self.system.jacobian(cx, q, out);
+        self.spoil(Part::Jacobian, out);
+    }
+
+    fn constraint_rate(&self, cx: &EvaluationContext, q: &[f64], phi_t: &mut [f64]) {
+        self.system.constraint_rate(cx, q, phi_t);
+        self.spoil(Part::ConstraintRate, phi_t);
+    }
+
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
+        self.system.constraint_acceleration_bias(cx, q, v, gamma);
+        self.spoil(Part::Convective, gamma);
+    }
+
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
+        let mut energy = self.system.energy(cx, q, v);
+        if self.part == Part::Kinetic {
+            energy.kinetic *= 1.0 + FAULT;
+        }
+        if self.part == Part::Potential {
+            energy.potential *= 1.0 + FAULT;
+        }
+        energy
+    }
+
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
+        let mut power = self.system.power(cx, q, v);
+        if self.part == Part::Power {
+            power.supplied *= 1.0 + 10.0 * FAULT;
+        }
+        power
+    }
+}
+
+impl ConfigurationSpace for Mutant<'_> {
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         self.system.retract(q, w, out);
         self.spoil_by(Part::Retract, w[w.len() - 1], out);
@@ -115,74 +186,17 @@ impl System for Mutant<'_> {
         self.system.tangent_inverse(theta, y);
         self.spoil(Part::TangentInverse, y);
     }
+}
 
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
-        self.system.mass_times(cx, q, a, out);
-        self.spoil_by(Part::MassTimes, a[a.len() - 1], out);
-    }
-
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
-        self.system.force(cx, q, v, out)?;
-        self.spoil_by(Part::Force, q[0], out);
-        Ok(())
-    }
-
-    fn tangent(
+impl HybridSystem for Mutant<'_> {
+    fn event_functions(
         &self,
-        cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
-        out: &mut [f64],
-    ) -> Evaluated {
-        self.system.tangent(cx, q, v, a, lambda, weights, out)?;
-        self.spoil(Part::Tangent, out);
-        Ok(())
-    }
-
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
-        self.system.constraint(cx, q, phi);
-        self.spoil_by(Part::Constraint, q[0], phi);
-    }
-
-    fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
-        self.system.jacobian(cx, q, out);
-        self.spoil(Part::Jacobian, out);
-    }
-
-    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
-        self.system.constraint_rate(cx, q, phi_t);
-        self.spoil(Part::ConstraintRate, phi_t);
-    }
-
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
-        self.system.convective(cx, q, v, gamma);
-        self.spoil(Part::Convective, gamma);
-    }
-
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
-        let mut energy = self.system.energy(cx, q, v);
-        if self.part == Part::Kinetic {
-            energy.kinetic *= 1.0 + FAULT;
-        }
-        if self.part == Part::Potential {
-            energy.potential *= 1.0 + FAULT;
-        }
-        energy
-    }
-
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
-        let mut power = self.system.power(cx, q, v);
-        if self.part == Part::Power {
-            power.supplied *= 1.0 + 10.0 * FAULT;
-        }
-        power
-    }
-
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
-        self.system.events(cx, at, phi, rate);
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
+        self.system.event_functions(cx, at, phi, rate);
         self.spoil(Part::Events, rate);
     }
 }

@@ -1,11 +1,13 @@
 //! Mechanisms built in code and driven without a component: what the tests of joints, motions and assembly share.
 #![allow(dead_code)] // Each test program uses its own part.
 
-use biela::formulation::{Context, Mechanism, Motion, Whole, build};
+use biela::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, build};
 use biela::integrator::{Accepted, Environment, Integrator, StartReport, State};
-use biela::linalg::so3::{self, Mat3, Vec3};
+use biela::linalg::rotation::{self, Mat3, Vec3};
 use biela::model::quantity::{BodyField, JointField, Quantity};
-use biela::model::{Body, BodyRef, Frame, Joint, JointKind, JointPlace, Model, Sensor, Solver};
+use biela::model::{
+    Body, BodyRef, Joint, JointFrame, JointKind, JointPlacement, Model, Sensor, SolverSettings,
+};
 
 /// Whether the counts the requirements state are run.
 pub fn full() -> bool {
@@ -29,9 +31,9 @@ impl Rig {
     /// Assembled and ready, or why not.
     pub fn start(model: &Model) -> biela::Result<Self> {
         let mechanism = build(model)?;
-        let size = mechanism.size();
+        let size = mechanism.dimensions();
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        mechanism.start(&mut q, &mut v);
+        mechanism.initial_state(&mut q, &mut v);
         Self::start_at(model, &q, &v)
     }
 
@@ -82,7 +84,11 @@ impl Rig {
     }
 
     fn look_at_hidden(&mut self) {
-        if self.mechanism.whole().is_some_and(Whole::hides) {
+        if self
+            .mechanism
+            .full_constraints()
+            .is_some_and(FullConstraintSet::multipliers_hidden)
+        {
             let env = Environment {
                 signals: &(),
                 parameters: &self.parameters,
@@ -102,8 +108,8 @@ impl Rig {
         }
     }
 
-    pub fn context(&self) -> Context<'_> {
-        Context {
+    pub fn context(&self) -> EvaluationContext<'_> {
+        EvaluationContext {
             t: self.state.t,
             u: &[],
             u_dot: &[],
@@ -113,8 +119,8 @@ impl Rig {
         }
     }
 
-    pub fn motion(&self) -> Motion<'_> {
-        Motion {
+    pub fn motion(&self) -> MotionPoint<'_> {
+        MotionPoint {
             q: &self.state.q,
             v: &self.state.v,
             a: &self.state.acc,
@@ -158,10 +164,10 @@ impl Rig {
     pub fn rotation(&self, b: usize) -> Mat3 {
         if self.model.dimension == 2 {
             let angle = self.get(Quantity::Body(b, BodyField::Angle));
-            return so3::matrix(&so3::exp(&Vec3::new(0.0, 0.0, angle)));
+            return rotation::matrix(&rotation::exp(&Vec3::new(0.0, 0.0, angle)));
         }
         let q = [0, 1, 2, 3].map(|k| self.get(Quantity::Body(b, BodyField::Quaternion(k))));
-        so3::matrix(&q)
+        rotation::matrix(&q)
     }
 
     /// Kinetic + potential.
@@ -177,7 +183,7 @@ impl Rig {
 
     /// Largest closure error of all rows, over its scale.
     pub fn closure(&self) -> f64 {
-        let mut phi = vec![0.0; self.mechanism.size().nc];
+        let mut phi = vec![0.0; self.mechanism.dimensions().nc];
         (self.mechanism).constraint(&self.context(), &self.state.q, &mut phi);
         (phi.iter().enumerate())
             .map(|(i, phi)| phi.abs() / self.mechanism.constraint_scale(i))
@@ -186,7 +192,7 @@ impl Rig {
 
     /// Distance of another run's pose in the error norm.
     pub fn distance(&self, other: &Self) -> f64 {
-        let mut w = vec![0.0; self.mechanism.size().nv];
+        let mut w = vec![0.0; self.mechanism.dimensions().nv];
         (self.mechanism).difference(&self.state.q, &other.state.q, &mut w);
         let cx = self.context();
         (self.mechanism).norm(&cx, &self.state.q, &self.state.scale, &w)
@@ -234,7 +240,7 @@ pub fn rod(name: &str, from: [f64; 3], to: [f64; 3], mass: f64) -> Body {
 }
 
 /// A rotation that takes x to a unit vector.
-pub fn towards(along: &Vec3) -> so3::Quaternion {
+pub fn towards(along: &Vec3) -> rotation::Quaternion {
     let axis = Vec3::x().cross(along);
     if axis.norm() < 1e-12 {
         return if along.x > 0.0 {
@@ -244,7 +250,7 @@ pub fn towards(along: &Vec3) -> so3::Quaternion {
         };
     }
     let angle = axis.norm().atan2(along.x);
-    so3::exp(&(axis.normalize() * angle))
+    rotation::exp(&(axis.normalize() * angle))
 }
 
 /// A joint drawn in the ground frame.
@@ -259,10 +265,10 @@ pub fn drawn(
         name: name.into(),
         kind,
         bodies,
-        frame: JointPlace::Ground(Frame {
+        frame: JointPlacement::InitialPose(JointFrame {
             point,
             axis,
-            across: [0.0; 3],
+            reference_direction: [0.0; 3],
         }),
         ..Joint::default()
     }
@@ -275,11 +281,11 @@ fn start_pose(model: &Model, body: BodyRef) -> (Mat3, Vec3) {
     };
     let body = &model.bodies[b];
     let turned = if model.dimension == 2 {
-        so3::exp(&Vec3::new(0.0, 0.0, body.angle))
+        rotation::exp(&Vec3::new(0.0, 0.0, body.angle))
     } else {
-        so3::normalized(&body.orientation)
+        rotation::normalized(&body.orientation)
     };
-    (so3::matrix(&turned), Vec3::from(body.position))
+    (rotation::matrix(&turned), Vec3::from(body.position))
 }
 
 /// A point of the ground frame at start as seen from a body's frame.
@@ -291,17 +297,17 @@ pub fn seen(model: &Model, body: BodyRef, point: [f64; 3]) -> [f64; 3] {
 /// The same joint written in each body's own frame.
 pub fn given(model: &Model, joint: &Joint) -> Joint {
     let mut joint = joint.clone();
-    if let JointPlace::Ground(frame) = joint.frame {
+    if let JointPlacement::InitialPose(frame) = joint.frame {
         let frames = joint.bodies.map(|body| {
             let (r, _) = start_pose(model, body);
             let turned = |x: [f64; 3]| -> [f64; 3] { (r.transpose() * Vec3::from(x)).into() };
-            Frame {
+            JointFrame {
                 point: seen(model, body, frame.point),
                 axis: turned(frame.axis),
-                across: turned(frame.across),
+                reference_direction: turned(frame.reference_direction),
             }
         });
-        joint.frame = JointPlace::Bodies(frames);
+        joint.frame = JointPlacement::BodyFrames(frames);
     }
     joint
 }
@@ -317,11 +323,11 @@ pub fn sensor(body: BodyRef, point: [f64; 3]) -> Sensor {
 }
 
 /// Fixed steps.
-pub fn fixed(h: f64, corrector: biela::model::Corrector) -> Solver {
-    Solver {
+pub fn fixed(h: f64, corrector: biela::model::Corrector) -> SolverSettings {
+    SolverSettings {
         step: Some(h),
         corrector,
-        ..Solver::default()
+        ..SolverSettings::default()
     }
 }
 

@@ -21,11 +21,11 @@ pub mod stick_slip;
 pub mod wall_pendulum;
 pub mod watched;
 
-use biela::formulation::{Context, Motion, System, Weights};
+use biela::formulation::{EvaluationContext, MotionPoint, System, TangentWeights};
 use nalgebra::{DMatrix, DVector};
 
 /// No inputs, parameters or modes.
-pub const STILL: Context = Context {
+pub const STILL: EvaluationContext = EvaluationContext {
     t: 0.0,
     u: &[],
     u_dot: &[],
@@ -44,23 +44,25 @@ pub fn full(n: usize, m: usize) -> Vec<(u32, u32)> {
 /// Accelerations and multipliers of a state: the saddle-point equations with the active rows, solved densely.
 pub fn accelerations(
     system: &dyn System,
-    cx: &Context,
+    cx: &EvaluationContext,
     q: &[f64],
     v: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
-    let size = system.size();
+    let size = system.dimensions();
     let (n, nc) = (size.nv, size.nc);
-    let pattern = system.pattern();
+    let pattern = system.sparsity();
     let mut matrix = DMatrix::zeros(n + nc, n + nc);
     let mut values = vec![0.0; pattern.tangent.len()];
     system
         .tangent(
             cx,
-            q,
-            v,
-            &vec![0.0; n],
-            &vec![0.0; nc],
-            &Weights::MASS,
+            &MotionPoint {
+                q,
+                v,
+                a: &vec![0.0; n],
+                lambda: &vec![0.0; nc],
+            },
+            &TangentWeights::MASS,
             &mut values,
         )
         .expect("the mass matrix exists");
@@ -70,7 +72,7 @@ pub fn accelerations(
     let mut values = vec![0.0; pattern.jacobian.len()];
     system.jacobian(cx, q, &mut values);
     let mut active = vec![true; nc];
-    system.active(cx.modes, &mut active);
+    system.active_constraints(cx.modes, &mut active);
     for (&(i, j), x) in pattern.jacobian.iter().zip(&values) {
         if active[i as usize] {
             matrix[(n + i as usize, j as usize)] += x;
@@ -80,7 +82,7 @@ pub fn accelerations(
     let mut right = DVector::zeros(n + nc);
     let (force, gamma) = right.as_mut_slice().split_at_mut(n);
     system.force(cx, q, v, force).expect("the force exists");
-    system.convective(cx, q, v, gamma);
+    system.constraint_acceleration_bias(cx, q, v, gamma);
     for i in 0..nc {
         if active[i] {
             gamma[i] = -gamma[i];
@@ -97,6 +99,6 @@ pub fn accelerations(
 }
 
 /// A motion from its parts.
-pub fn motion<'a>(q: &'a [f64], v: &'a [f64], a: &'a [f64], lambda: &'a [f64]) -> Motion<'a> {
-    Motion { q, v, a, lambda }
+pub fn motion<'a>(q: &'a [f64], v: &'a [f64], a: &'a [f64], lambda: &'a [f64]) -> MotionPoint<'a> {
+    MotionPoint { q, v, a, lambda }
 }

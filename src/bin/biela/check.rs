@@ -1,30 +1,29 @@
-//! `biela check`: says what a model is, how it starts, and what looks odd, without simulating it. Long lists are cut
-//! unless all is asked for.
+//! `biela check`: describes a model, its initial conditions and its warnings, without simulating it. Long lists are shortened
+//! unless `--all` is given.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use biela::component::{Causality, Instance, Variable};
-use biela::formulation::choice::by_topology;
-use biela::formulation::chosen;
-use biela::integrator::StartReport;
+use biela::formulation::resolved_formulation;
+use biela::formulation::selection::by_topology;
 use biela::model::{
-    BodyRef, ForcePlace, FormulationName, JointCoordinate, Matrices, Model, MotionLaw, Moved,
-    Output, Solver,
+    BodyRef, ForceApplication, FormulationName, JointCoordinate, LinearSystemMatrices, MotionLaw,
+    Output, PrescribedCoordinate, SolverSettings,
 };
+use biela::{Causality, Instance, Model, StartReport, Variable};
 
 use crate::Failure;
 use crate::csv::Number;
 use crate::output;
 
-/// A start pose that closes better than this (relative to the mechanism) is called consistent as written.
+/// Largest closure error, relative to the mechanism, of an initial pose that counts as consistent.
 const CLOSED: f64 = 1e-9;
 
-/// Items of a list that are shown where not all are asked for.
+/// Number of items of a list that are shown without `--all`.
 const SHOWN: usize = 30;
 
-/// Checks. `all`: no list is cut.
+/// Checks a model. `all`: lists are not shortened.
 pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     let model = Model::from_file(path).map_err(Failure::input)?;
     let experiment = model.experiment;
@@ -34,7 +33,7 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     let mut instance = Instance::from_model(model).map_err(Failure::input)?;
     let started = instance.initialize(experiment.start, experiment.stop, 0.0);
     if let Err(error) = started {
-        // What is known already may explain the refusal.
+        // The description may explain the error.
         output::print(&text)?;
         return Err(Failure::input(error));
     }
@@ -66,7 +65,7 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     output::print(&text)
 }
 
-/// Shows as many items as asked for, and how many there are beyond.
+/// Shows at most `most` items and the number of the others.
 fn items<T>(all: &[T], most: usize, text: &mut String, show: impl Fn(&mut String, &T)) {
     for one in all.iter().take(most) {
         show(text, one);
@@ -123,32 +122,32 @@ fn describe(model: &Model, most: usize, text: &mut String) {
                 MotionLaw::Table { .. } => "table",
                 MotionLaw::Input { .. } => "input",
             };
-            let what = match motion.on {
-                Moved::Joint(on) => coordinate(model, on),
-                Moved::Body(body, _) => format!("body {}", model.bodies[body].name),
+            let prescribed = match motion.on {
+                PrescribedCoordinate::Joint(on) => coordinate(model, on),
+                PrescribedCoordinate::Body(body, _) => format!("body {}", model.bodies[body].name),
             };
-            item(text, &motion.name, &format!("{law}, of {what}"));
+            item(text, &motion.name, &format!("{law}, of {prescribed}"));
         });
     }
     line(text, "forces", &model.forces.len().to_string());
     items(&model.forces, most, text, |text, force| {
-        let place = match (&force.on, force.on.bodies()) {
-            (ForcePlace::Joint(of), _) => format!("in {}", coordinate(model, *of)),
-            (ForcePlace::Point { body, .. }, _) => format!("on {}", name(model, *body)),
+        let application = match (&force.on, force.on.bodies()) {
+            (ForceApplication::Joint(of), _) => format!("in {}", coordinate(model, *of)),
+            (ForceApplication::Point { body, .. }, _) => format!("on {}", name(model, *body)),
             (_, Some([a, b])) => format!("{} to {}", name(model, a), name(model, b)),
             (_, None) => String::new(),
         };
         item(
             text,
             &force.name,
-            &format!("{}, {place}", model.force_type(force)),
+            &format!("{}, {application}", model.force_type(force).name()),
         );
     });
     let gravity = list(&model.gravity[..model.dimension]);
     line(text, "gravity", &format!("{gravity} m/s2"));
 }
 
-/// A coordinate of a joint by its name.
+/// Name of a joint coordinate.
 fn coordinate(model: &Model, c: JointCoordinate) -> String {
     let joint = &model.joints[c.joint];
     match joint.kind.coordinates(model.dimension) {
@@ -157,29 +156,29 @@ fn coordinate(model: &Model, c: JointCoordinate) -> String {
     }
 }
 
-/// How a mechanism can move.
+/// Degrees of freedom of a mechanism.
 struct Freedom {
     /// Coordinates less independent constraints.
     true_count: usize,
-    /// Coordinates less all constraints, as one counts on paper; negative where there are too many.
+    /// Coordinates less all constraints; negative if there are more constraints than coordinates.
     counted: i64,
-    /// Of the constraints those of contacts and stops at rest.
-    held: usize,
+    /// Number of active constraints of contacts and joint limits.
+    closed: usize,
 }
 
 impl Freedom {
     fn of(instance: &Instance, report: &StartReport) -> Self {
         let coordinates = instance.state().v.len();
-        let (rows, held) = instance.rows();
+        let (constraints, closed) = instance.rows();
         Self {
             true_count: coordinates.saturating_sub(report.rank),
-            counted: coordinates as i64 - rows as i64,
-            held,
+            counted: coordinates as i64 - constraints as i64,
+            closed,
         }
     }
 }
 
-fn describe_system(name: &str, system: &Matrices, text: &mut String) {
+fn describe_system(name: &str, system: &LinearSystemMatrices, text: &mut String) {
     let n = system.coordinates();
     writeln!(text, "{name} (given by its matrices)").expect(FITS);
     line(text, "coordinates", &n.to_string());
@@ -212,21 +211,25 @@ fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String
     if dependent != 0 {
         write!(
             words,
-            " (counted {}: coordinates less constraints, {dependent} of which follow from the others)",
+            " (counted {}: coordinates less constraints, {dependent} of which are redundant)",
             freedom.counted
         )
         .expect(FITS);
     }
-    match freedom.held {
+    match freedom.closed {
         0 => {}
-        1 => words += "; a contact or stop is held at the start",
-        many => write!(words, "; {many} contacts or stops are held at the start").expect(FITS),
+        1 => words += "; a contact or joint limit is closed at the start",
+        many => write!(
+            words,
+            "; {many} contacts or joint limits are closed at the start"
+        )
+        .expect(FITS),
     }
     line(text, "freedom", &words);
     let redundant = if report.redundant.is_empty() {
         "none".to_owned()
     } else if dependent == 0 {
-        // Rows that are eliminated are not counted.
+        // Constraints that the coordinates eliminate are not counted.
         counted(&report.redundant, most)
     } else {
         format!("{dependent}: {}", counted(&report.redundant, most))
@@ -255,7 +258,7 @@ fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String
     line(text, "start rates", &rates);
 }
 
-/// Which bodies the assembly moved, the farthest first: read from an instance that shows them all.
+/// Lists the bodies that the assembly moved, the farthest first, from an instance with the poses of all bodies as outputs.
 fn moved(model: &Model, most: usize, text: &mut String) {
     let mut shown = model.clone();
     let fields: &[&str] = match model.dimension {
@@ -288,7 +291,7 @@ fn moved(model: &Model, most: usize, text: &mut String) {
         Ok(values)
     };
     let Ok(values) = read() else {
-        return; // It has been assembled before; should it fail now, this part is left out.
+        return; // It has been assembled before; if it fails now, this part is left out.
     };
     let mut all: Vec<(f64, f64, &str)> = (model.bodies.iter())
         .zip(values.chunks(fields.len()))
@@ -301,27 +304,32 @@ fn moved(model: &Model, most: usize, text: &mut String) {
                     &body.name[..],
                 ),
                 _ => {
-                    let way = d(0).hypot(d(1)).hypot(d(2));
+                    let distance = d(0).hypot(d(1)).hypot(d(2));
                     let cosine: f64 = (0..4).map(|k| now[3 + k] * body.orientation[k]).sum();
-                    (way, 2.0 * cosine.abs().min(1.0).acos(), &body.name[..])
+                    (distance, 2.0 * cosine.abs().min(1.0).acos(), &body.name[..])
                 }
             }
         })
-        .filter(|(way, turn, _)| *way > 1e-9 || *turn > 1e-7)
+        .filter(|(distance, rotation, _)| *distance > 1e-9 || *rotation > 1e-7)
         .collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    items(&all, most.min(SHOWN), text, |text, (way, turn, name)| {
-        item(
-            text,
-            name,
-            &format!("moved by {way:.1e} m, turned by {turn:.1e} rad"),
-        );
-    });
+    items(
+        &all,
+        most.min(SHOWN),
+        text,
+        |text, (distance, rotation, name)| {
+            item(
+                text,
+                name,
+                &format!("moved by {distance:.1e} m, rotated by {rotation:.1e} rad"),
+            );
+        },
+    );
 }
 
 fn settings(model: &Model, text: &mut String) {
-    let solver: &Solver = &model.solver;
-    let words = match chosen(model) {
+    let solver: &SolverSettings = &model.solver;
+    let words = match resolved_formulation(model) {
         _ if model.system.is_some() => "the coordinates of the matrices, multipliers",
         FormulationName::Auto | FormulationName::Absolute => "absolute coordinates, multipliers",
         FormulationName::Global => "natural coordinates, augmented Lagrangian",
@@ -383,50 +391,55 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
     }
 }
 
-/// What is legal but seldom meant: of the text, and of the start.
+/// Legal, but probably not intended: in the text and at the start.
 fn warnings(model: &Model, freedom: &Freedom, report: &StartReport, most: usize) -> Vec<String> {
     let mut warnings = model.warnings();
-    let held = model.joints.len() + model.system.as_ref().map_or(0, Matrices::constraints);
-    if held > 0 && freedom.true_count == 0 && model.motions.is_empty() {
+    let constraints = model.joints.len()
+        + model
+            .system
+            .as_ref()
+            .map_or(0, LinearSystemMatrices::constraints);
+    if constraints > 0 && freedom.true_count == 0 && model.motions.is_empty() {
         warnings.push("nothing can move: there are no degrees of freedom".to_owned());
     }
-    if let Some(words) = stuck(model, report, most) {
+    if let Some(words) = fully_constrained(model, report, most) {
         warnings.push(words);
     }
     if !report.redundant.is_empty() {
         warnings.push(format!(
-            "constraints of {} follow from the others; the reactions in such joints are one choice of many",
+            "constraints of {} are redundant; the reactions in these joints are not unique",
             counted(&report.redundant, most)
         ));
     }
     if report.closure_before > CLOSED {
         warnings.push(format!(
-            "the pose as written is open by {:.1e} of the mechanism's size and has been assembled",
+            "the initial pose is open by {:.1e} of the mechanism's size and has been assembled",
             report.closure_before
         ));
     }
     warnings
 }
 
-/// Bodies that cannot move although more constraints hold them than are needed: a loop that its maker thinks can move.
-fn stuck(model: &Model, report: &StartReport, most: usize) -> Option<String> {
-    let held =
+/// A warning for bodies that are fully constrained by redundant joints: such a loop was probably meant to move.
+fn fully_constrained(model: &Model, report: &StartReport, most: usize) -> Option<String> {
+    let immovable =
         |body: &BodyRef| body.is_some_and(|b| report.immovable.contains(&model.bodies[b].name));
     let joints = model.joints.iter().filter(|joint| {
-        joint.bodies.iter().any(held) && joint.bodies.iter().all(|b| b.is_none() || held(b))
+        joint.bodies.iter().any(immovable)
+            && joint.bodies.iter().all(|b| b.is_none() || immovable(b))
     });
     let joints: Vec<String> = joints.map(|joint| joint.name.clone()).collect();
     if !(joints.iter()).any(|name| report.redundant.contains(name)) {
         return None;
     }
     Some(format!(
-        "{} cannot move: the joints {} hold them fast, with more constraints than that takes",
+        "{} cannot move: they are fully constrained by redundant joints: {}",
         counted(&report.immovable, most),
         counted(&joints, most)
     ))
 }
 
-/// Each name once, with how often it occurs.
+/// Each name once, with the number of its occurrences.
 fn counted(names: &[String], most: usize) -> String {
     let mut times: HashMap<&str, usize> = HashMap::new();
     let mut order: Vec<&str> = Vec::new();
@@ -473,7 +486,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_names_are_told_once() {
+    fn repeated_names_are_counted() {
         let names = ["a", "b", "a"].map(str::to_owned);
         assert_eq!(counted(&names, 9), "\"a\" (2 times), \"b\"");
         assert_eq!(counted(&names, 1), "\"a\" (2 times), and 1 more");

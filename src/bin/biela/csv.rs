@@ -1,5 +1,5 @@
-//! Tables as comma-separated values (RFC 4180): a head line with names, then numbers in their shortest form that reads
-//! back as the same bits.
+//! Tables as comma-separated values (RFC 4180): a head line with names, then numbers in the shortest form that gives the same
+//! bits when read.
 
 use std::io::{Result, Write};
 
@@ -25,13 +25,13 @@ impl<W: Write> Csv<W> {
         writeln!(self.out)
     }
 
-    /// Hands everything to the system.
+    /// Flushes the writer.
     pub fn flush(&mut self) -> Result<()> {
         self.out.flush()
     }
 }
 
-/// A number as text: shortest round trip, with an exponent where plain digits would be long.
+/// A number as the shortest text that gives the same bits when read, with an exponent if that is shorter.
 pub struct Number(pub f64);
 
 impl std::fmt::Display for Number {
@@ -42,14 +42,14 @@ impl std::fmt::Display for Number {
         } else if size.is_finite() {
             write!(f, "{:e}", self.0)
         } else {
-            // What C, Python and spreadsheets read.
+            // As C, Python and spreadsheets read them.
             let sign = if self.0 < 0.0 { "-" } else { "" };
             write!(f, "{sign}{}", if self.0.is_nan() { "nan" } else { "inf" })
         }
     }
 }
 
-/// A text, quoted where it must be.
+/// A text, quoted if necessary.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,24 +1,24 @@
-//! The command line: arguments, exit status. What a command does is in the file of its name.
+//! The command line: arguments and exit status. Each command has a file of its name.
 //!
 //! ```text
 //!   0  done
-//!   1  the simulation failed (or its results could not be written); what was computed before is kept
+//!   1  the simulation failed (or its results could not be written); earlier results are kept
 //!   2  bad input: arguments, model file, a mechanism that cannot be assembled; nothing was simulated
 //! ```
 
 mod check;
+mod cpu_time;
 mod csv;
 mod explain;
-mod grid;
-mod json;
 mod new;
 mod output;
 mod pack;
-mod picture;
+mod plot;
 mod recorder;
 mod report;
 mod run;
 mod schema;
+mod time_grid;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -67,14 +67,14 @@ enum Command {
     Pack(pack::Arguments),
 }
 
-/// Why a command ended early. The text is the sentence for standard error.
+/// Failure of a command, with its message for standard error.
 #[derive(Debug, PartialEq)]
 enum Failure {
     /// Nothing was simulated.
     Input(String),
     /// The simulation stopped, or its results could not be written.
     Simulation(String),
-    /// The reader of standard output has gone: nobody is left to speak to.
+    /// Standard output was closed by its reader: not an error.
     Closed,
 }
 
@@ -85,7 +85,7 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check { model, all } => check::check(&model, all),
         Command::New { name } => new::new(&name),
@@ -93,7 +93,7 @@ fn main() -> ExitCode {
         Command::Explain { word } => explain::explain(&word),
         Command::Pack(arguments) => pack::pack(&arguments),
     };
-    match outcome {
+    match result {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Simulation(sentence)) => {
             eprintln!("biela: {sentence}");
@@ -112,7 +112,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_argument_table_is_sound() {
+    fn the_argument_table_is_consistent() {
         Arguments::command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! `biela new`: a commented model to start from. It runs as it is; what a user may want next stands in it as comments.
+//! `biela new`: a commented model to start from. It runs as it is; further elements are in it as comments.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use biela::model::Model;
 use crate::Failure;
 use crate::output;
 
-/// A pendulum with a damper; the name goes where `NAME` stands.
+/// A pendulum with a damper; `NAME` stands for the name.
 const STARTER: &str = r#"# A damped pendulum. Run it:         biela run NAME.toml --plot NAME.svg
 # See what it is and how it starts:  biela check NAME.toml
 # What a key or a quantity means:    biela explain inertia
@@ -79,12 +79,12 @@ name = "energy"
 source = "energy.total"
 "#;
 
-/// Writes `NAME.toml`; a file that exists is left alone.
+/// Writes `NAME.toml`; never overwrites a file.
 pub fn new(name: &str) -> Result<(), Failure> {
     let stem = name.strip_suffix(".toml").unwrap_or(name);
     let path = PathBuf::from(format!("{stem}.toml"));
     let shown = path.display();
-    // A name with a folder before it is a place; the model is called by its last part.
+    // A name may include a folder; the model has the last part as its name.
     let last = path.file_stem().map(|s| s.to_string_lossy().into_owned());
     let text = STARTER.replace("NAME", &last.unwrap_or_default());
     Model::from_text(&text, &shown.to_string()).map_err(|_| {

@@ -1,4 +1,4 @@
-//! Where results go: a file, or standard output whose reader may leave early.
+//! Destination of results: a file, or standard output, which its reader may close early.
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Failure;
 
-/// `-` is standard output, everything else a file, opened now so that a wrong path is known before the run.
+/// Opens a file, or standard output for `-`, before the run, so that a wrong path is an error at once.
 pub fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     if is_standard(path) {
         return Ok(Box::new(BufWriter::new(std::io::stdout())));
@@ -20,12 +20,12 @@ pub fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     }
 }
 
-/// Whether `path` means standard output.
+/// Does `path` stand for standard output?
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Prints a whole text on standard output.
+/// Prints a text on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())
@@ -33,7 +33,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| failure(Path::new("-"), &error))
 }
 
-/// A write that failed after the run had begun.
+/// The failure of a write after the run had begun.
 pub fn failure(path: &Path, error: &std::io::Error) -> Failure {
     if is_standard(path) {
         if error.kind() == ErrorKind::BrokenPipe {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use biela::fmi::{Standard, library, package};
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, library};
 use clap::{Args, ValueEnum};
 
 use crate::{Failure, output};
@@ -41,11 +42,11 @@ enum Fmi {
     Three,
 }
 
-/// Packs.
+/// Packs a model.
 pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
     let standard = match arguments.fmi {
-        Fmi::Two => Standard::Two,
-        Fmi::Three => Standard::Three,
+        Fmi::Two => FmiStandard::Two,
+        Fmi::Three => FmiStandard::Three,
     };
     let contents = package::contents(&arguments.model, standard).map_err(Failure::input)?;
     let path = library::find(arguments.library.as_deref()).map_err(Failure::input)?;

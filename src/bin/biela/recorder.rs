@@ -1,54 +1,54 @@
-//! Follows a run and keeps what was asked for: rows of the table, frames of the picture. Samples lie between the steps
-//! and are interpolated, so recording never changes a step.
+//! Observes a run and records rows of the table and frames of the plot. Samples are interpolated inside the steps, so
+//! recording does not change a step.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use biela::component::{Instance, Observer, Probe};
 use biela::report::Recording;
-use cpu_time::ProcessTime;
+use biela::{Instance, Observer, StepProbe};
 
 use crate::Failure;
+use crate::cpu_time::CpuClock;
 use crate::csv::Csv;
-use crate::grid::Grid;
 use crate::output;
-use crate::picture::Film;
+use crate::plot::Animation;
+use crate::time_grid::TimeGrid;
 
-/// When a row is written.
-pub enum Rows {
+/// Times of the rows of the table.
+pub enum RowTimes {
     /// At the start and after each accepted step.
     EveryStep,
     /// At these times.
-    At(Grid),
+    At(TimeGrid),
 }
 
-/// The table while it is written.
+/// The table under construction.
 pub struct Table {
-    /// Where it goes, for messages.
+    /// Path of the file, for messages.
     pub path: PathBuf,
     /// Its writer.
     pub csv: Csv<Box<dyn Write>>,
-    /// When.
-    pub rows: Rows,
+    /// Times of its rows.
+    pub rows: RowTimes,
     /// Value references of its columns.
     pub references: Vec<u32>,
 }
 
-/// Frames for the picture while they are taken.
-pub struct Camera {
-    /// When.
-    pub grid: Grid,
-    /// Value references of what is seen.
+/// Samples the frames of the plot.
+pub struct FrameSampler {
+    /// Times of the frames.
+    pub grid: TimeGrid,
+    /// Value references of the sampled variables.
     pub references: Vec<u32>,
-    /// What has been seen.
-    pub film: Film,
+    /// The samples so far.
+    pub animation: Animation,
 }
 
 /// The observer of a run.
 pub struct Recorder {
     table: Option<Table>,
-    camera: Option<Camera>,
+    frames: Option<FrameSampler>,
     recording: Option<Recording>,
     values: Vec<f64>,
     spent: Duration,
@@ -56,20 +56,20 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Takes the first row and the first frame at the start of `instance`.
+    /// Records the first row and the first frame at the start of `instance`.
     pub fn new(
         table: Option<Table>,
-        camera: Option<Camera>,
+        frames: Option<FrameSampler>,
         recording: Option<Recording>,
         instance: &mut Instance,
     ) -> Result<Self, Failure> {
         let columns = table.as_ref().map_or(0, |t| t.references.len());
-        let seen = camera.as_ref().map_or(0, |c| c.references.len());
+        let sampled = frames.as_ref().map_or(0, |f| f.references.len());
         let mut recorder = Self {
             table,
-            camera,
+            frames,
             recording,
-            values: vec![0.0; columns.max(seen)],
+            values: vec![0.0; columns.max(sampled)],
             spent: Duration::ZERO,
             failure: None,
         };
@@ -79,30 +79,30 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// CPU time spent in here so far.
+    /// CPU time of recording so far.
     pub fn spent(&self) -> Duration {
         self.spent
     }
 
-    /// Why a run was stopped from here, if it was.
+    /// The failure that stopped the run, if recording failed.
     pub fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take()
     }
 
-    /// What was recorded for the report page.
+    /// The rows and steps of the report page.
     pub fn take_recording(&mut self) -> Option<Recording> {
         self.recording.take()
     }
 
-    /// Completes the table and hands out the film.
-    pub fn finish(&mut self) -> Result<Option<Film>, Failure> {
+    /// Completes the table and returns the animation.
+    pub fn finish(&mut self) -> Result<Option<Animation>, Failure> {
         if let Some(table) = &mut self.table {
             table
                 .csv
                 .flush()
                 .map_err(|error| output::failure(&table.path, &error))?;
         }
-        Ok(self.camera.take().map(|camera| camera.film))
+        Ok(self.frames.take().map(|frames| frames.animation))
     }
 
     fn begin(&mut self, instance: &mut Instance) -> biela::Result<()> {
@@ -112,20 +112,20 @@ impl Recorder {
         })
     }
 
-    /// Whether anything falls into a step that ends at `end`.
-    fn waiting(&self, end: f64) -> bool {
+    /// Is a row or a frame due in a step that ends at `end`?
+    fn is_due(&self, end: f64) -> bool {
         let row = self.table.as_ref().is_some_and(|table| match &table.rows {
-            Rows::EveryStep => true,
-            Rows::At(grid) => grid.peek(end).is_some(),
+            RowTimes::EveryStep => true,
+            RowTimes::At(grid) => grid.peek(end).is_some(),
         });
         let frame = self
-            .camera
+            .frames
             .as_ref()
-            .is_some_and(|camera| camera.grid.peek(end).is_some());
+            .is_some_and(|frames| frames.grid.peek(end).is_some());
         row || frame || self.recording.is_some()
     }
 
-    /// Everything due in a step from `start` to `end`; `read` gives values at a time of it.
+    /// Records all that is due in a step from `start` to `end`; `read` reads values at a time of the step.
     fn record(&mut self, start: f64, end: f64, read: &mut Read) -> biela::Result<()> {
         if let Some(table) = &mut self.table {
             let values = &mut self.values[..table.references.len()];
@@ -137,19 +137,19 @@ impl Recorder {
                 })
             };
             match &mut table.rows {
-                Rows::EveryStep => row(end, &mut table.csv)?,
-                Rows::At(grid) => {
+                RowTimes::EveryStep => row(end, &mut table.csv)?,
+                RowTimes::At(grid) => {
                     while let Some(t) = grid.due(end) {
                         row(t, &mut table.csv)?;
                     }
                 }
             }
         }
-        if let Some(camera) = &mut self.camera {
-            let values = &mut self.values[..camera.references.len()];
-            while let Some(t) = camera.grid.due(end) {
-                read(t.clamp(start, end), &camera.references, values)?;
-                camera.film.push(t, values);
+        if let Some(frames) = &mut self.frames {
+            let values = &mut self.values[..frames.references.len()];
+            while let Some(t) = frames.grid.due(end) {
+                read(t.clamp(start, end), &frames.references, values)?;
+                frames.animation.push(t, values);
             }
         }
         Ok(())
@@ -160,30 +160,30 @@ impl Recorder {
 type Read<'a> = dyn FnMut(f64, &[u32], &mut [f64]) -> biela::Result<()> + 'a;
 
 impl Observer for Recorder {
-    fn accepted(&mut self, probe: &mut Probe) -> biela::Result<()> {
+    fn accepted(&mut self, probe: &mut StepProbe) -> biela::Result<()> {
         let (start, end) = (probe.start(), probe.end());
-        if !self.waiting(end) {
+        if !self.is_due(end) {
             return Ok(());
         }
-        let began = ProcessTime::now();
-        let outcome = self.record(start, end, &mut |t, references, values| {
+        let began = CpuClock::Process.now();
+        let result = self.record(start, end, &mut |t, references, values| {
             probe.values(t, references, values)
         });
-        let outcome = match &mut self.recording {
-            Some(recording) => outcome.and_then(|()| recording.accepted(probe)),
-            None => outcome,
+        let result = match &mut self.recording {
+            Some(recording) => result.and_then(|()| recording.accepted(probe)),
+            None => result,
         };
-        self.spent += began.elapsed();
-        outcome
+        self.spent += CpuClock::Process.now() - began;
+        result
     }
 }
 
-/// The table of a run, opened with its head line.
+/// Opens the table of a run and writes its head line.
 pub fn table(
     path: &Path,
     names: &[&str],
     references: Vec<u32>,
-    rows: Rows,
+    rows: RowTimes,
 ) -> Result<Table, Failure> {
     let out = output::create(path)?;
     let head = std::iter::once("time").chain(names.iter().copied());

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use biela::component::Instance;
-use biela::model::{Experiment, Model};
-use biela::report::{Failure as Story, Measured, Recording, Report, RowTimes, Watched};
-use cpu_time::ProcessTime;
+use biela::model::Experiment;
+use biela::report::{Failure as FailureReport, Measured, Recording, Report, RowTimes};
+use biela::{Instance, Model};
 
 use crate::Failure;
-use crate::grid::Grid;
+use crate::cpu_time::CpuClock;
 use crate::output;
+use crate::time_grid::TimeGrid;
 
 /// The page while its run is under way.
 pub struct Page {
@@ -22,16 +22,15 @@ pub struct Page {
     formulation: String,
     span: [f64; 2],
     assignments: Vec<(String, f64)>,
-    watched: Watched,
     measured: Measured,
 }
 
 impl Page {
-    /// Opens the file and adds what the page needs to the model.
+    /// Opens the file and reads the model's text.
     pub fn new(
         path: &Path,
         model_path: &Path,
-        model: &mut Model,
+        model: &Model,
         experiment: &Experiment,
         assignments: &[(String, f64)],
     ) -> Result<Self, Failure> {
@@ -43,10 +42,11 @@ impl Page {
             file: output::create(path)?,
             text,
             name: (model_path.file_name()).map_or_else(String::new, |n| n.to_string_lossy().into()),
-            formulation: format!("{:?}", biela::formulation::chosen(model)).to_lowercase(),
+            formulation: biela::formulation::resolved_formulation(model)
+                .name()
+                .to_owned(),
             span: [experiment.start, experiment.stop],
             assignments: assignments.to_vec(),
-            watched: Watched::add_to(model),
             measured: Measured::default(),
         })
     }
@@ -55,12 +55,12 @@ impl Page {
     pub fn recording(
         &self,
         instance: &mut Instance,
-        rows: Option<Grid>,
+        rows: Option<TimeGrid>,
     ) -> biela::Result<Recording> {
         let times: RowTimes = rows.map(|mut grid| -> Box<dyn Iterator<Item = f64>> {
             Box::new(std::iter::from_fn(move || grid.due(f64::INFINITY)))
         });
-        Recording::new(instance, self.watched.clone(), times)
+        Recording::new(instance, times)
     }
 
     /// Tells what a part of the run took.
@@ -75,22 +75,22 @@ impl Page {
         mut recording: Recording,
         outcome: &biela::Result<()>,
     ) -> Result<(), Failure> {
-        let mut story = None;
+        let mut failure = None;
         if let Err(error) = outcome {
             // The state that was reached; if even that cannot be read, the rows before it are shown.
             let _ = recording.failed(instance);
             let time = Some(instance.time());
-            story = Some(Story::of(error, instance.model(), time));
+            failure = Some(FailureReport::of(error, instance.model(), time));
         }
         let model = instance.model().clone();
-        self.put(&model, Some(instance), &recording, story.as_ref())
+        self.put(&model, Some(instance), &recording, failure.as_ref())
     }
 
     /// Writes the page of a mechanism that could not be started: its pose as written, and why.
     pub fn write_unstarted(&mut self, model: &Model, error: &biela::Error) -> Result<(), Failure> {
         let recording = Recording::of_initial_pose(model);
-        let story = Story::of(error, model, None);
-        self.put(model, None, &recording, Some(&story))
+        let failure = FailureReport::of(error, model, None);
+        self.put(model, None, &recording, Some(&failure))
     }
 
     fn put(
@@ -98,9 +98,9 @@ impl Page {
         model: &Model,
         instance: Option<&Instance>,
         recording: &Recording,
-        failure: Option<&Story>,
+        failure: Option<&FailureReport>,
     ) -> Result<(), Failure> {
-        let began = ProcessTime::now();
+        let began = CpuClock::Process.now();
         let report = Report {
             model,
             text: &self.text,
@@ -113,7 +113,7 @@ impl Page {
             failure,
         };
         let data = report.data();
-        self.took("writing this page", began.elapsed());
+        self.took("writing this page", CpuClock::Process.now() - began);
         let page = data.page(&self.measured);
         (self.file.write_all(page.as_bytes()))
             .and_then(|()| self.file.flush())

@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use biela::component::{Causality, Instance, Variable};
-use biela::integrator::Statistics;
-use biela::model::{Experiment, Model};
-use cpu_time::ProcessTime;
+use biela::model::Experiment;
+use biela::model::counters::{COUNTERS, CounterValue, Shown};
+use biela::{Causality, Instance, Model, Statistics, Variable};
+use serde_json::{Map, Value};
 
 use crate::Failure;
+use crate::cpu_time::CpuClock;
 use crate::csv::Number;
-use crate::grid::Grid;
-use crate::json::Object;
 use crate::output;
-use crate::picture::{self, Film};
-use crate::recorder::{self, Camera, Recorder, Rows};
+use crate::plot::{self, Animation};
+use crate::recorder::{self, FrameSampler, Recorder, RowTimes};
 use crate::report::Page;
+use crate::time_grid::TimeGrid;
 
 /// Arguments of `biela run`.
 #[derive(clap::Args)]
@@ -64,47 +64,34 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Simulates.
+/// Simulates a model and writes the results.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.one_standard_output()?;
-    let began = ProcessTime::now();
+    let began = CpuClock::Process.now();
     let mut model = Model::from_file(&arguments.model).map_err(Failure::input)?;
     for (name, value) in &arguments.set {
         model.set(name, *value).map_err(Failure::input)?;
     }
     let experiment = arguments.experiment(&model)?;
-    let stage = arguments
-        .plot
-        .as_ref()
-        .map(|_| picture::prepare(&mut model));
-    let mut page = (arguments.report.as_ref())
-        .map(|path| {
-            Page::new(
-                path,
-                &arguments.model,
-                &mut model,
-                &experiment,
-                &arguments.set,
-            )
-        })
-        .transpose()?;
+    let mut page = arguments.page(&model, &experiment)?;
+    let layout = arguments.plot.as_ref().map(|_| plot::prepare(&mut model));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
     let mut instance = initialized(model, &experiment, &mut page, began)?;
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance);
-    let mut picture_file = arguments.plot.as_deref().map(output::create).transpose()?;
+    let mut plot_file = arguments.plot.as_deref().map(output::create).transpose()?;
     let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, page.as_ref())?;
 
-    let (outcome, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
-    let stopped_by_us = recorder.take_failure();
+    let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
+    let recording_failure = recorder.take_failure();
     if let (Some(page), Some(recording)) = (&mut page, recorder.take_recording()) {
         page.took("integrating", cpu);
         page.took("recording rows", recorder.spent());
-        page.write(&mut instance, recording, &outcome)?;
+        page.write(&mut instance, recording, &result)?;
     }
-    let film = recorder.finish()?;
+    let animation = recorder.finish()?;
 
     let mut results = Results {
         name,
@@ -118,16 +105,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let read = instance.get_real(&outputs.references, &mut results.finals);
 
-    if let (Some(path), Some(file), Some(stage), Some(film)) =
-        (&arguments.plot, &mut picture_file, &stage, &film)
+    if let (Some(path), Some(file), Some(layout), Some(animation)) =
+        (&arguments.plot, &mut plot_file, &layout, &animation)
     {
         let subtitle = results.subtitle();
-        let text = picture::draw(instance.model(), stage, &outputs.variables, film, &subtitle);
+        let text = plot::draw(
+            instance.model(),
+            layout,
+            &outputs.variables,
+            animation,
+            &subtitle,
+        );
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|error| output::failure(path, &error))?;
     }
-    if let Some(failure) = stopped_by_us {
+    if let Some(failure) = recording_failure {
         return Err(failure);
     }
     if arguments.json {
@@ -135,7 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else if !arguments.uses_standard_output() {
         output::print(&results.summary(&outputs.variables, &arguments.files()))?;
     }
-    outcome.and(read).map_err(|error| {
+    result.and(read).map_err(|error| {
         Failure::Simulation(format!(
             "the simulation stopped at t = {} s, before {} s: {error}",
             Number(results.reached),
@@ -144,22 +137,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// An instance at its start. Where the mechanism cannot be started, the page says why.
+/// An instance at its start. If the mechanism cannot be started, the page says why.
 fn initialized(
     model: Model,
     experiment: &Experiment,
     page: &mut Option<Page>,
-    began: ProcessTime,
+    began: Duration,
 ) -> Result<Instance, Failure> {
-    let read = began.elapsed();
+    let read = CpuClock::Process.now();
     let as_written = page.as_ref().map(|_| model.clone());
     let instance = Instance::from_model(model).and_then(|mut instance| {
         instance.initialize(experiment.start, experiment.stop, 0.0)?;
         Ok(instance)
     });
     if let (Some(page), Some(model)) = (page, &as_written) {
-        page.took("reading the model", read);
-        page.took("assembly and initial conditions", began.elapsed() - read);
+        page.took("reading the model", read - began);
+        page.took(
+            "assembly and initial conditions",
+            CpuClock::Process.now() - read,
+        );
         if let Err(error) = &instance {
             page.write_unstarted(model, error)?;
         }
@@ -167,28 +163,28 @@ fn initialized(
     instance.map_err(Failure::input)
 }
 
-/// From start to stop; gives the CPU time of the integration alone, what recording took subtracted.
+/// Simulates from start to stop. Returns the CPU time of the integration, without that of recording.
 fn simulate(
     instance: &mut Instance,
     experiment: &Experiment,
-    points: &mut Option<Grid>,
+    points: &mut Option<TimeGrid>,
     recorder: &mut Recorder,
 ) -> (biela::Result<()>, Duration) {
     let recording = recorder.spent();
-    let began = ProcessTime::now();
-    let outcome = advance(instance, experiment.stop, points, recorder);
-    let cpu = began.elapsed();
-    (outcome, cpu.saturating_sub(recorder.spent() - recording))
+    let began = CpuClock::Process.now();
+    let result = advance(instance, experiment.stop, points, recorder);
+    let cpu = CpuClock::Process.now() - began;
+    (result, cpu.saturating_sub(recorder.spent() - recording))
 }
 
-/// In one call, or one for each communication point.
+/// Steps to `stop`, in one call or in one for each communication point.
 fn advance(
     instance: &mut Instance,
     stop: f64,
-    points: &mut Option<Grid>,
+    points: &mut Option<TimeGrid>,
     recorder: &mut Recorder,
 ) -> biela::Result<()> {
-    // t + H may miss the point meant by a rounding; the rest is no step.
+    // t + H may differ from the communication point by rounding; the difference is not a step.
     let rounding = 4.0 * f64::EPSILON * stop.abs();
     while stop - instance.time() > rounding {
         let now = instance.time();
@@ -202,7 +198,7 @@ fn advance(
 }
 
 impl Arguments {
-    /// Start, stop and interval: the model's, unless said otherwise here.
+    /// Start, stop and interval: those of the arguments, else those of the model.
     fn experiment(&self, model: &Model) -> Result<Experiment, Failure> {
         let start = model.experiment.start;
         let stop = self.stop.unwrap_or(model.experiment.stop);
@@ -220,9 +216,9 @@ impl Arguments {
         })
     }
 
-    fn communication_points(&self, experiment: &Experiment) -> Result<Option<Grid>, Failure> {
+    fn communication_points(&self, experiment: &Experiment) -> Result<Option<TimeGrid>, Failure> {
         self.communication
-            .map(|spacing| grid("--communication", spacing, experiment))
+            .map(|spacing| time_grid("--communication", spacing, experiment))
             .transpose()
     }
 
@@ -237,8 +233,8 @@ impl Arguments {
             None => None,
             Some(path) => {
                 let rows = match experiment.interval {
-                    None => Rows::EveryStep,
-                    Some(spacing) => Rows::At(grid("--interval", spacing, experiment)?),
+                    None => RowTimes::EveryStep,
+                    Some(spacing) => RowTimes::At(time_grid("--interval", spacing, experiment)?),
                 };
                 let names: Vec<&str> = outputs.variables.iter().map(|v| v.name.as_str()).collect();
                 Some(recorder::table(
@@ -249,20 +245,26 @@ impl Arguments {
                 )?)
             }
         };
-        let camera = self.plot.as_ref().map(|_| Camera {
-            grid: Grid::parts(experiment.start, experiment.stop, picture::FRAMES),
+        let frames = self.plot.as_ref().map(|_| FrameSampler {
+            grid: TimeGrid::parts(experiment.start, experiment.stop, plot::FRAMES),
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
-            film: Film::default(),
+            animation: Animation::default(),
         });
         let rows = match experiment.interval {
-            Some(spacing) if page.is_some() => Some(grid("--interval", spacing, experiment)?),
+            Some(spacing) if page.is_some() => Some(time_grid("--interval", spacing, experiment)?),
             _ => None,
         };
         let recording = page
             .map(|page| page.recording(instance, rows))
             .transpose()
             .map_err(Failure::input)?;
-        Recorder::new(table, camera, recording, instance)
+        Recorder::new(table, frames, recording, instance)
+    }
+
+    fn page(&self, model: &Model, experiment: &Experiment) -> Result<Option<Page>, Failure> {
+        (self.report.as_ref())
+            .map(|path| Page::new(path, &self.model, model, experiment, &self.set))
+            .transpose()
     }
 
     /// All files of results.
@@ -301,7 +303,7 @@ impl Arguments {
     }
 }
 
-/// The declared outputs and, behind them, those that only the picture needs.
+/// The declared outputs, and those that only the plot needs.
 struct Outputs {
     variables: Vec<Variable>,
     references: Vec<u32>,
@@ -319,10 +321,7 @@ impl Outputs {
             if variable.causality != Causality::Output {
                 continue;
             }
-            if biela::report::is_hidden(&variable.name) {
-                continue;
-            }
-            if picture::is_hidden(&variable.name) {
+            if plot::is_hidden(&variable.name) {
                 outputs.hidden.push(reference);
             } else {
                 outputs.references.push(reference);
@@ -333,7 +332,7 @@ impl Outputs {
     }
 }
 
-/// What is told at the end.
+/// Results of a run for the summary and `--json`.
 struct Results {
     name: String,
     tolerance: f64,
@@ -351,30 +350,33 @@ impl Results {
         (self.reached - self.start) / self.cpu.as_secs_f64()
     }
 
+    /// The object that `--json` prints, with its keys in the documented order.
     fn json(&self, outputs: &[Variable]) -> String {
         let s = &self.statistics;
-        let finals = outputs
-            .iter()
-            .zip(&self.finals)
-            .fold(Object::default(), |map, (output, &value)| {
-                map.number(&output.name, value)
-            });
-        Object::default()
-            .count("steps", s.steps)
-            .count("rejected", s.rejected)
-            .count("newton_failures", s.newton_failures)
-            .count("newton_iterations", s.newton_iterations)
-            .count("residuals", s.residuals)
-            .count("factorizations", s.factorizations)
-            .count("solves", s.solves)
-            .number("smallest_step", s.smallest_step)
-            .number("largest_step", s.largest_step)
-            .number("worst_error", s.worst_error)
-            .number("cpu_seconds", self.cpu.as_secs_f64())
-            .number("real_time_factor", self.real_time_factor())
-            .number("energy_drift", self.energy_drift)
-            .object("final", finals)
-            .finish()
+        let names = outputs.iter().map(|output| output.name.clone());
+        // Numbers that are not finite become null.
+        let finals: Map<String, Value> = names
+            .zip(self.finals.iter().map(|&value| Value::from(value)))
+            .collect();
+        let mut object: Map<String, Value> = (COUNTERS.iter())
+            .filter(|counter| counter.shown.contains(&Shown::Json))
+            .map(|counter| {
+                let value = match (counter.value)(s) {
+                    CounterValue::Count(count) => Value::from(count),
+                    CounterValue::Real(value) => Value::from(value),
+                };
+                (counter.name.to_owned(), value)
+            })
+            .collect();
+        for (key, value) in [
+            ("cpu_seconds", Value::from(self.cpu.as_secs_f64())),
+            ("real_time_factor", Value::from(self.real_time_factor())),
+            ("energy_drift", Value::from(self.energy_drift)),
+            ("final", Value::from(finals)),
+        ] {
+            object.insert(key.to_owned(), value);
+        }
+        one_line(&Value::from(object))
     }
 
     fn subtitle(&self) -> String {
@@ -435,8 +437,20 @@ impl Results {
     }
 }
 
-fn grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<Grid, Failure> {
-    Grid::new(experiment.start, experiment.stop, spacing).ok_or_else(|| {
+/// JSON text on one line, with a blank after every comma and colon.
+fn one_line(value: &Value) -> String {
+    let Value::Object(map) = value else {
+        return value.to_string();
+    };
+    let entry = |(key, value): (&String, &Value)| {
+        format!("{}: {}", Value::from(key.as_str()), one_line(value))
+    };
+    let entries: Vec<String> = map.iter().map(entry).collect();
+    format!("{{{}}}", entries.join(", "))
+}
+
+fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<TimeGrid, Failure> {
+    TimeGrid::new(experiment.start, experiment.stop, spacing).ok_or_else(|| {
         Failure::Input(format!(
             "{name} = {}: expected a distance that gives at most a thousand million points from {} s to {} s",
             Number(spacing),
@@ -486,7 +500,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_that_are_no_durations_are_refused() {
+    fn json_keeps_the_order_of_keys_and_writes_null_for_nan() {
+        let inner = Map::from_iter([("say \"x\"".to_owned(), Value::from(-1e-300))]);
+        let object = Map::from_iter([
+            ("steps".to_owned(), Value::from(u64::MAX)),
+            ("a".to_owned(), Value::from(0.1)),
+            ("b".to_owned(), Value::from(f64::NAN)),
+            ("final".to_owned(), Value::from(inner)),
+            ("empty".to_owned(), Value::from(Map::new())),
+        ]);
+        assert_eq!(
+            one_line(&Value::from(object)),
+            "{\"steps\": 18446744073709551615, \"a\": 0.1, \"b\": null, \
+             \"final\": {\"say \\\"x\\\"\": -1e-300}, \"empty\": {}}"
+        );
+    }
+
+    #[test]
+    fn arguments_that_are_not_durations_are_errors() {
         for text in ["0", "-1", "nan", "inf", "1e999", "", "1s"] {
             assert!(positive(text).is_err(), "{text}");
         }

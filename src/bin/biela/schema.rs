@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::output;
 
-/// Prints it.
+/// Prints the schema.
 pub fn schema() -> Result<(), Failure> {
     output::print(&format!("{:#}\n", biela::model::schema()))
 }

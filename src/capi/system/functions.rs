@@ -1,4 +1,4 @@
-//! C functions as [`Equations`]: each call goes through the pointer the user gave, and nothing else happens here.
+//! The user's C functions as [`UserEquations`]: each method calls one function pointer.
 
 use std::ptr::null;
 use std::sync::Arc;
@@ -9,26 +9,26 @@ use super::{
     BIELA_REACTION_IMPULSE, BIELA_REACTION_MODE, biela_system_definition, biela_system_function,
     biela_system_group, biela_system_point, biela_system_reaction,
 };
-use crate::formulation::own::{Answer, Equations, Part, Point};
-use crate::formulation::{Crossing, Reaction};
+use crate::formulation::user_system::{Callback, CallbackArguments, CallbackResult, UserEquations};
+use crate::formulation::{Crossing, EventEffect};
 
-/// The answer in the user's place where `fire` or `crossing` came back with something that means nothing.
-const MEANINGLESS: Answer = -1;
+/// Result of `fire` or `crossing` if the user's function wrote or returned an illegal value.
+const ILLEGAL_VALUE: CallbackResult = -1;
 
 /// The user's functions and pointer. Clones share the user's object.
 #[derive(Clone)]
 pub(super) struct Functions {
-    given: biela_system_definition,
+    definition: biela_system_definition,
     owner: Arc<Owner>,
 }
 
-/// Releases the user's object when the last clone has gone, if it was handed over.
+/// Releases the user's object when the last clone is dropped, if the instance owns it.
 struct Owner {
-    given: biela_system_definition,
-    adopted: AtomicBool,
+    definition: biela_system_definition,
+    owned: AtomicBool,
 }
 
-// SAFETY: the user promises that any thread may use `user`; the other pointers of the definition are not looked at again.
+// SAFETY: the user promises that any thread may use `user`; the other pointers of the definition are not used again.
 unsafe impl Send for Functions {}
 // SAFETY: as above; the calls on an instance come one at a time.
 unsafe impl Sync for Functions {}
@@ -40,47 +40,47 @@ unsafe impl Sync for Owner {}
 impl Functions {
     pub fn new(definition: &biela_system_definition) -> Self {
         let owner = Arc::new(Owner {
-            given: *definition,
-            adopted: AtomicBool::new(false),
+            definition: *definition,
+            owned: AtomicBool::new(false),
         });
         Self {
-            given: *definition,
+            definition: *definition,
             owner,
         }
     }
 
-    /// The instance is made: the user's object is released with it.
+    /// Gives the user's object to the instance, which releases it.
     pub fn adopt(&self) {
-        self.owner.adopted.store(true, Ordering::Relaxed);
+        self.owner.owned.store(true, Ordering::Relaxed);
     }
 
-    fn function(&self, part: Part) -> biela_system_function {
-        let given = &self.given;
+    fn function(&self, part: Callback) -> biela_system_function {
+        let definition = &self.definition;
         match part {
-            Part::Mass => given.mass,
-            Part::MassTimes => given.mass_times,
-            Part::Force => given.force,
-            Part::ForceByQ => given.force_by_q,
-            Part::ForceByV => given.force_by_v,
-            Part::InertiaByQ => given.inertia_by_q,
-            Part::ReactionByQ => given.reaction_by_q,
-            Part::Constraint => given.constraint,
-            Part::Jacobian => given.jacobian,
-            Part::ConstraintRate => given.constraint_rate,
-            Part::Convective => given.convective,
-            Part::Energy => given.energy,
-            Part::Power => given.power,
+            Callback::Mass => definition.mass,
+            Callback::MassTimes => definition.mass_times,
+            Callback::Force => definition.force,
+            Callback::ForceByQ => definition.force_by_q,
+            Callback::ForceByV => definition.force_by_v,
+            Callback::InertiaByQ => definition.inertia_by_q,
+            Callback::ReactionByQ => definition.reaction_by_q,
+            Callback::Constraint => definition.constraint,
+            Callback::Jacobian => definition.jacobian,
+            Callback::ConstraintRate => definition.constraint_rate,
+            Callback::Convective => definition.convective,
+            Callback::Energy => definition.energy,
+            Callback::Power => definition.power,
             _ => None,
         }
     }
 
-    fn on_group(&self, part: Part) -> biela_system_group {
-        let given = &self.given;
+    fn on_group(&self, part: Callback) -> biela_system_group {
+        let definition = &self.definition;
         match part {
-            Part::Retract => given.retract,
-            Part::Difference => given.difference,
-            Part::Bracket => given.bracket,
-            Part::TangentInverse => given.tangent_inverse,
+            Callback::Retract => definition.retract,
+            Callback::Difference => definition.difference,
+            Callback::Bracket => definition.bracket,
+            Callback::TangentInverse => definition.tangent_inverse,
             _ => None,
         }
     }
@@ -88,14 +88,14 @@ impl Functions {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        if let (true, Some(release)) = (*self.adopted.get_mut(), self.given.release) {
+        if let (true, Some(release)) = (*self.owned.get_mut(), self.definition.release) {
             // SAFETY: the user's promise; this is the one call.
-            unsafe { release(self.given.user) };
+            unsafe { release(self.definition.user) };
         }
     }
 }
 
-/// An array for C: NULL where it is not to be looked at.
+/// Pointer to an array; NULL if it is empty.
 fn array<T>(values: &[T]) -> *const T {
     match values.is_empty() {
         true => null(),
@@ -103,7 +103,7 @@ fn array<T>(values: &[T]) -> *const T {
     }
 }
 
-fn point(at: &Point) -> biela_system_point {
+fn point(at: &CallbackArguments) -> biela_system_point {
     biela_system_point {
         struct_size: size_of::<biela_system_point>(),
         time: at.cx.t,
@@ -119,44 +119,51 @@ fn point(at: &Point) -> biela_system_point {
     }
 }
 
-impl Equations for Functions {
-    fn has(&self, part: Part) -> bool {
-        let given = &self.given;
+impl UserEquations for Functions {
+    fn has(&self, part: Callback) -> bool {
+        let definition = &self.definition;
         match part {
-            Part::Events => given.events.is_some(),
-            Part::Crossing => given.crossing.is_some(),
-            Part::Fire => given.fire.is_some(),
-            Part::Hold => given.hold.is_some(),
-            Part::Active => given.active.is_some(),
-            Part::StartModes => given.start_modes.is_some(),
+            Callback::Events => definition.events.is_some(),
+            Callback::Crossing => definition.crossing.is_some(),
+            Callback::Fire => definition.fire.is_some(),
+            Callback::Hold => definition.hold.is_some(),
+            Callback::Active => definition.active.is_some(),
+            Callback::StartModes => definition.start_modes.is_some(),
             _ => self.function(part).is_some() || self.on_group(part).is_some(),
         }
     }
 
-    fn evaluate(&self, part: Part, at: &Point, out: &mut [f64]) -> Answer {
+    fn evaluate(&self, part: Callback, at: &CallbackArguments, out: &mut [f64]) -> CallbackResult {
         let Some(function) = self.function(part) else {
             return 0;
         };
         // SAFETY: the user's promise; `out` has the length that the definition says.
-        unsafe { function(self.given.user, &point(at), out.as_mut_ptr()) }
+        unsafe { function(self.definition.user, &point(at), out.as_mut_ptr()) }
     }
 
-    fn group(&self, part: Part, x: &[f64], y: &[f64], out: &mut [f64]) -> Answer {
+    fn group(&self, part: Callback, x: &[f64], y: &[f64], out: &mut [f64]) -> CallbackResult {
         let Some(function) = self.on_group(part) else {
             return 0;
         };
         // SAFETY: the user's promise; the arrays have the lengths that the definition says.
-        unsafe { function(self.given.user, x.as_ptr(), y.as_ptr(), out.as_mut_ptr()) }
+        unsafe {
+            function(
+                self.definition.user,
+                x.as_ptr(),
+                y.as_ptr(),
+                out.as_mut_ptr(),
+            )
+        }
     }
 
-    fn events(&self, at: &Point, phi: &mut [f64], rate: &mut [f64]) -> Answer {
-        let Some(function) = self.given.events else {
+    fn events(&self, at: &CallbackArguments, phi: &mut [f64], rate: &mut [f64]) -> CallbackResult {
+        let Some(function) = self.definition.events else {
             return 0;
         };
         // SAFETY: the user's promise; both arrays hold `ne` numbers.
         unsafe {
             function(
-                self.given.user,
+                self.definition.user,
                 &point(at),
                 phi.as_mut_ptr(),
                 rate.as_mut_ptr(),
@@ -164,12 +171,12 @@ impl Equations for Functions {
         }
     }
 
-    fn crossing(&self, modes: &[i32], event: usize) -> Result<Crossing, Answer> {
-        let Some(function) = self.given.crossing else {
+    fn crossing(&self, modes: &[i32], event: usize) -> Result<Crossing, CallbackResult> {
+        let Some(function) = self.definition.crossing else {
             return Ok(Crossing::Either);
         };
         // SAFETY: the user's promise.
-        match unsafe { function(self.given.user, array(modes), event) } {
+        match unsafe { function(self.definition.user, array(modes), event) } {
             BIELA_CROSSING_OFF => Ok(Crossing::Off),
             BIELA_CROSSING_RISING => Ok(Crossing::Rising),
             BIELA_CROSSING_FALLING => Ok(Crossing::Falling),
@@ -180,13 +187,13 @@ impl Equations for Functions {
 
     fn fire(
         &self,
-        at: &Point,
+        at: &CallbackArguments,
         event: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Result<Reaction, Answer> {
-        let Some(function) = self.given.fire else {
-            return Ok(Reaction::Mode);
+    ) -> Result<EventEffect, CallbackResult> {
+        let Some(function) = self.definition.fire else {
+            return Ok(EventEffect::Mode);
         };
         let mut reaction = biela_system_reaction {
             struct_size: size_of::<biela_system_reaction>(),
@@ -198,44 +205,44 @@ impl Equations for Functions {
         // SAFETY: the user's promise; `modes` and the gradient have the lengths that the definition says.
         let answer = unsafe {
             function(
-                self.given.user,
+                self.definition.user,
                 &point(at),
                 event,
                 modes.as_mut_ptr(),
                 &mut reaction,
             )
         };
-        let sensible = (0.0..=1.0).contains(&reaction.restitution)
+        let legal = (0.0..=1.0).contains(&reaction.restitution)
             && reaction.slowest >= 0.0
             && reaction.slowest.is_finite();
         match (answer, reaction.kind) {
-            (0, BIELA_REACTION_MODE) => Ok(Reaction::Mode),
-            (0, BIELA_REACTION_IMPULSE) if sensible => Ok(Reaction::Impulse {
+            (0, BIELA_REACTION_MODE) => Ok(EventEffect::Mode),
+            (0, BIELA_REACTION_IMPULSE) if legal => Ok(EventEffect::Impulse {
                 restitution: reaction.restitution,
                 slowest: reaction.slowest,
             }),
-            (0, _) => Err(MEANINGLESS),
+            (0, _) => Err(ILLEGAL_VALUE),
             (answer, _) => Err(answer),
         }
     }
 
-    fn hold(&self, event: usize, modes: &mut [i32]) -> Answer {
-        let Some(function) = self.given.hold else {
+    fn hold(&self, event: usize, modes: &mut [i32]) -> CallbackResult {
+        let Some(function) = self.definition.hold else {
             return 0;
         };
         // SAFETY: the user's promise.
-        unsafe { function(self.given.user, event, modes.as_mut_ptr()) }
+        unsafe { function(self.definition.user, event, modes.as_mut_ptr()) }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) -> Answer {
-        let Some(function) = self.given.active else {
+    fn active(&self, modes: &[i32], rows: &mut [bool]) -> CallbackResult {
+        let Some(function) = self.definition.active else {
             return 0;
         };
-        // A bool is a byte that is 0 or 1: C writes bytes, and they are made so before anybody reads them as bools.
+        // C writes any byte; a bool must be 0 or 1. The bytes are normalised before they are read as bools.
         let (bytes, count) = (rows.as_mut_ptr().cast::<u8>(), rows.len());
-        // SAFETY: the user's promise; `rows` has `nc` bytes, all 1, and is not used as bools until the loop is over.
+        // SAFETY: the user's promise; `rows` has `nc` bytes, all 1, and is not read as bools before the loop has ended.
         unsafe {
-            let answer = function(self.given.user, array(modes), bytes);
+            let answer = function(self.definition.user, array(modes), bytes);
             for i in 0..count {
                 *bytes.add(i) = u8::from(*bytes.add(i) != 0);
             }
@@ -243,11 +250,11 @@ impl Equations for Functions {
         }
     }
 
-    fn start_modes(&self, at: &Point, modes: &mut [i32]) -> Answer {
-        let Some(function) = self.given.start_modes else {
+    fn start_modes(&self, at: &CallbackArguments, modes: &mut [i32]) -> CallbackResult {
+        let Some(function) = self.definition.start_modes else {
             return 0;
         };
         // SAFETY: the user's promise.
-        unsafe { function(self.given.user, &point(at), modes.as_mut_ptr()) }
+        unsafe { function(self.definition.user, &point(at), modes.as_mut_ptr()) }
     }
 }

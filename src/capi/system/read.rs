@@ -1,36 +1,30 @@
-//! A definition as C gives it, checked as far as it can be and copied.
+//! Checks and copies the definition of a user-defined system.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-use super::super::pointer;
+use super::super::versioned_struct;
 use super::{
     BIELA_SYSTEM_CONSTANT_MASS, BIELA_SYSTEM_FIXED_CONSTRAINTS, BIELA_SYSTEM_LINEAR,
     BIELA_SYSTEM_NO_VELOCITY_FORCES, biela_system_definition,
 };
 use crate::error::{Error, Result};
-use crate::formulation::own::{Promises, Shape};
-use crate::formulation::{Pattern, Size};
-use crate::model::{FormulationName, Model, Own, Solver};
+use crate::ffi::pointer::{self, wrong};
+use crate::formulation::user_system::{UserProperties, UserSystemShape};
+use crate::formulation::{Dimensions, Sparsity};
+use crate::model::{FormulationName, Model, SolverSettings, UserSystemNames};
 
-/// More coordinates, rows, events or variables than this are a mistake.
-const MOST: usize = 1_000_000;
-/// More places than this are not filled without a pattern.
-const MOST_DENSE: usize = 4_000_000;
+/// Largest number of coordinates, constraints, events or variables; a larger one was not initialised. A convention.
+const LARGEST_COUNT: usize = 1_000_000;
+/// Largest number of entries of a dense matrix; a larger one needs a sparsity pattern. A convention.
+const LARGEST_DENSE: usize = 4_000_000;
+/// All flags of this version.
 const FLAGS: u32 = BIELA_SYSTEM_CONSTANT_MASS
     | BIELA_SYSTEM_NO_VELOCITY_FORCES
     | BIELA_SYSTEM_FIXED_CONSTRAINTS
     | BIELA_SYSTEM_LINEAR;
 
-fn refused(name: &str, value: impl ToString, expected: &str) -> Error {
-    Error::Argument {
-        name: name.to_owned(),
-        value: value.to_string(),
-        expected: expected.to_owned(),
-    }
-}
-
-/// The user's struct as this version knows it; fields that an older header does not have are zero.
+/// A copy of the user's struct; fields that an older header does not have are zero.
 ///
 /// # Safety
 /// `definition` is NULL or points to a struct whose `struct_size` is set.
@@ -38,32 +32,32 @@ pub(super) unsafe fn definition(
     definition: *const biela_system_definition,
 ) -> Result<biela_system_definition> {
     // SAFETY: the caller's promise.
-    let size = unsafe { pointer::struct_size("definition", definition.cast_mut())? };
+    let size = unsafe { versioned_struct::struct_size("definition", definition.cast_mut())? };
     let mut copy = MaybeUninit::<biela_system_definition>::zeroed();
-    let known = size.min(size_of::<biela_system_definition>());
+    let common = size.min(size_of::<biela_system_definition>());
     // SAFETY: the user's struct has `size` bytes by promise. Zero is a value of every field (numbers, pointers, absent
-    // functions), and so is what a C program puts there.
+    // functions), and C programs put such values there.
     unsafe {
         std::ptr::copy_nonoverlapping(
             definition.cast::<MaybeUninit<u8>>(),
             copy.as_mut_ptr().cast::<MaybeUninit<u8>>(),
-            known,
+            common,
         );
         Ok(copy.assume_init())
     }
 }
 
-/// What it says.
+/// The model and the shape of the system that a definition describes.
 ///
 /// # Safety
 /// Arrays are as long as the definition says, names end with NUL.
-pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model, Shape)> {
+pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model, UserSystemShape)> {
     let size = sizes(given)?;
     if given.flags & !FLAGS != 0 {
         let expected = "a sum of BIELA_SYSTEM_... constants of this version";
-        return Err(refused("flags", given.flags, expected));
+        return Err(wrong("flags", given.flags, expected));
     }
-    let promises = Promises {
+    let promises = UserProperties {
         constant_mass: given.flags & BIELA_SYSTEM_CONSTANT_MASS != 0,
         no_velocity_forces: given.flags & BIELA_SYSTEM_NO_VELOCITY_FORCES != 0,
         fixed_constraints: given.flags & BIELA_SYSTEM_FIXED_CONSTRAINTS != 0,
@@ -84,37 +78,37 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
             size.parameters,
         )?;
         let name = optional_text("name", given.name)?.unwrap_or("system");
-        let solver = Solver::from_text(
+        let solver = SolverSettings::from_text(
             optional_text("solver", given.solver)?.unwrap_or(""),
             "solver",
         )?;
         if solver.formulation != FormulationName::Auto {
             let expected = "\"auto\": a system given by functions has its own coordinates";
-            return Err(refused(
+            return Err(wrong(
                 "solver.formulation",
                 format!("{:?}", solver.formulation),
                 expected,
             ));
         }
-        let own = Own {
+        let dimensions = UserSystemNames {
             nq: size.nq,
             nv: size.nv,
             nc: size.nc,
         };
         let energy = given.energy.is_some();
-        let model = Model::from_code(name, own, solver, &inputs, &parameters, energy)?;
+        let model = Model::from_code(name, dimensions, solver, &inputs, &parameters, energy)?;
         let starts = |variables: Vec<(String, f64)>| variables.into_iter().map(|v| v.1).collect();
-        let shape = Shape {
+        let shape = UserSystemShape {
             size,
             promises,
-            pattern: Pattern {
-                tangent: places(
+            pattern: Sparsity {
+                tangent: entries(
                     "tangent",
                     given.tangent_count,
                     (given.tangent_rows, given.tangent_columns),
                     (size.nv, size.nv),
                 )?,
-                jacobian: places(
+                jacobian: entries(
                     "jacobian",
                     given.jacobian_count,
                     (given.jacobian_rows, given.jacobian_columns),
@@ -139,7 +133,7 @@ pub(super) unsafe fn contents(given: &biela_system_definition) -> Result<(Model,
     }
 }
 
-fn sizes(given: &biela_system_definition) -> Result<Size> {
+fn sizes(given: &biela_system_definition) -> Result<Dimensions> {
     let nq = match given.nq {
         0 => given.nv,
         nq => nq,
@@ -155,11 +149,11 @@ fn sizes(given: &biela_system_definition) -> Result<Size> {
         ("tangent_count", given.tangent_count / 1000),
         ("jacobian_count", given.jacobian_count / 1000),
     ] {
-        if count > MOST {
-            return Err(refused(name, count, &format!("at most {MOST}")));
+        if count > LARGEST_COUNT {
+            return Err(wrong(name, count, &format!("at most {LARGEST_COUNT}")));
         }
     }
-    Ok(Size {
+    Ok(Dimensions {
         nq,
         nv: given.nv,
         nc: given.nc,
@@ -170,6 +164,8 @@ fn sizes(given: &biela_system_definition) -> Result<Size> {
     })
 }
 
+/// A copy of `count` finite numbers.
+///
 /// # Safety
 /// `pointer` is NULL or holds `count` numbers.
 unsafe fn numbers(name: &str, pointer: *const f64, count: usize) -> Result<Vec<f64>> {
@@ -184,6 +180,8 @@ unsafe fn numbers(name: &str, pointer: *const f64, count: usize) -> Result<Vec<f
     }
 }
 
+/// A copy of `count` positive numbers; `None` for NULL.
+///
 /// # Safety
 /// As [`numbers`].
 unsafe fn positive(name: &str, pointer: *const f64, count: usize) -> Result<Option<Vec<f64>>> {
@@ -194,10 +192,12 @@ unsafe fn positive(name: &str, pointer: *const f64, count: usize) -> Result<Opti
     let values = unsafe { numbers(name, pointer, count)? };
     match values.iter().position(|x| *x <= 0.0) {
         None => Ok(Some(values)),
-        Some(i) => Err(refused(&format!("{name}[{i}]"), values[i], "a number > 0")),
+        Some(i) => Err(wrong(&format!("{name}[{i}]"), values[i], "a number > 0")),
     }
 }
 
+/// A text; `None` for NULL.
+///
 /// # Safety
 /// `pointer` is NULL or a NUL-terminated string.
 unsafe fn optional_text<'a>(name: &str, pointer: *const c_char) -> Result<Option<&'a str>> {
@@ -208,6 +208,8 @@ unsafe fn optional_text<'a>(name: &str, pointer: *const c_char) -> Result<Option
     }
 }
 
+/// A copy of `count` names; empty for NULL.
+///
 /// # Safety
 /// `pointer` is NULL or holds `count` strings.
 unsafe fn names(name: &str, pointer: *const *const c_char, count: usize) -> Result<Vec<String>> {
@@ -245,11 +247,11 @@ unsafe fn variables(
         .collect())
 }
 
-/// The places of a matrix: as given, or all of them.
+/// The nonzero entries of a matrix: as given, or all entries.
 ///
 /// # Safety
 /// Both pointers are NULL or hold `count` numbers.
-unsafe fn places(
+unsafe fn entries(
     name: &str,
     count: usize,
     (rows, columns): (*const u32, *const u32),
@@ -265,9 +267,9 @@ unsafe fn places(
         };
         return Ok(rows.iter().copied().zip(columns.iter().copied()).collect());
     }
-    if m.saturating_mul(n) > MOST_DENSE {
-        let expected = format!("a pattern: {m} x {n} places are too many to be kept in full");
-        return Err(refused(&format!("{name}_count"), 0, &expected));
+    if m.saturating_mul(n) > LARGEST_DENSE {
+        let expected = format!("a pattern: {m} x {n} entries are too many for a dense matrix");
+        return Err(wrong(&format!("{name}_count"), 0, &expected));
     }
     Ok((0..m as u32)
         .flat_map(|i| (0..n as u32).map(move |j| (i, j)))

@@ -1,21 +1,23 @@
-//! Life of an instance: made, set up, initialised, terminated, reset, freed.
+//! Life of an instance: instantiated, set up, initialised, terminated, reset, freed.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 use super::enter;
-use crate::capi::gate::quietly;
-use crate::capi::pointer;
 use crate::error::Error;
-use crate::fmi::gate::{self, Handle};
-use crate::fmi::intermediate::Shared;
-use crate::fmi::lifecycle::{Phase, fmi2 as calls};
-use crate::fmi::logger::{Category, Logger, Sink, categories};
-use crate::fmi::resource;
-use crate::fmi::types::{FMI2_CO_SIMULATION, Status, fmi2Boolean, fmi2CallbackFunctions};
-use crate::fmi::unit::{Experiment, Standard, Trouble, Unit};
+use crate::ffi::gate::catch_panic;
+use crate::ffi::pointer;
+use crate::fmi::fmu_instance::{FmuExperiment, FmuFailure, FmuInstance};
+use crate::fmi::gate;
+use crate::fmi::intermediate_update::IntermediateValues;
+use crate::fmi::lifecycle::{LifecyclePhase, fmi2 as calls};
+use crate::fmi::logger::{FmiLogCategory, FmiLogger, LogSink, categories};
+use crate::fmi::package::resource;
+use crate::fmi::types::{
+    FMI2_CO_SIMULATION, FmiStandard, FmiStatus, fmi2Boolean, fmi2CallbackFunctions,
+};
 
-/// "default": the types of the header as they are.
+/// "default": the types of the standard header.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi2GetTypesPlatform() -> *const c_char {
     c"default".as_ptr()
@@ -27,7 +29,7 @@ pub extern "C" fn fmi2GetVersion() -> *const c_char {
     c"2.0".as_ptr()
 }
 
-/// Makes an instance; NULL, and a message where there is a logger, if that is not possible.
+/// Makes an instance; on failure logs the error and returns NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2Instantiate(
     name: *const c_char,
@@ -39,29 +41,29 @@ pub unsafe extern "C" fn fmi2Instantiate(
     logging_on: fmi2Boolean,
 ) -> *mut c_void {
     let sink = match functions.is_null() || !functions.is_aligned() {
-        true => Sink::Two(None, null_mut()),
+        true => LogSink::Two(None, null_mut()),
         false => {
             // SAFETY: not NULL, aligned; the importer's own struct.
             let functions = unsafe { &*functions };
-            Sink::Two(functions.logger, functions.component_environment)
+            LogSink::Two(functions.logger, functions.component_environment)
         }
     };
     let name = match name.is_null() {
-        true => c"unit",
+        true => c"FMU",
         // SAFETY: a C string by the standard.
         false => unsafe { CStr::from_ptr(name) },
     };
-    let logger = Logger::new(sink, name, logging_on != 0);
-    let made = quietly(|| -> Result<_, Trouble> {
+    let logger = FmiLogger::new(sink, name, logging_on != 0);
+    let made = catch_panic(|| -> Result<_, FmuFailure> {
         if kind != FMI2_CO_SIMULATION {
             return Err(Error::Argument {
                 name: "fmuType".to_owned(),
                 value: kind.to_string(),
-                expected: "fmi2CoSimulation (1): this unit has its own solver".to_owned(),
+                expected: "fmi2CoSimulation (1): this FMU has its own solver".to_owned(),
             }
             .into());
         }
-        // SAFETY: C strings by the standard, NULL is refused or means nothing.
+        // SAFETY: C strings by the standard; NULL is an error or means absent.
         let (guid, location) = unsafe {
             let guid = pointer::text("fmuGUID", guid)?;
             let location = match resource_location.is_null() {
@@ -70,14 +72,14 @@ pub unsafe extern "C" fn fmi2Instantiate(
             };
             (guid, location)
         };
-        let model = resource::load(Standard::Two.version(), location, guid)?;
-        let unit = Unit::new(Standard::Two, model, logger.clone())?;
-        let shared = Shared::new(unit.layout.clone(), Vec::new());
-        Ok(Handle::make(unit, shared))
+        let model = resource::load(FmiStandard::Two.version(), location, guid)?;
+        let fmu = FmuInstance::new(FmiStandard::Two, model, logger.clone())?;
+        let shared = IntermediateValues::new(fmu.references.clone(), Vec::new());
+        Ok(gate::make(fmu, shared))
     });
-    made.unwrap_or_else(|trouble| {
-        let (Trouble::Refused(error) | Trouble::Discarded(error)) = trouble;
-        logger.say(Status::Error, Category::Error, &error.to_string());
+    made.unwrap_or_else(|failure| {
+        let sentence = failure.error().to_string();
+        logger.log(FmiStatus::Error, FmiLogCategory::Error, &sentence);
         null_mut()
     })
 }
@@ -86,27 +88,27 @@ pub unsafe extern "C" fn fmi2Instantiate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2FreeInstance(c: *mut c_void) {
     // SAFETY: the importer's promise.
-    unsafe { gate::free(c, Standard::Two) }
+    unsafe { gate::free(c, FmiStandard::Two) }
 }
 
-/// Switches messages on or off.
+/// Switches log categories on or off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2SetDebugLogging(
     c: *mut c_void,
     on: fmi2Boolean,
     count: usize,
     names: *const *const c_char,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::SET_DEBUG_LOGGING, |unit| {
+        enter(c, &calls::SET_DEBUG_LOGGING, |fmu| {
             let names = categories(count, names)?;
-            Ok(unit.switch_logging(on != 0, &names)?)
+            Ok(fmu.switch_logging(on != 0, &names)?)
         })
     }
 }
 
-/// When to start and stop, and how well to simulate.
+/// Sets start time, stop time and tolerance.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2SetupExperiment(
     c: *mut c_void,
@@ -115,11 +117,11 @@ pub unsafe extern "C" fn fmi2SetupExperiment(
     start: f64,
     stop_defined: fmi2Boolean,
     stop: f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::SETUP_EXPERIMENT, |unit| {
-            Ok(unit.set_experiment(Experiment {
+        enter(c, &calls::SETUP_EXPERIMENT, |fmu| {
+            Ok(fmu.set_experiment(FmuExperiment {
                 start,
                 stop: if stop_defined != 0 {
                     stop
@@ -136,44 +138,46 @@ pub unsafe extern "C" fn fmi2SetupExperiment(
     }
 }
 
-/// Into initialization mode.
+/// Enters initialization mode.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::ENTER_INITIALIZATION_MODE, |unit| {
-            unit.phase = Phase::Initialization;
+        enter(c, &calls::ENTER_INITIALIZATION_MODE, |fmu| {
+            fmu.phase = LifecyclePhase::Initialization;
             Ok(())
         })
     }
 }
 
-/// Assembles the mechanism and goes into step mode.
+/// Assembles the mechanism and enters step mode.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::EXIT_INITIALIZATION_MODE, |unit| {
-            Ok(unit.exit_initialization()?)
+        enter(c, &calls::EXIT_INITIALIZATION_MODE, |fmu| {
+            Ok(fmu.exit_initialization()?)
         })
     }
 }
 
-/// No more steps; results may still be read.
+/// Ends the simulation; results may still be read.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2Terminate(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2Terminate(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::TERMINATE, |unit| {
-            unit.phase = Phase::Terminated;
+        enter(c, &calls::TERMINATE, |fmu| {
+            fmu.phase = LifecyclePhase::Terminated;
             Ok(())
         })
     }
 }
 
-/// As just made. Mends an instance after a fault of the library.
+/// Returns to the state after instantiation. Repairs an instance after a fault of the library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2Reset(c: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi2Reset(c: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
-    unsafe { gate::gate_that_mends(c, Standard::Two, &calls::RESET, |unit| Ok(unit.reset()?)) }
+    unsafe {
+        gate::gate_replacing_component(c, FmiStandard::Two, &calls::RESET, |fmu| Ok(fmu.reset()?))
+    }
 }

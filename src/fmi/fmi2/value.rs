@@ -1,13 +1,12 @@
-//! Values of variables. All of them are Real; the functions of the other types refuse by name.
+//! Values of variables. All of them are Real; the functions of other types return an error that names the variable.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use super::enter;
-use crate::capi::pointer;
+use crate::ffi::pointer;
 use crate::fmi::gate;
-use crate::fmi::lifecycle::{Call, fmi2 as calls};
-use crate::fmi::types::{Status, fmi2Boolean};
-use crate::fmi::unit::Standard;
+use crate::fmi::lifecycle::{LifecycleCall, fmi2 as calls};
+use crate::fmi::types::{FmiStandard, FmiStatus, fmi2Boolean};
 
 /// Reads variables; on failure `values` is unchanged.
 #[unsafe(no_mangle)]
@@ -16,24 +15,24 @@ pub unsafe extern "C" fn fmi2GetReal(
     references: *const u32,
     count: usize,
     values: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_or(
+        gate::gate_with_fast_path(
             c,
-            Standard::Two,
+            FmiStandard::Two,
             &calls::GET_REAL,
-            |unit| {
-                let one = pointer::pair(references, count, values, count);
-                one.is_some_and(|(references, values)| unit.quick_get(references, values))
+            |fmu| {
+                let arrays = pointer::read_write(references, count, values, count);
+                arrays.is_some_and(|(references, values)| fmu.get_cached(references, values))
             },
-            |unit| {
-                pointer::apart("vr", references, count, "value", values, count)?;
+            |fmu| {
+                pointer::disjoint("vr", references, count, "value", values, count)?;
                 let references = pointer::slice("vr", references, count)?;
                 let values = pointer::slice_mut("value", values, count)?;
-                Ok(unit.get(references, values)?)
+                Ok(fmu.get(references, values)?)
             },
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
@@ -45,42 +44,42 @@ pub unsafe extern "C" fn fmi2SetReal(
     references: *const u32,
     count: usize,
     values: *const f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_or(
+        gate::gate_with_fast_path(
             c,
-            Standard::Two,
+            FmiStandard::Two,
             &calls::SET_REAL,
-            |unit| {
-                let both = pointer::two(references, values, count);
-                both.is_some_and(|(references, values)| unit.quick_set(references, values))
+            |fmu| {
+                let arrays = pointer::read_both(references, values, count);
+                arrays.is_some_and(|(references, values)| fmu.set_pending(references, values))
             },
-            |unit| {
+            |fmu| {
                 let references = pointer::slice("vr", references, count)?;
                 let values = pointer::slice("value", values, count)?;
-                Ok(unit.set(references, values)?)
+                Ok(fmu.set(references, values)?)
             },
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
 
-/// A type that no variable has: fine for no variable, else refused by name.
+/// A call for a type that no variable has: legal without variables, otherwise an error that names the first.
 ///
 /// # Safety
 /// As the functions that call it.
 unsafe fn other_type(
     c: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     kind: &'static str,
     references: *const u32,
     count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
-        enter(c, call, |unit| {
-            Ok(unit.wrong_type(pointer::slice("vr", references, count)?, kind)?)
+        enter(c, call, |fmu| {
+            Ok(fmu.wrong_type(pointer::slice("vr", references, count)?, kind)?)
         })
     }
 }
@@ -94,7 +93,7 @@ macro_rules! other_types {
             references: *const u32,
             count: usize,
             _values: $value,
-        ) -> Status {
+        ) -> FmiStatus {
             // SAFETY: the importer's promise.
             unsafe { other_type(c, &calls::$call, $kind, references, count) }
         }
@@ -110,7 +109,7 @@ other_types! {
     fmi2SetString SET_STRING "String" *const *const c_char;
 }
 
-/// Sets derivatives of inputs, from the instance's time on.
+/// Sets time derivatives of inputs from the instance's time on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
     c: *mut c_void,
@@ -118,14 +117,14 @@ pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
     count: usize,
     orders: *const c_int,
     values: *const f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::SET_REAL_INPUT_DERIVATIVES, |unit| {
+        enter(c, &calls::SET_REAL_INPUT_DERIVATIVES, |fmu| {
             let references = pointer::slice("vr", references, count)?;
             let orders = pointer::slice("order", orders, count)?;
             let values = pointer::slice("value", values, count)?;
-            Ok(unit.set_input_derivatives(references, orders, values)?)
+            Ok(fmu.set_input_derivatives(references, orders, values)?)
         })
     }
 }
@@ -138,21 +137,21 @@ pub unsafe extern "C" fn fmi2GetRealOutputDerivatives(
     count: usize,
     orders: *const c_int,
     values: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::GET_REAL_OUTPUT_DERIVATIVES, |unit| {
-            pointer::apart("vr", references, count, "value", values, count)?;
-            pointer::apart("order", orders, count, "value", values, count)?;
+        enter(c, &calls::GET_REAL_OUTPUT_DERIVATIVES, |fmu| {
+            pointer::disjoint("vr", references, count, "value", values, count)?;
+            pointer::disjoint("order", orders, count, "value", values, count)?;
             let references = pointer::slice("vr", references, count)?;
             let orders = pointer::slice("order", orders, count)?;
             let values = pointer::slice_mut("value", values, count)?;
-            Ok(unit.output_derivatives(references, orders, values)?)
+            Ok(fmu.output_derivatives(references, orders, values)?)
         })
     }
 }
 
-/// Derivatives of outputs by inputs and parameters, in one direction.
+/// Directional derivative of outputs with respect to inputs and parameters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     c: *mut c_void,
@@ -162,18 +161,18 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     known_count: usize,
     seed: *const f64,
     sensitivity: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::GET_DIRECTIONAL_DERIVATIVE, |unit| {
+        enter(c, &calls::GET_DIRECTIONAL_DERIVATIVE, |fmu| {
             let out = sensitivity.cast_const();
             for (name, read, count) in [
                 ("vUnknown_ref", unknowns, unknown_count),
                 ("vKnown_ref", knowns, known_count),
             ] {
-                pointer::apart(name, read, count, "dvUnknown", out, unknown_count)?;
+                pointer::disjoint(name, read, count, "dvUnknown", out, unknown_count)?;
             }
-            pointer::apart(
+            pointer::disjoint(
                 "dvKnown",
                 seed,
                 known_count,
@@ -185,7 +184,7 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
             let knowns = pointer::slice("vKnown_ref", knowns, known_count)?;
             let seed = pointer::slice("dvKnown", seed, known_count)?;
             let sensitivity = pointer::slice_mut("dvUnknown", sensitivity, unknown_count)?;
-            Ok(unit.directional_derivative(unknowns, knowns, seed, sensitivity)?)
+            Ok(fmu.directional_derivative(unknowns, knowns, seed, sensitivity)?)
         })
     }
 }

@@ -1,15 +1,15 @@
-//! Derivatives of outputs by time, by inputs and parameters, and which of the latter are not zero for ever.
+//! Derivatives of outputs with respect to time, inputs and parameters, and their dependencies on inputs.
 
 use std::ffi::{c_int, c_void};
 
 use super::enter;
-use crate::capi::pointer;
 use crate::error::{Error, Result};
-use crate::fmi::lifecycle::{Call, fmi3 as calls};
-use crate::fmi::types::{FMI3_DEPENDENT, Status};
-use crate::fmi::unit::Unit;
+use crate::ffi::pointer;
+use crate::fmi::fmu_instance::FmuInstance;
+use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
+use crate::fmi::types::{FMI3_DEPENDENT, FmiStatus};
 
-/// Time derivatives of outputs; vectors element by element.
+/// Time derivatives of outputs; arrays element by element.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     instance: *mut c_void,
@@ -18,11 +18,11 @@ pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     orders: *const i32,
     values: *mut f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::GET_OUTPUT_DERIVATIVES, |unit| {
-            pointer::apart(
+        enter(instance, &calls::GET_OUTPUT_DERIVATIVES, |fmu| {
+            pointer::disjoint(
                 "valueReferences",
                 references,
                 count,
@@ -30,16 +30,16 @@ pub unsafe extern "C" fn fmi3GetOutputDerivatives(
                 values,
                 value_count,
             )?;
-            pointer::apart("orders", orders, count, "values", values, value_count)?;
+            pointer::disjoint("orders", orders, count, "values", values, value_count)?;
             let references = pointer::slice("valueReferences", references, count)?;
             let orders = pointer::slice("orders", orders, count)?;
             let values = pointer::slice_mut("values", values, value_count)?;
-            Ok(unit.output_derivatives(references, orders, values)?)
+            Ok(fmu.output_derivatives(references, orders, values)?)
         })
     }
 }
 
-/// Derivatives of outputs by inputs and parameters, in one direction.
+/// Directional derivative of outputs with respect to inputs and parameters: J seed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetDirectionalDerivative(
     instance: *mut c_void,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn fmi3GetDirectionalDerivative(
     seed_count: usize,
     sensitivity: *mut f64,
     sensitivity_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         sensitivities(
@@ -61,12 +61,12 @@ pub unsafe extern "C" fn fmi3GetDirectionalDerivative(
             (knowns, known_count),
             (seed, seed_count),
             (sensitivity, sensitivity_count),
-            Unit::directional_derivative,
+            FmuInstance::directional_derivative,
         )
     }
 }
 
-/// The transposed: of one combination of outputs by all inputs and parameters asked for.
+/// Adjoint derivative of outputs with respect to inputs and parameters: Jᵀ seed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetAdjointDerivative(
     instance: *mut c_void,
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
     seed_count: usize,
     sensitivity: *mut f64,
     sensitivity_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         sensitivities(
@@ -88,32 +88,32 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
             (knowns, known_count),
             (seed, seed_count),
             (sensitivity, sensitivity_count),
-            Unit::adjoint_derivative,
+            FmuInstance::adjoint_derivative,
         )
     }
 }
 
-/// Of unknowns by knowns along a seed, into sensitivities.
-type Derive = fn(&mut Unit, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>;
+/// Takes unknowns, knowns and seed; writes sensitivities.
+type Derive = fn(&mut FmuInstance, &[u32], &[u32], &[f64], &mut [f64]) -> Result<()>;
 
-/// Looks at the arrays of a derivative and hands them to `derive`.
+/// Checks the arrays and calls `derive` with them.
 ///
 /// # Safety
 /// Each array that is not NULL has the length that comes with it.
 unsafe fn sensitivities(
     instance: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     (unknowns, unknown_count): (*const u32, usize),
     (knowns, known_count): (*const u32, usize),
     (seed, seed_count): (*const f64, usize),
     (sensitivity, sensitivity_count): (*mut f64, usize),
     derive: Derive,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
-        enter(instance, call, |unit| {
+        enter(instance, call, |fmu| {
             let (out, written) = (sensitivity.cast_const(), sensitivity_count);
-            pointer::apart(
+            pointer::disjoint(
                 "unknowns",
                 unknowns,
                 unknown_count,
@@ -121,39 +121,39 @@ unsafe fn sensitivities(
                 out,
                 written,
             )?;
-            pointer::apart("knowns", knowns, known_count, "sensitivity", out, written)?;
-            pointer::apart("seed", seed, seed_count, "sensitivity", out, written)?;
+            pointer::disjoint("knowns", knowns, known_count, "sensitivity", out, written)?;
+            pointer::disjoint("seed", seed, seed_count, "sensitivity", out, written)?;
             let unknowns = pointer::slice("unknowns", unknowns, unknown_count)?;
             let knowns = pointer::slice("knowns", knowns, known_count)?;
             let seed = pointer::slice("seed", seed, seed_count)?;
             let sensitivity = pointer::slice_mut("sensitivity", sensitivity, sensitivity_count)?;
-            Ok(derive(unit, unknowns, knowns, seed, sensitivity)?)
+            Ok(derive(fmu, unknowns, knowns, seed, sensitivity)?)
         })
     }
 }
 
-/// How many entries [`fmi3GetVariableDependencies`] gives.
+/// The number of entries that [`fmi3GetVariableDependencies`] writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetNumberOfVariableDependencies(
     instance: *mut c_void,
     reference: u32,
     count: *mut usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
         enter(
             instance,
             &calls::GET_NUMBER_OF_VARIABLE_DEPENDENCIES,
-            |unit| {
-                let place = pointer::place("nDependencies", count)?;
-                place.write(unit.dependencies(reference)?.len());
+            |fmu| {
+                let count = pointer::out("nDependencies", count)?;
+                count.write(fmu.dependencies(reference)?.len());
                 Ok(())
             },
         )
     }
 }
 
-/// On which inputs each element of an output depends.
+/// The inputs that each element of an output depends on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetVariableDependencies(
     instance: *mut c_void,
@@ -163,11 +163,11 @@ pub unsafe extern "C" fn fmi3GetVariableDependencies(
     independent_elements: *mut usize,
     kinds: *mut c_int,
     count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::GET_VARIABLE_DEPENDENCIES, |unit| {
-            let found = unit.dependencies(dependent)?;
+        enter(instance, &calls::GET_VARIABLE_DEPENDENCIES, |fmu| {
+            let found = fmu.dependencies(dependent)?;
             if found.len() != count {
                 return Err(Error::Argument {
                     name: "nDependencies".to_owned(),
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn fmi3GetVariableDependencies(
             for (i, (element, independent)) in found.into_iter().enumerate() {
                 elements[i] = element;
                 independents[i] = independent;
-                // 0 stands for a scalar as a whole.
+                // 0 stands for a scalar.
                 independent_elements[i] = 0;
                 kinds[i] = FMI3_DEPENDENT;
             }

@@ -1,23 +1,23 @@
-//! Life of an instance: made, initialised, terminated, reset, freed.
+//! Life of an instance: instantiated, initialised, terminated, reset, freed.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
 use super::enter;
-use crate::capi::gate::quietly;
-use crate::capi::pointer;
 use crate::error::{Error, Result};
-use crate::fmi::gate::{self, Handle};
-use crate::fmi::intermediate::{Shared, Update};
-use crate::fmi::layout::TIME;
-use crate::fmi::lifecycle::{Phase, fmi3 as calls};
-use crate::fmi::logger::{Category, Logger, Sink, categories};
-use crate::fmi::resource;
+use crate::ffi::gate::catch_panic;
+use crate::ffi::pointer;
+use crate::fmi::fmu_instance::{FmuExperiment, FmuFailure, FmuInstance};
+use crate::fmi::gate;
+use crate::fmi::intermediate_update::{IntermediateUpdate, IntermediateValues};
+use crate::fmi::lifecycle::{LifecyclePhase, fmi3 as calls};
+use crate::fmi::logger::{FmiLogCategory, FmiLogger, LogSink, categories};
+use crate::fmi::package::resource;
 use crate::fmi::types::{
-    Status, fmi3ClockUpdateCallback, fmi3IntermediateUpdateCallback, fmi3LogMessageCallback,
-    fmi3PreemptionCallback,
+    FmiStandard, FmiStatus, fmi3ClockUpdateCallback, fmi3IntermediateUpdateCallback,
+    fmi3LogMessageCallback, fmi3PreemptionCallback,
 };
-use crate::fmi::unit::{Experiment, Standard, Trouble, Unit};
+use crate::fmi::value_reference::TIME;
 
 /// "3.0"
 #[unsafe(no_mangle)]
@@ -25,7 +25,7 @@ pub extern "C" fn fmi3GetVersion() -> *const c_char {
     c"3.0".as_ptr()
 }
 
-/// Makes an instance; NULL, and a message where there is a logger, if that is not possible.
+/// Makes an instance; on failure logs the error and returns NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
     name: *const c_char,
@@ -43,17 +43,17 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
 ) -> *mut c_void {
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
-    let made = quietly(|| -> std::result::Result<_, Trouble> {
+    let made = catch_panic(|| -> std::result::Result<_, FmuFailure> {
         if event_mode_used != 0 {
             return Err(Error::Argument {
                 name: "eventModeUsed".to_owned(),
                 value: "true".to_owned(),
-                expected: "false: this unit handles its events itself (hasEventMode = false)"
+                expected: "false: this FMU handles its events itself (hasEventMode = false)"
                     .to_owned(),
             }
             .into());
         }
-        // SAFETY: C strings and an array by the standard, NULL is refused or means nothing.
+        // SAFETY: C strings and an array by the standard; NULL is an error or means absent.
         let (token, path, required) = unsafe {
             let token = pointer::text("instantiationToken", token)?;
             let path = match resource_path.is_null() {
@@ -67,34 +67,38 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
             )?;
             (token, path, required)
         };
-        let model = resource::load(Standard::Three.version(), path, token)?;
-        let mut unit = Unit::new(Standard::Three, model, logger.clone())?;
-        let shared = Shared::new(unit.layout.clone(), offered(&unit, required)?);
-        unit.update = intermediate_update.map(|callback| Update {
-            callback,
-            environment,
-            early_return_allowed: early_return_allowed != 0,
+        let model = resource::load(FmiStandard::Three.version(), path, token)?;
+        let mut fmu = FmuInstance::new(FmiStandard::Three, model, logger.clone())?;
+        let values = IntermediateValues::new(fmu.references.clone(), scalars(&fmu, required)?);
+        fmu.update = intermediate_update.map(|callback| {
+            let update = IntermediateUpdate {
+                callback,
+                environment,
+                early_return_allowed: early_return_allowed != 0,
+            };
+            (update, values.clone())
         });
-        unit.shared = Some(shared.clone());
-        Ok(Handle::make(unit, shared))
+        Ok(gate::make(fmu, values))
     });
-    made.unwrap_or_else(|trouble| {
-        let (Trouble::Refused(error) | Trouble::Discarded(error)) = trouble;
-        logger.say(Status::Error, Category::Error, &error.to_string());
+    made.unwrap_or_else(|failure| {
+        let sentence = failure.error().to_string();
+        logger.log(FmiStatus::Error, FmiLogCategory::Error, &sentence);
         null_mut()
     })
 }
 
-/// The scalars that intermediate updates have to offer.
-fn offered(unit: &Unit, required: &[u32]) -> Result<Vec<u32>> {
+/// The scalars behind the required intermediate variables.
+fn scalars(fmu: &FmuInstance, required: &[u32]) -> Result<Vec<u32>> {
     let mut scalars = Vec::new();
     for reference in required {
-        unit.layout.expand(*reference, true, &mut scalars)?;
+        fmu.references.expand(*reference, true, &mut scalars)?;
     }
     scalars.retain(|scalar| *scalar != TIME);
     Ok(scalars)
 }
 
+/// The logger of an importer.
+///
 /// # Safety
 /// `name` is NULL or a C string.
 unsafe fn logger(
@@ -102,16 +106,16 @@ unsafe fn logger(
     log: Option<fmi3LogMessageCallback>,
     environment: *mut c_void,
     on: u8,
-) -> Logger {
+) -> FmiLogger {
     let name = match name.is_null() {
-        true => c"unit",
+        true => c"FMU",
         // SAFETY: the caller's promise.
         false => unsafe { CStr::from_ptr(name) },
     };
-    Logger::new(Sink::Three(log, environment), name, on != 0)
+    FmiLogger::new(LogSink::Three(log, environment), name, on != 0)
 }
 
-/// Not possible: this unit has its own solver.
+/// Always fails: this FMU has its own solver.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3InstantiateModelExchange(
     name: *const c_char,
@@ -124,15 +128,15 @@ pub unsafe extern "C" fn fmi3InstantiateModelExchange(
 ) -> *mut c_void {
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
-    logger.say(
-        Status::Error,
-        Category::Error,
-        "fmi3InstantiateModelExchange is not possible: this is a co-simulation unit, with its own solver",
+    logger.log(
+        FmiStatus::Error,
+        FmiLogCategory::Error,
+        "fmi3InstantiateModelExchange is not possible: this is a co-simulation FMU with its own solver",
     );
     null_mut()
 }
 
-/// Not possible: this unit has no clocks.
+/// Always fails: this FMU has no clocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3InstantiateScheduledExecution(
     name: *const c_char,
@@ -148,10 +152,10 @@ pub unsafe extern "C" fn fmi3InstantiateScheduledExecution(
 ) -> *mut c_void {
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
-    logger.say(
-        Status::Error,
-        Category::Error,
-        "fmi3InstantiateScheduledExecution is not possible: this is a co-simulation unit, without clocks",
+    logger.log(
+        FmiStatus::Error,
+        FmiLogCategory::Error,
+        "fmi3InstantiateScheduledExecution is not possible: this is a co-simulation FMU without clocks",
     );
     null_mut()
 }
@@ -160,27 +164,27 @@ pub unsafe extern "C" fn fmi3InstantiateScheduledExecution(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3FreeInstance(instance: *mut c_void) {
     // SAFETY: the importer's promise.
-    unsafe { gate::free(instance, Standard::Three) }
+    unsafe { gate::free(instance, FmiStandard::Three) }
 }
 
-/// Switches messages on or off.
+/// Switches log categories on or off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3SetDebugLogging(
     instance: *mut c_void,
     on: u8,
     count: usize,
     names: *const *const c_char,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::SET_DEBUG_LOGGING, |unit| {
+        enter(instance, &calls::SET_DEBUG_LOGGING, |fmu| {
             let names = categories(count, names)?;
-            Ok(unit.switch_logging(on != 0, &names)?)
+            Ok(fmu.switch_logging(on != 0, &names)?)
         })
     }
 }
 
-/// Into initialization mode, with the times of the experiment.
+/// Sets start time, stop time and tolerance; enters initialization mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3EnterInitializationMode(
     instance: *mut c_void,
@@ -189,11 +193,11 @@ pub unsafe extern "C" fn fmi3EnterInitializationMode(
     start: f64,
     stop_defined: u8,
     stop: f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::ENTER_INITIALIZATION_MODE, |unit| {
-            unit.set_experiment(Experiment {
+        enter(instance, &calls::ENTER_INITIALIZATION_MODE, |fmu| {
+            fmu.set_experiment(FmuExperiment {
                 start,
                 stop: if stop_defined != 0 {
                     stop
@@ -206,42 +210,42 @@ pub unsafe extern "C" fn fmi3EnterInitializationMode(
                     0.0
                 },
             })?;
-            unit.phase = Phase::Initialization;
+            fmu.phase = LifecyclePhase::Initialization;
             Ok(())
         })
     }
 }
 
-/// Assembles the mechanism and goes into step mode.
+/// Assembles the mechanism and enters step mode.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3ExitInitializationMode(instance: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3ExitInitializationMode(instance: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::EXIT_INITIALIZATION_MODE, |unit| {
-            Ok(unit.exit_initialization()?)
+        enter(instance, &calls::EXIT_INITIALIZATION_MODE, |fmu| {
+            Ok(fmu.exit_initialization()?)
         })
     }
 }
 
-/// No more steps; results may still be read.
+/// Ends the simulation; results may still be read.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3Terminate(instance: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3Terminate(instance: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::TERMINATE, |unit| {
-            unit.phase = Phase::Terminated;
+        enter(instance, &calls::TERMINATE, |fmu| {
+            fmu.phase = LifecyclePhase::Terminated;
             Ok(())
         })
     }
 }
 
-/// As just made. Mends an instance after a fault of the library.
+/// Returns to the state after instantiation. Repairs an instance after a fault of the library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3Reset(instance: *mut c_void) -> Status {
+pub unsafe extern "C" fn fmi3Reset(instance: *mut c_void) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_that_mends(instance, Standard::Three, &calls::RESET, |unit| {
-            Ok(unit.reset()?)
+        gate::gate_replacing_component(instance, FmiStandard::Three, &calls::RESET, |fmu| {
+            Ok(fmu.reset()?)
         })
     }
 }

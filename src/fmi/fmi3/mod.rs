@@ -1,6 +1,6 @@
-//! The functions of FMI 3.0, one file for each family. Co-Simulation works; those of Model Exchange, Scheduled Execution,
-//! clocks, event mode and structural parameters are there, since importers look for them, and answer with an error. Their
-//! meaning is that of the standard; what this library adds to it is in `docs/fmi.md`.
+//! The functions of FMI 3.0 Co-Simulation, one file for each family. They do what the standard says; `docs/fmi.md` has the
+//! details it leaves open. Functions of Model Exchange, Scheduled Execution, clocks, event mode and structural parameters are
+//! exported because importers look for them, and return an error (`refused.rs`).
 
 #![allow(non_snake_case)]
 #![allow(clippy::missing_safety_doc)] // the one promise is that of the standard: live handles, arrays of their length
@@ -21,20 +21,20 @@ pub use value::*;
 
 use std::ffi::c_void;
 
+use super::fmu_instance::{FmiResult, FmuInstance};
 use super::gate;
-use super::lifecycle::Call;
-use super::types::Status;
-use super::unit::{Outcome, Standard, Unit};
+use super::lifecycle::LifecycleCall;
+use super::types::{FmiStandard, FmiStatus};
 
 /// The gate of this standard.
 ///
 /// # Safety
-/// `instance` is NULL or a live handle; what `action` does with pointers rests on its caller's promise.
+/// `instance` is NULL or a live handle; the pointers that `action` uses are its caller's promise.
 unsafe fn enter(
     instance: *mut c_void,
-    call: &'static Call,
-    action: impl FnOnce(&mut Unit) -> Outcome,
-) -> Status {
+    call: &'static LifecycleCall,
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+) -> FmiStatus {
     // SAFETY: passed on.
-    unsafe { gate::gate(instance, Standard::Three, call, action) }
+    unsafe { gate::gate(instance, FmiStandard::Three, call, action) }
 }

@@ -1,19 +1,19 @@
 //! Functions of Model Exchange, Scheduled Execution, clocks, event mode and structural parameters. The table in
-//! `lifecycle.rs` makes them illegal everywhere: an error and a sentence, nothing else.
+//! `lifecycle.rs` makes them illegal in every phase.
 
 use std::ffi::{c_int, c_void};
 
 use super::enter;
 use crate::fmi::lifecycle::fmi3 as calls;
-use crate::fmi::types::Status;
+use crate::fmi::types::FmiStatus;
 
 macro_rules! refused {
     ($($name:ident $call:ident ($($argument:ident: $type:ty),*);)*) => {$(
-        #[doc = concat!("`", stringify!($name), "` is not for this kind of unit.")]
+        #[doc = concat!("`", stringify!($name), "` is not supported by a co-simulation FMU.")]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(instance: *mut c_void, $($argument: $type),*) -> Status {
+        pub unsafe extern "C" fn $name(instance: *mut c_void, $($argument: $type),*) -> FmiStatus {
             $(let _ = $argument;)*
-            // SAFETY: the importer's promise; no other pointer is looked at.
+            // SAFETY: the importer's promise; no other pointer is used.
             unsafe { enter(instance, &calls::$call, |_| Ok(())) }
         }
     )*};

@@ -4,12 +4,12 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
 use super::enter;
-use crate::capi::pointer;
 use crate::error::Result;
+use crate::ffi::pointer;
 use crate::fmi::lifecycle::fmi3 as calls;
-use crate::fmi::types::Status;
+use crate::fmi::types::FmiStatus;
 
-/// One communication step. `*last_successful_time` is always written; `fmi3Discard`: the step went only that far.
+/// Advances by one communication step. `*last_successful_time` is always written; `fmi3Discard`: the step ended there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3DoStep(
     instance: *mut c_void,
@@ -20,35 +20,35 @@ pub unsafe extern "C" fn fmi3DoStep(
     terminate_simulation: *mut bool,
     early_return: *mut bool,
     last_successful_time: *mut f64,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(instance, &calls::DO_STEP, |unit| {
-            let event = wanted("eventHandlingNeeded", event_handling_needed)?;
-            let terminate = wanted("terminateSimulation", terminate_simulation)?;
-            let early = wanted("earlyReturn", early_return)?;
-            let last = wanted("lastSuccessfulTime", last_successful_time)?;
-            let outcome = unit.step_to(time, step_size);
-            let write = |place: Option<&mut MaybeUninit<bool>>, value| {
-                place.map(|place| place.write(value));
+        enter(instance, &calls::DO_STEP, |fmu| {
+            let event = optional("eventHandlingNeeded", event_handling_needed)?;
+            let terminate = optional("terminateSimulation", terminate_simulation)?;
+            let early = optional("earlyReturn", early_return)?;
+            let last = optional("lastSuccessfulTime", last_successful_time)?;
+            let result = fmu.step(time, step_size);
+            let write = |out: Option<&mut MaybeUninit<bool>>, value| {
+                out.map(|out| out.write(value));
             };
             write(event, false);
             write(terminate, false);
-            write(early, matches!(outcome, Ok(true)));
-            last.map(|place| place.write(unit.component.time()));
-            outcome.map(|_| ())
+            write(early, matches!(result, Ok(true)));
+            last.map(|last| last.write(fmu.component.time()));
+            result.map(|_| ())
         })
     }
 }
 
-/// A place for a result; NULL: the importer does not care.
+/// An output argument that may be NULL.
 ///
 /// # Safety
 /// `pointer` is NULL or points to one `T`.
-unsafe fn wanted<'a, T>(name: &str, pointer: *mut T) -> Result<Option<&'a mut MaybeUninit<T>>> {
+unsafe fn optional<'a, T>(name: &str, pointer: *mut T) -> Result<Option<&'a mut MaybeUninit<T>>> {
     match pointer.is_null() {
         true => Ok(None),
         // SAFETY: the caller's promise.
-        false => unsafe { pointer::place(name, pointer).map(Some) },
+        false => unsafe { pointer::out(name, pointer).map(Some) },
     }
 }

@@ -1,17 +1,16 @@
-//! Values of variables. All of them are Float64; the functions of the other types refuse by name.
+//! Values of variables. All of them are Float64; the functions of other types return an error that names the variable.
 
 use std::ffi::{c_char, c_void};
 
 use super::enter;
-use crate::capi::gate::quietly;
-use crate::capi::pointer;
 use crate::error::Error;
-use crate::fmi::gate::{self, Handle};
-use crate::fmi::lifecycle::{Call, fmi3 as calls};
-use crate::fmi::types::Status;
-use crate::fmi::unit::Standard;
+use crate::ffi::gate::catch_panic;
+use crate::ffi::pointer;
+use crate::fmi::gate::{self, FmuShared};
+use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
+use crate::fmi::types::{FmiStandard, FmiStatus};
 
-/// Reads variables, vectors element by element; on failure `values` is unchanged. Also inside an intermediate update.
+/// Reads variables, arrays element by element; on failure `values` is unchanged. Also legal in an intermediate update.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetFloat64(
     instance: *mut c_void,
@@ -19,19 +18,19 @@ pub unsafe extern "C" fn fmi3GetFloat64(
     count: usize,
     values: *mut f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_or(
+        gate::gate_with_fast_path(
             instance,
-            Standard::Three,
+            FmiStandard::Three,
             &calls::GET_FLOAT64,
-            |unit| {
-                let one = pointer::pair(references, count, values, value_count);
-                one.is_some_and(|(references, values)| unit.quick_get(references, values))
+            |fmu| {
+                let arrays = pointer::read_write(references, count, values, value_count);
+                arrays.is_some_and(|(references, values)| fmu.get_cached(references, values))
             },
-            |unit| {
-                pointer::apart(
+            |fmu| {
+                pointer::disjoint(
                     "valueReferences",
                     references,
                     count,
@@ -41,28 +40,28 @@ pub unsafe extern "C" fn fmi3GetFloat64(
                 )?;
                 let references = pointer::slice("valueReferences", references, count)?;
                 let values = pointer::slice_mut("values", values, value_count)?;
-                Ok(unit.get(references, values)?)
+                Ok(fmu.get(references, values)?)
             },
-            |handle, _| get_inside(handle, references, count, values, value_count),
+            |shared, _| get_intermediate(shared, references, count, values, value_count),
         )
     }
 }
 
-/// The same while a step is inside: legal if it is calling the importer.
+/// Reads variables while a step is running: legal if the step is calling the importer.
 ///
 /// # Safety
 /// As [`fmi3GetFloat64`].
 #[cold]
-unsafe fn get_inside(
-    handle: &Handle,
+unsafe fn get_intermediate(
+    shared: &FmuShared,
     references: *const u32,
     count: usize,
     values: *mut f64,
     value_count: usize,
-) -> Status {
-    let read = quietly(|| -> Result<bool, Error> {
-        let mut board = handle.shared.lock();
-        if !board.is_open() {
+) -> FmiStatus {
+    let read = catch_panic(|| -> Result<bool, Error> {
+        let mut substep = shared.intermediate.lock();
+        if !substep.is_open() {
             return Ok(false);
         }
         // SAFETY: the importer's promise.
@@ -72,11 +71,11 @@ unsafe fn get_inside(
                 pointer::slice_mut("values", values, value_count)?,
             )
         };
-        Ok(board.get(references, values))
+        Ok(substep.get(references, values))
     });
     match read {
-        Ok(true) => Status::Ok,
-        Ok(false) | Err(_) => Status::Error,
+        Ok(true) => FmiStatus::Ok,
+        Ok(false) | Err(_) => FmiStatus::Error,
     }
 }
 
@@ -88,44 +87,45 @@ pub unsafe extern "C" fn fmi3SetFloat64(
     count: usize,
     values: *const f64,
     value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        gate::gate_or(
+        gate::gate_with_fast_path(
             instance,
-            Standard::Three,
+            FmiStandard::Three,
             &calls::SET_FLOAT64,
-            |unit| {
-                let both = pointer::two(references, values, count);
+            |fmu| {
+                let arrays = pointer::read_both(references, values, count);
                 count == value_count
-                    && both.is_some_and(|(references, values)| unit.quick_set(references, values))
+                    && arrays
+                        .is_some_and(|(references, values)| fmu.set_pending(references, values))
             },
-            |unit| {
+            |fmu| {
                 let references = pointer::slice("valueReferences", references, count)?;
                 let values = pointer::slice("values", values, value_count)?;
-                Ok(unit.set(references, values)?)
+                Ok(fmu.set(references, values)?)
             },
-            |_, _| Status::Error,
+            |_, _| FmiStatus::Error,
         )
     }
 }
 
-/// A type that no variable has: fine for no variable, else refused by name.
+/// A call for a type that no variable has: legal without variables, otherwise an error that names the first.
 ///
 /// # Safety
 /// As the functions that call it.
 unsafe fn other_type(
     instance: *mut c_void,
-    call: &'static Call,
+    call: &'static LifecycleCall,
     kind: &'static str,
     references: *const u32,
     count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: passed on.
     unsafe {
-        enter(instance, call, |unit| {
+        enter(instance, call, |fmu| {
             let references = pointer::slice("valueReferences", references, count)?;
-            Ok(unit.wrong_type(references, kind)?)
+            Ok(fmu.wrong_type(references, kind)?)
         })
     }
 }
@@ -140,7 +140,7 @@ macro_rules! other_types {
             count: usize,
             _values: $value,
             _value_count: usize,
-        ) -> Status {
+        ) -> FmiStatus {
             // SAFETY: the importer's promise.
             unsafe { other_type(instance, &calls::$call, $kind, references, count) }
         }
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn fmi3GetBinary(
     _sizes: *mut usize,
     _values: *mut *const u8,
     _value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { other_type(instance, &calls::GET_BINARY, "Binary", references, count) }
 }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn fmi3SetBinary(
     _sizes: *const usize,
     _values: *const *const u8,
     _value_count: usize,
-) -> Status {
+) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe { other_type(instance, &calls::SET_BINARY, "Binary", references, count) }
 }

@@ -1,786 +1,99 @@
-//! Absolute coordinates: every body by its centre of mass and its orientation, joints as constraints.
+//! Absolute coordinates: position of the centre of mass and orientation of each body; joints are constraints.
 //!
 //! ```text
 //!   M a + Gᵀ λ = f,      Φ(q, t) = 0,      M constant
 //! ```
 //!
-//! Written once for the plane ([`Planar`]: x, y, angle) and for space ([`Spatial`]: position and unit quaternion, rates in
-//! body axes) over what a [`World`] is. Coordinates follow the bodies in their order, behind them in space the counted angles
-//! of joints; constraint rows follow joints, motions and prescribed bodies. Points written in a body frame are kept as seen
-//! from the centre of mass.
+//! Written once for the plane ([`PlanarGeometry`]: x, y, angle) and for space ([`SpatialGeometry`]: position and unit quaternion,
+//! angular velocity in body axes) over the trait [`Geometry`]. Coordinates follow the bodies in their order; in space the counted
+//! angles of joints come after them. Constraints follow joints, motions, prescribed bodies and unilateral forces. Points given in
+//! a body frame are stored relative to the centre of mass.
 
-pub mod length;
-pub mod plane;
+mod build;
+pub mod characteristic_length;
+mod configuration_space;
+pub mod constraint;
+pub mod geometry;
+pub mod planar;
 mod quantity;
-pub mod rows;
-pub mod slots;
-pub mod space;
-pub mod world;
+pub mod sparsity;
+pub mod spatial;
+mod system;
 
-use super::course::Course;
-use super::force::{self, Between, Element as _, gravity::Gravity, group::Group};
-use super::joint::{self, Joint};
-use super::value::Values;
-use super::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size, Slip,
-    System, Weights,
-};
-use crate::error::{Error, Result};
-use crate::model::{BodyRef, JointPlace, Model, Moved};
-use plane::Plane;
-use rows::Part;
-use slots::{Slots, gather};
-use space::Space;
-use world::{Inertia as _, Measure as _, World};
+use super::Sparsity;
+use super::force::{ForceGeometry, gravity::Gravity, group::ForceGroup};
+use super::joint::{JointEquations, JointGeometry};
+use constraint::ConstraintPart;
+use geometry::Geometry;
+use planar::PlanarGeometry;
+use spatial::SpatialGeometry;
 
-/// A world in which whole mechanisms can be built.
-pub trait Kind<const N: usize>: joint::Build<N> + Between<N> {}
-impl Kind<6> for Plane {}
-impl Kind<12> for Space {}
+/// Geometry with joints and forces: everything a mechanism needs.
+pub trait MechanismGeometry<const N: usize>: JointGeometry<N> + ForceGeometry<N> {}
+impl MechanismGeometry<6> for PlanarGeometry {}
+impl MechanismGeometry<12> for SpatialGeometry {}
 
-/// A mechanism of the plane in absolute coordinates.
-pub type Planar = Absolute<Plane, 6>;
-/// A mechanism of space in absolute coordinates.
-pub type Spatial = Absolute<Space, 12>;
+/// A planar mechanism in absolute coordinates.
+pub type PlanarAbsolute = Absolute<PlanarGeometry, 6>;
+/// A spatial mechanism in absolute coordinates.
+pub type SpatialAbsolute = Absolute<SpatialGeometry, 12>;
 
-/// Part of the characteristic length below which two points are in one place.
-const COINCIDENT: f64 = 1e-12;
-
-/// A body's numbers.
+/// A body: name, inertia, origin of its frame.
 #[derive(Clone, Debug)]
-pub(in crate::formulation) struct Body<W: World<N>, const N: usize> {
+pub(in crate::formulation) struct AbsoluteBody<W: Geometry<N>, const N: usize> {
     pub name: String,
-    inertia: W::Inertia,
-    /// The frame's origin, whose motion is the body's as a user sees it.
-    origin: W::Point,
+    pub inertia: W::Inertia,
+    /// Origin of the body frame: quantities of the body are those of this point.
+    origin: W::BodyPoint,
 }
 
-/// Rows with their owner's name; where they begin.
+/// Constraints of one kind, the index of the first, and the name of the joint, motion, body or force they belong to.
 #[derive(Clone, Debug)]
-pub(in crate::formulation) struct Owned<W: World<N>, const N: usize> {
-    pub part: Part<W, N>,
+pub(in crate::formulation) struct NamedConstraint<W: Geometry<N>, const N: usize> {
+    pub part: ConstraintPart<W, N>,
     pub first: usize,
     pub name: String,
 }
 
 /// A mechanism in absolute coordinates.
 #[derive(Clone, Debug)]
-pub struct Absolute<W: World<N>, const N: usize> {
-    pub(in crate::formulation) bodies: Vec<Body<W, N>>,
-    pub(in crate::formulation) joints: Vec<Joint<W, N>>,
-    /// The part of each motion among the rows.
+pub struct Absolute<W: Geometry<N>, const N: usize> {
+    pub(in crate::formulation) bodies: Vec<AbsoluteBody<W, N>>,
+    pub(in crate::formulation) joints: Vec<JointEquations<W, N>>,
+    /// Index in `constraints` of each motion.
     motions: Vec<usize>,
-    pub(in crate::formulation) rows: Vec<Owned<W, N>>,
-    /// Number of constraint rows.
-    height: usize,
-    /// The forces of the model, behind them friction and end stops of its joints.
-    forces: Group<W, N>,
-    /// Joint, coordinate, friction or stops, of those behind the forces of the model.
-    in_joints: Vec<(usize, usize, bool)>,
-    sensors: Vec<W::Point>,
+    pub(in crate::formulation) constraints: Vec<NamedConstraint<W, N>>,
+    /// Number of constraint equations.
+    constraint_count: usize,
+    /// The forces of the model, then friction and limits of its joints.
+    forces: ForceGroup<W, N>,
+    /// Joint, coordinate, and whether it is friction (else a limit), of the forces after those of the model.
+    joint_forces: Vec<(usize, usize, bool)>,
+    sensors: Vec<W::BodyPoint>,
     gravity: Gravity,
     pub(in crate::formulation) length: f64,
     inputs: usize,
     parameters: usize,
-    pub(in crate::formulation) pattern: Pattern,
+    pub(in crate::formulation) sparsity: Sparsity,
     /// Body and slots of every three columns that belong to one rotation.
-    triples: Vec<(u32, [u32; 3])>,
+    rotation_columns: Vec<(u32, [u32; 3])>,
     /// Angles whose turns are counted, in the order of their stored coordinates.
-    pub(in crate::formulation) counted: Vec<W::Measure>,
-    pub(in crate::formulation) start: (Vec<f64>, Vec<f64>),
+    pub(in crate::formulation) counted_angles: Vec<W::RelativeCoordinate>,
+    pub(in crate::formulation) initial: (Vec<f64>, Vec<f64>),
 }
 
-/// Hands out stored coordinates for angles whose turns are to be counted.
+/// Allocates stored coordinates for angles whose turns are counted.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct TurnCounters {
     first: usize,
-    /// A value within half a turn of each angle at the start.
-    near: Vec<f64>,
+    /// A value within half a turn of each angle in the initial pose.
+    initial: Vec<f64>,
 }
 
-impl Counters {
-    /// One more, for an angle that begins near this value.
-    pub fn one(&mut self, near: f64) -> Option<usize> {
-        self.near.push(near);
-        Some(self.first + self.near.len() - 1)
-    }
-}
-
-impl<W: World<N>, const N: usize> Body<W, N> {
-    /// Mass and inertia.
-    pub(in crate::formulation) fn inertia(&self) -> &W::Inertia {
-        &self.inertia
-    }
-}
-
-impl<W: Kind<N>, const N: usize> Absolute<W, N> {
-    /// Tangent coordinates of a body.
-    const WIDTH: usize = N / 2;
-
-    /// The equations of a model of this dimension.
-    pub fn new(model: &Model) -> Result<Self> {
-        if model.dimension != W::DIMENSION {
-            return Err(Error::Argument {
-                name: "dimension".into(),
-                value: model.dimension.to_string(),
-                expected: format!("{} for these coordinates", W::DIMENSION),
-            });
-        }
-        let values = Values::new(model)?;
-        let (mut q, v) = start::<W, N>(model)?;
-        let length = match model.solver.length {
-            Some(length) if length > 0.0 && length.is_finite() => length,
-            Some(length) => {
-                return Err(Error::Argument {
-                    name: "solver.length".into(),
-                    value: length.to_string(),
-                    expected: "a positive length in metres".into(),
-                });
-            }
-            None => size::<W, N>(model, &q),
-        };
-        let tiny = COINCIDENT * length;
-
-        let mut slots = if W::ROTATES {
-            Slots::in_threes()
-        } else {
-            Slots::default()
-        };
-        let bodies = (0..model.bodies.len())
-            .map(|b| {
-                Ok(Body {
-                    name: model.bodies[b].name.clone(),
-                    inertia: W::Inertia::new(model, b, &values, &mut slots)?,
-                    origin: W::point(model, Some(b), [0.0; 3]),
-                })
-            })
-            .collect::<Result<Vec<Body<W, N>>>>()?;
-
-        let mut counters = Counters {
-            first: q.len(),
-            near: vec![],
-        };
-        let mut joints: Vec<Joint<W, N>> = Vec::with_capacity(model.joints.len());
-        let mut parts: Vec<(Part<W, N>, String)> = Vec::new();
-        for written in &model.joints {
-            let (mut joint, own) =
-                joint::build::<W, N>(model, written, &q, tiny, &mut counters, &mut slots)?;
-            joint.rows = parts.len()..parts.len() + own.len();
-            joints.push(joint);
-            parts.extend(own.into_iter().map(|part| (part, written.name.clone())));
-        }
-        let of_bodies: Vec<Option<W::Measure>> = (model.motions.iter())
-            .map(|motion| match motion.on {
-                Moved::Body(b, coordinate) => Some(W::of_body(
-                    model,
-                    b,
-                    coordinate,
-                    motion.axis,
-                    &q,
-                    &mut counters,
-                )),
-                Moved::Joint(_) => None,
-            })
-            .collect();
-        q.extend_from_slice(&counters.near);
-        let of_joints = joints.iter().flat_map(|joint| &joint.coordinates);
-        let counted: Vec<W::Measure> = of_joints
-            .chain(of_bodies.iter().flatten())
-            .filter(|measure| measure.counter().is_some())
-            .cloned()
-            .collect();
-        for (k, measure) in counted.iter().enumerate() {
-            debug_assert_eq!(measure.counter(), Some(counters.first + k));
-            q[counters.first + k] = joint::first_value::<W, N>(measure, &q);
-        }
-        for (k, written) in model.joints.iter().enumerate() {
-            if let Some(coupling) = &written.coupling {
-                let part = joint::coupling::part(model, k, coupling, &joints, &q, &mut slots)?;
-                // Its load is reported as that on the second joint's body.
-                let second = coupling.coordinates[1].joint;
-                joints[k].bodies = joints[second].bodies;
-                joints[k].point = joints[second].point;
-                joints[k].rows = parts.len()..parts.len() + 1;
-                parts.push((part, written.name.clone()));
-            }
-        }
-        let mut motions = Vec::with_capacity(model.motions.len());
-        for (k, motion) in model.motions.iter().enumerate() {
-            motions.push(parts.len());
-            let measure = match motion.on {
-                Moved::Joint(c) => joint::coordinate(model, &joints, c, &motion.name)?,
-                Moved::Body(..) => of_bodies[k].clone().expect("made above for every body"),
-            };
-            let (begin, g) = measure.value(&mut W::poses(&q));
-            let rate = gather(measure.bodies(), &g, &v);
-            let course = Course::new(model, k, &values, begin, rate);
-            let part = Part::driven(measure, course, &mut slots);
-            parts.push((part, motion.name.clone()));
-        }
-        for (b, body) in model
-            .bodies
-            .iter()
-            .enumerate()
-            .filter(|(_, body)| body.prescribed)
-        {
-            for part in joint::prescribed::resting::<W, N>(model, b, &q, &mut slots) {
-                parts.push((part, body.name.clone()));
-            }
-        }
-
-        let scene = force::Scene {
-            model,
-            values: &values,
-            joints: &joints,
-            q: &q,
-            length,
-            tiny,
-        };
-        let mut held = force::Rows::new(&mut parts);
-        let mut forces = Group::default();
-        for (k, written) in model.forces.iter().enumerate() {
-            let element = force::build(&scene, k, &mut held, &mut slots)?;
-            forces.push(element, &written.name);
-        }
-        let mut in_joints = Vec::new();
-        for (k, written) in model.joints.iter().enumerate() {
-            let own = force::in_joint(&scene, k, &mut held, &mut slots)?;
-            for (coordinate, friction, element) in own {
-                in_joints.push((k, coordinate, friction));
-                forces.push(element, &written.name);
-            }
-        }
-
-        let mut height = 0;
-        let mut jacobian = Vec::new();
-        let rows = (parts.into_iter())
-            .map(|(part, name)| {
-                let first = height;
-                part.pattern(&mut |i, j| jacobian.push(((first + i) as u32, j as u32)));
-                height += part.rows();
-                Owned { part, first, name }
-            })
-            .collect();
-        Ok(Self {
-            bodies,
-            joints,
-            motions,
-            rows,
-            height,
-            forces,
-            in_joints,
-            sensors: (model.sensors.iter())
-                .map(|s| W::point(model, s.body, s.point))
-                .collect(),
-            gravity: Gravity::new(model, &values),
-            length,
-            inputs: model.inputs.len(),
-            parameters: model.parameters.len(),
-            triples: slots.triples(Self::WIDTH),
-            pattern: Pattern {
-                tangent: slots.places(),
-                jacobian,
-            },
-            counted,
-            start: (q, v),
-        })
-    }
-
-    /// The characteristic length L of the error norm (m).
-    pub fn length(&self) -> f64 {
-        self.length
-    }
-
-    /// The owner of a constraint row.
-    fn owner(&self, row: usize) -> &Owned<W, N> {
-        let after = self.rows.partition_point(|rows| rows.first <= row);
-        &self.rows[after - 1]
-    }
-
-    /// out = M a of body b alone.
-    pub(in crate::formulation) fn mass_of(
-        &self,
-        b: usize,
-        cx: &Context,
-        a: &[f64],
-        out: &mut [f64],
-    ) {
-        self.bodies[b].inertia.times(cx, a, out);
-    }
-
-    /// Brings the counted angles of the poses `after` next to those of the poses `before`, which are less than half a turn
-    /// away.
-    pub(in crate::formulation) fn count_turns(&self, before: &[f64], after: &mut [f64]) {
-        let first = W::STORED * self.bodies.len();
-        let (bodies, counters) = after.split_at_mut(first);
-        let poses = &mut W::poses(bodies);
-        for (k, measure) in self.counted.iter().enumerate() {
-            counters[k] = measure.near(poses, before[first + k]);
-        }
-    }
-
-    /// Gravity and the forces of elements: f without velocity-dependent inertia forces.
-    pub(in crate::formulation) fn applied(
-        &self,
-        cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        out: &mut [f64],
-    ) {
-        let g = self.gravity.get(cx);
-        for (b, body) in self.bodies.iter().enumerate() {
-            let m = body.inertia.mass(cx);
-            let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
-            own.fill(0.0);
-            for k in 0..W::DIMENSION {
-                own[k] = m * g[k];
-            }
-        }
-        self.forces.apply(cx, &mut W::poses(q), v, out);
-    }
-
-    /// damping C + stiffness K of [`Absolute::applied`] and of the rows, in the places of the pattern.
-    pub(in crate::formulation) fn applied_tangent(
-        &self,
-        cx: &Context,
-        at: (&[f64], &[f64]),
-        lambda: &[f64],
-        (damping, stiffness): (f64, f64),
-        out: &mut [f64],
-    ) {
-        let (q, v) = at;
-        out.fill(0.0);
-        self.add_applied_tangent(cx, &mut W::poses(q), v, lambda, (damping, stiffness), out);
-    }
-
-    fn add_applied_tangent(
-        &self,
-        cx: &Context,
-        poses: &mut W::Poses<'_>,
-        v: &[f64],
-        lambda: &[f64],
-        (damping, stiffness): (f64, f64),
-        out: &mut [f64],
-    ) {
-        if stiffness != 0.0 {
-            for Owned { part, first, .. } in &self.rows {
-                part.stiffness(poses, &lambda[*first..], stiffness, out);
-            }
-        }
-        self.forces.tangent(cx, poses, v, damping, stiffness, out);
-        if damping != 0.0 || stiffness != 0.0 {
-            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, stiffness, out);
-        }
-    }
-
-    /// Whether forces of elements depend on rates.
-    pub(in crate::formulation) fn damped(&self) -> bool {
-        self.forces.depends_on_rate() || self.forces.rubs()
-    }
-
-    /// Body b's part of a tangent vector.
-    #[inline]
-    fn of<'a>(&self, b: usize, x: &'a [f64]) -> &'a [f64] {
-        &x[Self::WIDTH * b..Self::WIDTH * (b + 1)]
-    }
-
-    /// out := out T(θ)⁻¹, column blocks of rotations.
-    fn times_tangent_inverse(&self, theta: &[f64], out: &mut [f64]) {
-        let (mut body, mut t) = (u32::MAX, [[0.0; 3]; 3]);
-        for (b, slots) in &self.triples {
-            if *b != body {
-                body = *b;
-                t = W::tangent_inverse(self.of(body as usize, theta));
-            }
-            let x = slots.map(|slot| out[slot as usize]);
-            for j in 0..3 {
-                out[slots[j] as usize] = x[0] * t[0][j] + x[1] * t[1][j] + x[2] * t[2][j];
-            }
-        }
-    }
-}
-
-/// Start pose and rates of the centres of mass.
-fn start<W: World<N>, const N: usize>(model: &Model) -> Result<(Vec<f64>, Vec<f64>)> {
-    let n = model.bodies.len();
-    let (mut q, mut v) = (vec![0.0; W::STORED * n], vec![0.0; N / 2 * n]);
-    for (b, body) in model.bodies.iter().enumerate() {
-        let own_q = &mut q[W::STORED * b..W::STORED * (b + 1)];
-        let own_v = &mut v[N / 2 * b..N / 2 * (b + 1)];
-        W::start(body, own_q, own_v);
-        let numbers = own_q.iter().chain(&*own_v).chain(&body.inertia);
-        let diagonal = &body.inertia[..3];
-        if !numbers.chain([&body.mass]).all(|x| x.is_finite())
-            || body.mass < 0.0
-            || diagonal.iter().any(|x| *x < 0.0)
-        {
-            return Err(Error::Model {
-                origin: model.origin.clone(),
-                line: body.place.line,
-                column: body.place.column,
-                message: format!(
-                    "body \"{}\" needs a finite pose and a mass and inertia that are not negative",
-                    body.name
-                ),
-            });
-        }
-    }
-    Ok((q, v))
-}
-
-/// The characteristic length of the start pose.
-fn size<W: World<N>, const N: usize>(model: &Model, q: &[f64]) -> f64 {
-    let poses = &mut W::poses(q);
-    let mut on = |body: BodyRef, at: [f64; 3]| W::place(poses, &W::point(model, body, at));
-    let mut joints = Vec::new();
-    for joint in &model.joints {
-        match &joint.frame {
-            JointPlace::Nowhere => {}
-            JointPlace::Ground(frame) => joints.push(frame.point),
-            JointPlace::Bodies(frames) => {
-                joints.extend([0, 1].map(|k| on(joint.bodies[k], frames[k].point)));
-            }
-        }
-    }
-    let centers: Vec<[f64; 3]> = (model.bodies.iter().enumerate())
-        .map(|(b, body)| on(Some(b), body.center_of_mass))
-        .collect();
-    let mut forces = Vec::new();
-    for force in &model.forces {
-        if let Some((bodies, points)) = force.on.points() {
-            forces.extend([0, 1].map(|k| on(bodies[k], points[k])));
-        }
-    }
-    length::characteristic(&joints, &centers, &forces)
-}
-
-impl<W: Kind<N>, const N: usize> System for Absolute<W, N> {
-    fn size(&self) -> Size {
-        Size {
-            nq: W::STORED * self.bodies.len() + self.counted.len(),
-            nv: Self::WIDTH * self.bodies.len(),
-            nc: self.height,
-            ne: self.forces.watched().events,
-            modes: self.forces.watched().modes,
-            inputs: self.inputs,
-            parameters: self.parameters,
-        }
-    }
-
-    fn character(&self) -> Character {
-        Character {
-            rotations: W::ROTATES,
-            velocity_forces: W::ROTATES || self.forces.depends_on_rate(),
-            moving_constraints: self.rows.iter().any(|row| row.part.moves()),
-            works: self.forces.works(),
-            linear: false,
-            rubs: self.forces.rubs(),
-        }
-    }
-
-    fn pattern(&self) -> Pattern {
-        self.pattern.clone()
-    }
-
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
-            for i in 0..q.len() {
-                out[i] = q[i] + w[i];
-            }
-            return;
-        }
-        let stored = W::STORED;
-        for b in 0..self.bodies.len() {
-            let range = stored * b..stored * (b + 1);
-            W::retract(&q[range.clone()], self.of(b, w), &mut out[range]);
-        }
-        // Counted angles: near the old value plus what the gradient foresees.
-        let first = stored * self.bodies.len();
-        let (bodies, counters) = out.split_at_mut(first);
-        let (before, after) = (&mut W::poses(q), &mut W::poses(bodies));
-        for (k, measure) in self.counted.iter().enumerate() {
-            let (_, g) = measure.value(before);
-            let foreseen = q[first + k] + gather(measure.bodies(), &g, w);
-            counters[k] = measure.near(after, foreseen);
-        }
-    }
-
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        let stored = W::STORED;
-        for b in 0..self.bodies.len() {
-            let range = stored * b..stored * (b + 1);
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::difference(&q0[range.clone()], &q1[range], &mut w[own]);
-        }
-    }
-
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        if !W::ROTATES {
-            return out.fill(0.0);
-        }
-        for b in 0..self.bodies.len() {
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            W::bracket(self.of(b, x), self.of(b, y), &mut out[own]);
-        }
-    }
-
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        if !W::ROTATES {
-            return;
-        }
-        for b in 0..self.bodies.len() {
-            let t = W::tangent_inverse(self.of(b, theta));
-            let own = &mut y[Self::WIDTH * (b + 1) - 3..Self::WIDTH * (b + 1)];
-            let x = [own[0], own[1], own[2]];
-            for i in 0..3 {
-                own[i] = t[i][0] * x[0] + t[i][1] * x[1] + t[i][2] * x[2];
-            }
-        }
-    }
-
-    fn mass_times(&self, cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
-        for (b, body) in self.bodies.iter().enumerate() {
-            let own = Self::WIDTH * b..Self::WIDTH * (b + 1);
-            body.inertia.times(cx, self.of(b, a), &mut out[own]);
-        }
-    }
-
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
-        self.applied(cx, q, v, out);
-        for (b, body) in self.bodies.iter().enumerate() {
-            let own = &mut out[Self::WIDTH * b..Self::WIDTH * (b + 1)];
-            body.inertia.gyroscopic(cx, self.of(b, v), own);
-        }
-        Ok(())
-    }
-
-    fn tangent(
-        &self,
-        cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
-        out: &mut [f64],
-    ) -> Evaluated {
-        let (damping, stiffness) = (weights.damping, weights.stiffness);
-        out.fill(0.0);
-        for (b, body) in self.bodies.iter().enumerate() {
-            (body.inertia).tangent(cx, self.of(b, v), weights.mass, damping, out);
-        }
-        let poses = &mut W::poses(q);
-        // Mass and damping act on rates, which T⁻¹ turns; stiffness does not.
-        let turned = W::ROTATES && !weights.theta.is_empty();
-        if turned {
-            self.forces.tangent_of_rates(cx, poses, v, damping, out);
-            (self.forces).rub_tangent(cx, poses, (v, lambda), damping, 0.0, out);
-            self.times_tangent_inverse(weights.theta, out);
-        }
-        let damping = if turned { 0.0 } else { damping };
-        self.add_applied_tangent(cx, poses, v, lambda, (damping, stiffness), out);
-        Ok(())
-    }
-
-    fn rub(&self, cx: &Context, q: &[f64], v: &[f64], lambda: &[f64], out: &mut [f64]) {
-        self.forces.rub(cx, &mut W::poses(q), v, lambda, out);
-    }
-
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
-        let poses = &mut W::poses(q);
-        for Owned { part, first, .. } in &self.rows {
-            part.constraint(cx, poses, &mut phi[*first..]);
-        }
-    }
-
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
-        let poses = &mut W::poses(q);
-        let mut at = 0;
-        for Owned { part, .. } in &self.rows {
-            at += part.jacobian(poses, &mut out[at..]);
-        }
-    }
-
-    fn constraint_and_jacobian(&self, cx: &Context, q: &[f64], phi: &mut [f64], out: &mut [f64]) {
-        let poses = &mut W::poses(q);
-        let mut at = 0;
-        for Owned { part, first, .. } in &self.rows {
-            at += part.both(cx, poses, &mut phi[*first..], &mut out[at..]);
-        }
-    }
-
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
-        for Owned { part, first, .. } in &self.rows {
-            part.rate(cx, &mut phi_t[*first..]);
-        }
-    }
-
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
-        let poses = &mut W::poses(q);
-        for Owned { part, first, .. } in &self.rows {
-            part.convective(cx, poses, v, &mut gamma[*first..]);
-        }
-    }
-
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
-        rows.fill(true);
-        self.forces.active(modes, rows);
-    }
-
-    fn constraint_scale(&self, row: usize) -> f64 {
-        if self.owner(row).part.is_angle() {
-            1.0
-        } else {
-            self.length
-        }
-    }
-
-    fn lever(&self, i: usize) -> f64 {
-        if i % Self::WIDTH < W::DIMENSION {
-            1.0
-        } else {
-            self.length
-        }
-    }
-
-    /// sqrt of the mean over bodies with mass of e_bᵀ M_b e_b / m_b / L². Where no body has mass (flywheels on pins), all
-    /// bodies count and L stands for the radius of gyration.
-    fn norm(&self, cx: &Context, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
-        let (mut sum, mut count) = (0.0, 0u32);
-        let mut times = [0.0; N];
-        for (b, body) in self.bodies.iter().enumerate() {
-            let m = body.inertia.mass(cx);
-            if m > 0.0 {
-                let e = self.of(b, e);
-                body.inertia.times(cx, e, &mut times[..Self::WIDTH]);
-                let mut square = 0.0;
-                for k in 0..Self::WIDTH {
-                    square += e[k] * times[k];
-                }
-                sum += square / m;
-                count += 1;
-            }
-        }
-        if count == 0 {
-            let squared = self.length * self.length;
-            for e in e.chunks_exact(Self::WIDTH) {
-                let (far, turned) = e.split_at(W::DIMENSION);
-                sum += far.iter().map(|x| x * x).sum::<f64>();
-                sum += squared * turned.iter().map(|x| x * x).sum::<f64>();
-                count += 1;
-            }
-        }
-        (sum / f64::from(count.max(1))).sqrt() / self.length
-    }
-
-    /// Positions far from the origin are rounded by their distance. An angle of many turns is rounded by its size, and with it
-    /// the positions of the body's points: a fiftieth of it brings the rounding aimed at by the integrator, some 20 ε, down to
-    /// the half ε of the angle times a lever below L.
-    fn magnitude(&self, q: &[f64]) -> f64 {
-        let (mut far, mut turned) = (0.0_f64, 0.0_f64);
-        for q in q[..W::STORED * self.bodies.len()].chunks_exact(W::STORED) {
-            for x in &q[..W::DIMENSION] {
-                far = far.max(x.abs());
-            }
-            turned = turned.max(W::turned(q));
-        }
-        (far / self.length).max(turned / 50.0).max(1.0)
-    }
-
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
-        let g = self.gravity.get(cx);
-        let mut energy = Energy::default();
-        let mut momentum = [0.0; N];
-        for (b, body) in self.bodies.iter().enumerate() {
-            let (r, v) = (&q[W::STORED * b..], self.of(b, v));
-            body.inertia.times(cx, v, &mut momentum[..Self::WIDTH]);
-            let m = body.inertia.mass(cx);
-            for k in 0..Self::WIDTH {
-                energy.kinetic += 0.5 * v[k] * momentum[k];
-            }
-            for k in 0..W::DIMENSION {
-                energy.potential -= m * g[k] * r[k];
-            }
-        }
-        let poses = &mut W::poses(q);
-        self.forces.add_energy(cx, poses, &mut energy);
-        energy
-    }
-
-    /// Dampers and actuators; a mass, inertia or gravity that is driven in time also brings energy in.
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
-        let (g, g_dot) = (self.gravity.get(cx), self.gravity.rate(cx));
-        let mut power = Power::default();
-        for (b, body) in self.bodies.iter().enumerate() {
-            let (m, m_dot) = (body.inertia.mass(cx), body.inertia.mass_rate(cx));
-            let (r, v) = (&q[W::STORED * b..], self.of(b, v));
-            power.supplied += body.inertia.driven(cx, v);
-            for k in 0..W::DIMENSION {
-                power.supplied -= (m_dot * g[k] + m * g_dot[k]) * r[k];
-            }
-        }
-        let poses = &mut W::poses(q);
-        self.forces.add_power(cx, poses, v, &mut power);
-        power
-    }
-
-    fn coordinate_name(&self, i: usize) -> String {
-        let fields: &[&str] = match W::DIMENSION {
-            2 => &["x", "y", "angle"],
-            _ => &["x", "y", "z", "wx", "wy", "wz"],
-        };
-        let field = fields[i % Self::WIDTH];
-        format!("{}.{field}", self.bodies[i / Self::WIDTH].name)
-    }
-
-    fn constraint_name(&self, i: usize) -> String {
-        self.owner(i).name.clone()
-    }
-
-    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        self.forces.start_modes(cx, &mut W::poses(q), v, modes);
-    }
-
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
-        self.forces.events(cx, &mut W::poses(at.q), at, phi, rate);
-    }
-
-    fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        self.forces.crossing(modes, i)
-    }
-
-    fn fire(
-        &self,
-        cx: &Context,
-        at: &Motion,
-        i: usize,
-        modes: &mut [i32],
-        n: &mut [f64],
-    ) -> Reaction {
-        self.forces.fire(cx, &mut W::poses(at.q), at, i, modes, n)
-    }
-
-    fn slip(
-        &self,
-        cx: &Context,
-        at: &Motion,
-        i: usize,
-        direction: usize,
-        t: &mut [f64],
-    ) -> Option<Slip> {
-        self.forces
-            .slip(cx, &mut W::poses(at.q), at, i, direction, t)
-    }
-
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        self.forces.release(modes, gaps);
-    }
-
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.forces.hold(i, modes);
-    }
-
-    fn event_name(&self, i: usize) -> String {
-        self.forces.event_name(i).to_owned()
+impl TurnCounters {
+    /// Allocates one more, for an angle whose initial value is within half a turn of `initial`.
+    pub fn allocate(&mut self, initial: f64) -> Option<usize> {
+        self.initial.push(initial);
+        Some(self.first + self.initial.len() - 1)
     }
 }

@@ -1,19 +1,19 @@
 //! Quantities of a mechanism in absolute coordinates: what a user asks for by name. Directions out of the plane are zero.
 
-use super::rows::{Part, course};
-use super::world::{Load, World};
-use super::{Absolute, Kind};
-use crate::formulation::joint::Joint;
-use crate::formulation::{Context, Mechanism, Motion};
+use super::constraint::{ConstraintPart, relative_motion};
+use super::geometry::{Geometry, Wrench};
+use super::{Absolute, MechanismGeometry};
+use crate::formulation::joint::JointEquations;
+use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::model::quantity::{BodyField, ForceField, JointField, MotionField, Quantity};
 
-impl<W: Kind<N>, const N: usize> Mechanism for Absolute<W, N> {
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
-        q.copy_from_slice(&self.start.0);
-        v.copy_from_slice(&self.start.1);
+impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
+        q.copy_from_slice(&self.initial.0);
+        v.copy_from_slice(&self.initial.1);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         match quantity {
             Quantity::Body(i, field) => point::<W, N>(&self.bodies[i].origin, field, at),
             Quantity::Sensor(i, field) => point::<W, N>(&self.sensors[i], field, at),
@@ -21,12 +21,12 @@ impl<W: Kind<N>, const N: usize> Mechanism for Absolute<W, N> {
             Quantity::Joint(i, JointField::Stop(k)) => self.in_joint(cx, (i, k, false), at),
             Quantity::Joint(i, field) => self.joint(&self.joints[i], field, at),
             Quantity::Force(i, field) => {
-                let shown = self.forces.shown_of(i, cx, &mut W::poses(at.q), at);
+                let shown = self.forces.quantities_of(i, cx, &mut W::poses(at.q), at);
                 match field {
                     ForceField::Length => shown.length,
                     ForceField::Rate => shown.rate,
                     ForceField::Force => shown.force,
-                    ForceField::Load(k) => shown.load[k],
+                    ForceField::Load(k) => shown.force_vector[k],
                     ForceField::Moment(k) => shown.moment[k],
                 }
             }
@@ -43,7 +43,11 @@ impl<W: Kind<N>, const N: usize> Mechanism for Absolute<W, N> {
 }
 
 /// Motion of a point and of its body.
-fn point<W: World<N>, const N: usize>(point: &W::Point, field: BodyField, at: &Motion) -> f64 {
+fn point<W: Geometry<N>, const N: usize>(
+    point: &W::BodyPoint,
+    field: BodyField,
+    at: &MotionPoint,
+) -> f64 {
     let motion = || W::motion(&mut W::poses(at.q), point, at.v, at.a);
     match field {
         BodyField::Position(k) => motion().position[k],
@@ -56,12 +60,12 @@ fn point<W: World<N>, const N: usize>(point: &W::Point, field: BodyField, at: &M
     }
 }
 
-impl<W: Kind<N>, const N: usize> Absolute<W, N> {
+impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     /// Coordinate and reaction of a joint.
-    fn joint(&self, joint: &Joint<W, N>, field: JointField, at: &Motion) -> f64 {
+    fn joint(&self, joint: &JointEquations<W, N>, field: JointField, at: &MotionPoint) -> f64 {
         let poses = &mut W::poses(at.q);
         let mut moved = |k: usize, order: usize| match joint.coordinates.get(k) {
-            Some(measure) => course::<W, N>(measure, poses, at.v, at.a)[order],
+            Some(measure) => relative_motion::<W, N>(measure, poses, at.v, at.a)[order],
             None => f64::NAN,
         };
         match field {
@@ -76,12 +80,17 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     }
 
     /// Friction or end stop in the coordinate of a joint: the force on the coordinate.
-    fn in_joint(&self, cx: &Context, which: (usize, usize, bool), at: &Motion) -> f64 {
-        let first = self.forces.len() - self.in_joints.len();
-        match self.in_joints.iter().position(|x| *x == which) {
+    fn in_joint(
+        &self,
+        cx: &EvaluationContext,
+        which: (usize, usize, bool),
+        at: &MotionPoint,
+    ) -> f64 {
+        let first = self.forces.len() - self.joint_forces.len();
+        match self.joint_forces.iter().position(|x| *x == which) {
             Some(k) => {
                 self.forces
-                    .shown_of(first + k, cx, &mut W::poses(at.q), at)
+                    .quantities_of(first + k, cx, &mut W::poses(at.q), at)
                     .force
             }
             None => f64::NAN,
@@ -89,12 +98,12 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
     }
 
     /// Coordinate of a motion as it is, and the effort of its drive: what acts along the coordinate, −λ.
-    fn drive(&self, motion: usize, field: MotionField, at: &Motion) -> f64 {
-        let owned = &self.rows[self.motions[motion]];
-        let Part::Held(held) = &owned.part else {
+    fn drive(&self, motion: usize, field: MotionField, at: &MotionPoint) -> f64 {
+        let owned = &self.constraints[self.motions[motion]];
+        let ConstraintPart::Prescribed(held) = &owned.part else {
             return f64::NAN;
         };
-        let moved = course::<W, N>(&held.measure, &mut W::poses(at.q), at.v, at.a);
+        let moved = relative_motion::<W, N>(&held.coordinate, &mut W::poses(at.q), at.v, at.a);
         match field {
             MotionField::Position => moved[0],
             MotionField::Speed => moved[1],
@@ -105,16 +114,18 @@ impl<W: Kind<N>, const N: usize> Absolute<W, N> {
 
     /// The load of a joint's rows on `bodies[1]` at its joint point: −G₁ᵀλ. The effort of an actuator in the joint is not part
     /// of it.
-    fn reaction(&self, joint: &Joint<W, N>, at: &Motion) -> Load {
+    fn reaction(&self, joint: &JointEquations<W, N>, at: &MotionPoint) -> Wrench {
         let Some(point) = &joint.point else {
-            return Load::default();
+            return Wrench::default();
         };
         let poses = &mut W::poses(at.q);
         let mut pull = [0.0; N];
-        for owned in &self.rows[joint.rows.clone()] {
+        for owned in &self.constraints[joint.constraints.clone()] {
             let lambda = &at.lambda[owned.first..];
-            owned.part.pull(poses, joint.bodies, lambda, &mut pull);
+            owned
+                .part
+                .add_constraint_force(poses, joint.bodies, lambda, &mut pull);
         }
-        W::load(poses, point, &pull.map(|x| -x)[N / 2..])
+        W::wrench(poses, point, &pull.map(|x| -x)[N / 2..])
     }
 }

@@ -1,32 +1,33 @@
-//! A driven force between two points, or a driven force or torque in a joint. Positive increases the length or the coordinate:
+//! Actuator: a driven force between two points, or a driven force or torque in a joint. A positive effort increases the length or the
+//! joint coordinate:
 //!
 //! ```text
 //!   F = −E,      supplied = E ċ
 //! ```
 //!
-//! Between coinciding points there is no direction and no force.
+//! Coinciding points have no direction and no force between them.
 
-use super::{Law, Pull};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use super::{ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
 
-/// The drive.
+/// An actuator.
 #[derive(Clone, Copy, Debug)]
 pub struct Actuator {
     /// E (N or N m)
-    pub effort: Value,
+    pub effort: DrivenValue,
 }
 
-impl Law for Actuator {
-    fn pull(&self, cx: &Context, _length: f64, _rate: f64) -> Pull {
-        Pull {
+impl ScalarLaw for Actuator {
+    fn force(&self, cx: &EvaluationContext, _length: f64, _rate: f64) -> ScalarForce {
+        ScalarForce {
             force: -self.effort.get(cx),
-            ..Pull::default()
+            ..ScalarForce::default()
         }
     }
 
-    fn shown(&self, pull: &Pull) -> f64 {
-        -pull.force
+    fn reported_force(&self, force: &ScalarForce) -> f64 {
+        -force.force
     }
 
     fn depends_on_length(&self) -> bool {
@@ -37,11 +38,11 @@ impl Law for Actuator {
         false
     }
 
-    fn drives(&self) -> bool {
+    fn supplies_energy(&self) -> bool {
         true
     }
 
-    fn power(&self, cx: &Context, _length: f64, rate: f64) -> Power {
+    fn power(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> Power {
         Power {
             dissipated: 0.0,
             supplied: self.effort.get(cx) * rate,

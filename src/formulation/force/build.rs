@@ -1,573 +1,409 @@
-//! From the model's forces, and the friction and end stops of its joints, to elements.
+//! Builds force elements from the forces of a model.
 
 use std::sync::Arc;
 
 use super::actuator::Actuator;
-use super::along::Along;
+use super::along_coordinate::CoordinateForceElement;
 use super::bushing::Bushing;
-use super::contact::{Contact, Press, face::Face, outline};
-use super::friction::Friction;
-use super::group::Group;
-use super::kernel::{Acting, Kernel};
-use super::load::Load;
-use super::rigid::{Place, Rigid};
-use super::spring_damper::{Shape, SpringDamper};
-use super::stop::Stops;
-use super::tyre::{Profile, Tyre};
-use super::{Between, Element, Law};
+use super::load::AppliedLoad;
+use super::rigid_contact::UnilateralConstraint;
+use super::spatial_force::{SpatialForce, SpatialForceElement};
+use super::spring_damper::{SpringDamper, SpringLaw};
+use super::tyre::{RoadProfile, Tyre};
+use super::{ForceElement, ForceGeometry, ScalarLaw};
 use crate::error::{Error, Result};
-use crate::formulation::absolute::rows::Part;
-use crate::formulation::absolute::slots::Slots;
-use crate::formulation::absolute::world::Measure as _;
-use crate::formulation::joint::{self, Joint};
-use crate::formulation::value::{Value, Values};
+use crate::formulation::absolute::constraint::ConstraintPart;
+use crate::formulation::absolute::geometry::RelativeCoordinate as _;
+use crate::formulation::absolute::sparsity::SparsityBuilder;
+use crate::formulation::driven_value::{DrivenValue, DrivenValues};
+use crate::formulation::joint::{self, JointEquations};
+use crate::linalg::rotation::Vec3;
 use crate::model::{
-    self, BodyRef, ContactLaw, ForceKind, ForceNumber, ForcePlace, JointCoordinate, JointNumber,
-    JointPlace, Model, StopLaw, Surface, Target,
+    self, BodyRef, ForceApplication, ForceKind, ForceNumber, JointPlacement, Model, Target,
 };
 
 /// The mechanism without its forces.
-pub struct Scene<'a, W: Between<N>, const N: usize> {
-    /// As written.
+pub struct ForceBuildContext<'a, W: ForceGeometry<N>, const N: usize> {
+    /// The model.
     pub model: &'a Model,
-    /// Who sets what.
-    pub values: &'a Values,
-    /// Its joints.
-    pub joints: &'a [Joint<W, N>],
-    /// The start pose.
+    /// Constants, parameters and inputs by target.
+    pub values: &'a DrivenValues,
+    /// The joints.
+    pub joints: &'a [JointEquations<W, N>],
+    /// Initial pose.
     pub q: &'a [f64],
-    /// The characteristic length (m).
+    /// Characteristic length of the mechanism (m).
     pub length: f64,
-    /// Below this distance two points are in one place (m).
-    pub tiny: f64,
+    /// Distance below which two points coincide (m).
+    pub coincidence_distance: f64,
 }
 
-/// Constraint rows, to which rigid contacts and stops add their own.
-pub struct Rows<'a, W: Between<N>, const N: usize> {
-    parts: &'a mut Vec<(Part<W, N>, String)>,
+/// The list of constraints, to which rigid contacts and rigid joint limits append theirs.
+pub struct ConstraintList<'a, W: ForceGeometry<N>, const N: usize> {
+    parts: &'a mut Vec<(ConstraintPart<W, N>, String)>,
     next: usize,
 }
 
-impl<'a, W: Between<N>, const N: usize> Rows<'a, W, N> {
-    /// Behind those there are.
-    pub fn new(parts: &'a mut Vec<(Part<W, N>, String)>) -> Self {
-        let next = parts.iter().map(|(part, _)| part.rows()).sum();
+impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
+    /// Appends to existing constraints.
+    pub fn new(parts: &'a mut Vec<(ConstraintPart<W, N>, String)>) -> Self {
+        let next = parts.iter().map(|(part, _)| part.count()).sum();
         Self { parts, next }
     }
 
-    /// The row c = c₀ of this name.
-    fn hold(&mut self, measure: &W::Measure, at: f64, name: &str, slots: &mut Slots) -> usize {
-        let part = Part::held(measure.clone(), at, slots);
+    /// Appends the constraint c = `value` and returns its row.
+    fn push(
+        &mut self,
+        coordinate: &W::RelativeCoordinate,
+        value: f64,
+        name: &str,
+        slots: &mut SparsityBuilder,
+    ) -> usize {
+        let part = ConstraintPart::fixed(coordinate.clone(), value, slots);
         self.parts.push((part, name.to_owned()));
         self.next += 1;
         self.next - 1
     }
 }
 
-/// A start deeper in than this part of the characteristic length is a mistake of the drawing.
-const OVERLAP: f64 = 1e-3;
-/// A gap below this part of it is none.
-const TOUCHING: f64 = 1e-6;
-/// Part of the mechanism's weight that is rounding of a force.
-const PULL: f64 = 1e-10;
-/// Part of the speed of a fall through the characteristic length below which nothing bounces: hops of half a millionth of it.
-const REST: f64 = 1e-3;
+/// Largest initial overlap of rigid bodies, relative to the characteristic length; a larger one is an error in the model.
+const MAX_INITIAL_OVERLAP: f64 = 1e-3;
+/// Gap, relative to the characteristic length, below which a contact counts as closed.
+const TOUCHING_GAP: f64 = 1e-6;
+/// Tensile contact force, relative to the weight of the mechanism, that counts as rounding.
+const TENSILE_TOLERANCE: f64 = 1e-10;
+/// Closing speed of a plastic impact, relative to the speed of a fall through the characteristic length. The rebound it suppresses
+/// would be half a millionth of that length high.
+const REST_SPEED: f64 = 1e-3;
 
-impl<W: Between<N>, const N: usize> Scene<'_, W, N> {
-    /// The rest speed of what does not say its own.
-    fn rest_speed(&self, rigid: &model::Rigid, is_angle: bool) -> f64 {
+impl<W: ForceGeometry<N>, const N: usize> ForceBuildContext<'_, W, N> {
+    /// Builds the unilateral constraint sign (c − bound) ≥ 0 without contact geometry, and appends it to `constraints`.
+    pub(super) fn unilateral(
+        &self,
+        (coordinate, bound, sign): (W::RelativeCoordinate, f64, f64),
+        (rigid, restitution): (&model::RigidImpact, DrivenValue),
+        name: &str,
+        constraints: &mut ConstraintList<W, N>,
+        slots: &mut SparsityBuilder,
+    ) -> UnilateralConstraint<W, N> {
+        let is_angle = coordinate.is_angle();
+        UnilateralConstraint {
+            row: constraints.push(&coordinate, bound, name, slots),
+            coordinate,
+            bound,
+            sign,
+            restitution,
+            rest_speed: self.rest_speed(rigid, is_angle),
+            touching_gap: self.scaled(TOUCHING_GAP, is_angle),
+            tensile_tolerance: self.tensile_tolerance(is_angle),
+            contact: None,
+            friction_slots: None,
+        }
+    }
+
+    /// Returns the initial overlap of a unilateral constraint if it is too large.
+    pub(super) fn overlap(&self, constraint: &UnilateralConstraint<W, N>) -> Option<f64> {
+        let allowed = self.scaled(MAX_INITIAL_OVERLAP, constraint.coordinate.is_angle());
+        constraint.overlap(self.q, allowed)
+    }
+
+    /// Returns the given rest speed, or the default.
+    fn rest_speed(&self, rigid: &model::RigidImpact, is_angle: bool) -> f64 {
         let size = if is_angle {
             1.0 / self.length
         } else {
             self.length
         };
-        (rigid.rest_speed).unwrap_or(REST * (self.gravity() * size).sqrt())
+        (rigid.rest_speed).unwrap_or(REST_SPEED * (self.gravity() * size).sqrt())
     }
 
-    /// A pull that is rounding: of a force, or of a moment.
-    fn slack(&self, is_angle: bool) -> f64 {
+    /// Returns the tensile force, or moment, that counts as rounding.
+    fn tensile_tolerance(&self, is_angle: bool) -> f64 {
         let mass: f64 = self.model.bodies.iter().map(|body| body.mass).sum();
-        let lever = if is_angle { self.length } else { 1.0 };
-        PULL * mass * self.gravity() * lever
+        let length = if is_angle { self.length } else { 1.0 };
+        TENSILE_TOLERANCE * mass * self.gravity() * length
     }
 
     fn gravity(&self) -> f64 {
         self.model.gravity.iter().map(|g| g * g).sum::<f64>().sqrt()
     }
 
-    /// A length or an angle as large as this part of the mechanism.
-    fn part(&self, part: f64, is_angle: bool) -> f64 {
-        part * if is_angle { 1.0 } else { self.length }
+    /// Returns `factor` as an angle, or times the characteristic length.
+    fn scaled(&self, factor: f64, is_angle: bool) -> f64 {
+        factor * if is_angle { 1.0 } else { self.length }
     }
 }
 
-/// What building a force needs.
-struct Builder<'a, 'b, W: Between<N>, const N: usize> {
-    scene: &'a Scene<'a, W, N>,
-    model: &'a Model,
-    force: &'a model::Force,
+/// Builds force `index` of the model.
+pub fn build<W: ForceGeometry<N>, const N: usize>(
+    context: &ForceBuildContext<W, N>,
     index: usize,
-    values: &'a Values,
-    rows: &'a mut Rows<'b, W, N>,
-    slots: &'a mut Slots,
-}
-
-/// Force `index` of the model.
-pub fn build<W: Between<N>, const N: usize>(
-    scene: &Scene<W, N>,
-    index: usize,
-    rows: &mut Rows<W, N>,
-    slots: &mut Slots,
-) -> Result<Arc<dyn Element<W, N>>> {
-    Builder {
-        scene,
-        model: scene.model,
-        force: &scene.model.forces[index],
+    constraints: &mut ConstraintList<W, N>,
+    slots: &mut SparsityBuilder,
+) -> Result<Arc<dyn ForceElement<W, N>>> {
+    ForceBuilder {
+        context,
+        force: &context.model.forces[index],
         index,
-        values: scene.values,
-        rows,
+        constraints,
         slots,
     }
     .element()
 }
 
-impl<W: Between<N>, const N: usize> Builder<'_, '_, W, N> {
-    fn refuse(&self, why: &str) -> Error {
+/// One force of the model with everything its element is built from.
+pub(super) struct ForceBuilder<'a, 'b, W: ForceGeometry<N>, const N: usize> {
+    pub context: &'a ForceBuildContext<'a, W, N>,
+    pub force: &'a model::Force,
+    index: usize,
+    pub constraints: &'a mut ConstraintList<'b, W, N>,
+    pub slots: &'a mut SparsityBuilder,
+}
+
+impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
+    pub fn error(&self, why: &str) -> Error {
         Error::Model {
-            origin: self.model.origin.clone(),
+            origin: self.context.model.origin.clone(),
             line: self.force.place.line,
             column: self.force.place.column,
             message: format!("force \"{}\" {why}", self.force.name),
         }
     }
 
-    fn number(&self, number: ForceNumber, written: f64) -> Value {
-        self.values.get(Target::Force(self.index, number), written)
+    fn value(&self, target: Target, written: f64) -> DrivenValue {
+        self.context.values.get(target, written)
     }
 
-    fn stiffness(&self, written: f64) -> Value {
-        self.values.get(Target::ForceStiffness(self.index), written)
+    pub fn number(&self, number: ForceNumber, written: f64) -> DrivenValue {
+        self.value(Target::Force(self.index, number), written)
     }
 
-    fn damping(&self, written: f64) -> Value {
-        self.values.get(Target::ForceDamping(self.index), written)
+    pub fn stiffness(&self, written: f64) -> DrivenValue {
+        self.value(Target::ForceStiffness(self.index), written)
     }
 
-    fn along(&mut self, measure: W::Measure, law: impl Law + 'static) -> Arc<dyn Element<W, N>> {
-        Arc::new(Along::<W, N>::new(measure, Arc::new(law), self.slots))
+    pub fn damping(&self, written: f64) -> DrivenValue {
+        self.value(Target::ForceDamping(self.index), written)
     }
 
-    fn acting(
+    fn along_coordinate(
         &mut self,
-        kernel: impl Kernel + 'static,
-        bodies: [BodyRef; 2],
-    ) -> Arc<dyn Element<W, N>> {
-        Arc::new(Acting::<_, N>::new(kernel, bodies, self.slots))
+        law: impl ScalarLaw + 'static,
+    ) -> Result<Arc<dyn ForceElement<W, N>>> {
+        let coordinate = self.coordinate()?;
+        Ok(Arc::new(CoordinateForceElement::<W, N>::new(
+            coordinate,
+            Arc::new(law),
+            self.slots,
+        )))
     }
 
-    fn element(&mut self) -> Result<Arc<dyn Element<W, N>>> {
+    pub fn between_bodies(
+        &mut self,
+        force: impl SpatialForce + 'static,
+        bodies: [BodyRef; 2],
+    ) -> Arc<dyn ForceElement<W, N>> {
+        Arc::new(SpatialForceElement::<_, N>::new(force, bodies, self.slots))
+    }
+
+    fn element(&mut self) -> Result<Arc<dyn ForceElement<W, N>>> {
         let force = self.force;
         if !numbers(&force.on).all(f64::is_finite) {
-            return Err(self.refuse("has a point that is not finite"));
+            return Err(self.error("has a point that is not finite"));
         }
         if let Some([a, b]) = force.on.bodies()
             && a == b
-            && !matches!(force.on, ForcePlace::Point { .. })
+            && !matches!(force.on, ForceApplication::Point { .. })
         {
-            return Err(self.refuse("acts between a body and itself"));
+            return Err(self.error("acts between a body and itself"));
         }
         match &force.kind {
             ForceKind::SpringDamper(spring) => {
                 let law = SpringDamper {
-                    stiffness: Shape::new(&spring.stiffness, |k| self.stiffness(k)),
-                    damping: Shape::new(&spring.damping, |d| self.damping(d)),
-                    length: self
-                        .values
-                        .get(Target::ForceLength(self.index), spring.length),
+                    stiffness: SpringLaw::new(&spring.stiffness, |k| self.stiffness(k)),
+                    damping: SpringLaw::new(&spring.damping, |d| self.damping(d)),
+                    length: self.value(Target::ForceLength(self.index), spring.length),
                     preload: self.number(ForceNumber::Preload, spring.preload),
                     only: spring.only,
                 };
-                let measure = self.measure()?;
-                Ok(self.along(measure, law))
+                self.along_coordinate(law)
             }
             ForceKind::Actuator { effort } => {
-                let effort = self.values.get(Target::ForceEffort(self.index), *effort);
-                let measure = self.measure()?;
-                Ok(self.along(measure, Actuator { effort }))
+                let effort = self.value(Target::ForceEffort(self.index), *effort);
+                self.along_coordinate(Actuator { effort })
             }
             ForceKind::Load {
                 load,
                 components,
                 frame,
-            } => {
-                let ForcePlace::Point { body, point } = &force.on else {
-                    return Err(self.refuse("acts at a point of one body"));
-                };
-                if body.is_none() {
-                    return Err(self.refuse("acts on the ground, which does not move"));
-                }
-                let kernel = Load {
-                    what: *load,
-                    components: std::array::from_fn(|k| {
-                        self.number(ForceNumber::Component(k), components[k])
-                    }),
-                    frame: *frame,
-                    lever: W::lever(&W::point(self.model, *body, *point)),
-                };
-                Ok(self.acting(kernel, [None, *body]))
-            }
+            } => self.load(*load, components, *frame),
             ForceKind::Bushing { stiffness, damping } => self.bushing(stiffness, damping),
-            ForceKind::Tyre(tyre) => {
-                let (bodies, levers) = self.two_points()?;
-                let kernel = Tyre {
-                    radius: self.number(ForceNumber::Radius, tyre.radius),
-                    stiffness: Shape::new(&tyre.stiffness, |k| self.stiffness(k)),
-                    damping: Shape::new(&tyre.damping, |d| self.damping(d)),
-                    up: tyre.up,
-                    forward: tyre.forward,
-                    profile: Profile::new(tyre.profile.as_ref()),
-                    height: self.number(ForceNumber::Height, tyre.height),
-                    speed: tyre.speed,
-                    offset: tyre.offset,
-                    levers,
-                };
-                Ok(self.acting(kernel, bodies))
-            }
+            ForceKind::Tyre(tyre) => self.tyre(tyre),
             ForceKind::Contact(contact) => self.contact(contact),
         }
     }
 
-    fn measure(&self) -> Result<W::Measure> {
+    /// Returns the relative coordinate along which the force acts.
+    fn coordinate(&self) -> Result<W::RelativeCoordinate> {
+        let model = self.context.model;
         let at = |bodies: &[BodyRef; 2], points: &[[f64; 3]; 2]| {
-            [0, 1].map(|k| W::point(self.model, bodies[k], points[k]))
+            [0, 1].map(|k| W::point(model, bodies[k], points[k]))
         };
         match &self.force.on {
-            ForcePlace::Points { bodies, points } => {
-                Ok(W::line(at(bodies, points), self.scene.tiny))
-            }
-            ForcePlace::Axis {
+            ForceApplication::Points { bodies, points } => Ok(W::distance(
+                at(bodies, points),
+                self.context.coincidence_distance,
+            )),
+            ForceApplication::Axis {
                 bodies,
                 points,
                 direction,
-            } => Ok(W::slide(at(bodies, points), *direction)),
-            ForcePlace::Joint(of) => {
-                joint::coordinate(self.model, self.scene.joints, *of, &self.force.name)
-                    .map_err(|_| self.refuse("acts in a joint that has no such coordinate"))
+            } => Ok(W::displacement_along(at(bodies, points), *direction)),
+            ForceApplication::Joint(of) => {
+                joint::coordinate(model, self.context.joints, *of, &self.force.name)
+                    .map_err(|_| self.error("acts in a joint that has no such coordinate"))
             }
-            ForcePlace::Point { .. } | ForcePlace::Frames { .. } => {
-                Err(self.refuse("acts between two points or in a joint"))
+            ForceApplication::Point { .. } | ForceApplication::Frames { .. } => {
+                Err(self.error("acts between two points or in a joint"))
             }
         }
     }
 
-    /// Bodies and points seen from their centres of mass.
-    fn two_points(&self) -> Result<([BodyRef; 2], [[f64; 3]; 2])> {
+    /// Returns the two bodies and the points on them, relative to their centres of mass.
+    pub fn two_points(&self) -> Result<([BodyRef; 2], [[f64; 3]; 2])> {
         match &self.force.on {
-            ForcePlace::Points { bodies, points } => {
-                let lever = |k: usize| W::lever(&W::point(self.model, bodies[k], points[k]));
-                Ok((*bodies, [lever(0), lever(1)]))
+            ForceApplication::Points { bodies, points } => {
+                let offset = |k| self.offset(bodies[k], points[k]);
+                Ok((*bodies, [offset(0), offset(1)]))
             }
-            _ => Err(self.refuse("acts between a point of each body")),
+            _ => Err(self.error("acts between a point of each body")),
         }
+    }
+
+    /// Returns a point given in the frame of a body, relative to its centre of mass.
+    pub fn offset(&self, body: BodyRef, point: [f64; 3]) -> [f64; 3] {
+        W::point_offset(&W::point(self.context.model, body, point))
+    }
+
+    fn load(
+        &mut self,
+        kind: model::LoadDefinition,
+        components: &[f64; 3],
+        frame: model::LoadFrame,
+    ) -> Result<Arc<dyn ForceElement<W, N>>> {
+        let ForceApplication::Point { body, point } = &self.force.on else {
+            return Err(self.error("acts at a point of one body"));
+        };
+        if body.is_none() {
+            return Err(self.error("acts on the ground, which does not move"));
+        }
+        let load = AppliedLoad {
+            kind,
+            components: std::array::from_fn(|k| {
+                self.number(ForceNumber::Component(k), components[k])
+            }),
+            frame,
+            offset: self.offset(*body, *point),
+        };
+        Ok(self.between_bodies(load, [None, *body]))
+    }
+
+    fn tyre(&mut self, tyre: &model::TyreDefinition) -> Result<Arc<dyn ForceElement<W, N>>> {
+        let (bodies, offsets) = self.two_points()?;
+        let tyre = Tyre {
+            radius: self.number(ForceNumber::Radius, tyre.radius),
+            stiffness: SpringLaw::new(&tyre.stiffness, |k| self.stiffness(k)),
+            damping: SpringLaw::new(&tyre.damping, |d| self.damping(d)),
+            up: tyre.up,
+            forward: tyre.forward,
+            profile: RoadProfile::new(tyre.profile.as_ref()),
+            height: self.number(ForceNumber::Height, tyre.height),
+            speed: tyre.speed,
+            offset: tyre.offset,
+            offsets,
+        };
+        Ok(self.between_bodies(tyre, bodies))
     }
 
     fn bushing(
         &mut self,
         stiffness: &[f64; 6],
         damping: &[f64; 6],
-    ) -> Result<Arc<dyn Element<W, N>>> {
-        let ForcePlace::Frames { bodies, at } = &self.force.on else {
-            return Err(self.refuse("acts between two frames"));
+    ) -> Result<Arc<dyn ForceElement<W, N>>> {
+        let ForceApplication::Frames { bodies, at } = &self.force.on else {
+            return Err(self.error("acts between two frames"));
         };
-        let frames = W::at_rest(&mut W::poses(self.scene.q), *bodies);
-        let (mut levers, mut axes) = ([[0.0; 3]; 2], [[[0.0; 3]; 3]; 2]);
+        let frames = W::frames_at_rest(&mut W::poses(self.context.q), *bodies);
+        let (mut offsets, mut axes) = ([[0.0; 3]; 2], [[[0.0; 3]; 3]; 2]);
         for k in 0..2 {
             match at {
-                JointPlace::Ground(frame) => {
+                JointPlacement::InitialPose(frame) => {
                     let from: [f64; 3] = std::array::from_fn(|i| frame.point[i] - frames[k].r[i]);
-                    levers[k] = frames[k].turn_back(&from);
-                    axes[k] = triad(frame).map(|x| frames[k].turn_back(&x));
+                    offsets[k] = frames[k].to_body(&from);
+                    axes[k] = frame_axes(frame).map(|x| frames[k].to_body(&x));
                 }
-                JointPlace::Bodies(given) => {
-                    levers[k] = W::lever(&W::point(self.model, bodies[k], given[k].point));
-                    axes[k] = triad(&given[k]);
+                JointPlacement::BodyFrames(given) => {
+                    offsets[k] = self.offset(bodies[k], given[k].point);
+                    axes[k] = frame_axes(&given[k]);
                 }
-                JointPlace::Nowhere => return Err(self.refuse("has no place")),
+                JointPlacement::None => return Err(self.error("has no place")),
             }
         }
-        let flat = (W::DIMENSION == 2).then(|| match at {
-            JointPlace::Ground(_) => frames[1].angle - frames[0].angle,
+        let planar_angle = (W::DIMENSION == 2).then(|| match at {
+            JointPlacement::InitialPose(_) => frames[1].angle - frames[0].angle,
             _ => {
                 let angle = |k: usize| axes[k][0][1].atan2(axes[k][0][0]);
                 angle(0) - angle(1)
             }
         });
-        let kernel = Bushing {
+        let bushing = Bushing {
             stiffness: std::array::from_fn(|k| {
                 self.number(ForceNumber::Stiffness(k), stiffness[k])
             }),
             damping: std::array::from_fn(|k| self.number(ForceNumber::Damping(k), damping[k])),
-            levers,
+            offsets,
             axes,
-            flat,
+            planar_angle,
         };
         let bodies = *bodies;
-        Ok(self.acting(kernel, bodies))
-    }
-
-    fn contact(&mut self, contact: &model::Contact) -> Result<Arc<dyn Element<W, N>>> {
-        let (bodies, levers) = self.two_points()?;
-        let press = match contact.law {
-            ContactLaw::SpringDamper { stiffness, damping } => Press {
-                stiffness: self.stiffness(stiffness),
-                exponent: 1.0,
-                damping: self.damping(damping),
-                grows: false,
-            },
-            ContactLaw::HuntCrossley {
-                stiffness,
-                exponent,
-                damping,
-            } => Press {
-                stiffness: self.stiffness(stiffness),
-                exponent,
-                damping: self.damping(damping),
-                grows: true,
-            },
-            ContactLaw::Rigid(rigid) => return self.rigid(contact, &rigid),
-        };
-        let friction = self.friction(contact);
-        let mut group = Group::default();
-        for face in self.faces(contact)? {
-            let kernel = Contact {
-                face,
-                center: levers[1],
-                radius: contact.radius,
-                press,
-                friction,
-            };
-            let element = self.acting(kernel, bodies);
-            group.push(element, &self.force.name);
-        }
-        Ok(Arc::new(group))
-    }
-
-    fn friction(&self, contact: &model::Contact) -> Option<Friction> {
-        contact.friction.map(|f| Friction {
-            kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
-            r#static: self.number(ForceNumber::Static, f.r#static),
-            stiction_velocity: f.stiction_velocity,
-            stribeck_velocity: f.stribeck_velocity,
-            viscous: Value::Constant(f.viscous),
-        })
-    }
-
-    /// What can be touched on the first body.
-    fn faces(&self, contact: &model::Contact) -> Result<Vec<Face>> {
-        let (bodies, levers) = self.two_points()?;
-        Ok(match &contact.surface {
-            Surface::Plane(normal) => vec![Face::Plane {
-                point: levers[0],
-                normal: *normal,
-            }],
-            Surface::Sphere(radius) => vec![Face::Ball {
-                point: levers[0],
-                radius: *radius,
-            }],
-            Surface::Curve(outline) => {
-                if W::DIMENSION != 2 {
-                    return Err(self.refuse("has a curve, which exists in two dimensions only"));
-                }
-                let center = W::lever(&W::point(self.model, bodies[0], [0.0; 3]));
-                outline::faces(outline, [-center[0], -center[1]])
-            }
-        })
-    }
-
-    /// A rigid contact: for each face the gap as a measure, with a row that holds it closed.
-    fn rigid(
-        &mut self,
-        contact: &model::Contact,
-        rigid: &model::Rigid,
-    ) -> Result<Arc<dyn Element<W, N>>> {
-        let (bodies, levers) = self.two_points()?;
-        let restitution = self.number(ForceNumber::Restitution, rigid.restitution);
-        let friction = self.friction(contact);
-        let center = W::at_lever(bodies[1], levers[1]);
-        let mut group = Group::default();
-        for face in self.faces(contact)? {
-            let on = |lever: &[f64; 3]| [W::at_lever(bodies[0], *lever), center];
-            let (measure, at) = match &face {
-                Face::Plane { point, normal } => (W::slide(on(point), *normal), contact.radius),
-                Face::Segment { ends, normal, .. } => {
-                    (W::slide(on(&ends[0]), *normal), contact.radius)
-                }
-                // A point passes a corner on one side or the other.
-                Face::Corner { .. } if contact.radius == 0.0 => continue,
-                Face::Corner { point, .. } => (W::line(on(point), self.scene.tiny), contact.radius),
-                Face::Ball { point, radius } => {
-                    (W::line(on(point), self.scene.tiny), radius + contact.radius)
-                }
-                Face::Smooth(outline) => match W::height(bodies[0], outline, center) {
-                    Some(measure) => (measure, contact.radius),
-                    None => {
-                        return Err(self.refuse("has a curve, which exists in two dimensions only"));
-                    }
-                },
-            };
-            let row = (self.rows).hold(&measure, at, &self.force.name, self.slots);
-            let one = Rigid::<W, N> {
-                measure,
-                at,
-                sign: 1.0,
-                row,
-                restitution,
-                rest_speed: self.scene.rest_speed(rigid, false),
-                near: self.scene.part(TOUCHING, false),
-                slack: self.scene.slack(false),
-                place: Some(Place {
-                    face,
-                    center: levers[1],
-                    radius: contact.radius,
-                    friction,
-                }),
-                pair: (friction.is_some()).then(|| self.slots.pair(bodies, |_, _| true)),
-            };
-            if let Some(depth) = one.overlap(self.scene.q, self.scene.part(OVERLAP, false)) {
-                return Err(self.refuse(&format!(
-                    "is rigid, but its bodies overlap by {depth:.3} m as they are drawn: move them apart"
-                )));
-            }
-            group.push(Arc::new(one), &self.force.name);
-        }
-        Ok(Arc::new(group))
+        Ok(self.between_bodies(bushing, bodies))
     }
 }
 
-/// Numbers of a place.
-fn numbers(on: &ForcePlace) -> impl Iterator<Item = f64> {
+/// Returns the coordinates of the points and directions at which a force acts.
+fn numbers(on: &ForceApplication) -> impl Iterator<Item = f64> {
     let mut all: Vec<f64> = Vec::new();
     match on {
-        ForcePlace::Points { points, .. } => all.extend(points.iter().flatten()),
-        ForcePlace::Axis {
+        ForceApplication::Points { points, .. } => all.extend(points.iter().flatten()),
+        ForceApplication::Axis {
             points, direction, ..
         } => {
             all.extend(points.iter().flatten());
             all.extend(direction);
         }
-        ForcePlace::Point { point, .. } => all.extend(point),
-        ForcePlace::Joint(_) | ForcePlace::Frames { .. } => {}
+        ForceApplication::Point { point, .. } => all.extend(point),
+        ForceApplication::Joint(_) | ForceApplication::Frames { .. } => {}
     }
     all.into_iter()
 }
 
-/// x, y, z of a frame whose `axis` is x and `across` is y; body axes where none is given.
-fn triad(frame: &model::Frame) -> [[f64; 3]; 3] {
-    use crate::linalg::so3::Vec3;
-    let (x, y) = (Vec3::from(frame.axis), Vec3::from(frame.across));
+/// Returns the axes x, y, z of a frame: x along `axis`, y in the plane of `axis` and `reference_direction`. Body axes stand in for
+/// directions that are not given.
+fn frame_axes(frame: &model::JointFrame) -> [[f64; 3]; 3] {
+    let (x, y) = (
+        Vec3::from(frame.axis),
+        Vec3::from(frame.reference_direction),
+    );
     let x = if x.norm() > 0.0 {
         x.normalize()
     } else {
         Vec3::x()
     };
-    let from = |y: Vec3| y - x * x.dot(&y);
+    let normal_part = |y: Vec3| y - x * x.dot(&y);
     let y = [y, Vec3::y(), Vec3::z()]
-        .map(from)
+        .map(normal_part)
         .into_iter()
         .find(|y| y.norm() > 1e-6);
     let y = y.unwrap_or(Vec3::y()).normalize();
     [x, y, x.cross(&y)].map(|v| [v.x, v.y, v.z])
-}
-
-/// An element in a joint: its coordinate, whether it is friction, and the element.
-pub type InJoint<W, const N: usize> = (usize, bool, Arc<dyn Element<W, N>>);
-
-/// The friction and the end stops in the coordinates of a joint.
-pub fn in_joint<W: Between<N>, const N: usize>(
-    scene: &Scene<W, N>,
-    index: usize,
-    rows: &mut Rows<W, N>,
-    slots: &mut Slots,
-) -> Result<Vec<InJoint<W, N>>> {
-    let (model, values, joints) = (scene.model, scene.values, scene.joints);
-    let written = &model.joints[index];
-    let mut all: Vec<InJoint<W, N>> = Vec::new();
-    let number =
-        |k: usize, number: JointNumber, x: f64| values.get(Target::Joint(index, k, number), x);
-    for (k, friction) in written.friction.iter().enumerate() {
-        let Some(friction) = friction else { continue };
-        let of = JointCoordinate {
-            joint: index,
-            index: k,
-        };
-        let measure = joint::coordinate(model, joints, of, &written.name)?;
-        let law = Friction {
-            kinetic: number(k, JointNumber::Kinetic, friction.kinetic),
-            r#static: number(k, JointNumber::Static, friction.r#static),
-            stiction_velocity: friction.stiction_velocity,
-            stribeck_velocity: friction.stribeck_velocity,
-            viscous: number(k, JointNumber::Viscous, friction.viscous),
-        };
-        all.push((
-            k,
-            true,
-            Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots)),
-        ));
-    }
-    for (k, limits) in written.limits.iter().enumerate() {
-        let Some(limits) = limits else { continue };
-        let of = JointCoordinate {
-            joint: index,
-            index: k,
-        };
-        let measure = joint::coordinate(model, joints, of, &written.name)?;
-        let element: Arc<dyn Element<W, N>> = match limits.stop {
-            StopLaw::Compliant { stiffness, damping } => {
-                let law = Stops {
-                    range: limits.range,
-                    stiffness: number(k, JointNumber::Stiffness, stiffness),
-                    damping: number(k, JointNumber::Damping, damping),
-                };
-                Arc::new(Along::<W, N>::new(measure, Arc::new(law), slots))
-            }
-            StopLaw::Rigid(rigid) => {
-                let restitution = number(k, JointNumber::Restitution, rigid.restitution);
-                let angle = measure.is_angle();
-                let mut group = Group::default();
-                for (at, sign) in [(limits.range[0], 1.0), (limits.range[1], -1.0)] {
-                    if !at.is_finite() {
-                        continue;
-                    }
-                    let stop = Rigid::<W, N> {
-                        row: rows.hold(&measure, at, &written.name, slots),
-                        measure: measure.clone(),
-                        at,
-                        sign,
-                        restitution,
-                        rest_speed: scene.rest_speed(&rigid, angle),
-                        near: scene.part(TOUCHING, angle),
-                        slack: scene.slack(angle),
-                        place: None,
-                        pair: None,
-                    };
-                    if let Some(depth) = stop.overlap(scene.q, scene.part(OVERLAP, angle)) {
-                        let unit = if angle { "rad" } else { "m" };
-                        return Err(Error::Model {
-                            origin: model.origin.clone(),
-                            line: written.place.line,
-                            column: written.place.column,
-                            message: format!(
-                                "joint \"{}\" begins {depth:.3} {unit} beyond its limits, whose stops are rigid",
-                                written.name
-                            ),
-                        });
-                    }
-                    group.push(Arc::new(stop), &written.name);
-                }
-                Arc::new(group)
-            }
-        };
-        all.push((k, false, element));
-    }
-    Ok(all)
 }

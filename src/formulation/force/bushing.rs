@@ -1,4 +1,4 @@
-//! A bushing: springs and dampers between a frame of each body, along and about the axes of the first.
+//! Bushing: springs and dampers between a frame of each body, along and about the axes of the first frame.
 //!
 //! ```text
 //!   d = A₀ᵀ(p₁ − p₀),   θ = log(A₀ᵀA₁)          displacement and rotation vector, in the first frame's axes
@@ -6,43 +6,43 @@
 //!   V = ½ dᵀK d + ½ θᵀK_θ θ,      dissipated = ḋᵀD ḋ + ωᵀD_θ ω
 //! ```
 //!
-//! with A the frames' axes in the ground, ω the relative angular velocity in the first frame's axes and θ̇ = T⁻¹ω. F acts at p₁
-//! on both bodies. In the plane θ is the angle, over all turns; in space it exists below half a turn.
+//! with A the axes of the frames in ground axes, ω the relative angular velocity in the axes of the first frame and θ̇ = T⁻¹ω. F acts
+//! at p₁ on both bodies. In the plane θ is the angle, full turns counted; in space it is defined below half a turn.
 
-use super::Shown;
-use super::dual::{Number, Three, cross, dot, minus, plus, times};
-use super::frame::Frame;
-use super::kernel::{Action, Kernel};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use super::ForceQuantities;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, Vector3Of, cross, dot, minus, plus, times};
+use super::spatial_force::{AppliedWrench, SpatialForce};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
 
-/// The bushing.
+/// A bushing.
 #[derive(Clone, Debug)]
 pub struct Bushing {
-    /// Along x, y, z, then about them.
-    pub stiffness: [Value; 6],
-    /// The same.
-    pub damping: [Value; 6],
-    /// Where the frames sit, seen from the centres of mass.
-    pub levers: [[f64; 3]; 2],
-    /// The frames' x, y, z in body axes.
+    /// Stiffness along x, y, z, then about them.
+    pub stiffness: [DrivenValue; 6],
+    /// Damping in the same order.
+    pub damping: [DrivenValue; 6],
+    /// Origins of the frames, relative to the centres of mass.
+    pub offsets: [[f64; 3]; 2],
+    /// Axes x, y, z of the frames in body axes.
     pub axes: [[[f64; 3]; 3]; 2],
-    /// Of the plane: the angle is a coordinate; φ₁ − φ₀ where the frames are parallel.
-    pub flat: Option<f64>,
+    /// In the plane, where the angle is a coordinate: φ₁ − φ₀ for parallel frames.
+    pub planar_angle: Option<f64>,
 }
 
-/// Displacement, rotation and their rates, in the axes of the first frame.
-struct Strain<T> {
-    axes: [Three<T>; 3],
-    place: Three<T>,
-    d: Three<T>,
-    d_dot: Three<T>,
-    theta: Three<T>,
-    w: Three<T>,
+/// Displacement, rotation vector and their rates, in the axes of the first frame; `axes` are those axes, `point` is p₁.
+struct BushingDeformation<T> {
+    axes: [Vector3Of<T>; 3],
+    point: Vector3Of<T>,
+    d: Vector3Of<T>,
+    d_dot: Vector3Of<T>,
+    theta: Vector3Of<T>,
+    w: Vector3Of<T>,
 }
 
-/// a / sin a over cos a: the factor of the rotation vector.
-fn stretched<T: Number>(cosine: T) -> T {
+/// Returns a / sin a as a function of cos a: the factor of the rotation vector.
+fn rotation_vector_factor<T: Scalar>(cosine: T) -> T {
     let c = cosine.value();
     let u = 1.0 - c;
     if u < 1e-3 {
@@ -57,8 +57,8 @@ fn stretched<T: Number>(cosine: T) -> T {
     cosine.chain(y, (c * y - 1.0) / sine_squared)
 }
 
-/// 1/a² − (1 + cos a)/(2 a sin a) over a²: the last factor of T⁻¹.
-fn bent<T: Number>(squared: T) -> T {
+/// Returns 1/a² − (1 + cos a)/(2 a sin a) as a function of a²: the last factor of T⁻¹.
+fn tangent_inverse_factor<T: Scalar>(squared: T) -> T {
     let s = squared.value();
     if s < 1e-2 {
         let y = 1.0 / 12.0
@@ -76,123 +76,132 @@ fn bent<T: Number>(squared: T) -> T {
 }
 
 impl Bushing {
-    fn strain<T: Number>(&self, bodies: &[Frame<T>; 2]) -> Strain<T> {
+    fn deformation<T: Scalar>(&self, bodies: &[BodyFrame<T>; 2]) -> BushingDeformation<T> {
         let [a, b] = bodies;
-        let axes = self.axes[0].map(|x| a.fixed(&x));
-        let others = self.axes[1].map(|x| b.fixed(&x));
-        let place = b.place(&self.levers[1]);
-        let apart = minus(&place, &a.place(&self.levers[0]));
-        // Seen from the first frame, which turns: ḋ = A₀ᵀ(ṗ₁ of body 1 − velocity of body 0 at p₁).
-        let rate = minus(&b.velocity(&place), &a.velocity(&place));
-        let seen = |x: &Three<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
-        let w = seen(&minus(&b.w, &a.w));
-        let theta = match self.flat {
+        let axes = self.axes[0].map(|x| a.fixed_vector(&x));
+        let second_axes = self.axes[1].map(|x| b.fixed_vector(&x));
+        let point = b.point_position(&self.offsets[1]);
+        let displacement = minus(&point, &a.point_position(&self.offsets[0]));
+        // In the rotating first frame: ḋ = A₀ᵀ(velocity of body 1 − velocity of body 0, both at p₁).
+        let rate = minus(&b.velocity_at(&point), &a.velocity_at(&point));
+        let local = |x: &Vector3Of<T>| [0, 1, 2].map(|k| dot(&axes[k], x));
+        let w = local(&minus(&b.w, &a.w));
+        let theta = match self.planar_angle {
             Some(parallel) => {
                 let zero = T::constant(0.0);
                 [zero, zero, b.angle - a.angle + (-parallel)]
             }
             None => {
                 // C_ij = (axis i of the first)·(axis j of the second)
-                let c = |i: usize, j: usize| dot(&axes[i], &others[j]);
+                let c = |i: usize, j: usize| dot(&axes[i], &second_axes[j]);
                 let cosine = (c(0, 0) + c(1, 1) + c(2, 2) + (-1.0)) * 0.5;
                 let sine = [c(2, 1) - c(1, 2), c(0, 2) - c(2, 0), c(1, 0) - c(0, 1)];
-                times(stretched(cosine) * 0.5, &sine)
+                times(rotation_vector_factor(cosine) * 0.5, &sine)
             }
         };
-        Strain {
+        BushingDeformation {
             axes,
-            place,
-            d: seen(&apart),
-            d_dot: seen(&rate),
+            point,
+            d: local(&displacement),
+            d_dot: local(&rate),
             theta,
             w,
         }
     }
 
-    fn springs(&self, cx: &Context, along: std::ops::Range<usize>) -> [f64; 3] {
+    fn stiffness_of(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
         std::array::from_fn(|k| self.stiffness[along.start + k].get(cx))
     }
 
-    fn dampers(&self, cx: &Context, along: std::ops::Range<usize>) -> [f64; 3] {
+    fn damping_of(&self, cx: &EvaluationContext, along: std::ops::Range<usize>) -> [f64; 3] {
         std::array::from_fn(|k| self.damping[along.start + k].get(cx))
     }
 }
 
-fn scaled<T: Number>(factors: [f64; 3], x: &Three<T>) -> Three<T> {
+fn scaled<T: Scalar>(factors: [f64; 3], x: &Vector3Of<T>) -> Vector3Of<T> {
     [0, 1, 2].map(|k| x[k] * factors[k])
 }
 
-impl Kernel for Bushing {
+impl SpatialForce for Bushing {
     fn depends_on_rate(&self) -> bool {
         self.damping.iter().any(|d| !d.always_zero())
     }
 
-    fn works(&self) -> bool {
+    fn does_work(&self) -> bool {
         self.depends_on_rate()
     }
 
-    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
-        let strain = self.strain(bodies);
-        let (k, d) = (self.springs(cx, 0..3), self.dampers(cx, 0..3));
-        let pull = plus(&scaled(k, &strain.d), &scaled(d, &strain.d_dot));
-        let (k, d) = (self.springs(cx, 3..6), self.dampers(cx, 3..6));
-        let mut twist = scaled(k, &strain.theta);
-        if self.flat.is_none() {
-            // θ̇ = ω − ½ θ × ω + bent θ × (θ × ω) with ω seen from the first frame; the moment takes the transpose.
-            let once = cross(&strain.theta, &twist);
-            let again = times(
-                bent(dot(&strain.theta, &strain.theta)),
-                &cross(&strain.theta, &once),
+    fn wrench<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> AppliedWrench<T> {
+        let deformation = self.deformation(bodies);
+        let (k, d) = (self.stiffness_of(cx, 0..3), self.damping_of(cx, 0..3));
+        let elastic_force = plus(&scaled(k, &deformation.d), &scaled(d, &deformation.d_dot));
+        let (k, d) = (self.stiffness_of(cx, 3..6), self.damping_of(cx, 3..6));
+        let mut couple = scaled(k, &deformation.theta);
+        if self.planar_angle.is_none() {
+            // θ̇ = ω − ½ θ × ω + c θ × (θ × ω) with ω in the axes of the first frame; the moment takes the transpose.
+            let first = cross(&deformation.theta, &couple);
+            let second = times(
+                tangent_inverse_factor(dot(&deformation.theta, &deformation.theta)),
+                &cross(&deformation.theta, &first),
             );
-            twist = plus(&plus(&twist, &once.map(|x| x * 0.5)), &again);
+            couple = plus(&plus(&couple, &first.map(|x| x * 0.5)), &second);
         }
-        let twist = plus(&twist, &scaled(d, &strain.w));
-        let ground = |x: &Three<T>| {
-            let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &strain.axes[k]));
+        let couple = plus(&couple, &scaled(d, &deformation.w));
+        let ground = |x: &Vector3Of<T>| {
+            let [a, b, c] = [0, 1, 2].map(|k| times(-x[k], &deformation.axes[k]));
             plus(&plus(&a, &b), &c)
         };
-        Action {
-            force: ground(&pull),
-            place: strain.place,
-            couple: ground(&twist),
+        AppliedWrench {
+            force: ground(&elastic_force),
+            point: deformation.point,
+            couple: ground(&couple),
         }
     }
 
-    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
-        let strain = self.strain(bodies);
-        0.5 * dot(&scaled(self.springs(cx, 0..3), &strain.d), &strain.d)
-            + 0.5
-                * dot(
-                    &scaled(self.springs(cx, 3..6), &strain.theta),
-                    &strain.theta,
-                )
+    fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
+        let deformation = self.deformation(bodies);
+        0.5 * dot(
+            &scaled(self.stiffness_of(cx, 0..3), &deformation.d),
+            &deformation.d,
+        ) + 0.5
+            * dot(
+                &scaled(self.stiffness_of(cx, 3..6), &deformation.theta),
+                &deformation.theta,
+            )
     }
 
-    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
-        let strain = self.strain(bodies);
+    fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
+        let deformation = self.deformation(bodies);
         let dissipated = dot(
-            &scaled(self.dampers(cx, 0..3), &strain.d_dot),
-            &strain.d_dot,
-        ) + dot(&scaled(self.dampers(cx, 3..6), &strain.w), &strain.w);
+            &scaled(self.damping_of(cx, 0..3), &deformation.d_dot),
+            &deformation.d_dot,
+        ) + dot(
+            &scaled(self.damping_of(cx, 3..6), &deformation.w),
+            &deformation.w,
+        );
         Power {
             dissipated,
             supplied: 0.0,
         }
     }
 
-    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
-        let strain = self.strain(bodies);
-        let length = dot(&strain.d, &strain.d).sqrt();
-        let action = self.act(cx, bodies);
-        Shown {
+    fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+        let deformation = self.deformation(bodies);
+        let length = dot(&deformation.d, &deformation.d).sqrt();
+        let wrench = self.wrench(cx, bodies);
+        ForceQuantities {
             length,
             rate: if length > 0.0 {
-                dot(&strain.d, &strain.d_dot) / length
+                dot(&deformation.d, &deformation.d_dot) / length
             } else {
                 0.0
             },
-            force: dot(&action.force, &action.force).sqrt(),
-            ..Shown::default()
+            force: dot(&wrench.force, &wrench.force).sqrt(),
+            ..ForceQuantities::default()
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Numbers that carry their derivatives. A force written once over [`Number`] gives its value with `f64` and, with [`Dual`],
-//! its exact derivatives along the displacements w and the rates v of two bodies and along time:
+//! Dual numbers. A force written once over [`Scalar`] gives its value with `f64` and, with [`Dual`], its exact derivatives with respect
+//! to the displacements w and velocities v of two bodies and to time:
 //!
 //! ```text
 //!   x + Σ x_q dw + Σ x_v dv + x_t dt,      f(x) → f(x) + f'(x) (…)
@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A real number, with or without derivatives.
-pub trait Number:
+pub trait Scalar:
     Copy
     + Debug
     + Add<Output = Self>
@@ -20,19 +20,19 @@ pub trait Number:
     + Add<f64, Output = Self>
     + Mul<f64, Output = Self>
 {
-    /// A number that changes with time only.
-    fn timed(x: f64, rate: f64) -> Self;
+    /// Returns a number that depends on time only.
+    fn time_dependent(x: f64, rate: f64) -> Self;
 
-    /// The value.
+    /// Returns the value.
     fn value(&self) -> f64;
 
-    /// A function of this number, by its value and its slope here.
+    /// Returns a function of this number, from its value and its derivative here.
     fn chain(self, y: f64, slope: f64) -> Self;
 
-    /// A number that does not change.
+    /// Returns a constant.
     #[inline]
     fn constant(x: f64) -> Self {
-        Self::timed(x, 0.0)
+        Self::time_dependent(x, 0.0)
     }
 
     /// √x
@@ -43,9 +43,9 @@ pub trait Number:
     }
 }
 
-impl Number for f64 {
+impl Scalar for f64 {
     #[inline]
-    fn timed(x: f64, _rate: f64) -> Self {
+    fn time_dependent(x: f64, _rate: f64) -> Self {
         x
     }
 
@@ -60,23 +60,23 @@ impl Number for f64 {
     }
 }
 
-/// A number with its derivatives over two bodies.
+/// A number with its derivatives with respect to the motion of two bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Dual<const N: usize> {
     /// Value.
     pub x: f64,
-    /// Along w.
+    /// With respect to w.
     pub q: [f64; N],
-    /// Along v.
+    /// With respect to v.
     pub v: [f64; N],
-    /// Along t.
+    /// With respect to t.
     pub t: f64,
 }
 
 impl<const N: usize> Dual<N> {
-    /// a x + b y of all derivatives, with value `value`.
+    /// Returns a x + b y of all derivatives, with value `value`.
     #[inline]
-    fn blend(value: f64, a: f64, x: &Self, b: f64, y: &Self) -> Self {
+    fn linear_combination(value: f64, a: f64, x: &Self, b: f64, y: &Self) -> Self {
         Self {
             x: value,
             q: std::array::from_fn(|k| a * x.q[k] + b * y.q[k]),
@@ -85,8 +85,8 @@ impl<const N: usize> Dual<N> {
         }
     }
 
-    /// The rate along a motion with rates v and accelerations a of the two bodies.
-    pub fn along(&self, v: &[f64; N], a: &[f64; N]) -> f64 {
+    /// Returns the time derivative along a motion with velocities v and accelerations a of the two bodies.
+    pub fn rate_along(&self, v: &[f64; N], a: &[f64; N]) -> f64 {
         let mut sum = self.t;
         for k in 0..N {
             sum += self.q[k] * v[k] + self.v[k] * a[k];
@@ -95,9 +95,9 @@ impl<const N: usize> Dual<N> {
     }
 }
 
-impl<const N: usize> Number for Dual<N> {
+impl<const N: usize> Scalar for Dual<N> {
     #[inline]
-    fn timed(x: f64, rate: f64) -> Self {
+    fn time_dependent(x: f64, rate: f64) -> Self {
         Self {
             x,
             q: [0.0; N],
@@ -126,7 +126,7 @@ impl<const N: usize> Add for Dual<N> {
     type Output = Self;
     #[inline]
     fn add(self, y: Self) -> Self {
-        Self::blend(self.x + y.x, 1.0, &self, 1.0, &y)
+        Self::linear_combination(self.x + y.x, 1.0, &self, 1.0, &y)
     }
 }
 
@@ -134,7 +134,7 @@ impl<const N: usize> Sub for Dual<N> {
     type Output = Self;
     #[inline]
     fn sub(self, y: Self) -> Self {
-        Self::blend(self.x - y.x, 1.0, &self, -1.0, &y)
+        Self::linear_combination(self.x - y.x, 1.0, &self, -1.0, &y)
     }
 }
 
@@ -142,7 +142,7 @@ impl<const N: usize> Mul for Dual<N> {
     type Output = Self;
     #[inline]
     fn mul(self, y: Self) -> Self {
-        Self::blend(self.x * y.x, y.x, &self, self.x, &y)
+        Self::linear_combination(self.x * y.x, y.x, &self, self.x, &y)
     }
 }
 
@@ -151,7 +151,7 @@ impl<const N: usize> Div for Dual<N> {
     #[inline]
     fn div(self, y: Self) -> Self {
         let ratio = self.x / y.x;
-        Self::blend(ratio, 1.0 / y.x, &self, -ratio / y.x, &y)
+        Self::linear_combination(ratio, 1.0 / y.x, &self, -ratio / y.x, &y)
     }
 }
 
@@ -183,41 +183,41 @@ impl<const N: usize> Mul<f64> for Dual<N> {
 }
 
 /// Three numbers.
-pub type Three<T> = [T; 3];
+pub type Vector3Of<T> = [T; 3];
 
-/// A vector that does not change.
+/// Returns a constant vector.
 #[inline]
-pub fn constant<T: Number>(x: [f64; 3]) -> Three<T> {
+pub fn constant<T: Scalar>(x: [f64; 3]) -> Vector3Of<T> {
     x.map(T::constant)
 }
 
 /// x + y
 #[inline]
-pub fn plus<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+pub fn plus<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
     [0, 1, 2].map(|k| x[k] + y[k])
 }
 
 /// x − y
 #[inline]
-pub fn minus<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+pub fn minus<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
     [0, 1, 2].map(|k| x[k] - y[k])
 }
 
 /// a x
 #[inline]
-pub fn times<T: Number>(a: T, x: &Three<T>) -> Three<T> {
+pub fn times<T: Scalar>(a: T, x: &Vector3Of<T>) -> Vector3Of<T> {
     x.map(|x| a * x)
 }
 
 /// x·y
 #[inline]
-pub fn dot<T: Number>(x: &Three<T>, y: &Three<T>) -> T {
+pub fn dot<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> T {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
 /// x × y
 #[inline]
-pub fn cross<T: Number>(x: &Three<T>, y: &Three<T>) -> Three<T> {
+pub fn cross<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
     [
         x[1] * y[2] - x[2] * y[1],
         x[2] * y[0] - x[0] * y[2],
@@ -245,7 +245,7 @@ mod tests {
             v: [1.0],
             t: 0.0,
         };
-        let dt = Dual::<1>::timed(t, 1.0);
+        let dt = Dual::<1>::time_dependent(t, 1.0);
         let f = dq * dq * dv / (dq + 1.0) - (dv * dt).sqrt();
         let root = (v * t).sqrt();
         assert!((f.x - (q * q * v / (1.0 + q) - root)).abs() < 1e-15);
@@ -253,7 +253,7 @@ mod tests {
         assert!((f.q[0] - by_q).abs() < 1e-15);
         assert!((f.v[0] - (q * q / (1.0 + q) - 0.5 * t / root)).abs() < 1e-15);
         assert!((f.t + 0.5 * v / root).abs() < 1e-15);
-        let along = f.along(&[0.7], &[-0.2]);
+        let along = f.rate_along(&[0.7], &[-0.2]);
         assert!((along - (0.7 * by_q - 0.2 * f.v[0] + f.t)).abs() < 1e-15);
     }
 

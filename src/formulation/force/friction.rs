@@ -1,67 +1,67 @@
-//! Dry friction in the coordinate of a joint, regularised: below the stiction velocity it creeps instead of sticking.
+//! Regularised Coulomb friction with Stribeck effect. Below the stiction velocity the joint creeps instead of sticking.
 //!
 //! ```text
 //!   F = (L_k + (L_s − L_k) exp(−(u/u_st)²)) tanh(u/u_0) + d u,      u = ċ,      dissipated = F u
 //! ```
 
-use super::dual::Number;
-use super::{Law, Pull};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
+use super::dual::Scalar;
+use super::{ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
 
-/// The law's numbers; levels are forces in joints and multiples of the normal force in contacts.
+/// Parameters of the law. The levels are forces or torques in joints, and multiples of the normal force in contacts.
 #[derive(Clone, Copy, Debug)]
 pub struct Friction {
     /// L_k
-    pub kinetic: Value,
+    pub kinetic: DrivenValue,
     /// L_s
-    pub r#static: Value,
+    pub r#static: DrivenValue,
     /// u_0
     pub stiction_velocity: f64,
     /// u_st
     pub stribeck_velocity: f64,
     /// d
-    pub viscous: Value,
+    pub viscous: DrivenValue,
 }
 
 impl Friction {
-    /// The level at a speed, odd in u, and its slope.
-    pub fn level(&self, cx: &Context, u: f64) -> (f64, f64) {
-        let (kinetic, more) = (
+    /// Returns F(u), an odd function of u, and its derivative.
+    pub fn level(&self, cx: &EvaluationContext, u: f64) -> (f64, f64) {
+        let (kinetic, excess) = (
             self.kinetic.get(cx),
             self.r#static.get(cx) - self.kinetic.get(cx),
         );
         let x = u / self.stribeck_velocity;
-        let bump = (-x * x).exp();
+        let stribeck = (-x * x).exp();
         let tanh = (u / self.stiction_velocity).tanh();
-        let level = kinetic + more * bump;
+        let level = kinetic + excess * stribeck;
         let viscous = self.viscous.get(cx);
-        let slope = -2.0 * more * bump * x / self.stribeck_velocity * tanh
+        let slope = -2.0 * excess * stribeck * x / self.stribeck_velocity * tanh
             + level * (1.0 - tanh * tanh) / self.stiction_velocity;
         (level * tanh + viscous * u, slope + viscous)
     }
 
-    /// level(u)/u for a speed u = √s, smooth also where it vanishes.
-    pub fn over_speed<T: Number>(&self, cx: &Context, squared: T) -> T {
+    /// Returns F(u)/u for the speed u = √s; smooth also at u = 0.
+    pub fn over_speed<T: Scalar>(&self, cx: &EvaluationContext, squared: T) -> T {
         let s = squared.value().max(0.0);
         let u = s.sqrt();
         let x = u / self.stiction_velocity;
         if x < 1e-3 {
-            // tanh x / x = 1 − x²/3 + 2x⁴/15 and the static level: the next terms are below rounding.
-            let (kinetic, more) = (
+            // tanh x / x = 1 − x²/3 + 2x⁴/15 at the static level; the next terms are below rounding.
+            let (kinetic, excess) = (
                 self.kinetic.get(cx),
                 self.r#static.get(cx) - self.kinetic.get(cx),
             );
             let z = 1.0 / (self.stribeck_velocity * self.stribeck_velocity);
             let w = 1.0 / (self.stiction_velocity * self.stiction_velocity);
-            let (bump, bump_s) = (1.0 - z * s + 0.5 * z * z * s * s, -z + z * z * s);
-            let (part, part_s) = (
+            let (stribeck, stribeck_s) = (1.0 - z * s + 0.5 * z * z * s * s, -z + z * z * s);
+            let (ratio, ratio_s) = (
                 1.0 - w * s / 3.0 + 2.0 * w * w * s * s / 15.0,
                 -w / 3.0 + 4.0 * w * w * s / 15.0,
             );
-            let level = kinetic + more * bump;
-            let y = level * part / self.stiction_velocity + self.viscous.get(cx);
-            let slope = (level * part_s + more * bump_s * part) / self.stiction_velocity;
+            let level = kinetic + excess * stribeck;
+            let y = level * ratio / self.stiction_velocity + self.viscous.get(cx);
+            let slope = (level * ratio_s + excess * stribeck_s * ratio) / self.stiction_velocity;
             return squared.chain(y, slope);
         }
         let (level, by_u) = self.level(cx, u);
@@ -70,19 +70,19 @@ impl Friction {
     }
 }
 
-impl Law for Friction {
-    fn pull(&self, cx: &Context, _length: f64, rate: f64) -> Pull {
+impl ScalarLaw for Friction {
+    fn force(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> ScalarForce {
         let (force, by_rate) = self.level(cx, rate);
-        Pull {
+        ScalarForce {
             force,
             by_length: 0.0,
             by_rate,
         }
     }
 
-    /// What acts on the coordinate.
-    fn shown(&self, pull: &Pull) -> f64 {
-        -pull.force
+    /// The force on the coordinate.
+    fn reported_force(&self, force: &ScalarForce) -> f64 {
+        -force.force
     }
 
     fn depends_on_length(&self) -> bool {
@@ -93,7 +93,7 @@ impl Law for Friction {
         true
     }
 
-    fn power(&self, cx: &Context, _length: f64, rate: f64) -> Power {
+    fn power(&self, cx: &EvaluationContext, _length: f64, rate: f64) -> Power {
         Power {
             dissipated: self.level(cx, rate).0 * rate,
             supplied: 0.0,
@@ -106,7 +106,7 @@ mod tests {
     use super::super::dual::Dual;
     use super::*;
 
-    const STILL: Context = Context {
+    const CONTEXT: EvaluationContext = EvaluationContext {
         t: 0.0,
         u: &[],
         u_dot: &[],
@@ -117,36 +117,36 @@ mod tests {
 
     fn friction() -> Friction {
         Friction {
-            kinetic: Value::Constant(2.0),
-            r#static: Value::Constant(3.0),
+            kinetic: DrivenValue::Constant(2.0),
+            r#static: DrivenValue::Constant(3.0),
             stiction_velocity: 1e-3,
             stribeck_velocity: 1e-2,
-            viscous: Value::Constant(0.5),
+            viscous: DrivenValue::Constant(0.5),
         }
     }
 
     #[test]
-    fn it_breaks_loose_at_the_static_level_and_falls_to_the_kinetic_one() {
+    fn friction_peaks_near_the_static_level_and_falls_to_the_kinetic_one() {
         let f = friction();
-        assert_eq!(f.level(&STILL, 0.0).0, 0.0);
+        assert_eq!(f.level(&CONTEXT, 0.0).0, 0.0);
         let peak = (0..1000)
-            .map(|k| f.level(&STILL, 1e-5 * k as f64).0)
+            .map(|k| f.level(&CONTEXT, 1e-5 * k as f64).0)
             .fold(0.0, f64::max);
         assert!(peak > 2.85 && peak < 3.0, "{peak}");
         assert!(
-            (f.level(&STILL, 1.0).0 - 2.5).abs() < 1e-12
-                && (f.level(&STILL, -1.0).0 + 2.5).abs() < 1e-12
+            (f.level(&CONTEXT, 1.0).0 - 2.5).abs() < 1e-12
+                && (f.level(&CONTEXT, -1.0).0 + 2.5).abs() < 1e-12
         );
     }
 
     #[test]
-    fn slopes_are_differences_also_over_the_speed() {
+    fn derivatives_agree_with_differences() {
         let f = friction();
         for u in [-3e-2, -1e-3, 0.0, 2e-4, 5e-3, 0.3] {
             let e = 1e-7;
-            let slope = (f.level(&STILL, u + e).0 - f.level(&STILL, u - e).0) / (2.0 * e);
+            let slope = (f.level(&CONTEXT, u + e).0 - f.level(&CONTEXT, u - e).0) / (2.0 * e);
             // Second-order difference: e² F'''/6 with F''' up to 6e9, a few 1e-5 of slopes of thousands.
-            assert!((slope - f.level(&STILL, u).1).abs() < 1e-4, "{u}");
+            assert!((slope - f.level(&CONTEXT, u).1).abs() < 1e-4, "{u}");
         }
         for u in [1e-9_f64, 1e-7, 9.9e-7, 1.01e-6, 1e-4, 3e-3, 0.2] {
             let s = u * u;
@@ -156,10 +156,10 @@ mod tests {
                 v: [0.0],
                 t: 0.0,
             };
-            let y = f.over_speed(&STILL, squared);
-            assert!((y.x - f.level(&STILL, u).0 / u).abs() < 1e-9 * y.x, "{u}");
+            let y = f.over_speed(&CONTEXT, squared);
+            assert!((y.x - f.level(&CONTEXT, u).0 / u).abs() < 1e-9 * y.x, "{u}");
             let e = 1e-3 * s;
-            let value = |s: f64| f.over_speed(&STILL, s);
+            let value = |s: f64| f.over_speed(&CONTEXT, s);
             let slope = (value(s + e) - value(s - e)) / (2.0 * e);
             // Rounding of 3e3 over 2e-3 s.
             assert!(

@@ -1,30 +1,30 @@
-//! Weight: f = m g at the centre of mass, V = −m g·r.
+//! Gravity: f = m g at the centre of mass, V = −m g·r.
 
-use crate::formulation::Context;
-use crate::formulation::value::{Value, Values};
+use crate::formulation::EvaluationContext;
+use crate::formulation::driven_value::{DrivenValue, DrivenValues};
 use crate::model::{Model, Target};
 
-/// The field.
+/// A uniform gravitational field.
 #[derive(Clone, Copy, Debug)]
 pub struct Gravity {
-    g: [Value; 3],
+    g: [DrivenValue; 3],
 }
 
 impl Gravity {
-    /// From the model.
-    pub fn new(model: &Model, values: &Values) -> Self {
+    /// Reads the field from the model.
+    pub fn new(model: &Model, values: &DrivenValues) -> Self {
         Self {
             g: [0, 1, 2].map(|k| values.get(Target::Gravity(k), model.gravity[k])),
         }
     }
 
-    /// g (m/s²)
-    pub fn get(&self, cx: &Context) -> [f64; 3] {
+    /// Returns g (m/s²).
+    pub fn get(&self, cx: &EvaluationContext) -> [f64; 3] {
         self.g.map(|g| g.get(cx))
     }
 
-    /// ∂g/∂t (m/s³), where it is driven.
-    pub fn rate(&self, cx: &Context) -> [f64; 3] {
+    /// Returns ∂g/∂t of a driven field (m/s³).
+    pub fn rate(&self, cx: &EvaluationContext) -> [f64; 3] {
         self.g.map(|g| g.rate(cx))
     }
 }

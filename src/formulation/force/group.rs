@@ -1,40 +1,42 @@
-//! Several force elements as one: whose modes and events begin where.
+//! A group of force elements: assigns each its range of modes and events and forwards to all of them.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Element, Shown, Watched};
-use crate::formulation::absolute::world::World;
-use crate::formulation::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
+use super::{EventCounts, ForceElement, ForceQuantities};
+use crate::formulation::absolute::geometry::Geometry;
+use crate::formulation::{
+    Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
+};
 
 #[derive(Clone, Debug)]
-struct Member<W: World<N>, const N: usize> {
-    element: Arc<dyn Element<W, N>>,
+struct Member<W: Geometry<N>, const N: usize> {
+    element: Arc<dyn ForceElement<W, N>>,
     name: String,
     events: Range<usize>,
     modes: Range<usize>,
 }
 
-/// Elements in a row.
+/// Force elements in a fixed order.
 #[derive(Clone, Debug)]
-pub struct Group<W: World<N>, const N: usize> {
+pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     members: Vec<Member<W, N>>,
-    watched: Watched,
+    counts: EventCounts,
 }
 
-impl<W: World<N>, const N: usize> Default for Group<W, N> {
+impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
     fn default() -> Self {
         Self {
             members: vec![],
-            watched: Watched::default(),
+            counts: EventCounts::default(),
         }
     }
 }
 
-/// The context with the modes of one element.
+/// Returns the context with the modes of one element.
 #[inline]
-fn own<'a>(cx: &Context<'a>, modes: &Range<usize>) -> Context<'a> {
-    Context {
+fn member_context<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContext<'a> {
+    EvaluationContext {
         modes: if modes.is_empty() {
             &[]
         } else {
@@ -44,40 +46,48 @@ fn own<'a>(cx: &Context<'a>, modes: &Range<usize>) -> Context<'a> {
     }
 }
 
-impl<W: World<N>, const N: usize> Group<W, N> {
-    /// One more, with the name of its events.
-    pub fn push(&mut self, element: Arc<dyn Element<W, N>>, name: &str) {
-        let Watched { events, modes } = element.watched();
-        let (e, m) = (self.watched.events, self.watched.modes);
+impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
+    /// Appends an element, with the name of its events.
+    pub fn push(&mut self, element: Arc<dyn ForceElement<W, N>>, name: &str) {
+        let EventCounts { events, modes } = element.event_counts();
+        let (e, m) = (self.counts.events, self.counts.modes);
         self.members.push(Member {
             element,
             name: name.to_owned(),
             events: e..e + events,
             modes: m..m + modes,
         });
-        self.watched = Watched {
+        self.counts = EventCounts {
             events: e + events,
             modes: m + modes,
         };
     }
 
-    /// How many.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// None.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// What a user reads of one of them.
-    pub fn shown_of(&self, k: usize, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
+    /// Returns the output quantities of element `k`.
+    pub fn quantities_of(
+        &self,
+        k: usize,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+    ) -> ForceQuantities {
         let member = &self.members[k];
-        member.element.shown(&own(cx, &member.modes), poses, at)
+        member
+            .element
+            .quantities(&member_context(cx, &member.modes), poses, at)
     }
 
-    /// Whose event it is.
+    /// Returns the element of event `i`.
     fn owner(&self, i: usize) -> &Member<W, N> {
         let after = self
             .members
@@ -85,46 +95,59 @@ impl<W: World<N>, const N: usize> Group<W, N> {
         &self.members[after]
     }
 
-    /// What a user calls whoever owns event `i`.
+    /// Returns the name of the element of event `i`.
     pub fn event_name(&self, i: usize) -> &str {
         &self.owner(i).name
     }
 
-    /// Some of them depend on rates: the tangent of those alone.
-    pub fn tangent_of_rates(
+    /// Adds the damping of the elements that depend on velocities.
+    pub fn add_damping_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         damping: f64,
         out: &mut [f64],
     ) {
         for member in self.members.iter().filter(|m| m.element.depends_on_rate()) {
-            member
-                .element
-                .tangent(&own(cx, &member.modes), poses, v, damping, 0.0, out);
+            member.element.add_tangent(
+                &member_context(cx, &member.modes),
+                poses,
+                v,
+                damping,
+                0.0,
+                out,
+            );
         }
     }
 }
 
-impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
+impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     fn depends_on_rate(&self) -> bool {
         self.members.iter().any(|m| m.element.depends_on_rate())
     }
 
-    fn works(&self) -> bool {
-        self.members.iter().any(|m| m.element.works())
+    fn does_work(&self) -> bool {
+        self.members.iter().any(|m| m.element.does_work())
     }
 
-    fn apply(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]) {
+    fn add_force(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
         for member in &self.members {
-            member.element.apply(&own(cx, &member.modes), poses, v, out);
+            member
+                .element
+                .add_force(&member_context(cx, &member.modes), poses, v, out);
         }
     }
 
-    fn tangent(
+    fn add_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         damping: f64,
@@ -133,117 +156,164 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
     ) {
         for member in &self.members {
             if stiffness != 0.0 || (damping != 0.0 && member.element.depends_on_rate()) {
-                member
-                    .element
-                    .tangent(&own(cx, &member.modes), poses, v, damping, stiffness, out);
+                member.element.add_tangent(
+                    &member_context(cx, &member.modes),
+                    poses,
+                    v,
+                    damping,
+                    stiffness,
+                    out,
+                );
             }
         }
     }
 
-    fn rubs(&self) -> bool {
-        self.members.iter().any(|m| m.element.rubs())
+    fn has_constraint_friction(&self) -> bool {
+        self.members
+            .iter()
+            .any(|m| m.element.has_constraint_friction())
     }
 
-    fn rub(
+    fn add_constraint_friction(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         v: &[f64],
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        for member in self.members.iter().filter(|m| m.element.rubs()) {
-            member
-                .element
-                .rub(&own(cx, &member.modes), poses, v, lambda, out);
+        for member in self
+            .members
+            .iter()
+            .filter(|m| m.element.has_constraint_friction())
+        {
+            member.element.add_constraint_friction(
+                &member_context(cx, &member.modes),
+                poses,
+                v,
+                lambda,
+                out,
+            );
         }
     }
 
-    fn rub_tangent(
+    fn add_constraint_friction_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: (&[f64], &[f64]),
         damping: f64,
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in self.members.iter().filter(|m| m.element.rubs()) {
-            member
-                .element
-                .rub_tangent(&own(cx, &member.modes), poses, at, damping, stiffness, out);
+        for member in self
+            .members
+            .iter()
+            .filter(|m| m.element.has_constraint_friction())
+        {
+            member.element.add_constraint_friction_tangent(
+                &member_context(cx, &member.modes),
+                poses,
+                at,
+                damping,
+                stiffness,
+                out,
+            );
         }
     }
 
-    fn add_energy(&self, cx: &Context, poses: &mut W::Poses<'_>, energy: &mut Energy) {
+    fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
         for member in &self.members {
             member
                 .element
-                .add_energy(&own(cx, &member.modes), poses, energy);
+                .add_energy(&member_context(cx, &member.modes), poses, energy);
         }
     }
 
-    fn add_power(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], power: &mut Power) {
+    fn add_power(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        power: &mut Power,
+    ) {
         for member in &self.members {
             member
                 .element
-                .add_power(&own(cx, &member.modes), poses, v, power);
+                .add_power(&member_context(cx, &member.modes), poses, v, power);
         }
     }
 
-    /// Together: forces added, the length that of the deepest.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown {
-        let mut all = Shown {
+    /// Sums the forces; length and rate are those of the loaded element with the largest length.
+    fn quantities(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+    ) -> ForceQuantities {
+        let mut all = ForceQuantities {
             length: f64::NEG_INFINITY,
-            ..Shown::default()
+            ..ForceQuantities::default()
         };
         for k in 0..self.members.len() {
-            let one = self.shown_of(k, cx, poses, at);
-            // Of those that press; where none does, of the first.
+            let one = self.quantities_of(k, cx, poses, at);
+            // If none is loaded, those of the first.
             if (one.force != 0.0 && one.length > all.length) || all.length == f64::NEG_INFINITY {
                 (all.length, all.rate) = (one.length, one.rate);
             }
             all.force += one.force;
             for k in 0..3 {
-                all.load[k] += one.load[k];
+                all.force_vector[k] += one.force_vector[k];
                 all.moment[k] += one.moment[k];
             }
         }
         all
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
-        for member in &self.members {
-            member.element.active(&modes[member.modes.clone()], rows);
-        }
-    }
-
-    fn watched(&self) -> Watched {
-        self.watched
-    }
-
-    fn start_modes(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], modes: &mut [i32]) {
+    fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         for member in &self.members {
             member
                 .element
-                .start_modes(cx, poses, v, &mut modes[member.modes.clone()]);
+                .active_constraints(&modes[member.modes.clone()], active);
         }
     }
 
-    fn events(
+    fn event_counts(&self) -> EventCounts {
+        self.counts
+    }
+
+    fn initial_modes(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
-        at: &Motion,
+        v: &[f64],
+        modes: &mut [i32],
+    ) {
+        for member in &self.members {
+            member
+                .element
+                .initial_modes(cx, poses, v, &mut modes[member.modes.clone()]);
+        }
+    }
+
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
         for member in self.members.iter().filter(|m| !m.events.is_empty()) {
             let events = member.events.clone();
             let (phi, rate) = (&mut phi[events.clone()], &mut rate[events]);
-            member
-                .element
-                .events(&own(cx, &member.modes), poses, at, phi, rate);
+            member.element.event_functions(
+                &member_context(cx, &member.modes),
+                poses,
+                at,
+                phi,
+                rate,
+            );
         }
     }
 
@@ -254,51 +324,61 @@ impl<W: World<N>, const N: usize> Element<W, N> for Group<W, N> {
             .crossing(&modes[member.modes.clone()], i - member.events.start)
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
-        at: &Motion,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         let member = self.owner(i);
         let (first, own_modes) = (member.events.start, &mut modes[member.modes.clone()]);
-        member
-            .element
-            .fire(&own(cx, &member.modes), poses, at, i - first, own_modes, n)
+        member.element.handle_event(
+            &member_context(cx, &member.modes),
+            poses,
+            at,
+            i - first,
+            own_modes,
+            n,
+        )
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
-        at: &Motion,
+        at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         let member = self.owner(i);
         let first = member.events.start;
-        member
-            .element
-            .slip(&own(cx, &member.modes), poses, at, i - first, direction, t)
+        member.element.tangential_direction(
+            &member_context(cx, &member.modes),
+            poses,
+            at,
+            i - first,
+            direction,
+            t,
+        )
     }
 
-    fn release(&self, modes: &mut [i32], gaps: &mut [bool]) {
+    fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
         for member in &self.members {
-            member.element.release(
+            member.element.deactivate_unilateral(
                 &mut modes[member.modes.clone()],
                 &mut gaps[member.events.clone()],
             );
         }
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         let member = self.owner(i);
         member
             .element
-            .hold(i - member.events.start, &mut modes[member.modes.clone()]);
+            .activate_unilateral(i - member.events.start, &mut modes[member.modes.clone()]);
     }
 }

@@ -1,66 +1,72 @@
-//! A force at a point of one body, or a torque on it, along ground axes or along the body's own:
+//! Applied load: a force at a point of one body, or a torque on it, in ground axes or in body axes:
 //!
 //! ```text
 //!   F = (Fx, Fy, Fz)  or  R (Fx, Fy, Fz),      supplied = F·ṗ + C·ω
 //! ```
 
-use super::Shown;
-use super::dual::{Number, Three, dot};
-use super::frame::Frame;
-use super::kernel::{Action, Kernel};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Power};
-use crate::model::{Load as What, LoadFrame};
+use super::ForceQuantities;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, Vector3Of, dot};
+use super::spatial_force::{AppliedWrench, SpatialForce};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{EvaluationContext, Power};
+use crate::model::{LoadDefinition, LoadFrame};
 
-/// The load.
+/// A force or a torque applied to one body.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct AppliedLoad {
     /// A force or a torque.
-    pub what: What,
+    pub kind: LoadDefinition,
     /// N or N m
-    pub components: [Value; 3],
-    /// Whose axes.
+    pub components: [DrivenValue; 3],
+    /// The axes of the components.
     pub frame: LoadFrame,
-    /// Where, seen from the centre of mass.
-    pub lever: [f64; 3],
+    /// Point of application, relative to the centre of mass.
+    pub offset: [f64; 3],
 }
 
-impl Load {
-    /// In ground axes.
-    fn vector<T: Number>(&self, cx: &Context, body: &Frame<T>) -> Three<T> {
-        let components = (self.components).map(|x| T::timed(x.get(cx), x.rate(cx)));
+impl AppliedLoad {
+    /// Returns the force or torque in ground axes.
+    fn vector<T: Scalar>(&self, cx: &EvaluationContext, body: &BodyFrame<T>) -> Vector3Of<T> {
+        let components = (self.components).map(|x| T::time_dependent(x.get(cx), x.rate(cx)));
         match self.frame {
             LoadFrame::Ground => components,
-            LoadFrame::Body => body.turn(&components),
+            LoadFrame::Body => body.to_ground(&components),
         }
     }
 }
 
-impl Kernel for Load {
+impl SpatialForce for AppliedLoad {
     fn depends_on_rate(&self) -> bool {
         false
     }
 
-    fn works(&self) -> bool {
+    fn does_work(&self) -> bool {
         true
     }
 
-    fn act<T: Number>(&self, cx: &Context, [_, body]: &[Frame<T>; 2]) -> Action<T> {
+    fn wrench<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        [_, body]: &[BodyFrame<T>; 2],
+    ) -> AppliedWrench<T> {
         let vector = self.vector(cx, body);
-        match self.what {
-            What::Force => Action::force(vector, body.place(&self.lever)),
-            What::Torque => Action {
+        match self.kind {
+            LoadDefinition::Force => {
+                AppliedWrench::at_point(vector, body.point_position(&self.offset))
+            }
+            LoadDefinition::Torque => AppliedWrench {
                 couple: vector,
-                ..Action::none()
+                ..AppliedWrench::zero()
             },
         }
     }
 
-    fn power(&self, cx: &Context, [_, body]: &[Frame<f64>; 2]) -> Power {
+    fn power(&self, cx: &EvaluationContext, [_, body]: &[BodyFrame<f64>; 2]) -> Power {
         let vector = self.vector(cx, body);
-        let rate = match self.what {
-            What::Force => body.velocity(&body.place(&self.lever)),
-            What::Torque => body.w,
+        let rate = match self.kind {
+            LoadDefinition::Force => body.velocity_at(&body.point_position(&self.offset)),
+            LoadDefinition::Torque => body.w,
         };
         Power {
             dissipated: 0.0,
@@ -68,11 +74,15 @@ impl Kernel for Load {
         }
     }
 
-    fn shown(&self, cx: &Context, [_, body]: &[Frame<f64>; 2]) -> Shown {
+    fn quantities(
+        &self,
+        cx: &EvaluationContext,
+        [_, body]: &[BodyFrame<f64>; 2],
+    ) -> ForceQuantities {
         let vector = self.vector(cx, body);
-        Shown {
+        ForceQuantities {
             force: dot(&vector, &vector).sqrt(),
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 }

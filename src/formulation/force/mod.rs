@@ -1,319 +1,43 @@
-//! Force elements, one file for each. What acts along one measure c(q) between two bodies is a [`Law`]:
+//! Force elements, one file each.
+//!
+//! A force along one relative coordinate c(q) of two bodies is a [`ScalarLaw`]; [`along_coordinate`] makes an element of it:
 //!
 //! ```text
-//!   f = −F(c, ċ) g,      −∂f/∂v = F_ċ g gᵀ,      −∂f/∂q = g (F_c g + F_ċ Hᵀ v)ᵀ + F H
+//!   f = −F(c, ċ) g,      −∂f/∂v = F_ċ g gᵀ,      −∂f/∂q = g (F_c g + F_ċ Hᵀ v)ᵀ + F H,      g = ∂c/∂q,  H = ∂g/∂q
 //! ```
 //!
-//! with F positive where it pulls together. What acts as a force at a place is a [`kernel::Kernel`], written over numbers that
-//! carry their derivatives. Whatever else there is, is an [`Element`] of its own.
+//! with F positive in tension. A force and a couple between two bodies is a [`spatial_force::SpatialForce`], written over scalars
+//! that carry their derivatives ([`dual`]). Anything else implements [`ForceElement`] directly.
 //!
-//! Kinks and jumps are events: an element has modes, fixed during a step, in each of which its law is smooth.
+//! Kinks and jumps of a law are events. An element has discrete modes, constant during a step; in each mode its law is smooth.
+//!
+//! A new element is a file in this directory with `impl ScalarLaw` or `impl SpatialForce`, its `mod` line here and one arm in
+//! [`build`]; the model needs its kind in `model::ForceKind` and its keys in `model/file/force`. Formulations, events, energies
+//! and quantities need no change.
 
 pub mod actuator;
-mod along;
+mod along_coordinate;
+pub mod body_frame;
 mod build;
+mod build_joint;
 pub mod bushing;
 pub mod contact;
 pub mod dual;
-pub mod frame;
+mod element;
+pub mod force_law;
 pub mod friction;
-pub mod graph;
 pub mod gravity;
 pub mod group;
-pub mod kernel;
+pub mod joint_limit;
 pub mod load;
-pub mod rigid;
+pub mod rigid_contact;
+pub mod spatial_force;
 pub mod spring_damper;
-pub mod stop;
-pub mod touch;
 pub mod tyre;
+pub mod unilateral;
 
-#[cfg(test)]
-mod tests;
-
-use std::fmt::Debug;
-
-use super::absolute::plane::{self, Plane, flat};
-use super::absolute::space::{self, Space};
-use super::absolute::world::World;
-use super::{Context, Crossing, Energy, Motion, Power, Reaction, Slip};
-use crate::linalg::so3::Vec3;
-use crate::model::BodyRef;
-pub use build::{Rows, Scene, build, in_joint};
-use contact::outline::Smooth;
-
-/// The force F of a law and its slopes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pull {
-    /// F
-    pub force: f64,
-    /// ∂F/∂c
-    pub by_length: f64,
-    /// ∂F/∂ċ
-    pub by_rate: f64,
-}
-
-/// How many event functions and modes an element has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
-    /// Event functions.
-    pub events: usize,
-    /// Modes.
-    pub modes: usize,
-}
-
-/// What a user reads of a force element.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shown {
-    /// Length or joint coordinate; the depth of a contact (m or rad).
-    pub length: f64,
-    /// Its rate.
-    pub rate: f64,
-    /// N or N m
-    pub force: f64,
-    /// Force on the second body, ground axes (N).
-    pub load: [f64; 3],
-    /// Couple on the second body besides the moment of the force, ground axes (N m).
-    pub moment: [f64; 3],
-}
-
-/// What a law along a measure gives to the equations. The modes in the context are its own.
-pub trait Law: Debug + Send + Sync {
-    /// F and its slopes at c and ċ.
-    fn pull(&self, cx: &Context, length: f64, rate: f64) -> Pull;
-
-    /// The force a user reads: by default F.
-    fn shown(&self, pull: &Pull) -> f64 {
-        pull.force
-    }
-
-    /// F can depend on c: the stiffness has entries g gᵀ.
-    fn depends_on_length(&self) -> bool;
-
-    /// F can depend on ċ.
-    fn depends_on_rate(&self) -> bool;
-
-    /// It brings energy in by itself, not only what dampers take out.
-    fn drives(&self) -> bool {
-        false
-    }
-
-    /// ∂F/∂q at coinciding points, where a line has no direction but the force may still be smooth: the factor of eᵀe.
-    fn at_coincidence(&self, _cx: &Context) -> f64 {
-        0.0
-    }
-
-    /// Energy stored (J).
-    fn potential(&self, _cx: &Context, _length: f64) -> f64 {
-        0.0
-    }
-
-    /// Power.
-    fn power(&self, cx: &Context, length: f64, rate: f64) -> Power;
-
-    /// How many events and modes.
-    fn watched(&self) -> Watched {
-        Watched::default()
-    }
-
-    /// The modes at the start, for c and ċ.
-    fn start_modes(&self, _cx: &Context, _length: f64, _rate: f64, _modes: &mut [i32]) {}
-
-    /// Event functions and their rates, for c, ċ and c̈.
-    fn events(&self, _cx: &Context, _course: [f64; 3], _phi: &mut [f64], _rate: &mut [f64]) {}
-
-    /// Which crossings of event `i` count.
-    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
-        Crossing::Off
-    }
-
-    /// Event `i` has been hit.
-    fn fire(&self, _cx: &Context, _course: [f64; 3], _i: usize, _modes: &mut [i32]) {}
-
-    /// The motion is thrown to and fro over event `i`: enter a mode that ends this, if there is one.
-    fn hold(&self, _i: usize, _modes: &mut [i32]) {}
-}
-
-/// What a force element gives to the equations. Slices are those of the whole system, modes and events its own.
-pub trait Element<W: World<N>, const N: usize>: Debug + Send + Sync {
-    /// f can depend on v.
-    fn depends_on_rate(&self) -> bool;
-
-    /// Dampers and drives do work; springs only store it.
-    fn works(&self) -> bool;
-
-    /// out += f
-    fn apply(&self, cx: &Context, poses: &mut W::Poses<'_>, v: &[f64], out: &mut [f64]);
-
-    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q), at the slots asked for at set-up.
-    fn tangent(
-        &self,
-        cx: &Context,
-        poses: &mut W::Poses<'_>,
-        v: &[f64],
-        damping: f64,
-        stiffness: f64,
-        out: &mut [f64],
-    );
-
-    /// Its rows rub: [`Element::rub`] is not always zero.
-    fn rubs(&self) -> bool {
-        false
-    }
-
-    /// out += forces in proportion to the multipliers of its rows.
-    fn rub(
-        &self,
-        _cx: &Context,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _lambda: &[f64],
-        _out: &mut [f64],
-    ) {
-    }
-
-    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q) of [`Element::rub`].
-    fn rub_tangent(
-        &self,
-        _cx: &Context,
-        _poses: &mut W::Poses<'_>,
-        _at: (&[f64], &[f64]),
-        _damping: f64,
-        _stiffness: f64,
-        _out: &mut [f64],
-    ) {
-    }
-
-    /// Adds the energy stored.
-    fn add_energy(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {}
-
-    /// Adds the power.
-    fn add_power(&self, _cx: &Context, _poses: &mut W::Poses<'_>, _v: &[f64], _power: &mut Power) {}
-
-    /// What a user reads.
-    fn shown(&self, cx: &Context, poses: &mut W::Poses<'_>, at: &Motion) -> Shown;
-
-    /// Which of its own constraint rows hold, among all rows.
-    fn active(&self, _modes: &[i32], _rows: &mut [bool]) {}
-
-    /// How many events and modes.
-    fn watched(&self) -> Watched {
-        Watched::default()
-    }
-
-    /// The modes at the start.
-    fn start_modes(
-        &self,
-        _cx: &Context,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _modes: &mut [i32],
-    ) {
-    }
-
-    /// Event functions and their rates along the motion.
-    fn events(
-        &self,
-        _cx: &Context,
-        _poses: &mut W::Poses<'_>,
-        _at: &Motion,
-        _phi: &mut [f64],
-        _rate: &mut [f64],
-    ) {
-    }
-
-    /// Which crossings of event `i` count.
-    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
-        Crossing::Off
-    }
-
-    /// Event `i` has been hit: change the modes; for an impulse write the gradient of φ into `n`, of the whole system.
-    fn fire(
-        &self,
-        _cx: &Context,
-        _poses: &mut W::Poses<'_>,
-        _at: &Motion,
-        _i: usize,
-        _modes: &mut [i32],
-        _n: &mut [f64],
-    ) -> Reaction {
-        Reaction::Mode
-    }
-
-    /// Friction of the blow of event `i`, as [`super::System::slip`].
-    fn slip(
-        &self,
-        _cx: &Context,
-        _poses: &mut W::Poses<'_>,
-        _at: &Motion,
-        _i: usize,
-        _direction: usize,
-        _t: &mut [f64],
-    ) -> Option<Slip> {
-        None
-    }
-
-    /// Lets go of what is held, as [`super::System::release`].
-    fn release(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
-
-    /// Event `i` bounces too slowly to go on bouncing, or the motion is thrown to and fro over it.
-    fn hold(&self, _i: usize, _modes: &mut [i32]) {}
-}
-
-/// A world in which force elements can be built.
-pub trait Between<const N: usize>: World<N> + frame::Seen<N> {
-    /// The distance of two points, without direction below `tiny`.
-    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure;
-
-    /// Travel of the second point from the first along a direction of the first body.
-    fn slide(points: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure;
-
-    /// Height of a point above a smooth outline of another body; outlines exist in the plane only.
-    fn height(body: BodyRef, outline: &Smooth, point: Self::Point) -> Option<Self::Measure>;
-}
-
-impl Between<6> for Plane {
-    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure {
-        plane::measure::Measure::Line(plane::measure::Line { points, tiny })
-    }
-
-    fn slide([p0, p1]: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure {
-        let direction = flat(direction);
-        plane::measure::Measure::Slide(plane::measure::Slide {
-            body: p0.body,
-            direction,
-            point: p1,
-            offset: -direction.dot(&p0.s),
-        })
-    }
-
-    fn height(body: BodyRef, outline: &Smooth, point: Self::Point) -> Option<Self::Measure> {
-        Some(plane::measure::Measure::Height(Box::new(
-            plane::measure::Height {
-                body,
-                outline: outline.clone(),
-                point,
-            },
-        )))
-    }
-}
-
-impl Between<12> for Space {
-    fn line(points: [Self::Point; 2], tiny: f64) -> Self::Measure {
-        space::measure::Measure::Line(space::measure::Line { points, tiny })
-    }
-
-    fn slide([p0, p1]: [Self::Point; 2], direction: [f64; 3]) -> Self::Measure {
-        let direction = Vec3::from(direction);
-        space::measure::Measure::Slide(space::measure::Slide {
-            body: p0.body,
-            direction,
-            point: p1,
-            offset: -direction.dot(&p0.s),
-        })
-    }
-
-    fn height(_body: BodyRef, _outline: &Smooth, _point: Self::Point) -> Option<Self::Measure> {
-        None
-    }
-}
+pub use build::{ConstraintList, ForceBuildContext, build};
+pub use build_joint::{JointForce, joint_forces};
+pub use element::{
+    EventCounts, ForceElement, ForceGeometry, ForceQuantities, ScalarForce, ScalarLaw,
+};

@@ -1,144 +1,159 @@
-//! A spring with a damper, along a line between two points, along a direction, or along the coordinate of a joint. With
-//! x = c − c₀ the elongation:
+//! Spring and damper in parallel, along the line between two points, along a direction, or along a joint coordinate. With x = c − c₀ the
+//! elongation:
 //!
 //! ```text
 //!   F = P + K(x) + D(ċ),      V = P x + ∫₀ˣ K,      dissipated = D(ċ) ċ
 //! ```
 //!
-//! K and D are proportional (k x, d ċ) or laws. A spring for tension only is slack where P + K(x) or F would be negative, one
-//! for compression only where they would be positive: see [`touch`].
+//! K and D are linear (k x, d ċ) or force laws. A tension-only spring is slack where P + K(x) or F would be negative, a compression-only
+//! one where they would be positive; see [`unilateral`].
 //!
-//! Where the two points of a line coincide the direction of the force is not defined and there is no force; a linear spring of
-//! unloaded length zero is smooth there all the same and keeps its stiffness k in both directions.
+//! Coinciding points have no direction and no force between them. A linear spring of zero unloaded length is smooth there nevertheless
+//! and has its stiffness k in all directions.
 
-use super::graph::{Graph, Height};
-use super::touch;
-use super::{Law, Pull, Watched};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Crossing, Power};
-use crate::model::{Characteristic, Only};
+use super::force_law::{ForceLaw, LawValue};
+use super::unilateral;
+use super::{EventCounts, ScalarForce, ScalarLaw};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{Crossing, EvaluationContext, Power};
+use crate::model::{Characteristic, OneSided};
 
-/// A force over an elongation or a rate.
+/// Force as a function of an elongation or a rate.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub enum SpringLaw {
     /// factor x
-    Linear(Value),
-    /// A law.
-    Graph(Graph),
+    Linear(DrivenValue),
+    /// A force law.
+    Law(ForceLaw),
 }
 
-impl Shape {
-    /// From the model; `number` is what a linear one is in the equations.
-    pub fn new(written: &Characteristic, number: impl Fn(f64) -> Value) -> Self {
+impl SpringLaw {
+    /// Builds the law from the model; `number` returns the value that stands for a linear factor.
+    pub fn new(written: &Characteristic, number: impl Fn(f64) -> DrivenValue) -> Self {
         match written {
             Characteristic::Linear(factor) => Self::Linear(number(*factor)),
-            Characteristic::Law(curve) => Self::Graph(Graph::new(curve)),
+            Characteristic::Law(curve) => Self::Law(ForceLaw::new(curve)),
         }
     }
 
-    /// F, F' and ∫F at x.
+    /// Returns F, F' and ∫F at x.
     #[inline]
-    pub fn at(&self, cx: &Context, modes: &[i32], x: f64) -> Height {
+    pub fn evaluate(&self, cx: &EvaluationContext, modes: &[i32], x: f64) -> LawValue {
         match self {
             Self::Linear(factor) => {
                 let k = factor.get(cx);
-                Height {
-                    y: k * x,
+                LawValue {
+                    force: k * x,
                     slope: k,
                     integral: 0.5 * k * x * x,
                 }
             }
-            Self::Graph(graph) => graph.at(modes, x),
+            Self::Law(law) => law.evaluate(modes, x),
         }
     }
 
-    /// Zero for the whole life of the system.
+    /// Whether the law is zero for the life of the system.
     pub fn always_zero(&self) -> bool {
         matches!(self, Self::Linear(factor) if factor.always_zero())
     }
 
-    /// Numbers of events and modes.
-    pub fn counts(&self) -> (usize, usize) {
+    /// Returns the numbers of events and modes.
+    pub fn event_counts(&self) -> EventCounts {
         match self {
-            Self::Linear(_) => (0, 0),
-            Self::Graph(graph) => graph.counts(),
+            Self::Linear(_) => EventCounts::default(),
+            Self::Law(law) => law.event_counts(),
         }
     }
 
-    pub(super) fn graph(&self) -> Option<&Graph> {
+    pub(super) fn law(&self) -> Option<&ForceLaw> {
         match self {
             Self::Linear(_) => None,
-            Self::Graph(graph) => Some(graph),
+            Self::Law(law) => Some(law),
         }
     }
 }
 
-/// The law's numbers.
+/// A spring and damper.
 #[derive(Clone, Debug)]
 pub struct SpringDamper {
     /// K
-    pub stiffness: Shape,
+    pub stiffness: SpringLaw,
     /// D
-    pub damping: Shape,
+    pub damping: SpringLaw,
     /// c₀ (m or rad)
-    pub length: Value,
+    pub length: DrivenValue,
     /// P (N or N m)
-    pub preload: Value,
-    /// Acts one way only.
-    pub only: Option<Only>,
+    pub preload: DrivenValue,
+    /// Tension only or compression only.
+    pub only: Option<OneSided>,
 }
 
 impl SpringDamper {
-    /// Modes of K, of D, and of the one-sided action.
-    fn split<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], Option<i32>) {
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+    /// Splits the modes into those of K, of D, and of the one-sided law.
+    fn split_modes<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], Option<i32>) {
+        let (k, d) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
         let side = self.only.map(|_| modes[k + d]);
         (&modes[..k], &modes[k..k + d], side)
     }
 
-    /// Elastic part with its slope and energy, and the damper's.
-    fn parts(&self, cx: &Context, modes: &[i32], length: f64, rate: f64) -> (Height, Height) {
-        let (k, d, _) = self.split(modes);
+    /// Returns the elastic force with its derivative and energy, and the damper force.
+    fn parts(
+        &self,
+        cx: &EvaluationContext,
+        modes: &[i32],
+        length: f64,
+        rate: f64,
+    ) -> (LawValue, LawValue) {
+        let (k, d, _) = self.split_modes(modes);
         let x = length - self.length.get(cx);
-        let mut elastic = self.stiffness.at(cx, k, x);
+        let mut elastic = self.stiffness.evaluate(cx, k, x);
         let preload = self.preload.get(cx);
-        elastic.y += preload;
+        elastic.force += preload;
         elastic.integral += preload * x;
-        (elastic, self.damping.at(cx, d, rate))
+        (elastic, self.damping.evaluate(cx, d, rate))
     }
 
-    /// 1 where it pulls, −1 where it pushes.
+    /// Returns −1 for compression only, else 1.
     fn sign(&self) -> f64 {
         match self.only {
-            Some(Only::Compression) => -1.0,
+            Some(OneSided::Compression) => -1.0,
             _ => 1.0,
         }
     }
 
-    /// What decides between slack and taut: the elongation where the elastic force vanishes with it, else that force; and its
-    /// rate.
-    fn tightness(&self, cx: &Context, elastic: &Height, length: f64, rate: f64) -> (f64, f64) {
+    /// Returns the quantity whose sign separates slack from taut, and its rate: the elongation if the elastic force vanishes with it, else
+    /// that force.
+    fn tautness(
+        &self,
+        cx: &EvaluationContext,
+        elastic: &LawValue,
+        length: f64,
+        rate: f64,
+    ) -> (f64, f64) {
         let from_zero = self.preload.always_zero()
-            && self.stiffness.graph().is_none_or(Graph::vanishes_at_zero);
+            && self.stiffness.law().is_none_or(ForceLaw::vanishes_at_zero);
         let rate = rate - self.length.rate(cx);
         let (e, e_rate) = if from_zero {
             (length - self.length.get(cx), rate)
         } else {
-            (elastic.y, elastic.slope * rate + self.preload.rate(cx))
+            (elastic.force, elastic.slope * rate + self.preload.rate(cx))
         };
         (self.sign() * e, self.sign() * e_rate)
     }
 }
 
-impl Law for SpringDamper {
-    fn pull(&self, cx: &Context, length: f64, rate: f64) -> Pull {
+impl ScalarLaw for SpringDamper {
+    fn force(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
-        let (_, _, side) = self.split(cx.modes);
-        if side.is_some_and(|mode| mode != touch::PRESSING) {
-            return Pull::default();
+        let (_, _, side) = self.split_modes(cx.modes);
+        if side.is_some_and(|mode| mode != unilateral::LOADED) {
+            return ScalarForce::default();
         }
-        Pull {
-            force: elastic.y + damper.y,
+        ScalarForce {
+            force: elastic.force + damper.force,
             by_length: elastic.slope,
             by_rate: damper.slope,
         }
@@ -152,16 +167,19 @@ impl Law for SpringDamper {
         !self.damping.always_zero()
     }
 
-    fn drives(&self) -> bool {
-        let driven = |shape: &Shape| matches!(shape, Shape::Linear(factor) if factor.is_driven());
+    fn supplies_energy(&self) -> bool {
+        let driven =
+            |law: &SpringLaw| matches!(law, SpringLaw::Linear(factor) if factor.is_driven());
         driven(&self.stiffness) || self.length.is_driven() || self.preload.is_driven()
     }
 
-    fn at_coincidence(&self, cx: &Context) -> f64 {
-        let slack = self.only == Some(Only::Compression);
+    fn coincident_stiffness(&self, cx: &EvaluationContext) -> f64 {
+        let compression_only = self.only == Some(OneSided::Compression);
         match &self.stiffness {
-            Shape::Linear(k)
-                if self.length.get(cx) == 0.0 && self.preload.get(cx) == 0.0 && !slack =>
+            SpringLaw::Linear(k)
+                if self.length.get(cx) == 0.0
+                    && self.preload.get(cx) == 0.0
+                    && !compression_only =>
             {
                 k.get(cx)
             }
@@ -169,84 +187,88 @@ impl Law for SpringDamper {
         }
     }
 
-    fn potential(&self, cx: &Context, length: f64) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, length: f64) -> f64 {
         let (elastic, _) = self.parts(cx, cx.modes, length, 0.0);
-        let (k, _, side) = self.split(cx.modes);
+        let (k, _, side) = self.split_modes(cx.modes);
         match side {
             None => elastic.integral,
-            Some(touch::APART) => 0.0,
-            // From where it becomes taut.
+            Some(unilateral::SEPARATED) => 0.0,
+            // Relative to the point where the spring becomes taut.
             Some(_) => elastic.integral - self.slack_energy(cx, k),
         }
     }
 
-    /// Driving the stiffness, the preload or the unloaded length brings energy in without any motion.
-    fn power(&self, cx: &Context, length: f64, rate: f64) -> Power {
+    /// A driven stiffness, preload or unloaded length supplies energy even without motion.
+    fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power {
         let (elastic, damper) = self.parts(cx, cx.modes, length, rate);
-        let (_, _, side) = self.split(cx.modes);
+        let (_, _, side) = self.split_modes(cx.modes);
         let x = length - self.length.get(cx);
-        let stiffening = match &self.stiffness {
-            Shape::Linear(k) => 0.5 * k.rate(cx) * x * x,
-            Shape::Graph(_) => 0.0,
+        let stiffness_power = match &self.stiffness {
+            SpringLaw::Linear(k) => 0.5 * k.rate(cx) * x * x,
+            SpringLaw::Law(_) => 0.0,
         };
-        let driven = stiffening + self.preload.rate(cx) * x - elastic.y * self.length.rate(cx);
+        let driven =
+            stiffness_power + self.preload.rate(cx) * x - elastic.force * self.length.rate(cx);
         match side {
-            Some(touch::APART) => Power::default(),
-            // The spring gives its energy to the damper.
-            Some(touch::PARTING) => Power {
-                dissipated: -elastic.y * rate,
+            Some(unilateral::SEPARATED) => Power::default(),
+            // The damper dissipates the energy of the spring.
+            Some(unilateral::RELAXING) => Power {
+                dissipated: -elastic.force * rate,
                 supplied: driven,
             },
             _ => Power {
-                dissipated: damper.y * rate,
+                dissipated: damper.force * rate,
                 supplied: driven,
             },
         }
     }
 
-    fn watched(&self) -> Watched {
-        let ((ek, mk), (ed, md)) = (self.stiffness.counts(), self.damping.counts());
-        let (es, ms) = if self.only.is_some() {
-            (touch::EVENTS, 1)
-        } else {
-            (0, 0)
-        };
-        Watched {
-            events: ek + ed + es,
-            modes: mk + md + ms,
+    fn event_counts(&self) -> EventCounts {
+        let (k, d) = (self.stiffness.event_counts(), self.damping.event_counts());
+        let one_sided = usize::from(self.only.is_some());
+        EventCounts {
+            events: k.events + d.events + unilateral::EVENTS * one_sided,
+            modes: k.modes + d.modes + one_sided,
         }
     }
 
-    fn start_modes(&self, cx: &Context, length: f64, rate: f64, modes: &mut [i32]) {
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
-        if let Some(graph) = self.stiffness.graph() {
-            graph.start(length - self.length.get(cx), &mut modes[..k]);
+    fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
+        let (k, d) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
+        if let Some(law) = self.stiffness.law() {
+            law.initial_mode(length - self.length.get(cx), &mut modes[..k]);
         }
-        if let Some(graph) = self.damping.graph() {
-            graph.start(rate, &mut modes[k..k + d]);
+        if let Some(law) = self.damping.law() {
+            law.initial_mode(rate, &mut modes[k..k + d]);
         }
         if self.only.is_some() {
             let (elastic, damper) = self.parts(cx, modes, length, rate);
-            let (e, _) = self.tightness(cx, &elastic, length, rate);
-            modes[k + d] = touch::start(e, self.sign() * (elastic.y + damper.y));
+            let (e, _) = self.tautness(cx, &elastic, length, rate);
+            modes[k + d] =
+                unilateral::initial_mode(e, self.sign() * (elastic.force + damper.force));
         }
     }
 
-    fn events(
+    fn event_functions(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         [c, c_dot, c_ddot]: [f64; 3],
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        let (k, d, _) = self.split(cx.modes);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
-        if let Some(graph) = self.stiffness.graph() {
+        let (k, d, _) = self.split_modes(cx.modes);
+        let (ek, ed) = (
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
+        );
+        if let Some(law) = self.stiffness.law() {
             let (x, x_dot) = (c - self.length.get(cx), c_dot - self.length.rate(cx));
-            graph.events(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
+            law.event_functions(k, x, x_dot, &mut phi[..ek], &mut rate[..ek]);
         }
-        if let Some(graph) = self.damping.graph() {
-            graph.events(
+        if let Some(law) = self.damping.law() {
+            law.event_functions(
                 d,
                 c_dot,
                 c_ddot,
@@ -257,8 +279,8 @@ impl Law for SpringDamper {
         if self.only.is_some() {
             let (elastic, damper) = self.parts(cx, cx.modes, c, c_dot);
             let at = ek + ed;
-            (phi[at], rate[at]) = self.tightness(cx, &elastic, c, c_dot);
-            phi[at + 1] = self.sign() * (elastic.y + damper.y);
+            (phi[at], rate[at]) = self.tautness(cx, &elastic, c, c_dot);
+            phi[at + 1] = self.sign() * (elastic.force + damper.force);
             let slope = elastic.slope * (c_dot - self.length.rate(cx))
                 + self.preload.rate(cx)
                 + damper.slope * c_ddot;
@@ -267,59 +289,80 @@ impl Law for SpringDamper {
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        let (k, d, side) = self.split(modes);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
-        match (self.stiffness.graph(), self.damping.graph(), side) {
-            (Some(graph), _, _) if i < ek => graph.crossing(k, i),
-            (_, Some(graph), _) if i < ek + ed => graph.crossing(d, i - ek),
-            (_, _, Some(mode)) => touch::crossing(mode, i - ek - ed),
+        let (k, d, side) = self.split_modes(modes);
+        let (ek, ed) = (
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
+        );
+        match (self.stiffness.law(), self.damping.law(), side) {
+            (Some(law), _, _) if i < ek => law.crossing(k, i),
+            (_, Some(law), _) if i < ek + ed => law.crossing(d, i - ek),
+            (_, _, Some(mode)) => unilateral::crossing(mode, i - ek - ed),
             _ => Crossing::Off,
         }
     }
 
-    fn fire(&self, cx: &Context, [c, c_dot, _]: [f64; 3], i: usize, modes: &mut [i32]) {
-        let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+    fn handle_event(
+        &self,
+        cx: &EvaluationContext,
+        [c, c_dot, _]: [f64; 3],
+        i: usize,
+        modes: &mut [i32],
+    ) {
+        let (mk, md) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
+        let (ek, ed) = (
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
+        );
         if i < ek {
             self.stiffness
-                .graph()
-                .expect("events of a law")
-                .fire(i, &mut modes[..mk]);
+                .law()
+                .expect("only a law has events")
+                .handle_event(i, &mut modes[..mk]);
         } else if i < ek + ed {
             self.damping
-                .graph()
-                .expect("events of a law")
-                .fire(i - ek, &mut modes[mk..mk + md]);
+                .law()
+                .expect("only a law has events")
+                .handle_event(i - ek, &mut modes[mk..mk + md]);
         } else {
             let (elastic, _) = self.parts(cx, modes, c, c_dot);
-            let (e, _) = self.tightness(cx, &elastic, c, c_dot);
-            modes[mk + md] = touch::fire(modes[mk + md], i - ek - ed, e);
+            let (e, _) = self.tautness(cx, &elastic, c, c_dot);
+            modes[mk + md] = unilateral::mode_after(modes[mk + md], i - ek - ed, e);
         }
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        let (mk, md) = (self.stiffness.counts().1, self.damping.counts().1);
-        let (ek, ed) = (self.stiffness.counts().0, self.damping.counts().0);
+    fn stop_chattering(&self, i: usize, modes: &mut [i32]) {
+        let (mk, md) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
+        let (ek, ed) = (
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
+        );
         if i < ek {
             self.stiffness
-                .graph()
-                .expect("events of a law")
-                .hold(i, &mut modes[..mk]);
+                .law()
+                .expect("only a law has events")
+                .stop_chattering(i, &mut modes[..mk]);
         } else if i < ek + ed {
             self.damping
-                .graph()
-                .expect("events of a law")
-                .hold(i - ek, &mut modes[mk..mk + md]);
+                .law()
+                .expect("only a law has events")
+                .stop_chattering(i - ek, &mut modes[mk..mk + md]);
         }
     }
 }
 
 impl SpringDamper {
-    /// The integral of the elastic force where it vanishes: zero, unless a preload moves that point. Only a linear spring
-    /// knows it in closed form; a law with a preload keeps its zero at the unloaded length.
-    fn slack_energy(&self, cx: &Context, _modes: &[i32]) -> f64 {
+    /// Returns the integral of the elastic force at the point where that force vanishes. A preload shifts this point; only the linear spring
+    /// has a closed form. A law with a preload keeps its zero at the unloaded length.
+    fn slack_energy(&self, cx: &EvaluationContext, _modes: &[i32]) -> f64 {
         match &self.stiffness {
-            Shape::Linear(k) if k.get(cx) > 0.0 => {
+            SpringLaw::Linear(k) if k.get(cx) > 0.0 => {
                 let p = self.preload.get(cx);
                 -0.5 * p * p / k.get(cx)
             }

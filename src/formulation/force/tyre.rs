@@ -1,40 +1,40 @@
-//! A tyre on a road: a force along the road's upward direction at the wheel's centre, while the tyre is pressed together.
+//! Tyre on a road: a force at the wheel centre along the upward direction of the road while the tyre is deflected.
 //!
 //! ```text
 //!   s = forward·(p − o) + offset + speed t,      δ = z(s) + height + radius − up·(p − o)
 //!   F = max(0, K(δ) + D(δ̇)) up
 //! ```
 //!
-//! with p the wheel's centre and o the road's point. The road is stiff and does not push back along itself: what it does by
-//! rising or by passing below the wheel is supplied, F times the rate of z + height. Where the profile jumps the tyre is
-//! pressed together or let go at once; what that changes in its energy is supplied too, see `System::fire`.
+//! with p the wheel centre and o the reference point of the road. The road is rigid and has no longitudinal force: the power of a road
+//! that rises or passes below the wheel is supplied, F times the rate of z + height. A jump of the profile changes the deflection at
+//! once; the change of its energy is supplied too, see `HybridSystem::handle_event`.
 
-use super::Shown;
-use super::Watched;
-use super::dual::{Number, dot, minus, times};
-use super::frame::Frame;
-use super::graph::Graph;
-use super::kernel::{Action, Kernel};
-use super::spring_damper::Shape;
-use super::touch;
+use super::EventCounts;
+use super::ForceQuantities;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, dot, minus, times};
+use super::force_law::ForceLaw;
+use super::spatial_force::{AppliedWrench, SpatialForce};
+use super::spring_damper::SpringLaw;
+use super::unilateral;
+use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::function::Function;
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Crossing, Power};
+use crate::formulation::{Crossing, EvaluationContext, Power};
 use crate::model::Curve;
 
-/// The road's height over the distance.
+/// Height z(s) of the road over the distance.
 #[derive(Clone, Debug)]
-pub enum Profile {
+pub enum RoadProfile {
     /// Level.
     Flat,
-    /// Smooth.
+    /// A smooth function.
     Smooth(Function),
-    /// By pieces that meet with kinks or steps: which one is a mode.
+    /// Pieces that join with kinks or jumps, as (upper bound, polynomial); the current piece is a mode.
     Pieces(Vec<(f64, Vec<f64>)>),
 }
 
-impl Profile {
-    /// From the model.
+impl RoadProfile {
+    /// Builds the profile from the model.
     pub fn new(curve: Option<&Curve>) -> Self {
         match curve {
             None => Self::Flat,
@@ -48,15 +48,15 @@ impl Profile {
         }
     }
 
-    fn bounds(&self) -> usize {
+    fn bound_count(&self) -> usize {
         match self {
             Self::Pieces(pieces) => pieces.len() - 1,
             _ => 0,
         }
     }
 
-    /// z, z', z''
-    fn at(&self, modes: &[i32], s: f64) -> [f64; 3] {
+    /// Returns z, z', z''.
+    fn evaluate(&self, modes: &[i32], s: f64) -> [f64; 3] {
         match self {
             Self::Flat => [0.0; 3],
             Self::Smooth(function) => function.at(s),
@@ -69,7 +69,7 @@ impl Profile {
         }
     }
 
-    fn region(&self, s: f64) -> i32 {
+    fn piece_at(&self, s: f64) -> i32 {
         match self {
             Self::Pieces(pieces) => {
                 pieces[..pieces.len() - 1].partition_point(|(below, _)| *below <= s) as i32
@@ -79,49 +79,52 @@ impl Profile {
     }
 }
 
-/// The tyre.
+/// A tyre.
 #[derive(Clone, Debug)]
 pub struct Tyre {
     /// m
-    pub radius: Value,
+    pub radius: DrivenValue,
     /// K
-    pub stiffness: Shape,
+    pub stiffness: SpringLaw,
     /// D
-    pub damping: Shape,
-    /// In the road's axes.
+    pub damping: SpringLaw,
+    /// Upward direction in body axes of the road.
     pub up: [f64; 3],
-    /// In the road's axes.
+    /// Forward direction in body axes of the road.
     pub forward: [f64; 3],
     /// z
-    pub profile: Profile,
+    pub profile: RoadProfile,
     /// m
-    pub height: Value,
+    pub height: DrivenValue,
     /// m/s
     pub speed: f64,
     /// m
     pub offset: f64,
-    /// The road's point and the wheel's centre, seen from the centres of mass.
-    pub levers: [[f64; 3]; 2],
+    /// Reference point of the road and wheel centre, relative to the centres of mass.
+    pub offsets: [[f64; 3]; 2],
 }
 
-/// How the tyre is pressed together.
-struct Pressed<T> {
-    /// Distance along the road.
+/// Deflection of the tyre.
+struct TyreDeflection<T> {
+    /// Distance s along the road.
     s: T,
     /// δ and δ̇.
-    depth: T,
+    deflection: T,
     rate: T,
-    /// Rate of the road's height below the wheel.
-    rising: T,
+    /// Rate of the road height below the wheel.
+    road_rate: T,
     up: [T; 3],
-    place: [T; 3],
+    centre: [T; 3],
 }
 
 impl Tyre {
-    /// Modes of the profile, of K, of D, and of the touch.
-    fn split<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], &'a [i32], i32) {
-        let p = usize::from(self.profile.bounds() > 0);
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+    /// Splits the modes into those of the profile, of K, of D, and of the one-sided law.
+    fn split_modes<'a>(&self, modes: &'a [i32]) -> (&'a [i32], &'a [i32], &'a [i32], i32) {
+        let p = usize::from(self.profile.bound_count() > 0);
+        let (k, d) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
         (
             &modes[..p],
             &modes[p..p + k],
@@ -130,94 +133,136 @@ impl Tyre {
         )
     }
 
-    /// First events of K, of D and of the touch.
-    fn places(&self) -> [usize; 3] {
-        let p = self.profile.bounds();
-        let (k, d) = (self.stiffness.counts().0, self.damping.counts().0);
+    /// Returns the first events of K, of D and of the one-sided law.
+    fn first_events(&self) -> [usize; 3] {
+        let p = self.profile.bound_count();
+        let (k, d) = (
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
+        );
         [p, p + k, p + k + d]
     }
 
-    fn pressed<T: Number>(
+    fn deflection<T: Scalar>(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         modes: &[i32],
-        [road, wheel]: &[Frame<T>; 2],
-    ) -> Pressed<T> {
-        let (up, forward) = (road.fixed(&self.up), road.fixed(&self.forward));
-        let place = wheel.place(&self.levers[1]);
-        let from = minus(&place, &road.place(&self.levers[0]));
-        // Seen from the road, which may move: rates of the wheel's centre against the road's material there.
-        let rate = minus(&wheel.velocity(&place), &road.velocity(&place));
-        let s = dot(&forward, &from) + T::timed(self.offset + self.speed * cx.t, self.speed);
+        [road, wheel]: &[BodyFrame<T>; 2],
+    ) -> TyreDeflection<T> {
+        let (up, forward) = (
+            road.fixed_vector(&self.up),
+            road.fixed_vector(&self.forward),
+        );
+        let centre = wheel.point_position(&self.offsets[1]);
+        let from = minus(&centre, &road.point_position(&self.offsets[0]));
+        // Velocity of the wheel centre relative to the road, which may move.
+        let rate = minus(&wheel.velocity_at(&centre), &road.velocity_at(&centre));
+        let s =
+            dot(&forward, &from) + T::time_dependent(self.offset + self.speed * cx.t, self.speed);
         let s_dot = dot(&forward, &rate) + self.speed;
-        let [z, slope, bend] = self.profile.at(modes, s.value());
+        let [z, slope, curvature] = self.profile.evaluate(modes, s.value());
         let (height, height_dot) = match self.height {
-            Value::Input(i) => (
-                T::timed(cx.u[i], cx.u_dot[i]),
-                T::timed(cx.u_dot[i], cx.u_ddot[i]),
+            DrivenValue::Input(i) => (
+                T::time_dependent(cx.u[i], cx.u_dot[i]),
+                T::time_dependent(cx.u_dot[i], cx.u_ddot[i]),
             ),
             value => (T::constant(value.get(cx)), T::constant(0.0)),
         };
-        let rising = s.chain(slope, bend) * s_dot + height_dot;
-        Pressed {
+        let road_rate = s.chain(slope, curvature) * s_dot + height_dot;
+        TyreDeflection {
             s,
-            depth: s.chain(z, slope) + height - dot(&up, &from) + self.radius.get(cx),
-            rate: rising - dot(&up, &rate),
-            rising,
+            deflection: s.chain(z, slope) + height - dot(&up, &from) + self.radius.get(cx),
+            rate: road_rate - dot(&up, &rate),
+            road_rate,
             up,
-            place,
+            centre,
         }
     }
 
-    /// K + D, whatever the mode of the touch.
-    fn press<T: Number>(&self, cx: &Context, modes: &[i32], at: &Pressed<T>) -> T {
-        let (_, k, d, _) = self.split(modes);
-        let spring = self.stiffness.at(cx, k, at.depth.value());
-        let damper = self.damping.at(cx, d, at.rate.value());
-        at.depth.chain(spring.y, spring.slope) + at.rate.chain(damper.y, damper.slope)
+    /// Returns K + D in any mode of the one-sided law.
+    fn normal_force<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        modes: &[i32],
+        at: &TyreDeflection<T>,
+    ) -> T {
+        let (_, k, d, _) = self.split_modes(modes);
+        let spring = self.stiffness.evaluate(cx, k, at.deflection.value());
+        let damper = self.damping.evaluate(cx, d, at.rate.value());
+        at.deflection.chain(spring.force, spring.slope) + at.rate.chain(damper.force, damper.slope)
+    }
+
+    /// Sets the modes of K, of D and of the one-sided law for the mode of the profile.
+    fn set_law_modes(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        modes: &mut [i32],
+    ) {
+        let p = usize::from(self.profile.bound_count() > 0);
+        let (k, d) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
+        let at = self.deflection(cx, &modes[..p], bodies);
+        if let Some(law) = self.stiffness.law() {
+            law.initial_mode(at.deflection, &mut modes[p..p + k]);
+        }
+        if let Some(law) = self.damping.law() {
+            law.initial_mode(at.rate, &mut modes[p + k..p + k + d]);
+        }
+        modes[p + k + d] =
+            unilateral::initial_mode(at.deflection, self.normal_force(cx, modes, &at));
     }
 }
 
-impl Kernel for Tyre {
+impl SpatialForce for Tyre {
     fn depends_on_rate(&self) -> bool {
         !self.damping.always_zero()
     }
 
-    fn works(&self) -> bool {
+    fn does_work(&self) -> bool {
         true
     }
 
-    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
-        let (profile, _, _, touching) = self.split(cx.modes);
-        if touching != touch::PRESSING {
-            return Action::none();
+    fn wrench<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> AppliedWrench<T> {
+        let (profile, _, _, contact) = self.split_modes(cx.modes);
+        if contact != unilateral::LOADED {
+            return AppliedWrench::zero();
         }
-        let at = self.pressed(cx, profile, bodies);
-        Action::force(times(self.press(cx, cx.modes, &at), &at.up), at.place)
+        let at = self.deflection(cx, profile, bodies);
+        AppliedWrench::at_point(
+            times(self.normal_force(cx, cx.modes, &at), &at.up),
+            at.centre,
+        )
     }
 
-    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
-        let (profile, k, _, touching) = self.split(cx.modes);
-        match touching {
-            touch::APART => 0.0,
+    fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
+        let (profile, k, _, contact) = self.split_modes(cx.modes);
+        match contact {
+            unilateral::SEPARATED => 0.0,
             _ => {
                 self.stiffness
-                    .at(cx, k, self.pressed(cx, profile, bodies).depth)
+                    .evaluate(cx, k, self.deflection(cx, profile, bodies).deflection)
                     .integral
             }
         }
     }
 
-    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
-        let (profile, k, d, touching) = self.split(cx.modes);
-        let at = self.pressed(cx, profile, bodies);
-        let spring = self.stiffness.at(cx, k, at.depth).y;
-        match touching {
-            touch::PRESSING => Power {
-                dissipated: self.damping.at(cx, d, at.rate).y * at.rate,
-                supplied: self.press(cx, cx.modes, &at) * at.rising,
+    fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
+        let (profile, k, d, contact) = self.split_modes(cx.modes);
+        let at = self.deflection(cx, profile, bodies);
+        let spring = self.stiffness.evaluate(cx, k, at.deflection).force;
+        match contact {
+            unilateral::LOADED => Power {
+                dissipated: self.damping.evaluate(cx, d, at.rate).force * at.rate,
+                supplied: self.normal_force(cx, cx.modes, &at) * at.road_rate,
             },
-            touch::PARTING => Power {
+            unilateral::RELAXING => Power {
                 dissipated: -spring * at.rate,
                 supplied: 0.0,
             },
@@ -225,125 +270,125 @@ impl Kernel for Tyre {
         }
     }
 
-    /// The deflection is shown as length, pressing as a positive force.
-    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
-        let (profile, _, _, touching) = self.split(cx.modes);
-        let at = self.pressed(cx, profile, bodies);
-        let force = if touching == touch::PRESSING {
-            self.press(cx, cx.modes, &at)
+    /// Deflection as length, and the normal force, positive in compression.
+    fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+        let (profile, _, _, contact) = self.split_modes(cx.modes);
+        let at = self.deflection(cx, profile, bodies);
+        let force = if contact == unilateral::LOADED {
+            self.normal_force(cx, cx.modes, &at)
         } else {
             0.0
         };
-        Shown {
-            length: at.depth,
+        ForceQuantities {
+            length: at.deflection,
             rate: at.rate,
             force,
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 
-    fn watched(&self) -> Watched {
-        let bounds = self.profile.bounds();
-        let (k, d) = (self.stiffness.counts(), self.damping.counts());
-        Watched {
-            events: bounds + k.0 + d.0 + touch::EVENTS,
-            modes: usize::from(bounds > 0) + k.1 + d.1 + 1,
+    fn event_counts(&self) -> EventCounts {
+        let bounds = self.profile.bound_count();
+        let (k, d) = (self.stiffness.event_counts(), self.damping.event_counts());
+        EventCounts {
+            events: bounds + k.events + d.events + unilateral::EVENTS,
+            modes: usize::from(bounds > 0) + k.modes + d.modes + 1,
         }
     }
 
-    fn watch<T: Number>(
+    fn event_functions<T: Scalar>(
         &self,
-        cx: &Context,
-        bodies: &[Frame<T>; 2],
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
         put: &mut dyn FnMut(usize, T),
     ) {
-        let (profile, k, d, _) = self.split(cx.modes);
-        let at = self.pressed(cx, profile, bodies);
-        if let Profile::Pieces(pieces) = &self.profile {
+        let (profile, k, d, _) = self.split_modes(cx.modes);
+        let at = self.deflection(cx, profile, bodies);
+        if let RoadProfile::Pieces(pieces) = &self.profile {
             for (i, (below, _)) in pieces[..pieces.len() - 1].iter().enumerate() {
                 put(i, at.s + (-below));
             }
         }
-        let [first_k, first_d, first_touch] = self.places();
-        for (shape, modes, x, first) in [
-            (&self.stiffness, k, at.depth, first_k),
+        let [first_k, first_d, first_contact] = self.first_events();
+        for (spring_law, modes, x, first) in [
+            (&self.stiffness, k, at.deflection, first_k),
             (&self.damping, d, at.rate, first_d),
         ] {
-            if let Some(graph) = shape.graph() {
-                graph.watch(modes, x, first, put);
+            if let Some(law) = spring_law.law() {
+                law.event_functions_with_derivatives(modes, x, first, put);
             }
         }
-        put(first_touch, at.depth);
-        put(first_touch + 1, self.press(cx, cx.modes, &at));
+        put(first_contact, at.deflection);
+        put(first_contact + 1, self.normal_force(cx, cx.modes, &at));
     }
 
-    fn start_modes(&self, cx: &Context, bodies: &[Frame<f64>; 2], modes: &mut [i32]) {
-        let p = usize::from(self.profile.bounds() > 0);
+    fn initial_modes(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        modes: &mut [i32],
+    ) {
+        let p = usize::from(self.profile.bound_count() > 0);
         if p > 0 {
             modes[0] = 0;
-            let s = self.pressed(cx, modes, bodies).s;
-            modes[0] = self.profile.region(s);
+            let s = self.deflection(cx, modes, bodies).s;
+            modes[0] = self.profile.piece_at(s);
         }
-        let at = self.pressed(cx, modes, bodies);
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
-        if let Some(graph) = self.stiffness.graph() {
-            graph.start(at.depth, &mut modes[p..p + k]);
-        }
-        if let Some(graph) = self.damping.graph() {
-            graph.start(at.rate, &mut modes[p + k..p + k + d]);
-        }
-        modes[p + k + d] = touch::start(at.depth, self.press(cx, modes, &at));
+        self.set_law_modes(cx, bodies, modes);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        let (profile, k, d, touching) = self.split(modes);
-        let [first_k, first_d, first_touch] = self.places();
+        let (profile, k, d, contact) = self.split_modes(modes);
+        let [first_k, first_d, first_contact] = self.first_events();
         if i < first_k {
-            return between(profile[0], i);
+            return crossing_of_bound(profile[0], i);
         }
-        match (self.stiffness.graph(), self.damping.graph()) {
-            (Some(graph), _) if i < first_d => graph.crossing(k, i - first_k),
-            (_, Some(graph)) if i < first_touch => graph.crossing(d, i - first_d),
-            _ => touch::crossing(touching, i - first_touch),
+        match (self.stiffness.law(), self.damping.law()) {
+            (Some(law), _) if i < first_d => law.crossing(k, i - first_k),
+            (_, Some(law)) if i < first_contact => law.crossing(d, i - first_d),
+            _ => unilateral::crossing(contact, i - first_contact),
         }
     }
 
-    fn fire(&self, cx: &Context, bodies: &[Frame<f64>; 2], i: usize, modes: &mut [i32]) {
-        let [first_k, first_d, first_touch] = self.places();
-        let p = usize::from(self.profile.bounds() > 0);
-        let (k, d) = (self.stiffness.counts().1, self.damping.counts().1);
+    fn handle_event(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        i: usize,
+        modes: &mut [i32],
+    ) {
+        let [first_k, first_d, first_contact] = self.first_events();
+        let p = usize::from(self.profile.bound_count() > 0);
+        let (k, d) = (
+            self.stiffness.event_counts().modes,
+            self.damping.event_counts().modes,
+        );
         if i < first_k {
             modes[0] = if modes[0] == i as i32 {
                 i as i32 + 1
             } else {
                 i as i32
             };
-            // A step of the road may press the tyre together or let it go.
-            let at = self.pressed(cx, &modes[..p], bodies);
-            if let Some(graph) = self.stiffness.graph() {
-                graph.start(at.depth, &mut modes[p..p + k]);
-            }
-            if let Some(graph) = self.damping.graph() {
-                graph.start(at.rate, &mut modes[p + k..p + k + d]);
-            }
-            modes[p + k + d] = touch::start(at.depth, self.press(cx, modes, &at));
+            // A jump of the road may load or separate the tyre.
+            self.set_law_modes(cx, bodies, modes);
         } else if i < first_d {
-            graph(&self.stiffness).fire(i - first_k, &mut modes[p..p + k]);
-        } else if i < first_touch {
-            graph(&self.damping).fire(i - first_d, &mut modes[p + k..p + k + d]);
+            law_of(&self.stiffness).handle_event(i - first_k, &mut modes[p..p + k]);
+        } else if i < first_contact {
+            law_of(&self.damping).handle_event(i - first_d, &mut modes[p + k..p + k + d]);
         } else {
-            let depth = self.pressed(cx, &modes[..p], bodies).depth;
-            modes[p + k + d] = touch::fire(modes[p + k + d], i - first_touch, depth);
+            let deflection = self.deflection(cx, &modes[..p], bodies).deflection;
+            modes[p + k + d] =
+                unilateral::mode_after(modes[p + k + d], i - first_contact, deflection);
         }
     }
 }
 
-fn graph(shape: &Shape) -> &Graph {
-    shape.graph().expect("only a law has events")
+fn law_of(spring_law: &SpringLaw) -> &ForceLaw {
+    spring_law.law().expect("only a law has events")
 }
 
-/// The crossings of bound `i` that leave piece `mode`.
-fn between(mode: i32, i: usize) -> Crossing {
+/// Returns the crossings of bound `i` that leave piece `mode`.
+fn crossing_of_bound(mode: i32, i: usize) -> Crossing {
     match mode - i as i32 {
         0 => Crossing::Rising,
         1 => Crossing::Falling,

@@ -3,23 +3,23 @@
 //! The reaction of a coupling is its load on `bodies[1]` of the second joint, at that joint's point: for pins the moment τ about the
 //! axis. On the first joint it acts with −F' τ, so that no power is lost.
 
-use super::{Joint, coordinate, first_value};
+use super::{JointEquations, coordinate, initial_value};
 use crate::error::Result;
-use crate::formulation::absolute::rows::Part;
-use crate::formulation::absolute::slots::Slots;
-use crate::formulation::absolute::world::World;
+use crate::formulation::absolute::constraint::ConstraintPart;
+use crate::formulation::absolute::geometry::Geometry;
+use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::formulation::function::Function;
 use crate::model::{Coupling, CouplingLaw, Model};
 
 /// The row of a coupling.
-pub fn part<W: World<N>, const N: usize>(
+pub fn part<W: Geometry<N>, const N: usize>(
     model: &Model,
     index: usize,
     coupling: &Coupling,
-    joints: &[Joint<W, N>],
+    joints: &[JointEquations<W, N>],
     q: &[f64],
-    slots: &mut Slots,
-) -> Result<Part<W, N>> {
+    slots: &mut SparsityBuilder,
+) -> Result<ConstraintPart<W, N>> {
     let name = &model.joints[index].name;
     let [a, b] = coupling.coordinates;
     let measures = [
@@ -28,10 +28,10 @@ pub fn part<W: World<N>, const N: usize>(
     ];
     let law = match &coupling.law {
         CouplingLaw::Ratio(ratio) => {
-            let [from, to] = [0, 1].map(|k| first_value::<W, N>(&measures[k], q));
+            let [from, to] = [0, 1].map(|k| initial_value::<W, N>(&measures[k], q));
             Function::Polynomial(vec![to - ratio * from, *ratio])
         }
         CouplingLaw::Curve(curve) => Function::new(curve),
     };
-    Ok(Part::coupled(measures, law, slots))
+    Ok(ConstraintPart::coupled(measures, law, slots))
 }

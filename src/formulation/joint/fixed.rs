@@ -1,18 +1,18 @@
 //! The weld: no relative motion. Drawn, the start pose is kept; given in each body's frame, the frames fall together (in the plane
 //! their axes, or the bodies' x axes where there is none).
 
-use super::Builder;
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn plane(b: &mut Builder<Plane, 6>) {
-    b.meet();
-    let references = b.at.axes.map(|a| a.y.atan2(a.x));
-    let (turn, value) = (b.turn(0.0), b.at.held_turn(references));
-    b.hold(turn, value);
+pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
+    b.coincide();
+    let references = b.placement.axes.map(|a| a.y.atan2(a.x));
+    let (turn, value) = (b.angle(0.0), b.placement.fixed_angle(references));
+    b.fix(turn, value);
 }
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
-    b.meet();
-    b.hold_orientation();
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.coincide();
+    b.keep_orientation();
 }

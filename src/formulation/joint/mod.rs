@@ -22,7 +22,7 @@ pub mod coupling;
 mod cylindrical;
 mod distance;
 mod fixed;
-pub mod located;
+pub mod placement;
 mod planar;
 mod point_on_line;
 pub mod prescribed;
@@ -32,123 +32,123 @@ mod screw;
 mod spherical;
 mod universal;
 
-use super::absolute::Counters;
-use super::absolute::plane::Plane;
-use super::absolute::plane::measure::{self as flat, Turn};
-use super::absolute::plane::pose::Vec2;
-use super::absolute::rows::Part;
-use super::absolute::slots::Slots;
-use super::absolute::space::Space;
-use super::absolute::space::measure::{self as deep, Angle, Dot};
-use super::absolute::world::{Measure as _, World};
+use super::absolute::TurnCounters;
+use super::absolute::constraint::ConstraintPart;
+use super::absolute::geometry::{Geometry, RelativeCoordinate as _};
+use super::absolute::planar::PlanarGeometry;
+use super::absolute::planar::coordinate::{self as flat, PlanarAngle};
+use super::absolute::planar::pose::Vec2;
+use super::absolute::sparsity::SparsityBuilder;
+use super::absolute::spatial::SpatialGeometry;
+use super::absolute::spatial::coordinate::{self as deep, DirectionProduct, SpatialAngle};
 use super::function::Function;
 use crate::error::{Error, Result};
-use crate::linalg::so3::Vec3;
+use crate::linalg::rotation::Vec3;
 use crate::model::{self, BodyRef, JointCoordinate, JointKind, Model};
-use located::{Flat, refuse};
+use placement::{PlanarPlacement, refuse};
 
 /// What a joint leaves free and where its rows are.
 #[derive(Clone, Debug)]
-pub struct Joint<W: World<N>, const N: usize> {
+pub struct JointEquations<W: Geometry<N>, const N: usize> {
     /// `bodies[1]` moves relative to `bodies[0]`.
     pub bodies: [BodyRef; 2],
     /// The joint's coordinates.
-    pub coordinates: Vec<W::Measure>,
+    pub coordinates: Vec<W::RelativeCoordinate>,
     /// The joint point of `bodies[1]`, where reactions are reported; of a coupling that of its second joint.
-    pub point: Option<W::Point>,
+    pub point: Option<W::BodyPoint>,
     /// Its parts among the rows of the mechanism.
-    pub rows: std::ops::Range<usize>,
+    pub constraints: std::ops::Range<usize>,
 }
 
 /// A world in which joints can be built.
-pub trait Build<const N: usize>: World<N> {
+pub trait JointGeometry<const N: usize>: Geometry<N> {
     /// A joint drawn or given: where it sits in its bodies.
-    type Located;
+    type Placement;
 
     /// Both joint frames in body axes.
-    fn locate(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Self::Located>;
+    fn placement(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Self::Placement>;
 
     /// The joint points.
-    fn points(at: &Self::Located) -> [Self::Point; 2];
+    fn points(at: &Self::Placement) -> [Self::BodyPoint; 2];
 
     /// Rows and coordinates of a joint.
-    fn parts(b: &mut Builder<Self, N>) -> Result<()>;
+    fn add_constraints(b: &mut JointBuilder<Self, N>) -> Result<()>;
 
     /// The coordinate of a body against the ground.
-    fn of_body(
+    fn body_coordinate(
         model: &Model,
         body: usize,
         coordinate: model::BodyCoordinate,
         axis: [f64; 3],
         q: &[f64],
-        counters: &mut Counters,
-    ) -> Self::Measure;
+        counters: &mut TurnCounters,
+    ) -> Self::RelativeCoordinate;
 
     /// Rows that keep the orientation of a body: all of it, or all but the angle about an axis.
-    fn orientation(
+    fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
         q: &[f64],
-        slots: &mut Slots,
-    ) -> Vec<Part<Self, N>>;
+        slots: &mut SparsityBuilder,
+    ) -> Vec<ConstraintPart<Self, N>>;
 }
 
 /// A joint while it is built.
-pub struct Builder<'a, W: Build<N>, const N: usize> {
+pub struct JointBuilder<'a, W: JointGeometry<N>, const N: usize> {
     model: &'a Model,
     joint: &'a model::Joint,
-    at: W::Located,
+    placement: W::Placement,
     /// The start pose.
     q: &'a [f64],
-    tiny: f64,
-    counters: &'a mut Counters,
-    slots: &'a mut Slots,
-    parts: Vec<Part<W, N>>,
-    coordinates: Vec<W::Measure>,
+    coincidence_distance: f64,
+    counters: &'a mut TurnCounters,
+    slots: &'a mut SparsityBuilder,
+    parts: Vec<ConstraintPart<W, N>>,
+    coordinates: Vec<W::RelativeCoordinate>,
 }
 
-impl<W: Build<N>, const N: usize> Builder<'_, W, N> {
+impl<W: JointGeometry<N>, const N: usize> JointBuilder<'_, W, N> {
     fn refuse(&self, why: &str) -> Error {
         refuse(self.model, self.joint, why)
     }
 
     /// The joint points stay in one place.
-    fn meet(&mut self) {
-        let part = Part::meet(W::points(&self.at), self.slots);
+    fn coincide(&mut self) {
+        let part = ConstraintPart::coincidence(W::points(&self.placement), self.slots);
         self.parts.push(part);
     }
 
     /// A measure stays at a value.
-    fn hold(&mut self, measure: W::Measure, value: f64) {
-        let part = Part::held(measure, value, self.slots);
+    fn fix(&mut self, measure: W::RelativeCoordinate, value: f64) {
+        let part = ConstraintPart::fixed(measure, value, self.slots);
         self.parts.push(part);
     }
 
     /// A measure follows another.
-    fn couple(&mut self, measures: [W::Measure; 2], law: Function) {
-        let part = Part::coupled(measures, law, self.slots);
+    fn couple(&mut self, measures: [W::RelativeCoordinate; 2], law: Function) {
+        let part = ConstraintPart::coupled(measures, law, self.slots);
         self.parts.push(part);
     }
 
     /// The start value of coordinate `k` by its name.
-    fn position(&self, k: usize) -> f64 {
+    fn initial_position(&self, k: usize) -> f64 {
         self.joint.position[k]
     }
 }
 
-impl Builder<'_, Plane, 6> {
+impl JointBuilder<'_, PlanarGeometry, 6> {
     /// Angle between the bodies plus `offset`.
-    fn turn(&self, offset: f64) -> flat::Measure {
-        flat::Measure::Turn(Turn {
-            bodies: self.at.points.map(|p| p.body),
+    fn angle(&self, offset: f64) -> flat::PlanarCoordinate {
+        flat::PlanarCoordinate::Angle(PlanarAngle {
+            bodies: self.placement.points.map(|p| p.body),
             offset,
         })
     }
 
     /// Travel of the second point from the first along a direction of the first body.
-    fn slide(&self, direction: Vec2, offset: f64) -> flat::Measure {
-        let [p0, p1] = self.at.points;
-        flat::Measure::Slide(flat::Slide {
+    fn slide(&self, direction: Vec2, offset: f64) -> flat::PlanarCoordinate {
+        let [p0, p1] = self.placement.points;
+        flat::PlanarCoordinate::Slide(flat::PlanarSlide {
             body: p0.body,
             direction,
             point: p1,
@@ -157,39 +157,39 @@ impl Builder<'_, Plane, 6> {
     }
 }
 
-impl Builder<'_, Space, 12> {
+impl JointBuilder<'_, SpatialGeometry, 12> {
     /// Product of a direction of each body.
-    fn dot(&self, a: Vec3, b: Vec3) -> Dot {
-        Dot {
-            bodies: self.at.points.map(|p| p.body),
+    fn direction_product(&self, a: Vec3, b: Vec3) -> DirectionProduct {
+        DirectionProduct {
+            bodies: self.placement.points.map(|p| p.body),
             directions: [a, b],
         }
     }
 
     /// Two directions stay at right angles.
-    fn hold_square(&mut self, a: Vec3, b: Vec3) {
-        let dot = self.dot(a, b);
-        self.hold(deep::Measure::Dot(dot), 0.0);
+    fn keep_perpendicular(&mut self, a: Vec3, b: Vec3) {
+        let dot = self.direction_product(a, b);
+        self.fix(deep::SpatialCoordinate::DirectionProduct(dot), 0.0);
     }
 
     /// The axes stay parallel.
-    fn hold_parallel(&mut self) {
-        let ([_, _, n0], [e1, f1, _]) = (self.at.frames[0], self.at.frames[1]);
-        self.hold_square(n0, e1);
-        self.hold_square(n0, f1);
+    fn keep_axes_parallel(&mut self) {
+        let ([_, _, n0], [e1, f1, _]) = (self.placement.frames[0], self.placement.frames[1]);
+        self.keep_perpendicular(n0, e1);
+        self.keep_perpendicular(n0, f1);
     }
 
     /// The frames stay parallel.
-    fn hold_orientation(&mut self) {
-        self.hold_parallel();
-        let ([e0, ..], [_, f1, _]) = (self.at.frames[0], self.at.frames[1]);
-        self.hold_square(e0, f1);
+    fn keep_orientation(&mut self) {
+        self.keep_axes_parallel();
+        let ([e0, ..], [_, f1, _]) = (self.placement.frames[0], self.placement.frames[1]);
+        self.keep_perpendicular(e0, f1);
     }
 
     /// Travel of the second point from the first along a direction of the first body.
-    fn slide(&self, direction: Vec3, offset: f64) -> deep::Measure {
-        let [p0, p1] = self.at.points;
-        deep::Measure::Slide(deep::Slide {
+    fn slide(&self, direction: Vec3, offset: f64) -> deep::SpatialCoordinate {
+        let [p0, p1] = self.placement.points;
+        deep::SpatialCoordinate::Slide(deep::SpatialSlide {
             body: p0.body,
             direction,
             point: p1,
@@ -198,86 +198,86 @@ impl Builder<'_, Space, 12> {
     }
 
     /// The second point stays on the axis of the first body.
-    fn hold_on_axis(&mut self) {
-        let [e0, f0, _] = self.at.frames[0];
+    fn keep_on_axis(&mut self) {
+        let [e0, f0, _] = self.placement.frames[0];
         for direction in [e0, f0] {
             let measure = self.slide(direction, 0.0);
-            self.hold(measure, 0.0);
+            self.fix(measure, 0.0);
         }
     }
 
     /// The angle of the second frame about the axis, counted, `offset` where the frames are parallel.
-    fn angle(&mut self, offset: f64) -> deep::Measure {
-        let ([e0, f0, _], [e1, ..]) = (self.at.frames[0], self.at.frames[1]);
-        deep::Measure::Angle(Angle {
-            sine: self.dot(f0, e1),
-            cosine: self.dot(e0, e1),
+    fn angle(&mut self, offset: f64) -> deep::SpatialCoordinate {
+        let ([e0, f0, _], [e1, ..]) = (self.placement.frames[0], self.placement.frames[1]);
+        deep::SpatialCoordinate::Angle(SpatialAngle {
+            sine: self.direction_product(f0, e1),
+            cosine: self.direction_product(e0, e1),
             sign: 1.0,
             offset,
-            counter: self.counters.one(offset),
+            counter: self.counters.allocate(offset),
         })
     }
 }
 
 /// A joint and its rows; a coupling has none yet.
-pub fn build<W: Build<N>, const N: usize>(
+pub fn build<W: JointGeometry<N>, const N: usize>(
     model: &Model,
     joint: &model::Joint,
     q: &[f64],
     tiny: f64,
-    counters: &mut Counters,
-    slots: &mut Slots,
-) -> Result<(Joint<W, N>, Vec<Part<W, N>>)> {
+    counters: &mut TurnCounters,
+    slots: &mut SparsityBuilder,
+) -> Result<(JointEquations<W, N>, Vec<ConstraintPart<W, N>>)> {
     if joint.kind == JointKind::Coupling {
-        let none = Joint {
+        let none = JointEquations {
             bodies: joint.bodies,
             coordinates: vec![],
             point: None,
-            rows: 0..0,
+            constraints: 0..0,
         };
         return Ok((none, vec![]));
     }
-    let at = W::locate(model, joint, q)?;
+    let at = W::placement(model, joint, q)?;
     let point = W::points(&at)[1];
-    let mut builder = Builder {
+    let mut builder = JointBuilder {
         model,
         joint,
-        at,
+        placement: at,
         q,
-        tiny,
+        coincidence_distance: tiny,
         counters,
         slots,
         parts: vec![],
         coordinates: vec![],
     };
-    W::parts(&mut builder)?;
-    let built = Joint {
+    W::add_constraints(&mut builder)?;
+    let built = JointEquations {
         bodies: joint.bodies,
         coordinates: builder.coordinates,
         point: Some(point),
-        rows: 0..0,
+        constraints: 0..0,
     };
     Ok((built, builder.parts))
 }
 
-impl Build<6> for Plane {
-    type Located = Flat;
+impl JointGeometry<6> for PlanarGeometry {
+    type Placement = PlanarPlacement;
 
-    fn locate(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<Flat> {
-        located::flat(model, joint, q)
+    fn placement(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<PlanarPlacement> {
+        placement::planar(model, joint, q)
     }
 
-    fn points(at: &Flat) -> [Self::Point; 2] {
+    fn points(at: &PlanarPlacement) -> [Self::BodyPoint; 2] {
         at.points
     }
 
-    fn parts(b: &mut Builder<Self, 6>) -> Result<()> {
+    fn add_constraints(b: &mut JointBuilder<Self, 6>) -> Result<()> {
         match b.joint.kind {
-            JointKind::Fixed => fixed::plane(b),
-            JointKind::Revolute => revolute::plane(b),
-            JointKind::Prismatic => prismatic::plane(b)?,
-            JointKind::Distance => distance::plane(b, b.q)?,
-            JointKind::PointOnLine => point_on_line::plane(b)?,
+            JointKind::Fixed => fixed::planar(b),
+            JointKind::Revolute => revolute::planar(b),
+            JointKind::Prismatic => prismatic::planar(b)?,
+            JointKind::Distance => distance::planar(b, b.q)?,
+            JointKind::PointOnLine => point_on_line::planar(b)?,
             other => {
                 let why = format!("is {}, which exists in three dimensions only", other.name());
                 return Err(b.refuse(&why));
@@ -286,83 +286,87 @@ impl Build<6> for Plane {
         Ok(())
     }
 
-    fn of_body(
+    fn body_coordinate(
         model: &Model,
         body: usize,
         coordinate: model::BodyCoordinate,
         _axis: [f64; 3],
         _q: &[f64],
-        _counters: &mut Counters,
-    ) -> flat::Measure {
-        prescribed::plane(model, body, coordinate)
+        _counters: &mut TurnCounters,
+    ) -> flat::PlanarCoordinate {
+        prescribed::planar(model, body, coordinate)
     }
 
-    fn orientation(
+    fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
         q: &[f64],
-        slots: &mut Slots,
-    ) -> Vec<Part<Self, 6>> {
+        slots: &mut SparsityBuilder,
+    ) -> Vec<ConstraintPart<Self, 6>> {
         prescribed::keep_angle(body, free.is_some(), q, slots)
     }
 }
 
-impl Build<12> for Space {
-    type Located = located::Deep;
+impl JointGeometry<12> for SpatialGeometry {
+    type Placement = placement::SpatialPlacement;
 
-    fn locate(model: &Model, joint: &model::Joint, q: &[f64]) -> Result<located::Deep> {
-        located::deep(model, joint, q)
+    fn placement(
+        model: &Model,
+        joint: &model::Joint,
+        q: &[f64],
+    ) -> Result<placement::SpatialPlacement> {
+        placement::spatial(model, joint, q)
     }
 
-    fn points(at: &located::Deep) -> [Self::Point; 2] {
+    fn points(at: &placement::SpatialPlacement) -> [Self::BodyPoint; 2] {
         at.points
     }
 
-    fn parts(b: &mut Builder<Self, 12>) -> Result<()> {
+    fn add_constraints(b: &mut JointBuilder<Self, 12>) -> Result<()> {
         match b.joint.kind {
-            JointKind::Fixed => fixed::space(b),
-            JointKind::Revolute => revolute::space(b),
-            JointKind::Prismatic => prismatic::space(b),
-            JointKind::Cylindrical => cylindrical::space(b),
-            JointKind::Spherical => spherical::space(b),
-            JointKind::Universal => universal::space(b),
-            JointKind::Planar => planar::space(b),
-            JointKind::Screw => screw::space(b),
-            JointKind::Distance => distance::space(b, b.q)?,
-            JointKind::PointOnLine => point_on_line::space(b),
+            JointKind::Fixed => fixed::spatial(b),
+            JointKind::Revolute => revolute::spatial(b),
+            JointKind::Prismatic => prismatic::spatial(b),
+            JointKind::Cylindrical => cylindrical::spatial(b),
+            JointKind::Spherical => spherical::spatial(b),
+            JointKind::Universal => universal::spatial(b),
+            JointKind::Planar => planar::spatial(b),
+            JointKind::Screw => screw::spatial(b),
+            JointKind::Distance => distance::spatial(b, b.q)?,
+            JointKind::PointOnLine => point_on_line::spatial(b),
             JointKind::Coupling => {}
         }
         Ok(())
     }
 
-    fn of_body(
+    fn body_coordinate(
         model: &Model,
         body: usize,
         coordinate: model::BodyCoordinate,
         axis: [f64; 3],
         q: &[f64],
-        counters: &mut Counters,
-    ) -> deep::Measure {
-        prescribed::space(model, body, coordinate, axis, q, counters)
+        counters: &mut TurnCounters,
+    ) -> deep::SpatialCoordinate {
+        prescribed::spatial(model, body, coordinate, axis, q, counters)
     }
 
-    fn orientation(
+    fn fixed_orientation(
         body: usize,
         free: Option<[f64; 3]>,
         q: &[f64],
-        slots: &mut Slots,
-    ) -> Vec<Part<Self, 12>> {
+        slots: &mut SparsityBuilder,
+    ) -> Vec<ConstraintPart<Self, 12>> {
         prescribed::keep_orientation(body, free, q, slots)
     }
 }
 
 /// The measure of a joint's coordinate, for whoever `user` wants it.
-pub fn coordinate<W: World<N>, const N: usize>(
+pub fn coordinate<W: Geometry<N>, const N: usize>(
     model: &Model,
-    joints: &[Joint<W, N>],
+    joints: &[JointEquations<W, N>],
     of: JointCoordinate,
     user: &str,
-) -> Result<W::Measure> {
+) -> Result<W::RelativeCoordinate> {
     (joints.get(of.joint))
         .and_then(|joint| joint.coordinates.get(of.index))
         .cloned()
@@ -375,6 +379,9 @@ pub fn coordinate<W: World<N>, const N: usize>(
 }
 
 /// The value of a measure at the start.
-pub fn first_value<W: World<N>, const N: usize>(measure: &W::Measure, q: &[f64]) -> f64 {
+pub fn initial_value<W: Geometry<N>, const N: usize>(
+    measure: &W::RelativeCoordinate,
+    q: &[f64],
+) -> f64 {
     measure.value(&mut W::poses(q)).0
 }

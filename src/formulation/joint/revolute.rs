@@ -4,31 +4,31 @@
 
 use std::f64::consts::TAU;
 
-use super::Builder;
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn plane(b: &mut Builder<Plane, 6>) {
-    b.meet();
-    let position = b.position(0);
-    let turn = b.turn(offset(b, position));
+pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
+    b.coincide();
+    let position = b.initial_position(0);
+    let turn = b.angle(offset(b, position));
     b.coordinates.push(turn);
 }
 
 /// What to add to φ₁ − φ₀ so that the angle is `position` at the drawn start, or where the given frames are parallel.
-pub(super) fn offset(b: &Builder<Plane, 6>, position: f64) -> f64 {
-    if b.at.drawn {
-        position - b.at.turned
+pub(super) fn offset(b: &JointBuilder<PlanarGeometry, 6>, position: f64) -> f64 {
+    if b.placement.in_initial_pose {
+        position - b.placement.initial_angle
     } else {
-        let [reference0, reference1] = b.at.axes.map(|a| a.y.atan2(a.x));
+        let [reference0, reference1] = b.placement.axes.map(|a| a.y.atan2(a.x));
         let difference = reference1 - reference0;
         position + difference - TAU * (difference / TAU).round()
     }
 }
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
-    b.meet();
-    b.hold_parallel();
-    let angle = b.angle(b.position(0));
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.coincide();
+    b.keep_axes_parallel();
+    let angle = b.angle(b.initial_position(0));
     b.coordinates.push(angle);
 }

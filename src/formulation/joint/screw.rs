@@ -2,17 +2,17 @@
 
 use std::f64::consts::TAU;
 
-use super::Builder;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::function::Function;
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
-    b.hold_parallel();
-    b.hold_on_axis();
-    let angle = b.angle(b.position(0));
-    let along = b.slide(b.at.frames[0][2], 0.0);
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.keep_axes_parallel();
+    b.keep_on_axis();
+    let angle = b.angle(b.initial_position(0));
+    let along = b.slide(b.placement.frames[0][2], 0.0);
     let lead = b.joint.pitch / TAU;
-    let law = Function::Polynomial(vec![-lead * b.position(0), lead]);
+    let law = Function::Polynomial(vec![-lead * b.initial_position(0), lead]);
     b.couple([angle.clone(), along], law);
     b.coordinates.push(angle);
 }

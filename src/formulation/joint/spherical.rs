@@ -1,8 +1,8 @@
 //! The ball: two points stay in one place. Its coordinate is a quaternion.
 
-use super::Builder;
-use crate::formulation::absolute::space::Space;
+use super::JointBuilder;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
-    b.meet();
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.coincide();
 }

@@ -5,28 +5,28 @@
 //!   about b:  n₁ of the second body turns against a:  n₁ = cos θ₂ a + sin θ₂ b × a,   so  a·n₁ = cos θ₂,  a·(b × n₁) = −sin θ₂
 //! ```
 
-use super::Builder;
-use crate::formulation::absolute::space::Space;
-use crate::formulation::absolute::space::measure::{Angle, Measure};
+use super::JointBuilder;
+use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::formulation::absolute::spatial::coordinate::{SpatialAngle, SpatialCoordinate};
 
-pub(super) fn space(b: &mut Builder<Space, 12>) {
-    b.meet();
-    let ([e0, f0, n0], [e1, _, n1]) = (b.at.frames[0], b.at.frames[1]);
-    b.hold_square(n0, e1);
-    let [first, second] = [b.position(0), b.position(1)];
-    let about_first = Measure::Angle(Angle {
-        sine: b.dot(f0, e1),
-        cosine: b.dot(e0, e1),
+pub(super) fn spatial(b: &mut JointBuilder<SpatialGeometry, 12>) {
+    b.coincide();
+    let ([e0, f0, n0], [e1, _, n1]) = (b.placement.frames[0], b.placement.frames[1]);
+    b.keep_perpendicular(n0, e1);
+    let [first, second] = [b.initial_position(0), b.initial_position(1)];
+    let about_first = SpatialCoordinate::Angle(SpatialAngle {
+        sine: b.direction_product(f0, e1),
+        cosine: b.direction_product(e0, e1),
         sign: 1.0,
         offset: first,
-        counter: b.counters.one(first),
+        counter: b.counters.allocate(first),
     });
-    let about_second = Measure::Angle(Angle {
-        sine: b.dot(n0, e1.cross(&n1)),
-        cosine: b.dot(n0, n1),
+    let about_second = SpatialCoordinate::Angle(SpatialAngle {
+        sine: b.direction_product(n0, e1.cross(&n1)),
+        cosine: b.direction_product(n0, n1),
         sign: -1.0,
         offset: second,
-        counter: b.counters.one(second),
+        counter: b.counters.allocate(second),
     });
     b.coordinates.extend([about_first, about_second]);
 }

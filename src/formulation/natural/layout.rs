@@ -1,70 +1,72 @@
-//! From joints to coordinates: which points and vectors there are, which of them make up each body, and the rows that keep the
-//! bodies rigid.
+//! Layout of natural coordinates: the points and vectors, the basis of each body, and the rigidity constraints.
 
 use std::collections::HashSet;
 
-use super::frame::{Chosen, Entry, Frames, height};
-use super::items::{Item, Sharing, Sort, Spot};
-use super::rigid::{Direction, Line, Place, Product, Rigid, Row};
+use super::body_map::{BodyBasis, BodyMap, MapEntry, height};
+use super::rigidity::{
+    Collinearity, NaturalDirection, NaturalPoint, RigidityConstraints, RigidityEquation,
+    ScalarProduct,
+};
+use super::shared_points::{BodyItem, ItemKind, SharedItem, SharedItems};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::absolute::rows::Part;
-use crate::formulation::absolute::world::Meet as _;
+use crate::formulation::absolute::constraint::ConstraintPart;
+use crate::formulation::absolute::geometry::CoincidentPoints as _;
 
-/// Part of the mechanism's size below which two points are too close to make a direction.
-const CLOSE: f64 = 1e-3;
+/// Distance, relative to the characteristic length, below which two points are too close to define a direction.
+const MIN_DISTANCE: f64 = 1e-3;
 
-/// A body over the coordinates.
+/// A body as a linear function of the coordinates.
 #[derive(Clone, Debug)]
-pub struct Body {
-    /// Its coordinates in the whole vector.
+pub struct NaturalBody {
+    /// Indices of its coordinates.
     pub own: Vec<u32>,
     /// L over them.
-    pub entries: Vec<Entry>,
-    /// y₀: what fixed items contribute.
+    pub entries: Vec<MapEntry>,
+    /// y₀: the contribution of fixed items.
     pub constant: Vec<f64>,
 }
 
-/// An item among the coordinates, and a body that has it with the spot there.
+/// An item among the coordinates, with one of its bodies and the position there.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedItem {
     pub first: usize,
     pub body: usize,
-    pub sort: Sort,
+    pub sort: ItemKind,
     pub spot: [f64; 3],
 }
 
-/// All of it.
+/// The layout of a mechanism.
 #[derive(Debug)]
-pub struct Layout {
-    pub bodies: Vec<Body>,
-    pub items: Vec<Placed>,
-    pub rigid: Vec<Rigid>,
-    /// Parts of rows that hold because items are shared.
+pub struct NaturalLayout {
+    pub bodies: Vec<NaturalBody>,
+    pub items: Vec<PlacedItem>,
+    pub rigid: Vec<RigidityConstraints>,
+    /// Whether each part of the constraints is satisfied because items are shared.
     pub shared: Vec<bool>,
-    /// What a user calls the coordinates, and whether they are those of a vector.
+    /// Names of the coordinates, and whether they belong to a vector.
     pub names: Vec<String>,
     pub vectors: Vec<bool>,
 }
 
-/// Shares what the joints make one. The answer says which parts hold by it.
-fn share<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> (Sharing, Vec<bool>) {
-    let mut sharing = Sharing::new(inner.length);
-    let mut shared = vec![false; inner.rows.len()];
+/// Shares the points and axes of the joints. Also returns which parts of the constraints are then satisfied.
+fn share<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> (SharedItems, Vec<bool>) {
+    let mut sharing = SharedItems::new(inner.length);
+    let mut shared = vec![false; inner.constraints.len()];
     for joint in &inner.joints {
-        let mut k = joint.rows.start;
-        while k < joint.rows.end {
-            let owned = &inner.rows[k];
-            if let Part::Meet(meet) = &owned.part {
+        let mut k = joint.constraints.start;
+        while k < joint.constraints.end {
+            let owned = &inner.constraints[k];
+            if let ConstraintPart::Coincidence(meet) = &owned.part {
                 let bodies = meet.bodies();
                 let points = meet.points().map(|p| W::local(&p));
-                let spots = [0, 1].map(|i| Spot {
+                let spots = [0, 1].map(|i| BodyItem {
                     body: bodies[i],
-                    sort: Sort::Point,
+                    sort: ItemKind::Point,
                     at: points[i],
                 });
                 shared[k] = sharing.share(spots, &owned.name);
-            } else if k + 1 < joint.rows.end
-                && let Some(spots) = W::axis([&owned.part, &inner.rows[k + 1].part])
+            } else if k + 1 < joint.constraints.end
+                && let Some(spots) = W::axis([&owned.part, &inner.constraints[k + 1].part])
             {
                 let one = sharing.share(spots, &owned.name);
                 shared[k..k + 2].fill(one);
@@ -76,37 +78,37 @@ fn share<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> (Sharing, Vec<
     (sharing, shared)
 }
 
-/// Items being numbered.
-struct Places {
+/// Assigns coordinates to items.
+struct LayoutBuilder {
     dimension: usize,
-    place: Vec<Place>,
-    items: Vec<Item>,
-    layout: Layout,
+    place: Vec<NaturalPoint>,
+    items: Vec<SharedItem>,
+    layout: NaturalLayout,
 }
 
-impl Places {
-    fn add(&mut self, item: Item) -> usize {
+impl LayoutBuilder {
+    fn add(&mut self, item: SharedItem) -> usize {
         let place = match item.fixed {
-            Some(at) => Place::Fixed(at),
+            Some(at) => NaturalPoint::Fixed(at),
             None => {
                 let first = self.layout.names.len();
                 let fields = &["x", "y", "z"][..self.dimension];
                 for field in fields {
                     let name = match item.sort {
-                        Sort::Point => format!("{}.{field}", item.name),
-                        Sort::Vector => format!("{}.axis.{field}", item.name),
+                        ItemKind::Point => format!("{}.{field}", item.name),
+                        ItemKind::Vector => format!("{}.axis.{field}", item.name),
                     };
                     self.layout.names.push(name);
-                    self.layout.vectors.push(item.sort == Sort::Vector);
+                    self.layout.vectors.push(item.sort == ItemKind::Vector);
                 }
                 let (body, spot) = item.on[0];
-                self.layout.items.push(Placed {
+                self.layout.items.push(PlacedItem {
                     first,
                     body,
                     sort: item.sort,
                     spot,
                 });
-                Place::At(first as u32)
+                NaturalPoint::At(first as u32)
             }
         };
         self.place.push(place);
@@ -115,18 +117,18 @@ impl Places {
     }
 }
 
-/// A body's basis: items by number, with the spots they have in the body.
-type Basis = Vec<(usize, Sort, [f64; 3])>;
+/// The basis of a body: items by index, with their positions in the body.
+type Basis = Vec<(usize, ItemKind, [f64; 3])>;
 
-/// The layout of a mechanism in absolute coordinates.
-pub fn layout<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> Layout {
+/// Returns the layout for a mechanism given in absolute coordinates.
+pub fn layout<W: BodyMap<N>, const N: usize>(inner: &Absolute<W, N>) -> NaturalLayout {
     let (sharing, shared) = share(inner);
     let count = inner.bodies.len();
-    let mut places = Places {
+    let mut places = LayoutBuilder {
         dimension: W::DIMENSION,
         place: vec![],
         items: vec![],
-        layout: Layout {
+        layout: NaturalLayout {
             bodies: Vec::with_capacity(count),
             items: vec![],
             rigid: vec![],
@@ -135,7 +137,7 @@ pub fn layout<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> Layout {
             vectors: vec![],
         },
     };
-    let mut had: Vec<Vec<(usize, Sort, [f64; 3])>> = vec![Vec::new(); count];
+    let mut had: Vec<Vec<(usize, ItemKind, [f64; 3])>> = vec![Vec::new(); count];
     for item in sharing.items() {
         let (on, sort) = (item.on.clone(), item.sort);
         let k = places.add(item);
@@ -158,31 +160,32 @@ pub fn layout<W: Frames<N>, const N: usize>(inner: &Absolute<W, N>) -> Layout {
     places.layout
 }
 
-fn basis<W: Frames<N>, const N: usize>(
-    places: &mut Places,
+fn basis<W: BodyMap<N>, const N: usize>(
+    places: &mut LayoutBuilder,
     b: usize,
     name: &str,
-    had: &[(usize, Sort, [f64; 3])],
+    had: &[(usize, ItemKind, [f64; 3])],
     length: f64,
 ) -> Basis {
-    let spots: Vec<(Sort, [f64; 3])> = had.iter().map(|(_, sort, at)| (*sort, *at)).collect();
-    let mut chosen = W::choose(&spots, CLOSE * length);
-    let fixed = |c: &Chosen| matches!(c, Chosen::Had(k) if places.items[had[*k].0].fixed.is_some());
+    let spots: Vec<(ItemKind, [f64; 3])> = had.iter().map(|(_, sort, at)| (*sort, *at)).collect();
+    let mut chosen = W::choose(&spots, MIN_DISTANCE * length);
+    let fixed =
+        |c: &BodyBasis| matches!(c, BodyBasis::Had(k) if places.items[had[*k].0].fixed.is_some());
     if chosen.iter().all(fixed) {
-        // Held by the ground altogether: it keeps coordinates of its own, so that there are rows to say so.
-        chosen = W::choose(&[], CLOSE * length);
+        // All items fixed: the body gets coordinates of its own, so that its constraints have unknowns.
+        chosen = W::choose(&[], MIN_DISTANCE * length);
     }
     let mut own = 0;
     (chosen.into_iter())
         .map(|c| match c {
-            Chosen::Had(k) => had[k],
-            Chosen::Own(sort, at) => {
+            BodyBasis::Had(k) => had[k],
+            BodyBasis::Own(sort, at) => {
                 own += 1;
                 let name = match sort {
-                    Sort::Point => name.to_owned(),
-                    Sort::Vector => format!("{name}.{own}"),
+                    ItemKind::Point => name.to_owned(),
+                    ItemKind::Vector => format!("{name}.{own}"),
                 };
-                let item = Item {
+                let item = SharedItem {
                     sort,
                     name,
                     fixed: None,
@@ -194,52 +197,53 @@ fn basis<W: Frames<N>, const N: usize>(
         .collect()
 }
 
-/// L of a basis over the components of its items.
-fn frame<W: Frames<N>, const N: usize>(basis: &Basis) -> Vec<Entry> {
-    let chosen: Vec<(Sort, [f64; 3])> = basis.iter().map(|(_, sort, at)| (*sort, *at)).collect();
+/// Returns L of a basis over the components of its items.
+fn frame<W: BodyMap<N>, const N: usize>(basis: &Basis) -> Vec<MapEntry> {
+    let chosen: Vec<(ItemKind, [f64; 3])> =
+        basis.iter().map(|(_, sort, at)| (*sort, *at)).collect();
     W::frame(&chosen)
 }
 
-fn assemble<W: Frames<N>, const N: usize>(places: &Places, basis: &Basis) -> Body {
+fn assemble<W: BodyMap<N>, const N: usize>(places: &LayoutBuilder, basis: &Basis) -> NaturalBody {
     let dimension = W::DIMENSION;
-    let mut body = Body {
+    let mut body = NaturalBody {
         own: vec![],
         entries: vec![],
         constant: vec![0.0; height::<W, N>()],
     };
-    // The first own coordinate of each item of the basis.
+    // Index of the first coordinate of each item of the basis.
     let firsts: Vec<Option<usize>> = (basis.iter())
         .map(|(k, ..)| match places.place[*k] {
-            Place::At(first) => {
+            NaturalPoint::At(first) => {
                 let at = body.own.len();
                 body.own.extend(first..first + dimension as u32);
                 Some(at)
             }
-            Place::Fixed(_) => None,
+            NaturalPoint::Fixed(_) => None,
         })
         .collect();
     for (m, column, value) in frame::<W, N>(basis) {
         let (k, c) = (column as usize / dimension, column as usize % dimension);
         match (firsts[k], places.place[basis[k].0]) {
             (Some(first), _) => body.entries.push((m, (first + c) as u8, value)),
-            (None, Place::Fixed(at)) => body.constant[m as usize] += value * at[c],
-            (None, Place::At(_)) => {}
+            (None, NaturalPoint::Fixed(at)) => body.constant[m as usize] += value * at[c],
+            (None, NaturalPoint::At(_)) => {}
         }
     }
     body
 }
 
-/// Lengths and angles of the directions of the basis, each once.
+/// Adds the constraints of constant lengths and angles of the basis, each once.
 fn keep_basis(
-    places: &mut Places,
+    places: &mut LayoutBuilder,
     b: usize,
     basis: &Basis,
     known: &mut HashSet<[(usize, Option<usize>); 2]>,
 ) {
     let origin = basis[0];
-    let direction = |(item, sort, at): (usize, Sort, [f64; 3])| {
-        let is_point = sort == Sort::Point;
-        let place = Direction {
+    let direction = |(item, sort, at): (usize, ItemKind, [f64; 3])| {
+        let is_point = sort == ItemKind::Point;
+        let place = NaturalDirection {
             to: places.place[item],
             from: is_point.then(|| places.place[origin.0]),
         };
@@ -267,8 +271,8 @@ fn keep_basis(
             if *length_i && *length_j {
                 factor /= (dot(d_i, d_i) * dot(d_j, d_j)).powf(0.25);
             }
-            rows.push(Rigid {
-                row: Row::Product(Product {
+            rows.push(RigidityConstraints {
+                row: RigidityEquation::Product(ScalarProduct {
                     directions: [*place_i, *place_j],
                     value: dot(d_i, d_j),
                     factor,
@@ -281,26 +285,26 @@ fn keep_basis(
     places.layout.rigid.extend(rows);
 }
 
-/// An item beside the basis stays where it is in the body.
-fn keep_item<W: Frames<N>, const N: usize>(
-    places: &mut Places,
+/// Adds the constraints of an item outside the basis.
+fn keep_item<W: BodyMap<N>, const N: usize>(
+    places: &mut LayoutBuilder,
     b: usize,
     basis: &Basis,
-    (item, sort, at): (usize, Sort, [f64; 3]),
+    (item, sort, at): (usize, ItemKind, [f64; 3]),
 ) {
     let dimension = W::DIMENSION;
     let l = frame::<W, N>(basis);
     for c in 0..dimension {
-        let mut line = Line {
+        let mut line = Collinearity {
             terms: vec![],
             value: 0.0,
         };
-        let mut add = |place: Place, c: usize, factor: f64| match place {
-            Place::At(first) => line.terms.push((first + c as u32, factor)),
-            Place::Fixed(at) => line.value -= factor * at[c],
+        let mut add = |place: NaturalPoint, c: usize, factor: f64| match place {
+            NaturalPoint::At(first) => line.terms.push((first + c as u32, factor)),
+            NaturalPoint::Fixed(at) => line.value -= factor * at[c],
         };
         add(places.place[item], c, 1.0);
-        // Over y, and y over the items.
+        // The item over y, and y over the items of the basis.
         let mut over = vec![0.0; dimension * basis.len()];
         for (row, m, factor) in W::on_y(sort, at) {
             if row as usize == c {
@@ -314,10 +318,10 @@ fn keep_item<W: Frames<N>, const N: usize>(
             add(places.place[basis[k].0], c, -factor);
         }
         if !line.terms.is_empty() {
-            places.layout.rigid.push(Rigid {
-                row: Row::Line(line),
+            places.layout.rigid.push(RigidityConstraints {
+                row: RigidityEquation::Line(line),
                 body: b,
-                is_length: sort == Sort::Point,
+                is_length: sort == ItemKind::Point,
             });
         }
     }

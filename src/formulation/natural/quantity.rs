@@ -1,36 +1,38 @@
-//! Quantities, start and reactions: those of the bodies.
+//! Quantities, initial state and reactions in natural coordinates: those of the bodies.
 //!
-//! What a shared pin carries has no multiplier of its own. It follows from the balance of the bodies, Gᵀλ = f − M a over all rows
-//! of absolute coordinates, of which the least λ is taken (`integrator/reactions.rs`).
+//! The reaction of a shared point has no multiplier. It follows from the equilibrium of the bodies, Gᵀλ = f − M a over all constraints in
+//! absolute coordinates, by the λ of minimum norm (`integrator/reactions.rs`).
 
 use super::Natural;
-use super::frame::{Frames, MOST};
-use crate::formulation::{Context, Evaluated, Mechanism, Motion, ReadOff, System, Whole};
+use super::body_map::{BodyMap, MAX_Y};
+use crate::formulation::{
+    BodyAssembly, Evaluated, EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, System,
+};
 use crate::model::quantity::Quantity;
 
-impl<W: Frames<N>, const N: usize> Mechanism for Natural<W, N> {
-    fn read_off(&self) -> Option<&dyn ReadOff> {
+impl<W: BodyMap<N>, const N: usize> Mechanism for Natural<W, N> {
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
         Some(self)
     }
 
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
-        let (poses, rates) = &self.inner.start;
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
+        let (poses, rates) = &self.inner.initial;
         self.read(poses, rates, q, v);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         let work = &mut *self.moving(at.q, at.v);
         let motion = self.lifted(work, at);
         self.inner.evaluate(cx, quantity, &motion)
     }
 }
 
-impl<W: Frames<N>, const N: usize> Natural<W, N> {
-    /// Coordinates and rates of poses and rates of bodies.
+impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
+    /// Writes coordinates and velocities from poses and velocities of bodies.
     fn read(&self, poses: &[f64], rates: &[f64], q: &mut [f64], v: &mut [f64]) {
         let stored = |b: usize| W::STORED * b..W::STORED * (b + 1);
         let moved = |b: usize| Self::WIDTH * b..Self::WIDTH * (b + 1);
-        let (mut y, mut y_dot) = ([0.0; MOST], [0.0; MOST]);
+        let (mut y, mut y_dot) = ([0.0; MAX_Y], [0.0; MAX_Y]);
         for item in &self.layout.items {
             let pose = &poses[stored(item.body)];
             W::unsettle(pose, &mut y[..Self::Y]);
@@ -47,15 +49,15 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 }
 
-/// Part of the mechanism's size by which poses may differ from those they were read off.
-const SAME: f64 = 1e-6;
+/// Largest difference of poses from those of the coordinates read off them, relative to the characteristic length, or as a number.
+const MAX_POSE_DIFFERENCE: f64 = 1e-6;
 
-impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> BodyAssembly for Natural<W, N> {
     fn bodies(&self) -> &dyn Mechanism {
         &self.inner
     }
 
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -63,9 +65,9 @@ impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
         v: &mut [f64],
     ) -> Option<String> {
         self.read(poses, rates, q, v);
-        // Items that two bodies have are read off one of them: the other must find its own place by them.
-        let mut y = [0.0; MOST];
-        let mut before = [0.0; MOST];
+        // A shared item is read off one of its bodies: the poses of the others must agree with it.
+        let mut y = [0.0; MAX_Y];
+        let mut before = [0.0; MAX_Y];
         for (b, body) in self.inner.bodies.iter().enumerate() {
             self.form(b, q, &mut y[..Self::Y]);
             W::unsettle(
@@ -78,7 +80,7 @@ impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
                 } else {
                     1.0
                 };
-                if !((y[k] - before[k]).abs() < SAME * scale) {
+                if !((y[k] - before[k]).abs() < MAX_POSE_DIFFERENCE * scale) {
                     return Some(body.name.clone());
                 }
             }
@@ -87,28 +89,33 @@ impl<W: Frames<N>, const N: usize> ReadOff for Natural<W, N> {
     }
 }
 
-impl<W: Frames<N>, const N: usize> Whole for Natural<W, N> {
+impl<W: BodyMap<N>, const N: usize> FullConstraintSet for Natural<W, N> {
     fn system(&self) -> &dyn System {
         &self.inner
     }
 
-    fn rows(&self) -> &[usize] {
+    fn constraint_rows(&self) -> &[usize] {
         &self.numbers
     }
 
-    fn place(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
+    fn configuration(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
         let work = self.moving(q, v);
         poses.copy_from_slice(self.poses(q));
         rates.copy_from_slice(&work.v);
     }
 
     /// f − M a
-    fn load(&self, cx: &Context, at: &Motion, load: &mut [f64]) -> Evaluated {
+    fn constraint_forces(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        load: &mut [f64],
+    ) -> Evaluated {
         let work = &mut *self.moving(at.q, at.v);
         let poses = self.poses(at.q);
         self.inner.force(cx, poses, &work.v, load)?;
         self.inner
-            .rub(cx, poses, &work.v, &at.lambda[..self.height], load);
+            .constraint_friction(cx, poses, &work.v, &at.lambda[..self.height], load);
         self.carry(&work.arms, at.a, &mut work.a);
         self.inner.mass_times(cx, poses, &work.a, &mut work.f);
         for (load, inertia) in load.iter_mut().zip(&work.f) {
@@ -117,7 +124,7 @@ impl<W: Frames<N>, const N: usize> Whole for Natural<W, N> {
         Ok(())
     }
 
-    fn hides(&self) -> bool {
+    fn multipliers_hidden(&self) -> bool {
         true
     }
 }

@@ -1,6 +1,6 @@
-//! Matrices of natural coordinates from those of the bodies.
+//! The tangent matrix in natural coordinates from that of the bodies.
 //!
-//! With g = −f + Gᵀλ on the bodies, C and K its derivatives there, and J(ẋ) the same linear map at the rates:
+//! With g = −f + Gᵀλ on the bodies, C and K its derivatives there, and J(ẋ) the same linear map at the velocities:
 //!
 //! ```text
 //!   S = mass M + Jᵀ (damping C + stiffness K) J − stiffness Jᵀ C J_ω(ẋ) + stiffness ( ∂Jᵀ/∂x g + Σ λ_r ∂Gᵀ_r/∂x )
@@ -10,26 +10,30 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::{Frames, MOST};
-use super::layout::Layout;
-use super::{Natural, Work as Point};
-use crate::formulation::{Context, Pattern, System, Weights};
+use super::body_map::{BodyMap, MAX_Y};
+use super::layout::NaturalLayout;
+use super::{Natural, NaturalCache as Point};
+use crate::formulation::{EvaluationContext, Sparsity, System, TangentWeights};
 
-/// The block of two bodies.
+/// The block of two bodies in the tangent matrix.
 #[derive(Clone, Debug)]
-pub struct Block {
-    /// Whose rows and whose columns.
+pub struct TangentBlock {
+    /// Body of the rows and body of the columns.
     pub bodies: [usize; 2],
     /// Entries of the inner matrix: slot, row and column in the block of the bodies.
     slots: Vec<(u32, u8, u8)>,
-    /// Entries of rigid rows: row among them, place in the block, value.
+    /// Entries of rigidity constraints: constraint, index in the block, value.
     bends: Vec<(u32, u32, f64)>,
-    /// Where its values begin.
+    /// Index of its first value.
     start: usize,
 }
 
-/// All blocks in which the matrix can have entries, those of each body with itself among them.
-pub fn blocks<const N: usize>(inner: &Pattern, layout: &Layout, dimension: usize) -> Vec<Block> {
+/// Returns all blocks in which the matrix can have entries, with the diagonal blocks of all bodies.
+pub fn blocks<const N: usize>(
+    inner: &Sparsity,
+    layout: &NaturalLayout,
+    dimension: usize,
+) -> Vec<TangentBlock> {
     let width = N / 2;
     let mut slots: BTreeMap<[usize; 2], Vec<(u32, u8, u8)>> = BTreeMap::new();
     for b in 0..layout.bodies.len() {
@@ -57,7 +61,7 @@ pub fn blocks<const N: usize>(inner: &Pattern, layout: &Layout, dimension: usize
     (slots.into_iter())
         .map(|(bodies, slots)| {
             let [rows, columns] = bodies.map(|b| layout.bodies[b].own.len());
-            let block = Block {
+            let block = TangentBlock {
                 bodies,
                 slots,
                 bends: match bodies[0] == bodies[1] {
@@ -72,9 +76,9 @@ pub fn blocks<const N: usize>(inner: &Pattern, layout: &Layout, dimension: usize
         .collect()
 }
 
-/// Room for the matrices of the bodies.
+/// Scratch matrices and vectors of the bodies.
 #[derive(Debug, Default)]
-pub struct Work {
+pub struct NaturalTangentWorkspace {
     /// damping C + stiffness K, and C alone.
     s: Vec<f64>,
     c: Vec<f64>,
@@ -82,7 +86,7 @@ pub struct Work {
     load: Vec<f64>,
 }
 
-impl Work {
+impl NaturalTangentWorkspace {
     pub fn new(slots: usize, coordinates: usize) -> Self {
         Self {
             s: vec![0.0; slots],
@@ -92,18 +96,18 @@ impl Work {
     }
 }
 
-/// Most tangent coordinates of a body.
+/// Largest number of tangent coordinates of a body.
 const WIDEST: usize = 6;
 
-impl<W: Frames<N>, const N: usize> Natural<W, N> {
-    /// S in the order of the pattern.
+impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
+    /// Writes S in the order of the sparsity.
     pub(super) fn write_tangent(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         q: &[f64],
         v: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) {
         out.fill(0.0);
@@ -125,14 +129,15 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
         let (poses, inner) = (self.poses(q), &lambda[..self.height]);
         let at = (poses, &rates[..]);
         (self.inner).applied_tangent(cx, at, inner, (damping, stiffness), &mut tangent.s);
-        let damped = stiffness != 0.0 && self.inner.damped();
+        let damped = stiffness != 0.0 && self.inner.has_velocity_forces();
         if damped {
             (self.inner).applied_tangent(cx, at, inner, (1.0, 0.0), &mut tangent.c);
         }
         if stiffness != 0.0 {
             let load = &mut tangent.load;
-            self.inner.applied(cx, poses, rates, load);
-            self.inner.rub(cx, poses, rates, inner, load);
+            self.inner.applied_force(cx, poses, rates, load);
+            self.inner
+                .constraint_friction(cx, poses, rates, inner, load);
             load.iter_mut().for_each(|f| *f = -*f);
             self.load_rows(q, g);
             self.add_rows(g, inner, load);
@@ -155,13 +160,13 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += factor M
-    fn add_mass(&self, cx: &Context, factor: f64, out: &mut [f64]) {
+    fn add_mass(&self, cx: &EvaluationContext, factor: f64, out: &mut [f64]) {
         let dimension = W::DIMENSION;
         for block in self.blocks.iter().filter(|b| b.bodies[0] == b.bodies[1]) {
             let b = block.bodies[0];
             let (m, shape) = self.mass(b, cx);
             // M over y couples equal components: r with itself, columns with columns.
-            let mut t = [[0.0; MOST]; MOST];
+            let mut t = [[0.0; MAX_Y]; MAX_Y];
             for &(j, column, value) in &self.layout.bodies[b].entries {
                 let (j, c, value) = (
                     j as usize / dimension,
@@ -181,9 +186,9 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += factor ∂(Jᵀ g)/∂x at constant g, the generalised force of one body.
-    fn add_turned(&self, block: &Block, load: &[f64], factor: f64, out: &mut [f64]) {
+    fn add_turned(&self, block: &TangentBlock, load: &[f64], factor: f64, out: &mut [f64]) {
         let dimension = W::DIMENSION;
-        let mut t = [[0.0; MOST]; MOST];
+        let mut t = [[0.0; MAX_Y]; MAX_Y];
         for &(m, column, value) in &self.layout.bodies[block.bodies[0]].entries {
             let Some(m) = (m as usize).checked_sub(dimension) else {
                 continue;
@@ -198,8 +203,8 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
         self.add_spread(block, &t, out);
     }
 
-    /// out += Lᵀ t, t over y and the own coordinates of one body.
-    fn add_spread(&self, block: &Block, t: &[[f64; MOST]; MOST], out: &mut [f64]) {
+    /// out += Lᵀ t, with t over y and the coordinates of one body.
+    fn add_spread(&self, block: &TangentBlock, t: &[[f64; MAX_Y]; MAX_Y], out: &mut [f64]) {
         let body = &self.layout.bodies[block.bodies[0]];
         let n = body.own.len();
         for &(i, row, value) in &body.entries {
@@ -211,17 +216,24 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     }
 
     /// out += factor J_iᵀ s J_j
-    fn pull_back(&self, block: &Block, arms: &[f64], s: &[f64], factor: f64, out: &mut [f64]) {
+    fn pull_back(
+        &self,
+        block: &TangentBlock,
+        arms: &[f64],
+        s: &[f64],
+        factor: f64,
+        out: &mut [f64],
+    ) {
         let [_, j] = block.bodies;
         let n = self.layout.bodies[j].own.len();
         let arm = &arms[self.arms[j]..self.arms[j] + Self::WIDTH * n];
         self.between(block, arms, arm, s, factor, out);
     }
 
-    /// The same with J_ω at the rates in the place of J_j.
+    /// out += factor J_iᵀ s J_ω, with J_ω at the velocities instead of J_j.
     fn pull_back_rates(
         &self,
-        block: &Block,
+        block: &TangentBlock,
         arms: &[f64],
         x_dot: &[f64],
         s: &[f64],
@@ -230,7 +242,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     ) {
         let [_, j] = block.bodies;
         let n = self.layout.bodies[j].own.len();
-        let (mut y, mut arm) = ([0.0; MOST], [0.0; WIDEST * MOST]);
+        let (mut y, mut arm) = ([0.0; MAX_Y], [0.0; WIDEST * MAX_Y]);
         self.form_rate(j, x_dot, &mut y[..Self::Y]);
         self.arm(j, &y[..Self::Y], &mut arm);
         arm[..W::DIMENSION * n].fill(0.0);
@@ -240,7 +252,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
     /// out += factor J_iᵀ s arm
     fn between(
         &self,
-        block: &Block,
+        block: &TangentBlock,
         arms: &[f64],
         arm: &[f64],
         s: &[f64],
@@ -252,7 +264,7 @@ impl<W: Frames<N>, const N: usize> Natural<W, N> {
         }
         let [i, j] = block.bodies;
         let [rows, columns] = [i, j].map(|b| self.layout.bodies[b].own.len());
-        let mut t = [[0.0; MOST]; WIDEST];
+        let mut t = [[0.0; MAX_Y]; WIDEST];
         for &(slot, k, l) in &block.slots {
             let s = factor * s[slot as usize];
             if s != 0.0 {

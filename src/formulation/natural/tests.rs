@@ -1,19 +1,20 @@
 //! Natural against absolute coordinates: the same accelerations at random states, and every derivative against differences.
 
-use super::frame::Frames;
-use super::{Natural, Planar, Spatial};
+use super::body_map::BodyMap;
+use super::{Natural, PlanarNatural, SpatialNatural};
 use crate::formulation::absolute::Absolute;
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::space::Space;
-use crate::formulation::check::{Noise, Options, check};
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::formulation::derivative_check::{DerivativeCheck, check};
 use crate::formulation::relative::tests::{
     CX, Column, Dense, balance, body, dense, kinds, mechanism, spring,
 };
-use crate::formulation::{Mechanism, Motion, System};
+use crate::formulation::{ConfigurationSpace, HybridSystem, Mechanism, MotionPoint, System};
+use crate::linalg::random::Random;
 use crate::model::*;
 
 fn rows(system: &dyn System, q: &[f64]) -> Dense {
-    let (size, pattern) = (system.size(), system.pattern());
+    let (size, pattern) = (system.dimensions(), system.sparsity());
     let mut g = vec![0.0; pattern.jacobian.len()];
     system.jacobian(&CX, q, &mut g);
     dense(size.nc, size.nv, &pattern.jacobian, &g)
@@ -51,29 +52,29 @@ fn onto(g: &Dense, x: Column, r: Column) -> Column {
 }
 
 /// The start, with random rates that fit the rows.
-fn state<W: Frames<N>, const N: usize>(
+fn state<W: BodyMap<N>, const N: usize>(
     system: &Natural<W, N>,
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> (Vec<f64>, Vec<f64>) {
-    let size = system.size();
+    let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    system.start(&mut q, &mut v);
+    system.initial_state(&mut q, &mut v);
     // The poses that belong to the coordinates to the last bit.
     let mut settled = q.clone();
     system.retract(&q, &vec![0.0; size.nv], &mut settled);
     let g = rows(system, &settled);
-    let rates = Column::from_vec(noise.vector(size.nv, 2.0));
+    let rates = Column::from_vec(random.vector(size.nv, 2.0));
     let rates = onto(&g, rates, Column::zeros(size.nc));
     (settled, rates.as_slice().to_vec())
 }
 
 fn accelerations(system: &dyn System, q: &[f64], v: &[f64]) -> Vec<f64> {
-    let size = system.size();
+    let size = system.dimensions();
     let (nv, nc) = (size.nv, size.nc);
     let g = rows(system, q);
     let (mut f, mut gamma) = (vec![0.0; nv], vec![0.0; nc]);
     system.force(&CX, q, v, &mut f).unwrap();
-    system.convective(&CX, q, v, &mut gamma);
+    system.constraint_acceleration_bias(&CX, q, v, &mut gamma);
     let mut m = Dense::zeros(nv, nv);
     for k in 0..nv {
         let mut unit = vec![0.0; nv];
@@ -86,21 +87,21 @@ fn accelerations(system: &dyn System, q: &[f64], v: &[f64]) -> Vec<f64> {
     saddle(&m, &g, rhs).as_slice().to_vec()
 }
 
-fn agrees<W: Frames<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn agrees<W: BodyMap<N>, const N: usize>(model: &Model, random: &mut Random, label: &str) {
     let system = Natural::<W, N>::new(model).unwrap();
     let absolute = Absolute::<W, N>::new(model).unwrap();
-    let (q, v) = state(&system, noise);
+    let (q, v) = state(&system, random);
     let a = accelerations(&system, &q, &v);
     let work = &mut *system.moving(&q, &v);
-    let lambda = vec![0.0; system.size().nc];
-    let at = Motion {
+    let lambda = vec![0.0; system.dimensions().nc];
+    let at = MotionPoint {
         q: &q,
         v: &v,
         a: &a,
         lambda: &lambda,
     };
     let bodies = system.lifted(work, &at);
-    let mut phi = vec![0.0; absolute.size().nc];
+    let mut phi = vec![0.0; absolute.dimensions().nc];
     absolute.constraint(&CX, bodies.q, &mut phi);
     for (row, phi) in phi.iter().enumerate() {
         assert!(phi.abs() < 1e-12, "{label}: row {row} is open by {phi:e}");
@@ -115,61 +116,61 @@ fn agrees<W: Frames<N>, const N: usize>(model: &Model, noise: &mut Noise, label:
 
 #[test]
 fn bodies_move_as_in_absolute_coordinates() {
-    let mut noise = Noise::new(5);
+    let mut random = Random::new(5);
     for closed in [false, true] {
         for _ in 0..5 {
             for kind in kinds(2) {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let model = mechanism(2, kind, closed, &mut noise);
-                agrees::<Plane, 6>(&model, &mut noise, kind.name());
+                let model = mechanism(2, kind, closed, &mut random);
+                agrees::<PlanarGeometry, 6>(&model, &mut random, kind.name());
             }
             for kind in kinds(3) {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let mut model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut random);
                 if closed && kind != JointKind::Spherical {
                     // Room for the three rows of the ball that closes the loop.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                agrees::<Space, 12>(&model, &mut noise, kind.name());
+                agrees::<SpatialGeometry, 12>(&model, &mut random, kind.name());
             }
         }
     }
 }
 
-fn derivatives<W: Frames<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn derivatives<W: BodyMap<N>, const N: usize>(model: &Model, random: &mut Random, label: &str) {
     let system = Natural::<W, N>::new(model).unwrap();
-    let (q, v) = state(&system, noise);
-    let size = system.size();
-    let mut lambda = noise.vector(size.nc, 3.0);
+    let (q, v) = state(&system, random);
+    let size = system.dimensions();
+    let mut lambda = random.vector(size.nc, 3.0);
     let mut active = vec![true; size.nc];
-    system.active(&[], &mut active);
+    system.active_constraints(&[], &mut active);
     for (lambda, on) in lambda.iter_mut().zip(&active) {
         *lambda *= f64::from(u8::from(*on));
     }
     // Kinetic energy is that of rigid bodies: its rate is asked for along accelerations that keep them so.
     let g = rows(&system, &q);
     let mut gamma = vec![0.0; size.nc];
-    system.convective(&CX, &q, &v, &mut gamma);
-    let a = Column::from_vec(noise.vector(size.nv, 3.0));
+    system.constraint_acceleration_bias(&CX, &q, &v, &mut gamma);
+    let a = Column::from_vec(random.vector(size.nv, 3.0));
     let a = onto(&g, a, -Column::from_vec(gamma));
-    let at = Motion {
+    let at = MotionPoint {
         q: &q,
         v: &v,
         a: a.as_slice(),
         lambda: &lambda,
     };
-    if let Err(wrong) = check(&system, &CX, &at, &Options::default()) {
+    if let Err(wrong) = check(&system, &CX, &at, &DerivativeCheck::default()) {
         panic!("{label}:\n{wrong}");
     }
 }
 
 #[test]
 fn every_derivative_is_that_of_the_equations() {
-    let mut noise = Noise::new(8);
+    let mut random = Random::new(8);
     for closed in [false, true] {
         for _ in 0..3 {
             for kind in kinds(2) {
@@ -177,19 +178,27 @@ fn every_derivative_is_that_of_the_equations() {
                     // Nothing moves: energies are rounding.
                     continue;
                 }
-                let model = mechanism(2, kind, closed, &mut noise);
-                derivatives::<Plane, 6>(&model, &mut noise, &format!("plane {}", kind.name()));
+                let model = mechanism(2, kind, closed, &mut random);
+                derivatives::<PlanarGeometry, 6>(
+                    &model,
+                    &mut random,
+                    &format!("plane {}", kind.name()),
+                );
             }
             for kind in kinds(3) {
                 if closed && kind == JointKind::Fixed {
                     continue;
                 }
-                let mut model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut random);
                 if closed && kind != JointKind::Spherical {
                     // Room for the three rows of the ball: where nothing moves energies are rounding.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                derivatives::<Space, 12>(&model, &mut noise, &format!("space {}", kind.name()));
+                derivatives::<SpatialGeometry, 12>(
+                    &model,
+                    &mut random,
+                    &format!("space {}", kind.name()),
+                );
             }
         }
     }
@@ -197,25 +206,25 @@ fn every_derivative_is_that_of_the_equations() {
 
 #[test]
 fn free_bodies_have_a_point_and_vectors_of_their_own() {
-    let mut noise = Noise::new(2);
+    let mut random = Random::new(2);
     for dimension in [2, 3] {
         let model = Model {
             dimension,
             bodies: vec![
-                body(dimension, "a", &mut noise),
-                body(dimension, "b", &mut noise),
+                body(dimension, "a", &mut random),
+                body(dimension, "b", &mut random),
             ],
             forces: vec![spring([Some(0), Some(1)])],
             ..Model::default()
         };
         if dimension == 2 {
-            derivatives::<Plane, 6>(&model, &mut noise, "plane");
-            agrees::<Plane, 6>(&model, &mut noise, "plane");
-            assert_eq!(Planar::new(&model).unwrap().counts(), (4, 2));
+            derivatives::<PlanarGeometry, 6>(&model, &mut random, "plane");
+            agrees::<PlanarGeometry, 6>(&model, &mut random, "plane");
+            assert_eq!(PlanarNatural::new(&model).unwrap().counts(), (4, 2));
         } else {
-            derivatives::<Space, 12>(&model, &mut noise, "space");
-            agrees::<Space, 12>(&model, &mut noise, "space");
-            assert_eq!(Spatial::new(&model).unwrap().counts(), (8, 12));
+            derivatives::<SpatialGeometry, 12>(&model, &mut random, "space");
+            agrees::<SpatialGeometry, 12>(&model, &mut random, "space");
+            assert_eq!(SpatialNatural::new(&model).unwrap().counts(), (8, 12));
         }
     }
 }
@@ -225,8 +234,8 @@ fn free_bodies_have_a_point_and_vectors_of_their_own() {
 fn bars_share_their_pins() {
     let text = include_str!("../../../models/double_four_bar.toml");
     let model = Model::from_text(text, "double_four_bar").unwrap();
-    let system = Planar::new(&model).unwrap();
-    let size = system.size();
+    let system = PlanarNatural::new(&model).unwrap();
+    let size = system.dimensions();
     assert_eq!((size.nv, system.counts()), (6, (3, 5)));
     // A uniform bar is m/6 [2 1; 1 2] over its ends; at B_1 an upright and two couplers meet.
     let mut column = vec![0.0; 6];
@@ -234,7 +243,7 @@ fn bars_share_their_pins() {
     unit[0] = 1.0;
     let q = {
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        system.start(&mut q, &mut v);
+        system.initial_state(&mut q, &mut v);
         q
     };
     system.mass_times(&CX, &q, &unit, &mut column);

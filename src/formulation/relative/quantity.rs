@@ -1,22 +1,24 @@
-//! Quantities in relative coordinates: those of the bodies, with the multipliers of the tree where reactions are asked for.
+//! Quantities in relative coordinates: those of the bodies, with the multipliers of the tree for reaction forces.
 
 use super::Relative;
-use super::link::Links;
-use crate::formulation::absolute::world::Measure as _;
-use crate::formulation::{Context, Mechanism, Motion, ReadOff, System};
+use super::joint_map::JointMap;
+use crate::formulation::absolute::geometry::RelativeCoordinate as _;
+use crate::formulation::{
+    BodyAssembly, ConfigurationSpace, EvaluationContext, Mechanism, MotionPoint, System,
+};
 use crate::model::quantity::{JointField, Quantity};
 
-impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
-    fn read_off(&self) -> Option<&dyn ReadOff> {
+impl<W: JointMap<N>, const N: usize> Mechanism for Relative<W, N> {
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
         Some(self)
     }
 
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
-        let (poses, rates) = &self.inner.start;
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
+        let (poses, rates) = &self.inner.initial;
         self.read(poses, rates, q, v);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         let work = &mut *self.moving(at.q, at.v);
         let reaction = matches!(
             quantity,
@@ -29,7 +31,7 @@ impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
         for (k, &row) in self.rows.iter().enumerate() {
             work.lambda[row] = at.lambda[k];
         }
-        let motion = Motion {
+        let motion = MotionPoint {
             q: &work.q,
             v: &work.v,
             a: &work.y,
@@ -39,15 +41,15 @@ impl<W: Links<N>, const N: usize> Mechanism for Relative<W, N> {
     }
 }
 
-/// Part of the mechanism's size by which poses may differ from those they were read off.
-const SAME: f64 = 1e-6;
+/// Largest difference of poses from those of the coordinates read off them, relative to the characteristic length, or in radians.
+const MAX_POSE_DIFFERENCE: f64 = 1e-6;
 
-impl<W: Links<N>, const N: usize> ReadOff for Relative<W, N> {
+impl<W: JointMap<N>, const N: usize> BodyAssembly for Relative<W, N> {
     fn bodies(&self) -> &dyn Mechanism {
         &self.inner
     }
 
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -55,28 +57,31 @@ impl<W: Links<N>, const N: usize> ReadOff for Relative<W, N> {
         v: &mut [f64],
     ) -> Option<String> {
         self.read(poses, rates, q, v);
-        let mut gap = vec![0.0; self.inner.size().nv];
+        let mut gap = vec![0.0; self.inner.dimensions().nv];
         let work = self.at(q);
         self.inner.difference(poses, &work.q, &mut gap);
-        // Coordinates of bodies: lengths, then angles. The first branch that is off is the cause of all that hang on it.
-        let off = |body: usize| {
-            let (far, turned) = gap[N / 2 * body..N / 2 * (body + 1)].split_at(W::DIMENSION);
-            far.iter().any(|x| !(x.abs() < SAME * self.inner.length))
-                || turned.iter().any(|x| !(x.abs() < SAME))
+        // Body coordinates: displacements, then angles. The first branch with a gap is the cause for all of its subtree.
+        let has_gap = |body: usize| {
+            let (displacement, angle) =
+                gap[N / 2 * body..N / 2 * (body + 1)].split_at(W::DIMENSION);
+            displacement
+                .iter()
+                .any(|x| !(x.abs() < MAX_POSE_DIFFERENCE * self.inner.length))
+                || angle.iter().any(|x| !(x.abs() < MAX_POSE_DIFFERENCE))
         };
-        let branch = self.tree.branches.iter().find(|b| off(b.body))?;
-        let rows = &self.inner.joints[branch.joint?].rows;
-        Some(self.inner.rows[rows.start].name.clone())
+        let branch = self.tree.branches.iter().find(|b| has_gap(b.body))?;
+        let rows = &self.inner.joints[branch.joint?].constraints;
+        Some(self.inner.constraints[rows.start].name.clone())
     }
 }
 
-impl<W: Links<N>, const N: usize> Relative<W, N> {
-    /// Joint coordinates and rates of poses and rates in absolute coordinates.
+impl<W: JointMap<N>, const N: usize> Relative<W, N> {
+    /// Writes joint coordinates and velocities from poses and velocities in absolute coordinates.
     pub fn read(&self, poses: &[f64], rates: &[f64], z: &mut [f64], z_dot: &mut [f64]) {
         let bodies = W::STORED * self.tree.branches.len();
         self.tree.read(poses, z);
         z[self.tree.stored..].copy_from_slice(&poses[bodies..]);
-        for (k, measure) in self.inner.counted.iter().enumerate() {
+        for (k, measure) in self.inner.counted_angles.iter().enumerate() {
             let counted = {
                 let work = self.at(z);
                 measure.value(&mut W::poses(&work.q)).0

@@ -1,21 +1,24 @@
 //! Relative against absolute coordinates: the same poses, rates, accelerations and reactions at random states, and every
 //! derivative against differences.
 
-use super::{Planar, Relative, Spatial};
-use crate::formulation::absolute::plane::Plane;
-use crate::formulation::absolute::space::Space;
+use super::{PlanarRelative, Relative, SpatialRelative};
+use crate::formulation::absolute::planar::PlanarGeometry;
+use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::{self, Absolute};
-use crate::formulation::check::{Noise, Options, check};
-use crate::formulation::relative::link::Links;
-use crate::formulation::{Context, Mechanism, Motion, System, Weights};
-use crate::linalg::so3::{self, Vec3};
+use crate::formulation::derivative_check::{DerivativeCheck, check};
+use crate::formulation::relative::joint_map::JointMap;
+use crate::formulation::{
+    ConfigurationSpace, EvaluationContext, Mechanism, MotionPoint, System, TangentWeights,
+};
+use crate::linalg::random::Random;
+use crate::linalg::rotation::{self, Vec3};
 use crate::model::quantity::{JointField, Quantity};
 use crate::model::*;
 
 pub(crate) type Dense = nalgebra::DMatrix<f64>;
 pub(crate) type Column = nalgebra::DVector<f64>;
 
-pub(crate) const CX: Context<'static> = Context {
+pub(crate) const CX: EvaluationContext<'static> = EvaluationContext {
     t: 0.3,
     u: &[],
     u_dot: &[],
@@ -24,10 +27,10 @@ pub(crate) const CX: Context<'static> = Context {
     modes: &[],
 };
 
-pub(crate) fn body(dimension: usize, name: &str, noise: &mut Noise) -> Body {
+pub(crate) fn body(dimension: usize, name: &str, random: &mut Random) -> Body {
     let flat = dimension == 2;
     let mut three = |size: f64| -> [f64; 3] {
-        let [x, y, z] = std::array::from_fn(|_| size * noise.next());
+        let [x, y, z] = std::array::from_fn(|_| size * random.signed());
         [x, y, if flat { 0.0 } else { z }]
     };
     Body {
@@ -38,7 +41,7 @@ pub(crate) fn body(dimension: usize, name: &str, noise: &mut Noise) -> Body {
         orientation: if flat {
             [1.0, 0.0, 0.0, 0.0]
         } else {
-            so3::exp(&three(1.0).into())
+            rotation::exp(&three(1.0).into())
         },
         angle: three(1.0)[0],
         velocity: three(1.0),
@@ -53,10 +56,10 @@ fn joint(
     name: &str,
     kind: JointKind,
     bodies: [BodyRef; 2],
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> Joint {
     let mut vector = || {
-        let [x, y, z] = std::array::from_fn(|_| noise.next());
+        let [x, y, z] = std::array::from_fn(|_| random.signed());
         Vec3::new(x, y, if dimension == 2 { 0.0 } else { z })
     };
     let axis = vector().normalize();
@@ -69,10 +72,10 @@ fn joint(
         name: name.into(),
         kind,
         bodies,
-        frame: JointPlace::Ground(Frame {
+        frame: JointPlacement::InitialPose(JointFrame {
             point: vector().into(),
             axis: axis.into(),
-            across: across.into(),
+            reference_direction: across.into(),
         }),
         position: [0.3, -0.2, 0.1],
         pitch: 0.4,
@@ -84,17 +87,17 @@ fn joint(
 pub(crate) fn spring(bodies: [BodyRef; 2]) -> Force {
     Force {
         name: "spring".into(),
-        kind: ForceKind::SpringDamper(Spring {
+        kind: ForceKind::SpringDamper(SpringDefinition {
             stiffness: 30.0.into(),
             damping: 2.0.into(),
             length: 0.4,
-            ..Spring::default()
+            ..SpringDefinition::default()
         }),
-        on: ForcePlace::Points {
+        on: ForceApplication::Points {
             bodies,
             points: [[0.1, 0.2, 0.0], [0.0, 0.3, 0.0]],
         },
-        place: Place::default(),
+        place: TextPosition::default(),
     }
 }
 
@@ -103,18 +106,18 @@ pub(crate) fn mechanism(
     dimension: usize,
     kind: JointKind,
     closed: bool,
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> Model {
-    let bodies = ["a", "b", "c"].map(|name| body(dimension, name, noise));
+    let bodies = ["a", "b", "c"].map(|name| body(dimension, name, random));
     let mut joints = vec![
-        joint(dimension, "first", kind, [None, Some(0)], noise),
-        joint(dimension, "second", kind, [Some(1), Some(0)], noise),
+        joint(dimension, "first", kind, [None, Some(0)], random),
+        joint(dimension, "second", kind, [Some(1), Some(0)], random),
         joint(
             dimension,
             "third",
             JointKind::Revolute,
             [Some(1), Some(2)],
-            noise,
+            random,
         ),
     ];
     if kind == JointKind::PointOnLine {
@@ -126,7 +129,13 @@ pub(crate) fn mechanism(
         } else {
             JointKind::Spherical
         };
-        joints.push(joint(dimension, "closing", closing, [None, Some(2)], noise));
+        joints.push(joint(
+            dimension,
+            "closing",
+            closing,
+            [None, Some(2)],
+            random,
+        ));
     }
     Model {
         dimension,
@@ -148,19 +157,29 @@ pub(crate) fn dense(rows: usize, columns: usize, places: &[(u32, u32)], values: 
 
 /// Accelerations and multipliers of a system from a dense solve.
 pub(crate) fn balance(system: &dyn System, q: &[f64], v: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let size = system.size();
-    let pattern = system.pattern();
+    let size = system.dimensions();
+    let pattern = system.sparsity();
     let (nv, nc) = (size.nv, size.nc);
     let mut s = vec![0.0; pattern.tangent.len()];
     let zero = vec![0.0; nv.max(nc)];
     system
-        .tangent(&CX, q, v, &zero[..nv], &zero[..nc], &Weights::MASS, &mut s)
+        .tangent(
+            &CX,
+            &MotionPoint {
+                q,
+                v,
+                a: &zero[..nv],
+                lambda: &zero[..nc],
+            },
+            &TangentWeights::MASS,
+            &mut s,
+        )
         .unwrap();
     let mut g = vec![0.0; pattern.jacobian.len()];
     system.jacobian(&CX, q, &mut g);
     let (mut f, mut gamma) = (vec![0.0; nv], vec![0.0; nc]);
     system.force(&CX, q, v, &mut f).unwrap();
-    system.convective(&CX, q, v, &mut gamma);
+    system.constraint_acceleration_bias(&CX, q, v, &mut gamma);
     let mut m = Dense::zeros(nv + nc, nv + nc);
     m.view_mut((0, 0), (nv, nv))
         .copy_from(&dense(nv, nv, &pattern.tangent, &s));
@@ -191,24 +210,24 @@ pub(crate) fn kinds(dimension: usize) -> Vec<JointKind> {
 }
 
 /// A random state: coordinates away from the start, rates that fit the closures.
-fn state<W: Links<N>, const N: usize>(
+fn state<W: JointMap<N>, const N: usize>(
     system: &Relative<W, N>,
     closed: bool,
-    noise: &mut Noise,
+    random: &mut Random,
 ) -> (Vec<f64>, Vec<f64>) {
-    let size = system.size();
+    let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    system.start(&mut q, &mut v);
+    system.initial_state(&mut q, &mut v);
     if !closed {
-        let w = noise.vector(size.nv, 0.7);
+        let w = random.vector(size.nv, 0.7);
         let mut moved = q.clone();
         system.retract(&q, &w, &mut moved);
         q = moved;
     }
-    let mut v = noise.vector(size.nv, 2.0);
+    let mut v = random.vector(size.nv, 2.0);
     if closed {
         // v − Gᵀ(G Gᵀ)⁻¹ G v, pseudo-inverse
-        let pattern = system.pattern();
+        let pattern = system.sparsity();
         let mut g = vec![0.0; pattern.jacobian.len()];
         system.jacobian(&CX, &q, &mut g);
         let g = dense(size.nc, size.nv, &pattern.jacobian, &g);
@@ -219,18 +238,18 @@ fn state<W: Links<N>, const N: usize>(
     (q, v)
 }
 
-fn agrees<W: Links<N>, const N: usize>(
+fn agrees<W: JointMap<N>, const N: usize>(
     model: &Model,
     closed: bool,
-    noise: &mut Noise,
+    random: &mut Random,
     label: &str,
 ) {
     let system = Relative::<W, N>::new(model).unwrap();
     let absolute = Absolute::<W, N>::new(model).unwrap();
-    let size = absolute.size();
-    let (z, z_dot) = state(&system, closed, noise);
+    let size = absolute.dimensions();
+    let (z, z_dot) = state(&system, closed, random);
     let (z_ddot, closing) = balance(&system, &z, &z_dot);
-    let at = Motion {
+    let at = MotionPoint {
         q: &z,
         v: &z_dot,
         a: &z_ddot,
@@ -261,7 +280,7 @@ fn agrees<W: Links<N>, const N: usize>(
 
 #[test]
 fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
-    let mut noise = Noise::new(5);
+    let mut random = Random::new(5);
     for closed in [false, true] {
         for kind in kinds(2) {
             // Three welded bodies cannot be closed by a pin without a row too many.
@@ -269,8 +288,8 @@ fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
                 continue;
             }
             for _ in 0..5 {
-                let model = mechanism(2, kind, closed, &mut noise);
-                agrees::<Plane, 6>(&model, closed, &mut noise, kind.name());
+                let model = mechanism(2, kind, closed, &mut random);
+                agrees::<PlanarGeometry, 6>(&model, closed, &mut random, kind.name());
             }
         }
         for kind in kinds(3) {
@@ -278,7 +297,7 @@ fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
                 continue;
             }
             for _ in 0..5 {
-                let mut model = mechanism(3, kind, closed, &mut noise);
+                let mut model = mechanism(3, kind, closed, &mut random);
                 if closed
                     && matches!(
                         kind,
@@ -288,20 +307,20 @@ fn bodies_move_and_joints_carry_as_in_absolute_coordinates() {
                     // Three coordinates would be fixed by the three rows of the ball: one more body gives them room.
                     model.joints[2].kind = JointKind::Universal;
                 }
-                agrees::<Space, 12>(&model, closed, &mut noise, kind.name());
+                agrees::<SpatialGeometry, 12>(&model, closed, &mut random, kind.name());
             }
         }
     }
 }
 
-fn derivatives<W: Links<N>, const N: usize>(model: &Model, noise: &mut Noise, label: &str) {
+fn derivatives<W: JointMap<N>, const N: usize>(model: &Model, random: &mut Random, label: &str) {
     let system = Relative::<W, N>::new(model).unwrap();
-    let size = system.size();
-    let (q, v) = state(&system, false, noise);
-    let lambda = noise.vector(size.nc, 3.0);
+    let size = system.dimensions();
+    let (q, v) = state(&system, false, random);
+    let lambda = random.vector(size.nc, 3.0);
     // K stands for the change of Jᵀ by the multipliers of the tree: exact where the equations hold. With any λ there are
     // accelerations for which they do.
-    let pattern = system.pattern();
+    let pattern = system.sparsity();
     let mut f = vec![0.0; size.nv];
     system.force(&CX, &q, &v, &mut f).unwrap();
     let mut g = vec![0.0; pattern.jacobian.len()];
@@ -312,40 +331,50 @@ fn derivatives<W: Links<N>, const N: usize>(model: &Model, noise: &mut Noise, la
     system
         .tangent(
             &CX,
-            &q,
-            &v,
-            &zero[..size.nv],
-            &zero[..size.nc],
-            &Weights::MASS,
+            &MotionPoint {
+                q: &q,
+                v: &v,
+                a: &zero[..size.nv],
+                lambda: &zero[..size.nc],
+            },
+            &TangentWeights::MASS,
             &mut m,
         )
         .unwrap();
     let m = dense(size.nv, size.nv, &pattern.tangent, &m);
     let rhs = Column::from_vec(f) - g.transpose() * Column::from_vec(lambda.clone());
     let a = m.lu().solve(&rhs).unwrap();
-    let at = Motion {
+    let at = MotionPoint {
         q: &q,
         v: &v,
         a: a.as_slice(),
         lambda: &lambda,
     };
-    if let Err(wrong) = check(&system, &CX, &at, &Options::default()) {
+    if let Err(wrong) = check(&system, &CX, &at, &DerivativeCheck::default()) {
         panic!("{label}:\n{wrong}");
     }
 }
 
 #[test]
 fn every_derivative_is_that_of_the_equations() {
-    let mut noise = Noise::new(8);
+    let mut random = Random::new(8);
     for closed in [false, true] {
         for _ in 0..3 {
             for kind in kinds(2) {
-                let model = mechanism(2, kind, closed, &mut noise);
-                derivatives::<Plane, 6>(&model, &mut noise, &format!("plane {}", kind.name()));
+                let model = mechanism(2, kind, closed, &mut random);
+                derivatives::<PlanarGeometry, 6>(
+                    &model,
+                    &mut random,
+                    &format!("plane {}", kind.name()),
+                );
             }
             for kind in kinds(3) {
-                let model = mechanism(3, kind, closed, &mut noise);
-                derivatives::<Space, 12>(&model, &mut noise, &format!("space {}", kind.name()));
+                let model = mechanism(3, kind, closed, &mut random);
+                derivatives::<SpatialGeometry, 12>(
+                    &model,
+                    &mut random,
+                    &format!("space {}", kind.name()),
+                );
             }
         }
     }
@@ -353,33 +382,33 @@ fn every_derivative_is_that_of_the_equations() {
 
 #[test]
 fn free_bodies_have_the_coordinates_they_have_in_absolute_ones() {
-    let mut noise = Noise::new(2);
+    let mut random = Random::new(2);
     for dimension in [2, 3] {
         let model = Model {
             dimension,
             bodies: vec![
-                body(dimension, "a", &mut noise),
-                body(dimension, "b", &mut noise),
+                body(dimension, "a", &mut random),
+                body(dimension, "b", &mut random),
             ],
             forces: vec![spring([Some(0), Some(1)])],
             ..Model::default()
         };
         let (one, other): (Box<dyn Mechanism>, Box<dyn Mechanism>) = if dimension == 2 {
             (
-                Box::new(Planar::new(&model).unwrap()),
-                Box::new(absolute::Planar::new(&model).unwrap()),
+                Box::new(PlanarRelative::new(&model).unwrap()),
+                Box::new(absolute::PlanarAbsolute::new(&model).unwrap()),
             )
         } else {
             (
-                Box::new(Spatial::new(&model).unwrap()),
-                Box::new(absolute::Spatial::new(&model).unwrap()),
+                Box::new(SpatialRelative::new(&model).unwrap()),
+                Box::new(absolute::SpatialAbsolute::new(&model).unwrap()),
             )
         };
-        assert_eq!(one.size(), other.size());
-        let size = one.size();
+        assert_eq!(one.dimensions(), other.dimensions());
+        let size = one.dimensions();
         let start = |m: &dyn Mechanism| {
             let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-            m.start(&mut q, &mut v);
+            m.initial_state(&mut q, &mut v);
             (q, v)
         };
         let ((q0, v0), (q1, v1)) = (start(&*one), start(&*other));
@@ -392,13 +421,13 @@ fn free_bodies_have_the_coordinates_they_have_in_absolute_ones() {
 
 #[test]
 fn joint_quantities_are_those_of_the_joint_as_written() {
-    let mut noise = Noise::new(12);
-    let model = mechanism(3, JointKind::Universal, false, &mut noise);
-    let system = Spatial::new(&model).unwrap();
-    let size = system.size();
+    let mut random = Random::new(12);
+    let model = mechanism(3, JointKind::Universal, false, &mut random);
+    let system = SpatialRelative::new(&model).unwrap();
+    let size = system.dimensions();
     let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    system.start(&mut q, &mut v);
-    let at = Motion {
+    system.initial_state(&mut q, &mut v);
+    let at = MotionPoint {
         q: &q,
         v: &v,
         a: &vec![0.0; size.nv],
@@ -416,39 +445,39 @@ fn joint_quantities_are_those_of_the_joint_as_written() {
 
 #[test]
 fn what_is_raised_to_the_bodies_comes_back_and_what_they_do_is_dropped_on_the_joints() {
-    let mut noise = Noise::new(21);
+    let mut random = Random::new(21);
     for kind in kinds(3) {
-        let model = mechanism(3, kind, true, &mut noise);
-        let system = Spatial::with(&model, &[], Some(true)).unwrap();
-        let (q, _) = state(&system, false, &mut noise);
-        let lift = System::lift(&system).unwrap();
-        let (wide, own) = (lift.size().0, system.size().nv);
-        let mut geometry = vec![0.0; lift.geometry()];
-        lift.load(&q, &mut geometry);
-        let z = noise.vector(own, 1.0);
+        let model = mechanism(3, kind, true, &mut random);
+        let system = SpatialRelative::with(&model, &[], Some(true)).unwrap();
+        let (q, _) = state(&system, false, &mut random);
+        let lift = System::descriptor_form(&system).unwrap();
+        let (wide, own) = (lift.dimensions().0, system.dimensions().nv);
+        let mut geometry = vec![0.0; lift.transformation_len()];
+        lift.transformation_at(&q, &mut geometry);
+        let z = random.vector(own, 1.0);
         let (mut bodies, mut back) = (vec![0.0; wide], vec![0.0; own]);
-        lift.carry(&geometry, &z, &mut bodies);
-        lift.lower(&geometry, &bodies, &mut back);
+        lift.velocity(&geometry, &z, &mut bodies);
+        lift.reduce_velocity(&geometry, &bodies, &mut back);
         let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13);
         assert!(close(&z, &back), "{}: {z:?} {back:?}", kind.name());
-        lift.raise(&geometry, &z, &mut bodies);
-        lift.collect(&geometry, &mut bodies, &mut back);
+        lift.lift_force(&geometry, &z, &mut bodies);
+        lift.generalised_force(&geometry, &mut bodies, &mut back);
         assert!(close(&z, &back), "{}: {z:?} {back:?}", kind.name());
     }
 }
 
 #[test]
 fn no_cut_changes_the_rank_of_the_closures() {
-    let mut noise = Noise::new(31);
-    let model = mechanism(2, JointKind::Revolute, true, &mut noise);
+    let mut random = Random::new(31);
+    let model = mechanism(2, JointKind::Revolute, true, &mut random);
     let mut ranks = Vec::new();
     for cut in ["first", "second", "third", "closing"] {
-        let system = Planar::with_cuts(&model, &[cut]).unwrap();
+        let system = PlanarRelative::with_cuts(&model, &[cut]).unwrap();
         assert_eq!(system.cut(), [cut]);
-        let size = system.size();
+        let size = system.dimensions();
         let (mut q, mut v) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-        system.start(&mut q, &mut v);
-        let pattern = system.pattern();
+        system.initial_state(&mut q, &mut v);
+        let pattern = system.sparsity();
         let mut g = vec![0.0; pattern.jacobian.len()];
         system.jacobian(&CX, &q, &mut g);
         ranks.push(dense(size.nc, size.nv, &pattern.jacobian, &g).rank(1e-9));

@@ -1,11 +1,11 @@
-//! The tree: which joints carry coordinates and which are cut.
+//! The spanning tree: which joints have coordinates and which are cut.
 //!
-//! Bodies are reached from the ground breadth first, so that trees are shallow and the two sides of a loop are of equal length;
-//! of the joints that reach a body at the same depth the one with the fewest coordinates stays. What the tree leaves out closes
-//! a loop and is held by its rows. A body that no joint ties to the ground hangs on nothing, with all of its coordinates.
+//! Breadth-first search from the ground gives shallow trees and loops with sides of equal length. Of the joints that lead to a body at the
+//! same depth, the one with the fewest coordinates is in the tree. The others close loops and keep their constraints. A body without a
+//! connection to the ground is free, with all of its coordinates.
 //!
-//! No cut can be singular where the mechanism is not: rotations of balls and free bodies are on the group, so that the columns of
-//! the tree are independent in every position, J spans exactly what the rows of the tree joints leave free, and
+//! No cut is singular where the mechanism is not: rotations of spherical joints and free bodies are on the group, so that the columns of
+//! the tree are independent in every configuration, J spans the null space of the constraints of the tree joints, and
 //!
 //! ```text
 //!   rank(G_closure J) = rank([G_tree; G_closure]) − rank(G_tree)
@@ -15,33 +15,33 @@
 
 use std::collections::VecDeque;
 
-use super::link::Links;
+use super::joint_map::JointMap;
 use crate::error::Result;
 use crate::model::{JointKind, Model};
 
-/// A body with what ties it to its parent.
+/// A body with the joint to its parent.
 #[derive(Clone, Debug)]
 pub struct Branch<L> {
     /// The body.
     pub body: usize,
     /// Its parent; none is the ground.
     pub parent: Option<usize>,
-    /// The joint in the model; none for a body that hangs on nothing.
+    /// The joint in the model; none for a free body.
     pub joint: Option<usize>,
-    /// Its kinematics.
+    /// Kinematics of the joint.
     pub link: L,
-    /// First stored coordinate and their number.
+    /// First stored coordinate and the number of them.
     pub stored: (usize, usize),
-    /// First tangent coordinate and their number.
+    /// First tangent coordinate and the number of them.
     pub moved: (usize, usize),
-    /// The last three of them are a rotation.
+    /// Whether the last three of them are a rotation.
     pub on_group: bool,
 }
 
-/// A cut that is asked for: joints, by name, that stay out of the tree where they can.
-pub type Cuts<'a> = &'a [&'a str];
+/// Names of joints to be cut if possible.
+pub type CutJoints<'a> = &'a [&'a str];
 
-/// Coordinates of a joint: the fewer, the better it serves in the tree.
+/// Returns the number of coordinates of a joint. Joints with few coordinates are preferred in the tree.
 fn freedom(kind: JointKind) -> usize {
     match kind {
         JointKind::Fixed => 0,
@@ -51,20 +51,20 @@ fn freedom(kind: JointKind) -> usize {
     }
 }
 
-/// All bodies, parents before their children.
-pub fn grow<W: Links<N>, const N: usize>(
+/// Returns the branches of all bodies, parents before their children.
+pub fn grow<W: JointMap<N>, const N: usize>(
     model: &Model,
     start: &[f64],
-    cuts: Cuts,
+    cuts: CutJoints,
 ) -> Result<Vec<Branch<W::Link>>> {
     let count = model.bodies.len();
-    // Joints at each body, the ground last.
-    let place = |body: Option<usize>| body.unwrap_or(count);
+    // Joints of each body, the ground last.
+    let index = |body: Option<usize>| body.unwrap_or(count);
     let mut at: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
     for (k, joint) in model.joints.iter().enumerate() {
         if joint.kind != JointKind::Coupling && joint.bodies[0] != joint.bodies[1] {
             for body in joint.bodies {
-                at[place(body)].push(k);
+                at[index(body)].push(k);
             }
         }
     }
@@ -73,24 +73,26 @@ pub fn grow<W: Links<N>, const N: usize>(
     }
     let is_cut = |k: usize| cuts.contains(&model.joints[k].name.as_str());
 
-    let mut grown = Growing {
+    let mut grown = TreeBuilder {
         branches: Vec::with_capacity(count),
         reached: vec![false; count],
         stored: 0,
         moved: 0,
     };
     let mut queue = VecDeque::from([None]);
-    // First without the joints that are to be cut; then a body only they reach hangs on them after all.
-    for spare in [true, false] {
+    // First without the joints to be cut; then with them, for bodies that have no other connection.
+    for without_cuts in [true, false] {
         loop {
             while let Some(parent) = queue.pop_front() {
-                for &k in &at[place(parent)] {
+                for &k in &at[index(parent)] {
                     let joint = &model.joints[k];
                     let child = usize::from(joint.bodies[0] == parent);
                     let Some(body) = joint.bodies[child] else {
                         continue;
                     };
-                    if grown.reached[body] || model.bodies[body].prescribed || (spare && is_cut(k))
+                    if grown.reached[body]
+                        || model.bodies[body].prescribed
+                        || (without_cuts && is_cut(k))
                     {
                         continue;
                     }
@@ -100,10 +102,10 @@ pub fn grow<W: Links<N>, const N: usize>(
                     }
                 }
             }
-            // A prescribed body is the root of what hangs on it; then what nothing ties to the ground: the heaviest first.
+            // Further roots: prescribed bodies, then bodies without a connection to the ground, the heaviest first.
             let next = (0..count)
                 .filter(|&b| !grown.reached[b])
-                .filter(|&b| !spare || model.bodies[b].prescribed)
+                .filter(|&b| !without_cuts || model.bodies[b].prescribed)
                 .max_by(|&a, &b| {
                     let rank = |i: usize| (model.bodies[i].prescribed, model.bodies[i].mass);
                     let ((pa, ma), (pb, mb)) = (rank(a), rank(b));
@@ -113,22 +115,22 @@ pub fn grow<W: Links<N>, const N: usize>(
             grown.push::<W, N>(root, None, None, W::free());
             queue.push_back(Some(root));
         }
-        // Everything reached so far may still reach others by joints that were to be cut.
+        // All bodies found so far may lead to others by joints to be cut.
         queue.push_back(None);
         queue.extend(grown.branches.iter().map(|b| Some(b.body)));
     }
     Ok(grown.branches)
 }
 
-struct Growing<L> {
+struct TreeBuilder<L> {
     branches: Vec<Branch<L>>,
     reached: Vec<bool>,
     stored: usize,
     moved: usize,
 }
 
-impl<L> Growing<L> {
-    fn push<W: Links<N, Link = L>, const N: usize>(
+impl<L> TreeBuilder<L> {
+    fn push<W: JointMap<N, Link = L>, const N: usize>(
         &mut self,
         body: usize,
         parent: Option<usize>,

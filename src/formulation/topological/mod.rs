@@ -1,65 +1,65 @@
-//! Independent coordinates: the rows that close loops are eliminated, what is left are as many coordinates as the loops leave free.
-//! A system around the one in joint coordinates z (`relative`), which keeps all the mechanics:
+//! Independent coordinates: loop-closure constraints are eliminated by coordinate partitioning, one coordinate for each degree of freedom.
+//! The system in joint coordinates z (`relative`) is the inner system:
 //!
 //! ```text
-//!   Φ(z) = 0,     ż = P ẏ,     z̈ = P ÿ + b                     y the independent ones of the joint coordinates
-//!   PᵀM P ÿ + (G P)ᵀ λ = Pᵀ (f − M b)                           rows of motions, contacts and stops stay: they come, go and move
+//!   Φ(z) = 0,     ż = P ẏ,     z̈ = P ÿ + b                     y the independent joint coordinates
+//!   PᵀM P ÿ + (G P)ᵀ λ = Pᵀ (f − M b)                           G: constraints of motions, contacts and joint limits
 //! ```
 //!
-//! Which coordinates are independent is a choice (`chart`), made where the motion begins and made again where another one has
-//! become better; it is part of the stored coordinates, so that a saved state knows it. `place` is what follows from a position,
-//! `close` the way to another one, `tangent` the exact matrices. A mechanism without loops is its own inner system.
+//! The independent coordinates are chosen at the start (`partition`) and again when another choice is better conditioned. The choice is
+//! part of the stored coordinates, so that a saved state contains it. `kinematics` has the Jacobian and its factors at a configuration,
+//! `continuation` the solution of the loop closure at the next one, `tangent` the exact matrices. A mechanism without loops uses the inner
+//! system directly.
 
-pub mod chart;
-mod close;
-mod place;
+mod continuation;
+mod kinematics;
+pub mod partition;
 mod quantity;
+mod rotation_vector;
 mod system;
 mod tangent;
-mod turn;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use super::relative::loops::{Loops, NOWHERE};
-use super::relative::{Planar, Spatial};
-use super::{Mechanism, Size};
+use super::relative::closure::{ClosureConstraints, NOWHERE};
+use super::relative::{PlanarRelative, SpatialRelative};
+use super::{Dimensions, Mechanism};
 use crate::error::Result;
-use crate::formulation::check::Noise;
+use crate::formulation::cache::{CacheGuard, Cached};
+use crate::linalg::random::Random;
 use crate::model::Model;
-use chart::{Choice, Square};
-use close::Way;
-use place::{Ball, Entry, Layout, Place};
+use continuation::Continuation;
+use kinematics::{CoordinateKind, CoordinateLayout, Kinematics, RotationInLoop};
+use partition::{Partition, Square};
 
-/// |det| of the chosen J_d over that of the best choice below which the choice is made anew.
-const BAD: f64 = 0.3;
-/// Pivot of J̃ below which a row follows from the others.
-const FOLLOWS: f64 = 1e-8;
+/// |det J̃_d| relative to that of the best partition below which the coordinates are repartitioned.
+const REPARTITION_RATIO: f64 = 0.3;
+/// Pivot of J̃ below which a constraint is redundant.
+const REDUNDANT_PIVOT: f64 = 1e-8;
 
 /// A mechanism in independent coordinates.
 pub struct Topological {
-    inner: Box<dyn Loops>,
-    layout: Layout,
-    /// The row in absolute coordinates of each own row.
+    inner: Box<dyn ClosureConstraints>,
+    layout: CoordinateLayout,
+    /// Index of each remaining constraint in absolute coordinates.
     whole_rows: Vec<usize>,
     rechoose: bool,
-    /// Coordinates in loops that are independent at the start if they can be.
+    /// Loop coordinates that are to be independent at the start if possible.
     first: Vec<usize>,
-    work: Mutex<Work>,
+    work: Cached<TopologicalCache>,
 }
 
-/// Everything at the last positions that were looked at. One instance owns its system: the lock is never waited for.
+/// Results at the last configurations that were evaluated. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
-struct Work {
-    here: Place,
-    from: Place,
-    way: Way,
-    /// The joint coordinate that did not follow, if the last way did not get there.
+struct TopologicalCache {
+    here: Kinematics,
+    from: Kinematics,
+    way: Continuation,
+    /// The dependent coordinate with the smallest pivot, if the last continuation failed.
     lost: Option<usize>,
-    choice: Choice,
+    choice: Partition,
     scaled: Vec<f64>,
     reach: Vec<f64>,
     current: Square,
-    /// Vectors of joint coordinates, own coordinates, rows of loops, all rows of the joints.
+    /// Vectors of joint coordinates, independent coordinates, loop constraints, all constraints of the inner system.
     z: [Vec<f64>; 4],
     y: Vec<f64>,
     rows: [Vec<f64>; 2],
@@ -67,31 +67,31 @@ struct Work {
     lambda: Vec<f64>,
     phi: Vec<f64>,
     active: Vec<bool>,
-    least: quantity::Least,
-    tangent: tangent::Work,
+    least: quantity::MinimumNormReactions,
+    tangent: tangent::TopologicalTangentWorkspace,
 }
 
-/// The equations of a model in independent coordinates; those of joint coordinates where there are no loops.
+/// Builds the equations of a model in independent coordinates; in joint coordinates if there are no loops.
 pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
     Ok(match Topological::new(model)? {
         Some(system) => Box::new(system),
-        None if model.dimension == 2 => Box::new(Planar::new(model)?),
-        None => Box::new(Spatial::new(model)?),
+        None if model.dimension == 2 => Box::new(PlanarRelative::new(model)?),
+        None => Box::new(SpatialRelative::new(model)?),
     })
 }
 
 impl Topological {
-    /// The equations of a model that has loops.
+    /// Builds the equations of a model with loops; none without loops.
     pub fn new(model: &Model) -> Result<Option<Self>> {
         Self::with(model, &[])
     }
 
-    /// The same, beginning with these independent coordinates as far as that is possible: a joint's name stands for all of its
+    /// Builds the equations with these independent coordinates at the start, as far as possible. The name of a joint stands for all of its
     /// coordinates.
     pub fn with(model: &Model, independent: &[&str]) -> Result<Option<Self>> {
-        let inner: Box<dyn Loops> = match model.dimension {
-            2 => Box::new(Planar::with(model, &[], Some(false))?),
-            _ => Box::new(Spatial::with(model, &[], Some(false))?),
+        let inner: Box<dyn ClosureConstraints> = match model.dimension {
+            2 => Box::new(PlanarRelative::with(model, &[], Some(false))?),
+            _ => Box::new(SpatialRelative::with(model, &[], Some(false))?),
         };
         let rows = inner.loop_rows();
         if rows.is_empty() {
@@ -105,25 +105,29 @@ impl Topological {
             independent.contains(&&name[..]) || independent.contains(&joint)
         };
         let first = (0..layout.looped.len()).filter(named).collect();
-        let whole_rows = inner.whole().map_or(vec![], |whole| {
-            layout.own.iter().map(|&k| whole.rows()[k]).collect()
+        let whole_rows = inner.full_constraints().map_or(vec![], |whole| {
+            layout
+                .own
+                .iter()
+                .map(|&k| whole.constraint_rows()[k])
+                .collect()
         });
-        let work = Work::new(&*inner, &layout);
+        let work = TopologicalCache::new(&*inner, &layout);
         let system = Self {
             inner,
             layout,
             whole_rows,
-            rechoose: model.solver.rechoose,
+            rechoose: model.solver.repartition,
             first,
-            work: Mutex::new(work),
+            work: Cached::new(work),
         };
-        // So that coordinates have names.
-        let size = super::System::size(&system);
-        system.start(&mut vec![0.0; size.nq], &mut vec![0.0; size.nv]);
+        // The names of coordinates need an initial partition.
+        let size = super::System::dimensions(&system);
+        system.initial_state(&mut vec![0.0; size.nq], &mut vec![0.0; size.nv]);
         Ok(Some(system))
     }
 
-    /// Names of the independent coordinates where it was last looked.
+    /// Returns the names of the independent coordinates of the last configuration evaluated.
     pub fn independent(&self) -> Vec<String> {
         let work = self.lock();
         let chosen = work.here.independent.iter().map(|&k| self.layout.looped[k]);
@@ -132,39 +136,39 @@ impl Topological {
             .collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> CacheGuard<'_, TopologicalCache> {
+        self.work.lock()
     }
 
-    /// The work space at q; none where the independent coordinates say nothing.
-    fn at(&self, q: &[f64]) -> Option<MutexGuard<'_, Work>> {
+    /// Returns the cache at q; none if J_d is singular.
+    fn at(&self, q: &[f64]) -> Option<CacheGuard<'_, TopologicalCache>> {
         let mut work = self.lock();
         let fits = work.here.load(&self.layout, &*self.inner, q);
         fits.then_some(work)
     }
 
-    /// The same with rates.
-    fn moving(&self, q: &[f64], v: &[f64]) -> Option<MutexGuard<'_, Work>> {
+    /// Returns the cache at q with velocities v.
+    fn moving(&self, q: &[f64], v: &[f64]) -> Option<CacheGuard<'_, TopologicalCache>> {
         let mut work = self.at(q)?;
         work.here.moving(&self.layout, &*self.inner, v);
         Some(work)
     }
 
-    /// Makes the best choice at joint coordinates z, without the columns of `but` as long as there are enough others.
-    fn choose(&self, work: &mut Work, z: &[f64], but: &[usize]) {
+    /// Chooses the best partition at joint coordinates z. The coordinates `but` become dependent only if there are too few others.
+    fn choose(&self, work: &mut TopologicalCache, z: &[f64], but: &[usize]) {
         let l = &self.layout;
         self.scale(work, z);
         for row in work.scaled.chunks_exact_mut(l.looped.len()) {
             but.iter().for_each(|&k| row[k] = 0.0);
         }
         let (m, n) = (l.rows.len(), l.looped.len());
-        work.choice.make(&mut work.scaled, l.rank, FOLLOWS);
+        work.choice.make(&mut work.scaled, l.rank, REDUNDANT_PIVOT);
         if work.choice.columns.len() < l.rank {
             self.scale(work, z);
             work.choice.make(&mut work.scaled, l.rank, 0.0);
         }
-        // Where nothing is left to choose from: any.
-        let Choice { rows, columns, .. } = &mut work.choice;
+        // Without further pivots: any.
+        let Partition { rows, columns, .. } = &mut work.choice;
         for (list, count) in [(rows, m), (columns, n)] {
             let mut next = 0;
             while list.len() < l.rank && next < count {
@@ -176,32 +180,32 @@ impl Topological {
         }
     }
 
-    /// J̃ at joint coordinates z, with rotation vectors that begin there.
-    fn scale(&self, work: &mut Work, z: &[f64]) {
+    /// Writes J̃ at joint coordinates z, with zero rotation vectors.
+    fn scale(&self, work: &mut TopologicalCache, z: &[f64]) {
         let (l, n) = (&self.layout, self.layout.looped.len());
         self.inner.reach(z, &mut work.reach);
         let g = &mut work.from.g;
         self.inner.jacobian(&NOWHERE, z, g);
         work.scaled.fill(0.0);
         for (entry, g) in l.entries.iter().zip(&*g) {
-            if let Entry::Loop(at) = entry {
+            if let CoordinateKind::Loop(at) = entry {
                 work.scaled[*at as usize] += g;
             }
         }
         for (i, x) in work.scaled.iter_mut().enumerate() {
             *x /= l.scale[i / n] * work.reach[l.looped[i % n]];
         }
-        // Its space has been used.
+        // Its Jacobian was overwritten.
         work.from.q.fill(f64::NAN);
     }
 
-    /// Chooses at the joint coordinates of `q`, closes the loops there and writes the own rates of `z_dot`.
+    /// Chooses the partition at the joint coordinates of `q`, closes the loops there and writes the independent velocities of `z_dot`.
     fn settle(&self, but: &[usize], z_dot: &[f64], q: &mut [f64], v: &mut [f64]) {
         let (l, mut guard) = (&self.layout, self.lock());
         let work = &mut *guard;
         self.choose(work, &q[l.joints()], but);
         l.write(&work.choice.columns, &work.choice.rows, q);
-        // What cannot be closed is left as it is: whoever assembles says why.
+        // Loops that cannot be closed stay open: the assembly reports them.
         work.lost = None;
         if !work.way.assemble(l, &*self.inner, q, &mut work.here)
             && !work.here.load(l, &*self.inner, q)
@@ -211,8 +215,8 @@ impl Topological {
         self.pick(&work.here, z_dot, v);
     }
 
-    /// Own rates of those of the joints, where rotation vectors begin anew.
-    fn pick(&self, place: &Place, z_dot: &[f64], v: &mut [f64]) {
+    /// Writes the independent velocities of joint velocities, with zero rotation vectors.
+    fn pick(&self, place: &Kinematics, z_dot: &[f64], v: &mut [f64]) {
         let l = &self.layout;
         let chosen = place.independent.iter().map(|&k| l.looped[k]);
         for (v, k) in v.iter_mut().zip(l.free.iter().copied().chain(chosen)) {
@@ -220,8 +224,8 @@ impl Topological {
         }
     }
 
-    /// Chooses anew at q if that is better, or takes rotation vectors from where they are; false leaves q and v.
-    fn choose_anew(&self, q: &mut [f64], v: &mut [f64]) -> bool {
+    /// Repartitions at q if that is better, or resets rotation vectors; false leaves q and v.
+    fn repartition_at(&self, q: &mut [f64], v: &mut [f64]) -> bool {
         let l = &self.layout;
         let Some(mut guard) = self.moving(q, v) else {
             return false;
@@ -239,7 +243,7 @@ impl Topological {
                 }
             }
             work.current.factor();
-            other = work.current.size < work.choice.size + BAD.ln();
+            other = work.current.size < work.choice.size + REPARTITION_RATIO.ln();
         }
         if !other && !work.here.turned() {
             return false;
@@ -252,22 +256,22 @@ impl Topological {
             l.write(&work.here.dependent, &work.here.solved, q);
         }
         work.here.load(l, &*self.inner, q);
-        let Work { here, z, .. } = work;
+        let TopologicalCache { here, z, .. } = work;
         self.pick(here, &z[0], v);
         true
     }
 }
 
-impl Work {
-    fn new(inner: &dyn Loops, l: &Layout) -> Self {
+impl TopologicalCache {
+    fn new(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> Self {
         let entries = l.entries.len();
         let (m, n, nv) = (l.rows.len(), l.looped.len(), l.inner.nv);
         Self {
-            here: Place::new(l, entries),
-            from: Place::new(l, entries),
-            way: Way::new(l, entries),
+            here: Kinematics::new(l, entries),
+            from: Kinematics::new(l, entries),
+            way: Continuation::new(l, entries),
             lost: None,
-            choice: Choice::new(m, n),
+            choice: Partition::new(m, n),
             scaled: vec![0.0; m * n],
             reach: vec![0.0; nv],
             current: Square::new(l.rank),
@@ -278,16 +282,16 @@ impl Work {
             lambda: vec![0.0; l.inner.nc],
             phi: vec![0.0; l.inner.nc],
             active: vec![true; l.inner.nc],
-            least: quantity::Least::new(inner, l),
-            tangent: tangent::Work::new(l),
+            least: quantity::MinimumNormReactions::new(inner, l),
+            tangent: tangent::TopologicalTangentWorkspace::new(l),
         }
     }
 }
 
-/// Which coordinates and rows there are; the rank is found later.
-fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
-    let size: Size = inner.size();
-    let places = inner.pattern().jacobian;
+/// Returns the layout of coordinates and constraints, without the rank.
+fn layout(inner: &dyn ClosureConstraints, rows: Vec<usize>) -> CoordinateLayout {
+    let size: Dimensions = inner.dimensions();
+    let places = inner.sparsity().jacobian;
     let mut of_loops = vec![None; size.nc];
     for (k, &row) in rows.iter().enumerate() {
         of_loops[row] = Some(k);
@@ -308,15 +312,15 @@ fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
         .map(|&(row, column)| {
             let (row, column) = (row as usize, column as usize);
             match (of_loops[row], at(&looped, column), at(&own, row)) {
-                (Some(k), Some(j), _) => Entry::Loop((k * looped.len() + j) as u32),
-                (_, _, k) => Entry::Own(k.unwrap_or(0) as u32, column as u32),
+                (Some(k), Some(j), _) => CoordinateKind::Loop((k * looped.len() + j) as u32),
+                (_, _, k) => CoordinateKind::Own(k.unwrap_or(0) as u32, column as u32),
             }
         })
         .collect();
     let balls = (turning.iter())
         .filter_map(|&(stored, moved)| {
             let looped = at(&looped, moved)?;
-            Some(Ball {
+            Some(RotationInLoop {
                 stored,
                 moved,
                 looped,
@@ -324,10 +328,10 @@ fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
         })
         .collect();
     let (mut z, mut z_dot) = (vec![0.0; size.nq], vec![0.0; size.nv]);
-    inner.start(&mut z, &mut z_dot);
+    inner.initial_state(&mut z, &mut z_dot);
     let mut weight = vec![0.0; size.nv];
     inner.reach(&z, &mut weight);
-    Layout {
+    CoordinateLayout {
         inner: size,
         scale: rows.iter().map(|&k| inner.constraint_scale(k)).collect(),
         turning: (turning.iter())
@@ -346,25 +350,24 @@ fn layout(inner: &dyn Loops, rows: Vec<usize>) -> Layout {
 
 type Dense = nalgebra::DMatrix<f64>;
 
-/// Steps of the assembly, and the closure it has to reach.
+/// Iterations of the assembly, and the largest residual of closed loops.
 const STEPS: usize = 60;
 const CLOSED: f64 = 1e-10;
-/// Positions near the start that are looked at, and how far they are.
+/// Number of further configurations at which the rank is computed, and their distance from the start.
 const PROBES: u64 = 4;
 const NEAR: f64 = 0.1;
 
-/// The rank of the closure Jacobian where the mechanism is: the largest one at the start and near it, since a start may be a
-/// singular position.
-fn rank(inner: &dyn Loops, l: &Layout) -> usize {
+/// Returns the rank of the closure Jacobian: the largest one at the start and near it, since the start may be a singular configuration.
+fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
     let (m, n) = (l.rows.len(), l.looped.len());
     let mut z = vec![0.0; l.inner.nq];
-    inner.start(&mut z, &mut vec![0.0; l.inner.nv]);
+    inner.initial_state(&mut z, &mut vec![0.0; l.inner.nv]);
     let scaled = |z: &[f64]| {
         let mut g = vec![0.0; l.entries.len()];
         inner.jacobian(&NOWHERE, z, &mut g);
         let mut a = Dense::zeros(m, n);
         for (entry, g) in l.entries.iter().zip(&g) {
-            if let Entry::Loop(at) = entry {
+            if let CoordinateKind::Loop(at) = entry {
                 let (i, j) = (*at as usize / n, *at as usize % n);
                 a[(i, j)] += g / (l.scale[i] * l.weight[l.looped[j]]);
             }
@@ -380,7 +383,7 @@ fn rank(inner: &dyn Loops, l: &Layout) -> usize {
         inner.retract(z, &w, &mut out);
         out
     };
-    // Least squares: redundant rows and singular positions do not matter.
+    // Least squares: works with redundant constraints and in singular configurations.
     let closed = |mut z: Vec<f64>| {
         let mut phi = vec![0.0; m];
         for _ in 0..STEPS {
@@ -396,31 +399,31 @@ fn rank(inner: &dyn Loops, l: &Layout) -> usize {
             if open < CLOSED {
                 return (z, true);
             }
-            let Ok(x) = scaled(&z).svd(true, true).solve(&gap, FOLLOWS) else {
+            let Ok(x) = scaled(&z).svd(true, true).solve(&gap, REDUNDANT_PIVOT) else {
                 break;
             };
             z = moved(&z, x.as_slice());
         }
         (z, false)
     };
-    let found = |z: &[f64]| {
-        let mut choice = Choice::new(m, n);
+    let rank_at = |z: &[f64]| {
+        let mut choice = Partition::new(m, n);
         let mut a = scaled(z).transpose().as_slice().to_vec();
-        choice.make(&mut a, m.min(n), FOLLOWS);
+        choice.make(&mut a, m.min(n), REDUNDANT_PIVOT);
         choice.rows.len()
     };
     let (start, assembled) = closed(z);
-    let mut most = found(&start);
+    let mut most = rank_at(&start);
     for seed in 0..if assembled { PROBES } else { 0 } {
-        let away = nalgebra::DVector::from_vec(Noise::new(seed + 1).vector(n, NEAR));
+        let away = nalgebra::DVector::from_vec(Random::new(seed + 1).vector(n, NEAR));
         let a = scaled(&start);
         let gap = &a * &away;
-        let Ok(back) = a.svd(true, true).solve(&gap, FOLLOWS) else {
+        let Ok(back) = a.svd(true, true).solve(&gap, REDUNDANT_PIVOT) else {
             continue;
         };
         let (there, assembled) = closed(moved(&start, (away - back).as_slice()));
         if assembled {
-            most = most.max(found(&there));
+            most = most.max(rank_at(&there));
         }
     }
     most

@@ -1,60 +1,63 @@
-//! Quantities in independent coordinates: those of the joints, with the multipliers of the loops where reactions are asked for.
+//! Quantities in independent coordinates: those of the inner system, with the multipliers of the loops for reaction forces.
 //!
 //! ```text
-//!   J_dᵀ λ = −[ Bᵀ (M z̈ − f + G_ownᵀ λ_own) ]_d          the solved rows carry all
+//!   J_dᵀ λ = −[ Bᵀ (M z̈ − f + G_ownᵀ λ_own) ]_d          solved constraints only
 //! ```
 //!
-//! Where rows follow from others what they carry is shared out: the least of all multipliers of the mechanism, those of the tree
-//! included, each times the size of its row (`constraint/reactions.rs`).
+//! Reactions of redundant constraints are distributed: minimum norm of all multipliers of the mechanism, those of the tree included, each
+//! times the scale of its constraint (`constraint/reactions.rs`).
 
-use super::chart::Square;
-use super::place::{Entry, Layout};
-use super::{Topological, Work};
-use crate::formulation::relative::loops::Loops;
-use crate::formulation::{Context, Evaluated, Mechanism, Motion, ReadOff, System, Whole};
+use super::kinematics::{CoordinateKind, CoordinateLayout};
+use super::partition::Square;
+use super::{Topological, TopologicalCache};
+use crate::formulation::relative::closure::ClosureConstraints;
+use crate::formulation::{
+    BodyAssembly, Evaluated, EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, System,
+};
 use crate::model::quantity::{JointField, Quantity};
 
-/// Room for sharing out what redundant rows carry.
+/// Scratch for the distribution of reactions of redundant constraints.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Least {
-    /// Rows of the loops that are not solved.
-    spare: Vec<usize>,
-    /// All multipliers, and what each spare row changes.
+pub(super) struct MinimumNormReactions {
+    /// Loop constraints that are not solved.
+    redundant: Vec<usize>,
+    /// All multipliers, and their change with a unit multiplier of each redundant constraint.
     all: Vec<f64>,
     changed: Vec<Vec<f64>>,
-    /// The size of each row.
+    /// Scale of each constraint.
     scale: Vec<f64>,
     normal: Square,
     share: Vec<f64>,
-    /// How a spare row is made of the solved ones.
-    made: Vec<Vec<f64>>,
+    /// Each redundant constraint as a combination of the solved ones.
+    combination: Vec<Vec<f64>>,
 }
 
-impl Least {
-    pub fn new(inner: &dyn Loops, l: &Layout) -> Self {
+impl MinimumNormReactions {
+    pub fn new(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> Self {
         let count = l.rows.len() - l.rank;
-        let Some(whole) = inner.whole().filter(|_| count > 0) else {
+        let Some(whole) = inner.full_constraints().filter(|_| count > 0) else {
             return Self::default();
         };
-        let (system, nc) = (whole.system(), whole.system().size().nc);
+        let (system, nc) = (whole.system(), whole.system().dimensions().nc);
         Self {
-            spare: Vec::with_capacity(count),
+            redundant: Vec::with_capacity(count),
             all: vec![0.0; nc],
             changed: vec![vec![0.0; nc]; count],
             scale: (0..nc).map(|k| system.constraint_scale(k)).collect(),
             normal: Square::new(count),
             share: vec![0.0; count],
-            made: vec![vec![0.0; l.rank]; count],
+            combination: vec![vec![0.0; l.rank]; count],
         }
     }
 }
 
 impl Topological {
-    /// z̈ into `z[1]`, M z̈ − f + G_ownᵀλ_own into `z[2]`, all multipliers of the joints' rows into `lambda`. Rates are loaded.
+    /// Writes z̈ into `z[1]`, M z̈ − f + G_ownᵀλ_own into `z[2]`, all multipliers of the inner system into `lambda`. The cache holds the
+    /// velocities.
     pub(super) fn balance(
         &self,
-        cx: &Context,
-        work: &mut Work,
+        cx: &EvaluationContext,
+        work: &mut TopologicalCache,
         a: &[f64],
         own: &[f64],
     ) -> Evaluated {
@@ -64,81 +67,104 @@ impl Topological {
         let [scratch, z_ddot, left, _] = &mut work.z;
         let (z, rates) = (work.here.z(l), &work.here.rates);
         let outcome = self.inner.force(cx, z, &rates.z_dot, scratch);
-        (self.inner).rub(cx, z, &rates.z_dot, &work.lambda, scratch);
+        (self.inner).constraint_friction(cx, z, &rates.z_dot, &work.lambda, scratch);
         self.inner.mass_times(cx, z, z_ddot, left);
         for (left, f) in left.iter_mut().zip(&*scratch) {
             *left -= f;
         }
         for (entry, g) in l.entries.iter().zip(&work.here.g) {
-            if let Entry::Own(row, column) = entry {
+            if let CoordinateKind::Own(row, column) = entry {
                 left[*column as usize] += g * own[*row as usize];
             }
         }
         scratch.copy_from_slice(left);
         work.here.off_joints(l, scratch);
         let [lambda, _] = &mut work.rows;
-        work.here.hold(l, scratch, &mut work.column, lambda);
+        work.here
+            .solve_multipliers(l, scratch, &mut work.column, lambda);
         for (&row, lambda) in l.rows.iter().zip(lambda) {
             work.lambda[row] = *lambda;
         }
         outcome
     }
 
-    /// The motion of the joints with all multipliers. Rates are loaded.
-    pub(super) fn expand<'a>(&self, cx: &Context, work: &'a mut Work, at: &Motion) -> Motion<'a> {
-        // Where forces cannot be had the reactions are not known either.
+    /// Returns the motion of the inner system with all multipliers. The cache holds the velocities.
+    pub(super) fn expand<'a>(
+        &self,
+        cx: &EvaluationContext,
+        work: &'a mut TopologicalCache,
+        at: &MotionPoint,
+    ) -> MotionPoint<'a> {
+        // Without forces the reactions are unknown.
         if self.balance(cx, work, at.a, at.lambda).is_err() {
             work.lambda.fill(f64::NAN);
         }
         motion(work, &self.layout)
     }
 
-    /// The same with what redundant rows carry shared out.
-    fn shared<'a>(&self, cx: &Context, work: &'a mut Work, at: &Motion) -> Motion<'a> {
+    /// Returns the motion with the reactions of redundant constraints distributed.
+    fn with_distributed_reactions<'a>(
+        &self,
+        cx: &EvaluationContext,
+        work: &'a mut TopologicalCache,
+        at: &MotionPoint,
+    ) -> MotionPoint<'a> {
         let l = &self.layout;
         self.expand(cx, work, at);
         let mut least = std::mem::take(&mut work.least);
-        if let Some(whole) = self.inner.whole().filter(|_| !least.made.is_empty()) {
-            self.share_out(cx, whole, work, &mut least);
+        if let Some(whole) = self
+            .inner
+            .full_constraints()
+            .filter(|_| !least.combination.is_empty())
+        {
+            self.distribute_reactions(cx, whole, work, &mut least);
         }
         work.least = least;
         motion(work, l)
     }
 
-    fn share_out(&self, cx: &Context, whole: &dyn Whole, work: &mut Work, least: &mut Least) {
+    fn distribute_reactions(
+        &self,
+        cx: &EvaluationContext,
+        whole: &dyn FullConstraintSet,
+        work: &mut TopologicalCache,
+        least: &mut MinimumNormReactions,
+    ) {
         let (l, n) = (&self.layout, self.layout.looped.len());
-        let Least {
-            spare,
+        let MinimumNormReactions {
+            redundant,
             all,
             changed,
             scale,
             normal,
             share,
-            made,
+            combination,
         } = least;
         let place = &work.here;
-        spare.clear();
-        spare.extend((0..l.rows.len()).filter(|k| !place.solved.contains(k)));
-        if whole.carried(cx, &motion(work, l), all).is_err() {
+        redundant.clear();
+        redundant.extend((0..l.rows.len()).filter(|k| !place.solved.contains(k)));
+        if whole.multipliers(cx, &motion(work, l), all).is_err() {
             return;
         }
-        for ((&row, changed), made) in spare.iter().zip(&mut *changed).zip(&mut *made) {
+        for ((&row, changed), combination) in
+            redundant.iter().zip(&mut *changed).zip(&mut *combination)
+        {
             let place = &work.here;
-            for (x, &k) in made.iter_mut().zip(&place.dependent) {
+            for (x, &k) in combination.iter_mut().zip(&place.dependent) {
                 *x = -place.j[row * n + k] / l.weight[l.looped[k]];
             }
-            place.factor.solve_transposed(made);
-            for (x, &solved) in made.iter_mut().zip(&place.solved) {
+            place.factor.solve_transposed(combination);
+            for (x, &solved) in combination.iter_mut().zip(&place.solved) {
                 *x /= l.scale[solved];
             }
-            let turn = |work: &mut Work, sign: f64| {
+            let turn = |work: &mut TopologicalCache, sign: f64| {
                 work.lambda[l.rows[row]] += sign;
-                for (x, &solved) in made.iter().zip(&work.here.solved) {
+                for (x, &solved) in combination.iter().zip(&work.here.solved) {
                     work.lambda[l.rows[solved]] += sign * x;
                 }
             };
             turn(work, 1.0);
-            let known = whole.carried(cx, &motion(work, l), changed).is_ok();
+            let known = whole.multipliers(cx, &motion(work, l), changed).is_ok();
             turn(work, -1.0);
             if !known {
                 return;
@@ -147,7 +173,7 @@ impl Topological {
                 *x -= all;
             }
         }
-        let count = spare.len();
+        let count = redundant.len();
         let a = normal.values();
         let dot = |x: &[f64], y: &[f64]| -> f64 {
             (x.iter().zip(y).zip(scale.iter()))
@@ -164,18 +190,18 @@ impl Topological {
             return;
         }
         normal.solve(share);
-        for ((&row, made), share) in spare.iter().zip(&*made).zip(&*share) {
+        for ((&row, combination), share) in redundant.iter().zip(&*combination).zip(&*share) {
             work.lambda[l.rows[row]] += share;
-            for (x, &solved) in made.iter().zip(&work.here.solved) {
+            for (x, &solved) in combination.iter().zip(&work.here.solved) {
                 work.lambda[l.rows[solved]] += share * x;
             }
         }
     }
 }
 
-/// The motion in work.
-fn motion<'a>(work: &'a Work, l: &Layout) -> Motion<'a> {
-    Motion {
+/// Returns the motion in the cache.
+fn motion<'a>(work: &'a TopologicalCache, l: &CoordinateLayout) -> MotionPoint<'a> {
+    MotionPoint {
         q: work.here.z(l),
         v: &work.here.rates.z_dot,
         a: &work.z[1],
@@ -184,18 +210,20 @@ fn motion<'a>(work: &'a Work, l: &Layout) -> Motion<'a> {
 }
 
 impl Mechanism for Topological {
-    fn read_off(&self) -> Option<&dyn ReadOff> {
-        self.inner.read_off().map(|_| self as &dyn ReadOff)
+    fn body_assembly(&self) -> Option<&dyn BodyAssembly> {
+        self.inner
+            .body_assembly()
+            .map(|_| self as &dyn BodyAssembly)
     }
 
-    fn start(&self, q: &mut [f64], v: &mut [f64]) {
+    fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
         let l = &self.layout;
         let mut z_dot = vec![0.0; l.inner.nv];
-        self.inner.start(&mut q[l.joints()], &mut z_dot);
+        self.inner.initial_state(&mut q[l.joints()], &mut z_dot);
         self.settle(&self.first, &z_dot, q, v);
     }
 
-    fn evaluate(&self, cx: &Context, quantity: Quantity, at: &Motion) -> f64 {
+    fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64 {
         let Some(mut guard) = self.moving(at.q, at.v) else {
             return f64::NAN;
         };
@@ -205,7 +233,7 @@ impl Mechanism for Topological {
             Quantity::Joint(_, JointField::Force(_) | JointField::Moment(_))
         );
         if reaction {
-            let motion = self.shared(cx, work, at);
+            let motion = self.with_distributed_reactions(cx, work, at);
             return self.inner.evaluate(cx, quantity, &motion);
         }
         work.accelerate(l, at.a);
@@ -214,15 +242,15 @@ impl Mechanism for Topological {
     }
 }
 
-impl ReadOff for Topological {
+impl BodyAssembly for Topological {
     fn bodies(&self) -> &dyn Mechanism {
-        match self.inner.read_off() {
-            Some(read_off) => read_off.bodies(),
+        match self.inner.body_assembly() {
+            Some(assembly) => assembly.bodies(),
             None => self,
         }
     }
 
-    fn read_off(
+    fn coordinates_from_bodies(
         &self,
         poses: &[f64],
         rates: &[f64],
@@ -232,26 +260,29 @@ impl ReadOff for Topological {
         let l = &self.layout;
         let mut z_dot = vec![0.0; l.inner.nv];
         let z = &mut q[l.joints()];
-        let off = (self.inner.read_off()).and_then(|r| r.read_off(poses, rates, z, &mut z_dot));
+        let off = (self.inner.body_assembly())
+            .and_then(|r| r.coordinates_from_bodies(poses, rates, z, &mut z_dot));
         self.settle(&self.first, &z_dot, q, v);
         off
     }
 }
 
-impl Whole for Topological {
+impl FullConstraintSet for Topological {
     fn system(&self) -> &dyn System {
-        self.inner.whole().map_or(self, |whole| whole.system())
+        self.inner
+            .full_constraints()
+            .map_or(self, |whole| whole.system())
     }
 
-    fn rows(&self) -> &[usize] {
+    fn constraint_rows(&self) -> &[usize] {
         &self.whole_rows
     }
 
-    fn place(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
-        match (self.inner.whole(), self.moving(q, v)) {
+    fn configuration(&self, (q, v): (&[f64], &[f64]), poses: &mut [f64], rates: &mut [f64]) {
+        match (self.inner.full_constraints(), self.moving(q, v)) {
             (Some(whole), Some(work)) => {
                 let at = (work.here.z(&self.layout), &work.here.rates.z_dot[..]);
-                whole.place(at, poses, rates);
+                whole.configuration(at, poses, rates);
             }
             _ => {
                 poses.fill(f64::NAN);
@@ -260,13 +291,20 @@ impl Whole for Topological {
         }
     }
 
-    fn carried(&self, cx: &Context, at: &Motion, lambda: &mut [f64]) -> Evaluated {
-        let (Some(whole), Some(mut guard)) = (self.inner.whole(), self.moving(at.q, at.v)) else {
+    fn multipliers(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        lambda: &mut [f64],
+    ) -> Evaluated {
+        let (Some(whole), Some(mut guard)) =
+            (self.inner.full_constraints(), self.moving(at.q, at.v))
+        else {
             lambda.fill(f64::NAN);
             return Ok(());
         };
         let work = &mut *guard;
         self.balance(cx, work, at.a, at.lambda)?;
-        whole.carried(cx, &motion(work, &self.layout), lambda)
+        whole.multipliers(cx, &motion(work, &self.layout), lambda)
     }
 }

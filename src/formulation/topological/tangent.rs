@@ -1,4 +1,4 @@
-//! S in independent coordinates, column by column. A coordinate that is varied takes the dependent ones with it:
+//! The tangent matrix S in independent coordinates, column by column. A variation of an independent coordinate varies the dependent ones:
 //!
 //! ```text
 //!   δy:    δx = w = R e       J δẋ = −H[ẋ, w]       J δẍ = −( H[ẍ, w] + 2 H[ẋ, δẋ] + H'[ẋ, ẋ, w] )
@@ -6,27 +6,27 @@
 //!   S e = Pᵀ [ (m M + c C) δż + c M δz̈ ] T⁻¹ + k { Pᵀ [ K δz + C δż + M δz̈ ] + Rᵀ (δB)ᵀ F }
 //! ```
 //!
-//! K is that of the joints with all multipliers, those of the loops from the balance (`quantity`): F = M z̈ − f + Gᵀλ then has
-//! nothing along the dependent coordinates, so that the change of R, which stands in their rows alone, does not appear. H[a, b] is
-//! (γ(a + b) − γ(a − b))/4, exact as γ is a quadratic form; H' is a difference of γ.
+//! K is that of the inner system with all multipliers, those of the loops from equilibrium (`quantity`). F = M z̈ − f + Gᵀλ then vanishes
+//! along the dependent coordinates, so that the derivative of R, nonzero in their rows only, does not appear. H[a, b] =
+//! (γ(a + b) − γ(a − b))/4 is exact, since γ is a quadratic form; H' is a difference of γ.
 
-use super::place::{Entry, Layout, Place};
-use super::turn;
-use super::{Topological, Work as Whole};
-use crate::formulation::relative::loops::Loops;
-use crate::formulation::{Context, Evaluated, Weights};
-use crate::linalg::so3::{self, Vec3};
+use super::kinematics::{CoordinateKind, CoordinateLayout, Kinematics};
+use super::rotation_vector;
+use super::{Topological, TopologicalCache as Whole};
+use crate::formulation::relative::closure::ClosureConstraints;
+use crate::formulation::{Evaluated, EvaluationContext, MotionPoint, TangentWeights};
+use crate::linalg::rotation::{self, Vec3};
 
-/// Width of the difference of γ, of the mechanism's size: truncation is its fourth power, rounding 1e-16 over it.
+/// Step of the difference of γ, relative to the characteristic length: truncation is its fourth power, rounding 1e-16 over it.
 const WIDTH: f64 = 1e-3;
 
-/// Scratch.
+/// Scratch vectors of the tangent matrix.
 #[derive(Debug, Default)]
-pub(super) struct Work {
-    /// C and K of the joints, by rows.
+pub(super) struct TopologicalTangentWorkspace {
+    /// C and K of the inner system, by rows.
     damping: Vec<f64>,
     stiffness: Vec<f64>,
-    bend: Bend,
+    bend: Curvature,
     x_ddot: Vec<f64>,
     /// F
     force: Vec<f64>,
@@ -38,25 +38,25 @@ pub(super) struct Work {
     sum: Vec<f64>,
     unit: Vec<f64>,
     own: Vec<f64>,
-    /// Columns of the rates, by rows.
+    /// Columns that T⁻¹ multiplies, by rows.
     rates: Vec<f64>,
 }
 
-impl Work {
-    pub fn new(l: &Layout) -> Self {
+impl TopologicalTangentWorkspace {
+    pub fn new(l: &CoordinateLayout) -> Self {
         let wide = || vec![0.0; l.inner.nv];
         let (nv, n) = (l.moved(), l.inner.nv);
         Self {
             damping: vec![0.0; n * n],
             stiffness: vec![0.0; n * n],
-            bend: Bend {
+            bend: Curvature {
                 sum: wide(),
                 z_dot: wide(),
                 moved: wide(),
                 gamma: std::array::from_fn(|_| vec![0.0; l.rows.len()]),
                 total: vec![0.0; l.rows.len()],
                 q: vec![0.0; l.stored()],
-                near: Place::new(l, l.entries.len()),
+                near: Kinematics::new(l, l.entries.len()),
             },
             x_ddot: wide(),
             force: wide(),
@@ -71,31 +71,31 @@ impl Work {
     }
 }
 
-/// What the curvature of the rows adds up to.
+/// Sums of curvature terms of the loop constraints.
 #[derive(Debug, Default)]
-struct Bend {
+struct Curvature {
     sum: Vec<f64>,
     z_dot: Vec<f64>,
     moved: Vec<f64>,
     gamma: [Vec<f64>; 2],
     total: Vec<f64>,
     q: Vec<f64>,
-    near: Place,
+    near: Kinematics,
 }
 
-impl Bend {
+impl Curvature {
     /// total += factor H[a, b]
     fn add(
         &mut self,
         factor: f64,
-        l: &Layout,
-        inner: &dyn Loops,
-        at: &Place,
+        l: &CoordinateLayout,
+        inner: &dyn ClosureConstraints,
+        at: &Kinematics,
         a: &[f64],
         b: &[f64],
     ) {
         let s = l.length(|k| a[k]) / l.length(|k| b[k]);
-        // One of them rests.
+        // One of them is zero.
         if !(s > 0.0 && s.is_finite()) {
             return;
         }
@@ -112,14 +112,20 @@ impl Bend {
     }
 
     /// total += H'[ẋ, ẋ, w]
-    fn add_third(&mut self, l: &Layout, inner: &dyn Loops, at: &Place, w: &[f64]) {
+    fn add_third(
+        &mut self,
+        l: &CoordinateLayout,
+        inner: &dyn ClosureConstraints,
+        at: &Kinematics,
+        w: &[f64],
+    ) {
         let size = l.length(|k| w[k]);
         if !(size > 0.0 && l.length(|k| at.rates.x_dot[k]) > 0.0) {
             return;
         }
         let e = WIDTH / size;
         for (k, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-            // Coordinates outside of the loops stay: no row of a loop knows them.
+            // Loop constraints do not depend on coordinates outside of loops.
             self.moved.fill(0.0);
             for &i in &l.looped {
                 self.moved[i] = k * e * w[i];
@@ -144,14 +150,14 @@ fn add_times(factor: f64, a: &[f64], x: &[f64], out: &mut [f64]) {
 }
 
 impl Topological {
-    /// Entries of S by rows. Rates are loaded.
+    /// Writes the entries of S by rows. The cache holds the velocities.
     pub(super) fn stiffness(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
         a: &[f64],
         lambda: &[f64],
-        weights: &Weights,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let mut work = std::mem::take(&mut whole.tangent);
@@ -170,12 +176,12 @@ impl Topological {
         outcome
     }
 
-    /// C and K of the joints, ẍ and F.
+    /// Loads C and K of the inner system, ẍ and F.
     fn matrices(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
-        work: &mut Work,
+        work: &mut TopologicalTangentWorkspace,
         a: &[f64],
         lambda: &[f64],
         stiff: bool,
@@ -187,7 +193,7 @@ impl Topological {
             (1.0, 0.0, &mut work.damping),
             (0.0, 1.0, &mut work.stiffness),
         ] {
-            let one = Weights {
+            let one = TangentWeights {
                 mass: 0.0,
                 damping,
                 stiffness,
@@ -195,7 +201,17 @@ impl Topological {
             };
             if damping != 0.0 || stiff {
                 let all = &whole.lambda;
-                (self.inner).tangent(cx, z, &rates.z_dot, &whole.z[1], all, &one, values)?;
+                (self.inner).tangent(
+                    cx,
+                    &MotionPoint {
+                        q: z,
+                        v: &rates.z_dot,
+                        a: &whole.z[1],
+                        lambda: all,
+                    },
+                    &one,
+                    values,
+                )?;
             }
         }
         whole.here.carry(l, a, &mut work.x_ddot);
@@ -205,7 +221,7 @@ impl Topological {
         work.force.copy_from_slice(&whole.z[2]);
         let n = l.looped.len();
         for (entry, g) in l.entries.iter().zip(&whole.here.g) {
-            if let Entry::Loop(at) = entry {
+            if let CoordinateKind::Loop(at) = entry {
                 let (row, column) = (*at as usize / n, *at as usize % n);
                 work.force[l.looped[column]] += g * whole.lambda[l.rows[row]];
             }
@@ -216,10 +232,10 @@ impl Topological {
     /// Column j: that of the rates into `rates`, the rest into `out`.
     fn column(
         &self,
-        cx: &Context,
+        cx: &EvaluationContext,
         whole: &mut Whole,
-        work: &mut Work,
-        weights: &Weights,
+        work: &mut TopologicalTangentWorkspace,
+        weights: &TangentWeights,
         j: usize,
         out: &mut [f64],
     ) {
@@ -290,7 +306,7 @@ impl Topological {
             return;
         }
         for &first in &l.turning {
-            let t = so3::tangent_inverse(&Vec3::from_column_slice(&theta[first..first + 3]));
+            let t = rotation::tangent_inverse(&Vec3::from_column_slice(&theta[first..first + 3]));
             for row in 0..nv {
                 let own = row * nv + first..row * nv + first + 3;
                 let old = Vec3::from_column_slice(&rates[own.clone()]);
@@ -303,8 +319,8 @@ impl Topological {
     }
 }
 
-/// δz, δż, δz̈ and (δB)ᵀ F of δx, δẋ, δẍ.
-fn vary(l: &Layout, at: &Place, work: &mut Work) {
+/// Writes δz, δż, δz̈ and (δB)ᵀ F of δx, δẋ, δẍ.
+fn vary(l: &CoordinateLayout, at: &Kinematics, work: &mut TopologicalTangentWorkspace) {
     for (z, x) in work.z.iter_mut().zip(&work.x) {
         z.copy_from_slice(x);
     }
@@ -314,7 +330,8 @@ fn vary(l: &Layout, at: &Place, work: &mut Work) {
         let pick = |x: &[f64]| Vec3::from_column_slice(&x[own.clone()]);
         let course = [*rho, pick(&at.rates.x_dot), pick(&work.x_ddot)];
         let by = [0, 1, 2].map(|k| pick(&work.x[k]));
-        let [rate, acceleration, pulled] = turn::varied(&course, &by, &pick(&work.force));
+        let [rate, acceleration, pulled] =
+            rotation_vector::varied(&course, &by, &pick(&work.force));
         work.z[0][own.clone()].copy_from_slice((t * by[0]).as_slice());
         work.z[1][own.clone()].copy_from_slice(rate.as_slice());
         work.z[2][own.clone()].copy_from_slice(acceleration.as_slice());

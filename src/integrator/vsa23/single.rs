@@ -1,18 +1,18 @@
 //! One step of both schemes from a state as given, however inconsistent: for the study of the method (order, thresholds).
 
 use super::super::Environment;
-use super::super::core::{Core, Problem, Refusal};
 use super::super::state::{State, Statistics};
+use super::super::workspace::{Problem, StepFailure, Workspace};
 use super::Vsa23;
-use super::point::{Norm, Point};
-use crate::constraint::multipliers::Backend;
+use super::stage::{CollocationPoint, StageNorm};
+use crate::constraint::sparsity::Backend;
 use crate::error::Result;
-use crate::formulation::System;
-use crate::model::Solver;
+use crate::formulation::system::System;
+use crate::model::SolverSettings;
 
 /// What a step of both schemes gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Single {
+pub struct SingleDegree {
     /// End of the quadratic scheme, (7): position and velocity.
     pub quadratic: [Vec<f64>; 2],
     /// End of the cubic scheme, (10): position, velocity and acceleration.
@@ -34,13 +34,13 @@ pub struct Single {
 pub fn single_step(
     system: &dyn System,
     env: &Environment,
-    settings: &Solver,
+    settings: &SolverSettings,
     t: f64,
     (q, v, acc): (&[f64], &[f64], &[f64]),
     h: f64,
-) -> Result<Single> {
+) -> Result<SingleDegree> {
     settings.validate()?;
-    let mut core = Core::new(system, settings, Backend::Auto);
+    let mut core = Workspace::new(system, settings, Backend::Auto);
     let mut method = Vsa23::new(system, &core, &settings.vsa23)?;
     let size = core.size;
     let s = State {
@@ -56,15 +56,15 @@ pub fn single_step(
         env: *env,
         modes: &modes,
     };
-    let mut out = Single::default();
-    core.select(system, &s);
+    let mut out = SingleDegree::default();
+    core.select_active(system, &s);
     method.select(&p, &s);
     method.forget(&p);
-    let norm = Norm::at(system, q);
+    let norm = StageNorm::at(system, q);
     method
         .solve(&mut core, &p, &s, h, norm, &mut out.statistics)
-        .map_err(|r: Refusal| r.error(system, t, h))?;
-    let (Point { x: a, .. }, Point { x, .. }) = (&method.alpha, &method.beta);
+        .map_err(|r: StepFailure| r.error(system, t, h))?;
+    let (CollocationPoint { x: a, .. }, CollocationPoint { x, .. }) = (&method.alpha, &method.beta);
     let along = |f: &dyn Fn(usize) -> f64| (0..size.nv).map(f).collect::<Vec<f64>>();
     out.quadratic = [
         along(&|i| q[i] + h * (v[i] + 0.5 * h * a[i])),
@@ -83,7 +83,7 @@ pub fn single_step(
     let cx = core.inputs.at(&p, t + h);
     let mut phi = vec![0.0; size.nc];
     system.constraint(&cx, &out.quadratic[0], &mut phi);
-    out.open_at_end = core.closure(&phi).0;
+    out.open_at_end = core.largest_active_residual(&phi).0;
     core.collect(&mut out.statistics);
     Ok(out)
 }

@@ -210,11 +210,11 @@ fn joint<'m>(model: &'m Model, name: &str) -> &'m Joint {
     model.joints.iter().find(|j| j.name == name).unwrap()
 }
 
-fn frames(joint: &Joint) -> [Frame; 2] {
+fn frames(joint: &Joint) -> [JointFrame; 2] {
     match joint.frame {
-        JointPlace::Bodies(frames) => frames,
-        JointPlace::Ground(frame) => [frame, Frame::default()],
-        JointPlace::Nowhere => panic!("{} is nowhere", joint.name),
+        JointPlacement::BodyFrames(frames) => frames,
+        JointPlacement::InitialPose(frame) => [frame, JointFrame::default()],
+        JointPlacement::None => panic!("{} is nowhere", joint.name),
     }
 }
 
@@ -232,7 +232,7 @@ fn bodies_in_space_are_read_as_written() {
     assert_eq!(model.dimension, 3);
     assert_eq!(model.gravity, [0.0, 0.0, -9.81]);
     assert_eq!(model.solver.penalty, Some(1e7));
-    assert!(!model.solver.rechoose);
+    assert!(!model.solver.repartition);
     let [a, b, c, table] = &model.bodies[..] else {
         panic!("four bodies")
     };
@@ -240,7 +240,7 @@ fn bodies_in_space_are_read_as_written() {
     assert_eq!(a.orientation, [0.0, 0.0, 0.0, 1.0]);
     assert_eq!(a.angular_velocity, [0.0, 3.0, 0.0]);
     assert_eq!(a.center_of_mass, [0.0, 0.0, 0.5]);
-    assert_eq!(a.shape, Some(Shape::Box([1.0, 1.0, 2.0])));
+    assert_eq!(a.shape, Some(BodyShape::Box([1.0, 1.0, 2.0])));
     assert_eq!(b.inertia, [3.0, 4.0, 5.0, 0.5, 0.25, 0.125]);
     assert!(near(
         &b.orientation,
@@ -259,39 +259,48 @@ fn joints_of_every_kind_are_read_as_written() {
     }
     let [first, second] = frames(joint(&model, "weld"));
     assert_eq!(first.axis, [0.0, 1.0, 0.0]);
-    assert!(near(&first.across, &[1.0, 0.0, 0.0]), "{:?}", first.across);
-    assert_eq!((second.axis, second.across), ([0.0, 0.0, 1.0], [0.0; 3]));
-    assert!(matches!(joint(&model, "glue").frame, JointPlace::Ground(f) if f.axis == [0.0; 3]));
+    assert!(
+        near(&first.reference_direction, &[1.0, 0.0, 0.0]),
+        "{:?}",
+        first.reference_direction
+    );
+    assert_eq!(
+        (second.axis, second.reference_direction),
+        ([0.0, 0.0, 1.0], [0.0; 3])
+    );
+    assert!(
+        matches!(joint(&model, "glue").frame, JointPlacement::InitialPose(f) if f.axis == [0.0; 3])
+    );
 
     let pin = joint(&model, "pin");
     assert_eq!(pin.position, [0.25, 0.0, 0.0]);
     assert_eq!(pin.bodies, [None, Some(0)]);
     assert!(near(&frames(pin)[0].axis, &[0.0, 0.6, 0.8]));
-    assert_eq!(frames(pin)[0].across, [1.0, 0.0, 0.0]);
+    assert_eq!(frames(pin)[0].reference_direction, [1.0, 0.0, 0.0]);
     let [first, second] = frames(joint(&model, "slide"));
-    assert_eq!(first.across, [0.0; 3]);
-    assert!(near(&second.across, &[0.0, 0.0, 1.0]));
+    assert_eq!(first.reference_direction, [0.0; 3]);
+    assert!(near(&second.reference_direction, &[0.0, 0.0, 1.0]));
     assert_eq!(joint(&model, "tube").position, [0.5, 1.5, 0.0]);
     assert_eq!(frames(joint(&model, "ball"))[0].axis, [0.0; 3]);
 
     let cross = frames(joint(&model, "cross"))[0];
     assert_eq!(
-        (cross.axis, cross.across),
+        (cross.axis, cross.reference_direction),
         ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0])
     );
     let [first, second] = frames(joint(&model, "cross_in_bodies"));
     assert_eq!(
-        (first.axis, first.across),
+        (first.axis, first.reference_direction),
         ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     );
     assert_eq!(
-        (second.axis, second.across),
+        (second.axis, second.reference_direction),
         ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     );
 
     assert_eq!(joint(&model, "ice").position, [1.0, 2.0, 3.0]);
     assert!(near(
-        &frames(joint(&model, "ice"))[0].across,
+        &frames(joint(&model, "ice"))[0].reference_direction,
         &[0.0, 1.0, 0.0]
     ));
     assert_eq!(joint(&model, "bolt").pitch, -0.002);
@@ -363,9 +372,12 @@ fn motions_are_read_as_written() {
     );
     assert_eq!(
         model.motions[2].on,
-        Moved::Body(3, BodyCoordinate::Position(2))
+        PrescribedCoordinate::Body(3, BodyCoordinate::Position(2))
     );
-    assert_eq!(model.motions[3].on, Moved::Body(3, BodyCoordinate::Angle));
+    assert_eq!(
+        model.motions[3].on,
+        PrescribedCoordinate::Body(3, BodyCoordinate::Angle)
+    );
     assert_eq!(model.motions[3].axis, [0.0, 0.0, 1.0]);
     assert_eq!(model.inputs[0].target, Target::Motion(4));
     assert_eq!(model.inputs[0].start, 0.2);
@@ -457,7 +469,7 @@ fn targets_of_motions_are_set_by_name() {
 }
 
 #[test]
-fn a_model_in_space_spoilt_by_hand_is_refused() {
+fn an_invalid_spatial_model_is_refused_by_name() {
     let good = everything();
     type Spoil = fn(&mut Model);
     let spoils: [(&str, Spoil); 17] = [
@@ -468,10 +480,10 @@ fn a_model_in_space_spoilt_by_hand_is_refused() {
         ("a.orientation", |m| m.bodies[0].orientation = [1.0; 4]),
         ("table.mass", |m| m.bodies[3].mass = 1.0),
         ("steady", |m| {
-            m.motions[0].on = Moved::Body(0, BodyCoordinate::Position(0))
+            m.motions[0].on = PrescribedCoordinate::Body(0, BodyCoordinate::Position(0))
         }),
         ("steady", |m| {
-            m.motions[0].on = Moved::Joint(JointCoordinate { joint: 2, index: 1 })
+            m.motions[0].on = PrescribedCoordinate::Joint(JointCoordinate { joint: 2, index: 1 })
         }),
         ("turning", |m| m.motions[3].axis = [0.0; 3]),
         ("pushed", |m| {
@@ -502,7 +514,7 @@ fn a_model_in_space_spoilt_by_hand_is_refused() {
         }),
         ("gear.coupling", |m| m.joints[13].coupling = None),
         ("pin.axis", |m| {
-            m.joints[2].frame = JointPlace::Ground(Frame::default())
+            m.joints[2].frame = JointPlacement::InitialPose(JointFrame::default())
         }),
         ("tube.type", |m| m.dimension = 2),
     ];
@@ -551,7 +563,7 @@ fn an_inertia_rounded_in_its_last_digit_is_accepted_and_more_is_not() {
 }
 
 #[test]
-fn the_plane_has_its_own_joints_and_motions() {
+fn planar_models_have_their_own_joints_and_motions() {
     let text = r#"format = 1
 dimension = 2
 [[body]]
@@ -616,7 +628,7 @@ speed = 1
 }
 
 #[test]
-fn elements_may_stand_before_what_they_refer_to() {
+fn elements_may_refer_to_later_ones() {
     // The file as written, its tables in reverse order: the same model but for the order.
     let (head, tables) = EVERYTHING.split_at(EVERYTHING.find("[[body]]").unwrap());
     let mut tables: Vec<&str> = tables.split_inclusive("\n[[").collect();

@@ -10,7 +10,8 @@
 //! ```
 
 use biela::formulation::{
-    Character, Context, Energy, Evaluated, Pattern, Power, Size, System, Weights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 use nalgebra::Vector2;
 
@@ -183,36 +184,36 @@ fn rows() -> [(f64, [Term; 4]); 6] {
 }
 
 impl System for Andrews {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 7,
             nv: 7,
             nc: 6,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             velocity_forces: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: full(7, 7),
             jacobian: full(6, 7),
         }
     }
 
-    fn mass_times(&self, _cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         for (out, row) in out.iter_mut().zip(mass(q)) {
             *out = row.iter().zip(a).map(|(m, a)| m * a).sum();
         }
     }
 
-    fn force(&self, _cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         out.fill(0.0);
         out[0] = DRIVE;
         let [length, first, _] = spring(q);
@@ -226,14 +227,12 @@ impl System for Andrews {
 
     fn tangent(
         &self,
-        _cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, v, a, lambda } = *at;
         let (c, k) = (weights.damping, weights.stiffness);
         for (i, row) in mass(q).iter().enumerate() {
             for j in 0..7 {
@@ -271,13 +270,13 @@ impl System for Andrews {
         Ok(())
     }
 
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         for (phi, (end, terms)) in phi.iter_mut().zip(rows()) {
             *phi = terms.iter().map(|t| t.at(q)[0]).sum::<f64>() - end;
         }
     }
 
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         for (out, (_, terms)) in out.chunks_mut(7).zip(rows()) {
             for term in &terms {
@@ -288,7 +287,13 @@ impl System for Andrews {
         }
     }
 
-    fn convective(&self, _cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         for (gamma, (_, terms)) in gamma.iter_mut().zip(rows()) {
             *gamma = terms.iter().map(|t| t.at(q)[2] * t.sum(v).powi(2)).sum();
         }
@@ -298,7 +303,7 @@ impl System for Andrews {
         ZT
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let mut momentum = [0.0; 7];
         self.mass_times(cx, q, v, &mut momentum);
         let stretch = spring(q)[0] - UNLOADED;
@@ -308,10 +313,14 @@ impl System for Andrews {
         }
     }
 
-    fn power(&self, _cx: &Context, _q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, _cx: &EvaluationContext, _q: &[f64], v: &[f64]) -> Power {
         Power {
             dissipated: 0.0,
             supplied: DRIVE * v[0],
         }
     }
 }
+
+impl ConfigurationSpace for Andrews {}
+
+impl HybridSystem for Andrews {}

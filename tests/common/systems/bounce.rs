@@ -3,8 +3,8 @@
 //! have to pull (floor force = m g − lift; at rest it is −λ).
 
 use biela::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Power, Reaction, Size,
-    System, Weights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// The mass and the floor.
@@ -31,8 +31,8 @@ impl Default for Bounce {
 }
 
 impl System for Bounce {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 2,
             nv: 2,
             nc: 1,
@@ -43,23 +43,23 @@ impl System for Bounce {
         }
     }
 
-    fn character(&self) -> Character {
-        Character::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0), (1, 1)],
             jacobian: vec![(0, 1)],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out[0] = self.mass * a[0];
         out[1] = self.mass * a[1];
     }
 
-    fn force(&self, cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out[0] = 0.0;
         out[1] = cx.u[0] - self.mass * self.gravity;
         Ok(())
@@ -67,42 +67,41 @@ impl System for Bounce {
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out.fill(weights.mass * self.mass);
         Ok(())
     }
 
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         phi[0] = q[1];
     }
 
-    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         out[0] = 1.0;
     }
 
-    fn convective(&self, _cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        gamma: &mut [f64],
+    ) {
         gamma[0] = 0.0;
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
-        rows[0] = modes[0] == 1;
-    }
-
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * self.mass * (v[0] * v[0] + v[1] * v[1]),
             potential: self.mass * self.gravity * q[1],
         }
     }
 
-    fn power(&self, cx: &Context, _q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, _q: &[f64], v: &[f64]) -> Power {
         Power {
             dissipated: 0.0,
             supplied: cx.u[0] * v[1],
@@ -112,8 +111,22 @@ impl System for Bounce {
     fn constraint_name(&self, _i: usize) -> String {
         "floor".into()
     }
+}
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+impl ConfigurationSpace for Bounce {}
+
+impl HybridSystem for Bounce {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        rows[0] = modes[0] == 1;
+    }
+
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         phi[0] = at.q[1];
         rate[0] = at.v[1];
         phi[1] = self.mass * self.gravity - cx.u[0];
@@ -128,27 +141,27 @@ impl System for Bounce {
         }
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         if i == 0 {
             n.copy_from_slice(&[0.0, 1.0]);
-            Reaction::Impulse {
+            EventEffect::Impulse {
                 restitution: self.restitution,
                 slowest: self.slowest,
             }
         } else {
             modes[0] = 0;
-            Reaction::Mode
+            EventEffect::Mode
         }
     }
 
-    fn hold(&self, _i: usize, modes: &mut [i32]) {
+    fn activate_unilateral(&self, _i: usize, modes: &mut [i32]) {
         modes[0] = 1;
     }
 }

@@ -1,7 +1,10 @@
 //! A hanging chain of point masses on massless rods, planar, in natural coordinates: Φ_k = (|r_k − r_{k−1}|² − l²)/(2l).
 //! With two links it is the double pendulum of the reference.
 
-use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
+};
 
 const GRAVITY: f64 = 9.81;
 
@@ -39,21 +42,21 @@ impl Chain {
 }
 
 impl System for Chain {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 2 * self.0,
             nv: 2 * self.0,
             nc: self.0,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    fn pattern(&self) -> Pattern {
-        let mut pattern = Pattern::default();
+    fn sparsity(&self) -> Sparsity {
+        let mut pattern = Sparsity::default();
         for k in 0..self.0 as u32 {
             for d in 0..2 {
                 let (here, above) = (2 * k + d, (2 * k + d).wrapping_sub(2));
@@ -70,11 +73,11 @@ impl System for Chain {
         pattern
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(a);
     }
 
-    fn force(&self, _cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         for f in out.chunks_exact_mut(2) {
             f.copy_from_slice(&[0.0, -GRAVITY]);
         }
@@ -83,14 +86,12 @@ impl System for Chain {
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
-        w: &Weights,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        w: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { lambda, .. } = *at;
         let mut slots = out.iter_mut();
         let mut put = |x: f64| *slots.next().expect("as many as the pattern") = x;
         for k in 0..self.0 {
@@ -107,14 +108,14 @@ impl System for Chain {
         Ok(())
     }
 
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         for k in 0..self.0 {
             let (x, y) = (Self::link(q, k, 0), Self::link(q, k, 1));
             phi[k] = 0.5 * (x * x + y * y - 1.0);
         }
     }
 
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let mut slots = out.iter_mut();
         let mut put = |x: f64| *slots.next().expect("as many as the pattern") = x;
         for k in 0..self.0 {
@@ -127,7 +128,13 @@ impl System for Chain {
         }
     }
 
-    fn convective(&self, _cx: &Context, _q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         for k in 0..self.0 {
             let (x, y) = (Self::link(v, k, 0), Self::link(v, k, 1));
             gamma[k] = x * x + y * y;
@@ -138,10 +145,14 @@ impl System for Chain {
         format!("rod{}", row + 1)
     }
 
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: v.iter().map(|v| 0.5 * v * v).sum(),
             potential: q.chunks_exact(2).map(|q| GRAVITY * q[1]).sum(),
         }
     }
 }
+
+impl ConfigurationSpace for Chain {}
+
+impl HybridSystem for Chain {}

@@ -3,8 +3,8 @@
 //! and the row c, which holds φ = 0 in its mode 1. With friction a blow also acts along a second gradient.
 
 use biela::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Reaction, Size, Slip, System,
-    Weights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights, TangentialFriction,
 };
 
 /// Position, speed and acceleration of a wall.
@@ -60,40 +60,40 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl System for Contacts {
-    fn size(&self) -> Size {
+    fn dimensions(&self) -> Dimensions {
         let (n, c) = (self.mass.len(), self.contacts.len());
-        Size {
+        Dimensions {
             nq: n,
             nv: n,
             nc: c,
             ne: 2 * c,
             modes: c,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             moving_constraints: self.contacts.iter().any(|c| c.wall.is_some()),
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
+    fn sparsity(&self) -> Sparsity {
         let n = self.mass.len() as u32;
-        Pattern {
+        Sparsity {
             tangent: (0..n).map(|i| (i, i)).collect(),
             jacobian: super::full(self.contacts.len(), self.mass.len()),
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         for i in 0..a.len() {
             out[i] = self.mass[i] * a[i];
         }
     }
 
-    fn force(&self, _cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         for i in 0..q.len() {
             let (k, x0) = self.spring(i);
             out[i] = self.force[i] - k * (q[i] - x0);
@@ -103,12 +103,9 @@ impl System for Contacts {
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         for i in 0..self.mass.len() {
@@ -117,38 +114,38 @@ impl System for Contacts {
         Ok(())
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         for (phi, c) in phi.iter_mut().zip(&self.contacts) {
             *phi = dot(&c.gradient, q) - c.offset - c.wall(cx.t)[0];
         }
     }
 
-    fn jacobian(&self, _cx: &Context, _q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, _q: &[f64], out: &mut [f64]) {
         let n = self.mass.len();
         for (row, c) in out.chunks_mut(n).zip(&self.contacts) {
             row.copy_from_slice(&c.gradient);
         }
     }
 
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         for (phi, c) in phi_t.iter_mut().zip(&self.contacts) {
             *phi = -c.wall(cx.t)[1];
         }
     }
 
-    fn convective(&self, cx: &Context, _q: &[f64], _v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        gamma: &mut [f64],
+    ) {
         for (phi, c) in gamma.iter_mut().zip(&self.contacts) {
             *phi = -c.wall(cx.t)[2];
         }
     }
 
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
-        for (row, mode) in rows.iter_mut().zip(modes) {
-            *row = *mode == 1;
-        }
-    }
-
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let mut energy = Energy::default();
         for i in 0..q.len() {
             let (k, x0) = self.spring(i);
@@ -157,8 +154,24 @@ impl System for Contacts {
         }
         energy
     }
+}
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+impl ConfigurationSpace for Contacts {}
+
+impl HybridSystem for Contacts {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        for (row, mode) in rows.iter_mut().zip(modes) {
+            *row = *mode == 1;
+        }
+    }
+
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         for (i, c) in self.contacts.iter().enumerate() {
             let [s, s_dot, _] = c.wall(cx.t);
             phi[2 * i] = dot(&c.gradient, at.q) - c.offset - s;
@@ -177,45 +190,45 @@ impl System for Contacts {
         }
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         if i % 2 == 1 {
             modes[i / 2] = 0;
-            return Reaction::Mode;
+            return EventEffect::Mode;
         }
         let c = &self.contacts[i / 2];
         n.copy_from_slice(&c.gradient);
-        Reaction::Impulse {
+        EventEffect::Impulse {
             restitution: c.restitution,
             slowest: c.slowest,
         }
     }
 
-    fn slip(
+    fn tangential_direction(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         i: usize,
         direction: usize,
         t: &mut [f64],
-    ) -> Option<Slip> {
+    ) -> Option<TangentialFriction> {
         let (gradient, friction) = self.contacts[i / 2].friction.as_ref()?;
         (direction == 0).then(|| {
             t.copy_from_slice(gradient);
-            Slip {
+            TangentialFriction {
                 friction: *friction,
                 drift: 0.0,
             }
         })
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         modes[i / 2] = 1;
     }
 

@@ -1,7 +1,8 @@
 //! The linear oscillator with an input: q'' + ω² q = u.
 
 use biela::formulation::{
-    Character, Context, Energy, Evaluated, Pattern, Power, Size, System, Weights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// ω² (1/s²)
@@ -23,61 +24,58 @@ impl DrivenOscillator {
 }
 
 impl System for DrivenOscillator {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 1,
             nv: 1,
             inputs: 1,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             linear: true,
-            works: true,
-            ..Character::default()
+            does_work: true,
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0)],
             jacobian: vec![],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out[0] = a[0];
     }
 
-    fn force(&self, cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out[0] = cx.u[0] - self.omega_squared * q[0];
         Ok(())
     }
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out[0] = weights.mass + weights.stiffness * self.omega_squared;
         Ok(())
     }
 
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * v[0] * v[0],
             potential: 0.5 * self.omega_squared * q[0] * q[0],
         }
     }
 
-    fn power(&self, cx: &Context, _q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, cx: &EvaluationContext, _q: &[f64], v: &[f64]) -> Power {
         Power {
             dissipated: 0.0,
             supplied: cx.u[0] * v[0],
@@ -85,7 +83,11 @@ impl System for DrivenOscillator {
     }
 
     /// The plain size, as in the first paper's notes.
-    fn norm(&self, _cx: &Context, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, _cx: &EvaluationContext, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
         e[0].abs()
     }
 }
+
+impl ConfigurationSpace for DrivenOscillator {}
+
+impl HybridSystem for DrivenOscillator {}

@@ -5,7 +5,10 @@
 //!   Φ_t = −e·ṗ/l,     γ = (|v − ṗ|² − e·p̈)/l
 //! ```
 
-use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
+};
 use nalgebra::Vector2;
 
 use super::pendulum::Pendulum;
@@ -44,60 +47,63 @@ fn plane(x: &[f64]) -> Vector2<f64> {
 }
 
 impl System for DrivenPendulum {
-    fn size(&self) -> Size {
-        self.pendulum.size()
+    fn dimensions(&self) -> Dimensions {
+        self.pendulum.dimensions()
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             moving_constraints: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        self.pendulum.pattern()
+    fn sparsity(&self) -> Sparsity {
+        self.pendulum.sparsity()
     }
 
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         self.pendulum.mass_times(cx, q, a, out);
     }
 
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         self.pendulum.force(cx, q, v, out)
     }
 
     fn tangent(
         &self,
-        cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.pendulum.tangent(cx, q, v, a, lambda, weights, out)
+        self.pendulum.tangent(cx, at, weights, out)
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let l = self.pendulum.length;
         let e = plane(q) - self.pivot(cx.t)[0];
         phi[0] = (e.norm_squared() - l * l) / (2.0 * l);
     }
 
-    fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let e = plane(q) - self.pivot(cx.t)[0];
         out[0] = e.x / self.pendulum.length;
         out[1] = e.y / self.pendulum.length;
     }
 
-    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, q: &[f64], phi_t: &mut [f64]) {
         let [p, p_dot, _] = self.pivot(cx.t);
         phi_t[0] = -(plane(q) - p).dot(&p_dot) / self.pendulum.length;
     }
 
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let [p, p_dot, p_ddot] = self.pivot(cx.t);
         let relative = plane(v) - p_dot;
         let e = plane(q) - p;
@@ -108,7 +114,11 @@ impl System for DrivenPendulum {
         self.pendulum.length
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         self.pendulum.energy(cx, q, v)
     }
 }
+
+impl ConfigurationSpace for DrivenPendulum {}
+
+impl HybridSystem for DrivenPendulum {}

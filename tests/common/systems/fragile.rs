@@ -4,8 +4,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use biela::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Fault, Motion, Pattern, Power, Reaction, Size,
-    System, Weights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext,
+    EvaluationFailure, EventEffect, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights,
 };
 
 /// How it breaks.
@@ -16,7 +17,7 @@ pub enum Break {
     /// This row's constraint is this value.
     Row(usize, f64),
     /// The evaluation answers so.
-    Fault(Fault),
+    Fault(EvaluationFailure),
 }
 
 /// Where: (t, q, v).
@@ -46,34 +47,26 @@ impl<S: System> Fragile<S> {
 }
 
 impl<S: System> System for Fragile<S> {
-    fn size(&self) -> Size {
-        self.inner.size()
+    fn dimensions(&self) -> Dimensions {
+        self.inner.dimensions()
     }
-    fn character(&self) -> Character {
-        Character {
+
+    fn properties(&self) -> Properties {
+        Properties {
             linear: false,
-            ..self.inner.character()
+            ..self.inner.properties()
         }
     }
-    fn pattern(&self) -> Pattern {
-        self.inner.pattern()
+
+    fn sparsity(&self) -> Sparsity {
+        self.inner.sparsity()
     }
-    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
-        self.inner.retract(q, w, out);
-    }
-    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
-        self.inner.difference(q0, q1, w);
-    }
-    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
-        self.inner.bracket(x, y, out);
-    }
-    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
-        self.inner.tangent_inverse(theta, y);
-    }
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         self.inner.mass_times(cx, q, a, out);
     }
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         self.inner.force(cx, q, v, out)?;
         if self.breaks(cx.t, q, v) {
             match self.how {
@@ -84,19 +77,18 @@ impl<S: System> System for Fragile<S> {
         }
         Ok(())
     }
+
     fn tangent(
         &self,
-        cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.inner.tangent(cx, q, v, a, lambda, weights, out)
+        self.inner.tangent(cx, at, weights, out)
     }
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         self.inner.constraint(cx, q, phi);
         if let Break::Row(i, x) = self.how
             && self.breaks(cx.t, q, &[])
@@ -104,65 +96,115 @@ impl<S: System> System for Fragile<S> {
             phi[i] = x;
         }
     }
-    fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
+
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         self.inner.jacobian(cx, q, out);
     }
-    fn constraint_rate(&self, cx: &Context, q: &[f64], phi_t: &mut [f64]) {
+
+    fn constraint_rate(&self, cx: &EvaluationContext, q: &[f64], phi_t: &mut [f64]) {
         self.inner.constraint_rate(cx, q, phi_t);
     }
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
-        self.inner.convective(cx, q, v, gamma);
+
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
+        self.inner.constraint_acceleration_bias(cx, q, v, gamma);
     }
-    fn active(&self, modes: &[i32], rows: &mut [bool]) {
-        self.inner.active(modes, rows);
-    }
+
     fn constraint_scale(&self, row: usize) -> f64 {
         self.inner.constraint_scale(row)
     }
-    fn norm(&self, cx: &Context, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
+
+    fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         self.inner.norm(cx, q, scale, e)
     }
-    fn magnitude(&self, q: &[f64]) -> f64 {
-        self.inner.magnitude(q)
+
+    fn coordinate_magnitude(&self, q: &[f64]) -> f64 {
+        self.inner.coordinate_magnitude(q)
     }
+
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
     }
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         self.inner.energy(cx, q, v)
     }
-    fn power(&self, cx: &Context, q: &[f64], v: &[f64]) -> Power {
+
+    fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         self.inner.power(cx, q, v)
     }
+
     fn coordinate_name(&self, i: usize) -> String {
         self.inner.coordinate_name(i)
     }
+
     fn constraint_name(&self, i: usize) -> String {
         self.inner.constraint_name(i)
     }
-    fn start_modes(&self, cx: &Context, q: &[f64], v: &[f64], modes: &mut [i32]) {
-        self.inner.start_modes(cx, q, v, modes);
+}
+
+impl<S: System> ConfigurationSpace for Fragile<S> {
+    fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
+        self.inner.retract(q, w, out);
     }
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
-        self.inner.events(cx, at, phi, rate);
+
+    fn difference(&self, q0: &[f64], q1: &[f64], w: &mut [f64]) {
+        self.inner.difference(q0, q1, w);
     }
+
+    fn bracket(&self, x: &[f64], y: &[f64], out: &mut [f64]) {
+        self.inner.bracket(x, y, out);
+    }
+
+    fn tangent_inverse(&self, theta: &[f64], y: &mut [f64]) {
+        self.inner.tangent_inverse(theta, y);
+    }
+}
+
+impl<S: System> HybridSystem for Fragile<S> {
+    fn active_constraints(&self, modes: &[i32], rows: &mut [bool]) {
+        self.inner.active_constraints(modes, rows);
+    }
+
+    fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
+        self.inner.initial_modes(cx, q, v, modes);
+    }
+
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
+        self.inner.event_functions(cx, at, phi, rate);
+    }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.inner.crossing(modes, i)
     }
-    fn fire(
+
+    fn handle_event(
         &self,
-        cx: &Context,
-        at: &Motion,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
-        self.inner.fire(cx, at, i, modes, n)
+    ) -> EventEffect {
+        self.inner.handle_event(cx, at, i, modes, n)
     }
+
     fn event_name(&self, i: usize) -> String {
         self.inner.event_name(i)
     }
-    fn hold(&self, i: usize, modes: &mut [i32]) {
-        self.inner.hold(i, modes);
+
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.inner.activate_unilateral(i, modes);
     }
 }

@@ -7,7 +7,10 @@
 //!   T⁻¹ = I + ½ θ~ + (1 − (a/2) cot(a/2))/a² θ~²,      a = |θ|
 //! ```
 
-use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
+};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 /// A top.
@@ -86,24 +89,24 @@ impl HeavyTop {
 }
 
 impl System for HeavyTop {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 7,
             nv: 6,
             nc: 3,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             rotations: true,
             velocity_forces: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
+    fn sparsity(&self) -> Sparsity {
         let mut tangent = vec![(0, 0), (1, 1), (2, 2)];
         let mut jacobian = vec![(0, 0), (1, 1), (2, 2)];
         for i in 0..3 {
@@ -112,9 +115,86 @@ impl System for HeavyTop {
                 jacobian.push((i, j));
             }
         }
-        Pattern { tangent, jacobian }
+        Sparsity { tangent, jacobian }
     }
 
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
+        for i in 0..3 {
+            out[i] = self.mass * a[i];
+            out[3 + i] = self.inertia[i] * a[3 + i];
+        }
+    }
+
+    fn force(&self, _cx: &EvaluationContext, _q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+        let omega = vector(&v[3..]);
+        out[..3].copy_from_slice((self.mass * self.gravity).as_slice());
+        let torque = -omega.cross(&self.inertia.component_mul(&omega));
+        out[3..].copy_from_slice(torque.as_slice());
+        Ok(())
+    }
+
+    fn tangent(
+        &self,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
+        out: &mut [f64],
+    ) -> Evaluated {
+        let MotionPoint { q, v, lambda, .. } = *at;
+        let omega = vector(&v[3..]);
+        out[..3].fill(weights.mass * self.mass);
+        let gyroscopic = hat(omega) * self.tensor() - hat(self.inertia.component_mul(&omega));
+        let mut block = weights.mass * self.tensor() + weights.damping * gyroscopic;
+        if !weights.theta.is_empty() {
+            block *= inverse(vector(&weights.theta[3..]));
+        }
+        let pull = rotation(q).inverse() * vector(lambda);
+        block += weights.stiffness * hat(self.joint()) * hat(pull);
+        for i in 0..3 {
+            for j in 0..3 {
+                out[3 + 3 * i + j] = block[(i, j)];
+            }
+        }
+        Ok(())
+    }
+
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
+        phi.copy_from_slice((vector(q) + rotation(q) * self.joint()).as_slice());
+    }
+
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
+        let lever = -(rotation(q).to_rotation_matrix().matrix() * hat(self.joint()));
+        out[..3].fill(1.0);
+        for i in 0..3 {
+            for j in 0..3 {
+                out[3 + 3 * i + j] = lever[(i, j)];
+            }
+        }
+    }
+
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
+        let omega = vector(&v[3..]);
+        let inward = rotation(q) * omega.cross(&omega.cross(&self.joint()));
+        gamma.copy_from_slice(inward.as_slice());
+    }
+
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
+        let omega = vector(&v[3..]);
+        let spin = omega.dot(&self.inertia.component_mul(&omega));
+        Energy {
+            kinetic: 0.5 * (self.mass * vector(v).norm_squared() + spin),
+            potential: -self.mass * self.gravity.dot(&vector(q)),
+        }
+    }
+}
+
+impl ConfigurationSpace for HeavyTop {
     fn retract(&self, q: &[f64], w: &[f64], out: &mut [f64]) {
         for i in 0..3 {
             out[i] = q[i] + w[i];
@@ -141,75 +221,6 @@ impl System for HeavyTop {
         let turned = inverse(vector(&theta[3..])) * vector(&y[3..]);
         y[3..].copy_from_slice(turned.as_slice());
     }
-
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
-        for i in 0..3 {
-            out[i] = self.mass * a[i];
-            out[3 + i] = self.inertia[i] * a[3 + i];
-        }
-    }
-
-    fn force(&self, _cx: &Context, _q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
-        let omega = vector(&v[3..]);
-        out[..3].copy_from_slice((self.mass * self.gravity).as_slice());
-        let torque = -omega.cross(&self.inertia.component_mul(&omega));
-        out[3..].copy_from_slice(torque.as_slice());
-        Ok(())
-    }
-
-    fn tangent(
-        &self,
-        _cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
-        out: &mut [f64],
-    ) -> Evaluated {
-        let omega = vector(&v[3..]);
-        out[..3].fill(weights.mass * self.mass);
-        let gyroscopic = hat(omega) * self.tensor() - hat(self.inertia.component_mul(&omega));
-        let mut block = weights.mass * self.tensor() + weights.damping * gyroscopic;
-        if !weights.theta.is_empty() {
-            block *= inverse(vector(&weights.theta[3..]));
-        }
-        let pull = rotation(q).inverse() * vector(lambda);
-        block += weights.stiffness * hat(self.joint()) * hat(pull);
-        for i in 0..3 {
-            for j in 0..3 {
-                out[3 + 3 * i + j] = block[(i, j)];
-            }
-        }
-        Ok(())
-    }
-
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
-        phi.copy_from_slice((vector(q) + rotation(q) * self.joint()).as_slice());
-    }
-
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
-        let lever = -(rotation(q).to_rotation_matrix().matrix() * hat(self.joint()));
-        out[..3].fill(1.0);
-        for i in 0..3 {
-            for j in 0..3 {
-                out[3 + 3 * i + j] = lever[(i, j)];
-            }
-        }
-    }
-
-    fn convective(&self, _cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
-        let omega = vector(&v[3..]);
-        let inward = rotation(q) * omega.cross(&omega.cross(&self.joint()));
-        gamma.copy_from_slice(inward.as_slice());
-    }
-
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
-        let omega = vector(&v[3..]);
-        let spin = omega.dot(&self.inertia.component_mul(&omega));
-        Energy {
-            kinetic: 0.5 * (self.mass * vector(v).norm_squared() + spin),
-            potential: -self.mass * self.gravity.dot(&vector(q)),
-        }
-    }
 }
+
+impl HybridSystem for HeavyTop {}

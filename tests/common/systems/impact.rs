@@ -2,8 +2,8 @@
 //! mode, changed by an event at q = 0.25 only, so that each law continues smoothly past its border.
 
 use biela::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Reaction, Size, System,
-    Weights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// Mode 0: the spring. Mode 1: the constant force.
@@ -27,32 +27,32 @@ impl Default for Impact {
 }
 
 impl System for Impact {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 1,
             nv: 1,
             ne: 1,
             modes: 1,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0)],
             jacobian: vec![],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out[0] = a[0];
     }
 
-    fn force(&self, cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out[0] = match cx.modes[0] {
             0 => -self.stiffness * q[0],
             _ => -self.push,
@@ -62,12 +62,9 @@ impl System for Impact {
 
     fn tangent(
         &self,
-        cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         let stiffness = if cx.modes[0] == 0 {
@@ -79,7 +76,7 @@ impl System for Impact {
         Ok(())
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let potential = match cx.modes[0] {
             0 => 0.5 * self.stiffness * q[0] * q[0],
             _ => {
@@ -91,8 +88,18 @@ impl System for Impact {
             potential,
         }
     }
+}
 
-    fn events(&self, _cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+impl ConfigurationSpace for Impact {}
+
+impl HybridSystem for Impact {
+    fn event_functions(
+        &self,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         phi[0] = at.q[0] - self.border;
         rate[0] = at.v[0];
     }
@@ -105,15 +112,15 @@ impl System for Impact {
         }
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         _i: usize,
         modes: &mut [i32],
         _n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         modes[0] = 1 - modes[0];
-        Reaction::Mode
+        EventEffect::Mode
     }
 }

@@ -2,7 +2,10 @@
 //! Φ = ((|r₁|² − 1)/2, (|r₂ − r₁|² − 1)/2), masses of 1 kg, rods of 1 m. Its error norm is the plain rms, that of the first paper's
 //! notes.
 
-use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
+};
 
 use super::full;
 
@@ -18,45 +21,43 @@ fn bar(q: &[f64]) -> [f64; 2] {
 }
 
 impl System for NaturalDoublePendulum {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 4,
             nv: 4,
             nc: 2,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: full(4, 4),
             jacobian: full(2, 4),
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(a);
     }
 
-    fn force(&self, _cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out.copy_from_slice(&[0.0, -G, 0.0, -G]);
         Ok(())
     }
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { lambda, .. } = *at;
         let [l1, l2] = [lambda[0], lambda[1]].map(|l| weights.stiffness * l);
         out.fill(0.0);
         for i in 0..2 {
@@ -68,31 +69,41 @@ impl System for NaturalDoublePendulum {
         Ok(())
     }
 
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         let [x, y] = bar(q);
         phi[0] = 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0);
         phi[1] = 0.5 * (x * x + y * y - 1.0);
     }
 
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let [x, y] = bar(q);
         out.copy_from_slice(&[q[0], q[1], 0.0, 0.0, -x, -y, x, y]);
     }
 
-    fn convective(&self, _cx: &Context, _q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let [x, y] = bar(v);
         gamma[0] = v[0] * v[0] + v[1] * v[1];
         gamma[1] = x * x + y * y;
     }
 
-    fn norm(&self, _cx: &Context, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
+    fn norm(&self, _cx: &EvaluationContext, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
         (e.iter().map(|e| e * e).sum::<f64>() / e.len() as f64).sqrt()
     }
 
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * v.iter().map(|v| v * v).sum::<f64>(),
             potential: G * (q[1] + q[3]),
         }
     }
 }
+
+impl ConfigurationSpace for NaturalDoublePendulum {}
+
+impl HybridSystem for NaturalDoublePendulum {}

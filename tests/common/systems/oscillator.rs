@@ -1,6 +1,9 @@
 //! The linear oscillator: q'' + ω² q = 0.
 
-use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
+};
 
 /// ω² (1/s²)
 pub struct Oscillator {
@@ -25,55 +28,56 @@ impl Oscillator {
 }
 
 impl System for Oscillator {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 1,
             nv: 1,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             linear: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: vec![(0, 0)],
             jacobian: vec![],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out[0] = a[0];
     }
 
-    fn force(&self, _cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out[0] = -self.omega_squared * q[0];
         Ok(())
     }
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out[0] = weights.mass + weights.stiffness * self.omega_squared;
         Ok(())
     }
 
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * v[0] * v[0],
             potential: 0.5 * self.omega_squared * q[0] * q[0],
         }
     }
 }
+
+impl ConfigurationSpace for Oscillator {}
+
+impl HybridSystem for Oscillator {}

@@ -9,7 +9,8 @@
 //! contradicts the floor (with `lift`).
 
 use biela::formulation::{
-    Character, Context, Energy, Evaluated, Pattern, Power, Size, System, Weights,
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 /// The point and its rail.
@@ -30,48 +31,46 @@ fn late(x: f64, n: i32) -> [f64; 3] {
 }
 
 impl System for Parting {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 3,
             nv: 3,
             nc: 2,
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             moving_constraints: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: super::full(3, 3),
             jacobian: vec![(0, 2), (1, 0), (1, 1), (1, 2)],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(a);
     }
 
-    fn force(&self, _cx: &Context, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         out.copy_from_slice(&[0.0, self.push * late(q[0], 4)[0], 0.0]);
         Ok(())
     }
 
     fn tangent(
         &self,
-        _cx: &Context,
-        q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint { q, lambda, .. } = *at;
         let k = weights.stiffness;
         let [_, s1, s2] = late(q[0], 3).map(|s| self.strength * s);
         let l = lambda[1];
@@ -84,35 +83,41 @@ impl System for Parting {
         Ok(())
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         phi[0] = q[2];
         phi[1] = q[2] + self.strength * late(q[0], 3)[0] * q[1] - self.lift * late(cx.t, 3)[0];
     }
 
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let [s, s1, _] = late(q[0], 3).map(|s| self.strength * s);
         out.copy_from_slice(&[1.0, s1 * q[1], s, 1.0]);
     }
 
-    fn constraint_rate(&self, cx: &Context, _q: &[f64], phi_t: &mut [f64]) {
+    fn constraint_rate(&self, cx: &EvaluationContext, _q: &[f64], phi_t: &mut [f64]) {
         phi_t[0] = 0.0;
         phi_t[1] = -self.lift * late(cx.t, 3)[1];
     }
 
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         let [_, s1, s2] = late(q[0], 3).map(|s| self.strength * s);
         gamma[0] = 0.0;
         gamma[1] = s2 * q[1] * v[0] * v[0] + 2.0 * s1 * v[0] * v[1] - self.lift * late(cx.t, 3)[2];
     }
 
-    fn energy(&self, _cx: &Context, _q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, _q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * v.iter().map(|v| v * v).sum::<f64>(),
             potential: 0.0,
         }
     }
 
-    fn power(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Power {
+    fn power(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         Power {
             dissipated: 0.0,
             supplied: self.push * late(q[0], 4)[0] * v[1],
@@ -123,3 +128,7 @@ impl System for Parting {
         ["floor", "rail"][row].into()
     }
 }
+
+impl ConfigurationSpace for Parting {}
+
+impl HybridSystem for Parting {}

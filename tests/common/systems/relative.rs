@@ -8,7 +8,10 @@
 //!   Φ = (|tip − P|² − l₃²)/(2 l₃)
 //! ```
 
-use biela::formulation::{Character, Context, Energy, Evaluated, Pattern, Size, System, Weights};
+use biela::formulation::{
+    ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, HybridSystem,
+    MotionPoint, Properties, Sparsity, System, TangentWeights,
+};
 use nalgebra::Vector2;
 
 use super::full;
@@ -88,37 +91,37 @@ impl DoublePendulum {
 }
 
 impl System for DoublePendulum {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: 2,
             nv: 2,
             nc: self.closed.is_some().into(),
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character {
+    fn properties(&self) -> Properties {
+        Properties {
             velocity_forces: true,
-            ..Character::default()
+            ..Properties::default()
         }
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: full(2, 2),
-            jacobian: full(self.size().nc, 2),
+            jacobian: full(self.dimensions().nc, 2),
         }
     }
 
-    fn mass_times(&self, _cx: &Context, q: &[f64], x: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, q: &[f64], x: &[f64], out: &mut [f64]) {
         let [a, b, d] = self.inertia();
         let c = (q[0] - q[1]).cos();
         out[0] = a * x[0] + b * c * x[1];
         out[1] = b * c * x[0] + d * x[1];
     }
 
-    fn force(&self, _cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let ([_, b, _], weight) = (self.inertia(), self.weight());
         let s = (q[0] - q[1]).sin();
         out[0] = -b * s * v[1] * v[1] - weight[0] * q[0].sin();
@@ -128,14 +131,17 @@ impl System for DoublePendulum {
 
     fn tangent(
         &self,
-        _cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        acc: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
+        let MotionPoint {
+            q,
+            v,
+            a: acc,
+            lambda,
+        } = *at;
         let ([a, b, d], weight) = (self.inertia(), self.weight());
         let (s, c) = (q[0] - q[1]).sin_cos();
         let mass = [a, b * c, b * c, d];
@@ -165,14 +171,14 @@ impl System for DoublePendulum {
         Ok(())
     }
 
-    fn constraint(&self, _cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, _cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         if let Some(closed) = &self.closed {
             let e = self.tip(q) - Vector2::from(closed.pivot);
             phi[0] = (e.norm_squared() - closed.rod * closed.rod) / (2.0 * closed.rod);
         }
     }
 
-    fn jacobian(&self, _cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         if let Some(closed) = &self.closed {
             let e = self.tip(q) - Vector2::from(closed.pivot);
             let levers = self.levers(q);
@@ -181,7 +187,13 @@ impl System for DoublePendulum {
         }
     }
 
-    fn convective(&self, _cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
+    fn constraint_acceleration_bias(
+        &self,
+        _cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
         if let Some(closed) = &self.closed {
             let h = self.curvature(q, closed);
             gamma[0] = h[0][0] * v[0] * v[0] + 2.0 * h[0][1] * v[0] * v[1] + h[1][1] * v[1] * v[1];
@@ -192,7 +204,7 @@ impl System for DoublePendulum {
         self.length[0] + self.length[1]
     }
 
-    fn energy(&self, _cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         let ([a, b, d], weight) = (self.inertia(), self.weight());
         let c = (q[0] - q[1]).cos();
         Energy {
@@ -201,3 +213,7 @@ impl System for DoublePendulum {
         }
     }
 }
+
+impl ConfigurationSpace for DoublePendulum {}
+
+impl HybridSystem for DoublePendulum {}

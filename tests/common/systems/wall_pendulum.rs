@@ -2,8 +2,8 @@
 //! with restitution along the only way the rod leaves it.
 
 use biela::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Reaction, Size, System,
-    Weights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 use super::pendulum::Pendulum;
@@ -19,63 +19,76 @@ pub struct WallPendulum {
 }
 
 impl System for WallPendulum {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             ne: 1,
-            ..self.pendulum.size()
+            ..self.pendulum.dimensions()
         }
     }
 
-    fn character(&self) -> Character {
-        self.pendulum.character()
+    fn properties(&self) -> Properties {
+        self.pendulum.properties()
     }
 
-    fn pattern(&self) -> Pattern {
-        self.pendulum.pattern()
+    fn sparsity(&self) -> Sparsity {
+        self.pendulum.sparsity()
     }
 
-    fn mass_times(&self, cx: &Context, q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         self.pendulum.mass_times(cx, q, a, out);
     }
 
-    fn force(&self, cx: &Context, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         self.pendulum.force(cx, q, v, out)
     }
 
     fn tangent(
         &self,
-        cx: &Context,
-        q: &[f64],
-        v: &[f64],
-        a: &[f64],
-        lambda: &[f64],
-        weights: &Weights,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        self.pendulum.tangent(cx, q, v, a, lambda, weights, out)
+        self.pendulum.tangent(cx, at, weights, out)
     }
 
-    fn constraint(&self, cx: &Context, q: &[f64], phi: &mut [f64]) {
+    fn constraint(&self, cx: &EvaluationContext, q: &[f64], phi: &mut [f64]) {
         self.pendulum.constraint(cx, q, phi);
     }
 
-    fn jacobian(&self, cx: &Context, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         self.pendulum.jacobian(cx, q, out);
     }
 
-    fn convective(&self, cx: &Context, q: &[f64], v: &[f64], gamma: &mut [f64]) {
-        self.pendulum.convective(cx, q, v, gamma);
+    fn constraint_acceleration_bias(
+        &self,
+        cx: &EvaluationContext,
+        q: &[f64],
+        v: &[f64],
+        gamma: &mut [f64],
+    ) {
+        self.pendulum.constraint_acceleration_bias(cx, q, v, gamma);
     }
 
     fn constraint_scale(&self, row: usize) -> f64 {
         self.pendulum.constraint_scale(row)
     }
 
-    fn energy(&self, cx: &Context, q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Energy {
         self.pendulum.energy(cx, q, v)
     }
+}
 
-    fn events(&self, _cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+impl ConfigurationSpace for WallPendulum {}
+
+impl HybridSystem for WallPendulum {
+    fn event_functions(
+        &self,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         phi[0] = at.q[0] - self.wall;
         rate[0] = at.v[0];
     }
@@ -84,16 +97,16 @@ impl System for WallPendulum {
         Crossing::Falling
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         _i: usize,
         _modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         n.copy_from_slice(&[1.0, 0.0]);
-        Reaction::Impulse {
+        EventEffect::Impulse {
             restitution: self.restitution,
             slowest: 0.0,
         }

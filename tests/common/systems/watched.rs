@@ -2,12 +2,12 @@
 //! fires is noted in the modes: mode i counts the firings of event i.
 
 use biela::formulation::{
-    Character, Context, Crossing, Energy, Evaluated, Motion, Pattern, Reaction, Size, System,
-    Weights,
+    ConfigurationSpace, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, MotionPoint, Properties, Sparsity, System, TangentWeights,
 };
 
 /// φ and its rate.
-pub type Function = Box<dyn Fn(&Context, &Motion) -> (f64, f64) + Send + Sync>;
+pub type Function = Box<dyn Fn(&EvaluationContext, &MotionPoint) -> (f64, f64) + Send + Sync>;
 
 /// Acceleration of a mass, by the modes and its number.
 pub type Push = Box<dyn Fn(&[i32], usize) -> f64 + Send + Sync>;
@@ -57,32 +57,32 @@ pub fn of_time(crossing: Crossing, f: impl Fn(f64) -> (f64, f64) + Send + Sync +
 }
 
 impl System for Watched {
-    fn size(&self) -> Size {
-        Size {
+    fn dimensions(&self) -> Dimensions {
+        Dimensions {
             nq: self.masses,
             nv: self.masses,
             ne: self.events.len(),
             modes: self.events.len(),
-            ..Size::default()
+            ..Dimensions::default()
         }
     }
 
-    fn character(&self) -> Character {
-        Character::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    fn pattern(&self) -> Pattern {
-        Pattern {
+    fn sparsity(&self) -> Sparsity {
+        Sparsity {
             tangent: (0..self.masses as u32).map(|i| (i, i)).collect(),
             jacobian: vec![],
         }
     }
 
-    fn mass_times(&self, _cx: &Context, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, _cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
         out.copy_from_slice(a);
     }
 
-    fn force(&self, cx: &Context, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
+    fn force(&self, cx: &EvaluationContext, _q: &[f64], _v: &[f64], out: &mut [f64]) -> Evaluated {
         for (i, out) in out.iter_mut().enumerate() {
             *out = (self.push)(cx.modes, i);
         }
@@ -91,26 +91,33 @@ impl System for Watched {
 
     fn tangent(
         &self,
-        _cx: &Context,
-        _q: &[f64],
-        _v: &[f64],
-        _a: &[f64],
-        _lambda: &[f64],
-        weights: &Weights,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
         out.fill(weights.mass);
         Ok(())
     }
 
-    fn energy(&self, _cx: &Context, _q: &[f64], v: &[f64]) -> Energy {
+    fn energy(&self, _cx: &EvaluationContext, _q: &[f64], v: &[f64]) -> Energy {
         Energy {
             kinetic: 0.5 * v.iter().map(|v| v * v).sum::<f64>(),
             potential: 0.0,
         }
     }
+}
 
-    fn events(&self, cx: &Context, at: &Motion, phi: &mut [f64], rate: &mut [f64]) {
+impl ConfigurationSpace for Watched {}
+
+impl HybridSystem for Watched {
+    fn event_functions(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        phi: &mut [f64],
+        rate: &mut [f64],
+    ) {
         for (i, event) in self.events.iter().enumerate() {
             (phi[i], rate[i]) = (event.function)(cx, at);
         }
@@ -124,23 +131,23 @@ impl System for Watched {
         }
     }
 
-    fn hold(&self, i: usize, modes: &mut [i32]) {
+    fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         if self.holds {
             modes[i] = HELD;
         }
     }
 
-    fn fire(
+    fn handle_event(
         &self,
-        _cx: &Context,
-        _at: &Motion,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
         i: usize,
         modes: &mut [i32],
         n: &mut [f64],
-    ) -> Reaction {
+    ) -> EventEffect {
         modes[i] += 1;
         let Some(restitution) = self.restitution else {
-            return Reaction::Mode;
+            return EventEffect::Mode;
         };
         match self.normals.get(i) {
             Some(normal) => n.copy_from_slice(normal),
@@ -149,7 +156,7 @@ impl System for Watched {
                 n[i] = 1.0;
             }
         }
-        Reaction::Impulse {
+        EventEffect::Impulse {
             restitution,
             slowest: 0.0,
         }

@@ -1,5 +1,5 @@
-//! Compliant contact of a point, ball or disc with a face of another body. With δ the depth, n the normal out of the face, u the
-//! velocity of body 1 against body 0 at the place of contact and u_t its part along the face:
+//! Compliant contact of a point, sphere or disc with a surface of another body. With δ the penetration depth, n the outward normal of
+//! the surface, u the velocity of body 1 relative to body 0 at the contact point and u_t its tangential part:
 //!
 //! ```text
 //!   N = k δ + d δ̇   or   k δⁿ (1 + d δ̇),   never negative,      δ̇ = −n·u
@@ -7,42 +7,44 @@
 //!   V = k δⁿ⁺¹/(n + 1),      dissipated = (N − k δⁿ) δ̇ + N μ |u_t|
 //! ```
 //!
-//! Touching and parting are modes ([`touch`]); a piece of an outline has two more: the ball is beside it, or behind it.
+//! Separated, loaded and relaxing are modes ([`unilateral`]). A bounded surface (a piece of an outline) has two more: the sphere is
+//! outside its ends, or behind it.
 
-pub mod face;
+mod build;
 pub mod outline;
+pub mod surface;
 
-use super::dual::{Number, Three, dot, minus, plus, times};
-use super::frame::Frame;
+use super::body_frame::BodyFrame;
+use super::dual::{Scalar, Vector3Of, dot, minus, plus, times};
 use super::friction::Friction;
-use super::kernel::{Action, Kernel};
-use super::touch;
-use super::{Shown, Watched};
-use crate::formulation::value::Value;
-use crate::formulation::{Context, Crossing, Power};
-use face::{Face, Meeting};
+use super::spatial_force::{AppliedWrench, SpatialForce};
+use super::unilateral;
+use super::{EventCounts, ForceQuantities};
+use crate::formulation::driven_value::DrivenValue;
+use crate::formulation::{Crossing, EvaluationContext, Power};
+use surface::{ContactSurface, Proximity};
 
-/// Beside a piece of an outline.
-const BESIDE: i32 = 3;
-/// Deeper than a contact can be: on the far side of a piece of an outline.
+/// Outside the ends of a bounded surface.
+const OUTSIDE_ENDS: i32 = 3;
+/// Deeper than the largest penetration: on the far side of a bounded surface.
 const BEHIND: i32 = 4;
 
-/// How a contact presses.
+/// The law of the normal force.
 #[derive(Clone, Copy, Debug)]
-pub struct Press {
+pub struct NormalForce {
     /// k
-    pub stiffness: Value,
+    pub stiffness: DrivenValue,
     /// n
     pub exponent: f64,
     /// d
-    pub damping: Value,
-    /// The damping grows with the depth: Hunt and Crossley.
-    pub grows: bool,
+    pub damping: DrivenValue,
+    /// Damping proportional to the elastic force (Hunt and Crossley).
+    pub hunt_crossley: bool,
 }
 
-impl Press {
-    /// k δⁿ, continued oddly past zero.
-    fn elastic<T: Number>(&self, cx: &Context, depth: T) -> T {
+impl NormalForce {
+    /// Returns k δⁿ, continued as an odd function to δ < 0.
+    fn elastic<T: Scalar>(&self, cx: &EvaluationContext, depth: T) -> T {
         let (k, x) = (self.stiffness.get(cx), depth.value());
         if self.exponent == 1.0 {
             return depth * k;
@@ -51,197 +53,222 @@ impl Press {
         depth.chain(k * power * x, k * self.exponent * power)
     }
 
-    /// N, whatever its sign.
-    fn normal<T: Number>(&self, cx: &Context, depth: T, rate: T) -> T {
+    /// Returns N, also where it is negative.
+    fn force<T: Scalar>(&self, cx: &EvaluationContext, depth: T, rate: T) -> T {
         let elastic = self.elastic(cx, depth);
         let d = self.damping.get(cx);
-        if self.grows {
+        if self.hunt_crossley {
             elastic * (rate * d + 1.0)
         } else {
             elastic + rate * d
         }
     }
 
-    fn stored(&self, cx: &Context, depth: f64) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, depth: f64) -> f64 {
         self.elastic(cx, depth) * depth / (self.exponent + 1.0)
     }
 }
 
-/// A contact.
+/// A compliant contact.
 #[derive(Clone, Debug)]
 pub struct Contact {
-    /// Of body 0.
-    pub face: Face,
-    /// Centre of the ball of body 1, seen from the centre of mass.
+    /// Surface of body 0.
+    pub surface: ContactSurface,
+    /// Centre of the sphere of body 1, relative to the centre of mass.
     pub center: [f64; 3],
-    /// Of the ball; zero is a point.
+    /// Radius of the sphere; zero for a point.
     pub radius: f64,
     /// Normal force.
-    pub press: Press,
-    /// Along the face.
+    pub normal_law: NormalForce,
+    /// Tangential friction.
     pub friction: Option<Friction>,
 }
 
-struct Touching<T> {
-    meeting: Meeting<T>,
+/// The sphere relative to the surface: proximity, penetration rate δ̇ and slip velocity u_t.
+struct ContactPoint<T> {
+    proximity: Proximity<T>,
     rate: T,
-    along: Three<T>,
+    slip: Vector3Of<T>,
 }
 
 impl Contact {
-    fn touching<T: Number>(&self, [a, b]: &[Frame<T>; 2]) -> Touching<T> {
-        let meeting = self.face.meet(a, &b.place(&self.center), self.radius);
-        let u = minus(&b.velocity(&meeting.place), &a.velocity(&meeting.place));
-        let parting = dot(&meeting.normal, &u);
-        let along = minus(&u, &times(parting, &meeting.normal));
-        Touching {
-            meeting,
-            rate: -parting,
-            along,
+    fn contact_point<T: Scalar>(&self, [a, b]: &[BodyFrame<T>; 2]) -> ContactPoint<T> {
+        let proximity = self
+            .surface
+            .proximity(a, &b.point_position(&self.center), self.radius);
+        let u = minus(
+            &b.velocity_at(&proximity.point),
+            &a.velocity_at(&proximity.point),
+        );
+        let opening_rate = dot(&proximity.normal, &u);
+        let slip = minus(&u, &times(opening_rate, &proximity.normal));
+        ContactPoint {
+            proximity,
+            rate: -opening_rate,
+            slip,
         }
     }
 
-    fn normal<T: Number>(&self, cx: &Context, at: &Touching<T>) -> T {
-        self.press.normal(cx, at.meeting.depth, at.rate)
+    fn normal_force<T: Scalar>(&self, cx: &EvaluationContext, at: &ContactPoint<T>) -> T {
+        self.normal_law.force(cx, at.proximity.depth, at.rate)
     }
 
-    /// The mode for a place that is not beside the face.
-    fn judge(&self, cx: &Context, at: &Touching<f64>) -> i32 {
-        if at.meeting.depth > self.face.deepest() {
+    /// Returns the mode of a sphere that is not outside the ends of the surface.
+    fn mode_within_ends(&self, cx: &EvaluationContext, at: &ContactPoint<f64>) -> i32 {
+        if at.proximity.depth > self.surface.max_depth() {
             BEHIND
         } else {
-            touch::start(at.meeting.depth, self.normal(cx, at))
+            unilateral::initial_mode(at.proximity.depth, self.normal_force(cx, at))
         }
     }
 }
 
-impl Kernel for Contact {
+impl SpatialForce for Contact {
     fn depends_on_rate(&self) -> bool {
-        self.friction.is_some() || !self.press.damping.always_zero()
+        self.friction.is_some() || !self.normal_law.damping.always_zero()
     }
 
-    fn works(&self) -> bool {
+    fn does_work(&self) -> bool {
         self.depends_on_rate()
     }
 
-    fn act<T: Number>(&self, cx: &Context, bodies: &[Frame<T>; 2]) -> Action<T> {
-        if cx.modes[0] != touch::PRESSING {
-            return Action::none();
+    fn wrench<T: Scalar>(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
+    ) -> AppliedWrench<T> {
+        if cx.modes[0] != unilateral::LOADED {
+            return AppliedWrench::zero();
         }
-        let at = self.touching(bodies);
-        let normal = self.normal(cx, &at);
-        let mut force = times(normal, &at.meeting.normal);
+        let at = self.contact_point(bodies);
+        let normal = self.normal_force(cx, &at);
+        let mut force = times(normal, &at.proximity.normal);
         if let Some(friction) = &self.friction {
-            let drag = friction.over_speed(cx, dot(&at.along, &at.along)) * normal;
-            force = plus(&force, &times(-drag, &at.along));
+            let drag = friction.over_speed(cx, dot(&at.slip, &at.slip)) * normal;
+            force = plus(&force, &times(-drag, &at.slip));
         }
-        Action::force(force, at.meeting.place)
+        AppliedWrench::at_point(force, at.proximity.point)
     }
 
-    fn potential(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> f64 {
+    fn potential(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> f64 {
         match cx.modes[0] {
-            touch::PRESSING | touch::PARTING => {
-                self.press.stored(cx, self.touching(bodies).meeting.depth)
-            }
+            unilateral::LOADED | unilateral::RELAXING => self
+                .normal_law
+                .potential(cx, self.contact_point(bodies).proximity.depth),
             _ => 0.0,
         }
     }
 
-    fn power(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Power {
+    fn power(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> Power {
         let mode = cx.modes[0];
-        if mode != touch::PRESSING && mode != touch::PARTING {
+        if mode != unilateral::LOADED && mode != unilateral::RELAXING {
             return Power::default();
         }
-        let at = self.touching(bodies);
-        let elastic = self.press.elastic(cx, at.meeting.depth);
-        if mode == touch::PARTING {
+        let at = self.contact_point(bodies);
+        let elastic = self.normal_law.elastic(cx, at.proximity.depth);
+        if mode == unilateral::RELAXING {
             return Power {
                 dissipated: -elastic * at.rate,
                 supplied: 0.0,
             };
         }
-        let normal = self.normal(cx, &at);
-        let squared = dot(&at.along, &at.along);
-        let rubbed =
+        let normal = self.normal_force(cx, &at);
+        let squared = dot(&at.slip, &at.slip);
+        let friction_loss =
             (self.friction.as_ref()).map_or(0.0, |f| normal * f.over_speed(cx, squared) * squared);
         Power {
-            dissipated: (normal - elastic) * at.rate + rubbed,
+            dissipated: (normal - elastic) * at.rate + friction_loss,
             supplied: 0.0,
         }
     }
 
-    /// The depth is shown as length, pressing as a positive force.
-    fn shown(&self, cx: &Context, bodies: &[Frame<f64>; 2]) -> Shown {
-        let at = self.touching(bodies);
-        let force = if cx.modes[0] == touch::PRESSING {
-            self.normal(cx, &at)
+    /// Penetration depth as length, and the normal force, positive in compression.
+    fn quantities(&self, cx: &EvaluationContext, bodies: &[BodyFrame<f64>; 2]) -> ForceQuantities {
+        let at = self.contact_point(bodies);
+        let force = if cx.modes[0] == unilateral::LOADED {
+            self.normal_force(cx, &at)
         } else {
             0.0
         };
-        Shown {
-            length: at.meeting.depth,
+        ForceQuantities {
+            length: at.proximity.depth,
             rate: at.rate,
             force,
-            ..Shown::default()
+            ..ForceQuantities::default()
         }
     }
 
-    fn watched(&self) -> Watched {
-        let margins = if self.face.ends() { 2 } else { 0 };
-        Watched {
-            events: touch::EVENTS + margins,
+    fn event_counts(&self) -> EventCounts {
+        let margins = if self.surface.is_bounded() { 2 } else { 0 };
+        EventCounts {
+            events: unilateral::EVENTS + margins,
             modes: 1,
         }
     }
 
-    fn watch<T: Number>(
+    fn event_functions<T: Scalar>(
         &self,
-        cx: &Context,
-        bodies: &[Frame<T>; 2],
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<T>; 2],
         put: &mut dyn FnMut(usize, T),
     ) {
-        let at = self.touching(bodies);
-        put(0, at.meeting.depth);
-        put(1, self.normal(cx, &at));
-        if self.face.ends() {
-            put(2, at.meeting.margins[0]);
-            put(3, at.meeting.margins[1]);
+        let at = self.contact_point(bodies);
+        put(0, at.proximity.depth);
+        put(1, self.normal_force(cx, &at));
+        if self.surface.is_bounded() {
+            put(2, at.proximity.margins[0]);
+            put(3, at.proximity.margins[1]);
         }
     }
 
-    fn start_modes(&self, cx: &Context, bodies: &[Frame<f64>; 2], modes: &mut [i32]) {
-        let at = self.touching(bodies);
-        let beside = self.face.ends() && at.meeting.margins.iter().any(|m| *m < 0.0);
-        modes[0] = if beside { BESIDE } else { self.judge(cx, &at) };
+    fn initial_modes(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        modes: &mut [i32],
+    ) {
+        let at = self.contact_point(bodies);
+        let outside = self.surface.is_bounded() && at.proximity.margins.iter().any(|m| *m < 0.0);
+        modes[0] = if outside {
+            OUTSIDE_ENDS
+        } else {
+            self.mode_within_ends(cx, &at)
+        };
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         match (modes[0], i) {
-            (BESIDE, 2 | 3) => Crossing::Rising,
-            (BESIDE, _) => Crossing::Off,
+            (OUTSIDE_ENDS, 2 | 3) => Crossing::Rising,
+            (OUTSIDE_ENDS, _) => Crossing::Off,
             (_, 2 | 3) => Crossing::Falling,
             (BEHIND, 0) => Crossing::Falling,
             (BEHIND, _) => Crossing::Off,
-            (mode, i) => touch::crossing(mode, i),
+            (mode, i) => unilateral::crossing(mode, i),
         }
     }
 
-    fn fire(&self, cx: &Context, bodies: &[Frame<f64>; 2], i: usize, modes: &mut [i32]) {
-        let at = self.touching(bodies);
+    fn handle_event(
+        &self,
+        cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+        i: usize,
+        modes: &mut [i32],
+    ) {
+        let at = self.contact_point(bodies);
         modes[0] = match (modes[0], i) {
-            (BESIDE, 2 | 3) => {
-                // The margin that was crossed is zero to rounding: only the other one decides.
-                let other = at.meeting.margins[3 - i];
+            (OUTSIDE_ENDS, 2 | 3) => {
+                // The distance that crossed zero is rounding: only the other end decides.
+                let other = at.proximity.margins[3 - i];
                 if other < 0.0 {
-                    BESIDE
+                    OUTSIDE_ENDS
                 } else {
-                    self.judge(cx, &at)
+                    self.mode_within_ends(cx, &at)
                 }
             }
-            (_, 2 | 3) => BESIDE,
-            // What comes up from behind leaves without being pressed.
-            (BEHIND, _) => touch::APART,
-            (mode, i) => touch::fire(mode, i, at.meeting.depth),
+            (_, 2 | 3) => OUTSIDE_ENDS,
+            // A sphere that returns from behind separates without a contact force.
+            (BEHIND, _) => unilateral::SEPARATED,
+            (mode, i) => unilateral::mode_after(mode, i, at.proximity.depth),
         };
     }
 }

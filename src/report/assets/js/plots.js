@@ -168,7 +168,7 @@ class Plot {
   }
 
   move(t) {
-    if (!this.visible || !this.line) return;
+    if (!this.line) return;
     const x = (t - range.low) / (range.high - range.low);
     this.line.style.display = x >= 0 && x <= 1 ? "" : "none";
     this.line.style.transform = `translateX(${(x * this.plot.bbox.width / devicePixelRatio).toFixed(1)}px)`;

@@ -1,0 +1,16 @@
+//! The archive that an importer loads: model, model description, documentation and this library.
+//!
+//! ```text
+//!   biela pack   archive ── description, documentation, token, library ──> X.fmu
+//!   importer     resource ── manifest, token ──> Model
+//! ```
+
+mod archive;
+pub mod description;
+mod documentation;
+pub mod library;
+pub mod resource;
+pub mod token;
+mod xml;
+
+pub use archive::{PackageContents, archive, contents, platform};

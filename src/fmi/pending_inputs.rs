@@ -1,0 +1,99 @@
+//! Inputs set between steps, passed to the component before its next use. Importers set inputs one at a time; noting them
+//! down cannot panic, so the gate needs no guard for it.
+
+use crate::component::{Causality, Instance};
+use crate::error::Result;
+
+/// Inputs that have been set but not yet passed to the component.
+pub(super) struct PendingInputs {
+    /// One entry for each variable.
+    entries: Vec<PendingInput>,
+    /// References of the pending inputs, each once; never more than there are inputs.
+    references: Vec<u32>,
+    /// Workspace of `flush`.
+    values: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct PendingInput {
+    value: f64,
+    /// The variable is an input without bounds: any finite value is legal.
+    unbounded_input: bool,
+    pending: bool,
+}
+
+impl PendingInputs {
+    /// No input is pending.
+    pub fn new(component: &Instance) -> Self {
+        let entries: Vec<PendingInput> = component
+            .variables()
+            .iter()
+            .map(|v| PendingInput {
+                unbounded_input: v.causality == Causality::Input
+                    && v.min.is_none()
+                    && v.max.is_none(),
+                ..PendingInput::default()
+            })
+            .collect();
+        let inputs = entries.iter().filter(|entry| entry.unbounded_input).count();
+        Self {
+            entries,
+            references: Vec::with_capacity(inputs),
+            values: Vec::with_capacity(inputs),
+        }
+    }
+
+    /// No input is pending: the values of the component are those of the FMU.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.references.is_empty()
+    }
+
+    /// Notes inputs down if all of them are inputs without bounds and all values finite; else changes nothing and returns
+    /// false.
+    #[inline]
+    pub fn set(&mut self, references: &[u32], values: &[f64]) -> bool {
+        let legal = |r: &u32, v: &f64| {
+            (self.entries.get(*r as usize)).is_some_and(|entry| entry.unbounded_input)
+                && v.is_finite()
+        };
+        let same_length = references.len() == values.len();
+        if !same_length || !references.iter().zip(values).all(|(r, v)| legal(r, v)) {
+            return false;
+        }
+        for (reference, value) in references.iter().zip(values) {
+            if let Some(entry) = self.entries.get_mut(*reference as usize) {
+                entry.value = *value;
+                if !entry.pending {
+                    entry.pending = true;
+                    self.references.push(*reference); // within its capacity: each input is in it once
+                }
+            }
+        }
+        true
+    }
+
+    /// Passes the pending inputs to the component.
+    pub fn flush(&mut self, component: &mut Instance) -> Result<()> {
+        if self.references.is_empty() {
+            return Ok(());
+        }
+        self.values.clear();
+        for reference in &self.references {
+            let entry = &mut self.entries[*reference as usize];
+            self.values.push(entry.value);
+            entry.pending = false;
+        }
+        let result = component.set_real(&self.references, &self.values);
+        self.references.clear();
+        result
+    }
+
+    /// Drops the pending inputs.
+    pub fn clear(&mut self) {
+        for reference in &self.references {
+            self.entries[*reference as usize].pending = false;
+        }
+        self.references.clear();
+    }
+}

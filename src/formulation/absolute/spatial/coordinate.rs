@@ -1,0 +1,586 @@
+//! Measures of space: a distance, a slide, the product of two directions, an angle. Each gives its gradient and the change of
+//! its gradient over the twelve coordinates (ṙ, ω of the first body, then of the second).
+//!
+//! ```text
+//!   line   c = |p₁ − p₀|                   g = Eᵀ u,  E = ∂(p₁ − p₀)/∂w,  u along the line
+//!   slide  c = A·(p₁ − r₀),  A = R₀ a      g = [−A, a × e | A, s₁ × R₁ᵀA],  e = R₀ᵀ(p₁ − r₀)
+//!   dot    c = (R₀ a)·(R₁ b)               g = [0, a × R₀ᵀR₁ b | 0, b × R₁ᵀR₀ a]
+//!   angle  c = atan2(sine, cosine)         of two dots
+//! ```
+
+use std::f64::consts::TAU;
+
+use super::SpatialGeometry;
+use super::pose::{SpatialPoint, SpatialPoses};
+use crate::formulation::absolute::geometry;
+use crate::linalg::rotation::{Mat3, Vec3, cross};
+use crate::model::BodyRef;
+
+/// Gradient over two bodies.
+pub type SpatialGradient = geometry::Gradient<12>;
+
+/// Change of a gradient over two bodies.
+pub type SpatialHessian = geometry::Hessian<12>;
+
+/// Where the parts of a body's coordinates begin.
+const R0: usize = 0;
+const PHI0: usize = 3;
+const R1: usize = 6;
+const PHI1: usize = 9;
+
+/// A measure.
+#[derive(Clone, Debug)]
+pub enum SpatialCoordinate {
+    /// Distance of two points.
+    Distance(SpatialDistance),
+    /// Travel of a point along a direction of the first body.
+    Slide(SpatialSlide),
+    /// Product of two directions.
+    DirectionProduct(DirectionProduct),
+    /// Angle, with its turns.
+    Angle(SpatialAngle),
+}
+
+impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
+    #[inline]
+    fn bodies(&self) -> [BodyRef; 2] {
+        match self {
+            Self::Distance(m) => m.points.map(|p| p.body),
+            Self::Slide(m) => [m.body, m.point.body],
+            Self::DirectionProduct(m) => m.bodies,
+            Self::Angle(m) => m.sine.bodies,
+        }
+    }
+
+    #[inline]
+    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
+        match self {
+            Self::Distance(m) => m.value(poses),
+            Self::Slide(m) => m.value(poses),
+            Self::DirectionProduct(m) => m.value(poses),
+            Self::Angle(m) => m.value(poses),
+        }
+    }
+
+    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
+        match self {
+            Self::Distance(m) => m.hessian(poses),
+            Self::Slide(m) => m.hessian(poses),
+            Self::DirectionProduct(m) => m.hessian(poses),
+            Self::Angle(m) => m.hessian(poses),
+        }
+    }
+
+    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
+        match self {
+            Self::Distance(m) => m.curvature(poses, v),
+            Self::Slide(m) => m.curvature(poses, v),
+            Self::DirectionProduct(m) => m.curvature(poses, v),
+            Self::Angle(m) => m.curvature(poses, v),
+        }
+    }
+
+    fn value_near(&self, poses: &mut SpatialPoses, value: f64) -> f64 {
+        match self {
+            Self::Angle(m) => m.near(poses, value),
+            _ => self.value(poses).0,
+        }
+    }
+
+    fn depends_on(&self, k: usize) -> bool {
+        match self {
+            Self::Distance(_) | Self::Slide(_) => true,
+            Self::DirectionProduct(_) | Self::Angle(_) => k % 6 >= 3,
+        }
+    }
+
+    fn has_curvature(&self, i: usize, j: usize) -> bool {
+        let turning = |k: usize| k % 6 >= 3;
+        match self {
+            Self::Distance(_) => true,
+            Self::Slide(_) => {
+                let first = |k: usize| (PHI0..R1).contains(&k);
+                (turning(i) && turning(j)) || first(i) || first(j)
+            }
+            Self::DirectionProduct(_) | Self::Angle(_) => turning(i) && turning(j),
+        }
+    }
+
+    fn is_angle(&self) -> bool {
+        matches!(self, Self::DirectionProduct(_) | Self::Angle(_))
+    }
+
+    fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
+        match self {
+            Self::Distance(m) => m.coincidence_gradients(poses),
+            _ => None,
+        }
+    }
+
+    fn turn_counter(&self) -> Option<usize> {
+        match self {
+            Self::Angle(m) => m.counter,
+            _ => None,
+        }
+    }
+}
+
+/// Three entries.
+#[inline]
+fn block(v: &SpatialGradient, at: usize) -> Vec3 {
+    Vec3::new(v[at], v[at + 1], v[at + 2])
+}
+
+#[inline]
+fn put(g: &mut SpatialGradient, at: usize, x: &Vec3) {
+    g[at..at + 3].copy_from_slice(x.as_slice());
+}
+
+#[inline]
+fn put_block(h: &mut SpatialHessian, row: usize, column: usize, block: &Mat3) {
+    for i in 0..3 {
+        for j in 0..3 {
+            h[row + i][column + j] += block[(i, j)];
+        }
+    }
+}
+
+/// Distance between a point of each body: c = |p₁ − p₀|.
+///
+/// Two points in the same place (closer than `tiny`) have no direction between them: gradient and Hessian are then zero, so
+/// that a force along the line vanishes there instead of turning into NaN.
+#[derive(Clone, Debug)]
+pub struct SpatialDistance {
+    /// The points.
+    pub points: [SpatialPoint; 2],
+    /// Below this distance there is no direction (m).
+    pub coincidence_distance: f64,
+}
+
+/// Sign of each side in p₁ − p₀.
+const SIGN: [f64; 2] = [-1.0, 1.0];
+
+impl SpatialDistance {
+    #[inline]
+    fn difference(&self, poses: &mut SpatialPoses) -> Vec3 {
+        let [p0, p1] = [0, 1].map(|k| {
+            let pose = poses.get(self.points[k].body);
+            (pose.r, pose.to_ground(&self.points[k].s))
+        });
+        p1.0 - p0.0 + p1.1 - p0.1
+    }
+
+    /// u · ∂(p₁ − p₀)/∂w for a fixed u.
+    #[inline]
+    fn along(&self, poses: &mut SpatialPoses, u: &Vec3) -> SpatialGradient {
+        let mut g = [0.0; 12];
+        for k in 0..2 {
+            let point = &self.points[k];
+            let moment = point.s.cross(&poses.get(point.body).to_body(u));
+            put(&mut g, 6 * k, &(SIGN[k] * u));
+            put(&mut g, 6 * k + 3, &(SIGN[k] * moment));
+        }
+        g
+    }
+
+    #[inline]
+    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
+        let e = self.difference(poses);
+        let length = e.norm();
+        if length < self.coincidence_distance {
+            return (length, [0.0; 12]);
+        }
+        (length, self.along(poses, &(e / length)))
+    }
+
+    /// Eᵀ (I − u uᵀ) E / c + the turning of Eᵀ under a fixed u
+    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
+        let e = self.difference(poses);
+        let length = e.norm();
+        let mut h = [[0.0; 12]; 12];
+        if length < self.coincidence_distance {
+            return h;
+        }
+        let u = e / length;
+        // Two directions across u carry I − u uᵀ.
+        let across = perpendicular(&u);
+        for d in [across, u.cross(&across)] {
+            let x = self.along(poses, &d);
+            for i in 0..12 {
+                for j in 0..12 {
+                    h[i][j] += x[i] * x[j] / length;
+                }
+            }
+        }
+        for k in 0..2 {
+            let point = &self.points[k];
+            let back = poses.get(point.body).to_body(&u);
+            let block = SIGN[k] * cross(&point.s) * cross(&back);
+            put_block(&mut h, 6 * k + 3, 6 * k + 3, &block);
+        }
+        h
+    }
+
+    /// (|ė|² − ċ²)/c + u·(R₁ ω₁×(ω₁×s₁) − R₀ ω₀×(ω₀×s₀)),  e = p₁ − p₀
+    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
+        let e = self.difference(poses);
+        let length = e.norm();
+        if length < self.coincidence_distance {
+            return 0.0;
+        }
+        let u = e / length;
+        let (mut rate, mut inward) = (Vec3::zeros(), Vec3::zeros());
+        for k in 0..2 {
+            let (pose, s) = (poses.get(self.points[k].body), &self.points[k].s);
+            let w = block(v, 6 * k + 3);
+            let turning = w.cross(s);
+            rate += SIGN[k] * (block(v, 6 * k) + pose.to_ground(&turning));
+            inward += SIGN[k] * pose.to_ground(&w.cross(&turning));
+        }
+        let along = u.dot(&rate);
+        (rate.norm_squared() - along * along) / length + u.dot(&inward)
+    }
+
+    fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
+        (self.difference(poses).norm() < self.coincidence_distance)
+            .then(|| [Vec3::x(), Vec3::y(), Vec3::z()].map(|u| self.along(poses, &u)))
+    }
+}
+
+/// A unit vector at right angles to u: u times the axis along which it is smallest.
+pub fn perpendicular(u: &Vec3) -> Vec3 {
+    let mut axis = Vec3::zeros();
+    axis[u.iamin()] = 1.0;
+    u.cross(&axis).normalize()
+}
+
+/// Travel of a point of the second body along a direction a fixed in the first:
+///
+/// ```text
+///   c = A·(p₁ − r₀) + offset,     A = R₀ a
+/// ```
+///
+/// A point p₀ of the first body enters through the offset alone, since A·(p₀ − r₀) does not change.
+#[derive(Clone, Debug)]
+pub struct SpatialSlide {
+    /// The first body.
+    pub body: BodyRef,
+    /// Direction in its axes, unit vector.
+    pub direction: Vec3,
+    /// The point of the second body.
+    pub point: SpatialPoint,
+    /// m
+    pub offset: f64,
+}
+
+impl SpatialSlide {
+    #[inline]
+    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
+        let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
+        let a = &self.direction;
+        let along = pose0.to_ground(a);
+        let e = pose1.r - pose0.r + pose1.to_ground(&self.point.s);
+        let mut g = [0.0; 12];
+        put(&mut g, R0, &-along);
+        put(&mut g, PHI0, &a.cross(&pose0.to_body(&e)));
+        put(&mut g, R1, &along);
+        put(&mut g, PHI1, &self.point.s.cross(&pose1.to_body(&along)));
+        (along.dot(&e) + self.offset, g)
+    }
+
+    /// Ä·e + 2 Ȧ·ė + A·R₁ ω₁×(ω₁×s₁)
+    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
+        let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
+        let (a, s) = (&self.direction, &self.point.s);
+        let (w0, w1) = (block(v, PHI0), block(v, PHI1));
+        let (a_dot, s_dot) = (w0.cross(a), w1.cross(s));
+        let e = pose1.r - pose0.r + pose1.to_ground(s);
+        let e_dot = block(v, R1) - block(v, R0) + pose1.to_ground(&s_dot);
+        pose0.to_ground(&w0.cross(&a_dot)).dot(&e)
+            + 2.0 * pose0.to_ground(&a_dot).dot(&e_dot)
+            + pose0.to_ground(a).dot(&pose1.to_ground(&w1.cross(&s_dot)))
+    }
+
+    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
+        let (pose0, pose1) = (poses.get(self.body), poses.get(self.point.body));
+        let (a, s) = (cross(&self.direction), cross(&self.point.s));
+        let along = pose0.to_ground(&self.direction);
+        let e = pose0.to_body(&(pose1.r - pose0.r + pose1.to_ground(&self.point.s)));
+        let mut h = [[0.0; 12]; 12];
+        let turned = pose0.rotation * a;
+        put_block(&mut h, R0, PHI0, &turned);
+        put_block(&mut h, PHI0, R0, &turned.transpose());
+        put_block(&mut h, R1, PHI0, &-turned);
+        put_block(&mut h, PHI0, R1, &-turned.transpose());
+        put_block(&mut h, PHI0, PHI0, &(a * cross(&e)));
+        let mixed = -a * pose0.rotation.transpose() * pose1.rotation * s;
+        put_block(&mut h, PHI0, PHI1, &mixed);
+        put_block(&mut h, PHI1, PHI0, &mixed.transpose());
+        put_block(&mut h, PHI1, PHI1, &(s * cross(&pose1.to_body(&along))));
+        h
+    }
+}
+
+/// Product of a direction of each body: c = (R₀ a)·(R₁ b).
+#[derive(Clone, Debug)]
+pub struct DirectionProduct {
+    /// The bodies.
+    pub bodies: [BodyRef; 2],
+    /// a and b, each in its body's axes.
+    pub directions: [Vec3; 2],
+}
+
+impl DirectionProduct {
+    #[inline]
+    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
+        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
+        let [a, b] = &self.directions;
+        let (turned_a, turned_b) = (pose0.to_ground(a), pose1.to_ground(b));
+        let mut g = [0.0; 12];
+        put(&mut g, PHI0, &a.cross(&pose0.to_body(&turned_b)));
+        put(&mut g, PHI1, &b.cross(&pose1.to_body(&turned_a)));
+        (turned_a.dot(&turned_b), g)
+    }
+
+    /// c alone.
+    #[inline]
+    fn value_only(&self, poses: &mut SpatialPoses) -> f64 {
+        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
+        let [a, b] = &self.directions;
+        pose0.to_ground(a).dot(&pose1.to_ground(b))
+    }
+
+    /// Ä·B + 2 Ȧ·Ḃ + A·B̈
+    #[inline]
+    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
+        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
+        let [a, b] = &self.directions;
+        let (w0, w1) = (block(v, PHI0), block(v, PHI1));
+        let (a_dot, b_dot) = (w0.cross(a), w1.cross(b));
+        pose0.to_ground(&w0.cross(&a_dot)).dot(&pose1.to_ground(b))
+            + 2.0 * pose0.to_ground(&a_dot).dot(&pose1.to_ground(&b_dot))
+            + pose0.to_ground(a).dot(&pose1.to_ground(&w1.cross(&b_dot)))
+    }
+
+    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
+        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
+        let [a, b] = &self.directions;
+        let seen_from_0 = pose0.to_body(&pose1.to_ground(b));
+        let seen_from_1 = pose1.to_body(&pose0.to_ground(a));
+        let (a, b) = (cross(a), cross(b));
+        let mut h = [[0.0; 12]; 12];
+        put_block(&mut h, PHI0, PHI0, &(a * cross(&seen_from_0)));
+        put_block(&mut h, PHI1, PHI1, &(b * cross(&seen_from_1)));
+        let mixed = -a * pose0.rotation.transpose() * pose1.rotation * b;
+        put_block(&mut h, PHI0, PHI1, &mixed);
+        put_block(&mut h, PHI1, PHI0, &mixed.transpose());
+        h
+    }
+}
+
+/// An angle by its sine and cosine, both products of directions: c = sign atan2(sine, cosine) + offset + whole turns.
+///
+/// With e, f = n × e fixed in the first body and d in the second, sine = f·d and cosine = e·d give the angle of d about n.
+#[derive(Clone, Debug)]
+pub struct SpatialAngle {
+    /// f·d
+    pub sine: DirectionProduct,
+    /// e·d
+    pub cosine: DirectionProduct,
+    /// 1, or −1 where it is counted the other way round.
+    pub sign: f64,
+    /// rad
+    pub offset: f64,
+    /// The stored coordinate that holds the last value, from which the turns are known.
+    pub counter: Option<usize>,
+}
+
+/// The whole turns nearest to an angle.
+fn whole_turns(angle: f64) -> f64 {
+    TAU * (angle / TAU).round()
+}
+
+impl SpatialAngle {
+    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
+        let (s, by_s) = self.sine.value(poses);
+        let (c, by_c) = self.cosine.value(poses);
+        let squared = s * s + c * c;
+        let (s1, c1) = (self.sign * s / squared, self.sign * c / squared);
+        let g = std::array::from_fn(|k| c1 * by_s[k] - s1 * by_c[k]);
+        let angle = self.sign * s.atan2(c) + self.offset;
+        let turns = match self.counter {
+            Some(counter) => whole_turns(poses.stored(counter) - angle),
+            None => 0.0,
+        };
+        (angle + turns, g)
+    }
+
+    fn near(&self, poses: &mut SpatialPoses, value: f64) -> f64 {
+        let (s, c) = (self.sine.value_only(poses), self.cosine.value_only(poses));
+        let angle = self.sign * s.atan2(c) + self.offset;
+        angle + whole_turns(value - angle)
+    }
+
+    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
+        let (s, by_s) = self.sine.value(poses);
+        let (c, by_c) = self.cosine.value(poses);
+        let (s_dot, c_dot) = (geometry::dot(&by_s, v), geometry::dot(&by_c, v));
+        let squared = s * s + c * c;
+        let bent = c * self.sine.curvature(poses, v) - s * self.cosine.curvature(poses, v);
+        let mixed = s * c * (c_dot * c_dot - s_dot * s_dot) + (s * s - c * c) * s_dot * c_dot;
+        self.sign * (bent + 2.0 * mixed / squared) / squared
+    }
+
+    /// atan2 has the second derivatives (ss, sc, cc) = (−2sc, s² − c², 2sc)/ρ⁴.
+    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
+        let (s, by_s) = self.sine.value(poses);
+        let (c, by_c) = self.cosine.value(poses);
+        let (h_s, h_c) = (self.sine.hessian(poses), self.cosine.hessian(poses));
+        let squared = s * s + c * c;
+        let (s1, c1) = (self.sign * s / squared, self.sign * c / squared);
+        let fourth = self.sign / (squared * squared);
+        let (ss, sc) = (-2.0 * s * c * fourth, (s * s - c * c) * fourth);
+        let mut h = [[0.0; 12]; 12];
+        for i in 0..12 {
+            for j in 0..12 {
+                h[i][j] = c1 * h_s[i][j] - s1 * h_c[i][j]
+                    + ss * (by_s[i] * by_s[j] - by_c[i] * by_c[j])
+                    + sc * (by_s[i] * by_c[j] + by_c[i] * by_s[j]);
+            }
+        }
+        h
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate as _};
+    use crate::linalg::random::Random;
+
+    fn measures() -> Vec<SpatialCoordinate> {
+        let mut random = Random::new(5);
+        let mut vector = || Vec3::new(random.signed(), random.signed(), random.signed());
+        let mut all = Vec::new();
+        for (i, j) in [(Some(0), Some(1)), (None, Some(1)), (Some(1), None)] {
+            let points = [
+                SpatialPoint {
+                    body: i,
+                    s: vector(),
+                },
+                SpatialPoint {
+                    body: j,
+                    s: vector(),
+                },
+            ];
+            all.push(SpatialCoordinate::Distance(SpatialDistance {
+                points,
+                coincidence_distance: 1e-12,
+            }));
+            all.push(SpatialCoordinate::Slide(SpatialSlide {
+                body: i,
+                direction: vector().normalize(),
+                point: points[1],
+                offset: 0.4,
+            }));
+            let dot = |a: Vec3, b: Vec3| DirectionProduct {
+                bodies: [i, j],
+                directions: [a, b],
+            };
+            let (n, d) = (vector().normalize(), vector().normalize());
+            all.push(SpatialCoordinate::DirectionProduct(dot(n, d)));
+            let e = n.cross(&vector()).normalize();
+            all.push(SpatialCoordinate::Angle(SpatialAngle {
+                sine: dot(n.cross(&e), d),
+                cosine: dot(e, d),
+                sign: -1.0,
+                offset: 0.3,
+                counter: None,
+            }));
+        }
+        all
+    }
+
+    fn difference(f: impl Fn(f64) -> f64) -> f64 {
+        let e = 1e-3;
+        (8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * e)
+    }
+
+    #[test]
+    fn gradients_and_their_changes_are_the_differences_of_what_they_derive() {
+        // Fourth-order differences with e = 1e-3: truncation 1e-12, rounding 1e-13; angles whose direction nearly vanishes
+        // from their plane have derivatives up to 1e4 times larger.
+        let mut random = Random::new(7);
+        for measure in measures() {
+            for _ in 0..5 {
+                let mut q: Vec<f64> = (0..14).map(|_| 2.0 * random.signed()).collect();
+                for b in 0..2 {
+                    let turned = crate::linalg::rotation::normalized(&std::array::from_fn(|k| {
+                        q[7 * b + 3 + k]
+                    }));
+                    q[7 * b + 3..7 * b + 7].copy_from_slice(&turned);
+                }
+                let (_, g) = measure.value(&mut SpatialPoses::new(&q));
+                let h = measure.hessian(&mut SpatialPoses::new(&q));
+                let size = h.iter().flatten().fold(1.0_f64, |m, x| m.max(x.abs()));
+                let v: SpatialGradient = std::array::from_fn(|_| random.signed());
+                let apart =
+                    measure.curvature(&mut SpatialPoses::new(&q), &v) - geometry::quadratic(&h, &v);
+                // Rounding of a hundred products.
+                assert!(apart.abs() < 1e-13 * size, "{measure:?} {apart:e}");
+                for (side, body) in measure.bodies().iter().enumerate() {
+                    let Some(b) = *body else { continue };
+                    for k in 0..6 {
+                        let c = 6 * side + k;
+                        let moved = |x: f64| {
+                            let (mut w, mut moved) = ([0.0; 6], q.clone());
+                            w[k] = x;
+                            SpatialGeometry::retract(
+                                &q[7 * b..7 * b + 7],
+                                &w,
+                                &mut moved[7 * b..7 * b + 7],
+                            );
+                            measure.value(&mut SpatialPoses::new(&moved))
+                        };
+                        let tolerance = 1e-10 * size * size;
+                        let slope = difference(|x| moved(x).0);
+                        assert!(
+                            (slope - g[c]).abs() < tolerance,
+                            "{measure:?} gradient {c}: {slope} {}",
+                            g[c]
+                        );
+                        assert!(g[c] == 0.0 || measure.depends_on(c));
+                        for r in 0..12 {
+                            let slope = difference(|x| moved(x).1[r]);
+                            assert!(
+                                (slope - h[r][c]).abs() < 10.0 * tolerance,
+                                "{measure:?} hessian {r} {c}: {slope} {}",
+                                h[r][c]
+                            );
+                            assert!(h[r][c] == 0.0 || measure.has_curvature(r, c));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_in_one_place_have_no_direction_and_no_nan() {
+        let line = SpatialDistance {
+            points: [SpatialPoint {
+                body: Some(0),
+                s: Vec3::new(1.0, 0.0, 0.5),
+            }; 2],
+            coincidence_distance: 1e-12,
+        };
+        let q = [0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0];
+        let (length, g) = line.value(&mut SpatialPoses::new(&q));
+        assert_eq!((length, g), (0.0, [0.0; 12]));
+        assert_eq!(line.hessian(&mut SpatialPoses::new(&q)), [[0.0; 12]; 12]);
+        assert!(
+            line.coincidence_gradients(&mut SpatialPoses::new(&q))
+                .is_some()
+        );
+    }
+}

@@ -1,0 +1,354 @@
+//! The traits of force elements and the numbers they exchange with the equations of motion.
+
+use std::fmt::Debug;
+
+use super::body_frame::BodyView;
+use super::contact::outline::SmoothCurve;
+use crate::formulation::absolute::geometry::Geometry;
+use crate::formulation::absolute::planar::coordinate::{
+    PlanarCoordinate, PlanarDistance, PlanarHeight, PlanarSlide,
+};
+use crate::formulation::absolute::planar::{PlanarGeometry, planar_part};
+use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::formulation::absolute::spatial::coordinate::{
+    SpatialCoordinate, SpatialDistance, SpatialSlide,
+};
+use crate::formulation::{
+    Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
+};
+use crate::linalg::rotation::Vec3;
+use crate::model::BodyRef;
+
+/// Force F of a scalar law and its derivatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ScalarForce {
+    /// F
+    pub force: f64,
+    /// ∂F/∂c
+    pub by_length: f64,
+    /// ∂F/∂ċ
+    pub by_rate: f64,
+}
+
+/// Numbers of event functions and of discrete modes of an element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventCounts {
+    /// Event functions.
+    pub events: usize,
+    /// Modes.
+    pub modes: usize,
+}
+
+/// Output quantities of a force element.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ForceQuantities {
+    /// Length or joint coordinate; penetration depth of a contact (m or rad).
+    pub length: f64,
+    /// Rate of `length`.
+    pub rate: f64,
+    /// N or N m
+    pub force: f64,
+    /// Force on the second body, ground axes (N).
+    pub force_vector: [f64; 3],
+    /// Couple on the second body besides the moment of the force, ground axes (N m).
+    pub moment: [f64; 3],
+}
+
+/// A force law F(c, ċ) along one relative coordinate. `cx.modes` holds the modes of this law only.
+pub trait ScalarLaw: Debug + Send + Sync {
+    /// Returns F and its derivatives at c and ċ. F is positive in tension.
+    fn force(&self, cx: &EvaluationContext, length: f64, rate: f64) -> ScalarForce;
+
+    /// Returns the force reported to the user; F by default.
+    fn reported_force(&self, force: &ScalarForce) -> f64 {
+        force.force
+    }
+
+    /// Whether F can depend on c: then the stiffness matrix has entries g gᵀ.
+    fn depends_on_length(&self) -> bool;
+
+    /// Whether F can depend on ċ.
+    fn depends_on_rate(&self) -> bool;
+
+    /// Whether the law can supply energy, besides dissipating it.
+    fn supplies_energy(&self) -> bool {
+        false
+    }
+
+    /// Returns the stiffness of coinciding points, as a factor of eᵀe with e = ∂(p₁ − p₀)/∂q. The line has no direction there, but
+    /// the force can still be smooth.
+    fn coincident_stiffness(&self, _cx: &EvaluationContext) -> f64 {
+        0.0
+    }
+
+    /// Returns the potential energy (J).
+    fn potential(&self, _cx: &EvaluationContext, _length: f64) -> f64 {
+        0.0
+    }
+
+    /// Returns the dissipated and the supplied power.
+    fn power(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Power;
+
+    /// Returns the numbers of events and modes.
+    fn event_counts(&self) -> EventCounts {
+        EventCounts::default()
+    }
+
+    /// Sets the initial modes for c and ċ.
+    fn initial_modes(&self, _cx: &EvaluationContext, _length: f64, _rate: f64, _modes: &mut [i32]) {
+    }
+
+    /// Writes the event functions and their rates for (c, ċ, c̈).
+    fn event_functions(
+        &self,
+        _cx: &EvaluationContext,
+        _motion: [f64; 3],
+        _phi: &mut [f64],
+        _rate: &mut [f64],
+    ) {
+    }
+
+    /// Returns which zero crossings of event `i` count in these modes.
+    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
+        Crossing::Off
+    }
+
+    /// Changes the modes after event `i` has occurred at (c, ċ, c̈).
+    fn handle_event(
+        &self,
+        _cx: &EvaluationContext,
+        _motion: [f64; 3],
+        _i: usize,
+        _modes: &mut [i32],
+    ) {
+    }
+
+    /// Enters a mode that ends chattering about event `i`, if there is one.
+    fn stop_chattering(&self, _i: usize, _modes: &mut [i32]) {}
+}
+
+/// A force element. Slices of coordinates, forces and constraints are those of the complete system; `cx.modes` and slices of modes and
+/// events are those of this element.
+pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
+    /// Whether f can depend on v.
+    fn depends_on_rate(&self) -> bool;
+
+    /// Whether the element dissipates or supplies energy; a spring only stores it.
+    fn does_work(&self) -> bool;
+
+    /// out += f
+    fn add_force(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    );
+
+    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q), at the entries reserved when the element was built.
+    fn add_tangent(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        damping: f64,
+        stiffness: f64,
+        out: &mut [f64],
+    );
+
+    /// Whether the element has Coulomb friction proportional to the multipliers of its constraints.
+    fn has_constraint_friction(&self) -> bool {
+        false
+    }
+
+    /// out += D(q, v) λ, the friction proportional to constraint forces.
+    fn add_constraint_friction(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _lambda: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
+
+    /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q) of f = D(q, v) λ, at (v, λ).
+    fn add_constraint_friction_tangent(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: (&[f64], &[f64]),
+        _damping: f64,
+        _stiffness: f64,
+        _out: &mut [f64],
+    ) {
+    }
+
+    /// Adds the potential energy.
+    fn add_energy(&self, _cx: &EvaluationContext, _poses: &mut W::Poses<'_>, _energy: &mut Energy) {
+    }
+
+    /// Adds the dissipated and the supplied power.
+    fn add_power(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _power: &mut Power,
+    ) {
+    }
+
+    /// Returns the output quantities.
+    fn quantities(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+    ) -> ForceQuantities;
+
+    /// Writes which of the element's constraints are active; other entries of `active` stay.
+    fn active_constraints(&self, _modes: &[i32], _active: &mut [bool]) {}
+
+    /// Returns the numbers of events and modes.
+    fn event_counts(&self) -> EventCounts {
+        EventCounts::default()
+    }
+
+    /// Sets the initial modes.
+    fn initial_modes(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _modes: &mut [i32],
+    ) {
+    }
+
+    /// Writes the event functions and their rates along the motion.
+    fn event_functions(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: &MotionPoint,
+        _phi: &mut [f64],
+        _rate: &mut [f64],
+    ) {
+    }
+
+    /// Returns which zero crossings of event `i` count in these modes.
+    fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
+        Crossing::Off
+    }
+
+    /// Changes the modes after event `i`. For an impact, writes the gradient of φ over the coordinates of the system into `n`.
+    fn handle_event(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: &MotionPoint,
+        _i: usize,
+        _modes: &mut [i32],
+        _n: &mut [f64],
+    ) -> EventEffect {
+        EventEffect::Mode
+    }
+
+    /// Returns the friction of the impact of event `i` in a tangential direction and writes the gradient of the slip into `t`.
+    fn tangential_direction(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: &MotionPoint,
+        _i: usize,
+        _direction: usize,
+        _t: &mut [f64],
+    ) -> Option<TangentialFriction> {
+        None
+    }
+
+    /// Deactivates unilateral constraints before an impact is solved and flags their gap events.
+    fn deactivate_unilateral(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
+
+    /// Activates the unilateral constraint of event `i`, or stops chattering about that event.
+    fn activate_unilateral(&self, _i: usize, _modes: &mut [i32]) {}
+}
+
+/// A geometry, planar or spatial, in which force elements can be built.
+pub trait ForceGeometry<const N: usize>: Geometry<N> + BodyView<N> {
+    /// Returns the distance of two points. It has no direction below `tiny`.
+    fn distance(points: [Self::BodyPoint; 2], tiny: f64) -> Self::RelativeCoordinate;
+
+    /// Returns the displacement of the second point from the first along a direction fixed in the first body.
+    fn displacement_along(
+        points: [Self::BodyPoint; 2],
+        direction: [f64; 3],
+    ) -> Self::RelativeCoordinate;
+
+    /// Returns the height of a point above a smooth outline of another body; none in space, where there are no outlines.
+    fn height_above_outline(
+        body: BodyRef,
+        outline: &SmoothCurve,
+        point: Self::BodyPoint,
+    ) -> Option<Self::RelativeCoordinate>;
+}
+
+impl ForceGeometry<6> for PlanarGeometry {
+    fn distance(points: [Self::BodyPoint; 2], tiny: f64) -> PlanarCoordinate {
+        PlanarCoordinate::Distance(PlanarDistance {
+            points,
+            coincidence_distance: tiny,
+        })
+    }
+
+    fn displacement_along([p0, p1]: [Self::BodyPoint; 2], direction: [f64; 3]) -> PlanarCoordinate {
+        let direction = planar_part(direction);
+        PlanarCoordinate::Slide(PlanarSlide {
+            body: p0.body,
+            direction,
+            point: p1,
+            offset: -direction.dot(&p0.s),
+        })
+    }
+
+    fn height_above_outline(
+        body: BodyRef,
+        outline: &SmoothCurve,
+        point: Self::BodyPoint,
+    ) -> Option<PlanarCoordinate> {
+        Some(PlanarCoordinate::Height(Box::new(PlanarHeight {
+            body,
+            outline: outline.clone(),
+            point,
+        })))
+    }
+}
+
+impl ForceGeometry<12> for SpatialGeometry {
+    fn distance(points: [Self::BodyPoint; 2], tiny: f64) -> SpatialCoordinate {
+        SpatialCoordinate::Distance(SpatialDistance {
+            points,
+            coincidence_distance: tiny,
+        })
+    }
+
+    fn displacement_along(
+        [p0, p1]: [Self::BodyPoint; 2],
+        direction: [f64; 3],
+    ) -> SpatialCoordinate {
+        let direction = Vec3::from(direction);
+        SpatialCoordinate::Slide(SpatialSlide {
+            body: p0.body,
+            direction,
+            point: p1,
+            offset: -direction.dot(&p0.s),
+        })
+    }
+
+    fn height_above_outline(
+        _body: BodyRef,
+        _outline: &SmoothCurve,
+        _point: Self::BodyPoint,
+    ) -> Option<SpatialCoordinate> {
+        None
+    }
+}

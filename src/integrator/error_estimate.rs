@@ -1,0 +1,161 @@
+//! The local error of a step from the derivative of its accelerations.
+//!
+//! ```text
+//!   calibrated   Eq = P[ Cq h³ δ − h³/12 [v, q̈] ],   Ev = P[ Cv h³ δ' ],   e = max(‖Eq‖, h ‖Ev‖)
+//!   seed         E = h³/24 (δ₁ − δ₀)                                          (31), (32) as printed
+//! ```
+//!
+//! P is the projector onto the tangent space; the bracket is the curvature of the rotation group.
+//!
+//! Motion that is prescribed has no error at the ends of a step, and P takes it out of the estimate. Between the ends it
+//! does: outputs are interpolated there, and drives do their work there. So where constraints move the part of the Hermite
+//! defect D (see `corrector`) that P takes away is held to the tolerance too. It is of fifth order:
+//! ```text
+//!   e = max( e, (‖D − P D‖ / tolerance)^(k/5) )        k the order the controller counts on
+//! ```
+
+use super::corrector::ErrorVectors;
+use super::state::State;
+use super::tolerances::TANGENT_PROJECTION;
+use super::workspace::{Culprit, Problem, StepFailure, Trial, Workspace};
+use crate::formulation::system::MotionPoint;
+use crate::model::EstimateName;
+
+/// Part of the tolerance, over the step, by which rates may jump; coarse tolerances count as this one, so that a motion turned back at a
+/// dead point is seen however short the step.
+const SLACK: f64 = 1e-2;
+const COARSE: f64 = 1e-4;
+/// Order of the Hermite defect.
+const HERMITE: f64 = 5.0;
+
+impl Workspace {
+    /// Estimated error of the HHT step in the error norm.
+    pub fn hht_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        match self.settings.estimate {
+            EstimateName::Calibrated => self.calibrated(p, s, y),
+            EstimateName::Seed => self.seed(p, s, y),
+        }
+    }
+
+    fn calibrated(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        let (h, m) = (y.h, self.method);
+        let h3 = h * h * h;
+        let ErrorVectors {
+            error: e,
+            velocity_error: ev,
+            ..
+        } = &mut self.errors;
+        if self.character.rotations {
+            p.system.bracket(&y.v, &y.acc, e);
+        } else {
+            e.fill(0.0);
+        }
+        for i in 0..e.len() {
+            e[i] = h3 * (m.cq * y.delta[i] - e[i] / 12.0);
+        }
+        for i in 0..ev.len() {
+            ev[i] = m.cv * h3 * y.delta_dot[i];
+        }
+        if self.size.nc > 0 && self.settings.projection {
+            let here = self.mass_matrix.jacobian_at();
+            self.step_matrix.project_tangent_pair(
+                &self.sparsity,
+                here,
+                TANGENT_PROJECTION,
+                [e, ev],
+                &mut self.counts,
+            );
+        }
+        let cx = self.inputs.at(p, y.t);
+        let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
+        max(position, h * velocity)
+    }
+
+    fn seed(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        let c = y.h * y.h * y.h / 24.0;
+        let e = &mut self.errors.error;
+        for i in 0..e.len() {
+            e[i] = c * (y.delta[i] - s.delta[i]);
+        }
+        let cx = self.inputs.at(p, y.t);
+        p.system.norm(&cx, &y.q, &s.scale, &self.errors.error)
+    }
+
+    /// What moving constraints hide of the error of a plain step: ‖D − P D‖.
+    pub fn hidden_error(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
+        if !self.character.moving_constraints || self.size.nc == 0 {
+            return 0.0;
+        }
+        self.hermite_defect(p, s, y);
+        let ErrorVectors {
+            error,
+            velocity_error: none,
+            removed,
+        } = &mut self.errors;
+        removed.copy_from_slice(error);
+        none.fill(0.0);
+        let here = self.mass_matrix.jacobian_at();
+        self.step_matrix.project_tangent_pair(
+            &self.sparsity,
+            here,
+            TANGENT_PROJECTION,
+            [error, none],
+            &mut self.counts,
+        );
+        for i in 0..removed.len() {
+            removed[i] -= error[i];
+        }
+        self.removed_norm(p, s, y)
+    }
+
+    /// What a system that moves more than its coordinates hides where constraints drive it. A motion that has jumped is refused.
+    pub fn dependent_error(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+    ) -> Result<f64, StepFailure> {
+        let cx = self.inputs.at(p, y.t);
+        let [begin, end] = [
+            (&s.q, &s.v, &s.acc, &s.lambda),
+            (&y.q, &y.v, &y.acc, &y.lambda),
+        ]
+        .map(|(q, v, a, lambda)| MotionPoint { q, v, a, lambda });
+        // What Newton's tolerance leaves in the rates of a mechanism at rest; in a step cut short it is no more.
+        let slack = SLACK * self.settings.tolerance.min(COARSE) / y.h.max(s.next_h);
+        let unseen = (p.system.partitioning())
+            .map_or(0.0, |x| x.dependent_defect(&cx, [&begin, &end], y.h, slack));
+        if !unseen.is_finite() {
+            return Err(StepFailure::NotFinite(Culprit::Coordinate(0)));
+        }
+        Ok(if self.character.moving_constraints {
+            unseen
+        } else {
+            0.0
+        })
+    }
+
+    /// The same over the tolerance, as an error of the order that the controller counts on.
+    pub fn hidden_over_tolerance(&self, hidden: f64) -> f64 {
+        (hidden / self.settings.tolerance).powf(1.0 / (HERMITE * self.control.exponent()))
+    }
+
+    /// Error over tolerance: per step, or per second.
+    pub fn over_tolerance(&self, error: f64, h: f64) -> f64 {
+        let e = error / self.settings.tolerance;
+        if self.settings.per_unit_step {
+            e / h
+        } else {
+            e
+        }
+    }
+}
+
+/// The larger one; NaN if either is.
+pub(super) fn max(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
+}

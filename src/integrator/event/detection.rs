@@ -1,0 +1,403 @@
+//! Finds the first event inside an accepted step and repeats the step so that it ends there.
+
+use super::super::Integrator;
+use super::super::controller::FAILURE_RATIO;
+use super::super::state::{EventMemory, EventSide, State, Statistics};
+use super::super::trial::{StepEnd, StepFailure, StepTarget};
+use super::super::workspace::{Problem, Workspace};
+use super::crossing::{crosses, first_crossing, is_beyond};
+use crate::error::Result;
+use crate::formulation::system::{Crossing, Dimensions, MotionPoint};
+
+/// Repetitions of a step to locate an event: enough to reach rounding for every smooth φ.
+const REPETITIONS: usize = 12;
+/// Repetitions after which two predicted crossings in one step, neither of which was seen, are taken for a graze.
+const GRAZE_REPETITIONS: usize = 6;
+/// An event is located when the motion left is below this part of the tolerance ...
+const LOCATED: f64 = 1e-3;
+/// ... which is smaller for the fourth-order corrector, whose error is smaller too ...
+const LOCATED_CORRECTED: f64 = 1e-6;
+/// ... and the time left is below this part of the step: the last hops of a bouncing ball are resolved like the first.
+const LOCATED_TIME: f64 = 1e-6;
+/// Distance beyond the crossing that is aimed at, as part of the one allowed.
+const LEAD: f64 = 0.125;
+/// A hop starts with more than this part of the speed of the event it is compared with.
+const HOP_SPEED: f64 = 1e-6;
+/// Time to look ahead to see whether φ returns, in steps.
+const LOOK_AHEAD: f64 = 0.1;
+
+/// Event functions and their rates at the start and at the end of a step.
+pub(in crate::integrator) struct EventDetector {
+    pub(super) phi: [Vec<f64>; 2],
+    pub(super) rate: [Vec<f64>; 2],
+    /// Events that occur at the end of the trial or at the state.
+    pub(super) occurring: Vec<bool>,
+    pub(super) modes: Vec<i32>,
+    ahead: LookAhead,
+}
+
+/// The point a little later at which φ is evaluated.
+struct LookAhead {
+    w: Vec<f64>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    acc: Vec<f64>,
+}
+
+/// The event that ends a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::integrator) struct LocatedEvent {
+    /// The motion since the start of the step is below the accuracy of the location.
+    pub chatters: bool,
+}
+
+/// A crossing predicted by the cubic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PredictedCrossing {
+    event: usize,
+    /// Part of the step.
+    root: f64,
+    rising: bool,
+    /// One of two in a step that begins and ends on the same side.
+    pair: bool,
+}
+
+impl EventDetector {
+    pub fn new(size: &Dimensions) -> Self {
+        let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
+        let (nq, nv) = if size.ne > 0 {
+            (size.nq, size.nv)
+        } else {
+            (0, 0)
+        };
+        Self {
+            phi: two(size.ne),
+            rate: two(size.ne),
+            occurring: vec![false; size.ne],
+            modes: vec![0; size.modes],
+            ahead: LookAhead {
+                w: vec![0.0; nv],
+                q: vec![0.0; nq],
+                v: vec![0.0; nv],
+                acc: vec![0.0; nv],
+            },
+        }
+    }
+
+    /// Evaluates φ at the start of a step.
+    pub fn evaluate_start(&mut self, work: &mut Workspace, p: &Problem, s: &State) {
+        let cx = work.inputs.at(p, s.t);
+        let at = MotionPoint {
+            q: &s.q,
+            v: &s.v,
+            a: &s.acc,
+            lambda: &s.lambda,
+        };
+        p.system
+            .event_functions(&cx, &at, &mut self.phi[0], &mut self.rate[0]);
+    }
+
+    /// Evaluates φ a little later, by Taylor's formula, into the values of the end.
+    pub(super) fn evaluate_ahead(&mut self, work: &mut Workspace, p: &Problem, s: &State) {
+        let e = LOOK_AHEAD * s.next_h;
+        let LookAhead { w, q, v, acc } = &mut self.ahead;
+        for i in 0..w.len() {
+            let (v0, a0, j) = (s.v[i], s.acc[i], s.jerk[i]);
+            w[i] = e * (v0 + e * (0.5 * a0 + e * j / 6.0));
+            v[i] = v0 + e * (a0 + 0.5 * e * j);
+            acc[i] = a0 + e * j;
+        }
+        p.system.retract(&s.q, w, q);
+        let cx = work.nearby.at(p, s.t + e);
+        let at = MotionPoint {
+            q,
+            v,
+            a: acc,
+            lambda: &s.lambda,
+        };
+        p.system
+            .event_functions(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
+    }
+
+    /// φ of event `i` at both ends of the step. After an impact φ is measured from its value there: a hop ends at the height
+    /// at which it began, even if it is lower than the accuracy of the location.
+    fn end_values(&self, crossing: Crossing, i: usize, memory: EventMemory) -> [f64; 2] {
+        let [x0, x1] = [self.phi[0][i], self.phi[1][i]];
+        if memory == EventMemory::Impact
+            && (crossing == Crossing::Either || is_beyond(crossing, x0))
+        {
+            [0.0, x1 - x0]
+        } else {
+            [x0, x1]
+        }
+    }
+
+    /// Earliest crossing of a step of size h.
+    fn earliest(&self, p: &Problem, h: f64, memory: &[EventMemory]) -> Option<PredictedCrossing> {
+        let mut found: Option<PredictedCrossing> = None;
+        for event in 0..self.phi[0].len() {
+            let crossing = p.system.crossing(p.modes, event);
+            let [x0, x1] = self.end_values(crossing, event, memory[event]);
+            let slope = |rate: f64| if rate.is_nan() { x1 - x0 } else { h * rate };
+            let d = [slope(self.rate[0][event]), slope(self.rate[1][event])];
+            let Some((root, rising)) = first_crossing(x0, d[0], x1, d[1], crossing) else {
+                continue;
+            };
+            if found.is_none_or(|f| root < f.root) {
+                let pair = (x0 > 0.0 && x1 > 0.0) || (x0 < 0.0 && x1 < 0.0);
+                found = Some(PredictedCrossing {
+                    event,
+                    root,
+                    rising,
+                    pair,
+                });
+            }
+        }
+        found
+    }
+}
+
+/// Accuracy to which an event is located, as times (s).
+#[derive(Clone, Copy)]
+struct LocationAccuracy {
+    /// Time in which the motion is below the allowed part of the tolerance.
+    motion: f64,
+    /// Rounding of the time.
+    resolution: f64,
+    /// Largest time beyond the crossing.
+    within: f64,
+    /// Time beyond the crossing that is aimed at.
+    lead: f64,
+}
+
+/// Search for the crossing of one event: step sizes that end before and after it.
+struct Bracket {
+    before: f64,
+    after: f64,
+    /// A trial has ended on the other side of φ = 0.
+    seen: bool,
+}
+
+impl Integrator {
+    /// Searches the accepted trial for an event. If there is one, the trial is repeated so that it ends on it, and the events
+    /// that occur there are marked.
+    pub(in crate::integrator) fn locate_event(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        stats: &mut Statistics,
+    ) -> Result<Option<LocatedEvent>> {
+        self.evaluate_end(p);
+        let (full_t, full_h) = (self.trial.t, self.trial.h);
+        let Some(predicted) = self.events.earliest(p, full_h, &s.event_memory) else {
+            return Ok(None);
+        };
+        let accuracy = self.location_accuracy(p, s, predicted.root);
+        let target = |h: f64| StepTarget {
+            h,
+            t1: if h == full_h { full_t } else { s.t + h },
+            end: StepEnd::Fixed,
+        };
+        let mut bracket = Bracket {
+            before: 0.0,
+            after: full_h,
+            seen: !predicted.pair,
+        };
+        let mut h = (predicted.root * full_h + accuracy.lead).min(full_h);
+        for repetition in 1..=REPETITIONS {
+            stats.event_repeats += 1;
+            if let Err(failure) = self.try_step(p, s, target(h), stats) {
+                if failure.is_fatal() {
+                    return Err(failure.error(p.system, s.t, h));
+                }
+                // No step ends here: try one closer to the start.
+                bracket.after = h;
+                h = 0.5 * (bracket.before + bracket.after);
+                continue;
+            }
+            self.evaluate_end(p);
+            match self.narrow(p, s, predicted, accuracy, &mut bracket, h) {
+                None => {
+                    let chatters = self.mark_occurring(p, s, predicted.event, accuracy.motion);
+                    return Ok(Some(chatters));
+                }
+                Some(_) if !bracket.seen && repetition >= GRAZE_REPETITIONS => break,
+                Some(next) => h = next,
+            }
+        }
+        // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was never seen
+        // is none: the solution only grazes φ = 0, and the full step stands.
+        let h = if bracket.seen {
+            bracket.after.max(accuracy.resolution)
+        } else {
+            full_h
+        };
+        match self.try_step(p, s, target(h), stats) {
+            Ok(_) => {
+                self.evaluate_end(p);
+                let located = bracket
+                    .seen
+                    .then(|| self.mark_occurring(p, s, predicted.event, accuracy.motion));
+                Ok(located)
+            }
+            Err(failure) => {
+                self.retry_shorter(p, s, h, failure, stats)?;
+                self.locate_event(p, s, stats)
+            }
+        }
+    }
+
+    /// The accuracy for an event predicted at the part `root` of the trial.
+    fn location_accuracy(&mut self, p: &Problem, s: &State, root: f64) -> LocationAccuracy {
+        let h = self.trial.h;
+        let cx = self.work.inputs.at(p, s.t);
+        let norm = |v: &[f64]| p.system.norm(&cx, &s.q, &s.scale, v);
+        let speed = norm(&self.trial.v).max(norm(&s.v));
+        let part = if self.trial.corrected {
+            LOCATED_CORRECTED
+        } else {
+            LOCATED
+        };
+        let resolution = 4.0 * f64::EPSILON * s.t.abs().max(h);
+        let motion = if speed > 0.0 {
+            part * self.work.settings.tolerance / speed
+        } else {
+            h
+        };
+        let within = motion.min(LOCATED_TIME * root * h).max(resolution);
+        LocationAccuracy {
+            motion,
+            resolution,
+            within,
+            lead: (LEAD * within).max(0.5 * resolution),
+        }
+    }
+
+    /// Narrows the bracket with φ at the end of the trial of size `h`. Returns the next size to try, by Newton's formula or
+    /// bisection; None if the trial ends on the event.
+    fn narrow(
+        &self,
+        p: &Problem,
+        s: &State,
+        predicted: PredictedCrossing,
+        accuracy: LocationAccuracy,
+        bracket: &mut Bracket,
+        h: f64,
+    ) -> Option<f64> {
+        let PredictedCrossing {
+            event,
+            rising,
+            pair,
+            ..
+        } = predicted;
+        let crossing = p.system.crossing(p.modes, event);
+        let [x0, x] = (self.events).end_values(crossing, event, s.event_memory[event]);
+        let known = self.events.rate[1][event];
+        let rate = if known.is_nan() { (x - x0) / h } else { known };
+        let past = if rising { x >= 0.0 } else { x <= 0.0 };
+        let towards = (rate > 0.0) == rising;
+        if past && (x == 0.0 || (towards && (x / rate).abs() <= accuracy.within)) {
+            return None;
+        }
+        // Where φ moves back, the first crossing of a pair lies before this point and the second one behind it.
+        let start = if rising {
+            EventSide::Negative
+        } else {
+            EventSide::Positive
+        };
+        let first = pair && EventSide::of(x0) == start;
+        if if towards || !pair { past } else { first } {
+            bracket.after = h;
+        } else {
+            bracket.before = h;
+        }
+        bracket.seen |= EventSide::of(x) != EventSide::of(x0);
+        let newton = h - x / rate + accuracy.lead;
+        Some(if newton > bracket.before && newton < bracket.after {
+            newton
+        } else {
+            0.5 * (bracket.before + bracket.after)
+        })
+    }
+
+    /// Shortens the step of size `h`, which failed, until one succeeds.
+    fn retry_shorter(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        mut h: f64,
+        mut failure: StepFailure,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        loop {
+            h *= FAILURE_RATIO;
+            if failure.is_fatal() || h < self.work.control.smallest(s.t) {
+                return Err(failure.error(p.system, s.t, h));
+            }
+            stats.event_repeats += 1;
+            let target = StepTarget {
+                h,
+                t1: s.t + h,
+                end: StepEnd::Fixed,
+            };
+            match self.try_step(p, s, target, stats) {
+                Ok(_) => return Ok(()),
+                Err(again) => failure = again,
+            }
+        }
+    }
+
+    /// Marks the event, and every other one whose φ has crossed zero by the end of the trial. It chatters if the motion since
+    /// the start took no more than the time `motion`.
+    fn mark_occurring(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        event: usize,
+        motion: f64,
+    ) -> LocatedEvent {
+        let events = &mut self.events;
+        let fastest = events.rate[1][event].abs();
+        for i in 0..self.work.size.ne {
+            let crossing = p.system.crossing(p.modes, i);
+            let [x0, x1] = events.end_values(crossing, i, s.event_memory[i]);
+            // A hop starts at zero towards the side given by its rate: contacts that hop together land together. Contacts
+            // that stay where the impact was do not hop.
+            let start_rate = events.rate[0][i];
+            let hops = s.event_memory[i] == EventMemory::Impact
+                && x0 == 0.0
+                && start_rate.abs() > HOP_SPEED * fastest;
+            let from = EventSide::of(if hops { start_rate } else { x0 });
+            events.occurring[i] = i == event
+                || crosses(crossing, from, EventSide::of(x1))
+                || (x1 == 0.0
+                    && crosses(
+                        crossing,
+                        EventSide::of(x0),
+                        EventSide::of(events.rate[1][i]),
+                    ));
+        }
+        LocatedEvent {
+            chatters: self.trial.h <= motion,
+        }
+    }
+
+    /// Evaluates φ at the end of the trial.
+    fn evaluate_end(&mut self, p: &Problem) {
+        let Self {
+            work,
+            trial: y,
+            events,
+            ..
+        } = self;
+        let cx = work.inputs.at(p, y.t);
+        let at = MotionPoint {
+            q: &y.q,
+            v: &y.v,
+            a: &y.acc,
+            lambda: &y.lambda,
+        };
+        p.system
+            .event_functions(&cx, &at, &mut events.phi[1], &mut events.rate[1]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Handles events at their time: events that are due before a step, modes and impacts, and the restart of the motion.
+
+use super::super::Integrator;
+use super::super::state::{EventMemory, EventSide, State, Statistics};
+use super::super::tolerances::CONSISTENT_VELOCITY;
+use super::super::trial::StepFailure;
+use super::super::workspace::{Problem, Workspace};
+use super::LocatedEvent;
+use super::crossing::{crosses, is_beyond};
+use crate::error::{Error, Result};
+use crate::formulation::system::Crossing;
+
+/// Consecutive events without progress in time after which a bouncing contact becomes a constraint ...
+pub(super) const ACTIVATE_AFTER: u32 = 50;
+/// ... and after which the run fails.
+const CHATTERING_AFTER: u32 = 1000;
+/// Pivot of the scaled constraints below which they may be dependent: dependent ones have 1e-10, the regularisation.
+const DEPENDENT_PIVOT: f64 = 1e-8;
+
+impl Integrator {
+    /// Handles the events that are due before the next step, and evaluates φ there. Returns true if there was one: then the
+    /// modes may have changed.
+    pub(in crate::integrator) fn handle_due_events(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<bool> {
+        let Self { work, events, .. } = self;
+        if work.size.ne == 0 {
+            return Ok(false);
+        }
+        events.evaluate_start(work, p, s);
+        let mut any = false;
+        for i in 0..work.size.ne {
+            let crossing = p.system.crossing(p.modes, i);
+            let (before, now) = (s.event_side[i], EventSide::of(events.phi[0][i]));
+            let due = before == EventSide::Due || crosses(crossing, before, now);
+            events.occurring[i] = due;
+            any |= due;
+        }
+        if any {
+            self.back_up(s);
+            self.clear_memory(p, 0, &mut s.event_memory);
+            s.event_streak += 1;
+            self.handle_occurring_events(p, s, stats)?;
+        }
+        Ok(any)
+    }
+
+    /// Handles the event located at the end of an accepted step; without one, notes on which side of the events it ends.
+    pub(in crate::integrator) fn handle_end_of_step(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        located: Option<LocatedEvent>,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        self.clear_memory(p, 1, &mut s.event_memory);
+        match located {
+            Some(event) => {
+                s.event_streak = if event.chatters {
+                    s.event_streak + 1
+                } else {
+                    0
+                };
+                self.handle_occurring_events(p, s, stats)
+            }
+            None => {
+                s.event_streak = 0;
+                self.note_sides(p, s);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes the sides on which a step without events ends. A contact that was hit, has not separated and closes again is due.
+    fn note_sides(&self, p: &Problem, s: &mut State) {
+        let (phi, rate) = (&self.events.phi[1], &self.events.rate[1]);
+        for i in 0..s.event_side.len() {
+            let closes_again = s.event_memory[i] == EventMemory::Impact
+                && is_beyond(p.system.crossing(p.modes, i), rate[i]);
+            s.event_side[i] = if closes_again {
+                EventSide::Due
+            } else {
+                EventSide::of(phi[i])
+            };
+        }
+    }
+
+    /// Clears the memory of handled events, except of impacts after which φ is still on its far side at the start (0) or the
+    /// end (1) of the step: these contacts are hit again when they close.
+    fn clear_memory(&self, p: &Problem, end: usize, memory: &mut [EventMemory]) {
+        for i in 0..memory.len() {
+            let kept = memory[i] == EventMemory::Impact
+                && is_beyond(p.system.crossing(p.modes, i), self.events.phi[end][i]);
+            if !kept {
+                memory[i] = EventMemory::Nothing;
+            }
+        }
+    }
+
+    /// Notes on which side of the events the state is, and which of them are due at once: φ is zero and leaves to the far
+    /// side, or is there and stays. All events are considered at the start, later only those that were off in the modes
+    /// `before`.
+    pub(in crate::integrator) fn find_due_events(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        before: Option<&[i32]>,
+    ) {
+        let Self { work, events, .. } = self;
+        events.evaluate_start(work, p, s);
+        let mut ahead = false;
+        for i in 0..s.event_side.len() {
+            let phi = events.phi[0][i];
+            let crossing = p.system.crossing(p.modes, i);
+            s.event_side[i] = EventSide::of(phi);
+            let considered =
+                before.is_none_or(|modes| p.system.crossing(modes, i) == Crossing::Off);
+            let may_be_due = considered
+                && (phi == 0.0 || is_beyond(crossing, phi))
+                && s.event_memory[i] == EventMemory::Nothing;
+            if !may_be_due {
+                continue;
+            }
+            if !ahead {
+                events.evaluate_ahead(work, p, s);
+                ahead = true;
+            }
+            let later = events.phi[1][i];
+            let returns = is_beyond(crossing, phi - later);
+            if is_beyond(crossing, later) && !returns {
+                s.event_side[i] = EventSide::Due;
+            }
+        }
+    }
+
+    /// Handles the marked events at the state, then restarts the motion in the new modes.
+    fn handle_occurring_events(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        self.apply_event_effects(p, s, stats)?;
+        if s.event_streak > CHATTERING_AFTER {
+            let culprit = self.events.occurring.iter().position(|&on| on);
+            return Err(Error::Chattering {
+                time: s.t,
+                culprit: p.system.event_name(culprit.unwrap_or(0)),
+            });
+        }
+        let mut modes = std::mem::take(&mut self.events.modes);
+        modes.copy_from_slice(&s.modes);
+        let after = Problem {
+            modes: &modes,
+            ..*p
+        };
+        let work = &mut self.work;
+        // The potential energy may jump with the modes (a step of the road below a tyre): the difference counts as supplied.
+        for (problem, sign) in [(&after, 1.0), (p, -1.0)] {
+            let cx = work.inputs.at(problem, s.t);
+            s.supplied += sign * p.system.energy(&cx, &s.q, &s.v).potential;
+        }
+        work.select_active(p.system, s);
+        work.factor_cache.drop_all();
+        let outcome = restart_motion(work, &after, s, stats)
+            .map_err(|failure| failure.error(p.system, s.t, 0.0));
+        if outcome.is_ok() {
+            self.find_due_events(&after, s, Some(p.modes));
+        }
+        self.events.modes = modes;
+        outcome
+    }
+}
+
+/// Redundancy, position, velocity, accelerations, multipliers and jerk in the modes after an event.
+fn restart_motion(
+    work: &mut Workspace,
+    p: &Problem,
+    s: &mut State,
+    stats: &mut Statistics,
+) -> std::result::Result<(), StepFailure> {
+    let pivots = work.factorise_mass(p, s.t, &s.q, &s.v)?;
+    // The new set of active constraints may have other redundant ones.
+    if pivots.smallest_constraint < DEPENDENT_PIVOT || s.redundant.contains(&true) {
+        work.find_redundant(p, s)?;
+    }
+    s.typical_pivot = pivots.smallest_constraint;
+    if work.size.nc > 0 {
+        // A constraint that becomes active is satisfied only to the accuracy of the event's location.
+        work.reassemble(p, s.t, &mut s.q, &s.v)?;
+        work.factorise_mass(p, s.t, &s.q, &s.v)?;
+        work.project_velocity(p, s.t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
+    }
+    work.restart_accelerations(p, s, stats)
+}

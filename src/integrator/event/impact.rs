@@ -1,0 +1,440 @@
+//! Impacts: the velocities after contacts close at one instant.
+//!
+//! ```text
+//!   simultaneous   contacts that close:   A [w_i; ·] = [n_i; 0],   W_ij = n_i·w_j,   r_i = φ_i' (walls may move)
+//!                  0 ≤ P ⟂ W P + (1 + e) r ≥ 0,      |P_t| ≤ μ P_n with friction,      v += Σ P_i w_i
+//!   sequential     then those that close because of it, among all that touch; until no contact closes
+//! ```
+//!
+//! Contacts that close at the same time are solved together: a plank that lands flat bounces flat. Touching contacts join when
+//! an impulse makes them close, as in Newton's cradle. Constraints take part through A, factorised at this instant; redundant
+//! ones do no harm. No impact adds energy: if different coefficients of restitution would, the smallest of them counts for
+//! all, or none.
+
+use super::super::Integrator;
+use super::super::state::{EventMemory, State, Statistics};
+use super::super::workspace::{Problem, Workspace};
+use super::crossing::is_beyond;
+use super::dot;
+use super::handling::ACTIVATE_AFTER;
+use crate::error::Result;
+use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
+
+/// Impulse directions, normal and tangential, that are solved together; further ones follow in the next round.
+const SIMULTANEOUS: usize = 32;
+/// Rounds before restitution is set to zero: for each event, and in addition. As many again without restitution.
+const ROUNDS: (usize, usize) = (4, 32);
+/// Sweeps of the relaxation of the complementarity problem, which is small.
+const SWEEPS: usize = 20_000;
+/// Change of the velocities in a sweep below which the relaxation has converged, over the largest closing velocity.
+const CONVERGED: f64 = 1e-15;
+/// Velocities below this part of the first closing velocity are rounding.
+const CLOSING: f64 = 1e-12;
+/// A contact that stays closed does not separate with less than this part of the first closing velocity, which is rounding of
+/// the impulses ...
+const SEPARATING: f64 = 1e-10;
+/// ... or this part of the slowest velocity that bounces.
+const SEPARATING_SLOWEST: f64 = 1e-3;
+/// Contacts touch if they are open by less than the way of this part of a step ...
+const TOUCHING: f64 = 1e-9;
+/// ... or penetrate by less than the way of this part.
+const PENETRATING: f64 = 1e-6;
+/// Gain of energy that is rounding, over the sum of the terms.
+const ENERGY_ROUNDING: f64 = 1e-9;
+/// Residual of the solves with A, relative.
+const SOLVED: f64 = 1e-13;
+
+/// The impulses of one round, and what is known of the contacts over all rounds.
+#[derive(Default)]
+pub(in crate::integrator) struct ImpactSolver {
+    directions: Vec<ImpulseDirection>,
+    /// n_i
+    n: Vec<Vec<f64>>,
+    /// w_i
+    w: Vec<Vec<f64>>,
+    /// Multipliers l of A [w; l] = [n; 0].
+    l: Vec<f64>,
+    /// Φ_t where constraints move.
+    phi_t: Vec<f64>,
+    /// W by rows.
+    matrix: Vec<f64>,
+    /// P
+    impulse: Vec<f64>,
+    /// For each event: the contact becomes an active constraint at the end.
+    stays: Vec<bool>,
+    /// For each event: the contact was an active constraint before; the impact may separate it.
+    was_active: Vec<bool>,
+    /// For each event: slowest closing velocity that bounces.
+    slowest: Vec<f64>,
+    modes: Vec<i32>,
+}
+
+/// A normal or tangential direction of a contact.
+#[derive(Clone, Copy, Debug, Default)]
+struct ImpulseDirection {
+    event: usize,
+    /// Velocity before the impact, negative if the contact closes.
+    rate: f64,
+    restitution: f64,
+    /// Of a tangential direction: the index of its normal one, and μ.
+    friction: Option<(usize, f64)>,
+    /// Work of moving constraints for each unit of impulse, Φ_t·l.
+    driven: f64,
+}
+
+/// Why an event is handled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// It occurs.
+    Marked,
+    /// Another impact makes the touching contact close.
+    Touching,
+}
+
+impl ImpactSolver {
+    pub fn new(size: &Dimensions) -> Self {
+        let k = SIMULTANEOUS.min(3 * size.ne);
+        let vectors = |n: usize| (0..k).map(|_| vec![0.0; n]).collect();
+        let nc = if size.ne > 0 { size.nc } else { 0 };
+        Self {
+            directions: Vec::with_capacity(k),
+            n: vectors(size.nv),
+            w: vectors(size.nv),
+            l: vec![0.0; nc],
+            phi_t: vec![0.0; nc],
+            matrix: vec![0.0; k * k],
+            impulse: vec![0.0; k],
+            stays: vec![false; size.ne],
+            was_active: vec![false; size.ne],
+            slowest: vec![0.0; size.ne],
+            modes: vec![0; size.modes],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.stays.fill(false);
+        self.was_active.fill(false);
+        self.slowest.fill(0.0);
+        self.directions.clear();
+    }
+
+    /// 0 ≤ P ⟂ W P + (1 + e) r ≥ 0 by projected relaxation; coefficients of restitution at most `e`.
+    fn solve_impulses(&mut self, e: f64) {
+        let k = self.directions.len();
+        self.impulse[..k].fill(0.0);
+        let largest = (self.directions.iter()).fold(0.0_f64, |m, d| m.max(d.rate.abs()));
+        for _ in 0..SWEEPS {
+            let mut moved = 0.0_f64;
+            for i in 0..k {
+                let direction = self.directions[i];
+                let w = &self.matrix[i * k..(i + 1) * k];
+                let mobility = w[i];
+                if !(mobility > 0.0) {
+                    continue; // the constraints do not allow motion in this direction
+                }
+                let aim = match direction.friction {
+                    None => (1.0 + direction.restitution.min(e)) * direction.rate,
+                    Some(_) => direction.rate,
+                };
+                let residual = aim + dot(w, &self.impulse[..k]);
+                let next = self.impulse[i] - residual / mobility;
+                let next = match direction.friction {
+                    None => next.max(0.0),
+                    Some((normal, mu)) => {
+                        let limit = mu * self.impulse[normal];
+                        next.clamp(-limit, limit)
+                    }
+                };
+                moved = moved.max((next - self.impulse[i]).abs() * mobility);
+                self.impulse[i] = next;
+            }
+            if moved <= CONVERGED * largest {
+                break;
+            }
+        }
+    }
+
+    /// Solves for the impulses such that they do not add energy: with the smallest coefficient of restitution for all, or
+    /// with none, if different ones would.
+    fn solve_without_energy_gain(&mut self, e: f64) {
+        self.solve_impulses(e);
+        let terms = (self.directions.iter().zip(&self.impulse))
+            .map(|(d, impulse)| (d.rate * impulse).abs());
+        let rounding = ENERGY_ROUNDING * terms.sum::<f64>();
+        if !(self.loss() < -rounding) {
+            return;
+        }
+        let smaller = |m: f64, direction: &ImpulseDirection| match direction.friction {
+            None => m.min(direction.restitution),
+            Some(_) => m,
+        };
+        let smallest = self.directions.iter().fold(1.0, smaller);
+        self.solve_impulses(smallest.min(e));
+        if self.loss() < -rounding {
+            self.solve_impulses(0.0);
+        }
+    }
+
+    /// Energy lost: −(P·r + ½ P·W P).
+    fn loss(&self) -> f64 {
+        let k = self.directions.len();
+        let p = &self.impulse[..k];
+        let mut gain = 0.0;
+        for i in 0..k {
+            let w = &self.matrix[i * k..(i + 1) * k];
+            gain += p[i] * (self.directions[i].rate + 0.5 * dot(w, p));
+        }
+        -gain
+    }
+
+    /// W, with w_i and l_i from A [w_i; l_i] = [n_i; 0]; A is factorised in the mass matrix.
+    fn assemble(&mut self, work: &mut Workspace) {
+        let k = self.directions.len();
+        for i in 0..k {
+            let w = &mut self.w[i];
+            w.copy_from_slice(&self.n[i]);
+            self.l.fill(0.0);
+            work.mass_matrix
+                .solve_exact(&work.sparsity, SOLVED, w, &mut self.l, &mut work.counts);
+            self.directions[i].driven = dot(&self.phi_t, &self.l);
+        }
+        for i in 0..k {
+            for j in 0..k {
+                self.matrix[i * k + j] = dot(&self.n[i], &self.w[j]);
+            }
+        }
+    }
+}
+
+impl Integrator {
+    /// Applies the effects of the marked events: changes modes, solves impacts until no contact closes any more, and makes
+    /// contacts that do not bounce active constraints.
+    pub(super) fn apply_event_effects(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        self.impacts.clear();
+        let ne = self.work.size.ne;
+        for i in 0..ne {
+            if self.events.occurring[i] {
+                self.add_contact(p, s, i, Cause::Marked, stats);
+            }
+        }
+        let first = (self.impacts.directions.iter()).fold(0.0_f64, |m, d| m.max(d.rate.abs()));
+        if !self.impacts.directions.is_empty() {
+            // The impact may separate contacts that are at rest.
+            p.system
+                .deactivate_unilateral(&mut s.modes, &mut self.impacts.was_active);
+            self.work.select_active(p.system, s);
+        }
+        let rounds = ROUNDS.0 * ne + ROUNDS.1;
+        for round in 0..2 * rounds {
+            if self.impacts.directions.is_empty() {
+                break;
+            }
+            self.apply_impulses(p, s, if round < rounds { 1.0 } else { 0.0 })?;
+            self.impacts.directions.clear();
+            self.collect_closing_contacts(p, s, CLOSING * first, stats);
+        }
+        self.activate_resting_contacts(p, s, first);
+        Ok(())
+    }
+
+    /// Activates the contacts that stay closed. One that another impulse has separated is not activated; one that was active
+    /// and was not separated becomes active again. `first` is the largest closing velocity of the first round.
+    fn activate_resting_contacts(&mut self, p: &Problem, s: &mut State, first: f64) {
+        let ImpactSolver {
+            stays,
+            was_active,
+            slowest,
+            ..
+        } = &self.impacts;
+        if !stays.contains(&true) && !was_active.contains(&true) {
+            return;
+        }
+        self.events.evaluate_start(&mut self.work, p, s);
+        for i in 0..stays.len() {
+            let rate = self.events.rate[0][i];
+            let moves = rate.abs() > (SEPARATING * first).max(SEPARATING_SLOWEST * slowest[i]);
+            let separates = moves && is_beyond(p.system.crossing(&s.modes, i), -rate);
+            let closed = stays[i] && (!separates || s.event_streak >= ACTIVATE_AFTER);
+            if closed || (was_active[i] && !moves) {
+                p.system.activate_unilateral(i, &mut s.modes);
+            }
+        }
+    }
+
+    /// Collects the contacts that touch and close with more than `slowest`; with them all that are to stay closed, so that
+    /// the rounds do not separate them one after the other.
+    fn collect_closing_contacts(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        slowest: f64,
+        stats: &mut Statistics,
+    ) {
+        self.events.evaluate_start(&mut self.work, p, s);
+        for i in 0..self.work.size.ne {
+            let crossing = p.system.crossing(&s.modes, i);
+            let (phi, rate) = (self.events.phi[0][i], self.events.rate[0][i]);
+            if !(rate.abs() > slowest) || !is_beyond(crossing, rate) {
+                continue;
+            }
+            let part = if is_beyond(crossing, phi) {
+                PENETRATING
+            } else {
+                TOUCHING
+            };
+            let touches = s.event_memory[i] == EventMemory::Impact
+                || self.impacts.was_active[i]
+                || phi.abs() <= part * s.next_h * rate.abs();
+            if touches {
+                self.add_contact(p, s, i, Cause::Touching, stats);
+                self.events.evaluate_start(&mut self.work, p, s);
+            }
+        }
+        for i in 0..self.work.size.ne {
+            let directions = &self.impacts.directions;
+            if self.impacts.stays[i]
+                && !directions.is_empty()
+                && directions.iter().all(|d| d.event != i)
+            {
+                self.add_contact(p, s, i, Cause::Touching, stats);
+            }
+        }
+    }
+
+    /// Handles event i. If it is an impact of a closing contact, its directions join the round. A marked change of modes is
+    /// applied; that of a contact which only touches is not.
+    fn add_contact(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        i: usize,
+        cause: Cause,
+        stats: &mut Statistics,
+    ) {
+        let Self {
+            work,
+            events,
+            impacts,
+            ..
+        } = self;
+        let k = impacts.directions.len();
+        if k >= impacts.n.len() {
+            return; // in the next round
+        }
+        let cx = work.inputs.at(p, s.t);
+        let at = MotionPoint {
+            q: &s.q,
+            v: &s.v,
+            a: &s.acc,
+            lambda: &s.lambda,
+        };
+        impacts.modes.copy_from_slice(&s.modes);
+        let effect = (p.system).handle_event(&cx, &at, i, &mut impacts.modes, &mut impacts.n[k]);
+        let (restitution, slowest) = match effect {
+            EventEffect::Impulse {
+                restitution,
+                slowest,
+            } => (restitution, slowest),
+            EventEffect::Mode => {
+                if cause == Cause::Marked {
+                    stats.events += 1;
+                    s.modes.copy_from_slice(&impacts.modes);
+                    s.event_memory[i] = EventMemory::ModeChange;
+                    if s.event_streak == ACTIVATE_AFTER {
+                        p.system.activate_unilateral(i, &mut s.modes);
+                    }
+                }
+                return;
+            }
+        };
+        let again = impacts.stays[i];
+        stats.events += u64::from(!again);
+        impacts.slowest[i] = slowest;
+        s.modes.copy_from_slice(&impacts.modes);
+        s.event_memory[i] = EventMemory::Impact;
+        // dφ/dt = n·v + φ_t: the rate of φ contains the motion of the wall.
+        p.system
+            .event_functions(&cx, &at, &mut events.phi[0], &mut events.rate[0]);
+        let without_wall = dot(&impacts.n[k], &s.v);
+        let rate = Some(events.rate[0][i])
+            .filter(|r| r.is_finite())
+            .unwrap_or(without_wall);
+        let slow = rate.abs() <= slowest;
+        let crossing = p.system.crossing(&s.modes, i);
+        if !slow && !again && is_beyond(crossing, -rate) {
+            return; // the contact separates
+        }
+        // A contact that does not bounce stays closed: without a constraint the next step would penetrate.
+        let stays = again || slow || restitution == 0.0 || s.event_streak >= ACTIVATE_AFTER;
+        impacts.stays[i] |= stays;
+        let sign = if is_beyond(crossing, 1.0) || (!is_beyond(crossing, -1.0) && rate > 0.0) {
+            -1.0
+        } else {
+            1.0
+        };
+        for n in impacts.n[k].iter_mut() {
+            *n *= sign;
+        }
+        impacts.directions.push(ImpulseDirection {
+            event: i,
+            rate: sign * rate,
+            restitution: if stays { 0.0 } else { restitution },
+            friction: None,
+            driven: 0.0,
+        });
+        for tangent in 0..2 {
+            let row = impacts.directions.len();
+            if row >= impacts.n.len() {
+                break;
+            }
+            let n = &mut impacts.n[row];
+            let Some(slip) = (p.system).tangential_direction(&cx, &at, i, tangent, n) else {
+                break;
+            };
+            impacts.directions.push(ImpulseDirection {
+                event: i,
+                rate: dot(&impacts.n[row], &s.v) + slip.drift,
+                restitution: 0.0,
+                friction: Some((k, slip.friction)),
+                driven: 0.0,
+            });
+        }
+    }
+
+    /// One round: solves for the impulses and applies them to the velocities. Coefficients of restitution at most `e`.
+    fn apply_impulses(&mut self, p: &Problem, s: &mut State, e: f64) -> Result<()> {
+        let Self { work, impacts, .. } = self;
+        work.factorise_mass(p, s.t, &s.q, &s.v)
+            .map_err(|r| r.error(p.system, s.t, 0.0))?;
+        if work.character.moving_constraints {
+            let cx = work.inputs.at(p, s.t);
+            p.system.constraint_rate(&cx, &s.q, &mut impacts.phi_t);
+        }
+        impacts.assemble(work);
+        impacts.solve_without_energy_gain(e);
+        s.dissipated += impacts.loss();
+        let k = impacts.directions.len();
+        for i in 0..k {
+            let (direction, impulse) = (impacts.directions[i], impacts.impulse[i]);
+            // Work of moving walls and of moving constraints.
+            let without_wall = dot(&impacts.n[i], &s.v);
+            s.supplied += impulse * (without_wall - direction.rate + direction.driven);
+            if impulse == 0.0 && direction.friction.is_none() && direction.rate < 0.0 {
+                // The other impulses separate it.
+                impacts.stays[direction.event] = false;
+            }
+        }
+        for i in 0..k {
+            let impulse = impacts.impulse[i];
+            for (v, w) in s.v.iter_mut().zip(&impacts.w[i]) {
+                *v += impulse * w;
+            }
+        }
+        Ok(())
+    }
+}

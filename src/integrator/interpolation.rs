@@ -1,0 +1,335 @@
+//! Between two accepted steps: Hermite polynomials on the ends, put back onto the constraints; and the work done.
+//!
+//! ```text
+//!   vector coordinates   q(s): quintic on q, v, q̈ at both ends,  v(s) its derivative
+//!   rotations            w(s): cubic on w = log(q₀⁻¹ ∘ q), w' at both ends;  v(s): cubic on v, q̈ at both ends
+//!   work                 W = h/6 (P₀ + 4 P_m + P₁)                                   Simpson
+//! ```
+
+use super::closure::{ClosureMatrix, ClosureOptions};
+use super::event::dot;
+use super::workspace::{EvaluationVectors, Problem, Trial, Workspace};
+use super::{Environment, Integrator, Sample, State};
+use crate::error::{Error, Result};
+use crate::formulation::system::{Dimensions, Power, System};
+
+/// The last accepted substep, before anything an event changed at its end.
+#[derive(Default)]
+pub(super) struct Segment {
+    t: [f64; 2],
+    q: [Vec<f64>; 2],
+    v: [Vec<f64>; 2],
+    acc: [Vec<f64>; 2],
+    lambda: [Vec<f64>; 2],
+    lambda_dot: [Vec<f64>; 2],
+    modes: Vec<i32>,
+    dropped: Vec<bool>,
+    dissipated: [f64; 2],
+    supplied: [f64; 2],
+    valid: bool,
+}
+
+/// Where a blended point goes.
+struct BlendedPolynomial<'a> {
+    q: &'a mut [f64],
+    v: &'a mut [f64],
+    acc: &'a mut [f64],
+}
+
+impl Segment {
+    pub fn new(size: &Dimensions) -> Self {
+        let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
+        Self {
+            q: two(size.nq),
+            v: two(size.nv),
+            acc: two(size.nv),
+            lambda: two(size.nc),
+            lambda_dot: two(size.nc),
+            modes: vec![0; size.modes],
+            dropped: vec![false; size.nc],
+            ..Self::default()
+        }
+    }
+
+    /// Modes in which the step was made.
+    pub fn modes(&self) -> &[i32] {
+        &self.modes
+    }
+
+    /// Rows that were left out in it.
+    pub fn dropped(&self) -> &[bool] {
+        &self.dropped
+    }
+
+    /// Nothing to interpolate any more.
+    pub fn forget(&mut self) {
+        self.valid = false;
+    }
+
+    /// Where the step starts, as far as it is not made of vectors.
+    pub fn start(&mut self, s: &State) {
+        self.t[0] = s.t;
+        self.modes.copy_from_slice(&s.modes);
+        self.dropped.copy_from_slice(&s.redundant);
+        (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
+    }
+
+    /// Takes the vectors the step started from; what is left in their place is of no use.
+    pub fn begin(&mut self, old: &mut Trial) {
+        std::mem::swap(&mut self.q[0], &mut old.q);
+        std::mem::swap(&mut self.v[0], &mut old.v);
+        std::mem::swap(&mut self.acc[0], &mut old.acc);
+        std::mem::swap(&mut self.lambda[0], &mut old.lambda);
+        std::mem::swap(&mut self.lambda_dot[0], &mut old.lambda_dot);
+    }
+
+    pub fn end(&mut self, s: &State) {
+        self.t[1] = s.t;
+        self.q[1].copy_from_slice(&s.q);
+        self.v[1].copy_from_slice(&s.v);
+        self.acc[1].copy_from_slice(&s.acc);
+        self.lambda[1].copy_from_slice(&s.lambda);
+        self.lambda_dot[1].copy_from_slice(&s.lambda_dot);
+        self.valid = true;
+    }
+
+    /// The integrals at the end of the step.
+    pub fn close_books(&mut self, s: &State) {
+        (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
+    }
+
+    /// q, v and q̈ at the fraction `s` of the step, not yet on the constraints; `w` and `rate` are scratch.
+    fn blend(
+        &self,
+        system: &dyn System,
+        rotations: bool,
+        s: f64,
+        [w, rate]: [&mut [f64]; 2],
+        out: BlendedPolynomial,
+    ) {
+        let h = self.t[1] - self.t[0];
+        let Self { q, v, acc, .. } = self;
+        if rotations {
+            system.difference(&q[0], &q[1], w);
+            rate.copy_from_slice(&v[1]);
+            system.tangent_inverse(w, rate);
+            for i in 0..w.len() {
+                w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
+                let slopes = [h * acc[0][i], h * acc[1][i]];
+                out.v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
+                out.acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
+            }
+        } else {
+            for i in 0..w.len() {
+                let d = [h * v[0][i], h * v[1][i]];
+                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
+                let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
+                w[i] = x;
+                out.v[i] = dx / h;
+                out.acc[i] = ddx / (h * h);
+            }
+        }
+        system.retract(&q[0], w, out.q);
+    }
+
+    /// Work dissipated and supplied from the start of the step to the fraction `s` of it.
+    pub fn work(&self, core: &mut Workspace, p: &Problem, s: f64) -> (f64, f64) {
+        let h = self.t[1] - self.t[0];
+        let Workspace {
+            evaluation,
+            projection,
+            inputs,
+            character,
+            ..
+        } = core;
+        let EvaluationVectors {
+            q,
+            displacement: w,
+            v,
+            acc,
+            inertia: w_dot,
+            bias: phi_t,
+            ..
+        } = evaluation;
+        let lambda = &mut projection.multipliers;
+        let (mut dissipated, mut supplied) = (0.0, 0.0);
+        for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
+            let middle = BlendedPolynomial { q, v, acc };
+            self.blend(p.system, character.rotations, point, [w, w_dot], middle);
+            let cx = inputs.at(p, self.t[0] + point * h);
+            let power: Power = p.system.power(&cx, q, v);
+            dissipated += weight * power.dissipated;
+            supplied += weight * power.supplied;
+            let between = |i: usize| {
+                let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
+                hermite3(point, [self.lambda[0][i], self.lambda[1][i]], slopes)
+            };
+            if character.has_constraint_friction {
+                // −v·D λ
+                w.fill(0.0);
+                for i in 0..lambda.len() {
+                    lambda[i] = between(i);
+                }
+                p.system.constraint_friction(&cx, q, v, lambda, w);
+                dissipated -= weight * dot(w, v);
+            }
+            if character.moving_constraints {
+                // −λᵀG v = λᵀΦ_t: what the moving constraints bring in.
+                p.system.constraint_rate(&cx, q, phi_t);
+                for i in 0..phi_t.len() {
+                    supplied += weight * between(i) * phi_t[i];
+                }
+            }
+        }
+        (dissipated * s * h / 6.0, supplied * s * h / 6.0)
+    }
+}
+
+/// Cubic with values `x` and scaled slopes `d` at 0 and 1.
+fn hermite3(s: f64, x: [f64; 2], d: [f64; 2]) -> f64 {
+    let r = 1.0 - s;
+    x[0] * r * r * (1.0 + 2.0 * s) + d[0] * s * r * r + x[1] * s * s * (3.0 - 2.0 * s)
+        - d[1] * s * s * r
+}
+
+/// Slope of the cubic that rises by `x` and has the scaled slopes `d` at 0 and 1.
+fn hermite3_slope(s: f64, x: f64, d: [f64; 2]) -> f64 {
+    let (c2, c3) = (3.0 * x - 2.0 * d[0] - d[1], d[0] + d[1] - 2.0 * x);
+    d[0] + s * (2.0 * c2 + s * 3.0 * c3)
+}
+
+/// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value, slope, second and third
+/// derivative at `s`.
+pub(super) fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> [f64; 4] {
+    let (c1, c2) = (d[0], 0.5 * dd[0]);
+    // What is left for s³, s⁴, s⁵ after the start's Taylor polynomial: value, slope and second derivative at 1.
+    let (a, b, c) = (x - c1 - c2, d[1] - c1 - 2.0 * c2, dd[1] - 2.0 * c2);
+    let c3 = 10.0 * a - 4.0 * b + 0.5 * c;
+    let c4 = -15.0 * a + 7.0 * b - c;
+    let c5 = 6.0 * a - 3.0 * b + 0.5 * c;
+    [
+        s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
+        c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
+        2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)),
+        6.0 * c3 + s * (24.0 * c4 + s * 60.0 * c5),
+    ]
+}
+
+/// Closes an interpolated position. A sample is as good as its polynomial: it never fails for a residual.
+const CLOSURE: ClosureOptions = ClosureOptions {
+    target: 1e-13,
+    redundant_target: None,
+    give_up_above: f64::INFINITY,
+    stall_ratio: f64::INFINITY,
+    patience: 0,
+    limit: 4,
+    matrix: ClosureMatrix::Mass,
+};
+
+impl Integrator {
+    /// Modes in which the last step was made; an event at its end may have changed those of the state.
+    pub fn step_modes(&self) -> &[i32] {
+        self.segment.modes()
+    }
+
+    /// A point inside the last accepted step, `t` between its ends.
+    pub fn interpolate(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        t: f64,
+        out: &mut Sample,
+    ) -> Result<()> {
+        let Self {
+            work: core,
+            segment,
+            ..
+        } = self;
+        if !segment.valid {
+            return Err(Error::CallOrder {
+                call: "interpolate",
+                reason: "no step has been taken yet",
+            });
+        }
+        let [t0, t1] = segment.t;
+        if !(t >= t0 && t <= t1) {
+            return Err(Error::Argument {
+                name: "t".into(),
+                value: t.to_string(),
+                expected: format!("a time within the last step, {t0} to {t1} s"),
+            });
+        }
+        let s = (t - t0) / (t1 - t0);
+        out.t = t;
+        for (end, at) in [(0, t0), (1, t1)] {
+            if t == at {
+                out.q.clone_from(&segment.q[end]);
+                out.v.clone_from(&segment.v[end]);
+                out.acc.clone_from(&segment.acc[end]);
+                out.lambda.clone_from(&segment.lambda[end]);
+                (out.dissipated, out.supplied) = (segment.dissipated[end], segment.supplied[end]);
+                return Ok(());
+            }
+        }
+        // Worked out on a copy of the modes the step was made in: an event at its end may have changed them.
+        let mut modes = std::mem::take(&mut self.modes);
+        modes.copy_from_slice(&segment.modes);
+        let p = Problem {
+            system,
+            env: *env,
+            modes: &modes,
+        };
+        let (dissipated, supplied) = segment.work(core, &p, s);
+        out.dissipated = segment.dissipated[0] + dissipated;
+        out.supplied = segment.supplied[0] + supplied;
+        out.q.resize(core.size.nq, 0.0);
+        out.v.resize(core.size.nv, 0.0);
+        out.acc.resize(core.size.nv, 0.0);
+        let EvaluationVectors {
+            displacement: w,
+            inertia: w_dot,
+            ..
+        } = &mut core.evaluation;
+        let Sample { q, v, acc, .. } = &mut *out;
+        let here = BlendedPolynomial { q, v, acc };
+        segment.blend(system, core.character.rotations, s, [w, w_dot], here);
+        out.lambda.clone_from(&segment.lambda[1]);
+        core.step_matrix
+            .select_active(system, &modes, &segment.dropped);
+        core.mass_matrix
+            .select_active(system, &modes, &segment.dropped);
+        let outcome = core.make_sample_consistent(&p, out, &CLOSURE);
+        self.modes = modes;
+        outcome.map_err(|r| r.error(system, t, 0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_polynomials_reproduce_their_degree() {
+        for s in [0.0, 0.2, 0.5, 0.9, 1.0] {
+            // x = s³ − 2 s² + 3, slopes −0 and 3 − 4
+            let x = hermite3(s, [3.0, 2.0], [0.0, -1.0]);
+            assert!((x - (s * s * s - 2.0 * s * s + 3.0)).abs() < 1e-14);
+            // x = s⁵ − s⁴ + 2 s² − s
+            let found = hermite5(s, 1.0, [-1.0, 4.0], [4.0, 12.0]);
+            let exact = [
+                s.powi(5) - s.powi(4) + 2.0 * s * s - s,
+                5.0 * s.powi(4) - 4.0 * s.powi(3) + 4.0 * s - 1.0,
+                20.0 * s.powi(3) - 12.0 * s * s + 4.0,
+                60.0 * s * s - 24.0 * s,
+            ];
+            for (found, exact) in found.iter().zip(exact) {
+                assert!((found - exact).abs() < 1e-12, "{s} {found} {exact}");
+            }
+            let slope = hermite3_slope(s, -1.0, [0.0, -1.0]);
+            assert!(
+                (slope - (3.0 * s * s - 4.0 * s)).abs() < 1e-14,
+                "{s} {slope}"
+            );
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! `biela explain`: unit, default and meaning of a key, from the keys, or of a quantity, from the table here.
+
+use std::fmt::Write as _;
+
+use super::keys::{Key, KeyGroup, KeyKind, groups};
+use crate::model::counters::{Counter, CounterIndex};
+use crate::model::suggest::{did_you_mean, shorten};
+
+/// Quantities of one kind of element.
+#[derive(Clone, Copy)]
+pub(super) struct Explained {
+    /// The element, as the manual writes it: `<body>`.
+    pub of: &'static str,
+    pub fields: &'static [&'static str],
+    pub unit: &'static str,
+    pub meaning: &'static str,
+}
+
+const fn quantity(
+    of: &'static str,
+    fields: &'static [&'static str],
+    unit: &'static str,
+    meaning: &'static str,
+) -> Explained {
+    Explained {
+        of,
+        fields,
+        unit,
+        meaning,
+    }
+}
+
+/// Every quantity, in the order of the manual.
+pub(super) fn quantities() -> impl Iterator<Item = Explained> {
+    let counters = CounterIndex::quantities().map(|index| {
+        let Counter {
+            name,
+            unit,
+            meaning,
+            ..
+        } = index.counter();
+        quantity("solver", std::slice::from_ref(name), unit, meaning)
+    });
+    (ELEMENT_QUANTITIES.iter().copied())
+        .chain(counters)
+        .chain(PLAIN_QUANTITIES.iter().copied())
+}
+
+/// Quantities of elements and of the whole mechanism.
+const ELEMENT_QUANTITIES: &[Explained] = &[
+    quantity(
+        "<body>",
+        &["x", "y", "z"],
+        "m",
+        "position of the centre of mass, or of the frame's origin if center_of_mass is given; ground frame",
+    ),
+    quantity(
+        "<body>",
+        &["angle"],
+        "rad",
+        "two dimensions: angle, counter-clockwise; it counts revolutions",
+    ),
+    quantity(
+        "<body>",
+        &["qw", "qx", "qy", "qz"],
+        "",
+        "three dimensions: orientation, quaternion from body axes to ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["vx", "vy", "vz"],
+        "m/s",
+        "velocity of the same point, ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["wx", "wy", "wz"],
+        "rad/s",
+        "angular velocity, ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["ax", "ay", "az"],
+        "m/s2",
+        "acceleration of the same point, ground axes",
+    ),
+    quantity(
+        "<body>",
+        &["alphax", "alphay", "alphaz"],
+        "rad/s2",
+        "angular acceleration, ground axes",
+    ),
+    quantity(
+        "<joint>",
+        &["position", "position1", "position2", "position3"],
+        "rad or m",
+        "joint coordinate, numbered if there are several; angles count revolutions",
+    ),
+    quantity(
+        "<joint>",
+        &["speed", "speed1", "speed2", "speed3"],
+        "rad/s or m/s",
+        "its rate",
+    ),
+    quantity(
+        "<joint>",
+        &[
+            "acceleration",
+            "acceleration1",
+            "acceleration2",
+            "acceleration3",
+        ],
+        "rad/s2 or m/s2",
+        "its second derivative",
+    ),
+    quantity(
+        "<joint>",
+        &["qw", "qx", "qy", "qz"],
+        "",
+        "of a spherical joint: orientation of the second body relative to the first",
+    ),
+    quantity(
+        "<joint>",
+        &["fx", "fy", "fz"],
+        "N",
+        "reaction force on the second body at its joint point, ground axes",
+    ),
+    quantity(
+        "<joint>",
+        &["mx", "my", "mz"],
+        "N.m",
+        "reaction moment on the second body at its joint point, ground axes",
+    ),
+    quantity(
+        "<motion>",
+        &["position"],
+        "rad or m",
+        "prescribed value; of a body in space an angle counts from the initial pose",
+    ),
+    quantity("<motion>", &["speed"], "rad/s or m/s", "its rate"),
+    quantity(
+        "<motion>",
+        &["acceleration"],
+        "rad/s2 or m/s2",
+        "its second derivative",
+    ),
+    quantity(
+        "<motion>",
+        &["effort"],
+        "N.m or N",
+        "force or torque of the drive along the coordinate; positive increases the coordinate, effort x speed is its power",
+    ),
+    quantity(
+        "<joint>",
+        &["friction", "friction1", "friction2", "friction3"],
+        "N or N.m",
+        "friction force on the coordinate",
+    ),
+    quantity(
+        "<joint>",
+        &["stop", "stop1", "stop2", "stop3"],
+        "N or N.m",
+        "limit force on the coordinate",
+    ),
+    quantity(
+        "<force>",
+        &["length"],
+        "m",
+        "distance of the points; of a tyre or contact the penetration",
+    ),
+    quantity("<force>", &["angle"], "rad", "of a torsion spring"),
+    quantity(
+        "<force>",
+        &["rate"],
+        "m/s or rad/s",
+        "of the length or angle",
+    ),
+    quantity(
+        "<force>",
+        &["fx", "fy", "fz"],
+        "N",
+        "force on the second body, ground axes",
+    ),
+    quantity(
+        "<force>",
+        &["mx", "my", "mz"],
+        "N.m",
+        "torque on the second body besides the moment of its force, ground axes",
+    ),
+    quantity(
+        "<force>",
+        &["force"],
+        "N",
+        "spring: positive in tension; actuator: positive increases the distance or coordinate; tyre, contact: normal force",
+    ),
+    quantity(
+        "<force>",
+        &["torque"],
+        "N.m",
+        "of an actuator in a rotational joint coordinate: positive increases the angle; of a torsion spring: positive decreases it",
+    ),
+    quantity("energy", &["kinetic"], "J", "of all bodies"),
+    quantity("energy", &["potential"], "J", "of gravity and springs"),
+    quantity("energy", &["total"], "J", "kinetic + potential"),
+    quantity(
+        "energy",
+        &["dissipated"],
+        "J",
+        "dissipated by dampers, friction and impacts since the start",
+    ),
+    quantity(
+        "energy",
+        &["supplied"],
+        "J",
+        "supplied by actuators and motions since the start",
+    ),
+    quantity(
+        "energy",
+        &["balance"],
+        "J",
+        "total + dissipated - supplied - total at start",
+    ),
+    quantity(
+        "energy",
+        &["numerical"],
+        "J",
+        "numerical dissipation of the method: -balance",
+    ),
+];
+
+/// Quantities without an element.
+const PLAIN_QUANTITIES: &[Explained] = &[
+    quantity("", &["time"], "s", "time"),
+    quantity(
+        "",
+        &["q1"],
+        "as the matrices",
+        "with [system]: coordinates, counted from 1",
+    ),
+    quantity(
+        "",
+        &["v1"],
+        "as the matrices",
+        "with [system]: rates, counted from 1",
+    ),
+    quantity(
+        "",
+        &["a1"],
+        "as the matrices",
+        "with [system]: accelerations, counted from 1",
+    ),
+    quantity(
+        "",
+        &["lambda1"],
+        "as the matrices",
+        "with [system]: multipliers, one for each constraint; the force is -B^T lambda",
+    ),
+];
+
+/// Explains a table (`joint`), a variant (`revolute`), a key (`mass`, `solver.alpha`) or a quantity (`energy.total`,
+/// `crank.x`). The error is a sentence.
+pub fn explain(word: &str) -> Result<String, String> {
+    let mut text = String::new();
+    let (table, key) = match word.rsplit_once('.') {
+        Some((table, key)) => (Some(table), key),
+        None => (None, word),
+    };
+    let ours = |group: &KeyGroup| table.is_none_or(|table| group.table == table);
+    if table.is_none() {
+        for group in groups().filter(|g| g.table == word && !word.is_empty()) {
+            describe_group(&mut text, group);
+        }
+    }
+    for group in groups().filter(|g| ours(g)) {
+        if group.variant.is_some_and(|(_, variant)| variant == key) {
+            describe_group(&mut text, group);
+        }
+    }
+    describe_keys(&mut text, table, key);
+    for explained in quantities() {
+        let of = explained.of.trim_matches(['<', '>']);
+        // A name that is not a table is an element of the user's model, of any kind.
+        let fits = match table {
+            None => true,
+            Some(table) if explained.of == table || of == table => true,
+            Some("sensor") => of == "body",
+            Some("energy" | "solver") => false,
+            Some(table) => explained.of.starts_with('<') && !groups().any(|g| g.table == table),
+        };
+        if fits
+            && explained
+                .fields
+                .iter()
+                .any(|field| *field == key || numbered(field, key))
+        {
+            let dot = if explained.of.is_empty() { "" } else { "." };
+            let unit = match explained.unit {
+                "" => String::new(),
+                unit => format!(", {unit}"),
+            };
+            let also = match explained.of {
+                "<body>" => " (the same of a <sensor>)",
+                _ => "",
+            };
+            writeln!(text, "quantity {}{dot}{key}{unit}", explained.of).expect(FITS);
+            writeln!(text, "  {}{also}", explained.meaning).expect(FITS);
+        }
+    }
+    if text.is_empty() {
+        let keys = groups().flat_map(|g| {
+            let variant = g.variant.map(|(_, variant)| variant);
+            (g.keys(0).map(|k| k.name)).chain(variant).chain([g.table])
+        });
+        let fields = quantities().flat_map(|q| q.fields.iter().copied());
+        let near = did_you_mean(key, keys.chain(fields));
+        return Err(format!(
+            "there is no key, table or quantity \"{}\"{near}",
+            shorten(word)
+        ));
+    }
+    Ok(text)
+}
+
+const FITS: &str = "a String takes everything";
+
+/// Whether `q1` describes `q12`.
+fn numbered(field: &str, key: &str) -> bool {
+    field.strip_suffix('1').is_some_and(|letters| {
+        matches!(letters, "q" | "v" | "a" | "lambda")
+            && key.strip_prefix(letters).is_some_and(|digits| {
+                !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+            })
+    })
+}
+
+fn called(group: &KeyGroup) -> String {
+    let single = matches!(group.table, "solver" | "experiment" | "system");
+    let table = match group.table {
+        "" => "top of the file".to_owned(),
+        table if single => format!("[{table}]"),
+        table => format!("[[{table}]]"),
+    };
+    match group.variant {
+        Some((key, "true")) => format!("{table} with {key} = true"),
+        Some((key, variant)) => format!("{table} with {key} = \"{variant}\""),
+        None => table,
+    }
+}
+
+fn describe_group(text: &mut String, group: &KeyGroup) {
+    writeln!(text, "{}", called(group)).expect(FITS);
+    writeln!(text, "  {}", group.meaning).expect(FITS);
+    let mut names: Vec<&str> = vec![];
+    for key in group.keys(0) {
+        if !names.contains(&key.name) {
+            names.push(key.name);
+        }
+    }
+    writeln!(text, "  keys: {}", names.join(", ")).expect(FITS);
+}
+
+/// A key in all tables that have it; tables in which it has the same meaning are listed together.
+fn describe_keys(text: &mut String, table: Option<&str>, name: &str) {
+    let mut told: Vec<(&Key, Vec<String>)> = vec![];
+    for group in groups() {
+        if table.is_some_and(|table| table != group.table) {
+            continue;
+        }
+        for key in group.keys(0).filter(|k| k.is_called(name)) {
+            let same = |other: &&mut (&Key, Vec<String>)| {
+                other.0.meaning == key.meaning && other.0.default == key.default
+            };
+            match told.iter_mut().find(same) {
+                Some((_, places)) => places.push(called(group)),
+                None => told.push((key, vec![called(group)])),
+            }
+        }
+    }
+    for (key, places) in told {
+        writeln!(text, "key {} of {}", key.name, places.join(", ")).expect(FITS);
+        writeln!(text, "  {}", key.meaning).expect(FITS);
+        if !key.unit.is_empty() {
+            writeln!(text, "  unit: {}", key.unit).expect(FITS);
+        }
+        writeln!(text, "  default: {}", key.default).expect(FITS);
+        if let KeyKind::Choice(words) = key.kind {
+            writeln!(text, "  one of: {}", words.join(", ")).expect(FITS);
+        }
+        if let KeyKind::Table(keys)
+        | KeyKind::OneKeyOf(keys)
+        | KeyKind::Tables(keys)
+        | KeyKind::PerCoordinate(keys) = key.kind
+        {
+            for inner in keys {
+                writeln!(text, "  {}: {}", inner.name, inner.meaning).expect(FITS);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::model::tests::{EVERYTHING, model};
+
+    #[test]
+    fn every_key_variant_and_table_is_explained_with_its_default() {
+        for group in groups() {
+            if let Some((_, variant)) = group.variant {
+                assert!(
+                    explain(variant).unwrap().contains(group.meaning),
+                    "{variant}"
+                );
+            }
+            for key in group.keys(0) {
+                let dotted = match group.table {
+                    "" => key.name.to_owned(),
+                    table => format!("{table}.{}", key.name),
+                };
+                let text = explain(&dotted).unwrap_or_else(|e| panic!("{e}"));
+                assert!(text.contains(key.meaning), "{dotted}:\n{text}");
+                assert!(
+                    text.contains(&format!("default: {}", key.default)),
+                    "{dotted}"
+                );
+                assert!(key.unit.is_empty() || text.contains(key.unit), "{dotted}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_quantity_is_explained_with_its_unit() {
+        let everything = Model::from_text(EVERYTHING, "everything").unwrap();
+        for model in [
+            everything,
+            model("slider_crank.toml"),
+            model("double_oscillator.toml"),
+        ] {
+            for (name, quantity) in model.quantities() {
+                let text = explain(&name).unwrap_or_else(|e| panic!("{e}"));
+                let unit = model.unit(quantity);
+                assert!(text.contains("quantity "), "{name}:\n{text}");
+                assert!(
+                    unit.is_empty() || text.contains(unit),
+                    "{name} in {unit}:\n{text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_gets_the_nearest_word() {
+        assert!(
+            explain("stifness")
+                .unwrap_err()
+                .contains("did you mean \"stiffness\"?")
+        );
+        assert!(
+            explain("joint.pich")
+                .unwrap_err()
+                .contains("did you mean \"pitch\"?")
+        );
+        for word in ["", ".", "x.", ".x.", "é", &"a.".repeat(1000)] {
+            let _ = explain(word);
+        }
+        assert!(explain("").is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! `type = "coupling"`: reader, and the check that couplings and motions are not redundant: no coordinate may be determined
+//! twice.
+
+use std::collections::HashMap;
+
+use crate::error::Result;
+use crate::model::file::curve::curve;
+use crate::model::file::names::Names;
+use crate::model::file::table::TableReader;
+use crate::model::validate::Range;
+use crate::model::{Coupling, CouplingLaw, JointCoordinate, Model, PrescribedCoordinate};
+
+pub(super) fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
+    let [(from, from_at), (to, to_at)] =
+        table.two_texts("joints", "the names of two joints [from, to]")?;
+    let (first, _) = names.coordinate(table, from, from_at)?;
+    let (second, _) = names.coordinate(table, to, to_at)?;
+    if first == second {
+        let message = format!("a coupling needs two coordinates, found \"{from}\" twice");
+        return Err(table.refuse_at(to_at, message));
+    }
+    let law = match (table.has("ratio"), table.has("law")) {
+        (true, true) => {
+            return Err(table.refuse_key("law", "give either \"ratio\" or \"law\", not both"));
+        }
+        (false, false) => {
+            return Err(table.refuse(
+                "\"ratio\" is missing: expected ratio = .. (gear, rack) or law = { .. } (cam)",
+            ));
+        }
+        (true, false) => {
+            let ratio = table.needed_number("ratio", Range::Finite)?;
+            if ratio == 0.0 {
+                let message = "ratio must not be zero: the second coordinate would be constant";
+                return Err(table.refuse_value("ratio", message));
+            }
+            CouplingLaw::Ratio(ratio)
+        }
+        (false, true) => {
+            let law = table.table("law")?.expect("the key is there");
+            let curve = curve(&law)?;
+            if let Some(x) = curve.discontinuity() {
+                let message = format!(
+                    "the pieces of a coupling must meet in value and slope; at {x} they do not, which would cause an impact"
+                );
+                return Err(law.refuse_value("pieces", message));
+            }
+            CouplingLaw::Curve(curve)
+        }
+    };
+    Ok(Coupling {
+        coordinates: [first, second],
+        law,
+    })
+}
+
+/// Sets of coordinates related by couplings (union-find).
+#[derive(Default)]
+struct Sets {
+    index: HashMap<JointCoordinate, usize>,
+    parent: Vec<usize>,
+}
+
+impl Sets {
+    fn of(&mut self, coordinate: JointCoordinate) -> usize {
+        let fresh = self.parent.len();
+        let mut i = *self.index.entry(coordinate).or_insert(fresh);
+        if i == fresh {
+            self.parent.push(fresh);
+        }
+        while self.parent[i] != i {
+            self.parent[i] = self.parent[self.parent[i]];
+            i = self.parent[i];
+        }
+        i
+    }
+}
+
+/// Refuses closed chains of couplings, and coordinates driven twice directly or through couplings.
+pub(in crate::model::file) fn check_couplings(
+    joints: &[TableReader],
+    motions: &[TableReader],
+    model: &Model,
+) -> Result<()> {
+    let mut sets = Sets::default();
+    for (table, joint) in joints.iter().zip(&model.joints) {
+        let Some(coupling) = &joint.coupling else {
+            continue;
+        };
+        let [a, b] = coupling.coordinates.map(|c| sets.of(c));
+        if a == b {
+            let [from, to] = coupling.coordinates.map(|c| &model.joints[c.joint].name);
+            let message = format!(
+                "a circle: \"{from}\" and \"{to}\" are tied together already by other couplings"
+            );
+            return Err(table.refuse_value("joints", message));
+        }
+        sets.parent[b] = a;
+    }
+    let mut driven: HashMap<usize, (&str, JointCoordinate)> = HashMap::new();
+    let mut moved: HashMap<PrescribedCoordinate, &str> = HashMap::new();
+    for (table, motion) in motions.iter().zip(&model.motions) {
+        let key = if table.has("joint") {
+            "joint"
+        } else {
+            "coordinate"
+        };
+        if let Some(other) = moved.insert(motion.on, &motion.name) {
+            let message = format!("this coordinate is already driven by motion \"{other}\"");
+            return Err(table.refuse_value(key, message));
+        }
+        if let PrescribedCoordinate::Joint(coordinate) = motion.on
+            && let Some((other, through)) =
+                driven.insert(sets.of(coordinate), (&motion.name, coordinate))
+        {
+            let message = format!(
+                "couplings tie this coordinate to joint \"{}\", which motion \"{other}\" drives already",
+                model.joints[through.joint].name
+            );
+            return Err(table.refuse_value(key, message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Model files: text to [`Model`], and the description of the format.
+//!
+//! Each table has one file with its keys and its reader. The keys are the only list: [`schema`], [`explain`], the manual
+//! and [`portable`] follow from them.
+
+mod body;
+mod curve;
+pub(super) mod document;
+mod explain;
+mod force;
+mod joint;
+mod keys;
+mod linear_system;
+#[cfg(test)]
+mod manual;
+mod motion;
+mod names;
+pub mod portable;
+mod schema;
+mod signal;
+mod solver;
+mod table;
+mod top;
+
+pub use explain::explain;
+pub use schema::schema;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use self::document::{Document, LARGEST_TEXT};
+use self::table::{ModelText, TableReader};
+use super::{Model, SolverSettings};
+use crate::error::{Error, Result};
+
+/// Reads a model from text; `origin` names it in messages, files are relative to `base_dir`.
+type Importer = fn(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>;
+
+/// Other formats by the ending of the file name. An importer is a folder `src/import/<format>` and a line here.
+const IMPORTERS: [(&str, Importer); 0] = [];
+
+/// Whether a text is JSON: it begins with `{`, or its name ends with `.json`. Otherwise it is TOML.
+pub fn is_json(text: &str, origin: &str) -> bool {
+    let begins = text.trim_start_matches('\u{feff}').trim_start();
+    begins.starts_with('{') || has_ending(origin, "json")
+}
+
+fn has_ending(origin: &str, ending: &str) -> bool {
+    (Path::new(origin).extension()).is_some_and(|e| e.eq_ignore_ascii_case(ending))
+}
+
+/// Reads and validates a model file of any format.
+pub fn read(path: &Path) -> Result<Model> {
+    let shown = path.display().to_string();
+    let unreadable = |reason: String| Error::File {
+        path: shown.clone(),
+        reason,
+    };
+    // One byte more than is allowed: an endless file is not read further.
+    let mut bytes = vec![];
+    File::open(path)
+        .and_then(|file| file.take(LARGEST_TEXT as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|e| unreadable(e.to_string()))?;
+    if bytes.len() > LARGEST_TEXT {
+        return Err(unreadable(format!(
+            "it is too large: at most {LARGEST_TEXT} bytes are read"
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let good = e.utf8_error().valid_up_to();
+        let line = 1 + e.as_bytes()[..good].iter().filter(|b| **b == b'\n').count();
+        unreadable(format!(
+            "it is not UTF-8 text: byte {good} (line {line}) begins no character"
+        ))
+    })?;
+    read_text(&text, &shown, path.parent())
+}
+
+/// Reads and validates a model from text: the one place that chooses the format.
+fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+    let importer = IMPORTERS
+        .iter()
+        .find(|(ending, _)| has_ending(origin, ending));
+    let model = match importer {
+        Some((_, import)) => import(text, origin, base_dir)?,
+        None => {
+            let document = Document::parse(text, origin, is_json(text, origin))?;
+            let source = ModelText {
+                document: &document,
+                origin,
+                dimension: 3,
+            };
+            top::model(TableReader::root(source)?, origin, base_dir)?
+        }
+    };
+    model.validate()?;
+    Ok(model)
+}
+
+impl Model {
+    /// Reads and validates a model file: JSON if its name ends with `.json` or its text begins with `{`, else TOML.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        read(path)
+    }
+
+    /// Reads and validates a model from text; `origin` names it in messages. JSON if the text begins with `{` or
+    /// `origin` ends with `.json`, else TOML. Files it names are relative to the working directory.
+    pub fn from_text(text: &str, origin: &str) -> Result<Self> {
+        read_text(text, origin, None)
+    }
+
+    /// The same with files relative to `base_dir`.
+    pub fn from_text_in(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Self> {
+        read_text(text, origin, base_dir)
+    }
+}
+
+impl SolverSettings {
+    /// Reads settings from text: the keys of `[solver]` without the heading, as TOML, or as JSON if the text begins with
+    /// `{`.
+    pub fn from_text(text: &str, origin: &str) -> Result<Self> {
+        let json = text.trim_start().starts_with('{');
+        let document = Document::parse(text, origin, json)?;
+        let source = ModelText {
+            document: &document,
+            origin,
+            dimension: 3,
+        };
+        solver::solver(&TableReader::root(source)?)
+    }
+}

@@ -1,0 +1,168 @@
+//! Elements by name, so that tables may refer to each other in any order.
+
+use std::collections::HashMap;
+
+use super::table::TableReader;
+use crate::error::{Error, Result};
+use crate::model::quantity::NamedElement;
+use crate::model::suggest::did_you_mean;
+use crate::model::suggest::shorten;
+use crate::model::validate::RESERVED_ELEMENTS;
+use crate::model::{BodyRef, JointCoordinate, JointKind, TextPosition};
+
+/// Bodies, joints, motions, forces and sensors by name, with the byte offset of each name.
+#[derive(Default)]
+pub(super) struct Names<'a> {
+    elements: HashMap<&'a str, (NamedElement, usize)>,
+    /// In the order of the text, for suggestions that do not depend on hashing.
+    order: Vec<&'a str>,
+    /// The type of each joint: a table may refer to a joint that follows it.
+    kinds: Vec<JointKind>,
+}
+
+impl<'a> Names<'a> {
+    pub fn declare(&mut self, table: &TableReader<'a>, element: NamedElement) -> Result<()> {
+        let (name, offset) = table.name(&RESERVED_ELEMENTS)?;
+        if let Some((other, first)) = self.elements.insert(name, (element, offset)) {
+            return Err(twice(table, name, offset, other.kind(), first));
+        }
+        self.order.push(name);
+        Ok(())
+    }
+
+    /// Declares a joint with its type; joints come in their order.
+    pub fn declare_joint(&mut self, table: &TableReader<'a>, kind: JointKind) -> Result<()> {
+        self.declare(table, NamedElement::Joint(self.kinds.len()))?;
+        self.kinds.push(kind);
+        Ok(())
+    }
+
+    pub fn find(&self, name: &str) -> Option<NamedElement> {
+        self.elements.get(name).map(|(element, _)| *element)
+    }
+
+    pub fn body(&self, table: &TableReader, name: &str, offset: usize) -> Result<BodyRef> {
+        if name == "ground" {
+            return Ok(None);
+        }
+        match self.find(name) {
+            Some(NamedElement::Body(i)) => Ok(Some(i)),
+            other => Err(self.not_a(table, name, offset, "body", other)),
+        }
+    }
+
+    pub fn not_a(
+        &self,
+        table: &TableReader,
+        name: &str,
+        offset: usize,
+        wanted: &str,
+        found: Option<NamedElement>,
+    ) -> Error {
+        let message = match found {
+            Some(other) => format!("\"{name}\" is a {}, not a {wanted}", other.kind()),
+            None => {
+                let same = |name: &&&str| self.find(name).is_some_and(|e| e.kind() == wanted);
+                let ground = (wanted == "body").then_some(&"ground");
+                let near = did_you_mean(name, self.order.iter().filter(same).chain(ground));
+                format!("there is no {wanted} \"{}\"{near}", shorten(name))
+            }
+        };
+        table.refuse_at(offset, message)
+    }
+
+    /// A joint coordinate: `name` if the joint has one, else `name.position2`.
+    pub fn coordinate(
+        &self,
+        table: &TableReader,
+        text: &str,
+        offset: usize,
+    ) -> Result<(JointCoordinate, JointKind)> {
+        let (name, field) = match text.split_once('.') {
+            Some((name, field)) => (name, Some(field)),
+            None => (text, None),
+        };
+        let joint = match self.find(name) {
+            Some(NamedElement::Joint(joint)) => joint,
+            other => return Err(self.not_a(table, name, offset, "joint", other)),
+        };
+        let kind = self.kinds[joint];
+        let count = kind.coordinates(table.dimension());
+        let refuse = |message: String| Err(table.refuse_at(offset, message));
+        match kind {
+            JointKind::Coupling => {
+                return refuse(format!(
+                    "\"{name}\" is a coupling, which has no coordinate: name one of the joints it relates"
+                ));
+            }
+            JointKind::Distance => {
+                return refuse(format!(
+                    "the distance joint \"{name}\" has no coordinate, its length is constant: use a prismatic joint"
+                ));
+            }
+            _ if count == 0 => {
+                return refuse(format!(
+                    "the {} joint \"{name}\" has no coordinate that is a number",
+                    kind.name()
+                ));
+            }
+            _ => {}
+        }
+        let index = match field {
+            None | Some("position") if count == 1 => Some(0),
+            Some(field) if count > 1 => {
+                (0..count).find(|k| field.strip_prefix("position") == Some(&(k + 1).to_string()))
+            }
+            _ => None,
+        };
+        match index {
+            Some(index) => Ok((JointCoordinate { joint, index }, kind)),
+            None if count == 1 => refuse(format!(
+                "the {} joint \"{name}\" has one coordinate: write \"{name}\"",
+                kind.name()
+            )),
+            None => {
+                let all: Vec<String> = (1..=count)
+                    .map(|k| format!("\"{name}.position{k}\""))
+                    .collect();
+                refuse(format!(
+                    "the {} joint \"{name}\" has {count} coordinates: write one of {}",
+                    kind.name(),
+                    all.join(", ")
+                ))
+            }
+        }
+    }
+
+    pub fn two_bodies(&self, table: &TableReader) -> Result<[BodyRef; 2]> {
+        let [(a, at_a), (b, at_b)] = table.two_texts(
+            "bodies",
+            "the names of two bodies, or \"ground\" and one body",
+        )?;
+        let bodies = [self.body(table, a, at_a)?, self.body(table, b, at_b)?];
+        if bodies[0] == bodies[1] {
+            let message = format!("bodies must be two different ones, found \"{a}\" twice");
+            return Err(table.refuse_at(at_b, message));
+        }
+        Ok(bodies)
+    }
+}
+
+pub(super) fn twice(
+    table: &TableReader,
+    name: &str,
+    offset: usize,
+    kind: &str,
+    first: usize,
+) -> Error {
+    let TextPosition { line, column } = table.source().place(first);
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    table.refuse_at(
+        offset,
+        format!("the name \"{name}\" is already that of {article} {kind} at {line}:{column}"),
+    )
+}

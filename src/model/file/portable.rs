@@ -1,0 +1,173 @@
+//! Model texts for packages: the files a text names, and a setting written into it with everything else unchanged.
+
+use super::document::{Document, Node, NodeValue};
+pub use super::is_json;
+use super::keys::{Key, KeyKind, groups};
+use crate::error::Result;
+use crate::model::Model;
+
+/// Whether the texts under a key are words or names, never files: those of some table of the format are.
+fn holds_words(name: &str) -> bool {
+    fn any<'k>(keys: impl IntoIterator<Item = &'k Key>, name: &str) -> bool {
+        keys.into_iter().any(|key| match key.kind {
+            KeyKind::Text | KeyKind::Name | KeyKind::Choice(_) | KeyKind::TwoTexts => {
+                key.is_called(name)
+            }
+            KeyKind::Table(keys) | KeyKind::OneKeyOf(keys) => any(keys, name),
+            _ => false,
+        })
+    }
+    groups().any(|group| any(group.keys(0), name))
+}
+
+/// Texts that may be file names, in the order of the model.
+pub fn files(text: &str, origin: &str) -> Result<Vec<String>> {
+    let document = Document::parse(text, origin, is_json(text, origin))?;
+    let mut found = Vec::new();
+    collect(&document.root, false, &mut found);
+    Ok(found)
+}
+
+fn collect(node: &Node, words: bool, found: &mut Vec<String>) {
+    match &node.value {
+        NodeValue::Text(text) if !words && text.contains('.') => found.push(text.clone()),
+        NodeValue::Array(items) => items.iter().for_each(|item| collect(item, words, found)),
+        NodeValue::Table(entries) => {
+            for entry in entries {
+                // A table of that name holds keys of its own.
+                let is_table = matches!(entry.node.value, NodeValue::Table(_));
+                let words = !is_table && holds_words(&entry.key);
+                collect(&entry.node, words && !holds_tables(&entry.node), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn holds_tables(node: &Node) -> bool {
+    match &node.value {
+        NodeValue::Array(items) => items.iter().any(|i| matches!(i.value, NodeValue::Table(_))),
+        _ => false,
+    }
+}
+
+/// The same text with `formulation` of `[solver]` set to `word`; comments and layout stay.
+pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> {
+    let json = is_json(text, origin);
+    let document = Document::parse(text, origin, json)?;
+    let text = document.text;
+    let insert = |at: usize, what: &str| format!("{}{what}{}", &text[..at], &text[at..]);
+    let NodeValue::Table(root) = &document.root.value else {
+        return Ok(text.to_owned());
+    };
+    let key = if json {
+        "\"formulation\": "
+    } else {
+        "formulation = "
+    };
+    let Some(solver) = root.iter().find(|entry| entry.key == "solver") else {
+        return Ok(match (json, text.find('{')) {
+            (true, Some(brace)) => {
+                insert(brace + 1, &format!("\n\"solver\": {{{key}\"{word}\"}},"))
+            }
+            _ => format!(
+                "{}\n\n[solver]\nformulation = \"{word}\"\n",
+                text.trim_end()
+            ),
+        });
+    };
+    let NodeValue::Table(entries) = &solver.node.value else {
+        return Ok(text.to_owned());
+    };
+    if let Some(entry) = entries.iter().find(|entry| entry.key == "formulation") {
+        let span = entry.node.span.clone();
+        return Ok(format!(
+            "{}\"{word}\"{}",
+            &text[..span.start],
+            &text[span.end..]
+        ));
+    }
+    let start = solver.node.span.start;
+    if text.get(start..start + 1) == Some("{") {
+        let comma = if entries.is_empty() { "" } else { ", " };
+        return Ok(insert(start + 1, &format!("{key}\"{word}\"{comma}")));
+    }
+    // A [solver] table, or dotted keys: a line before the first of its keys, with the same beginning.
+    let line_of = |offset: usize| text[..offset].rfind('\n').map_or(0, |i| i + 1);
+    Ok(match entries.first() {
+        Some(first) => {
+            let line = line_of(first.offset);
+            let before = text[line..first.offset].trim_start();
+            insert(line, &format!("{before}formulation = \"{word}\"\n"))
+        }
+        None => {
+            let line = line_of(solver.offset);
+            let end = text[line..].find('\n').map_or(text.len(), |i| line + i);
+            insert(end, &format!("\nformulation = \"{word}\""))
+        }
+    })
+}
+
+/// Whether two models are equal apart from positions in their texts.
+pub fn same_meaning(a: &Model, b: &Model) -> bool {
+    a.without_text_positions() == b.without_text_positions()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FormulationName;
+
+    const REST: &str = "format = 1\nname = \"m\"\ndimension = 2\n";
+
+    fn set(text: &str) -> String {
+        let done = with_formulation(text, "m.toml", "absolute").unwrap();
+        let before = Model::from_text(text, "m.toml").unwrap();
+        let after = Model::from_text(&done, "m.toml").unwrap();
+        assert_eq!(
+            after.solver.formulation,
+            FormulationName::Absolute,
+            "{done}"
+        );
+        let mut expected = before;
+        expected.solver.formulation = FormulationName::Absolute;
+        assert!(same_meaning(&expected, &after), "{done}");
+        done
+    }
+
+    #[test]
+    fn a_setting_is_written_wherever_the_table_is_and_however() {
+        assert!(set(REST).ends_with("[solver]\nformulation = \"absolute\"\n"));
+        let with = |solver: &str| set(&format!("{REST}{solver}"));
+        assert!(with("[solver]\n# mine\ntolerance = 1e-7 # tight\n").contains("# tight"));
+        with("[solver]\n");
+        with("[solver] # nothing\n\n[experiment]\nstop = 1.0\n");
+        with("[solver]\nformulation = 'auto' # chosen\n");
+        with("solver.tolerance = 1e-7\n");
+        with("solver = { tolerance = 1e-7 }\n");
+        with("solver = {}\n");
+        with("[experiment]\nstop = 1.0\n[solver]\nalpha = 0.1\n");
+        set("{\"format\": 1, \"name\": \"m\", \"dimension\": 2}");
+        set("{\"format\": 1, \"solver\": {}, \"name\": \"m\", \"dimension\": 2}");
+        set("{\"format\": 1, \"solver\": {\"alpha\": 0.1}, \"name\": \"m\", \"dimension\": 2}");
+    }
+
+    #[test]
+    fn meaning_is_what_counts() {
+        let a = Model::from_text(REST, "a.toml").unwrap();
+        let mut b = Model::from_text(&format!("# a line\n{REST}"), "a.toml").unwrap();
+        assert!(same_meaning(&a, &b));
+        b.solver.alpha = 0.2;
+        assert!(!same_meaning(&a, &b));
+    }
+
+    #[test]
+    fn names_of_files_are_found_and_words_are_not() {
+        let text = "format = 1\nname = \"a.b\"\n[system]\nmass = \"m.mtx\"\nforce = \"sub/f.mtx\"\n[[output]]\n\
+                    name = \"x\"\nsource = \"tip.x\"\n[[force]]\nlaw = { table = \"t.csv\" }\n";
+        assert_eq!(
+            files(text, "m.toml").unwrap(),
+            ["m.mtx", "sub/f.mtx", "t.csv"]
+        );
+    }
+}

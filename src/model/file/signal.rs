@@ -1,0 +1,180 @@
+//! `[[input]]`, `[[parameter]]` and `[[output]]`: keys and reader. Targets and sources must exist, and no target may be set twice.
+
+use super::keys::{Key, KeyGroup, KeyKind, REQUIRED};
+use super::names::{Names, twice};
+use super::table::TableReader;
+use crate::error::Result;
+use crate::model::suggest::shorten;
+use crate::model::validate::RESERVED_VARIABLES;
+use crate::model::validate::Range;
+use crate::model::{Input, Model, Output, Parameter, Target, TextPosition};
+use std::collections::HashMap;
+
+const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "name of the variable");
+const TARGET: Key = Key::new(
+    "target",
+    KeyKind::Text,
+    "",
+    REQUIRED,
+    "the number it sets, <element>.<field>; no two may set the same",
+);
+const UNIT: Key = Key::new(
+    "unit",
+    KeyKind::Text,
+    "",
+    "that of the value",
+    "unit shown to other programs; it must be that of the value, nothing is converted",
+);
+const START: Key = Key::new(
+    "start",
+    KeyKind::Number(Range::Finite),
+    "that of the value",
+    "the element's value",
+    "value until it is set",
+);
+
+pub(super) const INPUT: KeyGroup = KeyGroup::new(
+    "input",
+    "A number that may be driven during the run.",
+    &[&[NAME, TARGET, UNIT, START]],
+);
+
+pub(super) const PARAMETER: KeyGroup = KeyGroup::new(
+    "parameter",
+    "A number that may be set before the run.",
+    &[&[NAME, TARGET, UNIT, START]],
+);
+
+pub(super) const OUTPUT: KeyGroup = KeyGroup::new(
+    "output",
+    "A quantity that is visible from outside.",
+    &[&[
+        NAME,
+        Key::new(
+            "source",
+            KeyKind::Text,
+            "",
+            REQUIRED,
+            "the quantity, <element>.<field>",
+        ),
+        UNIT,
+    ]],
+);
+
+/// Reads inputs, parameters and outputs.
+pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> Result<()> {
+    let inputs = root.tables("input")?;
+    let outputs = root.tables("output")?;
+    let parameters = root.tables("parameter")?;
+    let mut declared: HashMap<&str, (&'static str, usize)> = HashMap::new();
+    for (group, tables) in [
+        (&INPUT, &inputs),
+        (&OUTPUT, &outputs),
+        (&PARAMETER, &parameters),
+    ] {
+        for table in tables {
+            table.keys_of(group)?;
+            let (name, offset) = table.name(&RESERVED_VARIABLES)?;
+            if let Some((other, first)) = declared.insert(name, (group.table, offset)) {
+                return Err(twice(table, name, offset, other, first));
+            }
+        }
+    }
+
+    let mut driven: HashMap<Target, (&str, usize)> = HashMap::new();
+    for (is_input, tables) in [(true, &inputs), (false, &parameters)] {
+        for table in tables {
+            let (name, _) = table.name(&RESERVED_VARIABLES)?;
+            let (target, start) = set_by(table, model, names, is_input)?;
+            let offset = table.offset_of("target");
+            if let Some((other, first)) = driven.insert(target, (name, offset)) {
+                let TextPosition { line, column } = table.source().place(first);
+                let message = format!(
+                    "{} is already set by \"{other}\" at {line}:{column}",
+                    model.target_name(target)
+                );
+                return Err(table.refuse_at(offset, message));
+            }
+            let free = matches!(target, Target::SystemForce(_));
+            let unit = unit(table, model.unit_of_target(target), free)?;
+            let (name, place) = (name.to_owned(), table.place());
+            if is_input {
+                model.inputs.push(Input {
+                    name,
+                    target,
+                    unit,
+                    start,
+                    place,
+                });
+            } else {
+                model.parameters.push(Parameter {
+                    name,
+                    target,
+                    unit,
+                    start,
+                    place,
+                });
+            }
+            *model.number_mut(target) = start;
+        }
+    }
+    for table in &outputs {
+        let output = output(table, model, names)?;
+        model.outputs.push(output);
+    }
+    Ok(())
+}
+
+fn output(table: &TableReader, model: &Model, names: &Names) -> Result<Output> {
+    let (name, _) = table.name(&RESERVED_VARIABLES)?;
+    let source = table.needed_text("source", "a quantity, <element>.<field>")?;
+    let quantity = model
+        .resolve_quantity(source, |name| names.find(name))
+        .map_err(|message| table.refuse_value("source", format!("source: {message}")))?;
+    Ok(Output {
+        name: name.to_owned(),
+        source: source.to_owned(),
+        unit: unit(table, model.unit(quantity), quantity.unit_is_free())?,
+        place: table.place(),
+    })
+}
+
+/// The target of an input or parameter and its start value.
+fn set_by(table: &TableReader, model: &Model, names: &Names, input: bool) -> Result<(Target, f64)> {
+    let dotted = table.needed_text("target", "what it sets, <element>.<field>")?;
+    let target = model
+        .resolve_target(dotted, |name| names.find(name))
+        .map_err(|message| table.refuse_value("target", format!("target: {message}")))?;
+    if input && !target.driveable() {
+        let message = format!(
+            "target: {dotted} cannot be driven while the simulation runs; make it a [[parameter]] (an input drives \
+             an actuator's force or torque, a motion with law \"input\", or gravity)"
+        );
+        return Err(table.refuse_value("target", message));
+    }
+    let start = table
+        .number("start", target.range())?
+        .unwrap_or_else(|| model.value_of_target(target));
+    Ok((target, start))
+}
+
+/// The unit as written, which must be that of the value: nothing is converted. Units of a linear system are free.
+fn unit(table: &TableReader, own: &str, free: bool) -> Result<Option<String>> {
+    let Some(unit) = table.text("unit")? else {
+        return Ok(None);
+    };
+    let plain = |text: &str| -> String {
+        let text = text.trim().replace(['*', '·', ' '], ".");
+        text.replace('²', "2").replace('^', "")
+    };
+    let dimensionless = own.is_empty() && unit == "1";
+    if plain(unit) != plain(own) && !dimensionless && !free {
+        let own = if own.is_empty() { "1" } else { own };
+        let message = format!(
+            "unit \"{}\" does not fit: the value is in \"{own}\", and units are not converted",
+            shorten(unit)
+        );
+        return Err(table.refuse_value("unit", message));
+    }
+    Ok(Some(unit.to_owned()))
+}

@@ -1,0 +1,134 @@
+//! Quantities: values of a motion that have a dotted name, `<element>.<field>`.
+
+mod fields;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod unit;
+
+use super::counters::CounterIndex;
+
+pub(super) use resolve::{NamedElement, element_and_field};
+
+/// A quantity by element index and field. The formulation or the component evaluates it, as the variants say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// Of a body; evaluated by the formulation.
+    Body(usize, BodyField),
+    /// Of a sensor; evaluated by the formulation.
+    Sensor(usize, BodyField),
+    /// Of a joint; evaluated by the formulation.
+    Joint(usize, JointField),
+    /// Of a motion; evaluated by the formulation.
+    Motion(usize, MotionField),
+    /// Of a force; evaluated by the formulation.
+    Force(usize, ForceField),
+    /// Of the whole mechanism; evaluated by the component.
+    Energy(EnergyField),
+    /// Of the solver; evaluated by the component.
+    Solver(CounterIndex),
+    /// `time`
+    Time,
+    /// `q1 q2 ..` of a linear or user-defined system; evaluated by the formulation.
+    Coordinate(usize),
+    /// `v1 v2 ..`
+    Rate(usize),
+    /// `a1 a2 ..`
+    Acceleration(usize),
+    /// `lambda1 lambda2 ..`, one for each constraint
+    Multiplier(usize),
+}
+
+impl Quantity {
+    /// Whether it depends on the multipliers, which are distributed over redundant constraints before it is read.
+    pub fn is_reaction(self) -> bool {
+        matches!(
+            self,
+            Self::Joint(_, JointField::Force(_) | JointField::Moment(_))
+                | Self::Motion(_, MotionField::Effort)
+                | Self::Multiplier(_)
+        )
+    }
+}
+
+/// Motion of a body and a point of it, ground axes; axis 0, 1, 2 = x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BodyField {
+    /// `.x .y .z` (m)
+    Position(usize),
+    /// `.angle` (rad), two dimensions, counts revolutions
+    Angle,
+    /// `.qw .qx .qy .qz`, three dimensions
+    Quaternion(usize),
+    /// `.vx .vy .vz` (m/s)
+    Velocity(usize),
+    /// `.wx .wy .wz` (rad/s)
+    AngularVelocity(usize),
+    /// `.ax .ay .az` (m/s²)
+    Acceleration(usize),
+    /// `.alphax .alphay .alphaz` (rad/s²)
+    AngularAcceleration(usize),
+}
+
+/// Motion and reaction of a joint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JointField {
+    /// `.position`, or `.position1 .position2 ..` of a joint with several, from 0: `bodies[1]` relative to `bodies[0]` (rad or m)
+    Position(usize),
+    /// `.speed`
+    Speed(usize),
+    /// `.acceleration`
+    Acceleration(usize),
+    /// `.qw .qx .qy .qz` of a spherical joint: orientation of `bodies[1]` relative to `bodies[0]`
+    Quaternion(usize),
+    /// `.fx .fy .fz`: force on `bodies[1]` at its joint point, ground axes (N)
+    Force(usize),
+    /// `.mx .my .mz`: moment on `bodies[1]` at its joint point, ground axes (N m)
+    Moment(usize),
+    /// `.friction`, or `.friction1 ..`: friction force on a coordinate (N or N m)
+    Friction(usize),
+    /// `.stop`, or `.stop1 ..`: limit force on a coordinate (N or N m)
+    Stop(usize),
+}
+
+/// State of a prescribed coordinate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MotionField {
+    /// `.position` of the motion law (rad or m); of a body in space an angle counts from the initial pose
+    Position,
+    /// `.speed`
+    Speed,
+    /// `.acceleration`
+    Acceleration,
+    /// `.effort` of the drive along the coordinate (N m or N): positive increases the coordinate, its power is effort x speed
+    Effort,
+}
+
+/// State of a force element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ForceField {
+    /// `.length` between the points (m)
+    Length,
+    /// `.rate` of the length (m/s)
+    Rate,
+    /// `.force` (N or N m): positive in tension; of an actuator positive increases the coordinate; of a tyre or contact the
+    /// normal force, of a force or torque on a body its magnitude
+    Force,
+    /// `.fx .fy .fz`: force on `bodies[1]`, ground axes (N)
+    Load(usize),
+    /// `.mx .my .mz`: torque on `bodies[1]` besides the moment of that force, ground axes (N m)
+    Moment(usize),
+}
+
+/// `energy.*` (J)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum EnergyField {
+    Kinetic,
+    Potential,
+    Total,
+    Dissipated,
+    Supplied,
+    Balance,
+    Numerical,
+}

@@ -1,0 +1,196 @@
+//! Values of targets: read, written, and set by name.
+
+use super::Target;
+use crate::error::{Error, Result};
+use crate::model::settings::numeric_settings;
+use crate::model::suggest::nearest;
+use crate::model::{JointNumber, Model, MotionLaw};
+
+impl Model {
+    /// Whether the model has this target; an actuator, say, has no stiffness.
+    pub(in crate::model) fn has_target(&self, target: Target) -> bool {
+        match target {
+            Target::BodyMass(i) => self.bodies.get(i).is_some_and(|b| !b.prescribed),
+            Target::BodyInertia(i) => {
+                self.dimension == 2 && self.bodies.get(i).is_some_and(|b| !b.prescribed)
+            }
+            Target::ForceStiffness(_)
+            | Target::ForceDamping(_)
+            | Target::ForceLength(_)
+            | Target::ForceEffort(_)
+            | Target::Force(..)
+            | Target::Joint(..) => self.element_number(target).is_some(),
+            Target::Gravity(axis) => self.system.is_none() && axis < self.dimension,
+            Target::Motion(i) => {
+                (self.motions.get(i)).is_some_and(|m| matches!(m.law, MotionLaw::Input { .. }))
+            }
+            Target::MotionSpeed(i) => (self.motions.get(i))
+                .is_some_and(|m| matches!(m.law, MotionLaw::ConstantSpeed { .. })),
+            Target::SystemForce(i) => (self.system.as_ref()).is_some_and(|s| i < s.force.len()),
+        }
+    }
+
+    /// The number. The model must have the target.
+    pub(in crate::model) fn number_mut(&mut self, target: Target) -> &mut f64 {
+        match target {
+            Target::BodyMass(i) => &mut self.bodies[i].mass,
+            Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
+            Target::Gravity(axis) => &mut self.gravity[axis],
+            Target::Motion(i) | Target::MotionSpeed(i) => match &mut self.motions[i].law {
+                MotionLaw::Input { start, .. } => start,
+                MotionLaw::ConstantSpeed { speed } => speed,
+                _ => unreachable!("targets come from resolve_target or passed has_target"),
+            },
+            Target::SystemForce(i) => match &mut self.system {
+                Some(system) => &mut std::sync::Arc::make_mut(&mut system.force)[i],
+                None => unreachable!("targets come from resolve_target or passed has_target"),
+            },
+            Target::ForceStiffness(_)
+            | Target::ForceDamping(_)
+            | Target::ForceLength(_)
+            | Target::ForceEffort(_)
+            | Target::Force(..)
+            | Target::Joint(..) => match self.element_number_mut(target) {
+                Some(number) => number,
+                None => unreachable!("targets come from resolve_target or passed has_target"),
+            },
+        }
+    }
+
+    /// A number of a force or of a joint's friction and limits.
+    fn element_number_mut(&mut self, target: Target) -> Option<&mut f64> {
+        match target {
+            Target::ForceStiffness(i) => self.forces.get_mut(i)?.kind.stiffness_mut(),
+            Target::ForceDamping(i) => self.forces.get_mut(i)?.kind.damping_mut(),
+            Target::ForceLength(i) => self.forces.get_mut(i)?.kind.length_mut(),
+            Target::ForceEffort(i) => self.forces.get_mut(i)?.kind.effort_mut(),
+            Target::Force(i, number) => self.forces.get_mut(i)?.kind.number_mut(number),
+            Target::Joint(i, k, number) => self.joints.get_mut(i)?.number_mut(k, number),
+            _ => None,
+        }
+    }
+
+    /// The same, read only.
+    fn element_number(&self, target: Target) -> Option<f64> {
+        match target {
+            Target::Joint(i, k, number) => {
+                let joint = self.joints.get(i)?;
+                let (friction, limits) = (
+                    joint.friction.get(k).copied().flatten(),
+                    joint.limits.get(k).copied().flatten(),
+                );
+                match number {
+                    JointNumber::Kinetic => friction.map(|f| f.kinetic),
+                    JointNumber::Static => friction.map(|f| f.r#static),
+                    JointNumber::Viscous => friction.map(|f| f.viscous),
+                    JointNumber::Stiffness | JointNumber::Damping | JointNumber::Restitution => {
+                        limits?.number_mut(number).copied()
+                    }
+                }
+            }
+            Target::ForceStiffness(i)
+            | Target::ForceDamping(i)
+            | Target::ForceLength(i)
+            | Target::ForceEffort(i)
+            | Target::Force(i, _) => {
+                let mut kind = self.forces.get(i)?.kind.clone();
+                let number = match target {
+                    Target::ForceStiffness(_) => kind.stiffness_mut(),
+                    Target::ForceDamping(_) => kind.damping_mut(),
+                    Target::ForceLength(_) => kind.length_mut(),
+                    Target::ForceEffort(_) => kind.effort_mut(),
+                    Target::Force(_, number) => kind.number_mut(number),
+                    _ => None,
+                };
+                number.copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// The value in the model; NaN if the model does not have the target.
+    pub fn value_of_target(&self, target: Target) -> f64 {
+        match target {
+            Target::BodyMass(i) => self.bodies.get(i).map(|b| b.mass),
+            Target::BodyInertia(i) => self.bodies.get(i).map(|b| b.inertia[2]),
+            Target::Gravity(axis) => self.gravity.get(axis).copied(),
+            Target::Motion(i) | Target::MotionSpeed(i) => {
+                self.motions.get(i).and_then(|motion| match motion.law {
+                    MotionLaw::Input { start, .. } => Some(start),
+                    MotionLaw::ConstantSpeed { speed } => Some(speed),
+                    _ => None,
+                })
+            }
+            Target::SystemForce(i) => {
+                (self.system.as_ref()).and_then(|system| system.force.get(i).copied())
+            }
+            Target::ForceStiffness(_)
+            | Target::ForceDamping(_)
+            | Target::ForceLength(_)
+            | Target::ForceEffort(_)
+            | Target::Force(..)
+            | Target::Joint(..) => self.element_number(target),
+        }
+        .unwrap_or(f64::NAN)
+    }
+
+    /// Sets a number of the model, and the start value of the input or parameter declared on it. The ranges are those
+    /// of the file; on failure nothing changes.
+    pub fn set_target(&mut self, target: Target, value: f64) -> Result<()> {
+        if !self.has_target(target) {
+            return Err(Error::NotSettable {
+                name: format!("{target:?}"),
+                reason: "the model has no such target".to_owned(),
+            });
+        }
+        target.range().check(|| self.target_name(target), value)?;
+        *self.number_mut(target) = value;
+        for input in self.inputs.iter_mut().filter(|i| i.target == target) {
+            input.start = value;
+        }
+        for parameter in self.parameters.iter_mut().filter(|p| p.target == target) {
+            parameter.start = value;
+        }
+        Ok(())
+    }
+
+    /// Sets a declared parameter or input, any target by its dotted name, or a numeric setting `solver.<key>`.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<()> {
+        let declared = (self.inputs.iter().map(|i| (&i.name, i.target)))
+            .chain(self.parameters.iter().map(|p| (&p.name, p.target)))
+            .find(|(declared, _)| *declared == name)
+            .map(|(_, target)| target);
+        if let Some(target) = declared {
+            target.range().check(|| name.to_owned(), value)?;
+            return self.set_target(target, value);
+        }
+        if let Some(key) = name.strip_prefix("solver.")
+            && let Some(result) = self.solver.set(key, value)
+        {
+            return result;
+        }
+        if let Ok(target) = self.target(name) {
+            return self.set_target(target, value);
+        }
+        if self.outputs.iter().any(|output| output.name == name) {
+            return Err(Error::NotSettable {
+                name: name.to_owned(),
+                reason: "it is an output".to_owned(),
+            });
+        }
+        if self.quantity(name).is_ok() {
+            return Err(Error::NotSettable {
+                name: name.to_owned(),
+                reason: "it is computed".to_owned(),
+            });
+        }
+        let settable = (self.inputs.iter().map(|i| i.name.clone()))
+            .chain(self.parameters.iter().map(|p| p.name.clone()))
+            .chain(self.targets().into_iter().map(|(name, _)| name))
+            .chain(numeric_settings().map(|key| format!("solver.{key}")));
+        Err(Error::UnknownVariable {
+            name: name.to_owned(),
+            nearest: nearest(name, settable),
+        })
+    }
+}

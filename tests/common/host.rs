@@ -1,0 +1,325 @@
+//! What the tests of the C boundary share: where things are, which tools there are, the library as hosts get it.
+#![allow(dead_code)] // each test binary uses its own part
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Says loudly that something was not tested, also where the test runner swallows output of passing tests.
+pub fn skip(what: &str) {
+    use std::io::Write;
+    // The macro's output is captured; the stream itself is not.
+    let _ = writeln!(std::io::stderr().lock(), "SKIP: {what}");
+}
+
+/// A tool on the search path.
+pub fn tool(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|file| file.is_file())
+}
+
+/// Those compilers that exist; a SKIP line for each that does not.
+pub fn compilers(names: &[&str]) -> Vec<PathBuf> {
+    let found = names.iter().filter_map(|name| {
+        tool(name).or_else(|| {
+            skip(&format!(
+                "{name} is not installed: what it would compile is not tested with it"
+            ));
+            None
+        })
+    });
+    found.collect()
+}
+
+/// A directory of the test's own below the target directory.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Empty, named after its purpose.
+    pub fn new(purpose: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(purpose);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a directory below target/tmp");
+        Self(path)
+    }
+
+    /// Where.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// The built library.
+pub struct Library {
+    /// Shared.
+    pub shared: PathBuf,
+    /// Static.
+    pub archive: PathBuf,
+}
+
+/// The library as this test has it, shared and static: the same build, so nothing is compiled again.
+pub fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut options = vec!["test", "--no-run", "--test", "capi"];
+        if profile_dir().ends_with("release") {
+            options.push("--release");
+        }
+        build(&options, &target_dir())
+    })
+}
+
+/// The library with the panic on demand, in a target directory of its own: it must never lie where the real one is found.
+/// Not optimised, since all of it has to be compiled again for that.
+pub fn library_with_faults() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        build(
+            &["build", "--lib", "--features", "fault-injection"],
+            &target_dir().join("fault-injection"),
+        )
+    })
+}
+
+/// Where cargo has put this test: `<target>[/<triple>]/<profile>/deps/<test>`.
+fn profile_dir() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own file");
+    test.ancestors()
+        .nth(2)
+        .expect("cargo puts tests in <profile>/deps")
+        .to_owned()
+}
+
+fn target_dir() -> PathBuf {
+    // CARGO_TARGET_TMPDIR is <target>/tmp whatever the profile and the triple are.
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .expect("it is below the target directory")
+        .to_owned()
+}
+
+/// Builds the library and asks cargo where it is. Cargo holds no lock while tests run.
+fn build(options: &[&str], target_dir: &Path) -> Library {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(options)
+        .args(["--message-format", "json", "--target-dir"])
+        .arg(target_dir)
+        .current_dir(root());
+    let output = cargo.output().expect("cargo starts");
+    assert!(
+        output.status.success(),
+        "the library does not build:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let files: Vec<PathBuf> = String::from_utf8(output.stdout)
+        .expect("cargo writes text")
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| {
+            message["reason"] == "compiler-artifact"
+                && message["target"]["name"] == "biela"
+                && message["target"]["kind"][0] != "bin"
+        })
+        .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default())
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .collect();
+    let with = |extensions: &[&str]| {
+        files
+            .iter()
+            .find(|file| {
+                let extension = file.extension().and_then(OsStr::to_str);
+                extension.is_some_and(|e| extensions.contains(&e))
+            })
+            .unwrap_or_else(|| panic!("cargo has made no {extensions:?} but {files:?}"))
+            .clone()
+    };
+    Library {
+        shared: with(&["so", "dylib", "dll"]),
+        archive: with(&["a", "lib"]),
+    }
+}
+
+/// Panics with everything a program said unless it ended with 0; its standard output otherwise.
+pub fn expect_success(what: &str, output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{what} ended with {}\n--- standard output\n{}\n--- standard error\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout.clone()).expect("programs write text")
+}
+
+/// Compares with a committed list; `BIELA_BLESS=1` rewrites it.
+pub fn expect_committed(path: &Path, fresh: &str) {
+    if std::env::var_os("BIELA_BLESS").is_some() {
+        fs::write(path, fresh).expect("the list can be written");
+    }
+    let committed = fs::read_to_string(path).expect("the list is committed");
+    assert!(
+        committed == fresh,
+        "{} no longer holds: the interface has changed.\n--- committed\n{committed}\n--- now\n{fresh}\n\
+         If that is meant, run again with BIELA_BLESS=1 and say so in the change log.",
+        path.display()
+    );
+}
+
+/// A number printed by C's `%a`, exactly.
+pub fn parse_hex_float(text: &str) -> f64 {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let magnitude = match digits {
+        "inf" => f64::INFINITY,
+        "nan" => f64::NAN,
+        _ => {
+            let digits = digits.strip_prefix("0x").expect("%a begins with 0x");
+            let (mantissa, exponent) = digits.split_once('p').expect("%a has an exponent");
+            let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+            let bits = u64::from_str_radix(&format!("{whole}{fraction}"), 16).expect("hex digits");
+            let exponent: i32 = exponent.parse().expect("a decimal exponent");
+            // At most 53 significant bits: the conversion and both products are exact, also for subnormal results.
+            let scale = exponent - 4 * fraction.len() as i32;
+            let half = scale / 2;
+            bits as f64 * 2f64.powi(half) * 2f64.powi(scale - half)
+        }
+    };
+    if negative { -magnitude } else { magnitude }
+}
+
+/// Compiles programs of `c_tests` and `examples/c`.
+pub struct Compiler {
+    program: PathBuf,
+    standard: &'static str,
+    flags: Vec<&'static str>,
+}
+
+/// Which library a program is linked with.
+#[derive(Clone, Copy)]
+pub enum Linked<'a> {
+    /// The shared one, found again at run time by its path.
+    Shared(&'a Library),
+    /// The static one, with the system libraries the Rust standard library needs.
+    Static(&'a Library),
+    /// None: the program opens it itself, or needs only the header.
+    Nothing,
+}
+
+impl Compiler {
+    /// For C; `None` and a SKIP line where there is none.
+    pub fn c() -> Option<Self> {
+        Self::first(&["cc", "gcc", "clang"], "-std=c11")
+    }
+
+    /// For C++; `None` and a SKIP line where there is none.
+    pub fn cpp() -> Option<Self> {
+        Self::first(&["c++", "g++", "clang++"], "-std=c++17")
+    }
+
+    /// A certain one; `None` and a SKIP line where it is not installed.
+    pub fn named(name: &str, standard: &'static str) -> Option<Self> {
+        Self::first(&[name], standard)
+    }
+
+    fn first(names: &[&str], standard: &'static str) -> Option<Self> {
+        let Some(program) = names.iter().find_map(|name| tool(name)) else {
+            skip(&format!(
+                "none of {names:?} is installed: nothing is tested from that language"
+            ));
+            return None;
+        };
+        Some(Self {
+            program,
+            standard,
+            flags: vec!["-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
+        })
+    }
+
+    /// With address and undefined-behaviour sanitizers; `None` and a SKIP line where they are not installed.
+    pub fn with_sanitizers(mut self) -> Option<Self> {
+        self.flags
+            .extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+        // Tests that run side by side ask at the same time.
+        static PROBES: AtomicUsize = AtomicUsize::new(0);
+        let number = PROBES.fetch_add(1, Ordering::Relaxed);
+        let scratch = Scratch::new(&format!("sanitizer-probe-{number}"));
+        let source = scratch.path().join("probe.c");
+        fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+        let program = scratch.path().join("probe");
+        let built = self.command(&source, Linked::Nothing, &program).output();
+        let runs = built.is_ok_and(|output| output.status.success())
+            && Command::new(&program)
+                .output()
+                .is_ok_and(|output| output.status.success());
+        if !runs {
+            skip(
+                "the sanitizers of the C compiler do not work here: the C programs are not run under them",
+            );
+        }
+        runs.then_some(self)
+    }
+
+    /// With one more flag.
+    pub fn with(mut self, flag: &'static str) -> Self {
+        self.flags.push(flag);
+        self
+    }
+
+    /// Compiles `source` (relative to the repository) into `scratch`.
+    pub fn build(&self, source: &str, linked: Linked, scratch: &Scratch) -> PathBuf {
+        let name = Path::new(source).file_name().expect("a file");
+        let kind = match linked {
+            Linked::Shared(_) => "shared",
+            Linked::Static(_) => "static",
+            Linked::Nothing => "alone",
+        };
+        let program = scratch
+            .path()
+            .join(format!("{}-{kind}", name.to_string_lossy()));
+        let output = self
+            .command(&root().join(source), linked, &program)
+            .output()
+            .expect("the compiler starts");
+        expect_success(&format!("compiling {source}"), &output);
+        program
+    }
+
+    fn command(&self, source: &Path, linked: Linked, program: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(self.standard).args(&self.flags);
+        command.arg("-I").arg(root().join("include")).arg(source);
+        match linked {
+            Linked::Shared(library) => {
+                let directory = library.shared.parent().expect("a file is in a directory");
+                command.arg("-L").arg(directory).arg("-lbiela");
+                command.arg(format!("-Wl,-rpath,{}", directory.display()));
+            }
+            Linked::Static(library) => {
+                command.arg(&library.archive);
+                #[cfg(target_os = "linux")]
+                command.args(["-lgcc_s", "-lutil", "-lrt"]);
+            }
+            Linked::Nothing => {}
+        }
+        command.args(["-pthread", "-ldl", "-lm", "-o"]).arg(program);
+        command
+    }
+}
+
+/// The model that all hosts drive.
+pub fn slider_crank() -> PathBuf {
+    root().join("models/slider_crank.toml")
+}

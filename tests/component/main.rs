@@ -1,0 +1,16 @@
+//! The co-simulation component inside this process, from Rust and through the C functions.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/host.rs"]
+mod host;
+
+mod callbacks;
+mod coupling;
+mod determinism;
+mod dressed;
+mod interface;
+mod life;
+mod random_calls;
+mod rollback;
+mod threads;

@@ -1,0 +1,11 @@
+//! Force elements, their derivatives, contacts and impacts.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/sim.rs"]
+mod sim;
+
+mod contacts;
+mod force_derivatives;
+mod forces;
+mod impacts;

@@ -1,0 +1,18 @@
+//! Formulations, joints, assembly and reactions, against closed forms and against each other.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/rig.rs"]
+mod rig;
+
+mod assembly;
+mod auto;
+mod compare;
+mod compared;
+mod global;
+mod hybrid;
+mod joints;
+mod mechanisms;
+mod reactions;
+mod spatial;
+mod topological;
