@@ -34,6 +34,8 @@ pub struct Report<'a> {
     pub formulation: &'a str,
     /// What was set from outside.
     pub assignments: &'a [(String, f64)],
+    /// What else a reader should know.
+    pub notes: Vec<String>,
     /// The instance at the end of the run, if there is one.
     pub instance: Option<&'a Instance>,
     /// What was recorded.
@@ -145,15 +147,15 @@ impl Report<'_> {
             .collect()
     }
 
-    /// Assignments to what is not a declared variable, and what the start had to change.
+    /// Those of the caller, assignments to what is not a declared variable, and what the start had to change.
     fn notes(&self) -> Vec<String> {
         let declared: Vec<&str> = self.instance.map_or(Vec::new(), |i| {
             i.variables().iter().map(|v| v.name.as_str()).collect()
         });
-        let mut notes: Vec<String> = (self.assignments.iter())
-            .filter(|(name, _)| !declared.contains(&name.as_str()))
-            .map(|(name, value)| format!("set from outside: {name} = {value}"))
-            .collect();
+        let mut notes = self.notes.clone();
+        let others =
+            (self.assignments.iter()).filter(|(name, _)| !declared.contains(&name.as_str()));
+        notes.extend(others.map(|(name, value)| format!("set from outside: {name} = {value}")));
         if let Some(start) = self.instance.and_then(Instance::start_report) {
             if start.moved > 0.0 {
                 notes.push(format!(

@@ -4,5 +4,6 @@ mod browser;
 mod driver;
 mod failures;
 mod file;
+mod fmu;
 mod rows;
 mod support;

@@ -108,6 +108,7 @@ impl Page {
             span: self.span,
             formulation: &self.formulation,
             assignments: &self.assignments,
+            notes: Vec::new(),
             instance,
             recording,
             failure,
