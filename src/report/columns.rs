@@ -18,11 +18,11 @@ const STEPPED: u8 = 2;
 
 /// Columns behind each other, in the order in which the page reads them.
 #[derive(Default)]
-pub struct Columns {
+pub struct EncodedColumns {
     bytes: Vec<u8>,
 }
 
-impl Columns {
+impl EncodedColumns {
     /// Every bit is kept.
     pub fn exact(&mut self, values: &[f64]) {
         self.head(F64, 0, 8, values.len(), 0.0, 0.0);
@@ -197,7 +197,7 @@ mod tests {
             .collect();
         for values in [&wave, &jumps] {
             for resolution in [1e-4, 1e-6, 1e-9] {
-                let mut columns = Columns::default();
+                let mut columns = EncodedColumns::default();
                 columns.rounded(values, resolution);
                 let range = values.iter().fold(f64::MIN, |a, b| a.max(*b))
                     - values.iter().fold(f64::MAX, |a, b| a.min(*b));
@@ -206,16 +206,16 @@ mod tests {
                 }
             }
         }
-        let mut columns = Columns::default();
+        let mut columns = EncodedColumns::default();
         columns.exact(&wave);
         assert_eq!(decoded(&columns.bytes), wave);
-        let mut columns = Columns::default();
+        let mut columns = EncodedColumns::default();
         columns.rounded(&[0.1; 9], 1e-6);
         assert_eq!(decoded(&columns.bytes), [0.1; 9]);
-        let mut columns = Columns::default();
+        let mut columns = EncodedColumns::default();
         columns.whole(&[0.0, 5.0, 3.0, 1e9, 2.0]);
         assert_eq!(decoded(&columns.bytes), [0.0, 5.0, 3.0, 1e9, 2.0]);
-        let mut columns = Columns::default();
+        let mut columns = EncodedColumns::default();
         columns.single(&[1e-30, f64::INFINITY, -2.5]);
         assert_eq!(decoded(&columns.bytes)[1..], [f64::INFINITY, -2.5]);
     }

@@ -11,7 +11,7 @@ const LAST_TRIALS: usize = 12;
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub struct FailureReport {
     /// One line: what happened.
     pub what: String,
     /// The sentence of the error.
@@ -24,7 +24,7 @@ pub struct Failure {
     pub advice: Vec<String>,
 }
 
-impl Failure {
+impl FailureReport {
     /// Of a run that was left at `time`.
     pub fn of(error: &Error, model: &Model, time: Option<f64>) -> Self {
         let (what, culprits) = what(error);

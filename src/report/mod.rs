@@ -1,7 +1,7 @@
 //! The report page: one HTML file that shows a run. Mechanism, outputs, steps, energy, statistics, model text.
 //!
 //! ```text
-//!   Instance ── Recording (an observer of the run) ──> Report ──> Data ──> page
+//!   Instance ── Recording (an observer of the run) ──> Report ──> ReportData ──> page
 //! ```
 //!
 //! The page needs no network and no other file: its scripts and styles are in `assets`, its data are columns (`columns`) in
@@ -14,7 +14,7 @@ mod recording;
 mod scene;
 mod summary;
 
-pub use failure::{Failure, advice};
-pub use page::{Data, Measured};
-pub use recording::{Recording, RowTimes, StepMethod, Watched};
+pub use failure::{FailureReport, advice};
+pub use page::{Measured, ReportData};
+pub use recording::{Recording, RowSchedule, StepMethod, Watched};
 pub use summary::Report;

@@ -46,7 +46,7 @@ const LICENCES: [(&str, &str); 2] = [
 ];
 
 /// A run, encoded.
-pub struct Data {
+pub struct ReportData {
     pub(super) title: String,
     pub(super) summary: Value,
     pub(super) columns: String,
@@ -59,7 +59,7 @@ pub struct Measured {
     pub parts: Vec<(&'static str, f64)>,
 }
 
-impl Data {
+impl ReportData {
     /// The page.
     pub fn page(&self, measured: &Measured) -> String {
         let script = script();
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn texts_cannot_leave_their_element() {
         let evil = "</script><script>alert(1)</script><!-- & \u{2028}";
-        let data = Data {
+        let data = ReportData {
             title: evil.to_owned(),
             summary: json!({ "text": evil }),
             columns: String::new(),

@@ -91,7 +91,7 @@ pub struct Steps {
 }
 
 /// When rows are taken: these times, or the end of every accepted step.
-pub type RowTimes = Option<Box<dyn Iterator<Item = f64>>>;
+pub type RowSchedule = Option<Box<dyn Iterator<Item = f64>>>;
 
 /// A run as the page shows it.
 pub struct Recording {
@@ -130,7 +130,7 @@ struct Counters {
 
 impl Recording {
     /// Takes the first row at the start of an initialised `instance`.
-    pub fn new(instance: &mut Instance, times: RowTimes) -> Result<Self> {
+    pub fn new(instance: &mut Instance, times: RowSchedule) -> Result<Self> {
         instance.record_rejected_steps(true);
         let watched = Watched::of(instance.model());
         let outputs: Vec<Variable> = (instance.variables().iter())

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::columns::Columns;
-use super::failure::Failure;
-use super::page::Data;
+use super::columns::EncodedColumns;
+use super::failure::FailureReport;
+use super::page::ReportData;
 use super::recording::{Recording, StepMethod};
 use super::scene::scene;
 use crate::component::{Causality, Instance, REJECTION_REASONS, Variable};
@@ -41,12 +41,12 @@ pub struct Report<'a> {
     /// What was recorded.
     pub recording: &'a Recording,
     /// Why it ended early.
-    pub failure: Option<&'a Failure>,
+    pub failure: Option<&'a FailureReport>,
 }
 
 impl Report<'_> {
     /// Encodes the run.
-    pub fn data(&self) -> Data {
+    pub fn data(&self) -> ReportData {
         let mut culprits = Table::default();
         let mut events = Table::default();
         let columns = self.columns(&mut culprits, &mut events);
@@ -75,7 +75,7 @@ impl Report<'_> {
             "scene": scene(self.model, self.span[0], self.span[1]),
             "text": self.text,
         });
-        Data {
+        ReportData {
             title: self.model.name.clone(),
             summary,
             columns: columns.finish(),
@@ -83,9 +83,9 @@ impl Report<'_> {
     }
 
     /// Rows, loads, steps, rejected steps, events: the order in which `data.js` reads them.
-    fn columns(&self, culprits: &mut Table, events: &mut Table) -> Columns {
+    fn columns(&self, culprits: &mut Table, events: &mut Table) -> EncodedColumns {
         let r = self.recording;
-        let mut columns = Columns::default();
+        let mut columns = EncodedColumns::default();
         let width = r.width();
         let values = r.rows.len();
         let resolution = RESOLUTIONS.iter().find(|(_, most)| values <= *most);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::model::Experiment;
-use biela::report::{Failure as FailureReport, Measured, Recording, Report, RowTimes};
+use biela::report::{FailureReport, Measured, Recording, Report, RowSchedule};
 use biela::{Instance, Model};
 
 use crate::Failure;
@@ -14,7 +14,7 @@ use crate::output;
 use crate::time_grid::TimeGrid;
 
 /// The page while its run is under way.
-pub struct Page {
+pub struct ReportPage {
     path: PathBuf,
     file: Box<dyn Write>,
     text: String,
@@ -25,7 +25,7 @@ pub struct Page {
     measured: Measured,
 }
 
-impl Page {
+impl ReportPage {
     /// Opens the file and reads the model's text.
     pub fn new(
         path: &Path,
@@ -57,7 +57,7 @@ impl Page {
         instance: &mut Instance,
         rows: Option<TimeGrid>,
     ) -> biela::Result<Recording> {
-        let times: RowTimes = rows.map(|mut grid| -> Box<dyn Iterator<Item = f64>> {
+        let times: RowSchedule = rows.map(|mut grid| -> Box<dyn Iterator<Item = f64>> {
             Box::new(std::iter::from_fn(move || grid.due(f64::INFINITY)))
         });
         Recording::new(instance, times)

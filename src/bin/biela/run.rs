@@ -15,7 +15,7 @@ use crate::csv::Number;
 use crate::output;
 use crate::plot::{self, Animation};
 use crate::recorder::{self, FrameSampler, Recorder, RowTimes};
-use crate::report::Page;
+use crate::report::ReportPage;
 use crate::time_grid::TimeGrid;
 
 /// Arguments of `biela run`.
@@ -141,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn initialized(
     model: Model,
     experiment: &Experiment,
-    page: &mut Option<Page>,
+    page: &mut Option<ReportPage>,
     began: Duration,
 ) -> Result<Instance, Failure> {
     let read = CpuClock::Process.now();
@@ -227,7 +227,7 @@ impl Arguments {
         instance: &mut Instance,
         outputs: &Outputs,
         experiment: &Experiment,
-        page: Option<&Page>,
+        page: Option<&ReportPage>,
     ) -> Result<Recorder, Failure> {
         let table = match &self.out {
             None => None,
@@ -261,9 +261,9 @@ impl Arguments {
         Recorder::new(table, frames, recording, instance)
     }
 
-    fn page(&self, model: &Model, experiment: &Experiment) -> Result<Option<Page>, Failure> {
+    fn page(&self, model: &Model, experiment: &Experiment) -> Result<Option<ReportPage>, Failure> {
         (self.report.as_ref())
-            .map(|path| Page::new(path, &self.model, model, experiment, &self.set))
+            .map(|path| ReportPage::new(path, &self.model, model, experiment, &self.set))
             .transpose()
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::fmi::types::FmiStandard;
 use crate::formulation::resolved_formulation;
 use crate::model::Model;
-use crate::report::{Failure, Measured, Recording, Report, RowTimes};
+use crate::report::{FailureReport, Measured, Recording, Report, RowSchedule};
 
 /// Rows of the reference run where the model gives no interval.
 const ROWS: u32 = 500;
@@ -27,7 +27,7 @@ pub(super) fn page(mut model: Model, text: &str, file: &str, standard: FmiStanda
         Err(error) => (
             None,
             Recording::of_initial_pose(&as_written),
-            Some(Failure::of(&error, &as_written, None)),
+            Some(FailureReport::of(&error, &as_written, None)),
         ),
     };
     let note = format!(
@@ -50,14 +50,14 @@ pub(super) fn page(mut model: Model, text: &str, file: &str, standard: FmiStanda
 }
 
 /// Runs the experiment; a run that fails is told, not refused: a host may drive the unit differently.
-fn reference(model: Model) -> Result<(Instance, Recording, Option<Failure>)> {
+fn reference(model: Model) -> Result<(Instance, Recording, Option<FailureReport>)> {
     let [start, stop] = [model.experiment.start, model.experiment.stop];
     let wanted = model.experiment.interval;
     let spacing = wanted
         .filter(|spacing| (stop - start) / spacing <= f64::from(MOST_ROWS))
         .unwrap_or((stop - start) / f64::from(ROWS));
     let rows = ((stop - start) / spacing + 1e-9).floor() as u64;
-    let times: RowTimes = Some(Box::new((0..=rows).map(move |k| {
+    let times: RowSchedule = Some(Box::new((0..=rows).map(move |k| {
         match start + k as f64 * spacing {
             t if (t - stop).abs() <= 1e-9 * spacing => stop,
             t => t,
@@ -73,7 +73,11 @@ fn reference(model: Model) -> Result<(Instance, Recording, Option<Failure>)> {
         Err(error) => {
             // If even the last state cannot be read, the rows before it are shown.
             let _ = recording.failed(&mut instance);
-            Some(Failure::of(&error, instance.model(), Some(instance.time())))
+            Some(FailureReport::of(
+                &error,
+                instance.model(),
+                Some(instance.time()),
+            ))
         }
     };
     Ok((instance, recording, failure))
