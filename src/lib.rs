@@ -42,6 +42,8 @@ pub mod integrator;
 pub mod linalg;
 #[cfg_attr(doc, doc(hidden))]
 pub mod model;
+#[cfg_attr(doc, doc(hidden))]
+pub mod report;
 
 pub use component::{
     Causality, Extrapolation, InitialKind, Instance, LogCategory, LogLevel, LogMessage, Logger,

@@ -21,6 +21,7 @@ mod input;
 mod instance;
 mod instance_state;
 mod log;
+mod quantities;
 mod quantity_point;
 mod serialization;
 mod step;
@@ -30,6 +31,7 @@ mod value_cache;
 mod values;
 mod variables;
 
+pub use crate::integrator::{REJECTION_REASONS, RejectedStep};
 pub use derivatives::HIGHEST_OUTPUT_DERIVATIVE;
 pub use input::{Extrapolation, HIGHEST_DERIVATIVE};
 pub use instance::Instance;

@@ -71,6 +71,18 @@ impl Instance {
         (point, &*self.mechanism)
     }
 
+    /// The point of `scratch.sample`, inside the last substep, in the modes of that substep. An event at its end may have
+    /// changed them, and a piecewise law must not be evaluated outside the piece that was active.
+    pub(super) fn sampled_in_step(&mut self) -> (QuantityPoint<'_>, &dyn Mechanism) {
+        let InstanceScratch {
+            signals, sample, ..
+        } = &mut self.scratch;
+        let inputs = &self.state.applied;
+        let mut point = QuantityPoint::of_sample(&self.state, inputs, sample, signals);
+        point.cx.modes = self.integrator.step_modes();
+        (point, &*self.mechanism)
+    }
+
     /// The point of `scratch.sample` with the inputs and parameters of `scratch.perturbed`.
     pub(super) fn perturbed_point(&mut self) -> (QuantityPoint<'_>, &dyn Mechanism) {
         let InstanceScratch {

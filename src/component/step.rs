@@ -12,7 +12,7 @@ use super::quantity_point::environment;
 use super::values::same_length;
 use super::variables::VariableSource;
 use crate::error::{Error, Result};
-use crate::integrator::{EventMemory, Statistics};
+use crate::integrator::{EventMemory, RejectedStep, Statistics};
 
 /// Largest difference between the times of host and instance, as part of the step. A host at another time differs by a good part
 /// of a step; a millionth is the rounding of a clock kept in text or in ticks, and changes the step by as much.
@@ -58,21 +58,41 @@ impl StepProbe<'_> {
         self.instance
     }
 
+    /// The trial steps rejected since the last call; see [`Instance::record_rejected_steps`].
+    pub fn take_rejected_steps(&mut self) -> Vec<RejectedStep> {
+        self.instance.take_rejected_steps()
+    }
+
+    /// Names of the events at the substep's end: contacts that close or separate, joint limits, switching forces.
+    pub fn events(&self) -> Vec<String> {
+        let handled = self.instance.state.motion.event_memory.iter().enumerate();
+        handled
+            .filter(|(_, what)| **what != EventMemory::Nothing)
+            .map(|(i, _)| self.instance.mechanism.event_name(i))
+            .collect()
+    }
+
+    /// Refuses a time outside the substep.
+    pub(super) fn require_inside(&self, t: f64) -> Result<()> {
+        let (start, end) = (self.start, self.end());
+        if start <= t && t <= end {
+            return Ok(());
+        }
+        Err(Error::Argument {
+            name: "t".to_string(),
+            value: t.to_string(),
+            expected: format!("a time of the last substep, {start} to {end}"),
+        })
+    }
+
     /// Reads variables at `t`, start <= t <= end, interpolated and projected onto the constraints; at the end the values of
     /// `get_real`. Counters (`solver.*`) are those at the end. On failure `values` is unchanged.
     pub fn values(&mut self, t: f64, references: &[u32], values: &mut [f64]) -> Result<()> {
-        let (start, end) = (self.start, self.end());
-        if t == end {
+        if t == self.end() {
             return self.instance.get_real(references, values);
         }
         same_length(references.len(), values.len())?;
-        if !(start <= t && t < end) {
-            return Err(Error::Argument {
-                name: "t".to_string(),
-                value: t.to_string(),
-                expected: format!("a time of the last substep, {start} to {end}"),
-            });
-        }
+        self.require_inside(t)?;
         let instance = &mut *self.instance;
         let mut reactions = false;
         for &reference in references {
@@ -96,7 +116,7 @@ impl StepProbe<'_> {
                 VariableSource::Input(i) => instance.state.applied.inputs[i].at(t)[0],
                 VariableSource::Parameter(i) => instance.state.applied.parameters[i],
                 VariableSource::Output(quantity) => {
-                    let (point, mechanism) = instance.sampled_point();
+                    let (point, mechanism) = instance.sampled_in_step();
                     point.value(mechanism, quantity)
                 }
             };
@@ -116,6 +136,16 @@ impl Observer for NoObserver {
 }
 
 impl Instance {
+    /// Keeps the trial steps that are rejected from now on, for [`Instance::take_rejected_steps`].
+    pub fn record_rejected_steps(&mut self, on: bool) {
+        self.integrator.record_rejected_steps(on);
+    }
+
+    /// The trial steps rejected since the last call, those of a step that failed among them.
+    pub fn take_rejected_steps(&mut self) -> Vec<RejectedStep> {
+        self.integrator.take_rejected_steps()
+    }
+
     /// Advances from the communication point `t` to `t + h` by substeps. `t` is the instance's own time except for rounding;
     /// afterwards that time is the double `t + h`. A step of zero is legal and changes nothing. On failure the instance stays at
     /// the last accepted substep, at [`Instance::time`].

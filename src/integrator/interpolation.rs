@@ -228,6 +228,11 @@ const CLOSURE: ClosureOptions = ClosureOptions {
 };
 
 impl Integrator {
+    /// Modes in which the last step was made; an event at its end may have changed those of the state.
+    pub fn step_modes(&self) -> &[i32] {
+        self.segment.modes()
+    }
+
     /// A point inside the last accepted step, `t` between its ends.
     pub fn interpolate(
         &mut self,

@@ -27,6 +27,7 @@ mod newton;
 mod projection;
 mod reactions;
 mod redundancy;
+mod rejection;
 mod repartition;
 mod singular_accelerations;
 mod singularity;
@@ -39,6 +40,7 @@ pub mod vsa23;
 mod workspace;
 
 pub use hht::Hht;
+pub use rejection::{REJECTION_REASONS, RejectedStep};
 pub use state::{Accepted, EventMemory, EventSide, Sample, StartReport, State, Statistics};
 
 use self::event::{EventDetector, ImpactSolver};
@@ -93,6 +95,8 @@ pub struct Integrator {
     has_backup: bool,
     /// The system may choose other independent coordinates after a step.
     repartitions: bool,
+    /// Rejected trial steps, where they are recorded.
+    rejected_steps: Option<Vec<RejectedStep>>,
 }
 
 impl Integrator {
@@ -127,6 +131,7 @@ impl Integrator {
             },
             has_backup: false,
             repartitions: system.partitioning().is_some(),
+            rejected_steps: None,
         })
     }
 }

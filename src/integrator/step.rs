@@ -79,8 +79,14 @@ impl Integrator {
                 Ok(error) if self.work.control.accepts(error) => {
                     return self.accept(p, s, &plan, error, stats);
                 }
-                Ok(error) => self.on_error_test_failure(error, &mut plan, p, s, stats)?,
-                Err(failure) => self.on_step_failure(failure, &mut plan, p, s, stats)?,
+                Ok(error) => {
+                    self.note_error_test(p, s, plan.step.h, error);
+                    self.on_error_test_failure(error, &mut plan, p, s, stats)?;
+                }
+                Err(failure) => {
+                    self.note_failure(p, s, plan.step.h, failure);
+                    self.on_step_failure(failure, &mut plan, p, s, stats)?;
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ mod output;
 mod pack;
 mod plot;
 mod recorder;
+mod report;
 mod run;
 mod schema;
 mod time_grid;

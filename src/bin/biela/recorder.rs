@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use biela::report::Recording;
 use biela::{Instance, Observer, StepProbe};
 
 use crate::Failure;
@@ -48,6 +49,7 @@ pub struct FrameSampler {
 pub struct Recorder {
     table: Option<Table>,
     frames: Option<FrameSampler>,
+    recording: Option<Recording>,
     values: Vec<f64>,
     spent: Duration,
     failure: Option<Failure>,
@@ -58,6 +60,7 @@ impl Recorder {
     pub fn new(
         table: Option<Table>,
         frames: Option<FrameSampler>,
+        recording: Option<Recording>,
         instance: &mut Instance,
     ) -> Result<Self, Failure> {
         let columns = table.as_ref().map_or(0, |t| t.references.len());
@@ -65,6 +68,7 @@ impl Recorder {
         let mut recorder = Self {
             table,
             frames,
+            recording,
             values: vec![0.0; columns.max(sampled)],
             spent: Duration::ZERO,
             failure: None,
@@ -83,6 +87,11 @@ impl Recorder {
     /// The failure that stopped the run, if recording failed.
     pub fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take()
+    }
+
+    /// The rows and steps of the report page.
+    pub fn take_recording(&mut self) -> Option<Recording> {
+        self.recording.take()
     }
 
     /// Completes the table and returns the animation.
@@ -113,7 +122,7 @@ impl Recorder {
             .frames
             .as_ref()
             .is_some_and(|frames| frames.grid.peek(end).is_some());
-        row || frame
+        row || frame || self.recording.is_some()
     }
 
     /// Records all that is due in a step from `start` to `end`; `read` reads values at a time of the step.
@@ -160,6 +169,10 @@ impl Observer for Recorder {
         let result = self.record(start, end, &mut |t, references, values| {
             probe.values(t, references, values)
         });
+        let result = match &mut self.recording {
+            Some(recording) => result.and_then(|()| recording.accepted(probe)),
+            None => result,
+        };
         self.spent += CpuClock::Process.now() - began;
         result
     }

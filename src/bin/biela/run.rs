@@ -15,6 +15,7 @@ use crate::csv::Number;
 use crate::output;
 use crate::plot::{self, Animation};
 use crate::recorder::{self, FrameSampler, Recorder, RowTimes};
+use crate::report::ReportPage;
 use crate::time_grid::TimeGrid;
 
 /// Arguments of `biela run`.
@@ -49,6 +50,11 @@ pub struct Arguments {
     #[arg(long, value_name = "F.svg")]
     plot: Option<PathBuf>,
 
+    /// Write a page that shows the run: moving mechanism, plots, steps of the solver, energy, model text. It needs no
+    /// network and no other file
+    #[arg(long, value_name = "F.html")]
+    report: Option<PathBuf>,
+
     /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, f64)>,
@@ -61,26 +67,30 @@ pub struct Arguments {
 /// Simulates a model and writes the results.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.one_standard_output()?;
+    let began = CpuClock::Process.now();
     let mut model = Model::from_file(&arguments.model).map_err(Failure::input)?;
     for (name, value) in &arguments.set {
         model.set(name, *value).map_err(Failure::input)?;
     }
     let experiment = arguments.experiment(&model)?;
+    let mut page = arguments.page(&model, &experiment)?;
     let layout = arguments.plot.as_ref().map(|_| plot::prepare(&mut model));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
-    let mut instance = Instance::from_model(model).map_err(Failure::input)?;
-    instance
-        .initialize(experiment.start, experiment.stop, 0.0)
-        .map_err(Failure::input)?;
+    let mut instance = initialized(model, &experiment, &mut page, began)?;
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance);
     let mut plot_file = arguments.plot.as_deref().map(output::create).transpose()?;
-    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment)?;
+    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, page.as_ref())?;
 
     let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
     let recording_failure = recorder.take_failure();
+    if let (Some(page), Some(recording)) = (&mut page, recorder.take_recording()) {
+        page.took("integrating", cpu);
+        page.took("recording rows", recorder.spent());
+        page.write(&mut instance, recording, &result)?;
+    }
     let animation = recorder.finish()?;
 
     let mut results = Results {
@@ -125,6 +135,32 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Number(experiment.stop)
         ))
     })
+}
+
+/// An instance at its start. If the mechanism cannot be started, the page says why.
+fn initialized(
+    model: Model,
+    experiment: &Experiment,
+    page: &mut Option<ReportPage>,
+    began: Duration,
+) -> Result<Instance, Failure> {
+    let read = CpuClock::Process.now();
+    let as_written = page.as_ref().map(|_| model.clone());
+    let instance = Instance::from_model(model).and_then(|mut instance| {
+        instance.initialize(experiment.start, experiment.stop, 0.0)?;
+        Ok(instance)
+    });
+    if let (Some(page), Some(model)) = (page, &as_written) {
+        page.took("reading the model", read - began);
+        page.took(
+            "assembly and initial conditions",
+            CpuClock::Process.now() - read,
+        );
+        if let Err(error) = &instance {
+            page.write_unstarted(model, error)?;
+        }
+    }
+    instance.map_err(Failure::input)
 }
 
 /// Simulates from start to stop. Returns the CPU time of the integration, without that of recording.
@@ -191,6 +227,7 @@ impl Arguments {
         instance: &mut Instance,
         outputs: &Outputs,
         experiment: &Experiment,
+        page: Option<&ReportPage>,
     ) -> Result<Recorder, Failure> {
         let table = match &self.out {
             None => None,
@@ -213,28 +250,44 @@ impl Arguments {
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
             animation: Animation::default(),
         });
-        Recorder::new(table, frames, instance)
+        let rows = match experiment.interval {
+            Some(spacing) if page.is_some() => Some(time_grid("--interval", spacing, experiment)?),
+            _ => None,
+        };
+        let recording = page
+            .map(|page| page.recording(instance, rows))
+            .transpose()
+            .map_err(Failure::input)?;
+        Recorder::new(table, frames, recording, instance)
+    }
+
+    fn page(&self, model: &Model, experiment: &Experiment) -> Result<Option<ReportPage>, Failure> {
+        (self.report.as_ref())
+            .map(|path| ReportPage::new(path, &self.model, model, experiment, &self.set))
+            .transpose()
+    }
+
+    /// All files of results.
+    fn results(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.out, &self.plot, &self.report].into_iter().flatten()
     }
 
     fn uses_standard_output(&self) -> bool {
-        [&self.out, &self.plot]
-            .into_iter()
-            .flatten()
-            .any(|path| output::is_standard(path))
+        self.results().any(|path| output::is_standard(path))
     }
 
     fn one_standard_output(&self) -> Result<(), Failure> {
-        let streams = [&self.out, &self.plot]
-            .into_iter()
-            .flatten()
+        let streams = self
+            .results()
             .filter(|path| output::is_standard(path))
             .count();
         if streams + usize::from(self.json) > 1 {
             return Err(Failure::Input(
-                "only one of --json, --out - and --plot - can have standard output".to_owned(),
+                "only one of --json, --out -, --plot - and --report - can have standard output"
+                    .to_owned(),
             ));
         }
-        for path in [&self.out, &self.plot].into_iter().flatten() {
+        for path in self.results() {
             if same_file(path, &self.model) {
                 return Err(Failure::Input(format!(
                     "\"{}\" is the model itself; results would overwrite it",
@@ -246,11 +299,7 @@ impl Arguments {
     }
 
     fn files(&self) -> Vec<&Path> {
-        [&self.out, &self.plot]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
+        self.results().map(PathBuf::as_path).collect()
     }
 }
 

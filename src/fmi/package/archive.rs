@@ -83,12 +83,12 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice())),
     );
     let described = description::description(&instance, standard, &token);
+    let (file, packed) = &resources[1];
+    let packed = String::from_utf8_lossy(packed);
+    let page = documentation::page(instance.model().clone(), &packed, file, standard);
     let mut files = vec![
         ("modelDescription.xml".to_owned(), described.into_bytes()),
-        (
-            "documentation/index.html".to_owned(),
-            documentation::page(&instance, standard).into_bytes(),
-        ),
+        ("documentation/index.html".to_owned(), page.into_bytes()),
     ];
     for (name, bytes) in resources {
         files.push((format!("resources/{name}"), bytes));

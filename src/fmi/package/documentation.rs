@@ -1,92 +1,92 @@
-//! The documentation page of an archive: the model, its variables, its solver settings.
+//! The documentation page of an archive: the report page with the reference run, the run of `[experiment]` with all start
+//! values. It has no measured times, so that the same model gives the same archive.
 
-use super::xml::escape;
-use crate::component::{Causality, Instance, Variability};
+use crate::component::{Instance, Observer, StepProbe};
+use crate::error::Result;
 use crate::fmi::types::FmiStandard;
+use crate::formulation::resolved_formulation;
+use crate::model::Model;
+use crate::report::{FailureReport, Measured, Recording, Report, RowSchedule};
 
-/// The text of `documentation/index.html`.
-pub(super) fn page(instance: &Instance, standard: FmiStandard) -> String {
-    let model = instance.model();
-    let name = escape(&model.name);
-    let solver = &model.solver;
-    let step = match solver.step {
-        Some(step) => format!("fixed, {step} s"),
-        None => "chosen by the local error".to_owned(),
+/// Rows of the reference run where the model gives no interval.
+const ROWS: u32 = 500;
+
+/// More rows than this are not kept; then there are [`ROWS`].
+const MOST_ROWS: u32 = 5_000;
+
+/// Steps after which the reference run ends: it is an illustration and must not take minutes.
+const MOST_STEPS: u64 = 100_000;
+
+/// The text of `documentation/index.html`; `text` is the packed model, `file` its name.
+pub(super) fn page(mut model: Model, text: &str, file: &str, standard: FmiStandard) -> String {
+    model.solver.max_substeps = model.solver.max_substeps.min(MOST_STEPS);
+    let as_written = model.clone();
+    let started = reference(model);
+    let (mut instance, recording, failure) = match started {
+        Ok((instance, recording, failure)) => (Some(instance), recording, failure),
+        Err(error) => (
+            None,
+            Recording::of_initial_pose(&as_written),
+            Some(FailureReport::of(&error, &as_written, None)),
+        ),
     };
-    let summary = match &model.system {
-        Some(system) => format!(
-            "A system given by its matrices: {} coordinates, {} constraints.",
-            system.coordinates(),
-            system.constraints()
-        ),
-        None => format!(
-            "A mechanism in {} dimensions: {} bodies, {} joints, {} forces.",
-            model.dimension,
-            model.bodies.len(),
-            model.joints.len(),
-            model.forces.len()
-        ),
+    let note = format!(
+        "FMI {} co-simulation unit; the model is in the folder resources. Shown is the reference run, with all start values",
+        standard.version()
+    );
+    let report = Report {
+        model: &as_written,
+        text,
+        file,
+        span: [as_written.experiment.start, as_written.experiment.stop],
+        formulation: resolved_formulation(&as_written).name(),
+        assignments: &[],
+        notes: vec![note],
+        instance: instance.as_mut().map(|instance| &*instance),
+        recording: &recording,
+        failure: failure.as_ref(),
     };
-    let facts = [
-        (
-            "Standard",
-            format!("FMI {}, Co-Simulation", standard.version()),
-        ),
-        (
-            "Made by",
-            concat!("biela ", env!("CARGO_PKG_VERSION")).to_owned(),
-        ),
-        (
-            "Default run",
-            format!(
-                "{} s to {} s",
-                model.experiment.start, model.experiment.stop
-            ),
-        ),
-        ("Local error per step", solver.tolerance.to_string()),
-        ("Step size inside", step),
-        ("Numerical dissipation", format!("alpha = {}", solver.alpha)),
-    ];
-    let facts: String = facts
-        .iter()
-        .map(|(key, value)| row("td", &[key, value]))
-        .collect();
-    let mut variables = row("th", &["Name", "Unit", "Kind", "Start", "Stands for"]);
-    for variable in instance.variables() {
-        let kind = match (variable.causality, variable.variability) {
-            (Causality::Input, _) => "input",
-            (Causality::Output, _) => "output",
-            (Causality::Local, _) => "local",
-            (Causality::Parameter, Variability::Fixed) => "parameter, before the start",
-            (Causality::Parameter, _) => "parameter, any time",
-        };
-        let start = variable.start.map_or_else(String::new, |s| s.to_string());
-        variables += &row(
-            "td",
-            &[
-                &variable.name,
-                &variable.unit,
-                kind,
-                &start,
-                &variable.description,
-            ],
-        );
-    }
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{name}</title>\n<style>\n\
-         body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}\n\
-         table {{ border-collapse: collapse }}\n\
-         td, th {{ text-align: left; padding: .2em 1em .2em 0; border-bottom: 1px solid #ccc }}\n\
-         </style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{summary}</p>\n<table>\n{facts}</table>\n<h2>Variables</h2>\n\
-         <p>SI units unless another is given, angles in radians.</p>\n<table>\n{variables}</table>\n\
-         <p>The model itself is in the folder <code>resources</code>.</p>\n</body>\n</html>\n"
-    )
+    report.data().page(&Measured::default())
 }
 
-fn row(cell: &str, texts: &[&str]) -> String {
-    let cells: String = texts
-        .iter()
-        .map(|text| format!("<{cell}>{}</{cell}>", escape(text)))
-        .collect();
-    format!("<tr>{cells}</tr>\n")
+/// Runs the experiment; a run that fails is told, not refused: a host may drive the unit differently.
+fn reference(model: Model) -> Result<(Instance, Recording, Option<FailureReport>)> {
+    let [start, stop] = [model.experiment.start, model.experiment.stop];
+    let wanted = model.experiment.interval;
+    let spacing = wanted
+        .filter(|spacing| (stop - start) / spacing <= f64::from(MOST_ROWS))
+        .unwrap_or((stop - start) / f64::from(ROWS));
+    let rows = ((stop - start) / spacing + 1e-9).floor() as u64;
+    let times: RowSchedule = Some(Box::new((0..=rows).map(move |k| {
+        match start + k as f64 * spacing {
+            t if (t - stop).abs() <= 1e-9 * spacing => stop,
+            t => t,
+        }
+    })));
+    let mut instance = Instance::from_model(model)?;
+    instance.initialize(start, stop, 0.0)?;
+    let mut recorder = Recorder(Recording::new(&mut instance, times)?);
+    let outcome = instance.step_observed(start, stop - start, &mut recorder);
+    let Recorder(mut recording) = recorder;
+    let failure = match outcome {
+        Ok(()) => None,
+        Err(error) => {
+            // If even the last state cannot be read, the rows before it are shown.
+            let _ = recording.failed(&mut instance);
+            Some(FailureReport::of(
+                &error,
+                instance.model(),
+                Some(instance.time()),
+            ))
+        }
+    };
+    Ok((instance, recording, failure))
+}
+
+struct Recorder(Recording);
+
+impl Observer for Recorder {
+    fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
+        self.0.accepted(probe)
+    }
 }
