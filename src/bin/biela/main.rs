@@ -6,6 +6,7 @@
 //!   2  bad input: arguments, model file, a mechanism that cannot be assembled; nothing was simulated
 //! ```
 
+mod argument;
 mod check;
 mod cpu_time;
 mod csv;

@@ -10,6 +10,7 @@ use biela::{Causality, Instance, Model, Statistics, Variable};
 use serde_json::{Map, Value};
 
 use crate::Failure;
+use crate::argument::{assignment, finite, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::output;
@@ -464,34 +465,6 @@ fn same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
-    }
-}
-
-fn finite(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err("expected a finite number of seconds".to_owned()),
-    }
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match finite(text) {
-        Ok(value) if value > 0.0 => Ok(value),
-        _ => Err("expected a positive, finite number of seconds".to_owned()),
-    }
-}
-
-fn assignment(text: &str) -> Result<(String, f64), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("expected NAME=VALUE".to_owned())?;
-    let name = name.trim();
-    if name.is_empty() {
-        return Err("expected a name before the equals sign".to_owned());
-    }
-    match value.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok((name.to_owned(), value)),
-        _ => Err(format!("expected a finite number after \"{name}=\"")),
     }
 }
 

@@ -1,0 +1,32 @@
+//! Values of command-line options.
+
+/// A finite number of seconds.
+pub fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("expected a finite number of seconds".to_owned()),
+    }
+}
+
+/// A positive, finite number of seconds.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match finite(text) {
+        Ok(value) if value > 0.0 => Ok(value),
+        _ => Err("expected a positive, finite number of seconds".to_owned()),
+    }
+}
+
+/// `NAME=VALUE` with a finite number.
+pub fn assignment(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("expected NAME=VALUE".to_owned())?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("expected a name before the equals sign".to_owned());
+    }
+    match value.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((name.to_owned(), value)),
+        _ => Err(format!("expected a finite number after \"{name}=\"")),
+    }
+}
