@@ -90,7 +90,10 @@ fn explain_knows_keys_and_quantities() {
             ][..],
         ),
         ("solver.alpha", &["0 .. 1/3", "default: 0.05"]),
-        ("revolute", &["A pin", "keys: name, type, bodies"]),
+        (
+            "revolute",
+            &["Rotation about an axis", "keys: name, type, bodies"],
+        ),
         ("crank.alphaz", &["rad/s2", "ground axes"]),
         ("energy.balance", &["total + dissipated - supplied"]),
         ("motion", &["constant_speed", "harmonic"]),

@@ -78,8 +78,8 @@ fn the_sentence_says_what_is_wrong() {
     let instance = lived();
     let bytes = instance.save().unwrap().to_bytes();
     assert!(refusal(&instance, b"hello, world").contains("not the bytes of a saved state"));
-    assert!(refusal(&instance, &bytes[..20]).contains("cut short"));
-    assert!(refusal(&instance, &bytes[..100]).contains("cut or damaged: 100 bytes"));
+    assert!(refusal(&instance, &bytes[..20]).contains("it is truncated"));
+    assert!(refusal(&instance, &bytes[..100]).contains("truncated or damaged: it has 100 bytes"));
     let mut spoilt = bytes.clone();
     spoilt[60] ^= 1;
     assert!(refusal(&instance, &spoilt).contains("checksum"));

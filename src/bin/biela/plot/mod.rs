@@ -25,8 +25,8 @@ use view::DrawnFrame;
 /// Number of intervals between the samples of an animation. It has many divisors, so that frames can be left out evenly.
 pub const FRAMES: u64 = 1200;
 
-/// Prefix of the outputs that only the plot needs; declared names cannot have it.
-const HIDDEN: &str = "plot:";
+/// Prefix of the outputs that only the plot needs.
+const HIDDEN: &str = "__plot_";
 
 /// Width of a column (px).
 const COLUMN: f64 = 452.0;
@@ -71,7 +71,7 @@ pub fn prepare(model: &mut Model) -> PlotLayout {
             for field in ["x", "y", "angle"] {
                 let source = format!("{}.{field}", body.name);
                 model.outputs.push(Output {
-                    name: format!("{HIDDEN}{source}"),
+                    name: format!("{HIDDEN}{}_{field}", body.name),
                     source,
                     unit: None,
                     text_position: TextPosition::default(),
