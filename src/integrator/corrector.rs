@@ -56,7 +56,7 @@ pub(super) struct ErrorVectors {
     /// Correction of the velocity or of the position, or error of the position.
     pub error: Vec<f64>,
     pub velocity_error: Vec<f64>,
-    /// The part of an error that its projection removes, up to its sign.
+    /// The part of an error that its projection removes, up to its sign; empty without constraints.
     pub removed: Vec<f64>,
 }
 
@@ -66,7 +66,7 @@ impl ErrorVectors {
         Self {
             error: nv(),
             velocity_error: nv(),
-            removed: nv(),
+            removed: vec![0.0; if size.nc > 0 { size.nv } else { 0 }],
         }
     }
 }

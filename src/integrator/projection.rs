@@ -41,7 +41,7 @@ impl ProjectionWorkspace {
         Self {
             residual: vec![0.0; size.nc],
             product: vec![0.0; size.nc],
-            correction: vec![0.0; size.nv],
+            correction: vec![0.0; if size.nc > 0 { size.nv } else { 0 }],
             multipliers: vec![0.0; size.nc],
         }
     }

@@ -167,8 +167,11 @@ fn hung(case: Case) -> Model {
             2 => JointKind::Revolute,
             _ => JointKind::Spherical,
         };
-        // Of no use but to count angles from where the joint is given in its bodies.
-        let axis = [1.0, 0.0, 0.0];
+        // Of the spherical joint only a reference from which angles are counted.
+        let axis = match case.dimension {
+            2 => [0.0, 0.0, 1.0],
+            _ => [1.0, 0.0, 0.0],
+        };
         let hook = drawn("hook", kind, [None, Some(0)], [0.1, 0.2, 0.0], axis);
         model.joints.push(hook);
     }

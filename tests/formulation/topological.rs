@@ -675,7 +675,7 @@ fn vsa23_is_refused_by_name() {
     let error = Instance::from_model(model).err().expect("refused");
     let text = error.to_string();
     assert!(
-        text.contains("vsa23") && text.contains("follow from them"),
+        text.contains("vsa23") && text.contains("independent coordinates"),
         "{text}"
     );
 }

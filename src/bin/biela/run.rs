@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let mut instance = initialized(model, &experiment, &mut page, began)?;
     let mut points = arguments.communication_points(&experiment)?;
-    let outputs = Outputs::of(&instance);
+    let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
     let mut plot_file = arguments.plot.as_deref().map(output::create).transpose()?;
     let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, page.as_ref())?;
 
@@ -312,7 +312,9 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn of(instance: &Instance) -> Self {
+    /// The last `hidden` outputs are those of the plot.
+    fn of(instance: &Instance, hidden: usize) -> Self {
+        let declared = instance.model().outputs.len() - hidden;
         let mut outputs = Self {
             variables: Vec::new(),
             references: Vec::new(),
@@ -322,7 +324,7 @@ impl Outputs {
             if variable.causality != Causality::Output {
                 continue;
             }
-            if plot::is_hidden(&variable.name) {
+            if outputs.references.len() >= declared {
                 outputs.hidden.push(reference);
             } else {
                 outputs.references.push(reference);

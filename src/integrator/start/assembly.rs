@@ -172,7 +172,9 @@ impl Workspace {
     /// Names of the bodies that cannot move: the projection of random velocities onto G v = 0 leaves them at rest. The mass
     /// matrix is loaded and factorised. Not determined where constraints move, nor in the descriptor form.
     fn immovable_bodies(&mut self, p: &Problem) -> Vec<String> {
-        if self.character.moving_constraints || self.sparsity.nv() != self.size.nv {
+        let unconstrained = self.size.nc == 0;
+        if unconstrained || self.character.moving_constraints || self.sparsity.nv() != self.size.nv
+        {
             return Vec::new();
         }
         let mut at_rest = vec![true; self.size.nv];

@@ -25,8 +25,8 @@ use view::DrawnFrame;
 /// Number of intervals between the samples of an animation. It has many divisors, so that frames can be left out evenly.
 pub const FRAMES: u64 = 1200;
 
-/// Prefix of the outputs that only the plot needs.
-const HIDDEN: &str = "__plot_";
+/// First letters of the outputs that only the plot needs; more underscores follow where a declared name begins like that.
+const HIDDEN: &str = "plot_";
 
 /// Width of a column (px).
 const COLUMN: f64 = 452.0;
@@ -60,18 +60,25 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;f
 /// Layout of the plot of a model.
 pub struct PlotLayout {
     scene: Option<Scene>,
+    /// Number of outputs that [`prepare`] added behind the declared ones.
+    pub hidden: usize,
 }
 
 /// Adds the outputs that a plot needs: the pose of every body. They are only read, so the simulation stays the same.
 pub fn prepare(model: &mut Model) -> PlotLayout {
     // Spatial mechanisms are not drawn; only their outputs are shown.
     let scene = (model.dimension == 2 && !model.bodies.is_empty()).then(|| Scene::of(model));
+    let declared = model.outputs.len();
     if scene.is_some() {
+        let mut prefix = HIDDEN.to_owned();
+        while variable_names(model).any(|name| name.starts_with(&prefix)) {
+            prefix.push('_');
+        }
         for body in &model.bodies {
             for field in ["x", "y", "angle"] {
                 let source = format!("{}.{field}", body.name);
                 model.outputs.push(Output {
-                    name: format!("{HIDDEN}{}_{field}", body.name),
+                    name: format!("{prefix}{}_{field}", body.name),
                     source,
                     unit: None,
                     text_position: TextPosition::default(),
@@ -79,12 +86,16 @@ pub fn prepare(model: &mut Model) -> PlotLayout {
             }
         }
     }
-    PlotLayout { scene }
+    let hidden = model.outputs.len() - declared;
+    PlotLayout { scene, hidden }
 }
 
-/// Was the output added by [`prepare`]?
-pub fn is_hidden(name: &str) -> bool {
-    name.starts_with(HIDDEN)
+/// Names of the declared variables.
+fn variable_names(model: &Model) -> impl Iterator<Item = &String> {
+    let inputs = model.inputs.iter().map(|input| &input.name);
+    let outputs = model.outputs.iter().map(|output| &output.name);
+    let parameters = model.parameters.iter().map(|parameter| &parameter.name);
+    inputs.chain(outputs).chain(parameters)
 }
 
 /// The plot as SVG text. The animation has the declared outputs first, then those that [`prepare`] added.
