@@ -140,8 +140,8 @@ impl JointMap<6> for PlanarGeometry {
         duals: &mut [f64],
     ) {
         let from = at.parent.map_or(Vec2::zeros(), |q| Vec2::new(q[0], q[1]));
-        let lever = Vec2::new(at.child[0], at.child[1]) - from;
-        arm.copy_from_slice(&[lever.x, lever.y]);
+        let offset = Vec2::new(at.child[0], at.child[1]) - from;
+        arm.copy_from_slice(&[offset.x, offset.y]);
         let m = match link.turns {
             true => -pose(Some(at.child)).to_ground(link.points[1]),
             false => Vec2::zeros(),

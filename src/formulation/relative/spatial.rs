@@ -327,11 +327,11 @@ impl JointMap<12> for SpatialGeometry {
             rotation::matrix(&quaternion(at.parent)),
             rotation::matrix(&quaternion(Some(at.child))),
         );
-        let lever = -cross(&(center(Some(at.child)) - center(at.parent))) * p;
+        let offset = -cross(&(center(Some(at.child)) - center(at.parent))) * p;
         let back = c.tr_mul(&p);
         for i in 0..3 {
             for j in 0..3 {
-                arm[3 * i + j] = lever[(i, j)];
+                arm[3 * i + j] = offset[(i, j)];
                 arm[9 + 3 * i + j] = back[(i, j)];
             }
         }
@@ -361,9 +361,9 @@ impl JointMap<12> for SpatialGeometry {
     #[inline]
     fn carry(arm: &[f64], parent: &[f64], out: &mut [f64]) {
         for i in 0..3 {
-            let (lever, back) = (&arm[3 * i..3 * i + 3], &arm[9 + 3 * i..12 + 3 * i]);
+            let (offset, back) = (&arm[3 * i..3 * i + 3], &arm[9 + 3 * i..12 + 3 * i]);
             let w = &parent[3..6];
-            out[i] = parent[i] + lever[0] * w[0] + lever[1] * w[1] + lever[2] * w[2];
+            out[i] = parent[i] + offset[0] * w[0] + offset[1] * w[1] + offset[2] * w[2];
             out[3 + i] = back[0] * w[0] + back[1] * w[1] + back[2] * w[2];
         }
     }
