@@ -302,7 +302,7 @@ mod tests {
         let mut model = slider_crank();
         let layout = prepare(&mut model);
         assert_eq!(model.outputs.len(), 9);
-        assert!(model.outputs.iter().all(|o| is_hidden(&o.name)));
+        assert!(model.outputs.iter().all(|o| o.name.starts_with(HIDDEN)));
         let outputs = [
             output("angle", "rad"),
             output("slider_x", "m"),
