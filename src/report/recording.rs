@@ -129,15 +129,17 @@ struct Counters {
 }
 
 impl Recording {
-    /// Takes the first row at the start of an initialised `instance`.
-    pub fn new(instance: &mut Instance, times: RowSchedule) -> Result<Self> {
+    /// Takes the first row at the start of an initialised `instance`. Shows the first `count` outputs at most.
+    pub fn new(instance: &mut Instance, count: usize, times: RowSchedule) -> Result<Self> {
         instance.record_rejected_steps(true);
         let watched = Watched::of(instance.model());
         let outputs: Vec<Variable> = (instance.variables().iter())
             .filter(|variable| variable.causality == Causality::Output)
+            .take(count)
             .cloned()
             .collect();
         let mut quantities = instance.model().output_quantities()?;
+        quantities.truncate(count);
         for source in watched.all() {
             quantities.push(instance.model().quantity(source)?);
         }

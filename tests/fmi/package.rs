@@ -70,7 +70,7 @@ fn the_model_goes_in_with_auto_resolved_and_otherwise_as_it_was_written() {
         .unwrap()
         .variables()
     {
-        assert!(page.contains(&format!("<td>{}</td>", variable.name)));
+        assert!(page.contains(&format!("\"{}\"", variable.name)));
     }
     // The twin in JSON is resolved in its own syntax.
     let twin =

@@ -52,7 +52,9 @@ fn the_page_opens_from_disk_without_a_message_or_a_request() {
                 if model == "stewart" { 0.3 } else { 0.1 }
             ));
             browser.run("document.getElementById('play').click(); scrollTo(0, 1e6);");
-            let messages = browser.messages();
+            // The software renderer of the browser comments on its own reading of pixels; the page has no part in it.
+            let mut messages = browser.messages();
+            messages.retain(|message| !message.contains("GL Driver Message (OpenGL, Performance"));
             assert!(messages.is_empty(), "{model}, {graphics:?}: {messages:?}");
             let requests = browser.requests();
             let others: Vec<&String> = (requests.iter())

@@ -23,6 +23,8 @@ pub struct ReportPage {
     span: [f64; 2],
     assignments: Vec<(String, f64)>,
     measured: Measured,
+    /// Number of declared outputs; a plot adds others behind them.
+    outputs: usize,
 }
 
 impl ReportPage {
@@ -48,6 +50,7 @@ impl ReportPage {
             span: [experiment.start, experiment.stop],
             assignments: assignments.to_vec(),
             measured: Measured::default(),
+            outputs: model.outputs.len(),
         })
     }
 
@@ -60,7 +63,7 @@ impl ReportPage {
         let times: RowSchedule = rows.map(|mut grid| -> Box<dyn Iterator<Item = f64>> {
             Box::new(std::iter::from_fn(move || grid.due(f64::INFINITY)))
         });
-        Recording::new(instance, times)
+        Recording::new(instance, self.outputs, times)
     }
 
     /// Tells what a part of the run took.

@@ -65,7 +65,7 @@ fn reference(model: Model) -> Result<(Instance, Recording, Option<FailureReport>
     })));
     let mut instance = Instance::from_model(model)?;
     instance.initialize(start, stop, 0.0)?;
-    let mut recorder = Recorder(Recording::new(&mut instance, times)?);
+    let mut recorder = Recorder(Recording::new(&mut instance, usize::MAX, times)?);
     let outcome = instance.step_observed(start, stop - start, &mut recorder);
     let Recorder(mut recording) = recorder;
     let failure = match outcome {
