@@ -20,7 +20,7 @@ use crate::model::counters::CounterMut;
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 32;
 /// Bytes of the checksum.
@@ -286,6 +286,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         factored_step,
         factored_mass,
         typical_pivot,
+        motion_time,
         event_memory,
         event_side,
         event_streak,
@@ -299,6 +300,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         newton_contraction,
         factored_step,
         typical_pivot,
+        motion_time,
     ] {
         c.f64(x)?;
     }

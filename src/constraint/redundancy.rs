@@ -15,7 +15,7 @@ use crate::formulation::system::Sparsity;
 
 /// Pivots below this count as zero. Mechanisms have a gap of many decades here: the last independent pivot is seldom below 1e-3,
 /// the first dependent one is rounding.
-const ZERO_PIVOT: f64 = 1e-9;
+const ZERO_PIVOT: f64 = 1e-12;
 /// A later constraint is eliminated first only if its pivot is larger by this factor: of equal constraints the first stays.
 const CLEARLY_LARGER: f64 = 1.0 + 1e-9;
 /// Constraints up to which the complete W is analysed.

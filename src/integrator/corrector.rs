@@ -29,6 +29,10 @@ use crate::formulation::system::Dimensions;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
+/// Further passes, at most, while what the passes leave is above 1e-3 of the tolerance.
+const FURTHER_PASSES: usize = 3;
+/// Corrections below this part of the tolerance are too small to measure a contraction.
+const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
 const CORRECTION_ROUNDING: f64 = 1e-13;
 /// Corrections below this part of the unprojected ones may be the residual of the projection, which does not contract. They are
@@ -50,6 +54,11 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     limit: 10,
     matrix: ClosureMatrix::Mass,
 };
+
+/// Contraction that the next step is allowed.
+const KEPT_CONTRACTION: f64 = 0.12;
+/// A system is stiff if its error would allow steps this many times as long as its contraction.
+const STIFF_RATIO: f64 = 8.0;
 
 /// Vectors of the corrector and of the error estimate.
 pub(super) struct ErrorVectors {
@@ -85,9 +94,13 @@ struct Pass {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Correction {
     /// The trial is corrected. The error of the HHT step, and the part of it that moving constraints hide.
-    Kept { error: f64, hidden: f64 },
-    /// The passes do not contract: the trial must be reset to the HHT result.
-    Stiff,
+    Kept {
+        error: f64,
+        hidden: f64,
+        contraction: f64,
+    },
+    /// The passes do not contract: the trial must be reset to the HHT result. `moved` is the correction of the first one.
+    Stiff { contraction: f64, moved: f64 },
 }
 
 impl Workspace {
@@ -121,12 +134,28 @@ impl Workspace {
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
         let first = self.pass(p, s, y, rough.map(from), stats)?;
-        let second = self.pass(p, s, y, exact.map(from), stats)?;
+        let mut second = self.pass(p, s, y, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
+        if d2 <= STIFF * d1 && self.control.fixed().is_none() {
+            // What the passes leave must be far below the tolerance.
+            let mut left = d2 * d2 / d1;
+            for _ in 0..FURTHER_PASSES {
+                if !(left > proto!("PASS", 1e-3) * self.settings.tolerance) {
+                    break;
+                }
+                let further = self.pass(p, s, y, exact.map(from), stats)?;
+                second.dq += further.dq;
+                second.dv += further.dv;
+                left = (further.dq + y.h * further.dv) * d2 / d1;
+            }
+        }
         let unknown = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
             .max(PROJECTION_LEFTOVER * second.unprojected);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
-            return Ok(Correction::Stiff);
+            return Ok(Correction::Stiff {
+                contraction: d2 / d1,
+                moved: d1,
+            });
         }
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
@@ -134,9 +163,12 @@ impl Workspace {
         y.growth = (typical / y.h).max((y.h * omega).exp());
         // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
+        self.set_motion_time(p, s, y, omega);
+        let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
-            error: dq.hypot(dv / omega),
+            error: dq.hypot(dv * y.motion_time),
             hidden: first.hidden,
+            contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
         })
     }
 
@@ -166,25 +198,56 @@ impl Workspace {
             square(&y.jerk),
             square(&self.evaluation.acc),
         );
-        // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
-        let (mut low, mut high) = (1e-12 / (y.h * y.h), 1.0 / (y.h * y.h));
-        if !(high * high * (a + high * v) > k + high * j) {
+        let Some(high) = squared_frequency(y.h, [v, a, j, k]) else {
             return (1.0 / y.h, y.h);
-        }
-        for _ in 0..20 {
-            let x = (low * high).sqrt();
-            if x * x * (a + x * v) < k + x * j {
-                low = x;
-            } else {
-                high = x;
-            }
-        }
+        };
         let omega = high.sqrt();
         let amplitude = (v / high + a / (high * high)).sqrt();
         (
             omega,
             (self.settings.tolerance / (self.method.cq * amplitude)).cbrt() / omega,
         )
+    }
+
+    /// The time by which velocity errors are weighed: an error of velocity displaces the bodies for as long as the motion keeps
+    /// its course, T.
+    /// ```text
+    ///   T₁ = 1/ω                                  where the motion changes more slowly than of late
+    ///   T₁ = 1/ω + (T₀ − 1/ω) exp(−h/T₀)          where it changes faster for a moment (an impact, a stiff element)
+    ///   T₁ ≤ 1/‖v‖                                the time in which the motion crosses a body
+    /// ```
+    fn set_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) {
+        let (now, before) = (1.0 / omega, s.motion_time);
+        let fading = if before > now {
+            now + (before - now) * (-y.h / before).exp()
+        } else {
+            now
+        };
+        let cx = self.inputs.at(p, y.t);
+        let norm = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x);
+        let speed = norm(&y.v).max(norm(&s.v));
+        y.motion_time = if speed * fading > 1.0 {
+            (1.0 / speed).max(now)
+        } else {
+            fading
+        };
+    }
+
+    /// The same for a step without corrector, from the derivatives that HHT has.
+    pub fn note_uncorrected_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial) {
+        let cx = self.inputs.at(p, y.t);
+        let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
+        let squares = [square(&y.v), square(&y.acc), square(&y.delta), square(&y.delta_dot)];
+        let x = squared_frequency(y.h, squares).unwrap_or(1.0 / (y.h * y.h));
+        self.set_motion_time(p, s, y, x.sqrt());
+    }
+
+    /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
+    pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
+        let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
+        let wanted = 0.8 * self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
+        y.stiffness_limits = contraction > 0.02 && wanted > STIFF_RATIO * longest;
+        y.growth = y.growth.min(longest.max(0.5));
     }
 
     /// One pass. `guesses` are those of the accelerations and jerks at its end.
@@ -330,4 +393,22 @@ impl Workspace {
             Err(StepFailure::NotFinite(Culprit::Coordinate(largest(error))))
         }
     }
+}
+
+/// ω² of a motion with the squared norms of velocity, acceleration, jerk and its derivative; None if ω is above 1/h.
+fn squared_frequency(h: f64, [v, a, j, k]: [f64; 4]) -> Option<f64> {
+    // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
+    let (mut low, mut high) = (1e-12 / (h * h), 1.0 / (h * h));
+    if !(high * high * (a + high * v) > k + high * j) {
+        return None;
+    }
+    for _ in 0..20 {
+        let x = (low * high).sqrt();
+        if x * x * (a + x * v) < k + x * j {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    Some(high)
 }

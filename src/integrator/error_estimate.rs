@@ -69,7 +69,10 @@ impl Workspace {
         }
         let cx = self.inputs.at(p, y.t);
         let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
-        max(position, h * velocity)
+        // Errors of these steps add up: at most SUM tolerances in the time in which the motion changes. They are of second order
+        // in h then, and converted to the order of the controller.
+        let adding = (y.motion_time / (proto!("SUMP", 3.0) * h)).max(1.0);
+        max(position * adding, y.motion_time * velocity)
     }
 
     fn seed(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {

@@ -63,6 +63,8 @@ pub struct State {
     /// Typical smallest pivot of the scaled constraints in recent steps: a position with a far smaller one is near a singular
     /// one.
     pub typical_pivot: f64,
+    /// Time in which the motion has been changing of late (s): the weight of velocity errors.
+    pub motion_time: f64,
     /// For each event: its effect at t.
     pub event_memory: Vec<EventMemory>,
     /// For each event: the side of φ = 0 at t, by which a jump of the inputs across it is detected.
@@ -203,6 +205,7 @@ impl State {
             factored_step,
             factored_mass,
             typical_pivot,
+            motion_time,
             event_memory,
             event_side,
             event_streak,
@@ -235,6 +238,7 @@ impl State {
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
         *typical_pivot = other.typical_pivot;
+        *motion_time = other.motion_time;
         event_memory.clone_from(&other.event_memory);
         event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;
