@@ -24,8 +24,6 @@
 //! on this page are the interface. Modules are hidden from the documentation only, so that the compiler asks for comments there.
 
 #[cfg_attr(doc, doc(hidden))]
-#[macro_use]
-mod proto;
 pub mod capi;
 #[cfg_attr(doc, doc(hidden))]
 pub mod component;

@@ -15,6 +15,7 @@
 
 use super::accelerations::InitialGuess;
 use super::closure::{ClosureMatrix, ClosureOptions};
+use super::hermite::{HermiteWeights, SMALLEST_RATIO};
 use super::hht_step::set_history;
 use super::newton::largest;
 use super::state::{State, Statistics};
@@ -23,14 +24,18 @@ use super::tolerances::{
     STEP_PROJECTION, TANGENT_PROJECTION,
 };
 use super::trial::{Culprit, StepFailure, Trial};
-use super::workspace::{PhasePoint, Problem, Workspace};
+use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::constraint::minimum_norm::CorrectionTarget;
 use crate::formulation::system::Dimensions;
+use crate::model::IntegratorName;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
-/// Further passes, at most, while what the passes leave is above 1e-3 of the tolerance.
-const FURTHER_PASSES: usize = 3;
+/// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up over the steps:
+/// ten thousand of them then lose a tenth of the tolerance.
+const LEFT_BY_PASSES: f64 = 1e-5;
+/// Further passes, at most, until no more is left.
+const FURTHER_PASSES: usize = 4;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
 const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
@@ -133,17 +138,23 @@ impl Workspace {
         self.end_jerk(p, y, InitialGuess::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
-        let first = self.pass(p, s, y, rough.map(from), stats)?;
-        let mut second = self.pass(p, s, y, exact.map(from), stats)?;
+        let ratio = s.h / y.h;
+        let sixth = s.previous_known
+            && ratio >= SMALLEST_RATIO
+            && self.settings.integrator == IntegratorName::Auto;
+        let weights = sixth.then(|| HermiteWeights::new(ratio));
+        let weights = weights.as_ref();
+        let first = self.pass(p, s, y, weights, rough.map(from), stats)?;
+        let mut second = self.pass(p, s, y, weights, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
         if d2 <= STIFF * d1 && self.control.fixed().is_none() {
             // What the passes leave must be far below the tolerance.
             let mut left = d2 * d2 / d1;
             for _ in 0..FURTHER_PASSES {
-                if !(left > proto!("PASS", 1e-3) * self.settings.tolerance) {
+                if !(left > LEFT_BY_PASSES * self.settings.tolerance) {
                     break;
                 }
-                let further = self.pass(p, s, y, exact.map(from), stats)?;
+                let further = self.pass(p, s, y, weights, exact.map(from), stats)?;
                 second.dq += further.dq;
                 second.dv += further.dv;
                 left = (further.dq + y.h * further.dv) * d2 / d1;
@@ -157,6 +168,14 @@ impl Workspace {
                 moved: d1,
             });
         }
+        // Outputs and work are interpolated to fourth order: the error that moving constraints hide is that of this order.
+        let hidden = if weights.is_some() && self.character.moving_constraints && self.size.nc > 0 {
+            self.hermite_defect(p, s, y);
+            self.project_error(p, s, y)?;
+            self.removed_norm(p, s, y)
+        } else {
+            first.hidden
+        };
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
         let (omega, typical) = self.frequency_and_step(p, s, y);
@@ -167,7 +186,7 @@ impl Workspace {
         let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
             error: dq.hypot(dv * y.motion_time),
-            hidden: first.hidden,
+            hidden,
             contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
         })
     }
@@ -237,7 +256,12 @@ impl Workspace {
     pub fn note_uncorrected_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial) {
         let cx = self.inputs.at(p, y.t);
         let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
-        let squares = [square(&y.v), square(&y.acc), square(&y.delta), square(&y.delta_dot)];
+        let squares = [
+            square(&y.v),
+            square(&y.acc),
+            square(&y.delta),
+            square(&y.delta_dot),
+        ];
         let x = squared_frequency(y.h, squares).unwrap_or(1.0 / (y.h * y.h));
         self.set_motion_time(p, s, y, x.sqrt());
     }
@@ -256,21 +280,35 @@ impl Workspace {
         p: &Problem,
         s: &State,
         y: &mut Trial,
+        weights: Option<&HermiteWeights>,
         guesses: [InitialGuess; 2],
         stats: &mut Statistics,
     ) -> Result<Pass, StepFailure> {
         let h = y.h;
-        let h12 = h * h / 12.0;
         // The velocity first: with the position first the passes amplify every oscillation.
-        for i in 0..y.v.len() {
-            self.errors.error[i] =
-                s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i]) - h12 * (y.jerk[i] - s.jerk[i]) - y.v[i];
+        match weights {
+            Some(w) => {
+                for i in 0..y.v.len() {
+                    self.errors.error[i] = s.v[i] + h * weighted(&w.velocity, i, s, y) - y.v[i];
+                }
+            }
+            None => {
+                let h12 = h * h / 12.0;
+                for i in 0..y.v.len() {
+                    self.errors.error[i] = s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i])
+                        - h12 * (y.jerk[i] - s.jerk[i])
+                        - y.v[i];
+                }
+            }
         }
         let [unprojected_v, dv] = self.project_error(p, s, y)?;
         for i in 0..y.v.len() {
             y.v[i] += self.errors.error[i];
         }
-        self.hermite_defect(p, s, y);
+        match weights {
+            Some(w) => self.hermite6_defect(p, s, y, w),
+            None => self.hermite_defect(p, s, y),
+        }
         let [unprojected_q, dq] = self.project_error(p, s, y)?;
         let hidden = self.removed_norm(p, s, y);
         p.system
@@ -333,6 +371,55 @@ impl Workspace {
             .difference(&y.q, &self.evaluation.q, &mut self.errors.error);
     }
 
+    /// The defect of the sixth-order formula on the ends of the step:
+    /// ```text
+    ///   Θ = h/2 (v₀ + v₁) + h² Σ w x + Ω,   Ω = 1/240 [ a₂ + C₂, −20 a₁ − a₃ + C₁ ]
+    ///   a₁ = h A₂,  a₂ = √15/3 h (A₃ − A₁),  a₃ = 10/3 h (A₃ − 2 A₂ + A₁),  C₁ = [a₂, a₁],  C₂ = −1/60 [2 a₃ + C₁, a₁]
+    /// ```
+    /// with A₁, A₂, A₃ the rates at the Gauss points.
+    fn hermite6_defect(&mut self, p: &Problem, s: &State, y: &Trial, weights: &HermiteWeights) {
+        let h = y.h;
+        let n = y.v.len();
+        let EvaluationVectors {
+            q,
+            displacement: theta,
+            v: a1,
+            acc: a2,
+            force: a3,
+            inertia: c1,
+            ..
+        } = &mut self.evaluation;
+        let c2 = &mut self.errors.error;
+        if self.character.rotations {
+            for i in 0..n {
+                let a = [0, 1, 2].map(|k| s.v[i] + h * weighted(&weights.rates[k], i, s, y));
+                a1[i] = h * a[1];
+                a2[i] = 15.0_f64.sqrt() / 3.0 * h * (a[2] - a[0]);
+                a3[i] = 10.0 / 3.0 * h * (a[2] - 2.0 * a[1] + a[0]);
+            }
+            // [x, y] of the expansion is −x × y for rates in body axes: the arguments are exchanged.
+            p.system.bracket(a2, a1, c1);
+            for i in 0..n {
+                theta[i] = 2.0 * a3[i] + c1[i];
+            }
+            p.system.bracket(theta, a1, c2);
+            for i in 0..n {
+                a2[i] -= c2[i] / 60.0;
+                a1[i] = -20.0 * a1[i] - a3[i] + c1[i];
+            }
+            p.system.bracket(a2, a1, theta);
+        } else {
+            theta.fill(0.0);
+        }
+        for i in 0..n {
+            theta[i] = theta[i] / 240.0
+                + 0.5 * h * (s.v[i] + y.v[i])
+                + h * h * weighted(&weights.displacement, i, s, y);
+        }
+        p.system.retract(&s.q, theta, q);
+        p.system.difference(&y.q, q, &mut self.errors.error);
+    }
+
     /// Norm of `errors.removed`, the part of an error that its projection has removed; zero unless constraints move.
     pub fn removed_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         if !self.character.moving_constraints {
@@ -393,6 +480,14 @@ impl Workspace {
             Err(StepFailure::NotFinite(Culprit::Coordinate(largest(error))))
         }
     }
+}
+
+/// Σ w x of coordinate `i`, x = (q̈₋₁, h j₋₁, q̈₀, h j₀, q̈₁, h j₁).
+fn weighted(w: &[f64; 6], i: usize, s: &State, y: &Trial) -> f64 {
+    w[0] * s.previous_acc[i]
+        + w[2] * s.acc[i]
+        + w[4] * y.acc[i]
+        + y.h * (w[1] * s.previous_jerk[i] + w[3] * s.jerk[i] + w[5] * y.jerk[i])
 }
 
 /// ω² of a motion with the squared norms of velocity, acceleration, jerk and its derivative; None if ω is above 1/h.

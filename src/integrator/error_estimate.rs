@@ -26,6 +26,8 @@ use crate::model::EstimateName;
 const VELOCITY_JUMP: f64 = 1e-2;
 /// ... with the tolerance taken as at most this, so that a motion reversed at a dead point is detected in short steps too.
 const LARGEST_TOLERANCE: f64 = 1e-4;
+/// Tolerances to which the errors of uncorrected steps may add up in the time in which the motion changes.
+const ADDED_TOLERANCES: f64 = 3.0;
 /// Order of the Hermite defect.
 const HERMITE_ORDER: f64 = 5.0;
 
@@ -71,7 +73,7 @@ impl Workspace {
         let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
         // Errors of these steps add up: at most SUM tolerances in the time in which the motion changes. They are of second order
         // in h then, and converted to the order of the controller.
-        let adding = (y.motion_time / (proto!("SUMP", 3.0) * h)).max(1.0);
+        let adding = (y.motion_time / (ADDED_TOLERANCES * h)).max(1.0);
         max(position * adding, y.motion_time * velocity)
     }
 

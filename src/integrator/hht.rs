@@ -96,7 +96,8 @@ impl Method for HhtMethod {
                     if rejects(work, s, y, &options) {
                         match outcome {
                             Ok(Correction::Stiff { contraction, moved })
-                                if moved >= NEGLIGIBLE * work.settings.tolerance && contraction <= HOPELESS =>
+                                if moved >= NEGLIGIBLE * work.settings.tolerance
+                                    && contraction <= HOPELESS =>
                             {
                                 let ratio = (WANTED_CONTRACTION / contraction).sqrt();
                                 return Err(StepFailure::SlowContraction {

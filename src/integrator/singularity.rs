@@ -18,7 +18,9 @@ use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
-use super::trial::{Culprit, NearSingular, SlowContraction, StepEnd, StepFailure, StepTarget, Trial, TrialOptions};
+use super::trial::{
+    Culprit, NearSingular, SlowContraction, StepEnd, StepFailure, StepTarget, Trial, TrialOptions,
+};
 use super::workspace::{PhasePoint, Problem, Workspace};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::formulation::system::Dimensions;

@@ -176,7 +176,9 @@ impl Integrator {
                 stats.event_repeats += 1;
                 return Ok(());
             }
-            StepFailure::SlowContraction { ratio } if ratio * plan.step.h >= self.work.control.smallest(s.t) => {
+            StepFailure::SlowContraction { ratio }
+                if ratio * plan.step.h >= self.work.control.smallest(s.t) =>
+            {
                 plan.spend_contraction_trials(1);
                 plan.shorten(ratio * plan.step.h);
                 stats.rejected += 1;
@@ -275,6 +277,13 @@ impl Integrator {
             y.jerk.fill(0.0);
         }
         segment.start(s);
+        s.previous_known = s.jerk_known && y.jerk_known && !y.restarts_history;
+        if s.previous_known {
+            s.previous_acc.copy_from_slice(&s.acc);
+            s.previous_jerk.copy_from_slice(&s.jerk);
+        } else {
+            s.forget_previous();
+        }
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);
         std::mem::swap(&mut s.acc, &mut y.acc);

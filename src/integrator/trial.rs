@@ -141,7 +141,11 @@ impl TrialPlan {
         // The end is a rounded time: the step is as long as the clock says, unless it is shorter than its resolution.
         let h = t1 - self.t0;
         StepTarget {
-            h: if h > 0.0 && !self.fixed { h } else { self.step.h },
+            h: if h > 0.0 && !self.fixed {
+                h
+            } else {
+                self.step.h
+            },
             t1,
             slow_contraction: match self.contraction_trials {
                 0 => SlowContraction::Uncorrected,

@@ -114,7 +114,10 @@ mod tests {
         };
         // Lever arms of 5 and 10; far joints of other bodies do not count.
         assert_eq!(characteristic(&[body(&[o, p], 0.0)], &[o, p]), 10.0);
-        assert_eq!(characteristic(&[body(&[p, times(2.0)], 0.0)], &[times(1000.0)]), 20.0);
+        assert_eq!(
+            characteristic(&[body(&[p, times(2.0)], 0.0)], &[times(1000.0)]),
+            20.0
+        );
         assert_eq!(characteristic(&[body(&[o], 3.0)], &[o]), 6.0);
         // Particles: the extent of all points.
         assert_eq!(characteristic(&[body(&[o], 0.0)], &[o, times(2.0)]), 10.0);
