@@ -82,6 +82,12 @@ impl Mistakes {
         noted.meant.get(&(table, meant.to_owned())).cloned()
     }
 
+    /// Whether a key of a table stands for another.
+    pub fn is_misspelt(&self, table: usize, written: &str) -> bool {
+        let noted = self.0.borrow();
+        (noted.meant.iter()).any(|((t, _), key)| *t == table && key == written)
+    }
+
     /// The value, if there are no mistakes.
     pub fn settle<T>(&self, value: Result<T>) -> Result<T> {
         let value = value.map_err(|error| self.report(error));

@@ -68,7 +68,7 @@ pub(in crate::model) fn solver(table: &TableReader) -> Result<SolverSettings> {
                 *field(&mut settings) = table.number(key, range)?;
             }
             SettingField::Count(field) => {
-                if let Some(count) = table.whole_number(key)? {
+                if let Some(count) = table.settle(table.whole_number(key)).flatten() {
                     *field(&mut settings) = count;
                 }
             }

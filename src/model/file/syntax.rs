@@ -6,11 +6,13 @@ use toml::de::Error;
 
 /// The mistakes that the parser found, the first of each line, with their byte offsets.
 pub(super) fn defects(text: &str, errors: &[Error]) -> Vec<(usize, String)> {
-    let offset = |error: &Error| error.span().map_or(text.len(), |span| span.start);
+    let offset = |error: &&Error| error.span().map_or(text.len(), |span| span.start);
+    let mut errors: Vec<&Error> = errors.iter().collect();
+    errors.sort_by_key(offset);
     let mut defects: Vec<(usize, String)> = vec![];
     let mut last_line = None;
     for error in errors {
-        let offset = offset(error).min(text.len());
+        let offset = offset(&error).min(text.len());
         let (start, line) = line_at(text, offset);
         if last_line == Some(start) || defects.len() == MOST {
             continue;
@@ -119,6 +121,6 @@ mod tests {
         let text = "format = 1\nmass = 1.0 kg\nname = rod\ninertia = 3\nx = ]\n";
         let (_, errors) = toml::de::DeTable::parse_recoverable(text);
         let found: Vec<usize> = defects(text, &errors).iter().map(|d| d.0).collect();
-        assert_eq!(found, [18, 32, 51]);
+        assert_eq!(found, [18, 32, 52]);
     }
 }

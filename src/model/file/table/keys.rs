@@ -27,10 +27,13 @@ impl TableReader<'_> {
             } else if groups().any(|other| elsewhere(&other)) {
                 let names: Vec<&str> = known().map(|k| k.name).collect();
                 let called = group.called();
-                format!(
-                    "{called} takes no \"{key}\"; its keys are {}",
-                    names.join(", ")
-                )
+                match std::mem::replace(&mut listed, true) {
+                    false => format!(
+                        "{called} takes no \"{key}\"; its keys are {}",
+                        names.join(", ")
+                    ),
+                    true => format!("{called} takes no \"{key}\""),
+                }
             } else {
                 self.unknown(key, known().map(|k| k.name), &mut listed)
             };

@@ -133,8 +133,16 @@ impl<'a> TableReader<'a> {
     /// Reports a value of the wrong kind or outside its range. The error is for readers that cannot go on.
     pub fn wrong(&self, key: &str, expected: &str, node: &Node) -> Error {
         let found = self.source.found(node);
-        let message = format!("{key} must be {expected}, found {found}");
-        self.reported(self.error(node.span.start, message))
+        let error = self.error(
+            node.span.start,
+            format!("{key} must be {expected}, found {found}"),
+        );
+        // A value of another kind under a misspelt key: another key may have been meant.
+        let number = matches!(node.value, NodeValue::Number(_));
+        match !number && self.is_misspelt(node) {
+            true => error,
+            false => self.reported(error),
+        }
     }
 
     /// The entry of a key, or the misspelt one that stands for it.
@@ -194,7 +202,7 @@ impl<'a> TableReader<'a> {
             None => Ok(None),
             Some(entry) => match entry.node.value {
                 NodeValue::Number(value) if integer(value).is_some() => Ok(integer(value)),
-                _ => self.substitute(self.wrong(key, "a whole number >= 0", &entry.node), None),
+                _ => Err(self.wrong(key, "a whole number >= 0", &entry.node)),
             },
         }
     }

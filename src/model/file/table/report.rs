@@ -2,7 +2,7 @@
 
 use super::TableReader;
 use crate::error::{Error, Result};
-use crate::model::file::document::NodeEntry;
+use crate::model::file::document::{Node, NodeEntry};
 
 /// Identity of a table: where its entries are in memory. Tables without entries share one; they have no wrong values.
 pub(super) fn identity(entries: &[NodeEntry]) -> usize {
@@ -53,6 +53,16 @@ impl TableReader<'_> {
     pub(super) fn take_as(&self, written: &str, meant: &str) {
         let mistakes = &self.source.document.mistakes;
         mistakes.take_as(self.element, identity(self.entries), written, meant);
+    }
+
+    /// Whether a value stands under a misspelt key of this table.
+    pub(super) fn is_misspelt(&self, node: &Node) -> bool {
+        let mistakes = &self.source.document.mistakes;
+        let entry = self
+            .entries
+            .iter()
+            .find(|entry| entry.node.span == node.span);
+        entry.is_some_and(|entry| mistakes.is_misspelt(identity(self.entries), &entry.key))
     }
 
     pub(super) fn written_for(&self, meant: &str) -> Option<String> {
