@@ -141,6 +141,7 @@ impl Workspace {
         let ratio = s.h / y.h;
         let sixth = s.previous_known
             && ratio >= SMALLEST_RATIO
+            && !y.amplifies_rounding(s)
             && self.settings.integrator == IntegratorName::Auto;
         let weights = sixth.then(|| HermiteWeights::new(ratio));
         let weights = weights.as_ref();
@@ -185,7 +186,7 @@ impl Workspace {
         self.set_motion_time(p, s, y, omega);
         let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
-            error: dq.hypot(dv * y.motion_time),
+            error: dq.hypot(dv * self.velocity_weight(s, y, omega)),
             hidden,
             contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
         })
@@ -250,6 +251,16 @@ impl Workspace {
         } else {
             fading
         };
+    }
+
+    /// Weight of velocity errors (s): the motion time, near a singular position that of the step alone.
+    fn velocity_weight(&self, s: &State, y: &mut Trial, omega: f64) -> f64 {
+        if self.size.nc > 0 && y.amplifies_rounding(s) {
+            y.motion_time = s.motion_time;
+            1.0 / omega
+        } else {
+            y.motion_time
+        }
     }
 
     /// The same for a step without corrector, from the derivatives that HHT has.

@@ -20,7 +20,7 @@ use super::tolerances::TANGENT_PROJECTION;
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::MotionPoint;
-use crate::model::EstimateName;
+use crate::model::{Corrector, EstimateName};
 
 /// Part of the tolerance, over the step, by which the velocities of dependent coordinates may jump ...
 const VELOCITY_JUMP: f64 = 1e-2;
@@ -71,8 +71,9 @@ impl Workspace {
         }
         let cx = self.inputs.at(p, y.t);
         let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
-        // Errors of these steps add up: at most SUM tolerances in the time in which the motion changes. They are of second order
-        // in h then, and converted to the order of the controller.
+        if self.settings.corrector == Corrector::Off {
+            return max(position, h * velocity);
+        }
         let adding = (y.motion_time / (ADDED_TOLERANCES * h)).max(1.0);
         max(position * adding, y.motion_time * velocity)
     }

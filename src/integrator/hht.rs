@@ -152,7 +152,7 @@ impl Method for HhtMethod {
             s.corrector_suspension -= 1;
         } else if y.corrected && !(y.stiffness_limits && s.stiff_steps < STIFF_STEPS) {
             s.stiff_steps = 0;
-        } else if self.corrector == Corrector::Auto && !is_singular(s, y) {
+        } else if self.corrector == Corrector::Auto && !y.amplifies_rounding(s) {
             s.stiff_steps += 1;
             if s.stiff_steps >= STIFF_STEPS {
                 s.corrector_suspension = SUSPENSION << (s.stiff_steps - STIFF_STEPS).min(5);
@@ -166,12 +166,7 @@ fn rejects(work: &Workspace, s: &State, y: &Trial, options: &TrialOptions) -> bo
     options.slow_contraction == SlowContraction::Reject
         && work.control.fixed().is_none()
         && s.stiff_steps < STIFF_STEPS
-        && !(work.size.nc > 0 && is_singular(s, y))
-}
-
-/// So close to a singular position that the corrector amplifies rounding.
-fn is_singular(s: &State, y: &Trial) -> bool {
-    y.pivot < 1e-4 || (y.pivot < 1e-3 && y.pivot < 0.25 * s.typical_pivot)
+        && !y.amplifies_rounding(s)
 }
 
 /// The coefficients for one α.

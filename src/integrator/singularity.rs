@@ -29,7 +29,7 @@ use crate::model::Corrector;
 /// Pivot below which a position is near a singular one ...
 const NEAR_PIVOT: f64 = 1e-4;
 /// ... if it is also below this part of the typical pivot: some mechanisms have small pivots everywhere.
-const UNUSUAL_PART: f64 = 0.25;
+pub(super) const UNUSUAL_PART: f64 = 0.25;
 /// Pivot below which a failed Newton iteration is attributed to a singular position.
 const NEAR_PIVOT_FAILED: f64 = 1e-3;
 /// Pivot below which a constraint is deactivated at a singular position.

@@ -1,6 +1,7 @@
 //! A trial step: how it is planned, the point it ends on with the history it would leave, and why it may fail.
 
 use super::controller::{StepControl, StepPlan};
+use super::singularity::UNUSUAL_PART;
 use super::state::State;
 use super::tolerances::REDUNDANT_RESIDUAL;
 use crate::constraint::augmented_lagrangian::Penalty;
@@ -15,6 +16,11 @@ const SHORT_OF_SINGULARITY: f64 = 0.6;
 /// Trials of one step that are shortened because the corrector does not contract. Each shortens by at least 0.7, so that the
 /// contraction, which falls at least with h, has come down by ten before HHT alone is taken.
 const CONTRACTION_TRIALS: u32 = 6;
+
+/// Pivot below which accelerations are amplified rounding ...
+const AMPLIFYING_PIVOT: f64 = 1e-4;
+/// ... and below which they are so if it is also a small part of the typical one.
+const UNUSUAL_PIVOT: f64 = 1e-3;
 
 /// Coordinate or constraint that an error names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -410,6 +416,13 @@ impl Trial {
         (self.stiffness_limits, self.motion_time) = (false, s.motion_time);
         self.redundant_residual = (0.0, 0);
         (self.pivot, self.restarts_history) = (s.typical_pivot, false);
+    }
+
+    /// The trial ends so close to a singular position that its accelerations are amplified rounding: their derivatives tell
+    /// nothing about the motion or about stiffness.
+    pub fn amplifies_rounding(&self, s: &State) -> bool {
+        self.pivot < AMPLIFYING_PIVOT
+            || (self.pivot < UNUSUAL_PIVOT && self.pivot < UNUSUAL_PART * s.typical_pivot)
     }
 
     /// Copies the point an HHT step ends on; its history is computed when the step is completed.
