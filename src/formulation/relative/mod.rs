@@ -80,6 +80,8 @@ struct ClosureConstraint {
 /// Results at the last configuration that was evaluated. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
 struct RelativeCache {
+    /// Whether a configuration was evaluated.
+    evaluated: bool,
     /// Stored coordinates (NaN: none yet) and velocities.
     z: Vec<f64>,
     z_dot: Vec<f64>,
@@ -224,7 +226,9 @@ fn at<'a, W: JointMap<N>, const N: usize>(
 ) -> CacheGuard<'a, RelativeCache> {
     let mut guard = work.lock();
     let work = &mut *guard;
-    if work.z != z {
+    // Bodies that are all fixed have no coordinates: then any two configurations are equal, also the one not yet evaluated.
+    if !work.evaluated || work.z != z {
+        work.evaluated = true;
         work.z.copy_from_slice(z);
         tree.place(z, &mut work.q);
         let counted = W::STORED * tree.branches.len();
