@@ -47,10 +47,13 @@ fn start_rates_do_not_decide_whether_the_four_bar_is_right() {
         let model = four_bar(rate);
         // In absolute coordinates singular positions are met as they should; a second run at another tolerance says how well.
         let right = simulate(&model, "absolute", 1e-10);
-        let spread = gap(&right, &simulate(&model, "absolute", 1e-9));
+        let other = simulate(&model, "absolute", 1e-9);
+        let spread = gap(&right, &other);
         assert!(
             spread < 1e-7,
-            "rate {rate}: references differ by {spread:e}"
+            "rate {rate}: references differ by {spread:e}; {} {}",
+            right.text,
+            other.text
         );
         let mut growth = None;
         for formulation in FORMULATIONS {
