@@ -46,8 +46,8 @@ fn start_rates_do_not_decide_whether_the_four_bar_is_right() {
         let rate = 0.6 + 0.02 * k as f64;
         let model = four_bar(rate);
         // In absolute coordinates singular positions are met as they should; a second run at another tolerance says how well.
-        let right = simulate(&model, "absolute", 1e-10);
-        let other = simulate(&model, "absolute", 1e-9);
+        let right = simulate(&model, "absolute", 1e-9);
+        let other = simulate(&model, "absolute", 1e-8);
         let spread = gap(&right, &other);
         assert!(
             spread < 1e-7,
