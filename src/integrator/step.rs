@@ -210,7 +210,10 @@ impl Integrator {
         if h <= smallest {
             return Err(failure.fixed_step_too_small(p.system, s.t, h));
         }
-        if plan.leap(control) {
+        if matches!(failure, StepFailure::Newton { .. })
+            && self.trial.amplifies_rounding(s)
+            && plan.leap(control)
+        {
             return Ok(());
         }
         let h = h * FAILURE_RATIO;

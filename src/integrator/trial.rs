@@ -12,7 +12,7 @@ use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 const MOVED_ENDS: [f64; 4] = [1.15, 0.85, 1.3, 0.5];
 /// Ratios of the step sizes that are tried after no end near a singular position has converged: steps that lead beyond it.
 /// Shorter ones would end nearer to it, where rounding is amplified more.
-const LEAPS: [f64; 2] = [2.0, 3.5];
+const LEAPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 /// Largest ratio of the next trial to the step that was to be moved, once the error test has failed beyond the singular
 /// position: well before it, or the same moves would follow again.
 const SHORT_OF_SINGULARITY: f64 = 0.6;
@@ -186,12 +186,19 @@ impl TrialPlan {
         self.end_moves += 1;
     }
 
-    /// Plans a step over the singular position near which no end has converged; false if there is none or all leaps have failed.
+    /// Plans a step over a singular position near which Newton's iteration has failed; false if all leaps have failed.
     pub fn leap(&mut self, control: &StepControl) -> bool {
-        if self.fixed || self.end_moves <= MOVED_ENDS.len() || self.leaps >= LEAPS.len() {
+        if self.fixed || self.leaps >= LEAPS.len() {
             return false;
         }
-        self.step.h = control.limit(LEAPS[self.leaps] * self.unmoved_h);
+        self.end_moves = MOVED_ENDS.len() + 1;
+        let h = control.limit(LEAPS[self.leaps] * self.unmoved_h);
+        let remaining = self.t_end - self.t0;
+        self.step = StepPlan {
+            h: h.min(remaining),
+            lands: h >= remaining,
+            cut: false,
+        };
         self.leaps += 1;
         true
     }

@@ -68,7 +68,15 @@ fn reaches(name: &str, model: &Model, table: &Table) {
         // natural ones steps at 1e-9 need not converge (docs/theory.md, sections 19 and 20): there 1e-7 has to do.
         let limited = [FormulationName::Global, FormulationName::Topological];
         let tightest = !(name.contains("four-bars") && limited.contains(&formulation));
-        for (tolerance, bound) in &tolerances[..if full && tightest { 3 } else { 2 }] {
+        // With four loops in natural coordinates steps of 1e-7 are too short to lead over their common singular position, and
+        // Newton's iteration does not converge from a point on it (docs/theory.md, section 20).
+        let stops = name == "4 four-bars" && formulation == FormulationName::Global;
+        let count = if full && tightest {
+            3
+        } else {
+            2 - usize::from(stops)
+        };
+        for (tolerance, bound) in &tolerances[..count] {
             let mut model = model.clone();
             model.solver.formulation = formulation;
             let mut sim = Sim::of(model, *tolerance);
