@@ -80,6 +80,7 @@ fn shell(script: &str, folder: &Path) -> (bool, String) {
         .args(["-ec", script])
         .current_dir(folder)
         .env("PATH", path)
+        .env("BIELA_LIBRARY", library())
         .output()
         .expect("sh");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -167,13 +168,12 @@ fn every_block_of_the_readme_runs() {
     python_block(&folder, of("python")[0]);
 }
 
-/// The folder of the library that Cargo built for these tests.
-fn library_folder() -> Option<PathBuf> {
-    let near = Path::new(env!("CARGO_BIN_EXE_biela")).parent()?;
-    let found = |folder: &Path| folder.join("libbiela.so").exists();
-    [near.to_owned(), near.join("deps")]
-        .into_iter()
-        .find(|folder| found(folder))
+/// The library that Cargo built for these tests, or the one that BIELA_LIBRARY names.
+fn library() -> PathBuf {
+    match std::env::var_os("BIELA_LIBRARY") {
+        Some(path) => path.into(),
+        None => crate::host::library().shared.clone(),
+    }
 }
 
 fn c_block(folder: &Path, block: &str) {
@@ -185,15 +185,11 @@ fn c_block(folder: &Path, block: &str) {
         body.join("\n")
     );
     fs::write(folder.join("readme.c"), program).unwrap();
-    let Some(library) = library_folder() else {
-        eprintln!("SKIP: libbiela.so is not beside the program, the C block is not linked");
-        return;
-    };
     let script = format!(
-        "cc -std=c99 -Wall -Wextra -I \"{}/include\" readme.c -o readme -L \"{}\" -lbiela -Wl,-rpath,\"{}\" && ./readme",
+        "cc -std=c99 -Wall -Wextra -I \"{}/include\" readme.c \"{}\" -o readme -Wl,-rpath,\"{}\" && ./readme",
         root().display(),
-        library.display(),
-        library.display()
+        library().display(),
+        library().parent().unwrap().display()
     );
     let (good, said) = shell(&script, folder);
     if !good && said.contains("cc: not found") {
@@ -205,16 +201,12 @@ fn c_block(folder: &Path, block: &str) {
 }
 
 fn python_block(folder: &Path, block: &str) {
-    let Some(library) = library_folder() else {
-        eprintln!("SKIP: libbiela.so is not beside the program, the Python block is not run");
-        return;
-    };
     fs::write(folder.join("readme.py"), block).unwrap();
     let output = Command::new("python3")
         .arg("readme.py")
         .current_dir(folder)
         .env("PYTHONPATH", root().join("examples/python"))
-        .env("BIELA_LIBRARY", library.join("libbiela.so"))
+        .env("BIELA_LIBRARY", library())
         .output();
     let Ok(output) = output else {
         eprintln!("SKIP: there is no python3, the Python block is not run");

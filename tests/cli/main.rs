@@ -1,5 +1,8 @@
 //! The command `biela`, and the commands and models of the README.
 
+#[path = "../common/host.rs"]
+mod host;
+
 mod commands;
 mod documents;
 mod habits;
