@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::input::HIGHEST_DERIVATIVE;
+use super::input_law::start_of_law;
 use crate::error::{Error, Result};
 use crate::model::quantity::Quantity;
 use crate::model::suggest::nearest;
@@ -109,7 +110,7 @@ impl VariableCatalogue {
                     &input.name,
                     unit(&input.unit, model.unit_of_target(input.target)),
                     Causality::Input,
-                    input.start,
+                    start_of_law(model, i).unwrap_or(input.start),
                     input.target,
                     model,
                 )
@@ -262,7 +263,10 @@ fn settable(
         name: name.to_string(),
         unit,
         causality,
-        variability: Variability::Tunable,
+        variability: match target {
+            Target::Definition(_) => Variability::Fixed,
+            _ => Variability::Tunable,
+        },
         initial: Some(InitialKind::Exact),
         start: Some(start),
         // Whether zero itself is accepted is checked when it is set.

@@ -5,6 +5,8 @@ mod body;
 mod choice;
 pub mod counters;
 mod curve;
+mod definition;
+mod expression;
 pub mod file;
 mod force;
 mod joint;
@@ -14,6 +16,7 @@ mod motion;
 pub mod quantity;
 mod settings;
 mod signal;
+mod signal_law;
 pub mod suggest;
 mod target;
 #[cfg(test)]
@@ -23,7 +26,8 @@ mod validate;
 mod warnings;
 
 pub use body::{Body, BodyShape, Sensor};
-pub use curve::{Curve, CurvePiece};
+pub use curve::{Curve, CurvePiece, Interpolation};
+pub use definition::{ModelDefinition, ModelSource};
 pub use file::{explain, portable, schema};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
@@ -41,6 +45,7 @@ pub use settings::{
     SolverSettings, Vsa23Parameters, Vsa23Settings,
 };
 pub use signal::{Expose, Input, Output, Parameter};
+pub use signal_law::{InputSignal, SignalLaw, TimeExpression};
 pub use target::Target;
 pub use user_system::UserSystemNames;
 
@@ -58,6 +63,7 @@ impl Model {
     pub fn without_text_positions(&self) -> Self {
         let mut model = self.clone();
         model.origin.clear();
+        model.source = None;
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
@@ -66,6 +72,8 @@ impl Model {
             .chain(model.inputs.iter_mut().map(|x| &mut x.text_position))
             .chain(model.outputs.iter_mut().map(|x| &mut x.text_position))
             .chain(model.parameters.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.signals.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.definitions.iter_mut().map(|x| &mut x.text_position))
             .chain(model.system.iter_mut().map(|x| &mut x.text_position));
         positions.for_each(|position| *position = TextPosition::default());
         model
@@ -110,8 +118,14 @@ pub struct Model {
     pub outputs: Vec<Output>,
     /// Declared parameters.
     pub parameters: Vec<Parameter>,
+    /// Laws of inputs.
+    pub signals: Vec<InputSignal>,
     /// Quantities that are variables of an instance.
     pub expose: Expose,
+    /// Definitions of the text.
+    pub definitions: Vec<ModelDefinition>,
+    /// The text, if it has definitions.
+    pub source: Option<ModelSource>,
 }
 
 impl Default for Model {
@@ -134,7 +148,10 @@ impl Default for Model {
             inputs: vec![],
             outputs: vec![],
             parameters: vec![],
+            signals: vec![],
             expose: Expose::default(),
+            definitions: vec![],
+            source: None,
         }
     }
 }

@@ -10,7 +10,7 @@ use biela::{Causality, Instance, Model, Statistics, Variable};
 use serde_json::{Map, Value};
 
 use crate::Failure;
-use crate::argument::{assignment, finite, positive};
+use crate::argument::{assignment, finite, input_law, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::output;
@@ -60,6 +60,11 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, f64)>,
 
+    /// Law of an input over time: a file with times and values, a law such as `step(0.5, 0, 10)`, `ramp(begin, end, from, to)`,
+    /// `sine(amplitude, frequency)`, or an expression of t; may be repeated
+    #[arg(long, value_name = "NAME=LAW", value_parser = input_law)]
+    input: Vec<(String, String)>,
+
     /// Print one JSON object: counters, CPU time, energy drift, final outputs
     #[arg(long)]
     json: bool,
@@ -72,6 +77,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut model = Model::from_file(&arguments.model).map_err(Failure::input)?;
     for (name, value) in &arguments.set {
         model.set(name, *value).map_err(Failure::input)?;
+    }
+    for (name, law) in &arguments.input {
+        (model.set_signal_text(name, law, None)).map_err(Failure::input)?;
     }
     let experiment = arguments.experiment(&model)?;
     let mut page = arguments.page(&model, &experiment)?;

@@ -10,6 +10,7 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use toml::de::{DeTable, DeValue};
 
+use super::expression::Definitions;
 use crate::error::{Error, Result};
 use crate::model::TextPosition;
 use crate::model::suggest::shorten;
@@ -29,6 +30,20 @@ pub(super) enum NodeValue {
     Table(Vec<NodeEntry>),
     /// A value that no key accepts: a date, `null`.
     Other(&'static str),
+}
+
+impl NodeValue {
+    /// What it is, for messages.
+    pub fn called(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Number(_) => "a number",
+            Self::Bool(_) => "a boolean",
+            Self::Array(_) => "an array",
+            Self::Table(_) => "a table",
+            Self::Other(what) => what,
+        }
+    }
 }
 
 /// A value and its bytes in the text.
@@ -52,6 +67,8 @@ pub(super) struct Document<'t> {
     pub text: &'t str,
     pub lines: LineIndex<'t>,
     pub root: Node,
+    /// Those of `[define]`, once expressions are resolved.
+    pub definitions: Definitions,
 }
 
 impl<'t> Document<'t> {
@@ -79,7 +96,12 @@ impl<'t> Document<'t> {
             None => parse_toml(text),
         };
         match root {
-            Ok(root) => Ok(Self { text, lines, root }),
+            Ok(root) => Ok(Self {
+                text,
+                lines,
+                root,
+                definitions: Definitions::default(),
+            }),
             Err((offset, message)) => Err(lines.error(origin, offset, message)),
         }
     }

@@ -9,6 +9,7 @@ use super::joint::JOINTS;
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
+use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
 use super::top::TOP;
 use crate::model::validate::Range;
@@ -78,6 +79,10 @@ pub(super) enum KeyKind {
     Tables(&'static [Key]),
     /// Two frames, the keys of each.
     Frames([&'static [Key]; 2]),
+    /// A table of names and numbers.
+    Definitions,
+    /// The name of a file.
+    File,
     /// A table or list of tables that is a group.
     Group,
 }
@@ -173,7 +178,7 @@ impl KeyGroup {
     /// `a revolute joint`, `a body`.
     pub fn called(&self) -> String {
         let words = match self.variant {
-            Some(("law", law)) => return format!("a motion with law \"{law}\""),
+            Some(("law", law)) => return format!("a {} with law \"{law}\"", self.table),
             Some((_, variant)) => format!("{variant} {}", self.table),
             None => self.table.to_owned(),
         };
@@ -189,7 +194,9 @@ pub(super) fn groups() -> impl Iterator<Item = &'static KeyGroup> {
         .chain(&JOINTS)
         .chain(&MOTIONS)
         .chain(&FORCES)
-        .chain([&SENSOR, &SYSTEM, &INPUT, &PARAMETER, &OUTPUT])
+        .chain([&SENSOR, &SYSTEM, &INPUT])
+        .chain(&SIGNALS)
+        .chain([&PARAMETER, &OUTPUT])
 }
 
 /// Keys of the two frames of `at`, if the group has them.

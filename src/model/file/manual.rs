@@ -13,6 +13,7 @@ use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, keys_of_frames};
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
+use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
 use super::top::TOP;
 
@@ -35,6 +36,8 @@ fn block(name: &str) -> Option<String> {
         "joints" => kinds(&JOINTS),
         "laws" => kinds(&MOTIONS),
         "forces" => kinds(&FORCES),
+        "signal" => variants(&SIGNALS),
+        "signal_laws" => kinds(&SIGNALS),
         _ => return None,
     })
 }
@@ -217,6 +220,8 @@ fn the_manual_has_the_table_of_every_group() {
         "sensor",
         "system",
         "signals",
+        "signal",
+        "signal_laws",
         "curve",
         "quantities",
     ] {

@@ -7,6 +7,7 @@ mod body;
 mod curve;
 pub(super) mod document;
 mod explain;
+mod expression;
 mod force;
 mod joint;
 mod keys;
@@ -18,6 +19,7 @@ mod names;
 pub mod portable;
 mod schema;
 mod signal;
+mod signal_law;
 mod solver;
 mod table;
 mod top;
@@ -31,7 +33,7 @@ use std::path::Path;
 
 use self::document::{Document, LARGEST_TEXT};
 use self::table::{ModelText, TableReader};
-use super::{Model, SolverSettings};
+use super::{Model, ModelSource, SolverSettings};
 use crate::error::{Error, Result};
 
 /// Reads a model from text; `origin` names it in messages, files are relative to `base_dir`.
@@ -77,15 +79,30 @@ pub fn read(path: &Path) -> Result<Model> {
     read_text(&text, &shown, path.parent())
 }
 
-/// Reads and validates a model from text: the one place that chooses the format.
+/// Reads and validates a model from text; a model with definitions keeps its text.
 fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+    let mut model = read_defined(text, origin, base_dir, &[])?;
+    if !model.definitions.is_empty() {
+        model.source = Some(ModelSource::new(text, origin, base_dir));
+    }
+    Ok(model)
+}
+
+/// The same with other values of definitions, in base units: the one place that chooses the format.
+pub(super) fn read_defined(
+    text: &str,
+    origin: &str,
+    base_dir: Option<&Path>,
+    set: &[(String, f64)],
+) -> Result<Model> {
     let importer = IMPORTERS
         .iter()
         .find(|(ending, _)| has_ending(origin, ending));
     let model = match importer {
         Some((_, import)) => import(text, origin, base_dir)?,
         None => {
-            let document = Document::parse(text, origin, is_json(text, origin))?;
+            let mut document = Document::parse(text, origin, is_json(text, origin))?;
+            expression::resolve(&mut document, origin, set)?;
             let source = ModelText {
                 document: &document,
                 origin,

@@ -1,6 +1,6 @@
 //! `[[motion]]`: keys and reader. The law decides which keys the table has.
 
-use super::curve::polynomial;
+use super::curve::{INTERPOLATION, interpolation, polynomial};
 use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::TableReader;
@@ -73,13 +73,14 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
     ),
     of(
         "table",
-        "Cubic spline through points; constant beyond both ends, or periodic.",
+        "Through points; constant beyond both ends, or periodic.",
         &[
             &HEAD,
             &[
                 Key::new("points", KeyKind::Pairs, "s, rad or m", REQUIRED, "[[t, s], ..], t increasing"),
                 Key::new("periodic", KeyKind::Flag, "", "false",
                     "the table is periodic; its first and last s are equal"),
+                INTERPOLATION,
             ],
         ],
     ),
@@ -229,7 +230,11 @@ fn law(table: &TableReader, at_start: f64) -> Result<MotionLaw> {
                 );
                 return Err(table.refuse_value("points", message));
             }
-            MotionLaw::Table { points, periodic }
+            MotionLaw::Table {
+                points,
+                periodic,
+                interpolation: interpolation(table)?,
+            }
         }
         _ => {
             const OF: [(&str, usize); 3] = [("position", 0), ("speed", 1), ("acceleration", 2)];

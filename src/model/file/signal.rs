@@ -13,7 +13,7 @@ use std::collections::HashMap;
 const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "name of the variable");
 #[rustfmt::skip]
 const TARGET: Key = Key::new("target", KeyKind::Text, "", REQUIRED,
-    "the number it sets, <element>.<field>; no two may set the same");
+    "the number it sets, <element>.<field>, or define.<name> for a parameter; no two may set the same");
 #[rustfmt::skip]
 const UNIT: Key = Key::new("unit", KeyKind::Text, "", "that of the value",
     "unit shown to other programs; it must be that of the value, nothing is converted");
@@ -135,10 +135,28 @@ fn set_by(table: &TableReader, model: &Model, names: &Names, input: bool) -> Res
         );
         return Err(table.refuse_value("target", message));
     }
-    let start = table
-        .number("start", target.range())?
+    if matches!(target, Target::Definition(_)) && table.has("start") {
+        let message =
+            format!("the start value of {dotted} is that of the definition: write it in [define]");
+        return Err(table.refuse_key("start", message));
+    }
+    let start = start_value(table, model.unit_of_target(target), target.range())?
         .unwrap_or_else(|| model.value_of_target(target));
     Ok((target, start))
+}
+
+/// The number under `start`, or an expression in a unit that fits that of the value.
+fn start_value(table: &TableReader, unit: &str, range: Range) -> Result<Option<f64>> {
+    let Some(value) = table.expression("start", unit)? else {
+        return table.number("start", range);
+    };
+    match range.accepts(value) {
+        true => Ok(Some(value)),
+        false => {
+            let message = format!("start must be {}, found {value}", range.words());
+            Err(table.refuse_value("start", message))
+        }
+    }
 }
 
 /// The unit as written, which must be that of the value: nothing is converted. Units of a linear system are free.

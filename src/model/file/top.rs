@@ -12,6 +12,7 @@ use super::linear_system::linear_system;
 use super::motion::{motion, motion_keys};
 use super::names::Names;
 use super::signal::signals;
+use super::signal_law::signal_laws;
 use super::solver::{experiment, solver};
 use super::table::TableReader;
 use crate::error::{Error, Result};
@@ -29,6 +30,8 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
         Key::new("dimension", KeyKind::OneOf(&[2, 3]), "", "3",
             "2: x, y and an angle for each body; 3: position and orientation. Without effect on [system]"),
         Key::new("gravity", KeyKind::Vector, "m/s2", "zero", "acceleration of gravity, ground axes"),
+        Key::new("define", KeyKind::Definitions, "", "none",
+            "names for numbers, name = value or name = \"expression\", for the expressions of the file"),
         Key::new("solver", KeyKind::Group, "", "all defaults", "settings of the solver"),
         Key::new("experiment", KeyKind::Group, "", "all defaults", "defaults for a run"),
         Key::new("system", KeyKind::Group, "", "none", "matrices of a linear system, instead of bodies"),
@@ -38,6 +41,7 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
         Key::new("force", KeyKind::Group, "", "none", "force elements: springs, dampers, actuators, contacts"),
         Key::new("sensor", KeyKind::Group, "", "none", "points of bodies whose motion is a quantity"),
         Key::new("input", KeyKind::Group, "", "none", "numbers driven from outside during the run"),
+        Key::new("signal", KeyKind::Group, "", "none", "laws of inputs over time, until they are set from outside"),
         Key::new("output", KeyKind::Group, "", "none", "quantities visible from outside"),
         Key::new("parameter", KeyKind::Group, "", "none", "numbers set from outside before the run"),
         Key::new("expose", KeyKind::Choice(&Expose::NAMES), "", "declared",
@@ -75,9 +79,11 @@ pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) ->
             .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
         system,
         expose: root.choice("expose", &Expose::ALL)?.unwrap_or_default(),
+        definitions: root.source().document.definitions.listed(),
         ..Model::default()
     };
     elements(root, &mut model)?;
+    signal_laws(root, &mut model, base_dir)?;
     Ok(model)
 }
 

@@ -40,10 +40,14 @@ pub(super) fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
             let law = table.table("law")?.expect("the key is there");
             let curve = curve(&law)?;
             if let Some(x) = curve.discontinuity() {
+                let (key, what) = match law.has("pieces") {
+                    true => ("pieces", "the pieces"),
+                    false => ("interpolation", "the lines"),
+                };
                 let message = format!(
-                    "the pieces of a coupling must meet in value and slope; at {x} they do not, which would cause an impact"
+                    "{what} of a coupling must meet in value and slope; at {x} they do not, which would cause an impact"
                 );
-                return Err(law.refuse_value("pieces", message));
+                return Err(law.refuse_value(key, message));
             }
             CouplingLaw::Curve(curve)
         }

@@ -267,7 +267,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
                 Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this or law",
                     "s2 - s2(0) = ratio (s1 - s1(0)); not zero"),
                 Key::new("law", KeyKind::Curve, "of the second over the first", "this or ratio",
-                    "s2 as a function of s1; a table is interpolated by a cubic spline"),
+                    "s2 as a function of s1, without kinks"),
             ],
         ],
     ),

@@ -7,8 +7,10 @@ mod keys;
 pub(super) use arrays::unit;
 
 use super::document::{Document, Node, NodeEntry, NodeValue};
+use super::expression::ExpressionText;
 use crate::error::{Error, Result};
 use crate::model::TextPosition;
+use crate::model::expression::ExpressionError;
 use crate::model::settings::integer;
 use crate::model::suggest::{nearest, shorten};
 use crate::model::validate::{Range, is_identifier};
@@ -173,6 +175,34 @@ impl<'a> TableReader<'a> {
                 _ => Err(self.wrong(key, "a number", &entry.node)),
             },
         }
+    }
+
+    /// The value of a string under a key as an expression, where the unit follows from other tables; `None` if it is no string.
+    pub fn expression(&self, key: &str, unit: &str) -> Result<Option<f64>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(None);
+        };
+        let document = self.source.document;
+        let source = ExpressionText {
+            text: document.text,
+            lines: &document.lines,
+            origin: self.source.origin,
+        };
+        source.number(&entry.node, key, unit, &document.definitions)
+    }
+
+    /// An error inside the expression of a node.
+    pub fn in_expression(&self, node: &Node, key: &str, error: ExpressionError) -> Error {
+        let NodeValue::Text(content) = &node.value else {
+            return self.refuse(error.message);
+        };
+        let document = self.source.document;
+        let source = ExpressionText {
+            text: document.text,
+            lines: &document.lines,
+            origin: self.source.origin,
+        };
+        source.inside(node, content, key, error)
     }
 
     pub fn needed_number(&self, key: &str, range: Range) -> Result<f64> {
