@@ -9,10 +9,12 @@ mod definition;
 mod expression;
 pub mod file;
 mod force;
+mod include;
 mod joint;
 mod joint_force;
 mod linear_system;
 mod motion;
+mod notes;
 pub mod quantity;
 mod settings;
 mod signal;
@@ -40,6 +42,7 @@ pub use joint::{
 pub use joint_force::{FrictionDefinition, JointLimits, JointNumber, LimitLaw, RigidImpact};
 pub use linear_system::LinearSystemMatrices;
 pub use motion::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate};
+pub use notes::{ModelNotes, VariableNotes};
 pub use settings::{
     ControllerName, Corrector, ErrorAt, EstimateName, Experiment, FormulationName, IntegratorName,
     SolverSettings, Vsa23Parameters, Vsa23Settings,
@@ -122,6 +125,8 @@ pub struct Model {
     pub signals: Vec<InputSignal>,
     /// Quantities that are variables of an instance.
     pub expose: Expose,
+    /// Descriptions, author, version, licence.
+    pub notes: ModelNotes,
     /// Definitions of the text.
     pub definitions: Vec<ModelDefinition>,
     /// The text, if it has definitions.
@@ -150,6 +155,7 @@ impl Default for Model {
             parameters: vec![],
             signals: vec![],
             expose: Expose::default(),
+            notes: ModelNotes::default(),
             definitions: vec![],
             source: None,
         }

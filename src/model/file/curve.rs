@@ -56,7 +56,7 @@ pub(super) fn interpolation(table: &TableReader) -> Result<Interpolation> {
 
 /// Reads the curve in a table.
 pub(super) fn curve(table: &TableReader) -> Result<Curve> {
-    table.keys_among(&CURVE)?;
+    table.keys_among(&CURVE);
     let given: Vec<&str> = ONE_OF.into_iter().filter(|key| table.has(key)).collect();
     if given != ["table"] && table.has(INTERPOLATION.name) {
         return Err(table.refuse_key(INTERPOLATION.name, "\"interpolation\" is for a table"));
@@ -79,7 +79,7 @@ fn pieces(table: &TableReader) -> Result<Curve> {
     let tables = table.tables("pieces")?;
     let mut pieces: Vec<CurvePiece> = Vec::with_capacity(tables.len());
     for (i, part) in tables.iter().enumerate() {
-        part.keys_among(&PIECE)?;
+        part.keys_among(&PIECE);
         let last = i + 1 == tables.len();
         let below = part.number("below", Range::Finite)?;
         let below = match (below, last) {

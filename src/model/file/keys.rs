@@ -5,6 +5,7 @@
 
 use super::body::{BODY, PRESCRIBED, SENSOR};
 use super::force::FORCES;
+use super::include::INCLUDE;
 use super::joint::JOINTS;
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
@@ -89,6 +90,15 @@ pub(super) enum KeyKind {
 
 /// Default of a key that must be given.
 pub(super) const REQUIRED: &str = "required";
+
+/// What an element is, for people.
+pub(super) const DESCRIPTION: Key = Key::new(
+    "description",
+    KeyKind::Text,
+    "",
+    "none",
+    "what it is, for people",
+);
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +199,7 @@ impl KeyGroup {
 
 /// All tables and variants, in the order of the manual.
 pub(super) fn groups() -> impl Iterator<Item = &'static KeyGroup> {
-    [&TOP, &SOLVER, &EXPERIMENT, &BODY, &PRESCRIBED]
+    [&TOP, &INCLUDE, &SOLVER, &EXPERIMENT, &BODY, &PRESCRIBED]
         .into_iter()
         .chain(&JOINTS)
         .chain(&MOTIONS)

@@ -9,11 +9,13 @@ pub(super) mod document;
 mod explain;
 mod expression;
 mod force;
+mod include;
 mod joint;
 mod keys;
 mod linear_system;
 #[cfg(test)]
 mod manual;
+mod mistakes;
 mod motion;
 mod names;
 pub mod portable;
@@ -21,6 +23,7 @@ mod schema;
 mod signal;
 mod signal_law;
 mod solver;
+mod syntax;
 mod table;
 mod top;
 
@@ -29,7 +32,7 @@ pub use schema::schema;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::document::{Document, LARGEST_TEXT};
 use self::table::{ModelText, TableReader};
@@ -54,6 +57,24 @@ fn has_ending(origin: &str, ending: &str) -> bool {
 
 /// Reads and validates a model file of any format.
 pub fn read(path: &Path) -> Result<Model> {
+    let text = file_text(path)?;
+    read_text(&text, &path.display().to_string(), path.parent())
+}
+
+/// Reads a file that another includes, with values of its definitions; `chain` has the files that lead to it.
+fn read_part(path: &Path, set: &[(String, f64)], chain: &[PathBuf]) -> Result<Model> {
+    let text = file_text(path)?;
+    read_in_chain(
+        &text,
+        &path.display().to_string(),
+        path.parent(),
+        set,
+        chain,
+    )
+}
+
+/// The text of a model file.
+fn file_text(path: &Path) -> Result<String> {
     let shown = path.display().to_string();
     let unreadable = |reason: String| Error::File {
         path: shown.clone(),
@@ -69,14 +90,13 @@ pub fn read(path: &Path) -> Result<Model> {
             "it is too large: at most {LARGEST_TEXT} bytes are read"
         )));
     }
-    let text = String::from_utf8(bytes).map_err(|e| {
+    String::from_utf8(bytes).map_err(|e| {
         let good = e.utf8_error().valid_up_to();
         let line = 1 + e.as_bytes()[..good].iter().filter(|b| **b == b'\n').count();
         unreadable(format!(
             "it is not UTF-8 text: byte {good} (line {line}) begins no character"
         ))
-    })?;
-    read_text(&text, &shown, path.parent())
+    })
 }
 
 /// Reads and validates a model from text; a model with definitions keeps its text.
@@ -95,6 +115,16 @@ pub(super) fn read_defined(
     base_dir: Option<&Path>,
     set: &[(String, f64)],
 ) -> Result<Model> {
+    read_in_chain(text, origin, base_dir, set, &[])
+}
+
+fn read_in_chain(
+    text: &str,
+    origin: &str,
+    base_dir: Option<&Path>,
+    set: &[(String, f64)],
+    chain: &[PathBuf],
+) -> Result<Model> {
     let importer = IMPORTERS
         .iter()
         .find(|(ending, _)| has_ending(origin, ending));
@@ -108,7 +138,8 @@ pub(super) fn read_defined(
                 origin,
                 dimension: 3,
             };
-            top::model(TableReader::root(source)?, origin, base_dir)?
+            let model = top::model(TableReader::root(source)?, origin, base_dir, chain);
+            document.mistakes.settle(model)?
         }
     };
     model.validate()?;
@@ -144,6 +175,7 @@ impl SolverSettings {
             origin,
             dimension: 3,
         };
-        solver::solver(&TableReader::root(source)?)
+        let settings = solver::solver(&TableReader::root(source)?);
+        document.mistakes.settle(settings)
     }
 }

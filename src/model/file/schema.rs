@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::body::{BODY, PRESCRIBED, SENSOR};
 use super::curve::{CURVE, INTERPOLATION, ONE_OF};
 use super::force::FORCES;
+use super::include::INCLUDE;
 use super::joint::JOINTS;
 use super::keys::{Key, KeyGroup, KeyKind};
 use super::linear_system::{OF_BODIES, SYSTEM};
@@ -59,6 +60,10 @@ fn root(dimension: usize, matrices: bool) -> Value {
         let made = match key.as_str() {
             "solver" | "experiment" | "system" => json!({ "$ref": format!("#/$defs/{key}") }),
             "input" | "output" | "parameter" | "signal" => list(format!("#/$defs/{key}")),
+            "include" => json!({
+                "type": "array",
+                "items": { "anyOf": [{ "type": "string" }, object(&INCLUDE, dimension)] },
+            }),
             "body" | "joint" | "motion" | "force" | "sensor" => {
                 list(format!("#/$defs/{key}.{space}"))
             }

@@ -152,35 +152,35 @@ pub(super) fn signal_laws(
     base_dir: Option<&Path>,
 ) -> Result<()> {
     for table in root.tables("signal")? {
-        if !table.has("law") {
-            table.keys_of_any(&SIGNALS)?;
-        }
-        let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
-        let law = table.needed_choice("law", &choices)?;
-        table.keys_of(&SIGNALS[law])?;
-        let name = table.needed_text("input", "the name of an [[input]]")?;
-        let Some(input) = model.inputs.iter().position(|i| i.name == name) else {
-            let near = did_you_mean(name, model.inputs.iter().map(|i| &i.name));
-            let message = format!("there is no input \"{}\"{near}", shorten(name));
-            return Err(table.refuse_value("input", message));
-        };
-        if model.signals.iter().any(|signal| signal.input == input) {
-            let message = format!("the input \"{name}\" has a law already");
-            return Err(table.refuse_value("input", message));
-        }
-        let unit = model.unit_of_target(model.inputs[input].target);
-        let law = read(&table, LAWS[law], unit, name, base_dir)?;
-        (model.set_signal(input, law)).map_err(|error| table.refuse_value("law", plain(&error)))?;
-        if let Some(signal) = model.signals.last_mut() {
-            signal.text_position = table.text_position();
-        }
+        table.settle(signal_law(&table, model, base_dir));
     }
     Ok(())
 }
 
-/// The sentence of an error without its position.
-fn plain(error: &Error) -> String {
-    error.to_string()
+fn signal_law(table: &TableReader, model: &mut Model, base_dir: Option<&Path>) -> Result<()> {
+    if !table.has("law") {
+        table.keys_of_any(&SIGNALS);
+    }
+    let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
+    let law = table.needed_choice("law", &choices)?;
+    table.keys_of(&SIGNALS[law]);
+    let name = table.needed_text("input", "the name of an [[input]]")?;
+    let Some(input) = model.inputs.iter().position(|i| i.name == name) else {
+        let near = did_you_mean(name, model.inputs.iter().map(|i| &i.name));
+        let message = format!("there is no input \"{}\"{near}", shorten(name));
+        return Err(table.refuse_value("input", message));
+    };
+    if model.signals.iter().any(|signal| signal.input == input) {
+        let message = format!("the input \"{name}\" has a law already");
+        return Err(table.refuse_value("input", message));
+    }
+    let unit = model.unit_of_target(model.inputs[input].target);
+    let law = read(table, LAWS[law], unit, name, base_dir)?;
+    (model.set_signal(input, law)).map_err(|error| table.refuse_value("law", error.to_string()))?;
+    if let Some(signal) = model.signals.last_mut() {
+        signal.text_position = table.text_position();
+    }
+    Ok(())
 }
 
 /// The number under a key, or the value of an expression in a unit.
@@ -249,14 +249,12 @@ fn read(
         },
         "csv" => {
             let name = table.needed_text("file", "the name of a CSV file")?;
-            let path = base_dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
             let column = table.text("column")?;
-            let points = csv(&path, column, input)?;
+            let interpolation = table.choice(INTERPOLATION.name, &Interpolation::ALL)?;
+            let path = base_dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
             SignalLaw::Table {
-                points,
-                interpolation: table
-                    .choice(INTERPOLATION.name, &Interpolation::ALL)?
-                    .unwrap_or(Interpolation::Linear),
+                points: csv(&path, column, input)?,
+                interpolation: interpolation.unwrap_or(Interpolation::Linear),
                 periodic: false,
             }
         }

@@ -5,6 +5,9 @@ mod definition;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
+use std::collections::HashMap;
+
 pub(super) use definition::{Definitions, ExpressionText};
 
 use definition::{definitions, value_of};
@@ -12,10 +15,13 @@ use definition::{definitions, value_of};
 use super::body::{BODY, SENSOR};
 use super::document::{Document, Node, NodeEntry, NodeValue};
 use super::force::FORCES;
+use super::include::INCLUDE;
 use super::joint::JOINTS;
 use super::keys::{Key, KeyGroup, KeyKind};
+use super::mistakes::Mistakes;
 use super::motion::MOTIONS;
 use super::solver::{EXPERIMENT, SOLVER};
+use super::table::identity;
 use super::top::TOP;
 use crate::error::{Error, Result};
 use crate::model::JointKind;
@@ -44,7 +50,7 @@ pub(super) fn resolve(
         lines: &document.lines,
         origin,
     };
-    let resolved = resolve_root(source, &mut root, overrides);
+    let resolved = resolve_root(source, &document.mistakes, &mut root, overrides);
     document.root = root;
     document.definitions = resolved?;
     Ok(())
@@ -52,6 +58,7 @@ pub(super) fn resolve(
 
 fn resolve_root(
     source: ExpressionText,
+    mistakes: &Mistakes,
     root: &mut Node,
     overrides: &[(String, f64)],
 ) -> Result<Definitions> {
@@ -71,10 +78,10 @@ fn resolve_root(
             }
         },
     };
-    let mut joints = vec![];
+    let mut joints = HashMap::new();
     for table in tables_of(entries, "joint") {
         if let (Some(name), Some(kind)) = (text_of(table, "name"), joint_kind(table)) {
-            joints.push((name.to_owned(), kind));
+            joints.insert(name.to_owned(), kind);
         }
     }
     let dimension = match (entries.iter()).find(|entry| entry.key == "dimension") {
@@ -83,9 +90,11 @@ fn resolve_root(
     };
     let resolver = Resolver {
         source,
+        mistakes,
         definitions: &defined,
         joints,
         dimension,
+        element: Cell::default(),
     };
     for entry in entries {
         resolver.top(entry)?;
@@ -176,9 +185,38 @@ impl ExpressionText<'_> {
 
 struct Resolver<'a> {
     source: ExpressionText<'a>,
+    mistakes: &'a Mistakes,
     definitions: &'a Definitions,
-    joints: Vec<(String, JointKind)>,
+    joints: HashMap<String, JointKind>,
     dimension: usize,
+    /// The element that is resolved, and what messages call it.
+    element: Cell<(usize, String)>,
+}
+
+/// What messages call an element.
+fn label(entries: &[NodeEntry], group: &KeyGroup) -> String {
+    match text_of(entries, "name") {
+        Some(name) => format!("{} \"{}\": ", group.table, shorten(name)),
+        None => String::new(),
+    }
+}
+
+/// An error that names its element.
+fn labelled(error: Error, name: &str) -> Error {
+    match error {
+        Error::Model {
+            origin,
+            line,
+            column,
+            message,
+        } => Error::Model {
+            origin,
+            line,
+            column,
+            message: format!("{name}{message}"),
+        },
+        other => other,
+    }
 }
 
 impl Resolver<'_> {
@@ -192,6 +230,7 @@ impl Resolver<'_> {
             "sensor" => &[SENSOR],
             "solver" => &[SOLVER],
             "experiment" => &[EXPERIMENT],
+            "include" => &[INCLUDE],
             "system" => return self.leaves_of_matrices(&mut entry.node),
             _ => match TOP.keys(0).find(|key| key.is_called(&entry.key)) {
                 Some(key) => return self.value(&mut entry.node, key, Place::default()),
@@ -221,24 +260,10 @@ impl Resolver<'_> {
         };
         let place = self.place(entries, group);
         let keys: Vec<&Key> = group.keys(self.dimension).collect();
-        let name = text_of(entries, "name").map(shorten);
-        (self.table(entries, &keys, place)).map_err(|error| match (error, name) {
-            (
-                Error::Model {
-                    origin,
-                    line,
-                    column,
-                    message,
-                },
-                Some(name),
-            ) => Error::Model {
-                origin,
-                line,
-                column,
-                message: format!("{} \"{name}\": {message}", group.table),
-            },
-            (other, _) => other,
-        })
+        self.element.set((identity(entries), label(entries, group)));
+        let done = self.table(entries, &keys, place);
+        self.element.take();
+        done
     }
 
     fn table(&self, entries: &mut [NodeEntry], keys: &[&Key], place: Place) -> Result<()> {
@@ -286,8 +311,7 @@ impl Resolver<'_> {
             "" => 0,
             number => number.parse::<usize>().ok()?.checked_sub(1)?,
         };
-        let (_, kind) = self.joints.iter().find(|(other, _)| other == name)?;
-        Some(kind.is_angle(index))
+        Some(self.joints.get(name)?.is_angle(index))
     }
 
     /// The two coordinates of a coupling.
@@ -364,10 +388,21 @@ impl Resolver<'_> {
 
     /// A number.
     fn scalar(&self, node: &mut Node, label: &str, wanted: &Wanted) -> Result<()> {
-        if let Some(value) = (self.source).value(node, label, wanted, self.definitions)? {
-            node.value = NodeValue::Number(value);
+        match self.source.value(node, label, wanted, self.definitions) {
+            Ok(None) => Ok(()),
+            Ok(Some(value)) => {
+                node.value = NodeValue::Number(value);
+                Ok(())
+            }
+            // Reading goes on with a number that never leaves the reader.
+            Err(error) => {
+                let (element, name) = self.element.take();
+                self.mistakes.report_value(element, labelled(error, &name));
+                self.element.set((element, name));
+                node.value = NodeValue::Number(1.0);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// All numbers of an array, however deep, or a number.

@@ -2,13 +2,14 @@
 
 use crate::model::JointKind;
 use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION};
-use crate::model::file::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
+use crate::model::file::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::validate::Range;
 
 #[rustfmt::skip]
-const HEAD: [Key; 2] = [
+const HEAD: [Key; 3] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("type", KeyKind::Text, "", REQUIRED, "kind of joint"),
+    DESCRIPTION,
 ];
 
 #[rustfmt::skip]

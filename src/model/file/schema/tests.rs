@@ -256,6 +256,9 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
             );
         }
     }
+    if group.table == "signal" {
+        text += "[[input]]\nname = \"u\"\ntarget = \"gravity.x\"\n";
+    }
     text += &if single {
         format!("[{}]\n", group.table)
     } else {
@@ -298,6 +301,10 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
             (None, "joint") => "\"j1\"".to_owned(),
             (None, "body") => "\"p\"".to_owned(),
             (None, "coordinate") => "\"angle\"".to_owned(),
+            (None, "input") => "\"u\"".to_owned(),
+            (None, "file") => "\"u.csv\"".to_owned(),
+            (None, "frequencies") => "[1, 2]".to_owned(),
+            (None, "value") if group.variant == Some(("law", "expression")) => "\"t\"".to_owned(),
             (None, "target") => "\"gravity.x\"".to_owned(),
             (None, "source") => "\"energy.total\"".to_owned(),
             (None, "mass") if group.table == "system" => "[[1]]".to_owned(),
