@@ -33,6 +33,7 @@ pub(super) enum InputLaw {
 }
 
 impl InputLaw {
+    // Long because every law has numbers of its own.
     fn new(law: &SignalLaw) -> Self {
         let constant = |value: f64| [value, 0.0, 0.0, 0.0];
         match law {

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::body::{ROTATION, orientation};
-use super::document::NodeValue;
+use super::document::{Node, NodeValue};
 use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::read_part;
@@ -154,71 +154,67 @@ pub(super) fn parts<'a>(
     };
     let mut parts: Vec<Part> = Vec::with_capacity(items.len());
     for item in items {
-        let (file, table) = match &item.value {
-            NodeValue::Text(file) => (file.as_str(), None),
-            NodeValue::Table(_) => {
-                let table = tables.next().expect("one for each");
-                table.keys_of(&INCLUDE);
-                (
-                    table.needed_text("file", "the name of a model file")?,
-                    Some(table),
-                )
-            }
+        let table = match &item.value {
+            NodeValue::Text(_) => None,
+            NodeValue::Table(_) => tables.next(),
             _ => return Err(root.wrong("include", "names of files, or tables", item)),
         };
-        let offset = item.span.start;
-        let refuse = |message: String| root.refuse_at(offset, message);
-        let path = guarded(file, base_dir, chain).map_err(refuse)?;
-        let prefix = match &table {
-            Some(table) => prefix(table)?,
-            None => String::new(),
-        };
-        let set = match &table {
-            Some(table) => {
-                // Its type is checked before the file is read.
-                table.table("mount")?;
-                definitions(table)?
-            }
-            None => vec![],
-        };
-        let mut chain = chain.to_vec();
-        chain.push(path.canonicalize().unwrap_or_else(|_| path.clone()));
-        let model = read_part(&path, &set, &chain)?;
-        if model.dimension != root.dimension() {
-            let message = format!(
-                "\"{}\" has {} dimensions, this file has {}",
-                shorten(file),
-                model.dimension,
-                root.dimension()
-            );
-            return Err(root.refuse_at(offset, message));
-        }
-        if let Some((name, _)) = set
-            .iter()
-            .find(|(name, _)| !model.definitions.iter().any(|d| d.name == *name))
-        {
-            let near = did_you_mean(name, model.definitions.iter().map(|d| &d.name));
-            let message = format!(
-                "\"{}\" has no definition \"{}\"{near}",
-                shorten(file),
-                shorten(name)
-            );
-            return Err(root.refuse_at(offset, message));
-        }
-        let names = model
-            .elements()
-            .map(|e| (format!("{prefix}{}", model.name_of(e)), e))
-            .collect();
-        parts.push(Part {
-            names,
-            model,
-            table,
-            root: root.clone(),
-            offset,
-            prefix,
-        });
+        parts.push(part(root, item, table, base_dir, chain)?);
     }
     Ok(parts)
+}
+
+/// Reads the part of an entry, a name or a table.
+fn part<'a>(
+    root: &TableReader<'a>,
+    item: &Node,
+    table: Option<TableReader<'a>>,
+    base_dir: Option<&Path>,
+    chain: &[PathBuf],
+) -> Result<Part<'a>> {
+    let offset = item.span.start;
+    let refuse = |message: String| root.refuse_at(offset, message);
+    let (file, prefix, set) = match (&item.value, &table) {
+        (NodeValue::Text(file), _) => (file.as_str(), String::new(), vec![]),
+        (_, Some(table)) => {
+            table.keys_of(&INCLUDE);
+            let file = table.needed_text("file", "the name of a model file")?;
+            // Its type is checked before the file is read.
+            table.table("mount")?;
+            (file, prefix(table)?, definitions(table)?)
+        }
+        _ => return Err(root.wrong("include", "names of files, or tables", item)),
+    };
+    let path = guarded(file, base_dir, chain).map_err(refuse)?;
+    let mut chain = chain.to_vec();
+    chain.push(path.canonicalize().unwrap_or_else(|_| path.clone()));
+    let model = read_part(&path, &set, &chain)?;
+    if model.dimension != root.dimension() {
+        return Err(refuse(format!(
+            "\"{}\" has {} dimensions, this file has {}",
+            shorten(file),
+            model.dimension,
+            root.dimension()
+        )));
+    }
+    let has = |name: &str| model.definitions.iter().any(|d| d.name == name);
+    if let Some((name, _)) = set.iter().find(|(name, _)| !has(name)) {
+        let near = did_you_mean(name, model.definitions.iter().map(|d| &d.name));
+        return Err(refuse(format!(
+            "\"{}\" has no definition \"{}\"{near}",
+            shorten(file),
+            shorten(name)
+        )));
+    }
+    let named = |e: NamedElement| (format!("{prefix}{}", model.name_of(e)), e);
+    Ok(Part {
+        names: model.elements().map(named).collect(),
+        model,
+        table,
+        root: root.clone(),
+        offset,
+        prefix,
+    })
 }
 
 /// The path of a part: below the folder of the file, and not one that leads to this file.

@@ -4,6 +4,7 @@
 //! and [`portable`] follow from them.
 
 mod body;
+mod csv;
 mod curve;
 pub(super) mod document;
 mod explain;
@@ -22,6 +23,7 @@ pub mod portable;
 mod schema;
 mod signal;
 mod signal_law;
+mod signal_text;
 mod solver;
 mod syntax;
 mod table;

@@ -1,9 +1,11 @@
 //! Expressions in the model file: strings where numbers are expected become numbers before the tables are read. The keys say
 //! where that is, and in which unit.
 
+mod curve;
 mod definition;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,6 +13,7 @@ use std::collections::HashMap;
 pub(super) use definition::{Definitions, ExpressionText};
 
 use definition::{definitions, value_of};
+use wanted::{Place, Wanted, over_power, time, wanted, wanted_after_comma};
 
 use super::body::{BODY, SENSOR};
 use super::document::{Document, Node, NodeEntry, NodeValue};
@@ -27,9 +30,6 @@ use crate::error::{Error, Result};
 use crate::model::JointKind;
 use crate::model::expression::{PhysicalDimension, dimension_of};
 use crate::model::suggest::shorten;
-
-/// Dimensions that a number may have; `None`: any.
-type Wanted = Option<Vec<PhysicalDimension>>;
 
 /// Replaces the expressions of a document by their values and keeps its definitions. `overrides` replaces definitions, in base
 /// units.
@@ -126,19 +126,6 @@ fn text_of<'a>(table: &'a [NodeEntry], key: &str) -> Option<&'a str> {
 fn joint_kind(table: &[NodeEntry]) -> Option<JointKind> {
     let word = text_of(table, "type")?;
     (JointKind::ALL.iter()).find_map(|(name, kind)| (*name == word).then_some(*kind))
-}
-
-/// What is known of the table in which a number stands.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    /// The joint whose coordinates the numbers belong to, one for each.
-    joint: Option<JointKind>,
-    /// Whether they belong to an angle, if that is known.
-    angle: Option<bool>,
-    /// Whether they belong to a contact.
-    contact: bool,
-    /// Whether the two coordinates of a coupling are angles.
-    coupled: Option<[bool; 2]>,
 }
 
 impl ExpressionText<'_> {
@@ -472,125 +459,4 @@ impl Resolver<'_> {
             _ => self.inner(node, keys, of(0)),
         }
     }
-
-    /// Points `[x, y]`.
-    fn pairs(&self, node: &mut Node, label: &str, x: &Wanted, y: &Wanted) -> Result<()> {
-        let NodeValue::Array(points) = &mut node.value else {
-            return Ok(());
-        };
-        for point in points {
-            if let NodeValue::Array(two) = &mut point.value {
-                for (number, wanted) in two.iter_mut().zip([x, y]) {
-                    self.scalar(number, label, wanted)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A function of one number.
-    fn curve(&self, node: &mut Node, key: &Key, place: Place) -> Result<()> {
-        let (x, y) = self.of_curve(key, place);
-        let NodeValue::Table(entries) = &mut node.value else {
-            return Ok(());
-        };
-        for entry in entries {
-            match entry.key.as_str() {
-                "polynomial" => self.coefficients(&mut entry.node, &x, &y)?,
-                "table" => self.pairs(&mut entry.node, "table", &x, &y)?,
-                "pieces" => {
-                    let NodeValue::Array(pieces) = &mut entry.node.value else {
-                        continue;
-                    };
-                    for piece in pieces {
-                        let NodeValue::Table(entries) = &mut piece.value else {
-                            continue;
-                        };
-                        for entry in entries {
-                            match entry.key.as_str() {
-                                "below" => self.scalar(&mut entry.node, "below", &x)?,
-                                _ => self.coefficients(&mut entry.node, &x, &y)?,
-                            }
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Coefficients [c0, c1, ..] of y over x.
-    fn coefficients(&self, node: &mut Node, x: &Wanted, y: &Wanted) -> Result<()> {
-        let NodeValue::Array(items) = &mut node.value else {
-            return Ok(());
-        };
-        (items.iter_mut().enumerate())
-            .try_for_each(|(k, item)| self.scalar(item, "polynomial", &over_power(y, x, k)))
-    }
-
-    /// Dimensions of x and y of the curve under a key. A force law has the unit of the number it replaces times that of x.
-    fn of_curve(&self, key: &Key, place: Place) -> (Wanted, Wanted) {
-        let of = |unit: &str| Some(vec![dimension_of(unit)?]);
-        let turns = key.unit.contains("rad");
-        let effort = of(if turns { "N.m" } else { "N" });
-        match (key.name, place.coupled) {
-            ("profile", _) => (of("m"), of("m")),
-            ("stiffness", _) => (of(if turns { "rad" } else { "m" }), effort),
-            ("damping", _) => (of(if turns { "rad/s" } else { "m/s" }), effort),
-            (_, Some(angles)) => {
-                let [x, y] = angles.map(|angle| of(if angle { "rad" } else { "m" }));
-                (x, y)
-            }
-            _ => (None, None),
-        }
-    }
-}
-
-fn time() -> Wanted {
-    Some(vec![PhysicalDimension::TIME])
-}
-
-/// y over the k-th power of x, where x has one dimension.
-fn over_power(y: &Wanted, x: &Wanted, k: usize) -> Wanted {
-    let [x] = x.as_ref()?[..] else {
-        return None;
-    };
-    let power = x.to_the(k as f64)?;
-    Some(y.as_ref()?.iter().map(|y| y.over(power)).collect())
-}
-
-/// The dimensions that the unit of a key allows: `N/m or N.m/rad`; in contacts what is behind "contacts".
-fn wanted(unit: &str, place: Place) -> Wanted {
-    let parts = unit.split(" or ").flat_map(|part| part.split(", "));
-    let (mut all, mut of_contacts, mut chosen) = (vec![], vec![], vec![]);
-    for part in parts {
-        let part = part.trim_end_matches(" ..");
-        let (part, only_contacts) = match part.strip_prefix("contacts ") {
-            Some(part) => (part, true),
-            None => (part, false),
-        };
-        let dimension = dimension_of(part)?;
-        if only_contacts {
-            of_contacts.push(dimension);
-            continue;
-        }
-        all.push(dimension);
-        let turns = part.contains("rad") || part == "N.m";
-        if place.angle == Some(turns) {
-            chosen.push(dimension);
-        }
-    }
-    if place.contact && !of_contacts.is_empty() {
-        return Some(of_contacts);
-    }
-    Some(if chosen.is_empty() { all } else { chosen })
-}
-
-/// The dimensions of the values of pairs, whose unit is `s, rad or m`.
-fn wanted_after_comma(unit: &str, place: Place) -> Wanted {
-    wanted(
-        unit.split_once(", ").map_or(unit, |(_, value)| value),
-        place,
-    )
 }
