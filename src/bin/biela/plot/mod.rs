@@ -290,7 +290,7 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             parameters: Vec::new(),
-            expose: Expose::Declared,
+            ..Model::default()
         }
     }
 
