@@ -189,7 +189,7 @@ impl Columns {
 mod tests {
     use super::*;
     use biela::model::{
-        Body, BodyShape, Experiment, Expose, Joint, JointFrame, JointKind, JointPlacement, Sensor,
+        Body, BodyShape, Experiment, Joint, JointFrame, JointKind, JointPlacement, Sensor,
         SolverSettings,
     };
 
