@@ -183,6 +183,7 @@ impl Instance {
             let end = self.pass_breaks_of_laws(target)?;
             let start = self.advance_one_substep(end)?;
             substeps += 1;
+            self.watch_substeps(substeps)?;
             observer.accepted(&mut StepProbe {
                 instance: self,
                 start,
@@ -199,11 +200,10 @@ impl Instance {
         Ok(())
     }
 
-    fn check_substep_limit(&self, substeps: u64) -> Result<()> {
+    fn check_substep_limit(&mut self, substeps: u64) -> Result<()> {
         let limit = self.model.solver.max_substeps;
         if substeps == limit {
-            let time = self.time();
-            return Err(Error::TooManySubsteps { time, limit });
+            return Err(self.too_many_substeps(limit));
         }
         Ok(())
     }

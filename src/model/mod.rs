@@ -13,6 +13,7 @@ mod include;
 mod joint;
 mod joint_force;
 mod linear_system;
+mod loop_length;
 mod motion;
 mod notes;
 pub mod quantity;
@@ -67,6 +68,7 @@ impl Model {
         let mut model = self.clone();
         model.origin.clear();
         model.source = None;
+        model.suspicions.clear();
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
@@ -131,6 +133,8 @@ pub struct Model {
     pub definitions: Vec<ModelDefinition>,
     /// The text, if it has definitions.
     pub source: Option<ModelSource>,
+    /// Values of the text that are legal but probably not meant, each with its position; among the warnings.
+    pub suspicions: Vec<String>,
 }
 
 impl Default for Model {
@@ -158,6 +162,7 @@ impl Default for Model {
             notes: ModelNotes::default(),
             definitions: vec![],
             source: None,
+            suspicions: vec![],
         }
     }
 }

@@ -26,6 +26,14 @@ pub fn input_law(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Two names, `X,Y`.
+pub fn pair(text: &str) -> Result<[String; 2], String> {
+    match text.split(',').map(str::trim).collect::<Vec<&str>>()[..] {
+        [x, y] if !x.is_empty() && !y.is_empty() => Ok([x.to_owned(), y.to_owned()]),
+        _ => Err("expected two outputs, X,Y".to_owned()),
+    }
+}
+
 /// What `--set` gives a name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetValue {

@@ -141,7 +141,12 @@ fn read_in_chain(
                 dimension: 3,
             };
             let model = top::model(TableReader::root(source)?, origin, base_dir, chain);
-            document.mistakes.settle(model)?
+            let suspicions = document.mistakes.suspicions();
+            let model = document.mistakes.settle(model)?;
+            Model {
+                suspicions,
+                ..model
+            }
         }
     };
     model.validate()?;
