@@ -202,6 +202,19 @@ impl<'a> QuantityPoint<'a> {
         supplied
     }
 
+    /// The values of quantities.
+    pub fn values(&self, mechanism: &dyn Mechanism, quantities: &[Quantity], values: &mut [f64]) {
+        let mut account = None;
+        for (quantity, value) in quantities.iter().zip(values) {
+            *value = match *quantity {
+                Quantity::Energy(field) => account
+                    .get_or_insert_with(|| self.energy_account(mechanism))
+                    .field(field),
+                other => self.value(mechanism, other),
+            };
+        }
+    }
+
     /// The value of a quantity.
     pub fn value(&self, mechanism: &dyn Mechanism, quantity: Quantity) -> f64 {
         match quantity {

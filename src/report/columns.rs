@@ -65,10 +65,8 @@ impl EncodedColumns {
             .iter()
             .map(|x| ((x - offset) / quantum).round() as i64)
             .collect();
-        let (order, codes) = (0..3)
-            .map(|order| (order, zigzag(&steps, order)))
-            .min_by_key(|(_, codes)| cost(codes))
-            .expect("three orders");
+        let order = cheapest_order(&steps);
+        let codes: Vec<u64> = zigzags(&steps).map(|all| all[usize::from(order)]).collect();
         let largest = codes.iter().copied().max().unwrap_or(0);
         let planes = (64 - largest.leading_zeros()).div_ceil(8) as u8;
         self.head(STEPPED, order, planes, values.len(), offset, quantum);
@@ -97,30 +95,28 @@ impl EncodedColumns {
     }
 }
 
-/// Differences of this order as non-negative codes.
-fn zigzag(steps: &[i64], order: u8) -> Vec<u64> {
+/// Of each value, itself and its differences of first and second order as non-negative codes.
+fn zigzags(steps: &[i64]) -> impl Iterator<Item = [u64; 3]> {
     let (mut last, mut last_difference) = (0, 0);
-    steps
-        .iter()
-        .map(|&k| {
-            let difference = k - last;
-            let x = match order {
-                0 => k,
-                1 => difference,
-                _ => difference - last_difference,
-            };
-            (last, last_difference) = (k, difference);
-            ((x << 1) ^ (x >> 63)) as u64
-        })
-        .collect()
+    steps.iter().map(move |&k| {
+        let difference = k - last;
+        let all = [k, difference, difference - last_difference];
+        (last, last_difference) = (k, difference);
+        all.map(|x| ((x << 1) ^ (x >> 63)) as u64)
+    })
 }
 
-/// Bits that the codes need at least, summed.
-fn cost(codes: &[u64]) -> u64 {
-    codes
-        .iter()
-        .map(|c| u64::from(64 - c.leading_zeros()))
-        .sum()
+/// The order of differences whose codes need the fewest bits.
+fn cheapest_order(steps: &[i64]) -> u8 {
+    let mut bits = [0; 3];
+    for codes in zigzags(steps) {
+        for (sum, code) in bits.iter_mut().zip(codes) {
+            *sum += u64::from(64 - code.leading_zeros());
+        }
+    }
+    (0..3)
+        .min_by_key(|order| bits[usize::from(*order)])
+        .expect("three orders")
 }
 
 /// RFC 4648, with padding.

@@ -6,10 +6,12 @@
 //!   2  bad input: arguments, model file, a mechanism that cannot be assembled; nothing was simulated
 //! ```
 
+mod animation_files;
 mod argument;
 mod check;
 mod cpu_time;
 mod csv;
+mod experiment;
 mod explain;
 mod new;
 mod output;
@@ -20,6 +22,7 @@ mod report;
 mod run;
 mod schema;
 mod time_grid;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -64,6 +67,8 @@ enum Command {
         #[arg(value_name = "KEY|QUANTITY")]
         word: String,
     },
+    /// Show a model in the browser and run it again whenever its file is saved
+    Watch(watch::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
 }
@@ -92,6 +97,7 @@ fn main() -> ExitCode {
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
+        Command::Watch(arguments) => watch::watch(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
     };
     match result {

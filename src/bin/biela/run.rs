@@ -10,13 +10,15 @@ use biela::{Causality, Instance, Model, Statistics, Variable};
 use serde_json::{Map, Value};
 
 use crate::Failure;
+use crate::animation_files::AnimationFiles;
 use crate::argument::{assignment, finite, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::Number;
+use crate::experiment::{self, time_grid};
 use crate::output;
 use crate::plot::{self, Animation};
 use crate::recorder::{self, FrameSampler, Recorder, RowTimes};
-use crate::report::ReportPage;
+use crate::report::{self, ReportPage};
 use crate::time_grid::TimeGrid;
 
 /// Arguments of `biela run`.
@@ -56,6 +58,15 @@ pub struct Arguments {
     #[arg(long, value_name = "F.html")]
     report: Option<PathBuf>,
 
+    /// Write the moving mechanism as binary glTF 2.0, for viewers, Blender and game engines
+    #[arg(long, value_name = "F.glb")]
+    gltf: Option<PathBuf>,
+
+    /// Write pictures of the moving mechanism into a folder: frame_00000.png and so on, 25 for each second, and their
+    /// times in frames.csv
+    #[arg(long, value_name = "DIR")]
+    frames: Option<PathBuf>,
+
     /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, f64)>,
@@ -75,6 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let experiment = arguments.experiment(&model)?;
     let mut page = arguments.page(&model, &experiment)?;
+    let declared = model.outputs.len();
     let layout = arguments.plot.as_ref().map(|_| plot::prepare(&mut model));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
@@ -82,15 +94,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut instance = initialized(model, &experiment, &mut page, began)?;
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
+    let mut animation_files = arguments.animation_files(instance.model())?;
     let mut plot_file = arguments.plot.as_deref().map(output::create).transpose()?;
-    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, page.as_ref())?;
+    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, declared)?;
 
     let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
     let recording_failure = recorder.take_failure();
-    if let (Some(page), Some(recording)) = (&mut page, recorder.take_recording()) {
-        page.took("integrating", cpu);
-        page.took("recording rows", recorder.spent());
-        page.write(&mut instance, recording, &result)?;
+    if let Some(recording) = recorder.take_recording() {
+        if let Some(files) = &mut animation_files {
+            files.write(instance.model(), &recording)?;
+        }
+        if let Some(page) = &mut page {
+            page.source.took("integrating", cpu);
+            page.source.took("recording rows", recorder.spent());
+            page.write(&mut instance, recording, &result)?;
+        }
     }
     let animation = recorder.finish()?;
 
@@ -152,8 +170,8 @@ fn initialized(
         Ok(instance)
     });
     if let (Some(page), Some(model)) = (page, &as_written) {
-        page.took("reading the model", read - began);
-        page.took(
+        page.source.took("reading the model", read - began);
+        page.source.took(
             "assembly and initial conditions",
             CpuClock::Process.now() - read,
         );
@@ -199,22 +217,8 @@ fn advance(
 }
 
 impl Arguments {
-    /// Start, stop and interval: those of the arguments, else those of the model.
     fn experiment(&self, model: &Model) -> Result<Experiment, Failure> {
-        let start = model.experiment.start;
-        let stop = self.stop.unwrap_or(model.experiment.stop);
-        if stop <= start {
-            return Err(Failure::Input(format!(
-                "--stop = {}: expected a time after the start at {} s",
-                Number(stop),
-                Number(start)
-            )));
-        }
-        Ok(Experiment {
-            start,
-            stop,
-            interval: self.interval.or(model.experiment.interval),
-        })
+        experiment::planned(model, self.stop, self.interval)
     }
 
     fn communication_points(&self, experiment: &Experiment) -> Result<Option<TimeGrid>, Failure> {
@@ -228,7 +232,7 @@ impl Arguments {
         instance: &mut Instance,
         outputs: &Outputs,
         experiment: &Experiment,
-        page: Option<&ReportPage>,
+        declared: usize,
     ) -> Result<Recorder, Failure> {
         let table = match &self.out {
             None => None,
@@ -251,14 +255,14 @@ impl Arguments {
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
             animation: Animation::default(),
         });
-        let rows = match experiment.interval {
-            Some(spacing) if page.is_some() => Some(time_grid("--interval", spacing, experiment)?),
-            _ => None,
-        };
-        let recording = page
-            .map(|page| page.recording(instance, rows))
-            .transpose()
-            .map_err(Failure::input)?;
+        let mut recording = None;
+        if self.report.is_some() || self.gltf.is_some() || self.frames.is_some() {
+            let spacing = experiment.interval;
+            let rows = spacing.map(|spacing| time_grid("--interval", spacing, experiment));
+            recording = Some(
+                report::recording(instance, declared, rows.transpose()?).map_err(Failure::input)?,
+            );
+        }
         Recorder::new(table, frames, recording, instance)
     }
 
@@ -268,9 +272,20 @@ impl Arguments {
             .transpose()
     }
 
+    fn animation_files(&self, model: &Model) -> Result<Option<AnimationFiles>, Failure> {
+        AnimationFiles::open(model, self.gltf.as_deref(), self.frames.as_deref())
+    }
+
     /// All files of results.
     fn results(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.out, &self.plot, &self.report].into_iter().flatten()
+        let files = [
+            &self.out,
+            &self.plot,
+            &self.report,
+            &self.gltf,
+            &self.frames,
+        ];
+        files.into_iter().flatten()
     }
 
     fn uses_standard_output(&self) -> bool {
@@ -284,7 +299,7 @@ impl Arguments {
             .count();
         if streams + usize::from(self.json) > 1 {
             return Err(Failure::Input(
-                "only one of --json, --out -, --plot - and --report - can have standard output"
+                "only one of --json, --out -, --plot -, --report - and --gltf - can have standard output"
                     .to_owned(),
             ));
         }
@@ -450,17 +465,6 @@ fn one_line(value: &Value) -> String {
     };
     let entries: Vec<String> = map.iter().map(entry).collect();
     format!("{{{}}}", entries.join(", "))
-}
-
-fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<TimeGrid, Failure> {
-    TimeGrid::new(experiment.start, experiment.stop, spacing).ok_or_else(|| {
-        Failure::Input(format!(
-            "{name} = {}: expected a distance that gives at most a thousand million points from {} s to {} s",
-            Number(spacing),
-            Number(experiment.start),
-            Number(experiment.stop)
-        ))
-    })
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

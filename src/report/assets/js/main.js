@@ -56,7 +56,10 @@ async function start() {
   follow(player);
   startPrinting(player);
   document.documentElement.dataset.ready = "yes";
-  player.set(summary.failure && summary.failure.time !== null ? player.last : player.first);
+  // A run that failed opens at its failure, also when it is watched.
+  const failed = Boolean(summary.failure && summary.failure.time !== null);
+  if (!restoreChoices(player) || failed) player.seek(failed ? player.last : player.first);
+  if (live) followServer(player);
 }
 
 window.biela.ready = start();

@@ -58,7 +58,7 @@ class Plot {
         y: { distr: spec.log ? 3 : 1, auto: true, range: spec.log ? logRange : (u, low, high) => spanOf(...settled(spec, low, high), spec.zero) },
       },
       axes: [
-        { ...axis, size: 26, gap: 3, values: tickTexts },
+        { ...axis, size: 26, gap: 3, values: (...given) => tickTexts(...given).map((text, i, all) => (i === all.length - 1 ? `${text} s` : text)) },
         { ...axis, size: 58, gap: 4, values: spec.log ? decadeTexts : tickTexts },
       ],
       series: [{}, ...spec.series.map((series) => ({
@@ -67,7 +67,7 @@ class Plot {
         paths: series.marks ? () => null : series.stairs ? uPlot.paths.stepped({ align: -1 }) : uPlot.paths.linear(),
         points: series.marks ? { show: true, size: 6, width: 1.5, fill: this.color(series) } : { show: false },
       }))],
-      padding: [8, 10, 0, 0],
+      padding: [8, 16, 0, 0],
       hooks: { draw: [(u) => { this.marks(u); this.move(this.player.time); }] },
     };
     this.plot = new uPlot(options, [spec.x, ...spec.series.map((s) => s.y)], this.area);
@@ -168,10 +168,11 @@ class Plot {
   }
 
   move(t) {
-    if (!this.line) return;
+    if (!this.line || !this.visible) return;
     const x = (t - range.low) / (range.high - range.low);
     this.line.style.display = x >= 0 && x <= 1 ? "" : "none";
     this.line.style.transform = `translateX(${(x * this.plot.bbox.width / devicePixelRatio).toFixed(1)}px)`;
+    if (!this.player.telling) return;
     for (const entry of this.values) {
       const text = entry.series.at ? entry.series.at(t) : "";
       if (text !== entry.text) entry.value.firstChild.data = entry.text = text;
@@ -219,7 +220,9 @@ function logRange(u, low, high) {
 // As many digits as tell neighbouring ticks apart.
 function tickTexts(u, ticks, axis, space, spacing) {
   const largest = Math.max(...ticks.map(Math.abs));
-  const digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  let digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  // 0.25 has one more digit than 0.2.
+  if (Math.abs(spacing * 10 ** digits - Math.round(spacing * 10 ** digits)) > 1e-6) digits += 1;
   // A small change of a large value: the first tick in full, the others relative to it.
   if (largest / spacing > 2e5) return ticks.map((v, i) => (i ? `+${number(v - ticks[0], 3)}` : number(v, 7)));
   if (largest >= 1e5 || (largest > 0 && largest < 1e-3)) {
