@@ -16,6 +16,12 @@ const F64: u8 = 0;
 const F32: u8 = 1;
 const STEPPED: u8 = 2;
 
+/// A column whose range is this many times that of most of its values is not rounded to its range: at a resolution of 1e-9
+/// these values still have six digits.
+const OUTLIER: f64 = 1e3;
+/// Values of a column that are looked at for its usual range.
+const SPREAD: usize = 1000;
+
 /// Columns behind each other, in the order in which the page reads them.
 #[derive(Default)]
 pub struct EncodedColumns {
@@ -46,10 +52,19 @@ impl EncodedColumns {
         self.stepped(values, 0.0, 1.0);
     }
 
-    /// Rounded to `resolution` of the column's range. All values are finite.
+    /// Rounded to `resolution` of the column's range, or to single precision where a few values are far outside the range of
+    /// the others, as at the end of a run that failed. All values are finite.
     pub fn rounded(&mut self, values: &[f64], resolution: f64) {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let usual = usual_range(values);
+        if usual > 0.0 && high - low > OUTLIER * usual {
+            match high.max(-low) < f64::from(f32::MAX) {
+                true => self.single(values),
+                false => self.exact(values),
+            }
+            return;
+        }
         let quantum = (high - low) * resolution;
         if !(quantum > 0.0 && quantum.is_finite()) {
             // One value all along; or none at all.
@@ -92,6 +107,18 @@ impl EncodedColumns {
             .and_then(|()| encoder.finish())
             .map(|packed| base64(&packed))
             .expect("writing to memory does not fail")
+    }
+}
+
+/// Range of the values without the outermost, from evenly spread ones of them.
+fn usual_range(values: &[f64]) -> f64 {
+    let step = values.len().div_ceil(SPREAD).max(1);
+    let mut some: Vec<f64> = values.iter().copied().step_by(step).collect();
+    some.sort_by(f64::total_cmp);
+    let outside = some.len() * 3 / 100 + 1;
+    match some.len() > 2 * outside {
+        true => some[some.len() - 1 - outside] - some[outside],
+        false => 0.0,
     }
 }
 
@@ -200,6 +227,17 @@ mod tests {
                 for (x, y) in values.iter().zip(decoded(&columns.bytes)) {
                     assert!((x - y).abs() <= 0.51 * resolution * range, "{x} {y}");
                 }
+            }
+        }
+        // A run that failed: the last value is beyond all measure.
+        for last in [1e26, -1e200] {
+            let mut broken = wave.clone();
+            broken.push(last);
+            let mut columns = EncodedColumns::default();
+            columns.rounded(&broken, 1e-6);
+            for (x, y) in broken.iter().zip(decoded(&columns.bytes)) {
+                // Half a unit in the last place of single precision.
+                assert!((x - y).abs() <= 6e-8 * x.abs(), "{x} {y}");
             }
         }
         let mut columns = EncodedColumns::default();

@@ -20,6 +20,6 @@ mod summary;
 pub use failure::{FailureReport, advice};
 pub use gltf::glb;
 pub use page::{Measured, ReportData};
-pub use picture::Pictures;
+pub use picture::{Pictures, curves_png};
 pub use recording::{Recording, RowSchedule, StepMethod, Watched};
 pub use summary::Report;

@@ -123,7 +123,7 @@ impl Figure {
                 false => rods(&[[*a, *b]]),
             };
         }
-        let solid = same_inertia(body, 0.9 * self.size).unwrap_or_else(|| mark(2.2));
+        let solid = same_inertia(body, points).unwrap_or_else(|| mark(2.2));
         let arms: Vec<[V3; 2]> = (points.iter())
             .filter(|p| (*p - center).norm() > 1e-6 * self.size)
             .map(|p| [*p, center])
@@ -201,7 +201,12 @@ pub(super) fn corners(model: &Model, body: &Body, points: &[V3]) -> Vec<V3> {
             }
         }
         Some(BodyShape::Line(line)) => all.extend(line.iter().map(|p| V3::from(*p))),
-        None => all.push(body.center_of_mass.into()),
+        None => {
+            all.push(body.center_of_mass.into());
+            if model.dimension == 3 && points.len() < 2 {
+                all.extend(same_inertia(body, points).map_or(Vec::new(), |solid| solid.points));
+            }
+        }
     }
     all
 }
@@ -309,13 +314,23 @@ fn spanning_tree(points: &[V3]) -> Vec<[V3; 2]> {
     links
 }
 
-/// A cylinder or box of homogeneous material with the body's mass and principal moments.
-fn same_inertia(body: &Body, most: f64) -> Option<Solid> {
+/// A cylinder or box of homogeneous material with the body's mass and principal moments, if it is not much larger than the
+/// distance at which the body is held: then its inertia is not that of its shape.
+fn same_inertia(body: &Body, points: &[V3]) -> Option<Solid> {
     let [ixx, iyy, izz, ixy, ixz, iyz] = body.inertia;
     if !(body.mass > 0.0) || ixy != 0.0 || ixz != 0.0 || iyz != 0.0 {
         return None;
     }
     let center = V3::from(body.center_of_mass);
+    let reach = points
+        .iter()
+        .map(|p| (p - center).norm())
+        .fold(0.0, f64::max);
+    let most = if reach > 0.0 {
+        3.0 * reach
+    } else {
+        f64::INFINITY
+    };
     let moments = [ixx, iyy, izz];
     let equal = |a: f64, b: f64| (a - b).abs() < 1e-3 * a.max(b);
     for k in 0..3 {
@@ -337,6 +352,6 @@ fn same_inertia(body: &Body, most: f64) -> Option<Solid> {
         (6.0 * sum / body.mass).max(0.0).sqrt()
     };
     let edges = V3::new(edge(0), edge(1), edge(2));
-    let fits = edges.iter().all(|e| *e > 0.002 * most && *e < most);
+    let fits = edges.iter().all(|e| *e > 0.002 * edges.max() && *e < most);
     fits.then(|| Solid::cuboid(edges, center))
 }

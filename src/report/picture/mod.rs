@@ -6,7 +6,10 @@
 
 mod camera;
 mod canvas;
+mod curves;
 mod png;
+
+pub use curves::curves_png;
 
 use nalgebra::Vector3;
 

@@ -109,6 +109,12 @@ function poseAt(body, place) {
   return { position: [0, 1, 2].map((c) => mix(columns[c], place)), orientation: q };
 }
 
+// What stands after # in the address: words and name=value, joined by &.
+function addressed(name) {
+  const part = location.hash.slice(1).split("&").find((p) => p === name || p.startsWith(`${name}=`));
+  return part && (part.slice(name.length + 1) || true);
+}
+
 // Numbers as people read them.
 function number(x, digits = 4) {
   if (x === null || x === undefined) return "";

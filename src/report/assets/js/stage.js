@@ -10,7 +10,7 @@ class Stage {
     this.stage = byId("stage");
     // Faces painted from far to near are right for a planar mechanism seen straight on; all else wants a depth buffer.
     this.webgl = null;
-    if (!planar && !this.webglAvailable()) detail = 12;
+    if (!planar && !this.webglAvailable()) detail = scene.bodies.length > 30 ? 12 : 18;
     this.mechanism = new Mechanism();
     this.camera = new Camera(this.mechanism);
     this.frames = 0;
