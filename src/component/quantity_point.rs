@@ -204,14 +204,18 @@ impl<'a> QuantityPoint<'a> {
 
     /// The values of quantities.
     pub fn values(&self, mechanism: &dyn Mechanism, quantities: &[Quantity], values: &mut [f64]) {
+        mechanism.evaluate_all(&self.cx, quantities, &self.motion, values);
         let mut account = None;
         for (quantity, value) in quantities.iter().zip(values) {
-            *value = match *quantity {
-                Quantity::Energy(field) => account
-                    .get_or_insert_with(|| self.energy_account(mechanism))
-                    .field(field),
-                other => self.value(mechanism, other),
-            };
+            match *quantity {
+                Quantity::Energy(field) => {
+                    *value = account
+                        .get_or_insert_with(|| self.energy_account(mechanism))
+                        .field(field);
+                }
+                Quantity::Solver(_) | Quantity::Time => *value = self.value(mechanism, *quantity),
+                _ => {}
+            }
         }
     }
 

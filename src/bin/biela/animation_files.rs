@@ -9,7 +9,8 @@ use biela::report::{Pictures, Recording, glb};
 
 use crate::Failure;
 use crate::csv::Number;
-use crate::output;
+use crate::destinations::Destinations;
+use crate::output::{self, OutputFile};
 
 /// Pictures for each second of the run, as films have them.
 const RATE: f64 = 25.0;
@@ -24,17 +25,14 @@ const LIST: &str = "frames.csv";
 
 /// Files that are written at the end of a run.
 pub struct AnimationFiles {
-    gltf: Option<(PathBuf, Box<dyn Write>)>,
+    gltf: Option<(PathBuf, OutputFile)>,
     frames: Option<PathBuf>,
 }
 
 impl AnimationFiles {
     /// Opens them before the run, so that a wrong path is an error at once. `None` if none is wanted.
-    pub fn open(
-        model: &Model,
-        gltf: Option<&Path>,
-        frames: Option<&Path>,
-    ) -> Result<Option<Self>, Failure> {
+    pub fn open(model: &Model, files: &Destinations) -> Result<Option<Self>, Failure> {
+        let (gltf, frames) = (files.gltf.as_deref(), files.frames.as_deref());
         if gltf.is_none() && frames.is_none() {
             return Ok(None);
         }
@@ -59,7 +57,7 @@ impl AnimationFiles {
     pub fn write(&mut self, model: &Model, recording: &Recording) -> Result<(), Failure> {
         if let Some((path, file)) = &mut self.gltf {
             file.write_all(&glb(model, recording))
-                .and_then(|()| file.flush())
+                .and_then(|()| file.complete())
                 .map_err(|error| output::failure(path, &error))?;
         }
         if let Some(folder) = &self.frames {
@@ -86,7 +84,7 @@ fn write_frames(folder: &Path, model: &Model, recording: &Recording) -> Result<(
     for number in 0..=intervals {
         let t = first + (last - first) * number as f64 / intervals as f64;
         let path = frame(folder, number);
-        std::fs::write(&path, pictures.png(t)).map_err(|error| failed(&path, &error))?;
+        output::write(&path, &pictures.png(t))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         writeln!(text, "{name},{}", Number(t)).expect("a String takes everything");
     }
@@ -97,5 +95,5 @@ fn write_frames(folder: &Path, model: &Model, recording: &Recording) -> Result<(
         std::fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
         number += 1;
     }
-    std::fs::write(&list, text).map_err(|error| failed(&list, &error))
+    output::write(&list, text.as_bytes())
 }

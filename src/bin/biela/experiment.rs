@@ -4,6 +4,7 @@ use biela::Model;
 use biela::model::Experiment;
 
 use crate::Failure;
+use crate::argument::SetValue;
 use crate::csv::Number;
 use crate::time_grid::TimeGrid;
 
@@ -39,4 +40,21 @@ pub fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<Ti
             Number(experiment.stop)
         ))
     })
+}
+
+/// Sets numbers of the model and settings of its solver.
+pub fn assign(model: &mut Model, set: &[(String, SetValue)]) -> biela::Result<()> {
+    set.iter().try_for_each(|(name, value)| match value {
+        SetValue::Number(number) => model.set(name, *number),
+        SetValue::Word(word) => model.set_word(name, word),
+    })
+}
+
+/// The numbers among what is set.
+pub fn numbers(set: &[(String, SetValue)]) -> Vec<(String, f64)> {
+    let number = |(name, value): &(String, SetValue)| match value {
+        SetValue::Number(number) => Some((name.clone(), *number)),
+        SetValue::Word(_) => None,
+    };
+    set.iter().filter_map(number).collect()
 }

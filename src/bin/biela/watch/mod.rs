@@ -18,12 +18,13 @@ use biela::report::{Recording, ReportData};
 use biela::{Instance, Model, Observer, StepProbe};
 
 use crate::Failure;
-use crate::argument::{assignment, finite, positive};
+use crate::argument::{SetValue, assignment, finite, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::experiment::{self, time_grid};
 use crate::output;
 use crate::report::{self, PageSource};
+use crate::run;
 use board::{Board, Problem};
 use source::WatchedSource;
 
@@ -56,9 +57,10 @@ pub struct Arguments {
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
     interval: Option<f64>,
 
-    /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
+    /// Start value of a parameter or input, any number of the model by its dotted name, or a setting of the solver
+    /// (solver.formulation=relative); may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    set: Vec<(String, f64)>,
+    set: Vec<(String, SetValue)>,
 }
 
 /// Serves the page until the program is ended.
@@ -127,12 +129,7 @@ impl Arguments {
         let began = CpuClock::Process.now();
         let origin = self.model.display().to_string();
         let read = Model::from_text_in(&text, &origin, self.model.parent())
-            .and_then(|mut model| {
-                for (name, value) in &self.set {
-                    model.set(name, *value)?;
-                }
-                Ok(model)
-            })
+            .and_then(|mut model| experiment::assign(&mut model, &self.set).map(|()| model))
             .map_err(Failure::input)
             .and_then(|model| {
                 let experiment = experiment::planned(&model, self.stop, self.interval)?;
@@ -142,12 +139,15 @@ impl Arguments {
             });
         let (model, rows, experiment) = match read {
             Ok(read) => read,
-            Err(Failure::Input(sentence) | Failure::Simulation(sentence)) => {
-                return self.problem(text, sentence);
-            }
+            Err(
+                Failure::Input(sentence)
+                | Failure::Simulation(sentence)
+                | Failure::Interrupted(sentence),
+            ) => return self.problem(text, sentence),
             Err(Failure::Closed) => return self.problem(text, String::new()),
         };
-        let mut page = PageSource::new(text, &self.model, &model, &experiment, &self.set);
+        let numbers = experiment::numbers(&self.set);
+        let mut page = PageSource::new(text, &self.model, &model, &experiment, &numbers);
         page.took("reading the model", CpuClock::Process.now() - began);
         let began = CpuClock::Process.now();
         let started = Instance::from_model(model.clone()).and_then(|mut instance| {
@@ -174,7 +174,7 @@ impl Arguments {
             saved: false,
         };
         let (start, stop) = (experiment.start, experiment.stop);
-        let result = instance.step_observed(start, stop - start, &mut observer);
+        let result = run::advance(&mut instance, stop, &mut None, &mut observer);
         let WatchingObserver {
             recording, saved, ..
         } = observer;
