@@ -10,6 +10,7 @@ mod force;
 mod joint;
 mod joint_force;
 mod linear_system;
+mod loop_length;
 mod motion;
 pub mod quantity;
 mod settings;
@@ -58,6 +59,7 @@ impl Model {
     pub fn without_text_positions(&self) -> Self {
         let mut model = self.clone();
         model.origin.clear();
+        model.suspicions.clear();
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
@@ -112,6 +114,8 @@ pub struct Model {
     pub parameters: Vec<Parameter>,
     /// Quantities that are variables of an instance.
     pub expose: Expose,
+    /// Values of the text that are legal but probably not meant, each with its position; among the warnings.
+    pub suspicions: Vec<String>,
 }
 
 impl Default for Model {
@@ -135,6 +139,7 @@ impl Default for Model {
             outputs: vec![],
             parameters: vec![],
             expose: Expose::default(),
+            suspicions: vec![],
         }
     }
 }

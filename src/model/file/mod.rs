@@ -94,7 +94,12 @@ fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>
                 dimension: 3,
             };
             let model = top::model(TableReader::root(source)?, origin, base_dir);
-            document.mistakes.settle(model)?
+            let suspicions = document.mistakes.suspicions();
+            let model = document.mistakes.settle(model)?;
+            Model {
+                suspicions,
+                ..model
+            }
         }
     };
     model.validate()?;

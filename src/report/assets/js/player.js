@@ -52,7 +52,8 @@ class Player {
     this.telling = !this.playing || now - (this.told ?? -Infinity) > READING;
     if (this.telling) {
       this.told = now;
-      const [row] = locate(run.times, this.time);
+      const [before, share] = locate(run.times, this.time);
+      const row = share > 0.5 ? before + 1 : before;
       byId("clock").textContent = `${clockText(this.time)} s`;
       byId("row").textContent = `row ${row + 1} of ${run.times.length}`;
       this.slider.setAttribute("aria-valuetext", `${number(this.time, 6)} seconds`);
