@@ -336,7 +336,7 @@ impl Segment {
             .select_active(p.system, &self.modes, &self.redundant);
         core.mass_matrix
             .select_active(p.system, &self.modes, &self.redundant);
-        core.make_sample_consistent(p, node, &CLOSURE)
+        core.make_sample_consistent(p, node, &CLOSURE, SampleLevel::Accelerations)
     }
 }
 

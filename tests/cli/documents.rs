@@ -74,7 +74,8 @@ fn scratch(name: &str) -> PathBuf {
 fn shell(script: &str, folder: &Path) -> (bool, String) {
     let program = Path::new(env!("CARGO_BIN_EXE_biela"));
     let places = [program.parent().unwrap().to_owned()].into_iter();
-    let others = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default());
+    let known = std::env::var_os("PATH").unwrap_or_default();
+    let others = std::env::split_paths(&known);
     let path = std::env::join_paths(places.chain(others.collect::<Vec<_>>())).unwrap();
     let output = Command::new("sh")
         .args(["-ec", script])
