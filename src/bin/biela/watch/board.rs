@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 /// What is wrong with the file.
-pub struct Problem {
+pub struct FileProblem {
     /// The message, one mistake on each line.
     pub sentence: String,
     places: Vec<Value>,
 }
 
-impl Problem {
+impl FileProblem {
     /// Of a text and the message about it. Places are read off the message: `file:line:column: what`.
     pub fn new(sentence: &str, text: &str) -> Self {
         let places = sentence.lines().filter_map(|line| place(line, text));
@@ -41,7 +41,7 @@ struct Content {
     page: Option<Arc<String>>,
     /// Whether the page shows a run.
     shows_run: bool,
-    problem: Option<Problem>,
+    problem: Option<FileProblem>,
     running: bool,
 }
 
@@ -102,7 +102,7 @@ impl Board {
     }
 
     /// The file cannot be simulated. The page of the last run stays; if there is none, `page` is shown.
-    pub fn object(&self, problem: Problem, page: impl FnOnce(&str) -> String) {
+    pub fn object(&self, problem: FileProblem, page: impl FnOnce(&str) -> String) {
         let (pages, shows_run) = {
             let content = self.lock();
             (content.pages + 1, content.shows_run)
@@ -172,7 +172,7 @@ mod tests {
         let good = state(&board)["version"].clone();
         assert_eq!(*board.page(Duration::ZERO).unwrap(), good.as_str().unwrap());
         let text = "a = 1\nmass = \"x\"\n";
-        let problem = Problem::new("dir/m.toml:2:8: expected a number\nand more", text);
+        let problem = FileProblem::new("dir/m.toml:2:8: expected a number\nand more", text);
         board.object(problem, |_| unreachable!("there is a page"));
         let now = state(&board);
         assert_eq!(now["version"], good);
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_file_that_is_wrong_from_the_start_has_a_page_too() {
         let board = Board::new();
-        board.object(Problem::new("cannot read \"x\": gone", ""), |version| {
+        board.object(FileProblem::new("cannot read \"x\": gone", ""), |version| {
             version.to_owned()
         });
         assert!(board.page(Duration::ZERO).is_some());

@@ -25,7 +25,7 @@ use crate::experiment::{self, time_grid};
 use crate::output;
 use crate::report::{self, PageSource};
 use crate::run;
-use board::{Board, Problem};
+use board::{Board, FileProblem};
 use source::WatchedSource;
 
 /// How often a long run looks whether its file was saved meanwhile.
@@ -105,7 +105,7 @@ enum Outcome {
     /// With a page and a line about it.
     Page(LivePage, String),
     /// Nothing was simulated; the page has only the text.
-    Problem(Problem, LivePage),
+    Problem(FileProblem, LivePage),
 }
 
 /// A page that lacks only its version.
@@ -189,7 +189,7 @@ impl Arguments {
 
     /// The page of a text that cannot be simulated: only the text.
     fn problem(&self, text: String, sentence: String) -> Outcome {
-        let problem = Problem::new(&sentence, &text);
+        let problem = FileProblem::new(&sentence, &text);
         let stem = self.model.file_stem().unwrap_or_default();
         let model = Model {
             name: stem.to_string_lossy().into_owned(),
