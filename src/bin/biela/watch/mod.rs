@@ -144,7 +144,8 @@ impl Arguments {
                 | Failure::Simulation(sentence)
                 | Failure::Interrupted(sentence),
             ) => return self.problem(text, sentence),
-            Err(Failure::Closed) => return self.problem(text, String::new()),
+            // Standard output is not written here.
+            Err(_) => return self.problem(text, String::new()),
         };
         let numbers = experiment::numbers(&self.set);
         let mut page = PageSource::new(text, &self.model, &model, &experiment, &numbers);
