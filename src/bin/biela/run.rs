@@ -178,9 +178,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let written: Vec<&Path> = files.all().map(PathBuf::as_path).collect();
         output::print(&results.summary(&outputs.variables, &written))?;
     }
-    let reached = rounded(results.reached, 9);
-    let stop = Number(experiment.stop);
-    match result.and(read) {
+    ended(result.and(read), results.reached, experiment.stop)
+}
+
+/// The outcome of a run that was left at `reached`.
+fn ended(result: biela::Result<()>, reached: f64, stop: f64) -> Result<(), Failure> {
+    let (reached, stop) = (rounded(reached, 9), Number(stop));
+    match result {
         Ok(()) => Ok(()),
         Err(biela::Error::Cancelled { .. }) if interrupt::requested() => Err(Failure::Interrupted(
             format!("interrupted at t = {reached} s of {stop} s; results up to there are kept"),
