@@ -309,19 +309,21 @@ impl Instance {
             catalogue,
             ..
         } = self;
-        let (state, applied) = (&state.motion, &state.applied);
-        scratch.perturbed.copy_from(applied);
+        let now = state.motion.t;
+        scratch.perturbed.copy_from(&state.applied);
         for (&known, &seed) in knowns.iter().zip(seed) {
             match catalogue.source(known)? {
                 VariableSource::Input(i) => {
                     let input = &mut scratch.perturbed.inputs[i];
-                    let value = input.at(state.t)[0];
-                    *input = input.with_derivative(state.t, 0, value + s * seed);
+                    let value = input.at(now)[0] + s * seed;
+                    let taylor = state.taylor_after_setting(i, now, value);
+                    input.continue_from(now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
                 VariableSource::Output(_) => unreachable!("outputs are no knowns"),
             }
         }
+        let state = &state.motion;
         let sample = &mut scratch.sample;
         sample.t = state.t;
         sample.q.copy_from_slice(&state.q);

@@ -183,15 +183,6 @@ impl InputPolynomial {
         let [u0, u1, u2] = self.at(t);
         u0 == taylor[0] && u1 == taylor[1] && u2 == taylor[2]
     }
-
-    /// The polynomial from `t` on with its derivative of `order` replaced.
-    pub fn with_derivative(&self, t: f64, order: usize, value: f64) -> Self {
-        let mut taylor = self.at(t);
-        taylor[order] = value;
-        let mut input = *self;
-        input.continue_from(t, taylor);
-        input
-    }
 }
 
 /// All inputs as functions of time, and the parameters.

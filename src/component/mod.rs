@@ -38,4 +38,4 @@ pub use instance::Instance;
 pub use instance_state::SavedState;
 pub use log::{LogCategory, LogLevel, LogMessage, Logger};
 pub use step::{Observer, StepProbe};
-pub use variables::{Causality, InitialKind, Variability, Variable};
+pub use variables::{Causality, InitialKind, Variability, Variable, VariableKind};

@@ -1,8 +1,11 @@
 //! Serialisation of a saved state for files and other processes:
 //!
 //! ```text
-//!   magic 8 | format 4 | zero 4 | fingerprint of the model 8 | length of all 8 | content | FNV-1a of all before 8
+//!   magic 8 | format 4 | zero 4 | fingerprint of the model's words 8 | length of all 8 | of its meaning 8 | content | FNV-1a of all 8
 //! ```
+//!
+//! The words are the same in every build of the library. The meaning recognises a model that is written in other words, by the
+//! same build.
 //!
 //! Little-endian on every machine, doubles as their bits, so that a state is restored exactly. One list of fields serves writing,
 //! counting and reading.
@@ -15,14 +18,14 @@ use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
 use crate::formulation::Dimensions;
 use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
-use crate::model::counters::CounterMut;
+use crate::model::counters::{COUNTERS, CounterMut, CounterValue};
 
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Bytes of the header.
-pub(super) const HEADER: usize = 32;
+pub(super) const HEADER: usize = 40;
 /// Bytes of the checksum.
 pub(super) const CHECKSUM: usize = 8;
 
@@ -34,8 +37,9 @@ impl SavedState {
         bytes.extend(MAGIC);
         bytes.extend(FORMAT.to_le_bytes());
         bytes.extend([0; 4]);
-        bytes.extend(self.fingerprint.to_le_bytes());
+        bytes.extend(self.fingerprint.words.to_le_bytes());
         bytes.extend((size as u64).to_le_bytes());
+        bytes.extend(self.fingerprint.meaning.to_le_bytes());
         let mut writer = ByteWriter(bytes);
         let written = visit_instance(&mut writer, &mut self.state.clone());
         written.expect("writing to memory cannot fail");
@@ -70,6 +74,11 @@ impl Instance {
             &InstanceState::new(&self.model),
             &self.mechanism.dimensions(),
         )?;
+        check_ranges(&state, &InstanceState::new(&self.model))?;
+        if state.phase == InstancePhase::Running && !self.mechanism.modes_exist(&state.motion.modes)
+        {
+            return Err(damaged("a mode that does not exist"));
+        }
         Ok(SavedState {
             fingerprint: self.fingerprint,
             state,
@@ -109,7 +118,8 @@ impl Instance {
         if checksum != fnv(body).to_le_bytes() {
             return Err(damaged("its checksum is wrong"));
         }
-        if number(16) != self.fingerprint {
+        let same_words = number(16) == self.fingerprint.words;
+        if !same_words && number(32) != self.fingerprint.meaning {
             return Err(foreign(&format!(
                 "it was saved by another model than \"{}\"",
                 self.model.name
@@ -162,6 +172,62 @@ fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions
     match fits {
         true => Ok(()),
         false => Err(damaged("its size is not that of this model")),
+    }
+}
+
+/// An error unless every number is in the range that it has in a state that was saved.
+fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
+    let InstanceState {
+        start,
+        stop,
+        tolerance,
+        pending,
+        applied,
+        history,
+        total_at_start,
+        energy_drift,
+        motion: s,
+        ..
+    } = state;
+    let finite = |numbers: &[f64]| numbers.iter().all(|x| x.is_finite());
+    let not_negative = |numbers: &[f64]| numbers.iter().all(|x| *x >= 0.0);
+    let times = start.is_finite() && stop >= start && *tolerance > 0.0 && tolerance.is_finite();
+    let energies = finite(&[*total_at_start, *energy_drift, s.dissipated, s.supplied]);
+    let vectors = [
+        &s.q,
+        &s.v,
+        &s.acc,
+        &s.lambda,
+        &s.a,
+        &s.delta,
+        &s.delta_dot,
+        &s.lambda_dot,
+        &s.jerk,
+        &s.scale,
+    ];
+    // The contraction is infinite if it is unknown, the pivot if there are no constraints.
+    let steps = finite(&[s.t, s.h, s.factored_step])
+        && not_negative(&[s.h, s.next_h, s.factored_step])
+        && not_negative(&[s.newton_contraction, s.typical_pivot])
+        && not_negative(&s.scale);
+    let statistics = (COUNTERS.iter()).all(|counter| match (counter.value)(&s.statistics) {
+        CounterValue::Real(value) => value >= 0.0,
+        CounterValue::Count(_) => true,
+    });
+    let inputs = [pending, applied].iter().all(|set| {
+        let ranges = (set.inputs.iter().zip(&fresh.pending.inputs)).all(|(input, fresh)| {
+            input.order == fresh.order
+                && input.since.is_finite()
+                && finite(&input.taylor)
+                && finite(&input.position_and_speed)
+        });
+        ranges && finite(&set.parameters)
+    });
+    let histories = (history.iter()).all(|h| h.count <= 3 && finite(&h.t) && finite(&h.u));
+    let vectors = vectors.iter().all(|vector| finite(vector));
+    match times && energies && vectors && steps && statistics && inputs && histories {
+        true => Ok(()),
+        false => Err(damaged("a number outside its range")),
     }
 }
 

@@ -26,6 +26,11 @@ const CLOCK_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// to 10⁶ roundings, 10⁻¹⁰.
 const STOP_ROUNDING: f64 = 1e-9;
 
+/// A communication step shorter than this (s) moves the clock alone. Only near t = 0 is there one. The motion in it, v h, is far
+/// below the rounding of any coordinate, while powers of h up to the sixth, which the step formulas use, stay above the smallest
+/// number of 1e-308.
+const NEGLIGIBLE_STEP: f64 = 1e-50;
+
 /// Failed trial steps of one substep that cause a warning: one or two are normal, three in a row mean a sudden change.
 const MANY_FAILURES: u64 = 3;
 
@@ -34,12 +39,23 @@ pub trait Observer {
     /// Called after an accepted substep. `probe` reads the instance at any time of that substep. An error ends the step; the
     /// instance stays at the end of this substep.
     fn accepted(&mut self, probe: &mut StepProbe) -> Result<()>;
+
+    /// Called before each substep, which is planned to end at `end`. Inputs set here with
+    /// [`Instance::set_input_polynomial`] act from the present time on.
+    fn before_substep(&mut self, instance: &mut Instance, end: f64) -> Result<()> {
+        let _ = (instance, end);
+        Ok(())
+    }
 }
 
 /// Reads variables at a time within the last accepted substep.
 pub struct StepProbe<'a> {
     pub(super) instance: &'a mut Instance,
     start: f64,
+    /// An event was located at the end of the substep.
+    event: bool,
+    /// The communication step ends here.
+    stop: bool,
 }
 
 impl StepProbe<'_> {
@@ -56,6 +72,31 @@ impl StepProbe<'_> {
     /// The instance at the end of the substep.
     pub fn instance(&self) -> &Instance {
         self.instance
+    }
+
+    /// The same, to be read.
+    pub fn instance_mut(&mut self) -> &mut Instance {
+        self.instance
+    }
+
+    /// Whether an event was located at the end of the substep: an impact, a contact that closes or separates, a change between
+    /// stiction and slip, a jump of a law. It has been handled; [`StepProbe::left_limits`] are the values before it.
+    pub fn at_event(&self) -> bool {
+        self.event
+    }
+
+    /// Ends the communication step here, before its communication point, without an error.
+    pub fn stop(&mut self) {
+        self.stop = true;
+    }
+
+    /// Reads variables at the end of the substep before the event there was handled; without an event the values of
+    /// `get_real`. On failure `values` is unchanged.
+    pub fn left_limits(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        match self.event {
+            true => self.sampled(self.end(), references, values),
+            false => self.instance.get_real(references, values),
+        }
     }
 
     /// The trial steps rejected since the last call; see [`Instance::record_rejected_steps`].
@@ -91,8 +132,13 @@ impl StepProbe<'_> {
         if t == self.end() {
             return self.instance.get_real(references, values);
         }
-        same_length(references.len(), values.len())?;
         self.require_inside(t)?;
+        self.sampled(t, references, values)
+    }
+
+    /// Reads variables at a time of the substep, in the modes of the substep.
+    fn sampled(&mut self, t: f64, references: &[u32], values: &mut [f64]) -> Result<()> {
+        same_length(references.len(), values.len())?;
         let instance = &mut *self.instance;
         let mut reactions = false;
         for &reference in references {
@@ -146,6 +192,17 @@ impl Instance {
         self.integrator.take_rejected_steps()
     }
 
+    /// Sets value and derivatives of an input from the present time on and applies them, inside a communication step.
+    pub fn set_input_polynomial(&mut self, reference: u32, taylor: [f64; 3]) -> Result<()> {
+        for (order, value) in (0..).zip(taylor) {
+            match order {
+                0 => self.set_real(&[reference], &[value])?,
+                _ => self.set_input_derivatives(&[reference], &[order], &[value])?,
+            }
+        }
+        self.apply_pending_inputs()
+    }
+
     /// Advances from the communication point `t` to `t + h` by substeps. `t` is the instance's own time except for rounding;
     /// afterwards that time is the double `t + h`. A step of zero is legal and changes nothing. On failure the instance stays at
     /// the last accepted substep, at [`Instance::time`].
@@ -172,6 +229,12 @@ impl Instance {
             return Ok(()); // h = 0
         };
         self.apply_pending_inputs()?;
+        if target - self.time() < NEGLIGIBLE_STEP {
+            self.state.motion.t = target;
+            self.integrator.forget();
+            self.scratch.cache.invalidate();
+            return Ok(());
+        }
         self.substep_to(target, observer)
     }
 
@@ -180,12 +243,20 @@ impl Instance {
         while self.time() < target {
             self.check_cancelled()?;
             self.check_substep_limit(substeps)?;
-            let start = self.advance_one_substep(target)?;
+            let planned = target.min(self.time() + self.state.motion.next_h);
+            observer.before_substep(self, planned)?;
+            let (start, event) = self.advance_one_substep(target)?;
             substeps += 1;
-            observer.accepted(&mut StepProbe {
+            let mut probe = StepProbe {
                 instance: self,
                 start,
-            })?;
+                event,
+                stop: false,
+            };
+            observer.accepted(&mut probe)?;
+            if probe.stop {
+                break;
+            }
         }
         Ok(())
     }
@@ -207,20 +278,22 @@ impl Instance {
         Ok(())
     }
 
-    /// Integrates one substep, at most to `target`, and tracks the energy drift. Returns the start of the substep.
-    fn advance_one_substep(&mut self, target: f64) -> Result<f64> {
+    /// Integrates one substep, at most to `target`, and tracks the energy drift. Returns the start of the substep, and whether
+    /// an event was located at its end.
+    fn advance_one_substep(&mut self, target: f64) -> Result<(f64, bool)> {
         let start = self.time();
         let before = self.state.motion.statistics;
         let env = environment(&self.state.applied);
         // Counters change even if it fails.
         self.scratch.cache.invalidate();
-        self.integrator
-            .advance(&*self.mechanism, &env, &mut self.state.motion, target)?;
+        let accepted =
+            self.integrator
+                .advance(&*self.mechanism, &env, &mut self.state.motion, target)?;
         if self.logger.is_some() {
             self.log_substep(start, &before);
         }
         self.track_energy_drift();
-        Ok(start)
+        Ok((start, accepted.event))
     }
 
     /// Logs the end of a step from `t`.

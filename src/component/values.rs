@@ -243,6 +243,18 @@ impl InstanceState {
         self.history[i].taylor(self.extrapolation)
     }
 
+    /// Value and derivatives of input `i` if the host were to set `value` at `now`: those of the extrapolation, or those
+    /// that it has beside its value if inputs are held.
+    pub fn taylor_after_setting(&self, i: usize, now: f64, value: f64) -> [f64; 3] {
+        if self.extrapolation == Extrapolation::Hold {
+            let [_, first, second] = self.applied.inputs[i].at(now);
+            return [value, first, second];
+        }
+        let mut history = self.history[i];
+        history.add(now, value);
+        history.taylor(self.extrapolation)
+    }
+
     /// Begins the histories at the start time with the values set before.
     pub fn start_histories(&mut self, start: f64) {
         for (history, input) in self.history.iter_mut().zip(&self.pending.inputs) {

@@ -24,7 +24,7 @@ mod warnings;
 
 pub use body::{Body, BodyShape, Sensor};
 pub use curve::{Curve, CurvePiece};
-pub use file::{explain, portable, schema};
+pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
     ForceType, LoadDefinition, LoadFrame, OneSided, SpringDefinition, Surface, SurfaceOutline,
@@ -58,6 +58,7 @@ impl Model {
     pub fn without_text_positions(&self) -> Self {
         let mut model = self.clone();
         model.origin.clear();
+        model.words = None;
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
@@ -112,6 +113,8 @@ pub struct Model {
     pub parameters: Vec<Parameter>,
     /// Quantities that are variables of an instance.
     pub expose: Expose,
+    /// Fingerprint of the text it was read from; see [`Model::words`].
+    pub words: Option<ModelWords>,
 }
 
 impl Default for Model {
@@ -135,6 +138,7 @@ impl Default for Model {
             outputs: vec![],
             parameters: vec![],
             expose: Expose::default(),
+            words: None,
         }
     }
 }

@@ -13,23 +13,23 @@ fn a_held_input_keeps_its_bits_for_ever() {
 
 #[test]
 fn derivatives_continue_the_input_as_a_parabola() {
-    let input = InputPolynomial::hold(2.0, 1.0)
-        .with_derivative(2.0, 1, 3.0)
-        .with_derivative(2.0, 2, 4.0);
+    let mut input = InputPolynomial::hold(2.0, 1.0);
+    input.continue_from(2.0, [1.0, 3.0, 4.0]);
     // 1 + 3 s + 2 s² at s = 0.5, all exact in binary.
     assert_eq!(input.at(2.5), [3.0, 5.0, 4.0]);
 }
 
 #[test]
 fn a_new_derivative_leaves_value_and_other_derivatives_where_they_are_then() {
-    let input = InputPolynomial {
+    let mut input = InputPolynomial {
         since: 0.0,
         taylor: [1.0, 2.0, 4.0],
         ..InputPolynomial::default()
     };
-    let turned = input.with_derivative(0.5, 1, -1.0);
-    assert_eq!(turned.since, 0.5);
-    assert_eq!(turned.taylor, [2.5, -1.0, 4.0]);
+    let [value, _, second] = input.at(0.5);
+    input.continue_from(0.5, [value, -1.0, second]);
+    assert_eq!(input.since, 0.5);
+    assert_eq!(input.taylor, [2.5, -1.0, 4.0]);
 }
 
 #[test]

@@ -19,13 +19,15 @@ pub mod portable;
 mod schema;
 mod signal;
 mod solver;
+pub mod source_file;
 mod table;
 mod top;
+mod words;
 
 pub use explain::explain;
 pub use schema::schema;
+pub use words::ModelWords;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -59,7 +61,7 @@ pub fn read(path: &Path) -> Result<Model> {
     };
     // One byte more than is allowed: an endless file is not read further.
     let mut bytes = vec![];
-    File::open(path)
+    source_file::open(path)
         .and_then(|file| file.take(LARGEST_TEXT as u64 + 1).read_to_end(&mut bytes))
         .map_err(|e| unreadable(e.to_string()))?;
     if bytes.len() > LARGEST_TEXT {
@@ -77,6 +79,17 @@ pub fn read(path: &Path) -> Result<Model> {
     read_text(&text, &shown, path.parent())
 }
 
+/// The bytes of the files that a text names.
+fn contents(opened: &[std::path::PathBuf]) -> Result<Vec<Vec<u8>>> {
+    let read = |path: &std::path::PathBuf| {
+        std::fs::read(path).map_err(|e| Error::File {
+            path: path.display().to_string(),
+            reason: e.to_string(),
+        })
+    };
+    opened.iter().map(read).collect()
+}
+
 /// Reads and validates a model from text: the one place that chooses the format.
 fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     let importer = IMPORTERS
@@ -91,7 +104,17 @@ fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>
                 origin,
                 dimension: 3,
             };
-            top::model(TableReader::root(source)?, origin, base_dir)?
+            let (model, opened) = source_file::opened_files(|| {
+                top::model(TableReader::root(source)?, origin, base_dir)
+            });
+            let mut model = model?;
+            // Matrices count with their values.
+            let files = match model.system {
+                Some(_) => Vec::new(),
+                None => contents(&opened)?,
+            };
+            model.words = Some(ModelWords::new(&document.root, &files, &model));
+            model
         }
     };
     model.validate()?;

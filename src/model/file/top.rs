@@ -75,6 +75,7 @@ pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) ->
             .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
         system,
         expose: root.choice("expose", &Expose::ALL)?.unwrap_or_default(),
+        words: None,
         ..Model::default()
     };
     elements(root, &mut model)?;

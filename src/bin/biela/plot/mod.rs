@@ -291,6 +291,7 @@ mod tests {
             outputs: Vec::new(),
             parameters: Vec::new(),
             expose: Expose::Declared,
+            words: None,
         }
     }
 
