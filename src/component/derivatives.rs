@@ -315,8 +315,7 @@ impl Instance {
             match catalogue.source(known)? {
                 VariableSource::Input(i) => {
                     let input = &mut scratch.perturbed.inputs[i];
-                    let value = input.at(now)[0] + s * seed;
-                    let taylor = state.taylor_after_setting(i, now, value);
+                    let taylor = state.taylor_after_change(i, now, s * seed);
                     input.continue_from(now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,

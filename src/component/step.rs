@@ -26,10 +26,10 @@ const CLOCK_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// to 10⁶ roundings, 10⁻¹⁰.
 const STOP_ROUNDING: f64 = 1e-9;
 
-/// A communication step shorter than this (s) moves the clock alone. Only near t = 0 is there one. The motion in it, v h, is far
-/// below the rounding of any coordinate, while powers of h up to the sixth, which the step formulas use, stay above the smallest
-/// number of 1e-308.
-const NEGLIGIBLE_STEP: f64 = 1e-50;
+/// A communication step shorter than this (s) moves the clock alone; only near t = 0 is there one. The error control takes no step
+/// below 1e-15 s: the estimate would be rounding. The motion in a tenth of that, v h, is below the rounding of any coordinate that
+/// is not next to zero, and far below every tolerance.
+const NEGLIGIBLE_STEP: f64 = 1e-16;
 
 /// Failed trial steps of one substep that cause a warning: one or two are normal, three in a row mean a sudden change.
 const MANY_FAILURES: u64 = 3;

@@ -243,15 +243,16 @@ impl InstanceState {
         self.history[i].taylor(self.extrapolation)
     }
 
-    /// Value and derivatives of input `i` if the host were to set `value` at `now`: those of the extrapolation, or those
-    /// that it has beside its value if inputs are held.
-    pub fn taylor_after_setting(&self, i: usize, now: f64, value: f64) -> [f64; 3] {
-        if self.extrapolation == Extrapolation::Hold {
-            let [_, first, second] = self.applied.inputs[i].at(now);
-            return [value, first, second];
+    /// Value and derivatives of input `i` if the host were to set it at `now`, changed by `change`: if inputs are held, from its
+    /// present value and with the derivatives that it has; if they are extrapolated, from the value that the host has set last and
+    /// with the derivatives that follow.
+    pub fn taylor_after_change(&self, i: usize, now: f64, change: f64) -> [f64; 3] {
+        let [present, first, second] = self.applied.inputs[i].at(now);
+        if self.extrapolation == Extrapolation::Hold || self.history[i].count == 0 {
+            return [present + change, first, second];
         }
         let mut history = self.history[i];
-        history.add(now, value);
+        history.add(now, history.u[0] + change);
         history.taylor(self.extrapolation)
     }
 

@@ -152,8 +152,10 @@ fn an_input_that_drives_a_speed_or_an_acceleration_is_declared_where_it_acts_and
                     "{of}: {name} on {input}, not declared"
                 );
             }
-            // The declared outputs of the report; other quantities may have a dependency that this motion does not show.
-            if instance.variables()[reference as usize].causality == Causality::Output {
+            // The declared outputs; other quantities may have a dependency that this motion does not show. A speed follows a driven
+            // position only if the input has a slope, which held ones have not.
+            let variable = &instance.variables()[reference as usize];
+            if variable.causality == Causality::Output && of != "position" {
                 assert_eq!(declared, seen[i], "{of}: {name}");
             }
         }
@@ -215,13 +217,13 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
 
 #[test]
 fn saved_bytes_with_a_right_checksum_and_values_out_of_range_never_lead_to_a_panic() {
-    for model in [
+    for name in [
         "quarter_car",
         "bouncing_linkage",
         "slider_crank",
         "newton_cradle",
     ] {
-        let path = root().join(format!("models/{model}.toml"));
+        let path = root().join(format!("models/{name}.toml"));
         let mut model = Model::from_file(&path).unwrap();
         // A state that nobody saved may ask for steps without end.
         model.solver.max_substeps = 20;
@@ -261,12 +263,12 @@ fn saved_bytes_with_a_right_checksum_and_values_out_of_range_never_lead_to_a_pan
                 instance.reset();
             }
         }
-        assert!(refused > 20, "{model}: {refused}");
+        assert!(refused > 20, "{name}: {refused}");
         // The unchanged bytes are taken and go on with the same bits.
         instance
             .restore(&instance.deserialize(&bytes).unwrap())
             .unwrap();
-        assert!(instance.save().unwrap() == good, "{model}");
+        assert!(instance.save().unwrap() == good, "{name}");
     }
 }
 
@@ -298,7 +300,7 @@ fn every_step_that_changes_the_time_is_taken_however_short() {
         let mut instance = Instance::from_file(&path).unwrap();
         instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
         for h in [
-            5e-324, 1e-300, 1e-154, 1e-86, 1e-60, 1e-51, 1e-49, 1e-40, 1e-20,
+            5e-324, 1e-300, 1e-154, 1e-86, 1e-49, 1e-20, 1e-16, 1e-15, 1e-12,
         ] {
             let t = instance.time();
             if let Err(error) = instance.step(t, h) {

@@ -653,3 +653,16 @@ fn the_library_needs_nothing_but_the_c_library() {
         assert!(usual.iter().any(|u| name.starts_with(u)), "{name}");
     }
 }
+
+#[test]
+fn a_packed_unit_is_small() {
+    if !library().shared.components().any(|part| part.as_os_str() == "release") {
+        return;
+    }
+    let scratch = Scratch::new("fmi-size");
+    for standard in BOTH {
+        let archive = crate::fmi_host::pack(&model("slider_crank"), standard, &scratch);
+        let size = fs::metadata(archive).unwrap().len();
+        assert!(size <= 2_500_000, "{size} bytes");
+    }
+}
