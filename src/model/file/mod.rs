@@ -13,6 +13,7 @@ mod keys;
 mod linear_system;
 #[cfg(test)]
 mod manual;
+mod mistakes;
 mod motion;
 mod names;
 pub mod portable;
@@ -20,6 +21,7 @@ mod schema;
 mod signal;
 mod solver;
 pub mod source_file;
+mod syntax;
 mod table;
 mod top;
 mod words;
@@ -107,7 +109,7 @@ fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>
             let (model, opened) = source_file::opened_files(|| {
                 top::model(TableReader::root(source)?, origin, base_dir)
             });
-            let mut model = model?;
+            let mut model = document.mistakes.settle(model)?;
             // Matrices count with their values.
             let files = match model.system {
                 Some(_) => Vec::new(),
@@ -150,6 +152,7 @@ impl SolverSettings {
             origin,
             dimension: 3,
         };
-        solver::solver(&TableReader::root(source)?)
+        let settings = solver::solver(&TableReader::root(source)?);
+        document.mistakes.settle(settings)
     }
 }
