@@ -20,7 +20,9 @@ fn portable_library(scratch: &Scratch) -> Option<PathBuf> {
         return Some(built);
     }
     if std::env::var_os("BIELA_TEST_FULL").is_none() {
-        skip("target/portable/libbiela.so is not there: run packaging/portable_library.sh to test its symbol versions");
+        skip(
+            "target/portable/libbiela.so is not there: run packaging/portable_library.sh to test its symbol versions",
+        );
         return None;
     }
     let output = Command::new(root().join("packaging/portable_library.sh"))
@@ -83,7 +85,10 @@ fn symbol_versions_are_read_and_newer_ones_are_refused() {
 #[cfg(target_os = "linux")]
 fn the_release_library_is_stripped() {
     let shared = &library().shared;
-    if !shared.components().any(|part| part.as_os_str() == "release") {
+    if !shared
+        .components()
+        .any(|part| part.as_os_str() == "release")
+    {
         return;
     }
     let size = std::fs::metadata(shared).unwrap().len();

@@ -656,7 +656,11 @@ fn the_library_needs_nothing_but_the_c_library() {
 
 #[test]
 fn a_packed_unit_is_small() {
-    if !library().shared.components().any(|part| part.as_os_str() == "release") {
+    if !library()
+        .shared
+        .components()
+        .any(|part| part.as_os_str() == "release")
+    {
         return;
     }
     let scratch = Scratch::new("fmi-size");
