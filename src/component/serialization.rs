@@ -339,6 +339,9 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         lambda_dot,
         jerk,
         jerk_known,
+        previous_acc,
+        previous_jerk,
+        previous_known,
         h,
         next_h,
         first,
@@ -352,6 +355,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         factored_step,
         factored_mass,
         typical_pivot,
+        motion_time,
         event_memory,
         event_side,
         event_streak,
@@ -365,6 +369,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         newton_contraction,
         factored_step,
         typical_pivot,
+        motion_time,
     ] {
         c.f64(x)?;
     }
@@ -376,11 +381,22 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
     ] {
         c.u32(x)?;
     }
-    for x in [jerk_known, first, may_grow, factored_mass] {
+    for x in [jerk_known, previous_known, first, may_grow, factored_mass] {
         c.boolean(x)?;
     }
     for x in [
-        q, v, acc, lambda, a, delta, delta_dot, lambda_dot, jerk, scale,
+        q,
+        v,
+        acc,
+        lambda,
+        a,
+        delta,
+        delta_dot,
+        lambda_dot,
+        jerk,
+        previous_acc,
+        previous_jerk,
+        scale,
     ] {
         c.list(x, |c, x| c.f64(x))?;
     }

@@ -1,5 +1,6 @@
 //! Builds the equations of a model in absolute coordinates.
 
+use super::characteristic_length::{BodyExtent, characteristic};
 use super::constraint::ConstraintPart;
 use super::geometry::{BodyInertia as _, Geometry, RelativeCoordinate as _};
 use super::sparsity::{SparsityBuilder, gather};
@@ -312,26 +313,37 @@ fn characteristic_length<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64
     }
     let poses = &mut W::poses(q);
     let mut on = |body: BodyRef, at: [f64; 3]| W::position(poses, &W::point(model, body, at));
-    let mut joints = Vec::new();
+    let mut bodies: Vec<BodyExtent> = (model.bodies.iter().enumerate())
+        .map(|(b, body)| BodyExtent::new(on(Some(b), body.center_of_mass), body))
+        .collect();
+    let mut points = Vec::new();
+    let mut attach = |body: BodyRef, point: [f64; 3]| {
+        points.push(point);
+        if let Some(b) = body {
+            bodies[b].points.push(point);
+        }
+    };
     for joint in &model.joints {
         match &joint.frame {
             JointPlacement::None => {}
-            JointPlacement::InitialPose(frame) => joints.push(frame.point),
+            JointPlacement::InitialPose(frame) => {
+                for body in joint.bodies {
+                    attach(body, frame.point);
+                }
+            }
             JointPlacement::BodyFrames(frames) => {
-                joints.extend([0, 1].map(|k| on(joint.bodies[k], frames[k].point)));
+                for k in 0..2 {
+                    attach(joint.bodies[k], on(joint.bodies[k], frames[k].point));
+                }
             }
         }
     }
-    let centers: Vec<[f64; 3]> = (model.bodies.iter().enumerate())
-        .map(|(b, body)| on(Some(b), body.center_of_mass))
-        .collect();
-    let mut forces = Vec::new();
     for force in &model.forces {
         if let Some((bodies, points)) = force.on.points() {
-            forces.extend([0, 1].map(|k| on(bodies[k], points[k])));
+            for k in 0..2 {
+                attach(bodies[k], on(bodies[k], points[k]));
+            }
         }
     }
-    Ok(super::characteristic_length::characteristic(
-        &joints, &centers, &forces,
-    ))
+    Ok(characteristic(&bodies, &points))
 }

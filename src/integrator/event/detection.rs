@@ -3,7 +3,7 @@
 use super::super::Integrator;
 use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
-use super::super::trial::{StepEnd, StepFailure, StepTarget};
+use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
 use super::crossing::{crosses, first_crossing, is_beyond};
 use crate::error::Result;
@@ -197,6 +197,7 @@ impl Integrator {
             h,
             t1: if h == full_h { full_t } else { s.t + h },
             end: StepEnd::Fixed,
+            slow_contraction: SlowContraction::Uncorrected,
         };
         let mut bracket = Bracket {
             before: 0.0,
@@ -339,6 +340,7 @@ impl Integrator {
                 h,
                 t1: s.t + h,
                 end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
             };
             match self.try_step(p, s, target, stats) {
                 Ok(_) => return Ok(()),

@@ -187,7 +187,7 @@ fn restart_motion(
     if pivots.smallest_constraint < DEPENDENT_PIVOT || s.redundant.contains(&true) {
         work.find_redundant(p, s)?;
     }
-    s.typical_pivot = pivots.smallest_constraint;
+    s.typical_pivot = pivots.smallest_constraint * p.system.smallest_row(&s.q);
     if work.size.nc > 0 {
         // A constraint that becomes active is satisfied only to the accuracy of the event's location.
         work.reassemble(p, s.t, &mut s.q, &s.v)?;
