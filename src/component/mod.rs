@@ -24,6 +24,7 @@ mod log;
 mod quantities;
 mod quantity_point;
 mod serialization;
+mod state_check;
 mod step;
 #[cfg(test)]
 mod tests;
