@@ -23,6 +23,7 @@ mod instance_state;
 mod log;
 mod quantities;
 mod quantity_point;
+mod run_away;
 mod serialization;
 mod state_check;
 mod step;

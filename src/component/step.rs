@@ -247,6 +247,7 @@ impl Instance {
             observer.before_substep(self, planned)?;
             let (start, event) = self.advance_one_substep(target)?;
             substeps += 1;
+            self.watch_substeps(substeps)?;
             let mut probe = StepProbe {
                 instance: self,
                 start,
@@ -269,11 +270,10 @@ impl Instance {
         Ok(())
     }
 
-    fn check_substep_limit(&self, substeps: u64) -> Result<()> {
+    fn check_substep_limit(&mut self, substeps: u64) -> Result<()> {
         let limit = self.model.solver.max_substeps;
         if substeps == limit {
-            let time = self.time();
-            return Err(Error::TooManySubsteps { time, limit });
+            return Err(self.too_many_substeps(limit));
         }
         Ok(())
     }

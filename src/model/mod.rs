@@ -10,6 +10,7 @@ mod force;
 mod joint;
 mod joint_force;
 mod linear_system;
+mod loop_length;
 mod motion;
 pub mod quantity;
 mod settings;
@@ -59,6 +60,7 @@ impl Model {
         let mut model = self.clone();
         model.origin.clear();
         model.words = None;
+        model.suspicions.clear();
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
@@ -115,6 +117,8 @@ pub struct Model {
     pub expose: Expose,
     /// Fingerprint of the text it was read from; see [`Model::words`].
     pub words: Option<ModelWords>,
+    /// Values of the text that are legal but probably not meant, each with its position; among the warnings.
+    pub suspicions: Vec<String>,
 }
 
 impl Default for Model {
@@ -139,6 +143,7 @@ impl Default for Model {
             parameters: vec![],
             expose: Expose::default(),
             words: None,
+            suspicions: vec![],
         }
     }
 }

@@ -1,15 +1,25 @@
 //! Warnings: legal but seldom intended. They need no equations.
 
 use super::body::{InertiaDefect, check_inertia};
+use super::validate::norm;
 use super::{
     Characteristic, ForceKind, FormulationName, Model, MotionLaw, PrescribedCoordinate, Target,
 };
 
+/// Distance of a joint from a centre of mass that is suspicious (m), if the inertia does not fit.
+const FAR: f64 = 50.0;
+/// The same over the radius of gyration: a rod that turns about its end has 1.7.
+const FAR_BY_INERTIA: f64 = 100.0;
+
 impl Model {
     /// Sentences about suspicious parts of a valid model.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = vec![];
+        let mut warnings = self.suspicions.clone();
+        if self.bodies.is_empty() && self.system.is_none() && self.user_system.is_none() {
+            warnings.push("there are no bodies: nothing moves".to_owned());
+        }
         self.warn_of_bodies(&mut warnings);
+        self.warn_of_lengths(&mut warnings);
         self.warn_of_motions(&mut warnings);
         self.warn_of_parameters(&mut warnings);
         if !self.solver.repartition && self.solver.formulation != FormulationName::Topological {
@@ -54,6 +64,33 @@ impl Model {
                     "body \"{name}\": one principal moment of inertia slightly exceeds the sum of the others, as no real \
                      body's does; rounded digits?"
                 ));
+            }
+        }
+    }
+
+    /// Joints so far from the centre of mass of their body that its inertia does not fit: lengths in millimetres.
+    fn warn_of_lengths(&self, warnings: &mut Vec<String>) {
+        for joint in &self.joints {
+            for index in joint.bodies.into_iter().flatten() {
+                let body = &self.bodies[index];
+                let largest = body.inertia[..3]
+                    .iter()
+                    .fold(0.0f64, |most, i| most.max(*i));
+                let gyration = (largest / body.mass).sqrt();
+                let Some(point) = self.point_on(joint, Some(index)) else {
+                    continue;
+                };
+                let offset: [f64; 3] = std::array::from_fn(|i| point[i] - body.center_of_mass[i]);
+                let distance = norm(&offset);
+                if distance > FAR && gyration > 0.0 && distance > FAR_BY_INERTIA * gyration {
+                    warnings.push(format!(
+                        "joint \"{}\" is {} m from the centre of mass of body \"{}\", whose radius of gyration is \
+                         {gyration:.2e} m; lengths are in metres, are these millimetres?",
+                        joint.name,
+                        (distance * 1e3).round() / 1e3,
+                        body.name
+                    ));
+                }
             }
         }
     }

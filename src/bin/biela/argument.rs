@@ -16,6 +16,14 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Two names, `X,Y`.
+pub fn pair(text: &str) -> Result<[String; 2], String> {
+    match text.split(',').map(str::trim).collect::<Vec<&str>>()[..] {
+        [x, y] if !x.is_empty() && !y.is_empty() => Ok([x.to_owned(), y.to_owned()]),
+        _ => Err("expected two outputs, X,Y".to_owned()),
+    }
+}
+
 /// What `--set` gives a name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetValue {

@@ -9,14 +9,14 @@ use biela::model::Experiment;
 use biela::{Causality, Instance, Model, Variable};
 
 use crate::Failure;
-use crate::argument::{SetValue, assignment, finite, positive};
+use crate::argument::{SetValue, assignment, finite, pair, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::{Number, rounded};
 use crate::destinations::{Destinations, same_file};
 use crate::interrupt;
 use crate::model_file;
 use crate::output;
-use crate::plot::{self, Animation};
+use crate::plot::{self, Animation, PlotChoice};
 use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
 use crate::report::ReportPage;
 use crate::summary::Results;
@@ -28,7 +28,7 @@ use crate::time_grid::TimeGrid;
 #[command(
     after_help = "Prints a short summary, unless --json or `--out -` use standard output. real_time_factor is simulated \
                   time over CPU time.\n\nExit status: 0 done, 1 the simulation failed (results up to there are kept), \
-                  2 bad input (nothing was simulated)."
+                  2 bad input (nothing was simulated), 130 ended by Ctrl-C (results up to there are kept)."
 )]
 pub struct Arguments {
     /// Model file (TOML, or JSON by its ending); `-` is standard input
@@ -59,6 +59,14 @@ pub struct Arguments {
     /// Draw the moving mechanism and its outputs over time: .svg moves, .png shows the start
     #[arg(long, value_name = "F.svg|F.png")]
     plot: Option<PathBuf>,
+
+    /// Outputs that the picture shows over time [default: all]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    show: Vec<String>,
+
+    /// Draw the second output over the first; may be repeated
+    #[arg(long, value_name = "X,Y", value_parser = pair)]
+    xy: Vec<[String; 2]>,
 
     /// Write a page that shows the run: moving mechanism, plots, steps of the solver, energy, model text. It needs no
     /// network and no other file
@@ -99,7 +107,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.change(&mut model)?;
     let experiment = arguments.experiment(&model)?;
     let mut page = arguments.page(&files, &model, &experiment)?;
-    let layout = files.plot.as_ref().map(|_| plot::prepare(&mut model));
+    let choice = arguments.choice(&files)?;
+    let layout = (files.plot.as_ref()).map(|_| plot::prepare(&mut model, choice.clone()));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
@@ -111,6 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
+    choice.check(&outputs.variables)?;
     let mut plot_file = files.plot.as_deref().map(output::create).transpose()?;
     let mut recorder =
         arguments.recorder(&files, &mut instance, &outputs, &experiment, page.as_ref())?;
@@ -149,7 +159,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             animation,
             &subtitle,
         );
-        file.write_all(text.as_bytes())
+        let bytes = plot::file_bytes(path, text)?;
+        file.write_all(&bytes)
             .and_then(|()| file.complete())
             .map_err(|error| output::failure(path, &error))?;
     }
@@ -271,6 +282,18 @@ impl Arguments {
         self.communication
             .map(|spacing| time_grid("--communication", spacing, experiment))
             .transpose()
+    }
+
+    /// What the picture shows.
+    fn choice(&self, files: &Destinations) -> Result<PlotChoice, Failure> {
+        if files.plot.is_none() && !(self.show.is_empty() && self.xy.is_empty()) {
+            let message = "--show and --xy choose what a picture shows: name one with --plot F.svg";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Ok(PlotChoice {
+            shown: self.show.clone(),
+            pairs: self.xy.clone(),
+        })
     }
 
     /// Changes the model as the arguments say.

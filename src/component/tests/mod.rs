@@ -215,7 +215,7 @@ pub fn model() -> Model {
             parameter("mass", Target::BodyMass(0), 1.0),
         ],
         expose: Expose::Declared,
-        words: None,
+        ..Model::default()
     }
 }
 

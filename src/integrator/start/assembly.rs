@@ -144,6 +144,9 @@ impl Workspace {
                 Error::Assembly {
                     closure: residual,
                     culprits: open_constraints(p.system, &stalled),
+                    gap: Some(residual * p.system.constraint_scale(constraint)),
+                    unit: "m",
+                    short: None,
                 }
             } else {
                 Error::Evaluation {

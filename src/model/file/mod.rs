@@ -109,7 +109,9 @@ fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>
             let (model, opened) = source_file::opened_files(|| {
                 top::model(TableReader::root(source)?, origin, base_dir)
             });
+            let suspicions = document.mistakes.suspicions();
             let mut model = document.mistakes.settle(model)?;
+            model.suspicions = suspicions;
             // Matrices count with their values.
             let files = match model.system {
                 Some(_) => Vec::new(),

@@ -46,7 +46,7 @@ pub fn model(
         outputs: vec![],
         parameters: vec![],
         expose: crate::model::Expose::Declared,
-        words: None,
+        ..Model::default()
     }
 }
 

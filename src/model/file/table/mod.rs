@@ -2,6 +2,7 @@
 //! found value.
 
 mod arrays;
+mod degrees;
 mod keys;
 mod report;
 
