@@ -106,6 +106,7 @@ impl Instance {
         } else {
             self.model.solver.tolerance
         };
+        self.apply_definitions()?;
         self.use_tolerance(tolerance)?;
 
         let mut inputs = self.state.pending.clone();

@@ -178,16 +178,26 @@ fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()
 }
 
 fn visit_inputs(c: &mut impl Codec, inputs: &mut InputState) -> Result<()> {
-    let InputState { inputs, parameters } = inputs;
+    let InputState {
+        inputs,
+        parameters,
+        laws: _,
+    } = inputs;
     c.list(inputs, |c, input: &mut InputPolynomial| {
         let InputPolynomial {
             since,
             taylor,
             order,
             position_and_speed,
+            piece,
         } = input;
         c.f64(since)?;
         c.byte(order)?;
+        let mut follows = piece.is_some();
+        c.boolean(&mut follows)?;
+        let mut bits = piece.unwrap_or(0).cast_unsigned();
+        c.u64(&mut bits)?;
+        *piece = follows.then_some(bits.cast_signed());
         (taylor.iter_mut().chain(position_and_speed)).try_for_each(|x| c.f64(x))
     })?;
     c.list(parameters, |c, x| c.f64(x))

@@ -159,7 +159,7 @@ impl StepProbe<'_> {
         instance.scratch.values.clear();
         for &reference in references {
             let value = match instance.catalogue.source(reference)? {
-                VariableSource::Input(i) => instance.state.applied.inputs[i].at(t)[0],
+                VariableSource::Input(i) => instance.state.applied.at(i, t)[0],
                 VariableSource::Parameter(i) => instance.state.applied.parameters[i],
                 VariableSource::Output(quantity) => {
                     let (point, mechanism) = instance.sampled_in_step();
@@ -243,9 +243,10 @@ impl Instance {
         while self.time() < target {
             self.check_cancelled()?;
             self.check_substep_limit(substeps)?;
-            let planned = target.min(self.time() + self.state.motion.next_h);
+            let end = self.pass_breaks_of_laws(target)?;
+            let planned = end.min(self.time() + self.state.motion.next_h);
             observer.before_substep(self, planned)?;
-            let (start, event) = self.advance_one_substep(target)?;
+            let (start, event) = self.advance_one_substep(end)?;
             substeps += 1;
             self.watch_substeps(substeps)?;
             let mut probe = StepProbe {
@@ -276,6 +277,24 @@ impl Instance {
             return Err(self.too_many_substeps(limit));
         }
         Ok(())
+    }
+
+    /// Passes the breaks of input laws at the present time, which are events. Returns the next one, or `target` if that is earlier.
+    fn pass_breaks_of_laws(&mut self, target: f64) -> Result<f64> {
+        let now = self.time();
+        // A break closer than the rounding of time is passed with the present one, or with the target.
+        let rounding = CLOCK_ROUNDING * now.abs().max(target.abs());
+        if self.state.applied.next_break() <= now + rounding {
+            self.state.pending.pass_breaks(now + rounding);
+            self.apply_pending_inputs()?;
+            self.state.motion.statistics.events += 1;
+        }
+        let next = self.state.applied.next_break();
+        Ok(if next < target - rounding {
+            next
+        } else {
+            target
+        })
     }
 
     /// Integrates one substep, at most to `target`, and tracks the energy drift. Returns the start of the substep, and whether

@@ -3,8 +3,10 @@
 use super::body::{InertiaDefect, check_inertia};
 use super::validate::norm;
 use super::{
-    Characteristic, ForceKind, FormulationName, Model, MotionLaw, PrescribedCoordinate, Target,
+    Characteristic, CouplingLaw, Curve, ForceKind, FormulationName, Interpolation, Model,
+    MotionLaw, PrescribedCoordinate, Target,
 };
+use crate::linalg::interpolation::{Spline, SplineEnds};
 
 /// Distance of a joint from a centre of mass that is suspicious (m), if the inertia does not fit.
 const FAR: f64 = 50.0;
@@ -22,6 +24,7 @@ impl Model {
         self.warn_of_lengths(&mut warnings);
         self.warn_of_motions(&mut warnings);
         self.warn_of_parameters(&mut warnings);
+        self.warn_of_splines(&mut warnings);
         if !self.solver.repartition && self.solver.formulation != FormulationName::Topological {
             warnings.push(
                 "repartition = false has no effect: only formulation = \"topological\" partitions the coordinates"
@@ -121,6 +124,56 @@ impl Model {
         }
     }
 
+    /// Splines that leave the range of their points.
+    fn warn_of_splines(&self, warnings: &mut Vec<String>) {
+        for motion in &self.motions {
+            if let MotionLaw::Table {
+                points,
+                periodic,
+                interpolation: Interpolation::Spline,
+            } = &motion.law
+            {
+                let ends = match periodic {
+                    true => SplineEnds::Periodic,
+                    false => SplineEnds::Clamped,
+                };
+                let what = format!("motion \"{}\"", motion.name);
+                warnings.extend(overshoot(&what, points, ends));
+            }
+        }
+        let mut warn = |what: String, curve: &Curve| {
+            if let Curve::Table {
+                points,
+                interpolation: Interpolation::Spline,
+            } = curve
+            {
+                warnings.extend(overshoot(&what, points, SplineEnds::Natural));
+            }
+        };
+        for joint in &self.joints {
+            if let Some(coupling) = &joint.coupling
+                && let CouplingLaw::Curve(curve) = &coupling.law
+            {
+                warn(format!("joint \"{}\": law", joint.name), curve);
+            }
+        }
+        for force in &self.forces {
+            let (characteristics, profile) = match &force.kind {
+                ForceKind::SpringDamper(spring) => ([&spring.stiffness, &spring.damping], None),
+                ForceKind::Tyre(tyre) => ([&tyre.stiffness, &tyre.damping], tyre.profile.as_ref()),
+                _ => continue,
+            };
+            for (key, characteristic) in ["stiffness", "damping"].into_iter().zip(characteristics) {
+                if let Characteristic::Law(curve) = characteristic {
+                    warn(format!("force \"{}\": {key}", force.name), curve);
+                }
+            }
+            if let Some(curve) = profile {
+                warn(format!("force \"{}\": profile", force.name), curve);
+            }
+        }
+    }
+
     /// Parameters without effect.
     fn warn_of_parameters(&self, warnings: &mut Vec<String>) {
         let set = |target: Target| self.parameters.iter().any(|p| p.target == target);
@@ -146,6 +199,34 @@ impl Model {
             ));
         }
     }
+}
+
+/// Part of the range of its points by which a spline may leave it without a warning: a peak between two points.
+const OVERSHOOT: f64 = 1e-3;
+
+/// A sentence if the spline through points leaves their range.
+fn overshoot(what: &str, points: &[[f64; 2]], ends: SplineEnds) -> Option<String> {
+    let [low, high] = points
+        .iter()
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| {
+            [low.min(p[1]), high.max(p[1])]
+        });
+    let [least, most] = Spline::new(points, ends).extremes();
+    let allowed = OVERSHOOT * (high - low);
+    if least[1] >= low - allowed && most[1] <= high + allowed {
+        return None;
+    }
+    let [least, most] = [least, most].map(|p| p.map(|x| format!("{}", four_digits(x))));
+    Some(format!(
+        "{what}: the spline leaves the range of its points: they are within {low} .. {high}, it goes from {} at {} to {} at \
+         {}; interpolation = \"monotone\" stays within",
+        least[1], least[0], most[1], most[0]
+    ))
+}
+
+/// A number for people, to four significant digits.
+fn four_digits(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
 }
 
 #[cfg(test)]
@@ -231,6 +312,56 @@ target = "damper.length"
                 .filter(|s| s.contains("repartition = false"))
                 .count();
             assert_eq!(found, count, "{said:#?}");
+        }
+    }
+
+    #[test]
+    fn a_spline_that_leaves_its_points_is_reported_with_numbers() {
+        let text = |interpolation: &str| {
+            format!(
+                r#"format = 1
+dimension = 2
+[[body]]
+name = "b"
+mass = 1
+inertia = 1
+[[joint]]
+name = "rail"
+type = "prismatic"
+bodies = ["ground", "b"]
+point = [0, 0]
+axis = [1, 0]
+[[motion]]
+name = "drive"
+joint = "rail"
+law = "table"
+points = [[0, 0], [5, 0], [5.1, 0.1], [10, 0.1]]
+interpolation = "{interpolation}"
+[[force]]
+name = "bump"
+type = "spring_damper"
+joint = "rail"
+stiffness = {{ table = [[-0.1, -5000], [-0.09, 0], [0.09, 0], [0.1, 5000]], interpolation = "{interpolation}" }}
+length = 0
+"#
+            )
+        };
+        let leaves = |said: &[String]| -> Vec<String> {
+            let found = said.iter().filter(|s| s.contains("leaves the range"));
+            found.cloned().collect()
+        };
+        let said = leaves(&warnings(&text("spline")));
+        // Both ends of the swing to four digits, by an independent evaluation of the spline.
+        assert!(
+            said[0].contains("motion \"drive\"")
+                && said[0].contains("from -0.7")
+                && said[0].contains("to 0.8"),
+            "{said:#?}"
+        );
+        assert!(said[1].contains("force \"bump\": stiffness"), "{said:#?}");
+        assert_eq!(said.len(), 2);
+        for interpolation in ["linear", "monotone"] {
+            assert!(leaves(&warnings(&text(interpolation))).is_empty());
         }
     }
 

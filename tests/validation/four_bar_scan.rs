@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::campaign::FORMULATIONS;
 use crate::campaign::judge::{gap, measure_growth};
-use crate::campaign::simulate::{Ending, simulate};
+use crate::campaign::simulate::{Ending, Run, simulate};
 
 /// Three bars of 1 m and 1 kg, upright; the upper one moves sideways at `rate` m/s.
 fn four_bar(rate: f64) -> Value {
@@ -31,23 +31,27 @@ fn four_bar(rate: f64) -> Value {
     })
 }
 
-/// Runs above ten tolerances that are known of, in a thousand; error control is still to bring it to none.
-const MOST_IN_A_THOUSAND: usize = 60;
-
 #[test]
 fn start_rates_do_not_decide_whether_the_four_bar_is_right() {
     let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
     let (every, tolerances): (usize, &[f64]) = match full {
         true => (1, &[1e-4, 1e-5, 1e-6, 1e-7]),
-        false => (10, &[1e-4, 1e-6]),
+        false => (5, &[1e-4, 1e-6, 1e-7]),
     };
     let (mut runs, mut off) = (0, Vec::new());
     for k in (0..50).step_by(every) {
         let rate = 0.6 + 0.02 * k as f64;
         let model = four_bar(rate);
-        // In absolute coordinates singular positions are met as they should; a second run at another tolerance says how well.
-        let right = simulate(&model, "absolute", 1e-10);
-        let spread = gap(&right, &simulate(&model, "absolute", 1e-9));
+        // Two runs that ended have to agree.
+        let ended: Vec<Run> = [("absolute", 1e-9), ("relative", 1e-9), ("global", 1e-9)]
+            .into_iter()
+            .map(|(formulation, tight)| simulate(&model, formulation, tight))
+            .filter(|run| run.ending == Ending::Done)
+            .collect();
+        let [right, second, ..] = &ended[..] else {
+            panic!("rate {rate}: {} references ended", ended.len());
+        };
+        let spread = gap(right, second);
         assert!(
             spread < 1e-7,
             "rate {rate}: references differ by {spread:e}"
@@ -56,15 +60,15 @@ fn start_rates_do_not_decide_whether_the_four_bar_is_right() {
         for formulation in FORMULATIONS {
             for &tolerance in tolerances {
                 let run = simulate(&model, formulation, tolerance);
-                assert_eq!(run.ending, Ending::Done, "{formulation} {}", run.text);
-                let mut error = gap(&run, &right) / tolerance;
+                let mut error = gap(&run, right) / tolerance;
                 runs += 1;
-                if error > 10.0 {
-                    error /= *growth.get_or_insert_with(|| measure_growth(&model, &right, 1e-9));
+                if error > 10.0 && error.is_finite() {
+                    error /= *growth.get_or_insert_with(|| measure_growth(&model, right, 1e-9));
                 }
                 if !(error <= 10.0) {
                     off.push(format!(
-                        "rate {rate} {formulation} {tolerance:e}: {error:.1} tolerances x growth"
+                        "rate {rate} {formulation} {tolerance:e}: {error:.1} tolerances x growth {}",
+                        run.text
                     ));
                 }
             }
@@ -75,10 +79,5 @@ fn start_rates_do_not_decide_whether_the_four_bar_is_right() {
         off.len(),
         off.join("\n")
     );
-    assert!(
-        1000 * off.len() <= MOST_IN_A_THOUSAND * runs,
-        "{} of {runs}\n{}",
-        off.len(),
-        off.join("\n")
-    );
+    assert!(off.is_empty(), "{} of {runs}", off.len());
 }

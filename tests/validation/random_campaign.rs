@@ -34,8 +34,8 @@ fn run() -> Summary {
 /// What holds today, as the largest count of each class in a thousand runs. The goals are in the last column; error control is
 /// still to reach them.
 const MOST_IN_A_THOUSAND: [(Verdict, usize, usize); 7] = [
-    (Verdict::Wrong, 95, 1),
-    (Verdict::Energy, 35, 0),
+    (Verdict::Wrong, 20, 1),
+    (Verdict::Energy, 25, 0),
     (Verdict::Stopped, 10, 0),
     (Verdict::Refused, 5, 0),
     (Verdict::Hang, 0, 0),
@@ -71,17 +71,9 @@ fn odd_mechanisms_neither_panic_nor_are_refused() {
     };
     let summary = campaign.run(|_, _| {});
     println!("{}", summary.table());
-    // Goal: none. What is seen today are stiff springs, as in the campaign.
-    let most = |verdict| match verdict {
-        Verdict::Wrong | Verdict::Energy => 60,
-        _ => 0,
-    };
     for verdict in Verdict::ALL.into_iter().filter(|verdict| verdict.is_bad()) {
-        assert!(
-            1000 * summary.count(verdict) <= most(verdict) * summary.records.len(),
-            "{}",
-            summary.sentences(verdict)
-        );
+        let sentences = summary.sentences(verdict);
+        assert!(sentences.is_empty(), "{sentences}");
     }
     for record in summary.of(Verdict::StoppedByAll) {
         assert!(

@@ -87,6 +87,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
         return describe_system(&model.name, system, text);
     }
     writeln!(text, "{} ({} dimensions)", model.name, model.dimension).expect(FITS);
+    text.push_str(&model.notes.lines());
     line(text, "bodies", &model.bodies.len().to_string());
     items(&model.bodies, most, text, |text, body| {
         let inertia = match (model.dimension, &body.inertia) {
@@ -393,7 +394,11 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
                 Some(value) => format!("{} {}", Number(value), variable.unit),
                 None => variable.unit.clone(),
             };
-            item(text, &variable.name, words.trim_end());
+            let said = match variable.description == variable.source {
+                true => String::new(),
+                false => format!("  {}", variable.description),
+            };
+            item(text, &variable.name, format!("{words}{said}").trim_end());
         });
     }
 }

@@ -9,7 +9,7 @@ use biela::model::Experiment;
 use biela::{Causality, Instance, Model, Variable};
 
 use crate::Failure;
-use crate::argument::{SetValue, assignment, finite, pair, positive};
+use crate::argument::{SetValue, assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::{Number, rounded};
 use crate::destinations::{Destinations, same_file};
@@ -85,6 +85,11 @@ pub struct Arguments {
     /// Formulation of the equations: auto, absolute, relative, global, hybrid, topological
     #[arg(long, value_name = "NAME")]
     formulation: Option<String>,
+
+    /// Law of an input over time: a file with times and values, a law such as `step(0.5, 0, 10)`, `ramp(begin, end, from, to)`,
+    /// `sine(amplitude, frequency)`, or an expression of t; may be repeated
+    #[arg(long, value_name = "NAME=LAW", value_parser = input_law)]
+    input: Vec<(String, String)>,
 
     /// Print one JSON object: counters, CPU time, energy drift, final outputs
     #[arg(long)]
@@ -173,9 +178,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let written: Vec<&Path> = files.all().map(PathBuf::as_path).collect();
         output::print(&results.summary(&outputs.variables, &written))?;
     }
-    let reached = rounded(results.reached, 9);
-    let stop = Number(experiment.stop);
-    match result.and(read) {
+    ended(result.and(read), results.reached, experiment.stop)
+}
+
+/// The outcome of a run that was left at `reached`.
+fn ended(result: biela::Result<()>, reached: f64, stop: f64) -> Result<(), Failure> {
+    let (reached, stop) = (rounded(reached, 9), Number(stop));
+    match result {
         Ok(()) => Ok(()),
         Err(biela::Error::Cancelled { .. }) if interrupt::requested() => Err(Failure::Interrupted(
             format!("interrupted at t = {reached} s of {stop} s; results up to there are kept"),
@@ -312,6 +321,9 @@ impl Arguments {
         }
         if let Some(word) = &self.formulation {
             (model.set_word("solver.formulation", word)).map_err(Failure::input)?;
+        }
+        for (name, law) in &self.input {
+            (model.set_signal_text(name, law, None)).map_err(Failure::input)?;
         }
         Ok(())
     }

@@ -33,6 +33,8 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
+    /// The law of a prescribed motion changes at the events that are handled.
+    pub(super) motion_law_changes: bool,
     ahead: LookAhead,
 }
 
@@ -75,6 +77,7 @@ impl EventDetector {
             rate: two(size.ne),
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
+            motion_law_changes: false,
             ahead: LookAhead {
                 w: vec![0.0; nv],
                 q: vec![0.0; nq],

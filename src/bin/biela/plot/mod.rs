@@ -285,7 +285,7 @@ impl Columns {
 mod tests {
     use super::*;
     use biela::model::{
-        Body, BodyShape, Experiment, Expose, Joint, JointFrame, JointKind, JointPlacement, Sensor,
+        Body, BodyShape, Experiment, Joint, JointFrame, JointKind, JointPlacement, Sensor,
         SolverSettings,
     };
 
@@ -386,7 +386,6 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             parameters: Vec::new(),
-            expose: Expose::Declared,
             ..Model::default()
         }
     }

@@ -45,7 +45,6 @@ pub fn model(
         inputs: vec![],
         outputs: vec![],
         parameters: vec![],
-        expose: crate::model::Expose::Declared,
         ..Model::default()
     }
 }
