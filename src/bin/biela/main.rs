@@ -7,6 +7,7 @@
 //! 130  ended by Ctrl-C; results up to there are kept
 //! ```
 
+mod animation_files;
 mod argument;
 mod check;
 mod check_json;
@@ -17,6 +18,7 @@ mod cpu_time;
 mod csv;
 mod destinations;
 mod diagnose;
+mod experiment;
 mod explain;
 mod interrupt;
 mod man;
@@ -33,6 +35,7 @@ mod snippet;
 mod summary;
 mod terminal;
 mod time_grid;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -91,6 +94,8 @@ enum Command {
         #[arg(value_name = "KEY|QUANTITY")]
         word: String,
     },
+    /// Show a model in the browser and run it again whenever its file is saved
+    Watch(watch::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
     /// Print the completions of a shell, to be loaded by it
@@ -141,6 +146,7 @@ fn main() -> ExitCode {
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
+        Command::Watch(arguments) => watch::watch(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
         Command::Completions { shell } => completions::completions(shell),
         Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),
