@@ -313,19 +313,19 @@ impl Instance {
             catalogue,
             ..
         } = self;
-        let (state, applied) = (&state.motion, &state.applied);
-        scratch.perturbed.copy_from(applied);
+        let now = state.motion.t;
+        scratch.perturbed.copy_from(&state.applied);
         for (&known, &seed) in knowns.iter().zip(seed) {
             match catalogue.source(known)? {
                 VariableSource::Input(i) => {
-                    let mut taylor = scratch.perturbed.at(i, state.t);
-                    taylor[0] += s * seed;
-                    scratch.perturbed.continue_from(i, state.t, taylor);
+                    let taylor = state.taylor_after_change(i, now, s * seed);
+                    scratch.perturbed.continue_from(i, now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
                 VariableSource::Output(_) => unreachable!("outputs are no knowns"),
             }
         }
+        let state = &state.motion;
         let sample = &mut scratch.sample;
         sample.t = state.t;
         sample.q.copy_from_slice(&state.q);

@@ -27,6 +27,7 @@ mod quantities;
 mod quantity_point;
 mod run_away;
 mod serialization;
+mod state_check;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -41,4 +42,4 @@ pub use instance::Instance;
 pub use instance_state::SavedState;
 pub use log::{LogCategory, LogLevel, LogMessage, Logger};
 pub use step::{Observer, StepProbe};
-pub use variables::{Causality, InitialKind, Variability, Variable};
+pub use variables::{Causality, InitialKind, Variability, Variable, VariableKind};

@@ -1,5 +1,8 @@
 //! Tables in CSV files.
 
+use std::io::Read;
+
+use super::document::LARGEST_TEXT;
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -23,7 +26,10 @@ pub(super) fn csv(path: &Path, column: Option<&str>, input: &str) -> Result<Vec<
             "it is too large: at most {LARGEST_CSV} bytes are read"
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
+    let mut text = String::new();
+    super::source_file::open(path)
+        .and_then(|file| file.take(LARGEST_TEXT as u64).read_to_string(&mut text))
+        .map_err(|e| unreadable(e.to_string()))?;
     let refuse = |line: usize, message: String| Error::Model {
         origin: shown.clone(),
         line,
