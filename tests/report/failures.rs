@@ -20,7 +20,8 @@ fn a_run_that_failed_opens_at_the_failure() {
     assert!(!failure["advice"].as_array().unwrap().is_empty());
     let elements = failure["elements"].to_string();
     assert!(
-        elements.contains("drive_pin") && elements.contains("\"line\":"),
+        (elements.contains("drive_pin") || elements.contains("rocker"))
+            && elements.contains("\"line\":"),
         "{elements}"
     );
 
