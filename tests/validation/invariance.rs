@@ -133,7 +133,6 @@ const DESCRIPTIONS: [Description; 4] = [
 ];
 
 #[test]
-#[ignore = "not yet measured with the norm by bodies: run it with --ignored, then let it count"]
 fn another_description_of_a_mechanism_gives_the_same_motion() {
     let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
     let mut beyond = [const { Vec::new() }; 4];
