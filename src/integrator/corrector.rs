@@ -175,10 +175,9 @@ impl Workspace {
         y.growth = (typical / y.h).max((y.h * omega).exp());
         // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
-        self.set_motion_time(p, s, y, omega);
         let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
-            error: dq.hypot(dv * self.velocity_weight(s, y, omega)),
+            error: dq.hypot(dv * self.velocity_weight(p, s, y, omega)),
             hidden,
             contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
         })

@@ -24,6 +24,8 @@ const STIFF_STEPS: u32 = 3;
 const SUSPENSION: u32 = 8;
 /// Contraction at which a step that was too long for the corrector is repeated.
 const WANTED_CONTRACTION: f64 = 0.1;
+/// Smallest and largest ratio of such a step to the one before.
+const SHORTENING: [f64; 2] = [0.25, 0.7];
 /// Contraction that no shortening within the limits of a step brings down.
 const HOPELESS: f64 = 1e3;
 /// Corrections below this part of the tolerance need not contract.
@@ -92,22 +94,15 @@ impl Method for HhtMethod {
                     return self.total_error(work, p, s, y, [error, hidden]);
                 }
                 Err(failure) if failure.is_fatal() => return Err(failure),
-                outcome => {
-                    if rejects(work, s, y, &options) {
-                        match outcome {
-                            Ok(Correction::Stiff { contraction, moved })
-                                if moved >= NEGLIGIBLE * work.settings.tolerance
-                                    && contraction <= HOPELESS =>
-                            {
-                                let ratio = (WANTED_CONTRACTION / contraction).sqrt();
-                                return Err(StepFailure::SlowContraction {
-                                    ratio: ratio.clamp(0.25, 0.7),
-                                });
-                            }
-                            Err(failure) => return Err(failure),
-                            _ => {}
-                        }
-                    }
+                Err(failure) if rejects(work, s, y, &options) => return Err(failure),
+                Ok(Correction::Stiff { contraction, moved })
+                    if rejects(work, s, y, &options)
+                        && moved >= NEGLIGIBLE * work.settings.tolerance
+                        && contraction <= HOPELESS =>
+                {
+                    return Err(slow_contraction(contraction));
+                }
+                Err(_) | Ok(Correction::Stiff { .. }) => {
                     y.copy_point(&self.uncorrected);
                     work.reload_jacobian(p, y);
                 }
@@ -167,6 +162,16 @@ fn rejects(work: &Workspace, s: &State, y: &Trial, options: &TrialOptions) -> bo
         && work.control.fixed().is_none()
         && s.stiff_steps < STIFF_STEPS
         && !y.amplifies_rounding(s)
+}
+
+/// A trial too long for the corrector. The contraction falls at least with h²: the next trial is as much shorter as brings it to
+/// the wanted one, within limits, because far from contraction that law does not hold.
+fn slow_contraction(contraction: f64) -> StepFailure {
+    let [shortest, longest] = SHORTENING;
+    let ratio = (WANTED_CONTRACTION / contraction).sqrt();
+    StepFailure::SlowContraction {
+        ratio: ratio.clamp(shortest, longest),
+    }
 }
 
 /// The coefficients for one α.

@@ -11,8 +11,12 @@ use super::workspace::{Problem, Workspace};
 
 /// Contraction that the next step is allowed.
 const KEPT_CONTRACTION: f64 = 0.12;
+/// Contraction below which nothing is said about stiffness.
+const FAST_CONTRACTION: f64 = 0.02;
 /// A system is stiff if its error would allow steps this many times as long as its contraction.
-const STIFF_RATIO: f64 = 8.0;
+const STIFF_RATIO: f64 = 10.0;
+/// Smallest ratio of the next step to this one for the sake of its contraction.
+const LARGEST_REDUCTION: f64 = 0.5;
 
 impl Workspace {
     /// Frequency ω of the motion from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step, and the step size of an
@@ -69,14 +73,15 @@ impl Workspace {
         };
     }
 
-    /// Weight of velocity errors (s): the motion time, near a singular position that of the step alone.
-    pub fn velocity_weight(&self, s: &State, y: &mut Trial, omega: f64) -> f64 {
+    /// Sets the motion time and returns the weight of velocity errors (s): the motion time; near a singular position that of the
+    /// step alone, and the motion time stays.
+    pub fn velocity_weight(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) -> f64 {
         if self.size.nc > 0 && y.amplifies_rounding(s) {
             y.motion_time = s.motion_time;
-            1.0 / omega
-        } else {
-            y.motion_time
+            return 1.0 / omega;
         }
+        self.set_motion_time(p, s, y, omega);
+        y.motion_time
     }
 
     /// The same for a step without corrector, from the derivatives that HHT has.
@@ -95,10 +100,11 @@ impl Workspace {
 
     /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
     pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
-        let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
-        let wanted = 0.8 * self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
-        y.stiffness_limits = contraction > 0.02 && wanted > STIFF_RATIO * longest;
-        y.growth = y.growth.min(longest.max(0.5));
+        // The contraction grows with h², the error of HHT with h³.
+        let longest = (KEPT_CONTRACTION / contraction.max(f64::EPSILON)).sqrt();
+        let wanted = self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
+        y.stiffness_limits = contraction > FAST_CONTRACTION && wanted > STIFF_RATIO * longest;
+        y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
 }
 
