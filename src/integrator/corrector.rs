@@ -31,7 +31,7 @@ use crate::formulation::system::Dimensions;
 use crate::model::IntegratorName;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
-const STIFF: f64 = 0.2;
+pub(super) const STIFF: f64 = 0.2;
 /// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up over the steps:
 /// ten thousand of them then lose a tenth of the tolerance.
 const LEFT_BY_PASSES: f64 = 1e-5;
@@ -89,6 +89,37 @@ struct Pass {
     hidden: f64,
 }
 
+/// The passes of one correction.
+pub(super) struct Passes {
+    first: Pass,
+    /// The second and all further ones.
+    second: Pass,
+    /// ‖Dq‖ + h ‖Dv‖ of the first and the second pass.
+    moved: [f64; 2],
+    /// Corrections below this are rounding or leftovers of projections.
+    rounding: f64,
+    /// Corrections below this do not show a contraction.
+    noise: f64,
+}
+
+impl Passes {
+    /// Ratio of the second correction to the first; zero where it cannot be told.
+    pub fn contraction(&self) -> f64 {
+        let [d1, d2] = self.moved;
+        if d2 <= self.rounding || (d2 <= STIFF * d1 && d2 <= self.noise) {
+            0.0
+        } else {
+            // NaN is no contraction.
+            (d2 / d1).max(if d2 <= STIFF * d1 { 0.0 } else { STIFF * 1.01 })
+        }
+    }
+
+    /// Size of the first correction.
+    pub fn moved(&self) -> f64 {
+        self.moved[0]
+    }
+}
+
 /// Outcome of the corrector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Correction {
@@ -139,28 +170,16 @@ impl Workspace {
             && self.settings.integrator == IntegratorName::Auto;
         let weights = sixth.then(|| HermiteWeights::new(ratio));
         let weights = weights.as_ref();
-        let first = self.pass(p, s, y, weights, rough.map(from), stats)?;
-        let mut second = self.pass(p, s, y, weights, exact.map(from), stats)?;
-        let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
-        if d2 <= STIFF * d1 && self.control.fixed().is_none() {
-            // What the passes leave must be far below the tolerance.
-            let mut left = d2 * d2 / d1;
-            let mut passes = 0;
-            while left > LEFT_BY_PASSES * self.settings.tolerance && passes < FURTHER_PASSES {
-                let further = self.pass(p, s, y, weights, exact.map(from), stats)?;
-                (second.dq, second.dv) = (second.dq + further.dq, second.dv + further.dv);
-                left = (further.dq + y.h * further.dv) * d2 / d1;
-                passes += 1;
-            }
-        }
-        let unknown = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
-            .max(PROJECTION_LEFTOVER * second.unprojected);
-        if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
+        let guesses = [rough.map(from), exact.map(from)];
+        let passes = self.passes(p, s, y, weights, guesses, stats)?;
+        let contraction = passes.contraction();
+        if contraction > STIFF {
             return Ok(Correction::Stiff {
-                contraction: d2 / d1,
-                moved: d1,
+                contraction,
+                moved: passes.moved(),
             });
         }
+        let Passes { first, second, .. } = passes;
         // Outputs and work are interpolated to fourth order: the error that moving constraints hide is that of this order.
         let hidden = if weights.is_some() && self.character.moving_constraints && self.size.nc > 0 {
             self.hermite_defect(p, s, y);
@@ -175,11 +194,45 @@ impl Workspace {
         y.growth = (typical / y.h).max((y.h * omega).exp());
         // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
-        let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
             error: dq.hypot(dv * self.velocity_weight(p, s, y, omega)),
             hidden,
-            contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
+            contraction,
+        })
+    }
+
+    /// Passes until what they leave of their fixed point is far below the tolerance: two, more where they contract slowly.
+    /// `guesses` are those of the first pass and of the others.
+    pub(super) fn passes(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        weights: Option<&HermiteWeights>,
+        guesses: [[InitialGuess; 2]; 2],
+        stats: &mut Statistics,
+    ) -> Result<Passes, StepFailure> {
+        let first = self.pass(p, s, y, weights, guesses[0], stats)?;
+        let mut second = self.pass(p, s, y, weights, guesses[1], stats)?;
+        let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
+        if d2 <= STIFF * d1 && self.control.fixed().is_none() {
+            let mut left = d2 * d2 / d1;
+            let mut count = 0;
+            while left > LEFT_BY_PASSES * self.settings.tolerance && count < FURTHER_PASSES {
+                let further = self.pass(p, s, y, weights, guesses[1], stats)?;
+                (second.dq, second.dv) = (second.dq + further.dq, second.dv + further.dv);
+                left = (further.dq + y.h * further.dv) * d2 / d1;
+                count += 1;
+            }
+        }
+        let rounding = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
+            .max(PROJECTION_LEFTOVER * second.unprojected);
+        Ok(Passes {
+            first,
+            second,
+            moved: [d1, d2],
+            rounding,
+            noise: rounding.max(CONTRACTION_NOISE * self.settings.tolerance),
         })
     }
 
@@ -202,21 +255,7 @@ impl Workspace {
     ) -> Result<Pass, StepFailure> {
         let h = y.h;
         // The velocity first: with the position first the passes amplify every oscillation.
-        match weights {
-            Some(w) => {
-                for i in 0..y.v.len() {
-                    self.errors.error[i] = s.v[i] + h * weighted(&w.velocity, i, s, y) - y.v[i];
-                }
-            }
-            None => {
-                let h12 = h * h / 12.0;
-                for i in 0..y.v.len() {
-                    self.errors.error[i] = s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i])
-                        - h12 * (y.jerk[i] - s.jerk[i])
-                        - y.v[i];
-                }
-            }
-        }
+        self.velocity_defect(s, y, weights);
         let [unprojected_v, dv] = self.project_error(p, s, y)?;
         for i in 0..y.v.len() {
             y.v[i] += self.errors.error[i];
@@ -267,6 +306,31 @@ impl Workspace {
             unprojected: unprojected_q + h * unprojected_v,
             hidden,
         })
+    }
+
+    /// `errors.error` = v₀ + h/2 (q̈₀ + q̈₁) − h²/12 (j₁ − j₀) − v₁, or the same with the sixth-order formula.
+    pub(super) fn velocity_defect(
+        &mut self,
+        s: &State,
+        y: &Trial,
+        weights: Option<&HermiteWeights>,
+    ) {
+        let h = y.h;
+        match weights {
+            Some(w) => {
+                for i in 0..y.v.len() {
+                    self.errors.error[i] = s.v[i] + h * weighted(&w.velocity, i, s, y) - y.v[i];
+                }
+            }
+            None => {
+                let h12 = h * h / 12.0;
+                for i in 0..y.v.len() {
+                    self.errors.error[i] = s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i])
+                        - h12 * (y.jerk[i] - s.jerk[i])
+                        - y.v[i];
+                }
+            }
+        }
     }
 
     /// `errors.error` = log( q₁⁻¹ ∘ q₀ ∘ ( h/2 (v₀ + v₁) − h²/12 (q̈₁ − q̈₀) + h²/12 [v₀, v₁] ) ), the defect of the Hermite
@@ -346,7 +410,7 @@ impl Workspace {
     }
 
     /// Projects `errors.error` onto the tangent space, e ← P e. Returns its norm before and after.
-    fn project_error(
+    pub(super) fn project_error(
         &mut self,
         p: &Problem,
         s: &State,

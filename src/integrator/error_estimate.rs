@@ -18,6 +18,7 @@
 //! ```
 
 use super::corrector::ErrorVectors;
+use super::smooth::SMOOTH_ORDER;
 use super::state::State;
 use super::tolerances::TANGENT_PROJECTION;
 use super::trial::{Culprit, StepFailure, Trial};
@@ -145,6 +146,12 @@ impl Workspace {
     /// A Hermite defect over the tolerance, converted to an error of the order in the controller.
     pub fn hidden_over_tolerance(&self, hidden: f64) -> f64 {
         (hidden / self.settings.tolerance).powf(1.0 / (HERMITE_ORDER * self.control.exponent()))
+    }
+
+    /// An error of the smooth path over the tolerance, converted to an error of the order in the controller.
+    pub fn smooth_over_tolerance(&self, error: f64, h: f64) -> f64 {
+        self.over_tolerance(error, h)
+            .powf(1.0 / (SMOOTH_ORDER * self.control.exponent()))
     }
 
     /// Error over the tolerance, per step or per second.

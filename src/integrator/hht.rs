@@ -10,13 +10,14 @@
 
 use super::corrector::Correction;
 use super::error_estimate::max;
+use super::hermite::SMALLEST_RATIO;
 use super::method::Method;
 use super::newton;
 use super::state::{State, Statistics};
 use super::trial::{SlowContraction, StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::System;
-use crate::model::{Corrector, SolverSettings};
+use crate::model::{Corrector, IntegratorName, SolverSettings};
 
 /// Consecutive stiff steps after which the corrector is suspended.
 const STIFF_STEPS: u32 = 3;
@@ -52,6 +53,18 @@ impl HhtMethod {
         }
     }
 
+    /// The motion has been smooth for a step, and the last one is long enough to predict this one.
+    fn is_smooth(&self, work: &Workspace, s: &State, y: &Trial) -> bool {
+        work.settings.integrator == IntegratorName::Auto
+            && self.corrector == Corrector::Auto
+            && work.control.fixed().is_none()
+            && s.previous_known
+            && s.jerk_known
+            && s.h >= SMALLEST_RATIO * y.h
+            && s.corrector_suspension == 0
+            && s.stiff_steps == 0
+    }
+
     /// The larger one of the estimated `error`, over the tolerance, and the error that constraints hide.
     fn total_error(
         &self,
@@ -80,6 +93,20 @@ impl Method for HhtMethod {
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
+        if self.is_smooth(work, s, y) {
+            match work.smooth_step(p, s, options, y, stats) {
+                Ok(Correction::Kept { error, hidden, .. }) => {
+                    (y.corrected, y.jerk_known) = (true, true);
+                    let error = work.smooth_over_tolerance(error, y.h);
+                    let hidden = self.total_error(work, p, s, y, [0.0, hidden])?;
+                    return Ok(max(error, hidden));
+                }
+                Err(failure) if failure.is_fatal() || failure == StepFailure::NearSingular => {
+                    return Err(failure);
+                }
+                Err(_) | Ok(Correction::Stiff { .. }) => {}
+            }
+        }
         work.hht_step(p, s, options, y, stats)?;
         if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_suspension == 0 {
             self.uncorrected.copy_point(y);

@@ -33,6 +33,7 @@ mod rejection;
 mod repartition;
 mod singular_accelerations;
 mod singularity;
+mod smooth;
 pub mod start;
 mod state;
 mod step;

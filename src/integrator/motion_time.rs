@@ -98,6 +98,14 @@ impl Workspace {
         self.set_motion_time(p, s, y, x.sqrt());
     }
 
+    /// The same on the smooth path, where `typical` is the step that HHT alone would take.
+    pub fn limit_smooth_growth(&self, y: &mut Trial, contraction: f64, typical: f64) {
+        let longest = (KEPT_CONTRACTION / contraction.max(f64::EPSILON)).sqrt();
+        y.stiffness_limits =
+            contraction > FAST_CONTRACTION && typical > STIFF_RATIO * longest * y.h;
+        y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
+    }
+
     /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
     pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
         // The contraction grows with h², the error of HHT with h³.

@@ -1,0 +1,167 @@
+//! The smooth path: a predictor from accelerations and jerks, then the passes of the sixth-order corrector. No Newton iteration.
+//!
+//! ```text
+//!   r = h₀/h;   the cubic through q̈, j at t₋₁ and t₀ gives q̈_p and v_p at t₁
+//!   Θ_p = h/2 (v₀ + v_p) − h²/12 (q̈_p − q̈₀) + h²/12 [v₀, v_p],   q_p = q₀ ∘ Θ_p
+//!   error: the formula of order four minus that of order six, at the end of the step
+//! ```
+//!
+//! The estimate is that of the first paper one order up: a difference of accelerations and of their derivatives, at no further
+//! evaluation. The value delivered is the better one.
+
+use super::accelerations::InitialGuess;
+use super::corrector::{Correction, STIFF};
+use super::hermite::HermiteWeights;
+use super::hht_step::set_history;
+use super::singularity::{is_near_singular, position_pivot};
+use super::state::{State, Statistics};
+use super::tolerances::{ACCELERATION_RESIDUAL, JERK_RESIDUAL};
+use super::trial::{NearSingular, StepFailure, Trial, TrialOptions};
+use super::workspace::{PhasePoint, Problem, Workspace};
+
+/// Order of the local error that the estimate measures.
+pub(super) const SMOOTH_ORDER: f64 = 5.0;
+
+/// Weights of (q̈₋₁, h j₋₁, q̈₀, h j₀) for q̈_p and for (v_p − v₀)/h.
+fn predictor(r: f64) -> [[f64; 4]; 2] {
+    let (r2, r3, p) = (r * r, r * r * r, r + 1.0);
+    [
+        [
+            (3.0 * r + 2.0) / r3,
+            p / r2,
+            (r - 2.0) * p * p / r3,
+            p * p / r2,
+        ],
+        [
+            (2.0 * r + 1.0) / (2.0 * r3),
+            (4.0 * r + 3.0) / (12.0 * r2),
+            (2.0 * r3 - 2.0 * r - 1.0) / (2.0 * r3),
+            (6.0 * r2 + 8.0 * r + 3.0) / (12.0 * r2),
+        ],
+    ]
+}
+
+impl Workspace {
+    /// One trial on the smooth path. Its failure says nothing about the motion: HHT takes the step.
+    pub fn smooth_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        options: TrialOptions,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<Correction, StepFailure> {
+        self.predict_smooth(p, s, y);
+        let pivots = self.factorise_mass(p, y.t, &y.q, &y.v)?;
+        y.pivot = position_pivot(pivots.smallest_constraint, p.system, &y.q);
+        if y.amplifies_rounding(s) {
+            // Differences of jerks are rounding here.
+            return Ok(Correction::Stiff {
+                contraction: 1.0,
+                moved: 0.0,
+            });
+        }
+        if options.near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
+            return Err(StepFailure::NearSingular);
+        }
+        let guess = InitialGuess::Nothing(ACCELERATION_RESIDUAL);
+        let Trial {
+            t,
+            q,
+            v,
+            acc,
+            lambda,
+            ..
+        } = &mut *y;
+        self.accelerations_from(p, PhasePoint { t: *t, q, v }, guess, acc, lambda, stats)?;
+        self.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
+        let weights = HermiteWeights::new(s.h / y.h);
+        let exact = [ACCELERATION_RESIDUAL, JERK_RESIDUAL].map(InitialGuess::Nothing);
+        let passes = self.passes(p, s, y, Some(&weights), [exact, exact], stats)?;
+        let contraction = passes.contraction();
+        if contraction > STIFF {
+            return Ok(Correction::Stiff {
+                contraction,
+                moved: passes.moved(),
+            });
+        }
+        self.method.shift(&s.a, &s.delta, s.h, y.h, &mut y.at);
+        self.set_algorithmic_acceleration(s, y);
+        set_history(s, y);
+        (y.newton_contraction, y.contraction_uses) = (f64::INFINITY, 0);
+        let (omega, typical) = self.frequency_and_step(p, s, y);
+        let weight = self.velocity_weight(p, s, y, omega);
+        let [dq, dv, hidden] = self.order_four_defects(p, s, y)?;
+        self.limit_smooth_growth(y, contraction, typical);
+        Ok(Correction::Kept {
+            error: dq.hypot(weight * dv),
+            hidden,
+            contraction,
+        })
+    }
+
+    /// Sets q_p, v_p, q̈_p and λ_p.
+    fn predict_smooth(&mut self, p: &Problem, s: &State, y: &mut Trial) {
+        let h = y.h;
+        let [acceleration, velocity] = predictor(s.h / h);
+        for i in 0..y.v.len() {
+            let x = [
+                s.previous_acc[i],
+                h * s.previous_jerk[i],
+                s.acc[i],
+                h * s.jerk[i],
+            ];
+            let sum = |w: &[f64; 4]| w[0] * x[0] + w[1] * x[1] + w[2] * x[2] + w[3] * x[3];
+            y.acc[i] = sum(&acceleration);
+            y.v[i] = s.v[i] + h * sum(&velocity);
+        }
+        for i in 0..y.lambda.len() {
+            y.lambda[i] = s.lambda[i] + h * s.lambda_dot[i];
+        }
+        let theta = &mut self.evaluation.displacement;
+        if self.character.rotations {
+            p.system.bracket(&s.v, &y.v, theta);
+        } else {
+            theta.fill(0.0);
+        }
+        let h12 = h * h / 12.0;
+        for i in 0..theta.len() {
+            theta[i] = 0.5 * h * (s.v[i] + y.v[i]) - h12 * (y.acc[i] - s.acc[i] - theta[i]);
+        }
+        p.system.retract(&s.q, theta, &mut y.q);
+    }
+
+    /// ‖Dq‖ and ‖Dv‖ of the formula of order four at the end of the step, and the part of Dq that moving constraints hide.
+    fn order_four_defects(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+    ) -> Result<[f64; 3], StepFailure> {
+        self.velocity_defect(s, y, None);
+        let [_, dv] = self.project_error(p, s, y)?;
+        self.hermite_defect(p, s, y);
+        let [_, dq] = self.project_error(p, s, y)?;
+        let hidden = self.removed_norm(p, s, y);
+        Ok([dq, dv, hidden])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_predictor_is_exact_for_cubic_accelerations() {
+        // q̈ = 1 − 2 s + 3 s² − s³ at s = −r, 0 with h = 1.
+        let a = |s: f64| 1.0 - 2.0 * s + 3.0 * s * s - s * s * s;
+        let j = |s: f64| -2.0 + 6.0 * s - 3.0 * s * s;
+        for r in [0.4, 1.0, 2.5] {
+            let x = [a(-r), j(-r), a(0.0), j(0.0)];
+            let [acceleration, velocity] =
+                predictor(r).map(|w| w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>());
+            assert!((acceleration - a(1.0)).abs() < 1e-12, "{r} {acceleration}");
+            assert!((velocity - 0.75).abs() < 1e-12, "{r} {velocity}");
+        }
+    }
+}
