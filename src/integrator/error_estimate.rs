@@ -33,6 +33,7 @@ const LARGEST_TOLERANCE: f64 = 1e-4;
 /// Order of the Hermite defect.
 const HERMITE_ORDER: f64 = 5.0;
 
+const SMOOTH_PART: f64 = 0.1;
 /// Part of the tolerance for the error of an uncorrected step in a motion time. These errors have the sign of the numerical
 /// damping and add up, where those of corrected steps are far below the tolerance. Of random mechanisms with stiff springs the
 /// largest error of a run falls from 157 to 73 tolerances; all steps together become 1 % more.
@@ -150,7 +151,7 @@ impl Workspace {
 
     /// An error of the smooth path over the tolerance, converted to an error of the order in the controller.
     pub fn smooth_over_tolerance(&self, error: f64, h: f64) -> f64 {
-        self.over_tolerance(error, h)
+        (self.over_tolerance(error, h) / SMOOTH_PART)
             .powf(1.0 / (SMOOTH_ORDER * self.control.exponent()))
     }
 
