@@ -1,32 +1,23 @@
-//! Interpolation in the last accepted step by Hermite polynomials on its ends, closed and projected; and the work of the step.
+//! Interpolation in the last accepted step by Hermite polynomials on its ends, closed and projected. The work of the step is in
+//! `work`.
 //!
 //! ```text
 //!   vector coordinates   q(s): quintic on q, v, q̈ at both ends,  v(s) its derivative
 //!   rotations            w(s): cubic on w = log(q₀⁻¹ ∘ q), w' at both ends;  v(s): cubic on v, q̈ at both ends
-//!   with known jerks     w(s): quintic on w, w', w'';  v(s): quintic on v, q̈, j at both ends
-//!   work                 W = h/12 (P₀ + 5 P₋ + 5 P₊ + P₁) at s = 0, ½ ∓ √5/10, 1      Lobatto
+//!   with known jerks     q(s): septic on q, v, q̈, j;  w(s): quintic on w, w', w'', v(s): quintic on v, q̈, j at both ends
 //! ```
-//!
-//! Drives do not limit the step: where everything is driven there is no error to estimate. If the energy balance of a step with
-//! moving constraints is open by a part of the tolerance, its work is integrated over more and more panels, with multipliers
-//! solved for at their points, until it does not change.
+
+mod work;
 
 use super::closure::{ClosureMatrix, ClosureOptions};
-use super::event::dot;
-use super::trial::{StepFailure, Trial};
-use super::workspace::{EvaluationVectors, Problem, Workspace};
+use super::trial::Trial;
+use super::workspace::{EvaluationVectors, Problem};
 use super::{Environment, Integrator, Sample, SampleLevel, State};
 use crate::error::{Error, Result};
-use crate::formulation::system::{Dimensions, Energy, EvaluationContext, Properties, System};
+use crate::formulation::system::{Dimensions, System};
 
-/// Energy balance of a step with moving constraints, over tolerance and energy turned over in the step, above which its work is
-/// integrated anew: a hundred such steps that all err in one direction are off by ten tolerances.
-const OPEN_BALANCE: f64 = 0.1;
 /// Half width of the difference for w'' (steps): its error, 1e-6 of the fourth derivative, is far below that of the quintic.
 const RATE_DIFFERENCE: f64 = 1e-3;
-/// Panels of Simpson's rule at most: a force that reverses within a hundredth of the step is then resolved.
-const MOST_PANELS: usize = 64;
-
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]
 pub(super) struct Segment {
@@ -48,13 +39,6 @@ pub(super) struct Segment {
     refined: Option<f64>,
     /// A point inside the step.
     node: Sample,
-}
-
-/// Work since the start of a step (J); before the factor of the rule a sum of powers.
-#[derive(Clone, Copy, Default)]
-struct StepWork {
-    dissipated: f64,
-    supplied: f64,
 }
 
 /// Output of an interpolation.
@@ -128,7 +112,7 @@ impl Segment {
         self.q[1].copy_from_slice(&s.q);
         self.v[1].copy_from_slice(&s.v);
         self.acc[1].copy_from_slice(&s.acc);
-        self.jerk_known[1] = self.jerk_known[0] && s.jerk_known;
+        self.jerk_known[1] = self.jerk_known[0] && s.previous_known;
         if self.jerk_known[1] {
             self.jerk[1].copy_from_slice(&s.jerk);
         }
@@ -199,8 +183,7 @@ impl Segment {
             system.tangent_inverse(w, rate);
             // w'' at the end: w' = T⁻¹(w) v along the motion.
             let e = RATE_DIFFERENCE * h;
-            let second = &mut *out.acc;
-            second.fill(0.0);
+            out.acc.fill(0.0);
             for sign in [1.0, -1.0] {
                 let near = &mut out.q[..w.len()];
                 for i in 0..w.len() {
@@ -209,240 +192,32 @@ impl Segment {
                 }
                 system.tangent_inverse(near, out.v);
                 for i in 0..w.len() {
-                    second[i] += 0.5 * sign * out.v[i] / e;
+                    out.acc[i] += 0.5 * sign * out.v[i] / e;
                 }
             }
             for i in 0..w.len() {
                 let d = [h * v[0][i], h * rate[i]];
-                let dd = [h * h * acc[0][i], h * h * second[i]];
+                let dd = [h * h * acc[0][i], h * h * out.acc[i]];
                 [w[i], ..] = hermite5(s, w[i], d, dd);
+                let d = [h * acc[0][i], h * acc[1][i]];
+                let dd = [h * h * jerk[0][i], h * h * jerk[1][i]];
+                let [x, dx, ..] = hermite5(s, v[1][i] - v[0][i], d, dd);
+                out.v[i] = v[0][i] + x;
+                out.acc[i] = dx / h;
             }
         } else {
+            let [h2, h3] = [h * h, h * h * h];
             for i in 0..w.len() {
                 let d = [h * v[0][i], h * v[1][i]];
-                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
-                [w[i], ..] = hermite5(s, q[1][i] - q[0][i], d, dd);
+                let dd = [h2 * acc[0][i], h2 * acc[1][i]];
+                let ddd = [h3 * jerk[0][i], h3 * jerk[1][i]];
+                let [x, dx, ddx] = hermite7(s, q[1][i] - q[0][i], d, dd, ddd);
+                w[i] = x;
+                out.v[i] = dx / h;
+                out.acc[i] = ddx / h2;
             }
-        }
-        for i in 0..w.len() {
-            let d = [h * acc[0][i], h * acc[1][i]];
-            let dd = [h * h * jerk[0][i], h * h * jerk[1][i]];
-            let [x, dx, ..] = hermite5(s, v[1][i] - v[0][i], d, dd);
-            out.v[i] = v[0][i] + x;
-            out.acc[i] = dx / h;
         }
         system.retract(&q[0], w, out.q);
-    }
-
-    /// Work dissipated and supplied from the start of the step to the fraction `s` of it. The whole step, s = 1, comes first.
-    pub fn work(&mut self, core: &mut Workspace, p: &Problem, s: f64) -> (f64, f64) {
-        let simple = self.lobatto(core, p, s);
-        if s == 1.0 {
-            self.refined = self.accuracy_of_open_balance(core, p, &simple);
-        }
-        let Some(accuracy) = self.refined else {
-            return (simple.dissipated, simple.supplied);
-        };
-        let (mut work, mut panels) = (simple, 2);
-        while let Some(finer) = self.composite(core, p, s, panels) {
-            let change =
-                (finer.dissipated - work.dissipated).abs() + (finer.supplied - work.supplied).abs();
-            work = finer;
-            if change <= accuracy || panels == MOST_PANELS {
-                break;
-            }
-            panels *= 2;
-        }
-        (work.dissipated, work.supplied)
-    }
-
-    /// If the energy balance of the step is open with this work: the accuracy that the work needs (J).
-    fn accuracy_of_open_balance(
-        &self,
-        core: &mut Workspace,
-        p: &Problem,
-        work: &StepWork,
-    ) -> Option<f64> {
-        if !core.character.moving_constraints {
-            return None;
-        }
-        let energy = [0, 1].map(|end| {
-            let cx = core.inputs.at(p, self.t[end]);
-            p.system.energy(&cx, &self.q[end], &self.v[end])
-        });
-        let total = |energy: &Energy| energy.kinetic + energy.potential;
-        let balance = total(&energy[1]) - total(&energy[0]) + work.dissipated - work.supplied;
-        let turned_over = energy[0].kinetic.max(energy[1].kinetic)
-            + (energy[1].potential - energy[0].potential).abs()
-            + work.dissipated.abs()
-            + work.supplied.abs();
-        let allowed = OPEN_BALANCE * core.settings.tolerance * turned_over;
-        (balance.abs() > allowed).then_some(0.1 * allowed)
-    }
-
-    /// Lobatto's rule on [0, s] with interpolated multipliers.
-    fn lobatto(&self, core: &mut Workspace, p: &Problem, s: f64) -> StepWork {
-        let h = self.t[1] - self.t[0];
-        let Workspace {
-            evaluation,
-            projection,
-            inputs,
-            character,
-            ..
-        } = core;
-        let EvaluationVectors {
-            q,
-            displacement: w,
-            v,
-            acc,
-            inertia: w_dot,
-            bias: phi_t,
-            ..
-        } = evaluation;
-        let lambda = &mut projection.multipliers;
-        let mut work = StepWork::default();
-        let inner = 0.1 * 5.0_f64.sqrt();
-        let nodes = [
-            (0.0, 1.0),
-            (s * (0.5 - inner), 5.0),
-            (s * (0.5 + inner), 5.0),
-            (s, 1.0),
-        ];
-        for (point, weight) in nodes {
-            let middle = BlendedPolynomial { q, v, acc };
-            self.blend(p.system, character.rotations, point, [w, w_dot], middle);
-            if character.has_constraint_friction || character.moving_constraints {
-                for i in 0..lambda.len() {
-                    let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
-                    lambda[i] = hermite3(point, [self.lambda[0][i], self.lambda[1][i]], slopes);
-                }
-            }
-            let cx = inputs.at(p, self.t[0] + point * h);
-            let at = (&q[..], &v[..], &lambda[..]);
-            add_power(
-                (p.system, character),
-                &cx,
-                at,
-                [w, phi_t],
-                weight,
-                &mut work,
-            );
-        }
-        StepWork {
-            dissipated: work.dissipated * s * h / 12.0,
-            supplied: work.supplied * s * h / 12.0,
-        }
-    }
-
-    /// Simpson's rule on [0, s] in panels, with multipliers that satisfy the equations of motion; `None` if a point cannot be made
-    /// consistent.
-    fn composite(
-        &mut self,
-        core: &mut Workspace,
-        p: &Problem,
-        s: f64,
-        panels: usize,
-    ) -> Option<StepWork> {
-        let h = self.t[1] - self.t[0];
-        let counts = core.counts;
-        let mut node = std::mem::take(&mut self.node);
-        let mut work = Some(StepWork::default());
-        for k in 0..=2 * panels {
-            let point = s * k as f64 / (2 * panels) as f64;
-            node.t = self.t[0] + point * h;
-            if self.make_node(core, p, point, &mut node).is_err() {
-                work = None;
-                break;
-            }
-            let weight = match k {
-                0 => 1.0,
-                k if k == 2 * panels => 1.0,
-                k if k % 2 == 1 => 4.0,
-                _ => 2.0,
-            };
-            let Workspace {
-                evaluation,
-                inputs,
-                character,
-                ..
-            } = core;
-            let scratch = [&mut evaluation.displacement[..], &mut evaluation.bias[..]];
-            let cx = inputs.at(p, node.t);
-            let at = (&node.q[..], &node.v[..], &node.lambda[..]);
-            if let Some(work) = &mut work {
-                add_power((p.system, character), &cx, at, scratch, weight, work);
-            }
-        }
-        self.node = node;
-        core.counts = counts;
-        core.step_matrix
-            .select_active(p.system, &self.modes, &self.redundant);
-        core.mass_matrix
-            .select_active(p.system, &self.modes, &self.redundant);
-        let width = s * h / (6.0 * panels as f64);
-        work.map(|work| StepWork {
-            dissipated: work.dissipated * width,
-            supplied: work.supplied * width,
-        })
-    }
-
-    /// The consistent point at the fraction `s` of the step; at its ends the points that it has.
-    fn make_node(
-        &self,
-        core: &mut Workspace,
-        p: &Problem,
-        s: f64,
-        node: &mut Sample,
-    ) -> std::result::Result<(), StepFailure> {
-        if s == 0.0 || s == 1.0 {
-            let end = usize::from(s == 1.0);
-            node.q.copy_from_slice(&self.q[end]);
-            node.v.copy_from_slice(&self.v[end]);
-            node.lambda.copy_from_slice(&self.lambda[end]);
-            return Ok(());
-        }
-        let EvaluationVectors {
-            displacement: w,
-            inertia: w_dot,
-            ..
-        } = &mut core.evaluation;
-        let Sample { q, v, acc, .. } = &mut *node;
-        let here = BlendedPolynomial { q, v, acc };
-        self.blend(p.system, core.character.rotations, s, [w, w_dot], here);
-        node.lambda.copy_from_slice(&self.lambda[1]);
-        core.step_matrix
-            .select_active(p.system, &self.modes, &self.redundant);
-        core.mass_matrix
-            .select_active(p.system, &self.modes, &self.redundant);
-        core.make_sample_consistent(p, node, &CLOSURE, SampleLevel::Accelerations)
-    }
-}
-
-/// Adds the power at a point (q, v, λ) with a weight: that of dampers and drives, of Coulomb friction and of moving constraints.
-/// `w` and `phi_t` are overwritten.
-fn add_power(
-    (system, character): (&dyn System, &Properties),
-    cx: &EvaluationContext,
-    (q, v, lambda): (&[f64], &[f64], &[f64]),
-    [w, phi_t]: [&mut [f64]; 2],
-    weight: f64,
-    work: &mut StepWork,
-) {
-    let power = system.power(cx, q, v);
-    work.dissipated += weight * power.dissipated;
-    work.supplied += weight * power.supplied;
-    if character.has_constraint_friction {
-        // −v·D λ
-        w.fill(0.0);
-        system.constraint_friction(cx, q, v, lambda, w);
-        work.dissipated -= weight * dot(w, v);
-    }
-    if character.moving_constraints {
-        // −λᵀG v = λᵀΦ_t, the power of the moving constraints.
-        system.constraint_rate(cx, q, phi_t);
-        for i in 0..phi_t.len() {
-            work.supplied += weight * lambda[i] * phi_t[i];
-        }
     }
 }
 
@@ -457,6 +232,41 @@ fn hermite3(s: f64, x: [f64; 2], d: [f64; 2]) -> f64 {
 fn hermite3_slope(s: f64, x: f64, d: [f64; 2]) -> f64 {
     let (c2, c3) = (3.0 * x - 2.0 * d[0] - d[1], d[0] + d[1] - 2.0 * x);
     d[0] + s * (2.0 * c2 + s * 3.0 * c3)
+}
+
+/// Septic with values 0 and `x`, scaled slopes `d`, second and third derivatives `dd`, `ddd` at 0 and 1: value, slope and second
+/// derivative at `s`.
+pub(super) fn hermite7(s: f64, x: f64, d: [f64; 2], dd: [f64; 2], ddd: [f64; 2]) -> [f64; 3] {
+    let (c1, c2, c3) = (d[0], 0.5 * dd[0], ddd[0] / 6.0);
+    // What s⁴ to s⁷ add at 1 to the Taylor polynomial of the start: value, slope, second and third derivative.
+    let (a, b) = (x - c1 - c2 - c3, d[1] - c1 - 2.0 * c2 - 3.0 * c3);
+    let (c, e) = (dd[1] - 2.0 * c2 - 6.0 * c3, ddd[1] - 6.0 * c3);
+    let c4 = 35.0 * a - 15.0 * b + 2.5 * c - e / 6.0;
+    let c5 = -84.0 * a + 39.0 * b - 7.0 * c + 0.5 * e;
+    let c6 = 70.0 * a - 34.0 * b + 6.5 * c - 0.5 * e;
+    let c7 = -20.0 * a + 10.0 * b - 2.0 * c + e / 6.0;
+    let horner = |k: [f64; 7]| k.iter().rev().fold(0.0, |sum, k| k + s * sum);
+    [
+        s * horner([c1, c2, c3, c4, c5, c6, c7]),
+        horner([
+            c1,
+            2.0 * c2,
+            3.0 * c3,
+            4.0 * c4,
+            5.0 * c5,
+            6.0 * c6,
+            7.0 * c7,
+        ]),
+        horner([
+            2.0 * c2,
+            6.0 * c3,
+            12.0 * c4,
+            20.0 * c5,
+            30.0 * c6,
+            42.0 * c7,
+            0.0,
+        ]),
+    ]
 }
 
 /// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value, slope, second and third

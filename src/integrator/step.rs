@@ -283,7 +283,9 @@ impl Integrator {
             y.jerk.fill(0.0);
         }
         segment.start(s);
-        s.previous_known = s.jerk_known && y.jerk_known && !y.restarts_history;
+        // Jerks near a singular position are amplified rounding.
+        s.previous_known =
+            s.jerk_known && y.jerk_known && !y.restarts_history && !y.amplifies_rounding(s);
         if s.previous_known {
             s.previous_acc.copy_from_slice(&s.acc);
             s.previous_jerk.copy_from_slice(&s.jerk);
