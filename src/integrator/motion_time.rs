@@ -98,11 +98,24 @@ impl Workspace {
         self.set_motion_time(p, s, y, x.sqrt());
     }
 
-    /// The same on the smooth path, where `typical` is the step that HHT alone would take.
-    pub fn limit_smooth_growth(&self, y: &mut Trial, contraction: f64, typical: f64) {
+    /// The same on the smooth path: the longer step would be one of HHT alone, whose error is that of the uncorrected formula,
+    /// cq h³ j in position and cv h³ j' in velocity.
+    pub fn limit_smooth_growth(&mut self, p: &Problem, s: &State, y: &mut Trial, contraction: f64) {
         let longest = (KEPT_CONTRACTION / contraction.max(f64::EPSILON)).sqrt();
-        y.stiffness_limits =
-            contraction > FAST_CONTRACTION && typical > STIFF_RATIO * longest * y.h;
+        if contraction > FAST_CONTRACTION {
+            let h3 = y.h * y.h * y.h;
+            let cx = self.inputs.at(p, y.t);
+            let snap = &mut self.evaluation.acc;
+            for i in 0..snap.len() {
+                snap[i] = (y.jerk[i] - s.jerk[i]) / y.h;
+            }
+            let [position, velocity] = [(self.method.cq, &y.jerk), (self.method.cv, snap)]
+                .map(|(c, x)| c * h3 * p.system.norm(&cx, &y.q, &s.scale, x));
+            let error = self.uncorrected_error(y, position, velocity);
+            // Both errors in a motion time grow with h².
+            let wanted = self.over_tolerance(error, y.h).powf(-0.5);
+            y.stiffness_limits = wanted > STIFF_RATIO * longest;
+        }
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
 

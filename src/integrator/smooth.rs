@@ -89,10 +89,10 @@ impl Workspace {
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
         (y.newton_contraction, y.contraction_uses) = (f64::INFINITY, 0);
-        let (omega, typical) = self.frequency_and_step(p, s, y);
+        let (omega, _) = self.frequency_and_step(p, s, y);
         let weight = self.velocity_weight(p, s, y, omega);
         let [dq, dv, hidden] = self.order_four_defects(p, s, y)?;
-        self.limit_smooth_growth(y, contraction, typical);
+        self.limit_smooth_growth(p, s, y, contraction);
         Ok(Correction::Kept {
             error: dq.hypot(weight * dv),
             hidden,
