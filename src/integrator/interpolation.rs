@@ -16,7 +16,9 @@ use super::trial::{StepFailure, Trial};
 use super::workspace::{EvaluationVectors, Problem, Workspace};
 use super::{Environment, Integrator, Sample, SampleLevel, State};
 use crate::error::{Error, Result};
-use crate::formulation::system::{Dimensions, Energy, EvaluationContext, Properties, System};
+use crate::formulation::system::{
+    Dimensions, Energy, EvaluationContext, IntegralMemory, Properties, System,
+};
 
 /// Energy balance of a step with moving constraints, over tolerance and energy turned over in the step, above which its work is
 /// integrated anew: a hundred such steps that all err in one direction are off by ten tolerances.
@@ -34,6 +36,7 @@ pub(super) struct Segment {
     lambda: [Vec<f64>; 2],
     lambda_dot: [Vec<f64>; 2],
     modes: Vec<i32>,
+    integrals: Vec<IntegralMemory>,
     redundant: Vec<bool>,
     dissipated: [f64; 2],
     supplied: [f64; 2],
@@ -77,6 +80,7 @@ impl Segment {
             lambda: two(size.nc),
             lambda_dot: two(size.nc),
             modes: vec![0; size.modes],
+            integrals: vec![IntegralMemory::default(); size.integrals],
             redundant: vec![false; size.nc],
             ..Self::default()
         }
@@ -85,6 +89,11 @@ impl Segment {
     /// Modes in which the step was made.
     pub fn modes(&self) -> &[i32] {
         &self.modes
+    }
+
+    /// Integrals at its start.
+    pub fn integrals(&self) -> &[IntegralMemory] {
+        &self.integrals
     }
 
     /// Redundant constraints of the step.
@@ -101,6 +110,7 @@ impl Segment {
     pub fn start(&mut self, s: &State) {
         self.t[0] = s.t;
         self.modes.copy_from_slice(&s.modes);
+        self.integrals.copy_from_slice(&s.integrals);
         self.redundant.copy_from_slice(&s.redundant);
         (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
     }
@@ -415,6 +425,11 @@ impl Integrator {
         self.segment.modes()
     }
 
+    /// Integrals at the start of the last step.
+    pub fn step_integrals(&self) -> &[IntegralMemory] {
+        self.segment.integrals()
+    }
+
     /// As [`Integrator::interpolate`], up to a level: what is above it is not consistent.
     pub fn interpolate_to(
         &mut self,
@@ -463,6 +478,7 @@ impl Integrator {
             env: *env,
             modes: &modes,
         };
+        core.set_integrals(&segment.integrals);
         let (dissipated, supplied) = segment.work(core, &p, s);
         out.dissipated = segment.dissipated[0] + dissipated;
         out.supplied = segment.supplied[0] + supplied;

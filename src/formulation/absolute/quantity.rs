@@ -28,6 +28,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
                     ForceField::Force => values.force,
                     ForceField::Load(k) => values.force_vector[k],
                     ForceField::Moment(k) => values.moment[k],
+                    ForceField::ControlError => values.control_error,
+                    ForceField::Integral => values.integral,
                 }
             }
             Quantity::Motion(i, field) => self.drive(i, field, at),

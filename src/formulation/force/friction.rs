@@ -113,6 +113,7 @@ mod tests {
         u_ddot: &[],
         p: &[],
         modes: &[],
+        integrals: &[],
     };
 
     fn friction() -> Friction {

@@ -223,7 +223,8 @@ fn read(
             offset: or("offset", unit, 0.0)?,
         },
         "chirp" => {
-            let found = table.needed_numbers("frequencies", "two frequencies [first, last]", 2)?;
+            let expected = "two frequencies [first, last]";
+            let found = table.needed_numbers_in("frequencies", expected, "Hz")?;
             let [first, last] = found[..] else {
                 let message = "frequencies must be two numbers [first, last]";
                 return Err(table.refuse_value("frequencies", message));
@@ -243,7 +244,7 @@ fn read(
             high: needed("high", unit)?,
         },
         "table" => SignalLaw::Table {
-            points: table.pairs("points")?,
+            points: table.pairs_in("points", ["s", unit])?,
             interpolation: interpolation(table)?,
             periodic: table.flag("periodic")?.unwrap_or(false),
         },

@@ -135,6 +135,10 @@ pub enum ForceField {
     Load(usize),
     /// `.mx .my .mz`: torque on `bodies[1]` besides the moment of that force, ground axes (N m)
     Moment(usize),
+    /// `.error` of a controller: set point minus coordinate (m or rad)
+    ControlError,
+    /// `.integral_part` of a controller: the integral part of its force (N or N m)
+    Integral,
 }
 
 /// `energy.*` (J)

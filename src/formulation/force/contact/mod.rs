@@ -203,6 +203,7 @@ impl SpatialForce for Contact {
         EventCounts {
             events: unilateral::EVENTS + margins,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 
