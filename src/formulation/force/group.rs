@@ -45,9 +45,15 @@ impl<W: Geometry<N>, const N: usize> Member<W, N> {
             } else {
                 &cx.modes[self.modes.clone()]
             },
-            integrals: cx.integrals.get(self.integrals.clone()).unwrap_or(&[]),
+            integrals: self.integrals(cx),
             ..*cx
         }
+    }
+
+    /// Returns the integrals of this element; none before the start of a run.
+    #[inline]
+    fn integrals<'a>(&self, cx: &EvaluationContext<'a>) -> &'a [IntegralMemory] {
+        cx.integrals.get(self.integrals.clone()).unwrap_or(&[])
     }
 }
 
@@ -304,8 +310,8 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in &self.members {
             // The modes are not known yet.
             let own = EvaluationContext {
-                modes: &[],
-                ..member.context(cx)
+                integrals: member.integrals(cx),
+                ..*cx
             };
             member
                 .element
