@@ -215,6 +215,7 @@ impl Watch<'_> {
             p: parameters,
             modes: &state.modes,
             integrals: &[],
+            integrals: &[],
         }
     }
 

@@ -173,6 +173,7 @@ impl Run {
             p: &self.parameters,
             modes: &s.modes,
             integrals: &[],
+            integrals: &[],
         };
         let m = Hht::new(biela::model::SolverSettings::default().alpha);
         let weights = TangentWeights {

@@ -267,6 +267,7 @@ fn integrate(case: &Case, settings: &SolverSettings, look: bool) -> (Statistics,
                 p: &case.parameters,
                 modes: &state.modes,
                 integrals: &[],
+                integrals: &[],
             };
             worst = worst.max(system.norm(&cx, exact, &state.scale, &difference));
         }

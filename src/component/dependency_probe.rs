@@ -65,6 +65,7 @@ impl SignalPoint {
             p: &self.p,
             modes,
             integrals: &[],
+            integrals: &[],
         }
     }
 }

@@ -145,6 +145,7 @@ impl<'a> QuantityPoint<'a> {
             p: &inputs.parameters,
             modes,
             integrals,
+            integrals: &[],
         };
         Self {
             cx,

@@ -69,6 +69,7 @@ impl Inputs {
             p: p.env.parameters,
             modes: p.modes,
             integrals: &self.integrals,
+            integrals: &[],
         }
     }
 }

@@ -117,6 +117,7 @@ impl Rig {
             p: &self.parameters,
             modes: &self.state.modes,
             integrals: &[],
+            integrals: &[],
         }
     }
 

@@ -532,6 +532,7 @@ fn turns_are_counted_forwards_and_after_a_restore() {
                     p: &[],
                     modes: &s.modes,
                     integrals: &[],
+                    integrals: &[],
                 };
                 let at = MotionPoint {
                     q: &s.q,

@@ -134,6 +134,7 @@ fn every_derivative_agrees_with_finite_differences() {
                 p: &p,
                 modes: &[],
                 integrals: &[],
+                integrals: &[],
             };
             system.initial_modes(
                 &EvaluationContext {

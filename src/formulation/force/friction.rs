@@ -114,6 +114,7 @@ mod tests {
         p: &[],
         modes: &[],
         integrals: &[],
+        integrals: &[],
     };
 
     fn friction() -> Friction {

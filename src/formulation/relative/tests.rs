@@ -26,6 +26,7 @@ pub(crate) const CX: EvaluationContext<'static> = EvaluationContext {
     p: &[],
     modes: &[],
     integrals: &[],
+    integrals: &[],
 };
 
 pub(crate) fn body(dimension: usize, name: &str, random: &mut Random) -> Body {
