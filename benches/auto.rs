@@ -183,7 +183,6 @@ fn places(mechanism: &dyn Mechanism, parameters: &[f64], bodies: usize, s: &Stat
         p: parameters,
         modes: &s.modes,
         integrals: &[],
-        integrals: &[],
     };
     let motion = MotionPoint {
         q: &s.q,

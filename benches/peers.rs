@@ -215,7 +215,6 @@ impl Watch<'_> {
             p: parameters,
             modes: &state.modes,
             integrals: &[],
-            integrals: &[],
         }
     }
 

@@ -173,7 +173,6 @@ impl Run {
             p: &self.parameters,
             modes: &s.modes,
             integrals: &[],
-            integrals: &[],
         };
         let m = Hht::new(biela::model::SolverSettings::default().alpha);
         let weights = TangentWeights {

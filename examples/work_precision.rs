@@ -267,7 +267,6 @@ fn integrate(case: &Case, settings: &SolverSettings, look: bool) -> (Statistics,
                 p: &case.parameters,
                 modes: &state.modes,
                 integrals: &[],
-                integrals: &[],
             };
             worst = worst.max(system.norm(&cx, exact, &state.scale, &difference));
         }

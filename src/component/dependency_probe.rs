@@ -65,7 +65,6 @@ impl SignalPoint {
             p: &self.p,
             modes,
             integrals: &[],
-            integrals: &[],
         }
     }
 }

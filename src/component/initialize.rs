@@ -166,7 +166,6 @@ impl Instance {
             p: &self.state.pending.parameters,
             modes: &[],
             integrals: &[],
-            integrals: &[],
         };
         for (input, polynomial) in self.model.inputs.iter().zip(&mut inputs.inputs) {
             if let (Target::Motion(k), 1..) = (input.target, polynomial.order) {

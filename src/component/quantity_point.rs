@@ -145,7 +145,6 @@ impl<'a> QuantityPoint<'a> {
             p: &inputs.parameters,
             modes,
             integrals,
-            integrals: &[],
         };
         Self {
             cx,

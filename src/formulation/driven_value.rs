@@ -115,7 +115,6 @@ mod tests {
             p: &[7.0, 8.0],
             modes: &[],
             integrals: &[],
-            integrals: &[],
         };
         assert_eq!(DrivenValue::Constant(2.0).get(&cx), 2.0);
         assert_eq!(DrivenValue::Parameter(1).get(&cx), 8.0);

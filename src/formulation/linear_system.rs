@@ -341,7 +341,6 @@ mod tests {
                 p: &p,
                 modes: &[],
                 integrals: &[],
-                integrals: &[],
             };
             let at = MotionPoint {
                 q: &q,
@@ -363,7 +362,6 @@ mod tests {
             u_ddot: &[0.0],
             p: &[30.0],
             modes: &[],
-            integrals: &[],
             integrals: &[],
         };
         let (q, v) = ([1.0, 2.0, 3.0], [1.0, -1.0, 0.5]);

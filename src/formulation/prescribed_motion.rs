@@ -248,7 +248,6 @@ mod tests {
                 p: &[],
                 modes: &[],
                 integrals: &[],
-                integrals: &[],
             })
         };
         // Central differences with e = 1e-4: truncation 1e-8 times derivatives of order 20.

@@ -69,7 +69,6 @@ impl Inputs {
             p: p.env.parameters,
             modes: p.modes,
             integrals: &self.integrals,
-            integrals: &[],
         }
     }
 }

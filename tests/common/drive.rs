@@ -169,7 +169,6 @@ where
             p: &self.parameters,
             modes: &self.state.modes,
             integrals: &[],
-            integrals: &[],
         };
         let (mut phi, mut on) = (vec![0.0; size.nc], vec![true; size.nc]);
         system.constraint(&cx, &self.state.q, &mut phi);

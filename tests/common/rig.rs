@@ -117,7 +117,6 @@ impl Rig {
             p: &self.parameters,
             modes: &self.state.modes,
             integrals: &[],
-            integrals: &[],
         }
     }
 

@@ -33,7 +33,6 @@ pub const STILL: EvaluationContext = EvaluationContext {
     p: &[],
     modes: &[],
     integrals: &[],
-    integrals: &[],
 };
 
 /// All entries of an n x m matrix, by rows.

@@ -119,7 +119,6 @@ unsafe fn with(
             p: array(at.p, size.parameters),
             modes: array(at.modes, size.modes),
             integrals: &[],
-            integrals: &[],
         };
         fn or<'a>(given: &'a [f64], zero: &'a [f64]) -> &'a [f64] {
             match given.is_empty() {

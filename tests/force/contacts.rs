@@ -26,7 +26,6 @@ fn energy(run: &Run<Contacts>) -> f64 {
         p: &[],
         modes: &run.state.modes,
         integrals: &[],
-        integrals: &[],
     };
     let e = run.system.energy(&cx, &run.state.q, &run.state.v);
     e.kinetic + e.potential

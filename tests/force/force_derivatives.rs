@@ -398,7 +398,6 @@ fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held:
             p: &[],
             modes: &[],
             integrals: &[],
-            integrals: &[],
         };
         if held {
             modes.fill(1);

@@ -445,7 +445,6 @@ fn the_force_has_its_derivatives() {
         p: &[],
         modes: &[],
         integrals: &memory,
-        integrals: &[],
     };
     let (c, rate, e) = (0.2, -0.4, 1e-5);
     let here = law.force(&cx, c, rate);

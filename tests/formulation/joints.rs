@@ -532,7 +532,6 @@ fn turns_are_counted_forwards_and_after_a_restore() {
                     p: &[],
                     modes: &s.modes,
                     integrals: &[],
-                    integrals: &[],
                 };
                 let at = MotionPoint {
                     q: &s.q,

@@ -134,7 +134,6 @@ fn every_derivative_agrees_with_finite_differences() {
                 p: &p,
                 modes: &[],
                 integrals: &[],
-                integrals: &[],
             };
             system.initial_modes(
                 &EvaluationContext {

@@ -96,7 +96,6 @@ impl<'a> Run<'a> {
             p: &[],
             modes: &self.state.modes,
             integrals: &[],
-            integrals: &[],
         };
         let s = &self.state;
         let energy = self.system.energy(&cx, &s.q, &s.v);

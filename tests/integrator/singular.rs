@@ -109,7 +109,6 @@ fn energy(run: &Run<dyn System>) -> f64 {
         p: &[],
         modes: &[],
         integrals: &[],
-        integrals: &[],
     };
     let e = run.system.energy(&cx, &run.state.q, &run.state.v);
     e.kinetic + e.potential

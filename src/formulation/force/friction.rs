@@ -114,7 +114,6 @@ mod tests {
         p: &[],
         modes: &[],
         integrals: &[],
-        integrals: &[],
     };
 
     fn friction() -> Friction {

@@ -15,7 +15,6 @@ pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
     p: &[],
     modes: &[],
     integrals: &[],
-    integrals: &[],
 };
 
 /// A mechanism in joint coordinates with closed loops.

@@ -26,7 +26,6 @@ pub(crate) const CX: EvaluationContext<'static> = EvaluationContext {
     p: &[],
     modes: &[],
     integrals: &[],
-    integrals: &[],
 };
 
 pub(crate) fn body(dimension: usize, name: &str, random: &mut Random) -> Body {

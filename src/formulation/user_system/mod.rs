@@ -91,7 +91,6 @@ impl<E: UserEquations> UserSystem<E> {
             p: &self.shape.parameters,
             modes: &modes,
             integrals: &[],
-            integrals: &[],
         };
         let mut values = vec![0.0; self.shape.pattern.jacobian.len()];
         self.jacobian(&cx, &self.shape.q, &mut values);

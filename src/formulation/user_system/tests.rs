@@ -171,7 +171,6 @@ const CX: EvaluationContext = EvaluationContext {
     p: &[1.5],
     modes: &[],
     integrals: &[],
-    integrals: &[],
 };
 const Q: [f64; 3] = [0.3, -0.4, 0.7];
 const V: [f64; 3] = [1.2, -0.8, 0.5];

@@ -17,7 +17,6 @@ pub const STILL: EvaluationContext = EvaluationContext {
     p: &[],
     modes: &[],
     integrals: &[],
-    integrals: &[],
 };
 
 pub fn model(
@@ -136,7 +135,6 @@ pub fn check_at_random(model: &Model) {
         u_ddot: &Random::new(3).vector(model.inputs.len(), 2.0),
         p: &model.parameters.iter().map(|p| p.start).collect::<Vec<_>>(),
         modes: &[],
-        integrals: &[],
         integrals: &[],
     };
     let system = PlanarAbsolute::new(model).unwrap();

@@ -115,7 +115,6 @@ fn derivatives_of_every_joint_agree_with_differences() {
             p: &[],
             modes: &[],
             integrals: &[],
-            integrals: &[],
         };
         for round in 0..3 {
             let q = configuration(&system, &mut random);
