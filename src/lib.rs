@@ -44,6 +44,8 @@ pub mod linalg;
 pub mod model;
 #[cfg_attr(doc, doc(hidden))]
 pub mod report;
+#[cfg_attr(doc, doc(hidden))]
+pub mod study;
 
 pub use component::{
     Causality, Extrapolation, InitialKind, Instance, LogCategory, LogLevel, LogMessage, Logger,

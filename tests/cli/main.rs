@@ -8,3 +8,4 @@ mod documents;
 mod habits;
 mod models;
 mod readme;
+mod sweep;
