@@ -403,9 +403,10 @@ mod tests {
             let normal = numbers(&plan, 2);
             let mean = normal.iter().sum::<f64>() / 64.0;
             let square = normal.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 64.0;
-            // One value in each of 64 parts: the mean is off by far less than 2/8 of independent draws.
+            // One value in each of 64 parts. Sobol' points share their shift: the mean is off by up to half a part, 1/128 of
+            // the range between the outer parts, 10.
             assert!(
-                (mean - 3.0).abs() < 0.05 && (square.sqrt() - 2.0).abs() < 0.2,
+                (mean - 3.0).abs() < 0.1 && (square.sqrt() - 2.0).abs() < 0.2,
                 "{mean} {square}"
             );
         }
