@@ -13,7 +13,7 @@ use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, Motion
 use crate::integrator::start::assemble;
 use crate::integrator::{Environment, Sample, StartReport, State};
 use crate::model::quantity::{MotionField, Quantity};
-use crate::model::{SolverSettings, Target};
+use crate::model::{InitialPosition, SolverSettings, Target};
 
 /// Change by the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
 const NOTICEABLE_CHANGE: f64 = 1e-3;
@@ -25,6 +25,14 @@ impl Instance {
         let outcome = self.start(start, stop, tolerance);
         self.log_failure(LogCategory::Start, &outcome);
         outcome?;
+        if self.model.experiment.initial == InitialPosition::Equilibrium {
+            if let Err(error) = self.equilibrium() {
+                // As before the call.
+                self.state.phase = InstancePhase::Created;
+                self.state.start_report = None;
+                return Err(error);
+            }
+        }
         self.log_start();
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::dependencies::Dependencies;
 use super::input::InputState;
 use super::instance_state::{self, InstancePhase, InstanceState};
+use super::linearize::InstanceLinearizer;
 use super::log::Logger;
 use super::value_cache::ValueCache;
 use super::variables::{Variable, VariableCatalogue};
@@ -30,6 +31,8 @@ pub struct Instance {
     /// Computed on first use.
     pub(super) dependencies: OnceLock<Dependencies>,
     pub(super) scratch: InstanceScratch,
+    /// Made at the first linear model.
+    pub(super) linearizer: Option<Box<InstanceLinearizer>>,
 }
 
 /// Workspace, so that steps and reads do not allocate.
@@ -114,6 +117,7 @@ impl Instance {
             catalogue,
             integrator,
             scratch,
+            linearizer: None,
         })
     }
 

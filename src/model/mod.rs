@@ -37,8 +37,8 @@ pub use joint_force::{FrictionDefinition, JointLimits, JointNumber, LimitLaw, Ri
 pub use linear_system::LinearSystemMatrices;
 pub use motion::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate};
 pub use settings::{
-    ControllerName, Corrector, ErrorAt, EstimateName, Experiment, FormulationName, IntegratorName,
-    SolverSettings, Vsa23Parameters, Vsa23Settings,
+    ControllerName, Corrector, ErrorAt, EstimateName, Experiment, FormulationName, InitialPosition,
+    IntegratorName, SolverSettings, Vsa23Parameters, Vsa23Settings,
 };
 pub use signal::{Expose, Input, Output, Parameter};
 pub use target::Target;

@@ -358,6 +358,18 @@ fn refused(key: &str, value: f64, expected: &str) -> Error {
     }
 }
 
+choice! {
+    /// `initial`: where an instance starts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum InitialPosition {
+        /// The positions and velocities of the model.
+        #[default]
+        Given = "given",
+        /// The static equilibrium next to these positions, at rest.
+        Equilibrium = "equilibrium",
+    }
+}
+
 /// `[experiment]`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Experiment {
@@ -367,6 +379,8 @@ pub struct Experiment {
     pub stop: f64,
     /// Output interval (s); `None`: every accepted step.
     pub interval: Option<f64>,
+    /// Where an instance starts.
+    pub initial: InitialPosition,
 }
 
 impl Default for Experiment {
@@ -376,6 +390,7 @@ impl Default for Experiment {
             start: 0.0,
             stop: 10.0,
             interval: None,
+            initial: InitialPosition::Given,
         }
     }
 }

@@ -12,6 +12,7 @@ mod compared;
 mod global;
 mod hybrid;
 mod joints;
+mod linear_models;
 mod mechanisms;
 mod reactions;
 mod spatial;

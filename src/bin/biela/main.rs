@@ -6,11 +6,15 @@
 //!   2  bad input: arguments, model file, a mechanism that cannot be assembled; nothing was simulated
 //! ```
 
+mod analysis_point;
 mod argument;
 mod check;
 mod cpu_time;
 mod csv;
+mod equilibrium;
 mod explain;
+mod linearize;
+mod modes;
 mod new;
 mod output;
 mod pack;
@@ -64,6 +68,12 @@ enum Command {
         #[arg(value_name = "KEY|QUANTITY")]
         word: String,
     },
+    /// Write the linear model about a point: A, B, C, D
+    Linearize(linearize::Arguments),
+    /// Find the static equilibrium next to the initial position
+    Equilibrium(equilibrium::Arguments),
+    /// Print the modes at a point: frequency, damping, shape
+    Modes(modes::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
 }
@@ -92,6 +102,9 @@ fn main() -> ExitCode {
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
+        Command::Linearize(arguments) => linearize::linearize(&arguments),
+        Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
+        Command::Modes(arguments) => modes::modes(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
     };
     match result {

@@ -1,0 +1,387 @@
+//! Static equilibrium: f(q, 0) = Gᵀλ, Φ(q) = 0, by Newton's method in the null space of the constraints,
+//!
+//! ```text
+//!   Nᵀ K N z = Nᵀ f,      q → q ∘ N z, closed,      K = ∂(Gᵀλ − f)/∂q,   Nᵀ M N = I
+//! ```
+//!
+//! Far from the solution the eigenvalues κ of the symmetric part of Nᵀ K N are replaced by |κ|: steps go downhill and avoid
+//! unstable equilibria. The length of a step is bounded; a step is shortened if the work of the forces along it changes sign
+//! too far. Directions without stiffness and without load stay where they are and are reported.
+
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+
+use super::linearization::{MatrixTimesSlice, OperatingPoint, largest_component};
+use super::matrices::SystemMatrices;
+use super::null_space::NullSpace;
+use super::saddle::DenseSaddle;
+use crate::error::{Error, Result};
+use crate::formulation::system::{Dimensions, EvaluationFailure, MotionPoint, System};
+
+/// Largest number of steps.
+const MAX_STEPS: usize = 500;
+/// First and largest length of a step in the error norm (body lengths, radians).
+const FIRST_RADIUS: f64 = 0.2;
+const LARGEST_RADIUS: f64 = 1.0;
+/// Length of a step below which the position is exact.
+const EXACT: f64 = 1e-14;
+/// Length of a step that is accepted as the last if the following ones are not shorter: rounding.
+const ROUNDING: f64 = 1e-9;
+/// Part of its work that a step may lose at its end, with the other sign.
+const OVERSHOOT: f64 = 0.5;
+/// Stiffness over the largest one, or over the accelerations of the loads, that counts as zero.
+const ZERO_STIFFNESS: f64 = 1e-11;
+/// Acceleration over those of the loads above which a direction without stiffness is loaded.
+const LOADED: f64 = 1e-9;
+/// Distance (error norm) after which a position that no force holds is given up.
+const TOO_FAR: f64 = 1e3;
+/// Residual of a closed constraint, relative to its scale, and corrections to get there.
+const CLOSED: f64 = 1e-14;
+const NEARLY_CLOSED: f64 = 1e-11;
+const CORRECTIONS: usize = 30;
+
+/// A static equilibrium.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Equilibrium {
+    /// Coordinates.
+    pub q: Vec<f64>,
+    /// Multipliers.
+    pub lambda: Vec<f64>,
+    /// Newton steps.
+    pub steps: usize,
+    /// Distance from the start in the error norm.
+    pub moved: f64,
+    /// Coordinates along which nothing holds the mechanism, by name.
+    pub free: Vec<String>,
+    /// Coordinates along which the equilibrium is unstable, by name.
+    pub unstable: Vec<String>,
+}
+
+/// Searches equilibria of a system.
+pub struct EquilibriumSolver<'a> {
+    system: &'a dyn System,
+    at: OperatingPoint<'a>,
+    size: Dimensions,
+    matrices: SystemMatrices,
+    null: NullSpace,
+    saddle: DenseSaddle,
+    zero: Vec<f64>,
+    force: Vec<f64>,
+    lambda: Vec<f64>,
+    /// Accelerations of the loads in the error norm (1/s²).
+    loads: f64,
+    /// L⁻ᵀ of the reduced mass matrix L Lᵀ.
+    basis: DMatrix<f64>,
+    /// Kt and g in that basis.
+    stiffness: DMatrix<f64>,
+    load: DVector<f64>,
+}
+
+impl<'a> EquilibriumSolver<'a> {
+    /// A search in the modes and with the inputs of a point; velocities are ignored.
+    pub fn new(system: &'a dyn System, at: OperatingPoint<'a>) -> Self {
+        let size = system.dimensions();
+        Self {
+            system,
+            at,
+            size,
+            matrices: SystemMatrices::new(system),
+            null: NullSpace::new(size.nv, size.nc),
+            saddle: DenseSaddle::new(),
+            zero: vec![0.0; size.nv.max(size.nc)],
+            force: vec![0.0; size.nv],
+            lambda: vec![0.0; size.nc],
+            loads: 0.0,
+            basis: DMatrix::zeros(0, 0),
+            stiffness: DMatrix::zeros(0, 0),
+            load: DVector::zeros(0),
+        }
+    }
+
+    /// The equilibrium next to the position of the point, downhill from it.
+    pub fn find(&mut self) -> Result<Equilibrium> {
+        let mut q = self.at.motion.q.to_vec();
+        let mut radius = FIRST_RADIUS;
+        let mut shortest = f64::INFINITY;
+        for step in 0..MAX_STEPS {
+            self.load(&q)?;
+            let (kappa, vectors) = self.curvatures();
+            let zero = self.zero_stiffness(&kappa);
+            self.refuse_unheld(&q, &kappa, &vectors, zero, radius)?;
+            let x = self.newton_step(&kappa, &vectors, zero);
+            let mut w = self.displacement(&x);
+            let length = self.norm(&q, &w);
+            let stalled = length < ROUNDING && length > 0.5 * shortest;
+            if length <= EXACT || stalled {
+                return Ok(self.finished(q, step, &kappa, &vectors, zero));
+            }
+            shortest = shortest.min(length);
+            if length > radius {
+                w.iter_mut().for_each(|w| *w *= radius / length);
+            }
+            radius = self.take_step(&mut q, &w, radius)?;
+        }
+        Err(self.no_equilibrium(format!(
+            "no convergence in {MAX_STEPS} steps; most force along \"{}\"",
+            self.worst()
+        )))
+    }
+
+    fn no_equilibrium(&self, reason: String) -> Error {
+        Error::NoEquilibrium {
+            time: self.at.cx.t,
+            reason,
+        }
+    }
+
+    /// The coordinate with the largest force that nothing balances.
+    fn worst(&self) -> String {
+        largest_component(self.system, &self.displacement(&self.load))
+    }
+
+    fn norm(&self, q: &[f64], w: &[f64]) -> f64 {
+        self.system.norm(&self.at.cx, q, self.at.scale, w)
+    }
+
+    /// Computes forces, multipliers and stiffness at q.
+    fn load(&mut self, q: &[f64]) -> Result<()> {
+        let Self { system, at, .. } = *self;
+        let time = at.cx.t;
+        let failed = |failure: EvaluationFailure| match failure {
+            EvaluationFailure::Recoverable(code) | EvaluationFailure::Fatal(code) => {
+                Error::Callback { time, code }
+            }
+        };
+        let rest = &self.zero[..self.size.nv];
+        let mut motion = MotionPoint {
+            q,
+            v: rest,
+            a: rest,
+            lambda: &self.zero[..self.size.nc],
+        };
+        let m = &mut self.matrices;
+        m.load_mass(system, &at.cx, &motion).map_err(failed)?;
+        let length = |i: usize| system.characteristic_length(i);
+        self.null.compute(&m.jacobian, &m.active, length);
+        (self.saddle.factorise(system, m, &self.null)).map_err(|k| Error::SingularMass {
+            culprit: match k.checked_sub(self.size.nv) {
+                None => system.coordinate_name(k),
+                Some(k) => system.constraint_name(self.null.independent_rows()[k]),
+            },
+        })?;
+        system
+            .force(&at.cx, q, rest, &mut self.force)
+            .map_err(failed)?;
+        if let Some(i) = self.force.iter().position(|f| !f.is_finite()) {
+            let culprit = system.coordinate_name(i);
+            return Err(Error::Evaluation { time, culprit });
+        }
+        // M a + (Gᵀ − D) λ = f, G a = 0: in equilibrium a = 0.
+        let mut a = self.force.clone();
+        let mut mu = vec![0.0; self.null.rank()];
+        self.saddle.solve(&mut a, &mut mu);
+        self.lambda.fill(0.0);
+        for (&row, mu) in self.null.independent_rows().iter().zip(&mu) {
+            self.lambda[row] = *mu;
+        }
+        motion.lambda = &self.lambda;
+        m.load_tangent(system, &at.cx, &motion).map_err(failed)?;
+        let scaled: Vec<f64> = (0..self.size.nv)
+            .map(|i| match m.mass[(i, i)] {
+                mass if mass > 0.0 => self.force[i] / mass,
+                _ => 0.0,
+            })
+            .collect();
+        self.loads = self.norm(q, &scaled);
+        self.reduce()
+    }
+
+    /// Stiffness and load in the null space, in a basis in which the mass matrix is the identity.
+    fn reduce(&mut self) -> Result<()> {
+        let (d, nv) = (self.null.freedom(), self.size.nv);
+        let n = DMatrix::from_fn(nv, d, |i, k| self.null.direction(k)[i]);
+        let mass = n.transpose() * &self.matrices.mass * &n;
+        let Some(cholesky) = mass.cholesky() else {
+            let culprit = largest_component(self.system, n.column(0).as_slice());
+            return Err(Error::SingularMass { culprit });
+        };
+        let l = cholesky.l();
+        let identity = DMatrix::identity(d, d);
+        let inverse = l.solve_lower_triangular(&identity).unwrap_or(identity);
+        self.basis = &n * inverse.transpose();
+        self.stiffness = self.basis.transpose() * &self.matrices.stiffness * &self.basis;
+        self.load = self.basis.transpose() * DVector::from_row_slice(&self.force);
+        // Friction proportional to constraint forces is part of the load.
+        if self.matrices.friction.ncols() > 0 {
+            let lambda = DVector::from_row_slice(&self.lambda);
+            self.load += self.basis.transpose() * (&self.matrices.friction * lambda);
+        }
+        Ok(())
+    }
+
+    /// Eigenvalues κ of the symmetric part of the stiffness, and their directions.
+    fn curvatures(&self) -> (DVector<f64>, DMatrix<f64>) {
+        if self.load.is_empty() {
+            return (DVector::zeros(0), DMatrix::zeros(0, 0));
+        }
+        let symmetric = 0.5 * (&self.stiffness + self.stiffness.transpose());
+        let eigen = SymmetricEigen::new(symmetric);
+        (eigen.eigenvalues, eigen.eigenvectors)
+    }
+
+    fn zero_stiffness(&self, kappa: &DVector<f64>) -> f64 {
+        ZERO_STIFFNESS * kappa.iter().fold(self.loads, |m, k| m.max(k.abs()))
+    }
+
+    /// An error if the mechanism has been moved far along a loaded direction without stiffness.
+    fn refuse_unheld(
+        &self,
+        q: &[f64],
+        kappa: &DVector<f64>,
+        vectors: &DMatrix<f64>,
+        zero: f64,
+        radius: f64,
+    ) -> Result<()> {
+        let mut w = vec![0.0; self.size.nv];
+        self.system.difference(self.at.motion.q, q, &mut w);
+        let far = self.norm(q, &w) > TOO_FAR;
+        for (i, k) in kappa.iter().enumerate() {
+            let direction = vectors.column(i).into_owned();
+            let load = direction.dot(&self.load);
+            let w = self.displacement(&direction);
+            let unheld = k.abs() <= zero && load.abs() * self.norm(q, &w) > LOADED * self.loads;
+            // Stiffness may begin beside this position: some steps are tried.
+            if unheld && (far || radius >= LARGEST_RADIUS) {
+                let culprit = largest_component(self.system, &w);
+                return Err(
+                    self.no_equilibrium(format!("nothing balances the force along \"{culprit}\""))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The step in the reduced basis.
+    fn newton_step(&self, kappa: &DVector<f64>, vectors: &DMatrix<f64>, zero: f64) -> DVector<f64> {
+        if kappa.iter().all(|k| *k > zero) {
+            if let Some(x) = self.stiffness.clone().lu().solve(&self.load) {
+                return x;
+            }
+        }
+        let mut x = DVector::zeros(kappa.len());
+        for (i, k) in kappa.iter().enumerate() {
+            let direction = vectors.column(i);
+            let load = direction.dot(&self.load);
+            if k.abs() > zero {
+                x.axpy(load / k.abs(), &direction, 1.0);
+            } else if load.abs() > LOADED * self.load.norm() {
+                // As far as the bound allows.
+                x.axpy(
+                    load.signum() * f64::MAX.sqrt().min(1e6 / zero.max(1e-12).sqrt()),
+                    &direction,
+                    1.0,
+                );
+            }
+        }
+        x
+    }
+
+    fn displacement(&self, x: &DVector<f64>) -> Vec<f64> {
+        let mut w = vec![0.0; self.size.nv];
+        if !x.is_empty() {
+            self.basis.mul_to_slice(x.as_slice(), &mut w);
+        }
+        w
+    }
+
+    /// Moves q by w or a part of it. Returns the bound of the next step.
+    fn take_step(&mut self, q: &mut Vec<f64>, w: &[f64], radius: f64) -> Result<f64> {
+        let work = |force: &[f64]| force.iter().zip(w).map(|(f, w)| f * w).sum::<f64>();
+        let before = work(&self.force);
+        let mut part = 1.0;
+        let mut force = vec![0.0; self.size.nv];
+        for _ in 0..60 {
+            let shift: Vec<f64> = w.iter().map(|w| part * w).collect();
+            if let Some(moved) = self.moved(q, &shift) {
+                let rest = &self.zero[..self.size.nv];
+                let outcome = self.system.force(&self.at.cx, &moved, rest, &mut force);
+                let after = work(&force);
+                if outcome.is_ok() && after >= -OVERSHOOT * before.abs() {
+                    let length = self.norm(q, &shift);
+                    *q = moved;
+                    let grown = if part == 1.0 {
+                        2.0 * radius
+                    } else {
+                        2.0 * length
+                    };
+                    return Ok(grown.clamp(ROUNDING, LARGEST_RADIUS));
+                }
+            }
+            part *= 0.4;
+        }
+        Err(self.no_equilibrium(format!(
+            "no step decreases the force along \"{}\"",
+            self.worst()
+        )))
+    }
+
+    /// q ∘ w with closed constraints.
+    fn moved(&mut self, q: &[f64], w: &[f64]) -> Option<Vec<f64>> {
+        let mut moved = vec![0.0; self.size.nq];
+        self.system.retract(q, w, &mut moved);
+        let mut phi = vec![0.0; self.size.nc];
+        let mut last = f64::INFINITY;
+        for _ in 0..CORRECTIONS {
+            if !moved.iter().all(|x| x.is_finite()) {
+                return None;
+            }
+            self.system.constraint(&self.at.cx, &moved, &mut phi);
+            let rows = self.null.independent_rows();
+            let open = |&row: &usize| phi[row].abs() / self.system.constraint_scale(row);
+            let worst = rows.iter().map(open).fold(0.0, f64::max);
+            if worst <= CLOSED || (worst <= NEARLY_CLOSED && worst > 0.5 * last) {
+                return Some(moved);
+            }
+            if !(worst < 2.0 * last) {
+                return None;
+            }
+            last = worst;
+            let mut mu: Vec<f64> = rows.iter().map(|&row| -phi[row]).collect();
+            let mut dx = vec![0.0; self.size.nv];
+            self.saddle.solve(&mut dx, &mut mu);
+            let from = moved.clone();
+            self.system.retract(&from, &dx, &mut moved);
+        }
+        None
+    }
+
+    fn finished(
+        &self,
+        q: Vec<f64>,
+        steps: usize,
+        kappa: &DVector<f64>,
+        vectors: &DMatrix<f64>,
+        zero: f64,
+    ) -> Equilibrium {
+        let named = |chosen: &dyn Fn(f64) -> bool| {
+            let mut names: Vec<String> = Vec::new();
+            for (i, _) in kappa.iter().enumerate().filter(|(_, k)| chosen(**k)) {
+                let w = self.displacement(&vectors.column(i).into_owned());
+                let name = largest_component(self.system, &w);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            names
+        };
+        let mut w = vec![0.0; self.size.nv];
+        self.system.difference(self.at.motion.q, &q, &mut w);
+        Equilibrium {
+            lambda: self.lambda.clone(),
+            steps,
+            moved: self.norm(&q, &w),
+            free: named(&|k| k.abs() <= zero),
+            unstable: named(&|k| k < -zero),
+            q,
+        }
+    }
+}

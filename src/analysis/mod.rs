@@ -1,0 +1,24 @@
+//! Analysis of a system at a point of its motion, beside the integrator: linear models, modes, static equilibrium.
+//!
+//! ```text
+//!   M δa + C δv + K w + (Gᵀ − D) δλ = f_u δu      C = −∂f/∂v,   K = ∂(M a − f + Gᵀλ)/∂q
+//!   G w + Φ_u δu = 0                              q → q ∘ w,    ẇ = δv − [v, w]
+//! ```
+//!
+//! Read [`linearization`] first. Systems are seen through their traits only: there are no bodies and no files here.
+
+pub mod equilibrium;
+pub mod linearization;
+pub mod matrices;
+pub mod modes;
+pub mod null_space;
+pub mod observables;
+mod perturbation;
+mod saddle;
+mod selection;
+mod singular_position;
+
+pub use equilibrium::{Equilibrium, EquilibriumSolver};
+pub use linearization::{InputDirection, LinearModel, Linearizer, OperatingPoint};
+pub use modes::{Eigenmode, SecondOrderSystem};
+pub use observables::{CoordinateKind, Observables};
