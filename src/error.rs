@@ -16,6 +16,13 @@ pub enum Error {
         /// The defect and what was expected.
         message: String,
     },
+    /// The model text has several mistakes.
+    Mistakes {
+        /// Each mistake, in the order of the text.
+        mistakes: Vec<Error>,
+        /// Number of further mistakes that are not listed.
+        more: usize,
+    },
     /// A file could not be read.
     File {
         /// The path as given.
@@ -188,6 +195,16 @@ impl fmt::Display for Error {
                 column,
                 message,
             } => write!(f, "{origin}:{line}:{column}: {message}"),
+            Self::Mistakes { mistakes, more } => {
+                for (i, mistake) in mistakes.iter().enumerate() {
+                    write!(f, "{}{mistake}", if i == 0 { "" } else { "\n" })?;
+                }
+                match more {
+                    0 => Ok(()),
+                    1 => write!(f, "\nand one more mistake"),
+                    more => write!(f, "\nand {more} more mistakes"),
+                }
+            }
             Self::File { path, reason } => write!(f, "cannot read \"{path}\": {reason}"),
             Self::Argument {
                 name,
@@ -289,6 +306,20 @@ impl fmt::Display for Error {
             }
             Self::ForeignState { reason } => write!(f, "this saved state cannot be used: {reason}"),
             Self::Internal { message } => write!(f, "internal fault, please report it: {message}"),
+        }
+    }
+}
+
+impl Error {
+    /// One error for the mistakes of a text: the mistake itself if there is one, else all in the order of the text.
+    pub(crate) fn of_mistakes(mut mistakes: Vec<Self>, more: usize) -> Self {
+        mistakes.sort_by_key(|mistake| match mistake {
+            Self::Model { line, column, .. } => (*line, *column),
+            _ => (usize::MAX, 0),
+        });
+        match (mistakes.len(), more) {
+            (1, 0) => mistakes.remove(0),
+            _ => Self::Mistakes { mistakes, more },
         }
     }
 }

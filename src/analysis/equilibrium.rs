@@ -10,7 +10,9 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-use super::linearization::{MatrixTimesSlice, OperatingPoint, largest_component};
+use super::coordinates::largest_component;
+use super::dense::MatrixTimesSlice;
+use super::linearization::OperatingPoint;
 use super::matrices::SystemMatrices;
 use super::null_space::NullSpace;
 use super::saddle::DenseSaddle;

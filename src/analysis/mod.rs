@@ -7,6 +7,8 @@
 //!
 //! Read [`linearization`] first. Systems are seen through their traits only: there are no bodies and no files here.
 
+mod coordinates;
+mod dense;
 pub mod equilibrium;
 pub mod linearization;
 pub mod matrices;
@@ -14,6 +16,7 @@ pub mod modes;
 pub mod null_space;
 pub mod observables;
 mod perturbation;
+mod response;
 mod saddle;
 mod selection;
 mod singular_position;
@@ -21,4 +24,4 @@ mod singular_position;
 pub use equilibrium::{Equilibrium, EquilibriumSolver};
 pub use linearization::{InputDirection, LinearModel, Linearizer, OperatingPoint};
 pub use modes::{Eigenmode, SecondOrderSystem};
-pub use observables::{CoordinateKind, Observables};
+pub use observables::{MinimalCoordinateKind, Observables};

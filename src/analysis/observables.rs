@@ -12,7 +12,7 @@ use crate::formulation::system::{EvaluationContext, MotionPoint};
 
 /// Kind of a minimal coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CoordinateKind {
+pub enum MinimalCoordinateKind {
     /// The change of a function of q.
     Holonomic,
     /// Component 0, 1 or 2 of a rotation vector; the three are neighbours.
@@ -22,7 +22,7 @@ pub enum CoordinateKind {
 /// Coordinates and outputs of a mechanism, evaluated at any point of a motion.
 pub trait Observables {
     /// Kinds of the coordinates from which the minimal ones are chosen, the preferred ones first.
-    fn kinds(&self) -> &[CoordinateKind];
+    fn kinds(&self) -> &[MinimalCoordinateKind];
 
     /// Number of coordinates in front that are tried before the others are evaluated.
     fn preferred(&self) -> usize;

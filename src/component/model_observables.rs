@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-use crate::analysis::{CoordinateKind, Observables};
+use crate::analysis::{MinimalCoordinateKind, Observables};
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::integrator::{Environment, Integrator, Sample, Signals, State};
 use crate::model::quantity::{BodyField, EnergyField, JointField, Quantity};
@@ -33,7 +33,7 @@ pub(super) struct CoordinateNames {
 #[derive(Clone, Debug)]
 pub(super) struct CoordinateList {
     sources: Vec<CoordinateSource>,
-    kinds: Vec<CoordinateKind>,
+    kinds: Vec<MinimalCoordinateKind>,
     /// Those of joints.
     preferred: usize,
     pub names: Vec<CoordinateNames>,
@@ -73,7 +73,7 @@ impl CoordinateList {
 
     fn add(&mut self, source: CoordinateSource, (position, speed): (String, String)) {
         self.sources.push(source);
-        self.kinds.push(CoordinateKind::Holonomic);
+        self.kinds.push(MinimalCoordinateKind::Holonomic);
         self.names.push(CoordinateNames { position, speed });
     }
 
@@ -82,7 +82,7 @@ impl CoordinateList {
             let position = format!("{name}.rotation_{axis}");
             let speed = format!("der({position})");
             self.add(CoordinateSource::Rotation(bodies), (position, speed));
-            *self.kinds.last_mut().expect("one was added") = CoordinateKind::Rotation(k);
+            *self.kinds.last_mut().expect("one was added") = MinimalCoordinateKind::Rotation(k);
         }
     }
 
@@ -218,7 +218,7 @@ impl ModelObservables<'_> {
 }
 
 impl Observables for ModelObservables<'_> {
-    fn kinds(&self) -> &[CoordinateKind] {
+    fn kinds(&self) -> &[MinimalCoordinateKind] {
         &self.list.kinds
     }
 
@@ -239,7 +239,7 @@ impl Observables for ModelObservables<'_> {
                     rate[i] = self.mechanism.evaluate(cx, first, at);
                     acceleration[i] = self.mechanism.evaluate(cx, second, at);
                 }
-                (CoordinateSource::Rotation(bodies), CoordinateKind::Rotation(0)) => {
+                (CoordinateSource::Rotation(bodies), MinimalCoordinateKind::Rotation(0)) => {
                     let [omega, alpha] = self.rotation(cx, at, bodies);
                     rate[i..i + 3].copy_from_slice(omega.as_slice());
                     acceleration[i..i + 3].copy_from_slice(alpha.as_slice());

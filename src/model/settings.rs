@@ -2,6 +2,7 @@
 //! and field; the keys of `[solver]`, its reader, `set` and `validate` follow from it.
 
 use super::choice::choice;
+use super::suggest::did_you_mean;
 use super::validate::Range;
 use crate::error::{Error, Result};
 
@@ -326,6 +327,32 @@ impl SolverSettings {
                 "min_step <= initial_step <= max_step",
             )),
             _ => Ok(()),
+        }
+    }
+
+    /// Sets a setting that is a word; `None` if there is none of this key. On failure nothing changes.
+    pub(super) fn set_word(&mut self, key: &str, word: &str) -> Option<Result<()>> {
+        let refuse = |words: &[&str]| Error::Argument {
+            name: format!("solver.{key}"),
+            value: word.to_owned(),
+            expected: format!("one of {}{}", words.join(", "), did_you_mean(word, words)),
+        };
+        match SETTINGS.iter().find(|setting| setting.key == key)?.field {
+            Choice(words, set) => Some(match words.iter().position(|other| *other == word) {
+                Some(index) => {
+                    set(self, index);
+                    Ok(())
+                }
+                None => Err(refuse(words)),
+            }),
+            Flag(field) => Some(match word {
+                "true" | "false" => {
+                    *field(self) = word == "true";
+                    Ok(())
+                }
+                _ => Err(refuse(&["true", "false"])),
+            }),
+            Number(..) | Optional(..) | Count(_) | SettingField::Vsa23 => None,
         }
     }
 

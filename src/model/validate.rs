@@ -43,6 +43,14 @@ impl Range {
         }
     }
 
+    /// A number of the range that stands for a wrong one while the rest of a text is read.
+    pub fn substitute(self) -> f64 {
+        match self {
+            Self::Alpha => 0.0,
+            _ => 1.0,
+        }
+    }
+
     /// Refuses a value given through the API; `name` is called only then.
     pub fn check(self, name: impl FnOnce() -> String, value: f64) -> Result<()> {
         if self.accepts(value) {

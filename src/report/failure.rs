@@ -132,7 +132,7 @@ fn what(error: &Error) -> (&'static str, Vec<String>) {
         Error::TooManySubsteps { .. } => ("Too many steps", Vec::new()),
         Error::Cancelled { .. } => ("The run was interrupted", Vec::new()),
         Error::Callback { .. } => ("A callback asked to stop", Vec::new()),
-        Error::Model { .. } => ("The model file has an error", Vec::new()),
+        Error::Model { .. } | Error::Mistakes { .. } => ("The model file has an error", Vec::new()),
         _ => ("The run failed", Vec::new()),
     }
 }

@@ -1,11 +1,16 @@
 //! Motions against references: closed forms, tables of other solvers, published results.
 
+#[path = "../common/campaign/mod.rs"]
+mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
 #[path = "../common/sim.rs"]
 mod sim;
 
 mod gallery;
 mod hybrid_reference;
 mod iltis;
+mod random_campaign;
 mod reference;

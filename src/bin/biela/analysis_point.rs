@@ -6,7 +6,8 @@ use biela::model::InitialPosition;
 use biela::{Instance, Model};
 
 use crate::Failure;
-use crate::argument::{assignment, finite};
+use crate::argument::{SetValue, assignment, finite};
+use crate::model_file;
 
 /// Where a run or an analysis starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -29,7 +30,7 @@ impl From<StartPoint> for InitialPosition {
 /// Arguments that choose the point.
 #[derive(clap::Args)]
 pub struct PointArguments {
-    /// Model file (TOML, or JSON by its ending)
+    /// Model file (TOML, or JSON by its ending), or `-` for standard input
     pub model: PathBuf,
 
     /// Simulate to this time first, in s [default: the start]
@@ -40,20 +41,25 @@ pub struct PointArguments {
     #[arg(long, value_name = "START", value_enum)]
     from: Option<StartPoint>,
 
-    /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
+    /// Start value of a parameter or input, any number of the model by its dotted name, or a setting of the solver
+    /// (solver.formulation=relative); may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    set: Vec<(String, f64)>,
+    set: Vec<(String, SetValue)>,
 }
 
 impl PointArguments {
     /// The model with its values set.
     pub fn read(&self) -> Result<Model, Failure> {
-        let mut model = Model::from_file(&self.model).map_err(Failure::input)?;
+        let mut model = model_file::read(&self.model)?;
         if let Some(from) = self.from {
             model.experiment.initial = from.into();
         }
         for (name, value) in &self.set {
-            model.set(name, *value).map_err(Failure::input)?;
+            match value {
+                SetValue::Number(number) => model.set(name, *number),
+                SetValue::Word(word) => model.set_word(name, word),
+            }
+            .map_err(Failure::input)?;
         }
         Ok(model)
     }

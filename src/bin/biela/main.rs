@@ -4,16 +4,22 @@
 //!   0  done
 //!   1  the simulation failed (or its results could not be written); earlier results are kept
 //!   2  bad input: arguments, model file, a mechanism that cannot be assembled; nothing was simulated
+//! 130  ended by Ctrl-C; results up to there are kept
 //! ```
 
 mod analysis_point;
 mod argument;
 mod check;
+mod completions;
 mod cpu_time;
 mod csv;
+mod destinations;
 mod equilibrium;
 mod explain;
+mod interrupt;
 mod linearize;
+mod man;
+mod model_file;
 mod modes;
 mod new;
 mod output;
@@ -23,12 +29,19 @@ mod recorder;
 mod report;
 mod run;
 mod schema;
+mod summary;
+mod terminal;
 mod time_grid;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use terminal::{Head, message};
+
+/// Exit status of a run that Ctrl-C ended, as shells give it: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
 
 #[derive(Parser)]
 #[command(
@@ -76,6 +89,21 @@ enum Command {
     Modes(modes::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
+    /// Print the completions of a shell, to be loaded by it
+    #[command(after_help = completions::HELP)]
+    Completions {
+        /// bash, zsh, fish, powershell or elvish
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of biela or of one of its commands
+    #[command(after_help = man::HELP)]
+    Man {
+        /// The command; without it the page of biela itself
+        command: Option<String>,
+        /// Write all pages into a folder instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        dir: Option<PathBuf>,
+    },
 }
 
 /// Failure of a command, with its message for standard error.
@@ -85,6 +113,8 @@ enum Failure {
     Input(String),
     /// The simulation stopped, or its results could not be written.
     Simulation(String),
+    /// The user ended the run; what was computed is kept.
+    Interrupted(String),
     /// Standard output was closed by its reader: not an error.
     Closed,
 }
@@ -106,16 +136,22 @@ fn main() -> ExitCode {
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
+        Command::Completions { shell } => completions::completions(shell),
+        Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),
     };
     match result {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Simulation(sentence)) => {
-            eprintln!("biela: {sentence}");
+            message(Head::Error, &sentence);
             ExitCode::from(1)
         }
         Err(Failure::Input(sentence)) => {
-            eprintln!("biela: {sentence}");
+            message(Head::Error, &sentence);
             ExitCode::from(2)
+        }
+        Err(Failure::Interrupted(sentence)) => {
+            message(Head::Note, &sentence);
+            ExitCode::from(INTERRUPTED)
         }
     }
 }

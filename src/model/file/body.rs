@@ -108,9 +108,11 @@ pub(super) fn body_keys(table: &TableReader) -> Result<()> {
                 return Err(table.refuse_key(key, message));
             }
         }
-        return table.keys_of(&PRESCRIBED);
+        table.keys_of(&PRESCRIBED);
+    } else {
+        table.keys_of(&BODY);
     }
-    table.keys_of(&BODY)
+    Ok(())
 }
 
 pub(super) fn body(table: &TableReader) -> Result<Body> {
@@ -196,14 +198,14 @@ fn orientation(table: &TableReader) -> Result<[f64; 4]> {
     let Some(rotation) = rotation else {
         return Ok([1.0, 0.0, 0.0, 0.0]);
     };
-    rotation.keys_among(&ROTATION)?;
+    rotation.keys_among(&ROTATION);
     let [x, y, z] = rotation.needed_direction("axis")?;
     let (sin, cos) = (0.5 * rotation.needed_number("angle", Range::Finite)?).sin_cos();
     Ok([cos, sin * x, sin * y, sin * z])
 }
 
 fn shape(table: &TableReader) -> Result<BodyShape> {
-    table.keys_among(&SHAPE)?;
+    table.keys_among(&SHAPE);
     let keys = SHAPE.map(|key| key.name);
     let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
     match given[..] {
@@ -234,8 +236,8 @@ fn shape(table: &TableReader) -> Result<BodyShape> {
     }
 }
 
-pub(super) fn sensor_keys(table: &TableReader) -> Result<()> {
-    table.keys_of(&SENSOR)
+pub(super) fn sensor_keys(table: &TableReader) {
+    table.keys_of(&SENSOR);
 }
 
 pub(super) fn sensor(table: &TableReader, names: &Names) -> Result<Sensor> {

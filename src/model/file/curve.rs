@@ -40,7 +40,7 @@ pub(super) fn polynomial(table: &TableReader, key: &str) -> Result<Vec<f64>> {
 
 /// Reads the curve in a table.
 pub(super) fn curve(table: &TableReader) -> Result<Curve> {
-    table.keys_among(&CURVE)?;
+    table.keys_among(&CURVE);
     let keys = CURVE.map(|key| key.name);
     let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
     match given[..] {
@@ -58,7 +58,7 @@ fn pieces(table: &TableReader) -> Result<Curve> {
     let tables = table.tables("pieces")?;
     let mut pieces: Vec<CurvePiece> = Vec::with_capacity(tables.len());
     for (i, part) in tables.iter().enumerate() {
-        part.keys_among(&PIECE)?;
+        part.keys_among(&PIECE);
         let last = i + 1 == tables.len();
         let below = part.number("below", Range::Finite)?;
         let below = match (below, last) {

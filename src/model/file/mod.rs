@@ -13,12 +13,14 @@ mod keys;
 mod linear_system;
 #[cfg(test)]
 mod manual;
+mod mistakes;
 mod motion;
 mod names;
 pub mod portable;
 mod schema;
 mod signal;
 mod solver;
+mod syntax;
 mod table;
 mod top;
 
@@ -91,7 +93,8 @@ fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>
                 origin,
                 dimension: 3,
             };
-            top::model(TableReader::root(source)?, origin, base_dir)?
+            let model = top::model(TableReader::root(source)?, origin, base_dir);
+            document.mistakes.settle(model)?
         }
     };
     model.validate()?;
@@ -127,6 +130,7 @@ impl SolverSettings {
             origin,
             dimension: 3,
         };
-        solver::solver(&TableReader::root(source)?)
+        let settings = solver::solver(&TableReader::root(source)?);
+        document.mistakes.settle(settings)
     }
 }

@@ -101,11 +101,12 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
 pub(super) fn motion_keys(table: &TableReader) -> Result<()> {
     if !table.has("law") {
         // A misspelt `law` gives a better message than a missing one.
-        table.keys_of_any(&MOTIONS)?;
+        table.keys_of_any(&MOTIONS);
     }
     let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
     let law = table.needed_choice("law", &choices)?;
-    table.keys_of(&MOTIONS[law])
+    table.keys_of(&MOTIONS[law]);
+    Ok(())
 }
 
 /// Reads a motion; bodies and joints have been read before.
@@ -167,6 +168,7 @@ fn of_body(
         }
         other => return Err(names.not_a(table, name, offset, "body", other)),
     };
+    names.must_be_read(NamedElement::Body(body))?;
     if !model.bodies[body].prescribed {
         let message = format!(
             "body \"{name}\" moves by its forces: write prescribed = true in it, or drive one of its joints"

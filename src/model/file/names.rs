@@ -17,24 +17,52 @@ pub(super) struct Names<'a> {
     /// In the order of the text, for suggestions that do not depend on hashing.
     order: Vec<&'a str>,
     /// The type of each joint: a table may refer to a joint that follows it.
-    kinds: Vec<JointKind>,
+    kinds: Vec<Result<JointKind>>,
+    /// Elements that could not be read, and why.
+    unread: HashMap<NamedElement, Error>,
 }
 
 impl<'a> Names<'a> {
     pub fn declare(&mut self, table: &TableReader<'a>, element: NamedElement) -> Result<()> {
-        let (name, offset) = table.name(&RESERVED_ELEMENTS)?;
-        if let Some((other, first)) = self.elements.insert(name, (element, offset)) {
-            return Err(twice(table, name, offset, other.kind(), first));
+        let valid = table.name(&RESERVED_ELEMENTS);
+        // A name that is not allowed is declared too: the tables that use it have no mistake of their own.
+        let name = table.needed_text("name", "letters, digits and _")?;
+        let offset = table.offset_of("name");
+        if let Some((other, first)) = self.elements.get(name) {
+            return Err(twice(table, name, offset, other.kind(), *first));
         }
+        self.elements.insert(name, (element, offset));
         self.order.push(name);
-        Ok(())
+        valid.map(|_| ())
     }
 
-    /// Declares a joint with its type; joints come in their order.
-    pub fn declare_joint(&mut self, table: &TableReader<'a>, kind: JointKind) -> Result<()> {
-        self.declare(table, NamedElement::Joint(self.kinds.len()))?;
+    /// Declares a joint with its type, or with the mistake in it; joints come in their order.
+    pub fn declare_joint(
+        &mut self,
+        table: &TableReader<'a>,
+        kind: Result<JointKind>,
+    ) -> Result<()> {
+        let joint = NamedElement::Joint(self.kinds.len());
         self.kinds.push(kind);
-        Ok(())
+        self.declare(table, joint)
+    }
+
+    /// Notes why an element could not be read.
+    pub fn set_unread(&mut self, element: NamedElement, error: Error) {
+        self.unread.insert(element, error);
+    }
+
+    /// Whether every element could be read.
+    pub fn all_read(&self) -> bool {
+        self.unread.is_empty()
+    }
+
+    /// Refuses an element that could not be read, with the mistake that is known already.
+    pub fn must_be_read(&self, element: NamedElement) -> Result<()> {
+        match self.unread.get(&element) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     pub fn find(&self, name: &str) -> Option<NamedElement> {
@@ -86,7 +114,7 @@ impl<'a> Names<'a> {
             Some(NamedElement::Joint(joint)) => joint,
             other => return Err(self.not_a(table, name, offset, "joint", other)),
         };
-        let kind = self.kinds[joint];
+        let kind = self.kinds[joint].clone()?;
         let count = kind.coordinates(table.dimension());
         let refuse = |message: String| Err(table.refuse_at(offset, message));
         match kind {
@@ -139,7 +167,16 @@ impl<'a> Names<'a> {
             "bodies",
             "the names of two bodies, or \"ground\" and one body",
         )?;
-        let bodies = [self.body(table, a, at_a)?, self.body(table, b, at_b)?];
+        let [first, second] = [self.body(table, a, at_a), self.body(table, b, at_b)];
+        let bodies = match (first, second) {
+            (Ok(first), Ok(second)) => [first, second],
+            (first, second) => {
+                for error in [first.err(), second.err()].into_iter().flatten() {
+                    table.report_value(error);
+                }
+                return Ok([None, None]);
+            }
+        };
         if bodies[0] == bodies[1] {
             let message = format!("bodies must be two different ones, found \"{a}\" twice");
             return Err(table.refuse_at(at_b, message));

@@ -56,10 +56,14 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
         (&PARAMETER, &parameters),
     ] {
         for table in tables {
-            table.keys_of(group)?;
-            let (name, offset) = table.name(&RESERVED_VARIABLES)?;
-            if let Some((other, first)) = declared.insert(name, (group.table, offset)) {
-                return Err(twice(table, name, offset, other, first));
+            table.keys_of(group);
+            let Some((name, offset)) = table.settle(table.name(&RESERVED_VARIABLES)) else {
+                continue;
+            };
+            if let Some((other, first)) = declared.get(name) {
+                table.report_value(twice(table, name, offset, other, *first));
+            } else {
+                declared.insert(name, (group.table, offset));
             }
         }
     }
@@ -67,50 +71,73 @@ pub(super) fn signals(root: &TableReader, model: &mut Model, names: &Names) -> R
     let mut driven: HashMap<Target, (&str, usize)> = HashMap::new();
     for (is_input, tables) in [(true, &inputs), (false, &parameters)] {
         for table in tables {
-            let (name, _) = table.name(&RESERVED_VARIABLES)?;
-            let (target, start) = set_by(table, model, names, is_input)?;
-            let offset = table.offset_of("target");
-            if let Some((other, first)) = driven.insert(target, (name, offset)) {
-                let TextPosition { line, column } = table.source().text_position(first);
-                let message = format!(
-                    "{} is already set by \"{other}\" at {line}:{column}",
-                    model.target_name(target)
-                );
-                return Err(table.refuse_at(offset, message));
-            }
-            let free = matches!(target, Target::SystemForce(_));
-            let unit = unit(table, model.unit_of_target(target), free)?;
-            let (name, text_position) = (name.to_owned(), table.text_position());
-            if is_input {
-                model.inputs.push(Input {
-                    name,
-                    target,
-                    unit,
-                    start,
-                    text_position,
-                });
-            } else {
-                model.parameters.push(Parameter {
-                    name,
-                    target,
-                    unit,
-                    start,
-                    text_position,
-                });
-            }
-            *model.number_mut(target) = start;
+            table.settle(set_by(table, model, names, is_input, &mut driven));
         }
     }
     for table in &outputs {
-        let output = output(table, model, names)?;
-        model.outputs.push(output);
+        let output = table.settle(output(table, model, names));
+        model.outputs.extend(output);
     }
     Ok(())
+}
+
+/// Reads an input or a parameter.
+fn set_by<'a>(
+    table: &TableReader<'a>,
+    model: &mut Model,
+    names: &Names,
+    is_input: bool,
+    driven: &mut HashMap<Target, (&'a str, usize)>,
+) -> Result<()> {
+    let (name, _) = table.name(&RESERVED_VARIABLES)?;
+    let (target, start) = target_and_start(table, model, names, is_input)?;
+    let offset = table.offset_of("target");
+    if let Some((other, first)) = driven.get(&target) {
+        let TextPosition { line, column } = table.source().text_position(*first);
+        let message = format!(
+            "{} is already set by \"{other}\" at {line}:{column}",
+            model.target_name(target)
+        );
+        return Err(table.refuse_at(offset, message));
+    }
+    driven.insert(target, (name, offset));
+    let free = matches!(target, Target::SystemForce(_));
+    let unit = unit(table, model.unit_of_target(target), free)?;
+    let (name, text_position) = (name.to_owned(), table.text_position());
+    if is_input {
+        model.inputs.push(Input {
+            name,
+            target,
+            unit,
+            start,
+            text_position,
+        });
+    } else {
+        model.parameters.push(Parameter {
+            name,
+            target,
+            unit,
+            start,
+            text_position,
+        });
+    }
+    *model.number_mut(target) = start;
+    Ok(())
+}
+
+/// Refuses a dotted name whose element could not be read, with the mistake that is known already.
+fn must_be_read(names: &Names, dotted: &str) -> Result<()> {
+    let (name, _) = dotted.split_once('.').unwrap_or((dotted, ""));
+    match names.find(name) {
+        Some(element) => names.must_be_read(element),
+        None => Ok(()),
+    }
 }
 
 fn output(table: &TableReader, model: &Model, names: &Names) -> Result<Output> {
     let (name, _) = table.name(&RESERVED_VARIABLES)?;
     let source = table.needed_text("source", "a quantity, <element>.<field>")?;
+    must_be_read(names, source)?;
     let quantity = model
         .resolve_quantity(source, |name| names.find(name))
         .map_err(|message| table.refuse_value("source", format!("source: {message}")))?;
@@ -123,8 +150,14 @@ fn output(table: &TableReader, model: &Model, names: &Names) -> Result<Output> {
 }
 
 /// The target of an input or parameter and its start value.
-fn set_by(table: &TableReader, model: &Model, names: &Names, input: bool) -> Result<(Target, f64)> {
+fn target_and_start(
+    table: &TableReader,
+    model: &Model,
+    names: &Names,
+    input: bool,
+) -> Result<(Target, f64)> {
     let dotted = table.needed_text("target", "what it sets, <element>.<field>")?;
+    must_be_read(names, dotted)?;
     let target = model
         .resolve_target(dotted, |name| names.find(name))
         .map_err(|message| table.refuse_value("target", format!("target: {message}")))?;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::body::{body, body_keys, sensor, sensor_keys};
+use super::document::{Node, NodeValue};
 use super::force::{ForceReader, force, force_keys};
 use super::joint::coupling::check_couplings;
 use super::joint::{joint, joint_keys};
@@ -14,10 +15,13 @@ use super::names::Names;
 use super::signal::signals;
 use super::solver::{experiment, solver};
 use super::table::TableReader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::quantity::NamedElement;
 use crate::model::validate::is_identifier;
-use crate::model::{Experiment, Expose, Model, SolverSettings};
+use crate::model::{
+    Body, BodyCoordinate, Experiment, Expose, Force, ForceApplication, ForceKind, Joint, Model,
+    Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings, TextPosition,
+};
 
 #[rustfmt::skip]
 pub(super) const TOP: KeyGroup = KeyGroup::new(
@@ -48,13 +52,19 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
 /// Reads a model. Files it names are relative to `base_dir`.
 pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
     check_format(&root)?;
-    root.keys_of(&TOP)?;
-    let name = match root.text("name")? {
-        Some(_) => root.name(&[])?.0.to_owned(),
-        None => name_from(origin),
+    root.keys_of(&TOP);
+    let name = match root.text("name") {
+        Ok(None) => name_from(origin),
+        _ => (root.settle(root.name(&[]))).map_or_else(String::new, |(name, _)| name.to_owned()),
     };
     let dimension = match root.whole_number("dimension")? {
         Some(2) => 2,
+        None if gravity_is_planar(&root) => {
+            let message = "gravity must be an array of 3 numbers [x, y, z], found an array of 2 values (dimension is 3 \
+                           unless dimension = 2 is written)";
+            root.report_value(root.refuse_value("gravity", message));
+            2
+        }
         None | Some(3) => 3,
         Some(other) => {
             let message = format!("dimension must be 2 or 3, found {other}");
@@ -62,19 +72,28 @@ pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) ->
         }
     };
     let root = &root.in_dimension(dimension);
-    let system = (root.table("system")?)
-        .map(|table| linear_system(root, &table, base_dir))
-        .transpose()?;
+    let system = match root.settle(root.table("system")).flatten() {
+        Some(table) => {
+            let system = table.settle(linear_system(root, &table, base_dir));
+            if system.is_none() {
+                // Its variables are those of the matrices: without these, nothing more can be read.
+                solver_and_experiment(root);
+                return Ok(Model::default());
+            }
+            system
+        }
+        None => None,
+    };
+    let (solver, experiment) = solver_and_experiment(root);
     let mut model = Model {
         origin: origin.to_owned(),
         name,
         dimension: if system.is_some() { 3 } else { dimension },
-        gravity: gravity(root)?,
-        solver: (root.table("solver")?).map_or(Ok(SolverSettings::default()), |t| solver(&t))?,
-        experiment: (root.table("experiment")?)
-            .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
+        gravity: root.vector("gravity")?.unwrap_or_default(),
+        solver,
+        experiment,
         system,
-        expose: root.choice("expose", &Expose::ALL)?.unwrap_or_default(),
+        expose: (root.settle(root.choice("expose", &Expose::ALL)).flatten()).unwrap_or_default(),
         ..Model::default()
     };
     elements(root, &mut model)?;
@@ -102,67 +121,133 @@ fn elements(root: &TableReader, model: &mut Model) -> Result<()> {
     let sensors = root.tables("sensor")?;
     let mut names = Names::default();
     for (i, table) in bodies.iter().enumerate() {
-        body_keys(table)?;
-        names.declare(table, NamedElement::Body(i))?;
+        table.settle(body_keys(table));
+        table.settle(names.declare(table, NamedElement::Body(i)));
     }
     for table in &joints {
-        names.declare_joint(table, joint_keys(table)?)?;
+        let kind = joint_keys(table);
+        table.settle(kind.clone());
+        table.settle(names.declare_joint(table, kind));
     }
     for (i, table) in motions.iter().enumerate() {
-        motion_keys(table)?;
-        names.declare(table, NamedElement::Motion(i))?;
+        table.settle(motion_keys(table));
+        table.settle(names.declare(table, NamedElement::Motion(i)));
     }
     for (i, table) in forces.iter().enumerate() {
-        force_keys(table)?;
-        names.declare(table, NamedElement::Force(i))?;
+        table.settle(force_keys(table));
+        table.settle(names.declare(table, NamedElement::Force(i)));
     }
     for (i, table) in sensors.iter().enumerate() {
-        sensor_keys(table)?;
-        names.declare(table, NamedElement::Sensor(i))?;
+        sensor_keys(table);
+        table.settle(names.declare(table, NamedElement::Sensor(i)));
     }
 
-    model.bodies = bodies.iter().map(body).collect::<Result<_>>()?;
-    model.joints = (joints.iter())
-        .map(|table| joint(table, &names))
-        .collect::<Result<_>>()?;
-    model.motions = (motions.iter())
-        .map(|table| motion(table, &names, model))
-        .collect::<Result<_>>()?;
-    check_couplings(&joints, &motions, model)?;
-    model.forces = (forces.iter())
-        .map(|table| {
-            force(&ForceReader {
-                table,
-                names: &names,
-                joints: &model.joints,
-                gravity: model.gravity,
-            })
+    let names = &mut names;
+    model.bodies = read(&bodies, names, NamedElement::Body, |t, _| body(t));
+    model.joints = read(&joints, names, NamedElement::Joint, joint);
+    model.motions = read(&motions, names, NamedElement::Motion, |table, names| {
+        motion(table, names, model)
+    });
+    if names.all_read() {
+        check_couplings(&joints, &motions, model);
+    }
+    model.forces = read(&forces, names, NamedElement::Force, |table, names| {
+        force(&ForceReader {
+            table,
+            names,
+            joints: &model.joints,
+            gravity: model.gravity,
         })
-        .collect::<Result<_>>()?;
-    model.sensors = (sensors.iter())
-        .map(|table| sensor(table, &names))
-        .collect::<Result<_>>()?;
-    signals(root, model, &names)
+    });
+    model.sensors = read(&sensors, names, NamedElement::Sensor, sensor);
+    signals(root, model, names)
 }
 
-/// Reads `gravity`. The error about a wrong length mentions `dimension`, whose default is 3.
-fn gravity(root: &TableReader) -> Result<[f64; 3]> {
-    root.vector("gravity")
-        .map(Option::unwrap_or_default)
-        .map_err(|error| match error {
-            Error::Model {
-                origin,
-                line,
-                column,
-                message,
-            } if message.contains("3 numbers") && !root.has("dimension") => Error::Model {
-                origin,
-                line,
-                column,
-                message: format!("{message} (dimension is 3 unless dimension = 2 is written)"),
+/// Reads the tables of one kind. An element that cannot be read is reported, and a substitute takes its place: a model
+/// with mistakes is never returned.
+fn read<T: Substitute>(
+    tables: &[TableReader],
+    names: &mut Names,
+    element: impl Fn(usize) -> NamedElement,
+    read: impl Fn(&TableReader, &Names) -> Result<T>,
+) -> Vec<T> {
+    let mut elements = Vec::with_capacity(tables.len());
+    for (i, table) in tables.iter().enumerate() {
+        let result = read(table, names);
+        if let Err(error) = &result {
+            names.set_unread(element(i), error.clone());
+        }
+        elements.push(table.settle(result).unwrap_or_else(T::substitute));
+    }
+    elements
+}
+
+/// An element that may stand for one that could not be read.
+trait Substitute {
+    fn substitute() -> Self;
+}
+
+impl Substitute for Body {
+    fn substitute() -> Self {
+        Self::default()
+    }
+}
+
+impl Substitute for Joint {
+    fn substitute() -> Self {
+        Self::default()
+    }
+}
+
+impl Substitute for Motion {
+    fn substitute() -> Self {
+        Self {
+            name: String::new(),
+            on: PrescribedCoordinate::Body(0, BodyCoordinate::Angle),
+            axis: [0.0; 3],
+            law: MotionLaw::ConstantSpeed { speed: 0.0 },
+            text_position: TextPosition::default(),
+        }
+    }
+}
+
+impl Substitute for Force {
+    fn substitute() -> Self {
+        Self {
+            name: String::new(),
+            kind: ForceKind::Actuator { effort: 0.0 },
+            on: ForceApplication::Point {
+                body: None,
+                point: [0.0; 3],
             },
-            other => other,
-        })
+            text_position: TextPosition::default(),
+        }
+    }
+}
+
+impl Substitute for Sensor {
+    fn substitute() -> Self {
+        Self {
+            name: String::new(),
+            body: None,
+            point: [0.0; 3],
+            text_position: TextPosition::default(),
+        }
+    }
+}
+
+/// Reads `[solver]` and `[experiment]`.
+fn solver_and_experiment(root: &TableReader) -> (SolverSettings, Experiment) {
+    let table = |key: &str| root.settle(root.table(key)).flatten();
+    let solver = table("solver").and_then(|table| table.settle(solver(&table)));
+    let experiment = table("experiment").and_then(|table| table.settle(experiment(&table)));
+    (solver.unwrap_or_default(), experiment.unwrap_or_default())
+}
+
+/// Whether gravity has two components although `dimension`, whose default is 3, is not written.
+fn gravity_is_planar(root: &TableReader) -> bool {
+    let planar = |node: &Node| matches!(&node.value, NodeValue::Array(items) if items.len() == 2);
+    root.get("gravity").is_some_and(|entry| planar(&entry.node))
 }
 
 /// A model name made from the file name without its ending.

@@ -4,7 +4,8 @@ use super::Target;
 use crate::error::{Error, Result};
 use crate::model::settings::numeric_settings;
 use crate::model::suggest::nearest;
-use crate::model::{JointNumber, Model, MotionLaw};
+use crate::model::validate::refused;
+use crate::model::{FormulationName, JointNumber, Model, MotionLaw};
 
 impl Model {
     /// Whether the model has this target; an actuator, say, has no stiffness.
@@ -152,6 +153,27 @@ impl Model {
             parameter.start = value;
         }
         Ok(())
+    }
+
+    /// Sets a setting of the solver that is a word, `solver.<key>`, such as `solver.formulation`.
+    pub fn set_word(&mut self, name: &str, word: &str) -> Result<()> {
+        if let Some(key) = name.strip_prefix("solver.")
+            && let Some(result) = self.solver.set_word(key, word)
+        {
+            result?;
+            if self.system.is_some() && self.solver.formulation != FormulationName::Auto {
+                self.solver.formulation = FormulationName::Auto;
+                let expected = "auto: a linear system has its own coordinates";
+                return Err(refused(name, &word, expected));
+            }
+            return Ok(());
+        }
+        // The error of a name that no number has either, or a number is expected.
+        let mut copy = self.clone();
+        match copy.set(name, f64::NAN) {
+            Err(error @ (Error::UnknownVariable { .. } | Error::NotSettable { .. })) => Err(error),
+            _ => Err(refused(name, &word, "a finite number")),
+        }
     }
 
     /// Sets a declared parameter or input, any target by its dotted name, or a numeric setting `solver.<key>`.

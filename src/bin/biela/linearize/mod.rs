@@ -3,7 +3,6 @@
 mod mat;
 mod npz;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use biela::StateSpace;
@@ -97,10 +96,7 @@ pub fn linearize(arguments: &Arguments) -> Result<(), Failure> {
             Path::new(stem.unwrap_or("model".as_ref())).with_extension(ending)
         }
     };
-    let mut file = output::create(&path)?;
-    file.write_all(&bytes)
-        .and_then(|()| file.flush())
-        .map_err(|error| output::failure(&path, &error))
+    output::write(&path, &bytes)
 }
 
 /// One object with names and matrices.

@@ -59,9 +59,10 @@ fn force_type(table: &TableReader) -> Result<usize> {
 pub(super) fn force_keys(table: &TableReader) -> Result<()> {
     if !table.has("type") {
         // A misspelt `type` gives a better message than a missing one.
-        table.keys_of_any(&FORCES)?;
+        table.keys_of_any(&FORCES);
     }
-    table.keys_of(&FORCES[force_type(table)?])
+    table.keys_of(&FORCES[force_type(table)?]);
+    Ok(())
 }
 
 /// Reads a force.

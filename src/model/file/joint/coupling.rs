@@ -76,12 +76,12 @@ impl Sets {
     }
 }
 
-/// Refuses closed chains of couplings, and coordinates driven twice directly or through couplings.
+/// Reports closed chains of couplings, and coordinates driven twice directly or through couplings.
 pub(in crate::model::file) fn check_couplings(
     joints: &[TableReader],
     motions: &[TableReader],
     model: &Model,
-) -> Result<()> {
+) {
     let mut sets = Sets::default();
     for (table, joint) in joints.iter().zip(&model.joints) {
         let Some(coupling) = &joint.coupling else {
@@ -93,7 +93,8 @@ pub(in crate::model::file) fn check_couplings(
             let message = format!(
                 "a circle: \"{from}\" and \"{to}\" are tied together already by other couplings"
             );
-            return Err(table.refuse_value("joints", message));
+            table.report_value(table.refuse_value("joints", message));
+            continue;
         }
         sets.parent[b] = a;
     }
@@ -107,7 +108,8 @@ pub(in crate::model::file) fn check_couplings(
         };
         if let Some(other) = moved.insert(motion.on, &motion.name) {
             let message = format!("this coordinate is already driven by motion \"{other}\"");
-            return Err(table.refuse_value(key, message));
+            table.report_value(table.refuse_value(key, message));
+            continue;
         }
         if let PrescribedCoordinate::Joint(coordinate) = motion.on
             && let Some((other, through)) =
@@ -117,8 +119,7 @@ pub(in crate::model::file) fn check_couplings(
                 "couplings tie this coordinate to joint \"{}\", which motion \"{other}\" drives already",
                 model.joints[through.joint].name
             );
-            return Err(table.refuse_value(key, message));
+            table.report_value(table.refuse_value(key, message));
         }
     }
-    Ok(())
 }
