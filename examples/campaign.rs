@@ -4,10 +4,10 @@
 //!   cargo run --release --example campaign -- 1000..1100
 //!   cargo run --release --example campaign -- 17 33 --formulations topological --tolerances 1e-4,1e-6
 //!   cargo run --release --example campaign -- 0..300 --log now.jsonl --compare before.jsonl --save failed
-//!   cargo run --release --example campaign -- mechanism.json
+//!   cargo run --release --example campaign -- odd:0..50 mechanism.json
 //! ```
 //!
-//! Arguments are seeds, ranges of seeds and model files in JSON. Every run that is not right is printed, then a table. The log
+//! Arguments are seeds, ranges of seeds, odd ones (fixed, overconstrained or fully driven) and model files in JSON. Every run that is not right is printed, then a table. The log
 //! has one JSON object for each run. Exit status 1 if a run was wrong, refused, stopped, did not end or panicked.
 
 #[path = "../tests/common/campaign/mod.rs"]
@@ -29,7 +29,7 @@ use clap::Parser;
 /// Runs random mechanisms and judges the results.
 #[derive(Parser)]
 struct Arguments {
-    /// Seeds (17), ranges of seeds (1000..1100), model files (mechanism.json)
+    /// Seeds (17), ranges of seeds (1000..1100), seeds of odd mechanisms (odd:0..50), model files (mechanism.json)
     #[arg(required = true)]
     subjects: Vec<String>,
     /// Formulations, separated by commas
@@ -122,6 +122,12 @@ fn subjects(text: &str) -> Vec<Subject> {
     };
     if text.ends_with(".json") {
         vec![Subject::File(text.into())]
+    } else if let Some(odd) = text.strip_prefix("odd:") {
+        let turned = subjects(odd).into_iter().map(|subject| match subject {
+            Subject::Seed(seed) => Subject::Odd(seed),
+            other => other,
+        });
+        turned.collect()
     } else if let Some((first, end)) = text.split_once("..") {
         (seed(first)..seed(end)).map(Subject::Seed).collect()
     } else {

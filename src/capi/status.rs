@@ -105,7 +105,7 @@ impl From<&Error> for biela_status {
             | Error::StepTooSmall { .. }
             | Error::Coordinates { .. }
             | Error::Chattering { .. } => Self::ErrorNumeric,
-            Error::TooManySubsteps { .. } => Self::ErrorLimit,
+            Error::TooManySubsteps { .. } | Error::RunAway { .. } => Self::ErrorLimit,
             Error::Cancelled { .. } => Self::Cancelled,
             Error::Callback { .. } => Self::ErrorCallback,
             Error::ForeignState { .. } => Self::ErrorState,

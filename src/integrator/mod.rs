@@ -19,6 +19,7 @@ mod evaluate;
 mod event;
 mod factor_cache;
 mod full_constraints;
+mod hermite;
 mod hht;
 mod hht_step;
 mod interpolation;

@@ -30,8 +30,10 @@ choice! {
     /// `integrator` of `[solver]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum IntegratorName {
-        /// Hilber-Hughes-Taylor.
+        /// Hilber-Hughes-Taylor with a corrector of fourth order, of sixth order where the motion is smooth.
         #[default]
+        Auto = "auto",
+        /// Hilber-Hughes-Taylor with a corrector of fourth order.
         Hht = "hht",
         /// Quadratic scheme with the cubic one as reference.
         Vsa23 = "vsa23",
@@ -227,8 +229,8 @@ use SettingField::{Choice, Count, Flag, Number, Optional};
 pub(super) const SETTINGS: [Setting; 19] = [
     setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
         "coordinates and constraint handling"),
-    setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"hht\"",
-        "method; \"vsa23\" is provided for comparison"),
+    setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
+        "method: \"hht\" corrects to fourth order, \"auto\" to sixth where the motion is smooth; \"vsa23\" is for comparison"),
     setting("vsa23", SettingField::Vsa23, "", "{ parameters = \"common\", error_at = \"common\" }",
         "settings of VSA23"),
     setting("alpha", Number(Range::Alpha, |s| &mut s.alpha), "", "0.05",

@@ -70,6 +70,24 @@ fn the_command_line_says_the_same_with_status_2() {
     }
 }
 
+#[test]
+fn each_suspicious_model_is_checked_with_its_sentence() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suspicious");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let fragment = text.lines().next().unwrap().strip_prefix("# ").unwrap();
+        let output = check(&file);
+        let said =
+            String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(fragment), "{}: {said}", file.display());
+        assert!(!said.contains("panicked"), "{}: {said}", file.display());
+        count += 1;
+    }
+    assert!(count >= 12, "{count} suspicious models");
+}
+
 /// Monstrous texts: name, bytes, what is said of them.
 fn monsters() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let garbage = |count: usize, seed: u64| -> Vec<u8> {

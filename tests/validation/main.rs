@@ -9,8 +9,12 @@ mod cpu_time;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod defects;
+mod four_bar_scan;
 mod gallery;
 mod hybrid_reference;
 mod iltis;
+mod invariance;
 mod random_campaign;
 mod reference;
+mod rows;

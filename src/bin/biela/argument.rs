@@ -16,6 +16,24 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `NAME=LAW` of an input.
+pub fn input_law(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, law)) if !name.trim().is_empty() && !law.trim().is_empty() => {
+            Ok((name.trim().to_owned(), law.trim().to_owned()))
+        }
+        _ => Err("expected NAME=LAW, such as tau=step(0.5, 0, 10) or tau=file.csv".to_owned()),
+    }
+}
+
+/// Two names, `X,Y`.
+pub fn pair(text: &str) -> Result<[String; 2], String> {
+    match text.split(',').map(str::trim).collect::<Vec<&str>>()[..] {
+        [x, y] if !x.is_empty() && !y.is_empty() => Ok([x.to_owned(), y.to_owned()]),
+        _ => Err("expected two outputs, X,Y".to_owned()),
+    }
+}
+
 /// What `--set` gives a name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetValue {

@@ -10,10 +10,14 @@
 mod analysis_point;
 mod argument;
 mod check;
+mod check_json;
+mod compare;
 mod completions;
+mod contradiction;
 mod cpu_time;
 mod csv;
 mod destinations;
+mod diagnose;
 mod equilibrium;
 mod explain;
 mod interrupt;
@@ -29,6 +33,7 @@ mod recorder;
 mod report;
 mod run;
 mod schema;
+mod snippet;
 mod summary;
 mod terminal;
 mod time_grid;
@@ -49,7 +54,9 @@ const INTERRUPTED: u8 = 130;
     version,
     about = "Simulates mechanisms described in text files."
 )]
-#[command(after_help = "Exit status: 0 done, 1 the simulation failed, 2 bad input.")]
+#[command(
+    after_help = "Exit status: 0 done, 1 the simulation failed, 2 bad input, 130 ended by Ctrl-C."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -61,12 +68,19 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending)
+        /// Model file (TOML, or JSON by its ending); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
         all: bool,
+        /// Print one JSON object: what the model is, its warnings, or its errors with line and column
+        #[arg(long)]
+        json: bool,
     },
+    /// Say why a model fails or crawls, by name and with numbers, and suggest an edit
+    Diagnose(diagnose::Arguments),
+    /// Compare the tables of two runs, output by output
+    Compare(compare::Arguments),
     /// Write a commented model to start from
     New {
         /// Name of the model; the file is NAME.toml in the working directory
@@ -113,6 +127,8 @@ enum Failure {
     Input(String),
     /// The simulation stopped, or its results could not be written.
     Simulation(String),
+    /// Nothing was simulated, and the reason has been told.
+    Told,
     /// The user ended the run; what was computed is kept.
     Interrupted(String),
     /// Standard output was closed by its reader: not an error.
@@ -121,14 +137,17 @@ enum Failure {
 
 impl Failure {
     fn input(error: biela::Error) -> Self {
-        Self::Input(error.to_string())
+        Self::Input(snippet::sentence(&error))
     }
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Check { model, all } => check::check(&model, all),
+        Command::Check { model, all, json } if json => check_json::check(&model, all),
+        Command::Check { model, all, .. } => check::check(&model, all),
+        Command::Diagnose(arguments) => diagnose::diagnose(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
@@ -149,6 +168,7 @@ fn main() -> ExitCode {
             message(Head::Error, &sentence);
             ExitCode::from(2)
         }
+        Err(Failure::Told) => ExitCode::from(2),
         Err(Failure::Interrupted(sentence)) => {
             message(Head::Note, &sentence);
             ExitCode::from(INTERRUPTED)

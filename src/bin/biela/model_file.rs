@@ -16,16 +16,21 @@ const LARGEST: u64 = 64 << 20;
 
 /// Reads and validates a model.
 pub fn read(path: &Path) -> Result<Model, Failure> {
-    if !is_standard(path) {
-        return Model::from_file(path).map_err(Failure::input);
+    read_model(path).map_err(Failure::input)
+}
+
+/// The same with the error of the library.
+pub fn read_model(path: &Path) -> biela::Result<Model> {
+    match is_standard(path) {
+        true => Model::from_text_in(&standard_input()?, STANDARD_INPUT, None),
+        false => Model::from_file(path),
     }
-    Model::from_text_in(&standard_input()?, STANDARD_INPUT, None).map_err(Failure::input)
 }
 
 /// The text of a model, for the page of a run.
 pub fn text(path: &Path) -> Result<String, Failure> {
     if is_standard(path) {
-        return standard_input();
+        return standard_input().map_err(Failure::input);
     }
     std::fs::read_to_string(path)
         .map_err(|error| Failure::Input(format!("cannot read \"{}\": {error}", path.display())))
@@ -37,7 +42,7 @@ pub fn is_standard(path: &Path) -> bool {
 }
 
 /// Standard input, read once.
-fn standard_input() -> Result<String, Failure> {
+fn standard_input() -> biela::Result<String> {
     static TEXT: OnceLock<Result<String, String>> = OnceLock::new();
     let read = || {
         let mut bytes = Vec::new();
@@ -51,6 +56,8 @@ fn standard_input() -> Result<String, Failure> {
         String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
     };
     let text = TEXT.get_or_init(read);
-    text.clone()
-        .map_err(|reason| Failure::Input(format!("cannot read {STANDARD_INPUT}: {reason}")))
+    text.clone().map_err(|reason| biela::Error::File {
+        path: STANDARD_INPUT.to_owned(),
+        reason,
+    })
 }

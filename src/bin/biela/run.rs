@@ -10,14 +10,14 @@ use biela::{Causality, Instance, Model, Variable};
 
 use crate::Failure;
 use crate::analysis_point::StartPoint;
-use crate::argument::{SetValue, assignment, finite, positive};
+use crate::argument::{SetValue, assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::{Number, rounded};
 use crate::destinations::{Destinations, same_file};
 use crate::interrupt;
 use crate::model_file;
 use crate::output;
-use crate::plot::{self, Animation};
+use crate::plot::{self, Animation, PlotChoice};
 use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
 use crate::report::ReportPage;
 use crate::summary::Results;
@@ -29,7 +29,7 @@ use crate::time_grid::TimeGrid;
 #[command(
     after_help = "Prints a short summary, unless --json or `--out -` use standard output. real_time_factor is simulated \
                   time over CPU time.\n\nExit status: 0 done, 1 the simulation failed (results up to there are kept), \
-                  2 bad input (nothing was simulated)."
+                  2 bad input (nothing was simulated), 130 ended by Ctrl-C (results up to there are kept)."
 )]
 pub struct Arguments {
     /// Model file (TOML, or JSON by its ending); `-` is standard input
@@ -61,6 +61,14 @@ pub struct Arguments {
     #[arg(long, value_name = "F.svg|F.png")]
     plot: Option<PathBuf>,
 
+    /// Outputs that the picture shows over time [default: all]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    show: Vec<String>,
+
+    /// Draw the second output over the first; may be repeated
+    #[arg(long, value_name = "X,Y", value_parser = pair)]
+    xy: Vec<[String; 2]>,
+
     /// Write a page that shows the run: moving mechanism, plots, steps of the solver, energy, model text. It needs no
     /// network and no other file
     #[arg(long, value_name = "F.html")]
@@ -83,6 +91,11 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     formulation: Option<String>,
 
+    /// Law of an input over time: a file with times and values, a law such as `step(0.5, 0, 10)`, `ramp(begin, end, from, to)`,
+    /// `sine(amplitude, frequency)`, or an expression of t; may be repeated
+    #[arg(long, value_name = "NAME=LAW", value_parser = input_law)]
+    input: Vec<(String, String)>,
+
     /// Print one JSON object: counters, CPU time, energy drift, final outputs
     #[arg(long)]
     json: bool,
@@ -104,7 +117,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.change(&mut model)?;
     let experiment = arguments.experiment(&model)?;
     let mut page = arguments.page(&files, &model, &experiment)?;
-    let layout = files.plot.as_ref().map(|_| plot::prepare(&mut model));
+    let choice = arguments.choice(&files)?;
+    let layout = (files.plot.as_ref()).map(|_| plot::prepare(&mut model, choice.clone()));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
@@ -116,6 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
+    choice.check(&outputs.variables)?;
     let mut plot_file = files.plot.as_deref().map(output::create).transpose()?;
     let mut recorder =
         arguments.recorder(&files, &mut instance, &outputs, &experiment, page.as_ref())?;
@@ -154,7 +169,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             animation,
             &subtitle,
         );
-        file.write_all(text.as_bytes())
+        let bytes = plot::file_bytes(path, text)?;
+        file.write_all(&bytes)
             .and_then(|()| file.complete())
             .map_err(|error| output::failure(path, &error))?;
     }
@@ -167,9 +183,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let written: Vec<&Path> = files.all().map(PathBuf::as_path).collect();
         output::print(&results.summary(&outputs.variables, &written))?;
     }
-    let reached = rounded(results.reached, 9);
-    let stop = Number(experiment.stop);
-    match result.and(read) {
+    ended(result.and(read), results.reached, experiment.stop)
+}
+
+/// The outcome of a run that was left at `reached`.
+fn ended(result: biela::Result<()>, reached: f64, stop: f64) -> Result<(), Failure> {
+    let (reached, stop) = (rounded(reached, 9), Number(stop));
+    match result {
         Ok(()) => Ok(()),
         Err(biela::Error::Cancelled { .. }) if interrupt::requested() => Err(Failure::Interrupted(
             format!("interrupted at t = {reached} s of {stop} s; results up to there are kept"),
@@ -279,6 +299,18 @@ impl Arguments {
             .transpose()
     }
 
+    /// What the picture shows.
+    fn choice(&self, files: &Destinations) -> Result<PlotChoice, Failure> {
+        if files.plot.is_none() && !(self.show.is_empty() && self.xy.is_empty()) {
+            let message = "--show and --xy choose what a picture shows: name one with --plot F.svg";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Ok(PlotChoice {
+            shown: self.show.clone(),
+            pairs: self.xy.clone(),
+        })
+    }
+
     /// Changes the model as the arguments say.
     fn change(&self, model: &mut Model) -> Result<(), Failure> {
         if let Some(from) = self.from {
@@ -298,6 +330,9 @@ impl Arguments {
         }
         if let Some(word) = &self.formulation {
             (model.set_word("solver.formulation", word)).map_err(Failure::input)?;
+        }
+        for (name, law) in &self.input {
+            (model.set_signal_text(name, law, None)).map_err(Failure::input)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::super::Integrator;
 use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
-use super::super::trial::{StepEnd, StepFailure, StepTarget};
+use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
 use super::crossing::{crosses, first_crossing, is_beyond};
 use crate::error::Result;
@@ -33,6 +33,8 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
+    /// The law of a prescribed motion changes at the events that are handled.
+    pub(super) motion_law_changes: bool,
     ahead: LookAhead,
 }
 
@@ -75,6 +77,7 @@ impl EventDetector {
             rate: two(size.ne),
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
+            motion_law_changes: false,
             ahead: LookAhead {
                 w: vec![0.0; nv],
                 q: vec![0.0; nq],
@@ -197,6 +200,7 @@ impl Integrator {
             h,
             t1: if h == full_h { full_t } else { s.t + h },
             end: StepEnd::Fixed,
+            slow_contraction: SlowContraction::Uncorrected,
         };
         let mut bracket = Bracket {
             before: 0.0,
@@ -339,6 +343,7 @@ impl Integrator {
                 h,
                 t1: s.t + h,
                 end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
             };
             match self.try_step(p, s, target, stats) {
                 Ok(_) => return Ok(()),

@@ -10,6 +10,7 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use toml::de::{DeTable, DeValue};
 
+use super::expression::Definitions;
 use super::mistakes::Mistakes;
 use super::syntax;
 use crate::error::{Error, Result};
@@ -33,6 +34,20 @@ pub(super) enum NodeValue {
     Other(&'static str),
 }
 
+impl NodeValue {
+    /// What it is, for messages.
+    pub fn called(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Number(_) => "a number",
+            Self::Bool(_) => "a boolean",
+            Self::Array(_) => "an array",
+            Self::Table(_) => "a table",
+            Self::Other(what) => what,
+        }
+    }
+}
+
 /// A value and its bytes in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
@@ -54,6 +69,8 @@ pub(super) struct Document<'t> {
     pub text: &'t str,
     pub lines: LineIndex<'t>,
     pub root: Node,
+    /// Those of `[define]`, once expressions are resolved.
+    pub definitions: Definitions,
     pub mistakes: Mistakes,
 }
 
@@ -86,6 +103,7 @@ impl<'t> Document<'t> {
                 text,
                 lines,
                 root,
+                definitions: Definitions::default(),
                 mistakes: Mistakes::default(),
             }),
             Err(defects) => {

@@ -23,6 +23,8 @@ struct Noted {
     consequences: Vec<Error>,
     /// Elements in which a substitute stands for a value.
     spoiled: HashSet<usize>,
+    /// Values that are legal but probably not meant.
+    suspicions: Vec<String>,
     /// Table and key that is not written in it, and the misspelt key that is meant.
     meant: HashMap<(usize, String), String>,
 }
@@ -45,7 +47,12 @@ impl Mistakes {
         let noted = &mut *self.0.borrow_mut();
         if noted.reported.len() >= MOST {
             noted.more += 1;
-        } else if !noted.reported.contains(&error) && !noted.consequences.contains(&error) {
+        } else if !noted
+            .reported
+            .iter()
+            .any(|other| same_defect(other, &error))
+            && !noted.consequences.contains(&error)
+        {
             noted.reported.push(error);
         }
     }
@@ -63,6 +70,19 @@ impl Mistakes {
         } else {
             self.report_value(element, error);
         }
+    }
+
+    /// Notes a value that is legal but probably not meant.
+    pub fn suspect(&self, sentence: String) {
+        let suspicions = &mut self.0.borrow_mut().suspicions;
+        if suspicions.len() < MOST && !suspicions.contains(&sentence) {
+            suspicions.push(sentence);
+        }
+    }
+
+    /// The suspicions so far.
+    pub fn suspicions(&self) -> Vec<String> {
+        self.0.borrow().suspicions.clone()
     }
 
     /// Notes that the key `written` of a table of an element stands for `meant`.
@@ -97,4 +117,20 @@ impl Mistakes {
             _ => Err(Error::of_mistakes(reported, more)),
         }
     }
+}
+
+/// Whether two errors tell of one defect: what was expected may be said in other words by another reader.
+fn same_defect(a: &Error, b: &Error) -> bool {
+    fn defect(error: &Error) -> Option<(usize, usize, &str)> {
+        match error {
+            Error::Model {
+                line,
+                column,
+                message,
+                ..
+            } => Some((*line, *column, message.split(": expected").next()?)),
+            _ => None,
+        }
+    }
+    a == b || (defect(a).is_some() && defect(a) == defect(b))
 }

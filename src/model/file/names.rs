@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::include::Part;
 use super::table::TableReader;
 use crate::error::{Error, Result};
 use crate::model::quantity::NamedElement;
 use crate::model::suggest::did_you_mean;
 use crate::model::suggest::shorten;
 use crate::model::validate::RESERVED_ELEMENTS;
-use crate::model::{BodyRef, JointCoordinate, JointKind, TextPosition};
+use crate::model::{BodyRef, JointCoordinate, JointKind, Model, TextPosition};
 
 /// Bodies, joints, motions, forces and sensors by name, with the byte offset of each name.
 #[derive(Default)]
@@ -20,6 +21,29 @@ pub(super) struct Names<'a> {
     kinds: Vec<Result<JointKind>>,
     /// Elements that could not be read, and why.
     unread: HashMap<NamedElement, Error>,
+}
+
+/// Index of the first element of each kind that a part, or the file itself, has in the whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FirstIndices {
+    pub bodies: usize,
+    pub joints: usize,
+    pub motions: usize,
+    pub forces: usize,
+    pub sensors: usize,
+}
+
+impl FirstIndices {
+    /// Those behind a part.
+    pub fn after(self, part: &Model) -> Self {
+        Self {
+            bodies: self.bodies + part.bodies.len(),
+            joints: self.joints + part.joints.len(),
+            motions: self.motions + part.motions.len(),
+            forces: self.forces + part.forces.len(),
+            sensors: self.sensors + part.sensors.len(),
+        }
+    }
 }
 
 impl<'a> Names<'a> {
@@ -45,6 +69,37 @@ impl<'a> Names<'a> {
         let joint = NamedElement::Joint(self.kinds.len());
         self.kinds.push(kind);
         self.declare(table, joint)
+    }
+
+    /// Declares the elements of a part; `own` has their names, `first` where they begin.
+    pub fn declare_part(
+        &mut self,
+        part: &Part,
+        own: &'a [(String, NamedElement)],
+        first: &FirstIndices,
+    ) -> Result<()> {
+        for (name, element) in own {
+            let element = match *element {
+                NamedElement::Body(i) => NamedElement::Body(first.bodies + i),
+                NamedElement::Joint(i) => {
+                    self.kinds.push(Ok(part.model.joints[i].kind));
+                    NamedElement::Joint(first.joints + i)
+                }
+                NamedElement::Motion(i) => NamedElement::Motion(first.motions + i),
+                NamedElement::Force(i) => NamedElement::Force(first.forces + i),
+                NamedElement::Sensor(i) => NamedElement::Sensor(first.sensors + i),
+            };
+            if self.elements.contains_key(name.as_str())
+                || RESERVED_ELEMENTS.contains(&name.as_str())
+            {
+                let message =
+                    format!("the name \"{name}\" is taken: give the part a prefix of its own");
+                return Err(part.refuse(message));
+            }
+            self.elements.insert(name, (element, part.offset()));
+            self.order.push(name);
+        }
+        Ok(())
     }
 
     /// Notes why an element could not be read.

@@ -66,6 +66,7 @@ fn explained(line: &str) -> Option<(usize, String)> {
         }
         let unit = |c: char| c.is_alphanumeric() || "/.*^²³°·%-".contains(c);
         if !after.is_empty() && after.chars().all(unit) {
+            let after = after.replace('°', "deg");
             let message = format!(
                 "a number stands without its unit: write {key} = {number}, or with the unit as text, {key} = \"{number} {after}\""
             );
@@ -97,7 +98,7 @@ mod tests {
                 "write angle = 30, or with the unit as text, angle = \"30 deg\"",
             ),
             ("stiffness = 1e4 N/m", 12, "write stiffness = 1e4,"),
-            ("angle = 30°", 8, "angle = \"30 °\""),
+            ("angle = 30°", 8, "angle = \"30 deg\""),
             ("mass = 1,5", 7, "write a point, mass = 1.5"),
             ("name = rod", 7, "write name = \"rod\""),
         ] {

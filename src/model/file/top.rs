@@ -1,18 +1,20 @@
 //! The top level of the file: keys and reader. Names are declared first and tables read afterwards, so that elements may be
 //! written in any order; the signals come last, since they refer to all others.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::body::{body, body_keys, sensor, sensor_keys};
 use super::document::{Node, NodeValue};
 use super::force::{ForceReader, force, force_keys};
+use super::include::{Part, parts};
 use super::joint::coupling::check_couplings;
 use super::joint::{joint, joint_keys};
 use super::keys::{Key, KeyGroup, KeyKind, REQUIRED};
 use super::linear_system::linear_system;
 use super::motion::{motion, motion_keys};
-use super::names::Names;
+use super::names::{FirstIndices, Names};
 use super::signal::signals;
+use super::signal_law::signal_laws;
 use super::solver::{experiment, solver};
 use super::table::TableReader;
 use crate::error::Result;
@@ -20,7 +22,7 @@ use crate::model::quantity::NamedElement;
 use crate::model::validate::is_identifier;
 use crate::model::{
     Body, BodyCoordinate, Experiment, Expose, Force, ForceApplication, ForceKind, Joint, Model,
-    Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings, TextPosition,
+    ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings, TextPosition,
 };
 
 #[rustfmt::skip]
@@ -30,9 +32,16 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
     &[&[
         Key::new("format", KeyKind::OneOf(&[1]), "", REQUIRED, "version of the format"),
         Key::new("name", KeyKind::Name, "", "the file's name", "name of the model"),
+        Key::new("description", KeyKind::Text, "", "none", "what the model is, for people"),
+        Key::new("author", KeyKind::Text, "", "none", "who made it"),
+        Key::new("version", KeyKind::Text, "", "none", "of the model"),
+        Key::new("license", KeyKind::Text, "", "none", "under which it may be used"),
         Key::new("dimension", KeyKind::OneOf(&[2, 3]), "", "3",
             "2: x, y and an angle for each body; 3: position and orientation. Without effect on [system]"),
         Key::new("gravity", KeyKind::Vector, "m/s2", "zero", "acceleration of gravity, ground axes"),
+        Key::new("define", KeyKind::Definitions, "", "none",
+            "names for numbers, name = value or name = \"expression\", for the expressions of the file"),
+        Key::new("include", KeyKind::Group, "", "none", "other model files as parts of this one"),
         Key::new("solver", KeyKind::Group, "", "all defaults", "settings of the solver"),
         Key::new("experiment", KeyKind::Group, "", "all defaults", "defaults for a run"),
         Key::new("system", KeyKind::Group, "", "none", "matrices of a linear system, instead of bodies"),
@@ -42,6 +51,7 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
         Key::new("force", KeyKind::Group, "", "none", "force elements: springs, dampers, actuators, contacts"),
         Key::new("sensor", KeyKind::Group, "", "none", "points of bodies whose motion is a quantity"),
         Key::new("input", KeyKind::Group, "", "none", "numbers driven from outside during the run"),
+        Key::new("signal", KeyKind::Group, "", "none", "laws of inputs over time, until they are set from outside"),
         Key::new("output", KeyKind::Group, "", "none", "quantities visible from outside"),
         Key::new("parameter", KeyKind::Group, "", "none", "numbers set from outside before the run"),
         Key::new("expose", KeyKind::Choice(&Expose::NAMES), "", "declared",
@@ -49,8 +59,13 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
     ]],
 );
 
-/// Reads a model. Files it names are relative to `base_dir`.
-pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+/// Reads a model. Files it names are relative to `base_dir`; `chain` has the files that include it.
+pub(super) fn model(
+    root: TableReader,
+    origin: &str,
+    base_dir: Option<&Path>,
+    chain: &[PathBuf],
+) -> Result<Model> {
     check_format(&root)?;
     root.keys_of(&TOP);
     let name = match root.text("name") {
@@ -94,10 +109,38 @@ pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) ->
         experiment,
         system,
         expose: (root.settle(root.choice("expose", &Expose::ALL)).flatten()).unwrap_or_default(),
+        definitions: root.source().document.definitions.listed(),
         ..Model::default()
     };
-    elements(root, &mut model)?;
+    model.notes = notes(root)?;
+    let parts = parts(root, base_dir, chain)?;
+    elements(root, &mut model, parts)?;
+    signal_laws(root, &mut model, base_dir)?;
     Ok(model)
+}
+
+/// Descriptions of the model and its elements, author, version and licence.
+fn notes(root: &TableReader) -> Result<ModelNotes> {
+    let text = |table: &TableReader, key: &str| {
+        let text = table.settle(table.text(key)).flatten();
+        text.unwrap_or_default().to_owned()
+    };
+    let mut notes = ModelNotes {
+        description: text(root, "description"),
+        author: text(root, "author"),
+        version: text(root, "version"),
+        license: text(root, "license"),
+        ..ModelNotes::default()
+    };
+    for key in ["body", "joint", "motion", "force", "sensor"] {
+        for table in root.tables(key)? {
+            let description = text(&table, "description");
+            if let (Ok(Some(name)), false) = (table.text("name"), description.is_empty()) {
+                notes.elements.insert(name.to_owned(), description);
+            }
+        }
+    }
+    Ok(notes)
 }
 
 /// The format is checked before the keys: another format may have other keys.
@@ -112,17 +155,24 @@ fn check_format(root: &TableReader) -> Result<()> {
     }
 }
 
-/// Reads bodies, joints, motions, forces, sensors and signals.
-fn elements(root: &TableReader, model: &mut Model) -> Result<()> {
+/// Reads bodies, joints, motions, forces, sensors and signals. The elements of parts come first.
+fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<()> {
     let bodies = root.tables("body")?;
     let joints = root.tables("joint")?;
     let motions = root.tables("motion")?;
     let forces = root.tables("force")?;
     let sensors = root.tables("sensor")?;
+    let part_names: Vec<Vec<(String, NamedElement)>> =
+        parts.iter().map(|part| part.names.clone()).collect();
     let mut names = Names::default();
+    let mut first = FirstIndices::default();
+    for (part, own) in parts.iter().zip(&part_names) {
+        root.settle(names.declare_part(part, own, &first));
+        first = first.after(&part.model);
+    }
     for (i, table) in bodies.iter().enumerate() {
         table.settle(body_keys(table));
-        table.settle(names.declare(table, NamedElement::Body(i)));
+        table.settle(names.declare(table, NamedElement::Body(first.bodies + i)));
     }
     for table in &joints {
         let kind = joint_keys(table);
@@ -131,27 +181,43 @@ fn elements(root: &TableReader, model: &mut Model) -> Result<()> {
     }
     for (i, table) in motions.iter().enumerate() {
         table.settle(motion_keys(table));
-        table.settle(names.declare(table, NamedElement::Motion(i)));
+        table.settle(names.declare(table, NamedElement::Motion(first.motions + i)));
     }
     for (i, table) in forces.iter().enumerate() {
         table.settle(force_keys(table));
-        table.settle(names.declare(table, NamedElement::Force(i)));
+        table.settle(names.declare(table, NamedElement::Force(first.forces + i)));
     }
     for (i, table) in sensors.iter().enumerate() {
         sensor_keys(table);
-        table.settle(names.declare(table, NamedElement::Sensor(i)));
+        table.settle(names.declare(table, NamedElement::Sensor(first.sensors + i)));
     }
 
     let names = &mut names;
-    model.bodies = read(&bodies, names, NamedElement::Body, |t, _| body(t));
-    model.joints = read(&joints, names, NamedElement::Joint, joint);
-    model.motions = read(&motions, names, NamedElement::Motion, |table, names| {
+    let of = |i: usize| NamedElement::Body(first.bodies + i);
+    let own_bodies: Vec<Body> = read(&bodies, names, of, |t, _| body(t));
+    for part in parts {
+        let at = |index: usize| match index.checked_sub(first.bodies) {
+            Some(own) => own_bodies.get(own).cloned(),
+            None => model.bodies.get(index).cloned(),
+        };
+        let mount = part.mount(names, &at)?;
+        let included = model.include(part.model.clone(), &mount);
+        included.map_err(|message| part.refuse(message))?;
+    }
+    model.bodies.extend(own_bodies);
+    let of = |i: usize| NamedElement::Joint(first.joints + i);
+    let own = read(&joints, names, of, joint);
+    model.joints.extend(own);
+    let of = |i: usize| NamedElement::Motion(first.motions + i);
+    let own = read(&motions, names, of, |table, names| {
         motion(table, names, model)
     });
+    model.motions.extend(own);
     if names.all_read() {
         check_couplings(&joints, &motions, model);
     }
-    model.forces = read(&forces, names, NamedElement::Force, |table, names| {
+    let of = |i: usize| NamedElement::Force(first.forces + i);
+    let own = read(&forces, names, of, |table, names| {
         force(&ForceReader {
             table,
             names,
@@ -159,7 +225,10 @@ fn elements(root: &TableReader, model: &mut Model) -> Result<()> {
             gravity: model.gravity,
         })
     });
-    model.sensors = read(&sensors, names, NamedElement::Sensor, sensor);
+    model.forces.extend(own);
+    let of = |i: usize| NamedElement::Sensor(first.sensors + i);
+    let own = read(&sensors, names, of, sensor);
+    model.sensors.extend(own);
     signals(root, model, names)
 }
 

@@ -114,9 +114,13 @@ fn distance<const N: usize>(a: &[f64; N], b: &[f64; N], sign: f64) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
+/// Part of the potential energy that its rounding may be: a mechanism that cannot move turns nothing over.
+const ROUNDING: f64 = 1e-9;
+
 /// Energy turned over in a run (J): kinetic, dissipated and supplied, or the range of the potential.
 pub fn turnover(run: &Run) -> f64 {
-    let mut largest: f64 = 1e-9;
+    let potential = run.rows.iter().map(|row| row.potential.abs());
+    let mut largest = ROUNDING * potential.fold(1.0, f64::max);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for row in &run.rows {
         largest = largest.max(row.kinetic + row.dissipated.abs() + row.supplied.abs());
@@ -183,7 +187,7 @@ impl Reference {
             return growth;
         }
         let growth = match &self.run {
-            Some(run) => growth(model, run, self.tight),
+            Some(run) => measure_growth(model, run, self.tight),
             None => 1.0,
         };
         self.growth = Some(growth);
@@ -198,7 +202,7 @@ impl Reference {
 
 /// The larger of two responses: (a) to a side force of 10⁻⁶ of gravity, over the path of a free body under it; (b) to 10⁻⁶ more
 /// stiffness, damping and gravity, over ten times that.
-fn growth(model: &Value, reference: &Run, tight: f64) -> f64 {
+pub fn measure_growth(model: &Value, reference: &Run, tight: f64) -> f64 {
     let gravity: Vec<f64> = match model["gravity"].as_array() {
         Some(list) => list.iter().filter_map(Value::as_f64).collect(),
         None => vec![0.0; if reference.planar { 2 } else { 3 }],

@@ -34,11 +34,22 @@ pub struct Features {
 
 /// The mechanism of a seed, as a model in JSON.
 pub fn random_mechanism(seed: u64) -> (Value, Features) {
+    draw(seed, false)
+}
+
+/// An odd mechanism: bodies fixed to each other and to the ground, loops between them that restrict nothing, more constraints
+/// than degrees of freedom, all joints driven. Some cannot move, some contradict themselves; none may panic.
+pub fn odd_mechanism(seed: u64) -> (Value, Features) {
+    draw(seed, true)
+}
+
+fn draw(seed: u64, odd: bool) -> (Value, Features) {
     let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x6269_656c_61);
     let dimension = 2 + random.below(2) as usize;
     let bodies = pick(&mut random, &[1, 2, 2, 3, 3, 4, 5, 6]);
     let mut draft = Draft {
         random,
+        odd,
         features: Features {
             dimension,
             bodies,
@@ -79,6 +90,7 @@ fn constraints(kind: &str, dimension: usize) -> i64 {
 /// A mechanism under construction. Body 0 is the ground.
 struct Draft {
     random: Random,
+    odd: bool,
     features: Features,
     names: Vec<String>,
     centres: Vec<Vec<f64>>,
@@ -159,6 +171,9 @@ impl Draft {
         if kind == "fixed" && self.features.bodies == 1 {
             kind = "revolute";
         }
+        if self.odd && self.random.unit() < 0.4 {
+            kind = "fixed";
+        }
         let body = self.body(i, &centre);
         self.bodies.push(body);
         self.names.push(format!("b{i}"));
@@ -235,7 +250,10 @@ impl Draft {
     /// Up to two joints more, as long as a degree of freedom remains.
     fn close_loops(&mut self) {
         let dimension = self.features.dimension;
-        let count = pick(&mut self.random, &[0, 0, 1, 1, 2]);
+        let mut count = pick(&mut self.random, &[0, 0, 1, 1, 2]);
+        if self.odd {
+            count += 1;
+        }
         for k in 0..count {
             let bodies = self.pair();
             let kinds: &[&str] = match dimension {
@@ -251,10 +269,10 @@ impl Draft {
                 ],
             };
             let mut kind = pick(&mut self.random, kinds);
-            if self.features.freedoms - constraints(kind, dimension) < 1 {
+            if self.features.freedoms - constraints(kind, dimension) < 1 && !self.odd {
                 kind = "distance";
             }
-            if self.features.freedoms - constraints(kind, dimension) < 1 {
+            if !self.odd && self.features.freedoms - constraints(kind, dimension) < 1 {
                 continue;
             }
             let middle: Vec<f64> = (self.centres[bodies[0]].iter())
@@ -361,15 +379,29 @@ impl Draft {
         let drivable = self.joint_names(|kind, name| {
             name.starts_with('j') && (kind == "revolute" || kind == "prismatic")
         });
+        if self.odd {
+            for joint in drivable {
+                if self.random.unit() < 0.6 {
+                    self.drive(&[joint]);
+                }
+            }
+            return;
+        }
         if drivable.is_empty() || self.features.freedoms < 2 || self.random.unit() >= 0.35 {
             return;
         }
+        self.drive(&drivable);
+    }
+
+    /// Drives one of these joints.
+    fn drive(&mut self, joints: &[String]) {
         let law = pick(
             &mut self.random,
             &["harmonic", "constant_speed", "polynomial"],
         );
-        let joint = pick(&mut self.random, &drivable);
-        let mut motion = json!({"name": "drive", "joint": joint, "law": law});
+        let joint = pick(&mut self.random, joints);
+        let name = format!("drive_{joint}");
+        let mut motion = json!({"name": name, "joint": joint, "law": law});
         match law {
             "harmonic" => {
                 motion["amplitude"] = json!(self.between(0.05, 0.5));
@@ -405,7 +437,8 @@ impl Draft {
         let stop = pick(&mut self.random, &[0.3, 0.6, 1.0]);
         let mut model = Map::new();
         model.insert("format".into(), json!(1));
-        model.insert("name".into(), json!(format!("random{seed}")));
+        let kind = if self.odd { "odd" } else { "random" };
+        model.insert("name".into(), json!(format!("{kind}{seed}")));
         model.insert("dimension".into(), json!(dimension));
         model.insert("gravity".into(), json!(gravity));
         model.insert("experiment".into(), json!({ "stop": stop }));
@@ -423,12 +456,13 @@ impl Draft {
     }
 }
 
-fn pick<T: Clone>(random: &mut Random, from: &[T]) -> T {
+/// One of a list.
+pub fn pick<T: Clone>(random: &mut Random, from: &[T]) -> T {
     from[random.below(from.len() as u64) as usize].clone()
 }
 
 /// Six significant digits.
-fn digits(x: f64) -> f64 {
+pub fn digits(x: f64) -> f64 {
     format!("{x:.5e}").parse().expect("a number")
 }
 

@@ -4,6 +4,7 @@
 //! tests. docs/accuracy.md explains the classes.
 #![allow(dead_code)] // Each program uses its own part.
 
+pub mod events;
 pub mod judge;
 pub mod mechanism;
 pub mod simulate;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use judge::{Judgement, Reference, Verdict, judge};
-use mechanism::{Features, random_mechanism};
+use mechanism::{Features, odd_mechanism, random_mechanism};
 use simulate::{Run, simulate};
 use summary::{Short, Summary};
 
@@ -43,6 +44,8 @@ pub struct Campaign {
 pub enum Subject {
     /// Random, by seed.
     Seed(u64),
+    /// An odd one, by seed.
+    Odd(u64),
     /// A model file in JSON.
     File(PathBuf),
 }
@@ -52,6 +55,7 @@ impl Subject {
     pub fn name(&self) -> String {
         match self {
             Self::Seed(seed) => seed.to_string(),
+            Self::Odd(seed) => format!("odd:{seed}"),
             Self::File(path) => {
                 let stem = path.file_stem().unwrap_or_default();
                 stem.to_string_lossy().into_owned()
@@ -63,6 +67,7 @@ impl Subject {
     pub fn model(&self) -> (Value, Features) {
         match self {
             Self::Seed(seed) => random_mechanism(*seed),
+            Self::Odd(seed) => odd_mechanism(*seed),
             Self::File(path) => {
                 let text = std::fs::read_to_string(path)
                     .unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -121,7 +121,6 @@ fn keep_panics_of_runs() {
 
 /// Runs a model (JSON) with a formulation and a tolerance; the model's other settings hold.
 pub fn simulate(model: &Value, formulation: &str, tolerance: f64) -> Run {
-    keep_panics_of_runs();
     let mut model = model.clone();
     if !model["solver"].is_object() {
         model["solver"] = json!({});
@@ -129,10 +128,21 @@ pub fn simulate(model: &Value, formulation: &str, tolerance: f64) -> Run {
     model["solver"]["formulation"] = json!(formulation);
     model["solver"]["tolerance"] = json!(tolerance);
     let text = model.to_string();
+    guarded(move || Model::from_text(&text, "model"))
+}
+
+/// Runs a model as it is.
+pub fn simulate_model(model: Model) -> Run {
+    guarded(move || Ok(model))
+}
+
+/// Reads and runs a model in a thread of its own.
+fn guarded(model: impl FnOnce() -> biela::Result<Model> + Send + 'static) -> Run {
+    keep_panics_of_runs();
     let (send, receive) = mpsc::channel();
     let work = move || {
         PANIC.set(Some(String::new()));
-        let run = panic::catch_unwind(AssertUnwindSafe(|| run_text(&text))).unwrap_or_else(|_| {
+        let run = panic::catch_unwind(AssertUnwindSafe(|| run(model()))).unwrap_or_else(|_| {
             let text = PANIC.with_borrow(|text| text.clone().unwrap_or_default());
             Run::unstarted(Ending::Panic, text)
         });
@@ -147,9 +157,9 @@ pub fn simulate(model: &Value, formulation: &str, tolerance: f64) -> Run {
         .unwrap_or_else(|_| Run::unstarted(Ending::Hang, "a substep does not end".to_string()))
 }
 
-fn run_text(text: &str) -> Run {
+fn run(model: biela::Result<Model>) -> Run {
     let began = CpuClock::Thread.now();
-    let started = Model::from_text(text, "model").and_then(|mut model| {
+    let started = model.and_then(|mut model| {
         model.expose = Expose::All;
         let experiment = model.experiment.clone();
         let mut instance = Instance::from_model(model)?;

@@ -46,7 +46,7 @@ pub fn model(
         inputs: vec![],
         outputs: vec![],
         parameters: vec![],
-        expose: crate::model::Expose::Declared,
+        ..Model::default()
     }
 }
 

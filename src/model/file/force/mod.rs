@@ -8,7 +8,7 @@ mod load;
 mod spring;
 mod tyre;
 
-use super::keys::{Key, KeyGroup, KeyKind, REQUIRED};
+use super::keys::{DESCRIPTION, Key, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::TableReader;
 use crate::error::Result;
@@ -83,9 +83,10 @@ const NON_NEGATIVE: KeyKind = KeyKind::Number(Range::NonNegative);
 const POSITIVE: KeyKind = KeyKind::Number(Range::Positive);
 
 #[rustfmt::skip]
-const HEAD: [Key; 2] = [
+const HEAD: [Key; 3] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("type", KeyKind::Text, "", REQUIRED, "type of force"),
+    DESCRIPTION,
 ];
 
 #[rustfmt::skip]

@@ -150,6 +150,20 @@ impl<'a> TableReader<'a> {
 
     /// `[[x, y], ..]`, two or more, x strictly increasing.
     pub fn rising_pairs(&self, key: &str) -> Result<Option<Vec<[f64; 2]>>> {
+        self.ordered_pairs(key, |before, x| before < x)
+    }
+
+    /// `[[x, y], ..]`, two or more, x not decreasing.
+    pub fn pairs(&self, key: &str) -> Result<Vec<[f64; 2]>> {
+        self.ordered_pairs(key, |before, x| before <= x)?
+            .ok_or_else(|| self.missing(key, "two or more pairs [[x, y], ..]"))
+    }
+
+    fn ordered_pairs(
+        &self,
+        key: &str,
+        in_order: fn(f64, f64) -> bool,
+    ) -> Result<Option<Vec<[f64; 2]>>> {
         const EXPECTED: &str = "two or more pairs [[x, y], ..]";
         let Some(items) = self.items(key, EXPECTED, 2)? else {
             return Ok(None);
@@ -164,7 +178,7 @@ impl<'a> TableReader<'a> {
                 |j: usize| self.number_of(&format!("{key}[{i}][{j}]"), &pair[j], Range::Finite);
             let [x, y] = [number(0)?, number(1)?];
             if let Some([before, _]) = pairs.last()
-                && x <= *before
+                && !in_order(*before, x)
             {
                 let message = format!(
                     "{key}[{i}][0] must be larger than the one before, {before}; found {x}"

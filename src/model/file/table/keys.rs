@@ -12,7 +12,8 @@ impl TableReader<'_> {
         let mut listed = false;
         for entry in self.entries {
             let key = entry.key.as_str();
-            if known().any(|k| k.is_called(key)) {
+            if let Some(known) = known().find(|k| k.is_called(key)) {
+                self.suspect_degrees(known);
                 continue;
             }
             let elsewhere = |other: &&KeyGroup| {
@@ -65,7 +66,8 @@ impl TableReader<'_> {
         let mut listed = false;
         for entry in self.entries {
             let key = entry.key.as_str();
-            if here().any(|k| k.name == key) {
+            if let Some(known) = here().find(|k| k.name == key) {
+                self.suspect_degrees(known);
                 continue;
             }
             let message = match known.iter().find(|k| k.name == key) {
@@ -89,7 +91,11 @@ impl TableReader<'_> {
         listed: &mut bool,
     ) -> String {
         let known: Vec<&str> = known.collect();
-        let hint = match nearest(key, &known) {
+        // `bodies` for `body`: a plural is no typing error.
+        let singular = key.strip_suffix("ies").map(|stem| format!("{stem}y"));
+        let near = nearest(key, &known)
+            .or_else(|| known.iter().find(|k| singular.as_deref() == Some(**k)));
+        let hint = match near {
             Some(near) => {
                 self.take_as(key, near);
                 format!("did you mean \"{near}\"?")

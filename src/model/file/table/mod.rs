@@ -2,15 +2,18 @@
 //! found value.
 
 mod arrays;
+mod degrees;
 mod keys;
 mod report;
 
 pub(super) use arrays::unit;
 
-use self::report::identity;
+pub(super) use self::report::identity;
 use super::document::{Document, Node, NodeEntry, NodeValue};
+use super::expression::ExpressionText;
 use crate::error::{Error, Result};
 use crate::model::TextPosition;
+use crate::model::expression::ExpressionError;
 use crate::model::settings::integer;
 use crate::model::suggest::{nearest, shorten};
 use crate::model::validate::{Range, is_identifier};
@@ -188,6 +191,47 @@ impl<'a> TableReader<'a> {
                 _ => self.substitute(self.wrong(key, "a number", &entry.node), None),
             },
         }
+    }
+
+    /// The value of a string under a key as an expression, where the unit follows from other tables; `None` if it is no string.
+    pub fn expression(&self, key: &str, unit: &str) -> Result<Option<f64>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(None);
+        };
+        let document = self.source.document;
+        let source = ExpressionText {
+            text: document.text,
+            lines: &document.lines,
+            origin: self.source.origin,
+        };
+        source.number(&entry.node, key, unit, &document.definitions)
+    }
+
+    /// All keys of this table with their numbers; expressions of any unit are in base units.
+    pub fn each_expression(&self) -> Result<Vec<(String, f64)>> {
+        let each = self.entries.iter().map(|entry| {
+            let key = entry.key.as_str();
+            let value = match self.expression(key, "?")? {
+                Some(value) => value,
+                None => self.needed_number(key, Range::Finite)?,
+            };
+            Ok((key.to_owned(), value))
+        });
+        each.collect()
+    }
+
+    /// An error inside the expression of a node.
+    pub fn in_expression(&self, node: &Node, key: &str, error: ExpressionError) -> Error {
+        let NodeValue::Text(content) = &node.value else {
+            return self.refuse(error.message);
+        };
+        let document = self.source.document;
+        let source = ExpressionText {
+            text: document.text,
+            lines: &document.lines,
+            origin: self.source.origin,
+        };
+        source.inside(node, content, key, error)
     }
 
     pub fn needed_number(&self, key: &str, range: Range) -> Result<f64> {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::file::document::{Node, NodeEntry};
 
 /// Identity of a table: where its entries are in memory. Tables without entries share one; they have no wrong values.
-pub(super) fn identity(entries: &[NodeEntry]) -> usize {
+pub(in crate::model::file) fn identity(entries: &[NodeEntry]) -> usize {
     entries.as_ptr() as usize
 }
 
