@@ -1,6 +1,7 @@
 //! Quantities of the motion by themselves, without being declared as outputs: for reports and other observers.
 
-use super::quantity_point::{Multipliers, environment};
+use super::quantity_point::Multipliers;
+use super::step::Needed;
 use super::values::same_length;
 use super::{Instance, StepProbe};
 use crate::error::{Error, Result};
@@ -21,9 +22,7 @@ impl Instance {
             false => Multipliers::OfState,
         };
         let (point, mechanism) = self.present_point(multipliers);
-        for (quantity, value) in quantities.iter().zip(values.iter_mut()) {
-            *value = point.value(mechanism, *quantity);
-        }
+        point.values(mechanism, quantities, values);
         self.require_finite(quantities, self.time(), values)
     }
 
@@ -54,21 +53,11 @@ impl StepProbe<'_> {
         }
         same_length(quantities.len(), values.len())?;
         self.require_inside(t)?;
+        let needed = quantities.iter().copied().map(Needed::by);
+        self.sample(t, needed.max().unwrap_or(Needed::Motion))?;
         let instance = &mut *self.instance;
-        let env = environment(&instance.state.applied);
-        let sample = &mut instance.scratch.sample;
-        instance
-            .integrator
-            .interpolate(&*instance.mechanism, &env, t, sample)?;
-        if quantities.iter().any(|quantity| quantity.is_reaction()) {
-            instance
-                .integrator
-                .sample_reactions(&*instance.mechanism, &env, sample)?;
-        }
         let (point, mechanism) = instance.sampled_in_step();
-        for (quantity, value) in quantities.iter().zip(values.iter_mut()) {
-            *value = point.value(mechanism, *quantity);
-        }
+        point.values(mechanism, quantities, values);
         instance.require_finite(quantities, t, values)
     }
 }

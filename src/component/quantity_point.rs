@@ -202,6 +202,23 @@ impl<'a> QuantityPoint<'a> {
         supplied
     }
 
+    /// The values of quantities.
+    pub fn values(&self, mechanism: &dyn Mechanism, quantities: &[Quantity], values: &mut [f64]) {
+        mechanism.evaluate_all(&self.cx, quantities, &self.motion, values);
+        let mut account = None;
+        for (quantity, value) in quantities.iter().zip(values) {
+            match *quantity {
+                Quantity::Energy(field) => {
+                    *value = account
+                        .get_or_insert_with(|| self.energy_account(mechanism))
+                        .field(field);
+                }
+                Quantity::Solver(_) | Quantity::Time => *value = self.value(mechanism, *quantity),
+                _ => {}
+            }
+        }
+    }
+
     /// The value of a quantity.
     pub fn value(&self, mechanism: &dyn Mechanism, quantity: Quantity) -> f64 {
         match quantity {

@@ -12,7 +12,8 @@ use super::quantity_point::environment;
 use super::values::same_length;
 use super::variables::VariableSource;
 use crate::error::{Error, Result};
-use crate::integrator::{EventMemory, RejectedStep, Statistics};
+use crate::integrator::{EventMemory, RejectedStep, SampleLevel, Statistics};
+use crate::model::quantity::Quantity;
 
 /// Largest difference between the times of host and instance, as part of the step. A host at another time differs by a good part
 /// of a step; a millionth is the rounding of a clock kept in text or in ticks, and changes the step by as much.
@@ -40,6 +41,30 @@ pub trait Observer {
 pub struct StepProbe<'a> {
     pub(super) instance: &'a mut Instance,
     start: f64,
+    /// What `scratch.sample` holds.
+    sampled: Option<(f64, Needed)>,
+}
+
+/// What quantities need of an interpolated point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Needed {
+    /// Positions and velocities.
+    Motion,
+    /// Accelerations and multipliers too.
+    Accelerations,
+    /// Multipliers distributed over redundant constraints.
+    Reactions,
+}
+
+impl Needed {
+    /// By one quantity.
+    pub(super) fn by(quantity: Quantity) -> Self {
+        match quantity {
+            _ if quantity.is_reaction() => Self::Reactions,
+            _ if quantity.is_of_motion() => Self::Motion,
+            _ => Self::Accelerations,
+        }
+    }
 }
 
 impl StepProbe<'_> {
@@ -85,6 +110,30 @@ impl StepProbe<'_> {
         })
     }
 
+    /// Interpolates to `t` unless that was done already.
+    pub(super) fn sample(&mut self, t: f64, needed: Needed) -> Result<()> {
+        // Distributed multipliers are not those of the state: they are no substitute where friction is read.
+        let reused = |(at, held)| at == t && (held == needed || needed == Needed::Motion);
+        if self.sampled.is_some_and(reused) {
+            return Ok(());
+        }
+        self.sampled = None;
+        let instance = &mut *self.instance;
+        let env = environment(&instance.state.applied);
+        let sample = &mut instance.scratch.sample;
+        let (integrator, mechanism) = (&mut instance.integrator, &*instance.mechanism);
+        let level = match needed {
+            Needed::Motion => SampleLevel::Velocities,
+            _ => SampleLevel::Accelerations,
+        };
+        integrator.interpolate_to(mechanism, &env, t, level, sample)?;
+        if needed == Needed::Reactions {
+            integrator.sample_reactions(mechanism, &env, sample)?;
+        }
+        self.sampled = Some((t, needed));
+        Ok(())
+    }
+
     /// Reads variables at `t`, start <= t <= end, interpolated and projected onto the constraints; at the end the values of
     /// `get_real`. Counters (`solver.*`) are those at the end. On failure `values` is unchanged.
     pub fn values(&mut self, t: f64, references: &[u32], values: &mut [f64]) -> Result<()> {
@@ -93,23 +142,14 @@ impl StepProbe<'_> {
         }
         same_length(references.len(), values.len())?;
         self.require_inside(t)?;
-        let instance = &mut *self.instance;
-        let mut reactions = false;
+        let mut needed = Needed::Motion;
         for &reference in references {
-            if let VariableSource::Output(quantity) = instance.catalogue.source(reference)? {
-                reactions |= quantity.is_reaction();
+            if let VariableSource::Output(quantity) = self.instance.catalogue.source(reference)? {
+                needed = needed.max(Needed::by(quantity));
             }
         }
-        let env = environment(&instance.state.applied);
-        let sample = &mut instance.scratch.sample;
-        instance
-            .integrator
-            .interpolate(&*instance.mechanism, &env, t, sample)?;
-        if reactions {
-            instance
-                .integrator
-                .sample_reactions(&*instance.mechanism, &env, sample)?;
-        }
+        self.sample(t, needed)?;
+        let instance = &mut *self.instance;
         instance.scratch.values.clear();
         for &reference in references {
             let value = match instance.catalogue.source(reference)? {
@@ -187,6 +227,7 @@ impl Instance {
             observer.accepted(&mut StepProbe {
                 instance: self,
                 start,
+                sampled: None,
             })?;
         }
         Ok(())

@@ -15,6 +15,22 @@ pub trait Mechanism: System {
 
     /// Value of a quantity of a body, sensor, joint or force (NaN for those that the component evaluates).
     fn evaluate(&self, cx: &EvaluationContext, quantity: Quantity, at: &MotionPoint) -> f64;
+
+    /// Evaluates many quantities at one point; those of the component are NaN.
+    fn evaluate_all(
+        &self,
+        cx: &EvaluationContext,
+        quantities: &[Quantity],
+        at: &MotionPoint,
+        values: &mut [f64],
+    ) {
+        for (quantity, value) in quantities.iter().zip(values) {
+            *value = match quantity {
+                Quantity::Energy(_) | Quantity::Solver(_) | Quantity::Time => f64::NAN,
+                _ => self.evaluate(cx, *quantity, at),
+            };
+        }
+    }
 }
 
 /// Assembly in body coordinates, in which the model is written, for a system in other coordinates.

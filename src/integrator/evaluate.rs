@@ -11,7 +11,7 @@ use super::closure::{ClosureMatrix, ClosureOptions};
 use super::tolerances::{ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, OPEN_AFTER_ASSEMBLY};
 use super::trial::StepFailure;
 use super::workspace::{PhasePoint, Problem, Workspace};
-use super::{Environment, Integrator, Sample, State, Statistics};
+use super::{Environment, Integrator, Sample, SampleLevel, State, Statistics};
 use crate::error::Result;
 use crate::formulation::system::System;
 
@@ -68,7 +68,8 @@ impl Integrator {
         out: &mut Sample,
     ) -> Result<()> {
         let p = self.problem_of(system, env, state);
-        let outcome = self.work.make_sample_consistent(&p, out, &CLOSURE);
+        let outcome =
+            (self.work).make_sample_consistent(&p, out, &CLOSURE, SampleLevel::Accelerations);
         outcome.map_err(|failure| failure.error(system, out.t, 0.0))
     }
 
@@ -89,13 +90,14 @@ impl Integrator {
 }
 
 impl Workspace {
-    /// Closes the position of a sample, projects its velocity and solves for its accelerations and multipliers. The work is
-    /// not counted.
+    /// Closes the position of a sample, projects its velocity and, at that level, solves for its accelerations and
+    /// multipliers. The work is not counted.
     pub fn make_sample_consistent(
         &mut self,
         p: &Problem,
         out: &mut Sample,
         closure: &ClosureOptions,
+        level: SampleLevel,
     ) -> std::result::Result<(), StepFailure> {
         let t = out.t;
         let singular = self.deactivate_singular_constraints(p, t, &out.q, &out.v)?;
@@ -109,7 +111,9 @@ impl Workspace {
         }
         let (q, v, acc, lambda) = (&out.q, &out.v, &mut out.acc, &mut out.lambda);
         let at = PhasePoint { t, q, v };
-        let outcome = if singular {
+        let outcome = if level == SampleLevel::Velocities {
+            Ok(())
+        } else if singular {
             self.project_motion(p, at, acc, lambda)
         } else {
             self.accelerations(p, at, acc, lambda, &mut Statistics::default())

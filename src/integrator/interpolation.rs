@@ -14,7 +14,7 @@ use super::closure::{ClosureMatrix, ClosureOptions};
 use super::event::dot;
 use super::trial::{StepFailure, Trial};
 use super::workspace::{EvaluationVectors, Problem, Workspace};
-use super::{Environment, Integrator, Sample, State};
+use super::{Environment, Integrator, Sample, SampleLevel, State};
 use crate::error::{Error, Result};
 use crate::formulation::system::{Dimensions, Energy, EvaluationContext, Properties, System};
 
@@ -336,7 +336,7 @@ impl Segment {
             .select_active(p.system, &self.modes, &self.redundant);
         core.mass_matrix
             .select_active(p.system, &self.modes, &self.redundant);
-        core.make_sample_consistent(p, node, &CLOSURE)
+        core.make_sample_consistent(p, node, &CLOSURE, SampleLevel::Accelerations)
     }
 }
 
@@ -423,6 +423,18 @@ impl Integrator {
         t: f64,
         out: &mut Sample,
     ) -> Result<()> {
+        self.interpolate_to(system, env, t, SampleLevel::Accelerations, out)
+    }
+
+    /// As [`Integrator::interpolate`], up to a level: what is above it is not consistent.
+    pub fn interpolate_to(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        t: f64,
+        level: SampleLevel,
+        out: &mut Sample,
+    ) -> Result<()> {
         let Self {
             work: core,
             segment,
@@ -481,7 +493,7 @@ impl Integrator {
             .select_active(system, &modes, &segment.redundant);
         core.mass_matrix
             .select_active(system, &modes, &segment.redundant);
-        let outcome = core.make_sample_consistent(&p, out, &CLOSURE);
+        let outcome = core.make_sample_consistent(&p, out, &CLOSURE, level);
         self.modes = modes;
         outcome.map_err(|r| r.error(system, t, 0.0))
     }

@@ -42,7 +42,9 @@ mod workspace;
 
 pub use hht::Hht;
 pub use rejection::{REJECTION_REASONS, RejectedStep};
-pub use state::{Accepted, EventMemory, EventSide, Sample, StartReport, State, Statistics};
+pub use state::{
+    Accepted, EventMemory, EventSide, Sample, SampleLevel, StartReport, State, Statistics,
+};
 
 use self::event::{EventDetector, ImpactSolver};
 use self::interpolation::Segment;

@@ -322,6 +322,15 @@ pub struct Accepted {
     pub event: bool,
 }
 
+/// What of a sample satisfies the constraints and the equations of motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleLevel {
+    /// Positions and velocities.
+    Velocities,
+    /// Accelerations and multipliers too.
+    Accelerations,
+}
+
 /// A point between two accepted steps that satisfies the constraints, with consistent accelerations and multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {

@@ -16,6 +16,12 @@ const F64: u8 = 0;
 const F32: u8 = 1;
 const STEPPED: u8 = 2;
 
+/// A column whose range is this many times that of most of its values is not rounded to its range: at a resolution of 1e-9
+/// these values still have six digits.
+const OUTLIER: f64 = 1e3;
+/// Values of a column that are looked at for its usual range.
+const SPREAD: usize = 1000;
+
 /// Columns behind each other, in the order in which the page reads them.
 #[derive(Default)]
 pub struct EncodedColumns {
@@ -46,10 +52,19 @@ impl EncodedColumns {
         self.stepped(values, 0.0, 1.0);
     }
 
-    /// Rounded to `resolution` of the column's range. All values are finite.
+    /// Rounded to `resolution` of the column's range, or to single precision where a few values are far outside the range of
+    /// the others, as at the end of a run that failed. All values are finite.
     pub fn rounded(&mut self, values: &[f64], resolution: f64) {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let usual = usual_range(values);
+        if usual > 0.0 && high - low > OUTLIER * usual {
+            match high.max(-low) < f64::from(f32::MAX) {
+                true => self.single(values),
+                false => self.exact(values),
+            }
+            return;
+        }
         let quantum = (high - low) * resolution;
         if !(quantum > 0.0 && quantum.is_finite()) {
             // One value all along; or none at all.
@@ -65,10 +80,8 @@ impl EncodedColumns {
             .iter()
             .map(|x| ((x - offset) / quantum).round() as i64)
             .collect();
-        let (order, codes) = (0..3)
-            .map(|order| (order, zigzag(&steps, order)))
-            .min_by_key(|(_, codes)| cost(codes))
-            .expect("three orders");
+        let order = cheapest_order(&steps);
+        let codes: Vec<u64> = zigzags(&steps).map(|all| all[usize::from(order)]).collect();
         let largest = codes.iter().copied().max().unwrap_or(0);
         let planes = (64 - largest.leading_zeros()).div_ceil(8) as u8;
         self.head(STEPPED, order, planes, values.len(), offset, quantum);
@@ -97,30 +110,40 @@ impl EncodedColumns {
     }
 }
 
-/// Differences of this order as non-negative codes.
-fn zigzag(steps: &[i64], order: u8) -> Vec<u64> {
-    let (mut last, mut last_difference) = (0, 0);
-    steps
-        .iter()
-        .map(|&k| {
-            let difference = k - last;
-            let x = match order {
-                0 => k,
-                1 => difference,
-                _ => difference - last_difference,
-            };
-            (last, last_difference) = (k, difference);
-            ((x << 1) ^ (x >> 63)) as u64
-        })
-        .collect()
+/// Range of the values without the outermost, from evenly spread ones of them.
+fn usual_range(values: &[f64]) -> f64 {
+    let step = values.len().div_ceil(SPREAD).max(1);
+    let mut some: Vec<f64> = values.iter().copied().step_by(step).collect();
+    some.sort_by(f64::total_cmp);
+    let outside = some.len() * 3 / 100 + 1;
+    match some.len() > 2 * outside {
+        true => some[some.len() - 1 - outside] - some[outside],
+        false => 0.0,
+    }
 }
 
-/// Bits that the codes need at least, summed.
-fn cost(codes: &[u64]) -> u64 {
-    codes
-        .iter()
-        .map(|c| u64::from(64 - c.leading_zeros()))
-        .sum()
+/// Of each value, itself and its differences of first and second order as non-negative codes.
+fn zigzags(steps: &[i64]) -> impl Iterator<Item = [u64; 3]> {
+    let (mut last, mut last_difference) = (0, 0);
+    steps.iter().map(move |&k| {
+        let difference = k - last;
+        let all = [k, difference, difference - last_difference];
+        (last, last_difference) = (k, difference);
+        all.map(|x| ((x << 1) ^ (x >> 63)) as u64)
+    })
+}
+
+/// The order of differences whose codes need the fewest bits.
+fn cheapest_order(steps: &[i64]) -> u8 {
+    let mut bits = [0; 3];
+    for codes in zigzags(steps) {
+        for (sum, code) in bits.iter_mut().zip(codes) {
+            *sum += u64::from(64 - code.leading_zeros());
+        }
+    }
+    (0..3)
+        .min_by_key(|order| bits[usize::from(*order)])
+        .expect("three orders")
 }
 
 /// RFC 4648, with padding.
@@ -204,6 +227,17 @@ mod tests {
                 for (x, y) in values.iter().zip(decoded(&columns.bytes)) {
                     assert!((x - y).abs() <= 0.51 * resolution * range, "{x} {y}");
                 }
+            }
+        }
+        // A run that failed: the last value is beyond all measure.
+        for last in [1e26, -1e200] {
+            let mut broken = wave.clone();
+            broken.push(last);
+            let mut columns = EncodedColumns::default();
+            columns.rounded(&broken, 1e-6);
+            for (x, y) in broken.iter().zip(decoded(&columns.bytes)) {
+                // Half a unit in the last place of single precision.
+                assert!((x - y).abs() <= 6e-8 * x.abs(), "{x} {y}");
             }
         }
         let mut columns = EncodedColumns::default();

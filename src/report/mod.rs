@@ -9,12 +9,17 @@
 
 mod columns;
 mod failure;
+mod figure;
+mod gltf;
 mod page;
+mod picture;
 mod recording;
 mod scene;
 mod summary;
 
 pub use failure::{FailureReport, advice};
+pub use gltf::glb;
 pub use page::{Measured, ReportData};
+pub use picture::{Pictures, curves_png};
 pub use recording::{Recording, RowSchedule, StepMethod, Watched};
 pub use summary::Report;

@@ -15,7 +15,7 @@ const VENDOR: [&str; 2] = [
 ];
 
 /// The page's own script: these files in this order, in one function, so that they share names with each other only.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("assets/js/data.js"),
     include_str!("assets/js/math.js"),
     include_str!("assets/js/mesh.js"),
@@ -32,6 +32,7 @@ const SCRIPTS: [&str; 17] = [
     include_str!("assets/js/plots.js"),
     include_str!("assets/js/solver.js"),
     include_str!("assets/js/tables.js"),
+    include_str!("assets/js/live.js"),
     include_str!("assets/js/main.js"),
 ];
 
@@ -60,21 +61,36 @@ pub struct Measured {
 }
 
 impl ReportData {
-    /// The page.
+    /// The page as a file.
     pub fn page(&self, measured: &Measured) -> String {
+        self.filled(measured, None)
+    }
+
+    /// The page as a server of changes gives it out: it asks `state` for a later version, and its policy allows that.
+    pub fn live_page(&self, measured: &Measured, version: &str) -> String {
+        self.filled(measured, Some(version))
+    }
+
+    fn filled(&self, measured: &Measured, version: Option<&str>) -> String {
         let script = script();
         let style = STYLES.concat();
-        let policy = format!(
+        let mut policy = format!(
             "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
             hash(&script),
             hash(&style)
         );
+        let mut live = String::new();
+        if let Some(version) = version {
+            policy.push_str("; connect-src 'self'");
+            live = format!(" data-live=\"{}\"", escape(version));
+        }
         let measured: Vec<Value> = (measured.parts.iter())
             .map(|(what, seconds)| json!([what, seconds]))
             .collect();
         fill(
             TEMPLATE,
             &[
+                ("live", &live),
                 ("policy", &policy),
                 ("title", &escape(&self.title)),
                 ("style", &style),

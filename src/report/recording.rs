@@ -143,7 +143,14 @@ impl Recording {
         for source in watched.all() {
             quantities.push(instance.model().quantity(source)?);
         }
+        // As many rows with loads as fit, where the number of rows is known.
+        let rows = times.as_ref().map_or(0, |times| times.size_hint().0);
+        let mut load_stride = 1;
+        while rows / load_stride * watched.loads.len() > MOST_LOAD_VALUES {
+            load_stride *= 2;
+        }
         let mut recording = Self {
+            load_stride,
             values: vec![0.0; quantities.len()],
             quantities,
             outputs,
@@ -206,7 +213,13 @@ impl Recording {
 
     /// Keeps an accepted step and the rows in it.
     pub fn accepted(&mut self, probe: &mut StepProbe) -> Result<()> {
-        let (start, end) = (probe.start(), probe.end());
+        self.keep_step(probe);
+        self.keep_rows(probe, probe.end())
+    }
+
+    /// Keeps an accepted step, without its rows.
+    pub fn keep_step(&mut self, probe: &mut StepProbe) {
+        let end = probe.end();
         let statistics = probe.instance().statistics();
         let now = Counters {
             corrected: statistics.corrected,
@@ -229,7 +242,15 @@ impl Recording {
         }
         self.rejected.append(&mut probe.take_rejected_steps());
         self.counters = now;
-        self.take_rows(start, end, &mut |t, quantities, values| {
+    }
+
+    /// Keeps the rows of the step that are due up to `t`. Without a schedule the end of the step is the row.
+    pub fn keep_rows(&mut self, probe: &mut StepProbe, t: f64) -> Result<()> {
+        let (start, end) = (probe.start(), probe.end());
+        if self.due.is_none() && t < end {
+            return Ok(());
+        }
+        self.take_rows(start, t.min(end), &mut |t, quantities, values| {
             probe.quantities(t, quantities, values)
         })
     }

@@ -70,7 +70,12 @@ fn joint(model: &Model, joint: &Joint) -> Value {
 }
 
 /// The frame in the body on one side; ground: the ground frame.
-fn frame_in(model: &Model, place: &JointPlacement, body: BodyRef, side: usize) -> JointFrame {
+pub(super) fn frame_in(
+    model: &Model,
+    place: &JointPlacement,
+    body: BodyRef,
+    side: usize,
+) -> JointFrame {
     match (place, body) {
         (JointPlacement::BodyFrames(frames), _) => frames[side],
         (JointPlacement::InitialPose(frame), None) => *frame,

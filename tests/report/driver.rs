@@ -107,7 +107,11 @@ impl Browser {
 
     /// Opens a file and waits until the page is ready.
     pub fn open(&self, page: &Path, fragment: &str) {
-        let address = format!("file://{}{fragment}", page.display());
+        self.visit(&format!("file://{}{fragment}", page.display()));
+    }
+
+    /// Opens an address and waits until the page is ready.
+    pub fn visit(&self, address: &str) {
         self.post("/url", json!({ "url": address }));
         let ready =
             self.wait("biela.ready.then(() => done('ready'), (e) => done(String(e.stack)))");

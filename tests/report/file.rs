@@ -1,8 +1,10 @@
-//! The file: its size, its bytes, the code of others in it, and what writing it costs.
+//! The file: its size, its bytes and the code of others in it. What writing it costs is measured by `benches/report.rs`.
 
 use sha2::{Digest, Sha256};
 
-use super::support::{element, page_of, repository, run, scratch, summary, written};
+use super::support::{
+    element, hundred_bodies, page_of, repository, run, scratch, summary, written,
+};
 
 fn without_times(page: &str) -> String {
     page.replace(element(page, "measured"), "")
@@ -50,29 +52,6 @@ fn pages_are_small() {
     }
 }
 
-/// Ten chains of ten links in space.
-fn hundred_bodies() -> String {
-    let mut text =
-        "format = 1\nname = \"hundred\"\ngravity = [0.0, 0.0, -9.81]\n[solver]\ntolerance = 1e-4\n"
-            .to_owned();
-    for chain in 0..10 {
-        for link in 0..10 {
-            let (x, y) = (0.2 * f64::from(link), 0.3 * f64::from(chain));
-            let before = match link {
-                0 => "ground".to_owned(),
-                _ => format!("b{chain}_{}", link - 1),
-            };
-            text += &format!(
-                "[[body]]\nname = \"b{chain}_{link}\"\nmass = 1.0\ninertia = [0.001, 0.004, 0.004]\nposition = [{}, {y}, 0.0]\n\
-                 shape = {{ box = [0.2, 0.04, 0.04] }}\n[[joint]]\nname = \"j{chain}_{link}\"\ntype = \"revolute\"\n\
-                 bodies = [\"{before}\", \"b{chain}_{link}\"]\npoint = [{x}, {y}, 0.0]\naxis = [0, 1, 0]\n",
-                x + 0.1
-            );
-        }
-    }
-    text
-}
-
 #[test]
 fn a_hundred_bodies_over_many_rows_stay_below_a_kilobyte_a_row() {
     // 10 MB for 10,000 rows; a tenth of them unless everything is to be tested.
@@ -95,28 +74,6 @@ fn a_hundred_bodies_over_many_rows_stay_below_a_kilobyte_a_row() {
     // Code and model text are there once; what is left is rows.
     let fixed = 400_000;
     assert!(text.len() <= fixed + rows * 960, "{} bytes", text.len());
-}
-
-#[test]
-fn writing_costs_little() {
-    for model in ["slider_crank", "stewart", "iltis"] {
-        let page = page_of(
-            &format!("models/{model}.toml"),
-            &format!("cost_{model}"),
-            &[],
-        );
-        let text = std::fs::read_to_string(page).unwrap();
-        let parts: Vec<(String, f64)> = serde_json::from_str(element(&text, "measured")).unwrap();
-        let of = |name: &str| parts.iter().find(|p| p.0 == name).unwrap().1;
-        let (run, page) = (
-            of("integrating"),
-            of("recording rows") + of("writing this page"),
-        );
-        assert!(
-            page <= 0.05 + 0.1 * run,
-            "{model}: {page} s for a run of {run} s"
-        );
-    }
 }
 
 #[test]

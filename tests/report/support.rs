@@ -74,3 +74,26 @@ pub fn table(path: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
         .collect();
     (names, rows)
 }
+
+/// Ten chains of ten links in space.
+pub fn hundred_bodies() -> String {
+    let mut text =
+        "format = 1\nname = \"hundred\"\ngravity = [0.0, 0.0, -9.81]\n[solver]\ntolerance = 1e-4\n"
+            .to_owned();
+    for chain in 0..10 {
+        for link in 0..10 {
+            let (x, y) = (0.2 * f64::from(link), 0.3 * f64::from(chain));
+            let before = match link {
+                0 => "ground".to_owned(),
+                _ => format!("b{chain}_{}", link - 1),
+            };
+            text += &format!(
+                "[[body]]\nname = \"b{chain}_{link}\"\nmass = 1.0\ninertia = [0.001, 0.004, 0.004]\nposition = [{}, {y}, 0.0]\n\
+                 shape = {{ box = [0.2, 0.04, 0.04] }}\n[[joint]]\nname = \"j{chain}_{link}\"\ntype = \"revolute\"\n\
+                 bodies = [\"{before}\", \"b{chain}_{link}\"]\npoint = [{x}, {y}, 0.0]\naxis = [0, 1, 0]\n",
+                x + 0.1
+            );
+        }
+    }
+    text
+}

@@ -14,6 +14,10 @@ pub struct Destinations {
     pub plot: Option<PathBuf>,
     /// The page.
     pub report: Option<PathBuf>,
+    /// The animated mechanism.
+    pub gltf: Option<PathBuf>,
+    /// The folder of pictures.
+    pub frames: Option<PathBuf>,
 }
 
 /// A kind of results.
@@ -91,11 +95,42 @@ impl Destinations {
         Ok(())
     }
 
+    /// Adds the file of `--gltf` and the folder of `--frames`.
+    pub fn animate(
+        &mut self,
+        gltf: Option<&PathBuf>,
+        frames: Option<&PathBuf>,
+    ) -> Result<(), Failure> {
+        let is_glb = |path: &&PathBuf| {
+            path.extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
+        };
+        if let Some(path) = gltf.filter(|path| !output::is_standard(path) && !is_glb(path)) {
+            return Err(Failure::Input(format!(
+                "--gltf {}: the ending says what is written, expected .glb (binary glTF)",
+                path.display()
+            )));
+        }
+        (self.gltf, self.frames) = (gltf.cloned(), frames.cloned());
+        self.refuse_twice()
+    }
+
+    /// Whether a result needs more of the run than its outputs.
+    pub fn need_recording(&self) -> bool {
+        self.report.is_some() || self.gltf.is_some() || self.frames.is_some()
+    }
+
     /// All files.
     pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.table, &self.plot, &self.report]
-            .into_iter()
-            .flatten()
+        [
+            &self.table,
+            &self.plot,
+            &self.report,
+            &self.gltf,
+            &self.frames,
+        ]
+        .into_iter()
+        .flatten()
     }
 
     /// Whether standard output is taken by results.

@@ -8,6 +8,7 @@
 //! ```
 
 mod analysis_point;
+mod animation_files;
 mod argument;
 mod check;
 mod check_json;
@@ -19,6 +20,7 @@ mod csv;
 mod destinations;
 mod diagnose;
 mod equilibrium;
+mod experiment;
 mod explain;
 mod interrupt;
 mod linearize;
@@ -37,6 +39,7 @@ mod snippet;
 mod summary;
 mod terminal;
 mod time_grid;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -101,6 +104,8 @@ enum Command {
     Equilibrium(equilibrium::Arguments),
     /// Print the modes at a point: frequency, damping, shape
     Modes(modes::Arguments),
+    /// Show a model in the browser and run it again whenever its file is saved
+    Watch(watch::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
     /// Print the completions of a shell, to be loaded by it
@@ -154,6 +159,7 @@ fn main() -> ExitCode {
         Command::Linearize(arguments) => linearize::linearize(&arguments),
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),
+        Command::Watch(arguments) => watch::watch(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
         Command::Completions { shell } => completions::completions(shell),
         Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),

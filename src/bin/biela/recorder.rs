@@ -117,7 +117,7 @@ impl Recorder {
 
     fn begin(&mut self, instance: &mut Instance) -> biela::Result<()> {
         let t = instance.time();
-        self.record(t, t, &mut |_, references, values| {
+        self.record([t, t], t, &mut |_, references, values| {
             instance.get_real(references, values)
         })
     }
@@ -135,8 +135,34 @@ impl Recorder {
         row || frame || self.recording.is_some()
     }
 
-    /// Records all that is due in a step from `start` to `end`; `read` reads values at a time of the step.
-    fn record(&mut self, start: f64, end: f64, read: &mut Read) -> biela::Result<()> {
+    /// The next row of the table in a step that ends at `end`.
+    fn next_row(&self, end: f64) -> Option<f64> {
+        match &self.table.as_ref()?.rows {
+            RowTimes::EveryStep => None,
+            RowTimes::At(grid) => grid.peek(end),
+        }
+    }
+
+    /// Row by row, so that table and page read the same interpolated point.
+    fn record_step(&mut self, span: [f64; 2], probe: &mut StepProbe) -> biela::Result<()> {
+        let end = span[1];
+        loop {
+            let row = self.next_row(end).filter(|t| *t < end);
+            let upto = row.unwrap_or(end);
+            self.record(span, upto, &mut |t, references, values| {
+                probe.values(t, references, values)
+            })?;
+            if let Some(recording) = &mut self.recording {
+                recording.keep_rows(probe, upto)?;
+            }
+            if row.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Records what is due up to a time of a step from `start` to `end`; `read` reads values at a time of the step.
+    fn record(&mut self, [start, end]: [f64; 2], upto: f64, read: &mut Read) -> biela::Result<()> {
         if let Some(table) = &mut self.table {
             let values = &mut self.values[..table.references.len()];
             let mut row = |t: f64, csv: &mut Csv<_>| {
@@ -147,9 +173,10 @@ impl Recorder {
                 })
             };
             match &mut table.rows {
+                RowTimes::EveryStep if upto < end => {}
                 RowTimes::EveryStep => row(end, &mut table.csv)?,
                 RowTimes::At(grid) => {
-                    while let Some(t) = grid.due(end) {
+                    while let Some(t) = grid.due(upto) {
                         row(t, &mut table.csv)?;
                     }
                 }
@@ -157,7 +184,7 @@ impl Recorder {
         }
         if let Some(frames) = &mut self.frames {
             let values = &mut self.values[..frames.references.len()];
-            while let Some(t) = frames.grid.due(end) {
+            while let Some(t) = frames.grid.due(upto) {
                 read(t.clamp(start, end), &frames.references, values)?;
                 frames.animation.push(t, values);
             }
@@ -196,13 +223,10 @@ impl Observer for Recorder {
             return Ok(());
         }
         let began = CpuClock::Process.now();
-        let result = self.record(start, end, &mut |t, references, values| {
-            probe.values(t, references, values)
-        });
-        let result = match &mut self.recording {
-            Some(recording) => result.and_then(|()| recording.accepted(probe)),
-            None => result,
-        };
+        if let Some(recording) = &mut self.recording {
+            recording.keep_step(probe);
+        }
+        let result = self.record_step([start, end], probe);
         self.spent += CpuClock::Process.now() - began;
         result
     }

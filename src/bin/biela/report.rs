@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::model::Experiment;
-use biela::report::{FailureReport, Measured, Recording, Report, RowSchedule};
+use biela::report::{FailureReport, Measured, Recording, Report, ReportData, RowSchedule};
 use biela::{Instance, Model};
 
 use crate::Failure;
@@ -14,33 +14,37 @@ use crate::model_file;
 use crate::output::{self, OutputFile};
 use crate::time_grid::TimeGrid;
 
-/// The page while its run is under way.
-pub struct ReportPage {
-    path: PathBuf,
-    file: OutputFile,
+/// What the page tells besides the run itself.
+pub struct PageSource {
     text: String,
     name: String,
     formulation: String,
     span: [f64; 2],
     assignments: Vec<(String, f64)>,
-    measured: Measured,
-    /// Number of declared outputs; a plot adds others behind them.
-    outputs: usize,
+    /// Times so far.
+    pub measured: Measured,
 }
 
-impl ReportPage {
-    /// Opens the file and reads the model's text.
+/// Begins to record an initialised instance; a plot adds outputs behind the declared ones, which are not shown.
+pub fn recording(
+    instance: &mut Instance,
+    declared: usize,
+    rows: Option<TimeGrid>,
+) -> biela::Result<Recording> {
+    let times: RowSchedule = rows.map(|grid| -> Box<dyn Iterator<Item = f64>> { Box::new(grid) });
+    Recording::new(instance, declared, times)
+}
+
+impl PageSource {
+    /// Of a model with this text.
     pub fn new(
-        path: &Path,
+        text: String,
         model_path: &Path,
         model: &Model,
         experiment: &Experiment,
         assignments: &[(String, f64)],
-    ) -> Result<Self, Failure> {
-        let text = model_file::text(model_path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            file: output::create(path)?,
+    ) -> Self {
+        Self {
             text,
             name: (model_path.file_name()).map_or_else(String::new, |n| n.to_string_lossy().into()),
             formulation: biela::formulation::resolved_formulation(model)
@@ -49,20 +53,7 @@ impl ReportPage {
             span: [experiment.start, experiment.stop],
             assignments: assignments.to_vec(),
             measured: Measured::default(),
-            outputs: model.outputs.len(),
-        })
-    }
-
-    /// Begins to record an initialised instance.
-    pub fn recording(
-        &self,
-        instance: &mut Instance,
-        rows: Option<TimeGrid>,
-    ) -> biela::Result<Recording> {
-        let times: RowSchedule = rows.map(|mut grid| -> Box<dyn Iterator<Item = f64>> {
-            Box::new(std::iter::from_fn(move || grid.due(f64::INFINITY)))
-        });
-        Recording::new(instance, self.outputs, times)
+        }
     }
 
     /// Tells what a part of the run took.
@@ -70,13 +61,13 @@ impl ReportPage {
         self.measured.parts.push((part, time.as_secs_f64()));
     }
 
-    /// Writes the page of a run that has ended, well or not.
-    pub fn write(
+    /// The page of a run that has ended, well or not.
+    pub fn ended(
         &mut self,
         instance: &mut Instance,
         mut recording: Recording,
         outcome: &biela::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> ReportData {
         let mut failure = None;
         if let Err(error) = outcome {
             // The state that was reached; if even that cannot be read, the rows before it are shown.
@@ -85,23 +76,28 @@ impl ReportPage {
             failure = Some(FailureReport::of(error, instance.model(), time));
         }
         let model = instance.model().clone();
-        self.put(&model, Some(instance), &recording, failure.as_ref())
+        self.data(&model, Some(instance), &recording, failure.as_ref())
     }
 
-    /// Writes the page of a mechanism that could not be started: its pose as written, and why.
-    pub fn write_unstarted(&mut self, model: &Model, error: &biela::Error) -> Result<(), Failure> {
+    /// The page of a mechanism that could not be started: its pose as written, and why.
+    pub fn unstarted(&mut self, model: &Model, error: &biela::Error) -> ReportData {
         let recording = Recording::of_initial_pose(model);
         let failure = FailureReport::of(error, model, None);
-        self.put(model, None, &recording, Some(&failure))
+        self.data(model, None, &recording, Some(&failure))
     }
 
-    fn put(
+    /// The page of a text that is no model yet.
+    pub fn unread(&mut self, model: &Model) -> ReportData {
+        self.data(model, None, &Recording::of_initial_pose(model), None)
+    }
+
+    fn data(
         &mut self,
         model: &Model,
         instance: Option<&Instance>,
         recording: &Recording,
         failure: Option<&FailureReport>,
-    ) -> Result<(), Failure> {
+    ) -> ReportData {
         let began = CpuClock::Process.now();
         let report = Report {
             model,
@@ -117,7 +113,54 @@ impl ReportPage {
         };
         let data = report.data();
         self.took("writing this page", CpuClock::Process.now() - began);
-        let page = data.page(&self.measured);
+        data
+    }
+}
+
+/// The page while its run is under way.
+pub struct ReportPage {
+    path: PathBuf,
+    file: OutputFile,
+    /// What it will tell.
+    pub source: PageSource,
+}
+
+impl ReportPage {
+    /// Opens the file and reads the model's text.
+    pub fn new(
+        path: &Path,
+        model_path: &Path,
+        model: &Model,
+        experiment: &Experiment,
+        assignments: &[(String, f64)],
+    ) -> Result<Self, Failure> {
+        let text = model_file::text(model_path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: output::create(path)?,
+            source: PageSource::new(text, model_path, model, experiment, assignments),
+        })
+    }
+
+    /// Writes the page of a run that has ended, well or not.
+    pub fn write(
+        &mut self,
+        instance: &mut Instance,
+        recording: Recording,
+        outcome: &biela::Result<()>,
+    ) -> Result<(), Failure> {
+        let data = self.source.ended(instance, recording, outcome);
+        self.put(&data)
+    }
+
+    /// Writes the page of a mechanism that could not be started.
+    pub fn write_unstarted(&mut self, model: &Model, error: &biela::Error) -> Result<(), Failure> {
+        let data = self.source.unstarted(model, error);
+        self.put(&data)
+    }
+
+    fn put(&mut self, data: &ReportData) -> Result<(), Failure> {
+        let page = data.page(&self.source.measured);
         (self.file.write_all(page.as_bytes()))
             .and_then(|()| self.file.complete())
             .map_err(|error| output::failure(&self.path, &error))

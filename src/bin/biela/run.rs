@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use biela::component::{LogLevel, Logger};
 use biela::model::Experiment;
-use biela::{Causality, Instance, Model, Variable};
+use biela::{Causality, Instance, Model, Observer, Variable};
 
 use crate::Failure;
 use crate::analysis_point::StartPoint;
+use crate::animation_files::AnimationFiles;
 use crate::argument::{SetValue, assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::{Number, rounded};
 use crate::destinations::{Destinations, same_file};
+use crate::experiment::{self, time_grid};
 use crate::interrupt;
 use crate::model_file;
 use crate::output;
 use crate::plot::{self, Animation, PlotChoice};
 use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
-use crate::report::ReportPage;
+use crate::report::{self, ReportPage};
 use crate::summary::Results;
 use crate::terminal::Progress;
 use crate::time_grid::TimeGrid;
@@ -78,6 +80,15 @@ pub struct Arguments {
     #[arg(long, value_name = "START", value_enum)]
     from: Option<StartPoint>,
 
+    /// Write the moving mechanism as binary glTF 2.0, for viewers, Blender and game engines
+    #[arg(long, value_name = "F.glb")]
+    gltf: Option<PathBuf>,
+
+    /// Write pictures of the moving mechanism into a folder: frame_00000.png and so on, 25 for each second, and their
+    /// times in frames.csv
+    #[arg(long, value_name = "DIR")]
+    frames: Option<PathBuf>,
+
     /// Start value of a parameter or input, any number of the model by its dotted name, or a setting of the solver
     /// (solver.formulation=relative); may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
@@ -117,33 +128,27 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.change(&mut model)?;
     let experiment = arguments.experiment(&model)?;
     let mut page = arguments.page(&files, &model, &experiment)?;
+    let declared = model.outputs.len();
     let choice = arguments.choice(&files)?;
     let layout = (files.plot.as_ref()).map(|_| plot::prepare(&mut model, choice.clone()));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
     let mut instance = initialized(model, &experiment, &mut page, began)?;
-    if arguments.verbose {
-        instance.set_logger(Some(Logger::new(LogLevel::Info, |message| {
-            eprintln!("{}: {}", message.level.name(), message.text);
-        })));
-    }
+    arguments.set_logger(&mut instance);
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
+    let animated = AnimationFiles::open(instance.model(), &files)?;
     choice.check(&outputs.variables)?;
     let mut plot_file = files.plot.as_deref().map(output::create).transpose()?;
     let mut recorder =
-        arguments.recorder(&files, &mut instance, &outputs, &experiment, page.as_ref())?;
+        arguments.recorder(&files, &mut instance, &outputs, &experiment, declared)?;
     interrupt::catch();
 
     let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
     recorder.end_progress();
     let recording_failure = recorder.take_failure();
-    if let (Some(page), Some(recording)) = (&mut page, recorder.take_recording()) {
-        page.took("integrating", cpu);
-        page.took("recording rows", recorder.spent());
-        page.write(&mut instance, recording, &result)?;
-    }
+    write_recorded(&mut recorder, animated, page, &mut instance, (&result, cpu))?;
     let animation = recorder.finish()?;
 
     let mut results = Results {
@@ -200,6 +205,28 @@ fn ended(result: biela::Result<()>, reached: f64, stop: f64) -> Result<(), Failu
     }
 }
 
+/// Writes what shows the whole run: animations and the page.
+fn write_recorded(
+    recorder: &mut Recorder,
+    animated: Option<AnimationFiles>,
+    page: Option<ReportPage>,
+    instance: &mut Instance,
+    (result, cpu): (&biela::Result<()>, Duration),
+) -> Result<(), Failure> {
+    let Some(recording) = recorder.take_recording() else {
+        return Ok(());
+    };
+    if let Some(mut animated) = animated {
+        animated.write(instance.model(), &recording)?;
+    }
+    if let Some(mut page) = page {
+        page.source.took("integrating", cpu);
+        page.source.took("recording rows", recorder.spent());
+        page.write(instance, recording, result)?;
+    }
+    Ok(())
+}
+
 /// An instance at its start. If the mechanism cannot be started, the page says why.
 fn initialized(
     model: Model,
@@ -214,8 +241,8 @@ fn initialized(
         Ok(instance)
     });
     if let (Some(page), Some(model)) = (page, &as_written) {
-        page.took("reading the model", read - began);
-        page.took(
+        page.source.took("reading the model", read - began);
+        page.source.took(
             "assembly and initial conditions",
             CpuClock::Process.now() - read,
         );
@@ -241,11 +268,11 @@ fn simulate(
 }
 
 /// Steps to `stop`, in one call or in one for each communication point.
-fn advance(
+pub fn advance(
     instance: &mut Instance,
     stop: f64,
     points: &mut Option<TimeGrid>,
-    recorder: &mut Recorder,
+    observer: &mut dyn Observer,
 ) -> biela::Result<()> {
     // t + H may differ from the communication point by rounding; the difference is not a step.
     let rounding = 4.0 * f64::EPSILON * stop.abs();
@@ -255,7 +282,7 @@ fn advance(
             .as_mut()
             .and_then(|grid| std::iter::from_fn(|| grid.due(stop)).find(|&t| t > now + rounding))
             .unwrap_or(stop);
-        match instance.step_observed(now, target - now, recorder) {
+        match instance.step_observed(now, target - now, observer) {
             // The limit protects a host that waits for its communication point; here the run itself is long.
             Err(biela::Error::TooManySubsteps { .. })
                 if points.is_none() && progresses(now, instance.time(), stop) => {}
@@ -274,23 +301,17 @@ fn progresses(before: f64, now: f64, stop: f64) -> bool {
 }
 
 impl Arguments {
-    /// Start, stop and interval: those of the arguments, else those of the model.
     fn experiment(&self, model: &Model) -> Result<Experiment, Failure> {
-        let start = model.experiment.start;
-        let stop = self.stop.unwrap_or(model.experiment.stop);
-        if stop <= start {
-            return Err(Failure::Input(format!(
-                "--stop = {}: expected a time after the start at {} s",
-                Number(stop),
-                Number(start)
-            )));
+        experiment::planned(model, self.stop, self.interval)
+    }
+
+    /// With `--verbose` the messages of the instance go to standard error.
+    fn set_logger(&self, instance: &mut Instance) {
+        if self.verbose {
+            instance.set_logger(Some(Logger::new(LogLevel::Info, |message| {
+                eprintln!("{}: {}", message.level.name(), message.text);
+            })));
         }
-        Ok(Experiment {
-            start,
-            stop,
-            interval: self.interval.or(model.experiment.interval),
-            initial: model.experiment.initial,
-        })
     }
 
     fn communication_points(&self, experiment: &Experiment) -> Result<Option<TimeGrid>, Failure> {
@@ -316,13 +337,7 @@ impl Arguments {
         if let Some(from) = self.from {
             model.experiment.initial = from.into();
         }
-        for (name, value) in &self.set {
-            match value {
-                SetValue::Number(number) => model.set(name, *number),
-                SetValue::Word(word) => model.set_word(name, word),
-            }
-            .map_err(Failure::input)?;
-        }
+        experiment::assign(model, &self.set).map_err(Failure::input)?;
         if let Some(tolerance) = self.tolerance {
             model
                 .set("solver.tolerance", tolerance)
@@ -343,7 +358,7 @@ impl Arguments {
         instance: &mut Instance,
         outputs: &Outputs,
         experiment: &Experiment,
-        page: Option<&ReportPage>,
+        declared: usize,
     ) -> Result<Recorder, Failure> {
         let table = match &files.table {
             None => None,
@@ -366,14 +381,13 @@ impl Arguments {
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
             animation: Animation::default(),
         });
-        let rows = match experiment.interval {
-            Some(spacing) if page.is_some() => Some(time_grid("--interval", spacing, experiment)?),
-            _ => None,
-        };
-        let recording = page
-            .map(|page| page.recording(instance, rows))
-            .transpose()
-            .map_err(Failure::input)?;
+        let mut recording = None;
+        if files.need_recording() {
+            let spacing = experiment.interval;
+            let rows = spacing.map(|spacing| time_grid("--interval", spacing, experiment));
+            let begun = report::recording(instance, declared, rows.transpose()?);
+            recording = Some(begun.map_err(Failure::input)?);
+        }
         let monitor = Monitor {
             progress: match self.quiet {
                 true => None,
@@ -389,11 +403,7 @@ impl Arguments {
         model: &Model,
         experiment: &Experiment,
     ) -> Result<Option<ReportPage>, Failure> {
-        let numbers = self.set.iter().filter_map(|(name, value)| match value {
-            SetValue::Number(number) => Some((name.clone(), *number)),
-            SetValue::Word(_) => None,
-        });
-        let numbers: Vec<(String, f64)> = numbers.collect();
+        let numbers = experiment::numbers(&self.set);
         (files.report.as_ref())
             .map(|path| ReportPage::new(path, &self.model, model, experiment, &numbers))
             .transpose()
@@ -401,11 +411,12 @@ impl Arguments {
 
     /// The files of results, each with one use.
     fn files(&self) -> Result<Destinations, Failure> {
-        let files = Destinations::new(&self.out, self.plot.as_ref(), self.report.as_ref())?;
+        let mut files = Destinations::new(&self.out, self.plot.as_ref(), self.report.as_ref())?;
+        files.animate(self.gltf.as_ref(), self.frames.as_ref())?;
         let streams = files.all().filter(|path| output::is_standard(path)).count();
         if streams + usize::from(self.json) > 1 {
             return Err(Failure::Input(
-                "only one of --json, --out -, --plot - and --report - can have standard output"
+                "only one of --json, --out -, --plot -, --report - and --gltf - can have standard output"
                     .to_owned(),
             ));
         }
@@ -450,17 +461,6 @@ impl Outputs {
         }
         outputs
     }
-}
-
-fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<TimeGrid, Failure> {
-    TimeGrid::new(experiment.start, experiment.stop, spacing).ok_or_else(|| {
-        Failure::Input(format!(
-            "{name} = {}: expected a distance that gives at most a thousand million points from {} s to {} s",
-            Number(spacing),
-            Number(experiment.start),
-            Number(experiment.stop)
-        ))
-    })
 }
 
 #[cfg(test)]

@@ -71,12 +71,29 @@ impl TimeGrid {
     }
 }
 
+/// All points that are left.
+impl Iterator for TimeGrid {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        self.due(f64::INFINITY)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from((self.last + 1).saturating_sub(self.next)).ok();
+        (left.unwrap_or(usize::MAX), left)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn all(mut grid: TimeGrid) -> Vec<f64> {
-        std::iter::from_fn(|| grid.due(f64::INFINITY)).collect()
+    fn all(grid: TimeGrid) -> Vec<f64> {
+        let count = grid.size_hint().0;
+        let times: Vec<f64> = grid.collect();
+        assert_eq!(times.len(), count);
+        times
     }
 
     #[test]

@@ -40,6 +40,25 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
             | Quantity::Multiplier(_) => f64::NAN,
         }
     }
+
+    /// Poses of bodies are computed once for all of their components.
+    fn evaluate_all(
+        &self,
+        cx: &EvaluationContext,
+        quantities: &[Quantity],
+        at: &MotionPoint,
+        values: &mut [f64],
+    ) {
+        let poses = &mut W::poses(at.q);
+        for (quantity, value) in quantities.iter().zip(values) {
+            let body = |i: usize| &self.bodies[i].origin;
+            *value = match *quantity {
+                Quantity::Body(i, BodyField::Position(k)) => W::position(poses, body(i))[k],
+                Quantity::Body(i, BodyField::Quaternion(k)) => W::quaternion(poses, body(i))[k],
+                other => self.evaluate(cx, other, at),
+            };
+        }
+    }
 }
 
 /// Motion of a point and of its body.

@@ -49,6 +49,23 @@ impl Quantity {
                 | Self::Multiplier(_)
         )
     }
+
+    /// Whether it follows from positions and velocities alone.
+    pub fn is_of_motion(self) -> bool {
+        match self {
+            Self::Body(_, field) | Self::Sensor(_, field) => !matches!(
+                field,
+                BodyField::Acceleration(_) | BodyField::AngularAcceleration(_)
+            ),
+            Self::Joint(_, field) => matches!(
+                field,
+                JointField::Position(_) | JointField::Speed(_) | JointField::Quaternion(_)
+            ),
+            Self::Energy(_) | Self::Time | Self::Coordinate(_) | Self::Rate(_) => true,
+            // Friction and rigid contacts depend on the multipliers.
+            _ => false,
+        }
+    }
 }
 
 /// Motion of a body and a point of it, ground axes; axis 0, 1, 2 = x, y, z.

@@ -34,7 +34,8 @@ function extentOf(body, points) {
     const r = shape.circle;
     return [...points, [r, 0, 0], [-r, 0, 0], [0, r, 0], [0, -r, 0], ...(planar ? [] : [[0, 0, r], [0, 0, -r]])];
   }
-  return [...points, ...(shape?.line ?? []), body.center];
+  const solid = !planar && !shape && points.length < 2 ? sameInertia(body, points) : null;
+  return [...points, ...(shape?.line ?? []), body.center, ...(solid?.mesh.points ?? [])];
 }
 
 // Parts of a body: { mesh, role, edge }. `size` is that of the whole mechanism, `layer` the height of a planar body.
@@ -109,7 +110,7 @@ function spatialParts(body, points, size) {
     const links = away > 0.02 * size ? [[a, b], [scaled(add(a, b), 0.5), body.center]] : [[a, b]];
     return [rods(links, rod)];
   }
-  const same = sameInertia(body, size);
+  const same = sameInertia(body, points);
   const solid = same ? [same] : centerMark(body, size, 2.2);
   const arm = points.filter((p) => norm(sub(p, body.center)) > 1e-6 * size).map((p) => [p, body.center]);
   return arm.length ? [rods(arm, rod), ...solid] : solid;
@@ -161,13 +162,15 @@ function spanningTree(points) {
   return links;
 }
 
-// A cylinder or box of homogeneous material with the body's mass and principal moments, about its centre of mass.
-function sameInertia(body, size) {
+// A cylinder or box of homogeneous material with the body's mass and principal moments, if it is not much larger than the
+// distance at which the body is held: then its inertia is not that of its shape.
+function sameInertia(body, points) {
   const [ixx, iyy, izz, ixy, ixz, iyz] = body.inertia;
   if (!(body.mass > 0) || ixy || ixz || iyz) return null;
   const moments = [ixx, iyy, izz];
   const equal = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(a, b);
-  const limit = 0.9 * size;
+  const reach = Math.max(0, ...points.map((p) => norm(sub(p, body.center))));
+  const limit = reach > 0 ? 3 * reach : Infinity;
   for (let k = 0; k < 3; k++) {
     const [axial, b, c] = [moments[k], moments[(k + 1) % 3], moments[(k + 2) % 3]];
     const r = Math.sqrt(2 * axial / body.mass);
@@ -178,7 +181,7 @@ function sameInertia(body, size) {
     }
   }
   const edges = [0, 1, 2].map((k) => Math.sqrt(Math.max(6 * (moments[(k + 1) % 3] + moments[(k + 2) % 3] - moments[k]) / body.mass, 0)));
-  if (!edges.every((e) => e > 0.002 * size && e < limit)) return null;
+  if (!edges.every((e) => e > 0.002 * Math.max(...edges) && e < limit)) return null;
   return { mesh: boxMesh(edges, body.center) };
 }
 

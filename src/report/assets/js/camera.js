@@ -53,17 +53,22 @@ class Camera {
 
   aspect() { return this.size[0] / this.size[1]; }
 
-  // A function from points to [x, y] in pixels and the distance towards the viewer.
+  // What a projection onto the screen needs; `scale` is in pixels for a metre at the target.
+  view() {
+    const [width, height] = this.size;
+    return {
+      ...this.axes(), target: this.target, perspective: this.perspective, distance: this.distance(), scale: height / this.height,
+      middle: [width / 2, height / 2],
+    };
+  }
+
+  // A function from points to [x, y] in pixels.
   projector() {
-    const { right, up, out } = this.axes();
-    const [w, h] = this.size;
-    const scale = h / this.height;
-    const d = this.distance();
+    const { right, up, out, target, scale, distance: d, middle } = this.view();
     return (p) => {
-      const r = sub(p, this.target);
-      const depth = dot(r, out);
-      const s = this.perspective ? scale * d / Math.max(d - depth, 1e-3 * d) : scale;
-      return [w / 2 + s * dot(r, right), h / 2 - s * dot(r, up), depth];
+      const r = sub(p, target);
+      const s = this.perspective ? scale * d / Math.max(d - dot(r, out), 1e-3 * d) : scale;
+      return [middle[0] + s * dot(r, right), middle[1] - s * dot(r, up)];
     };
   }
 

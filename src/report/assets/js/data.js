@@ -51,10 +51,18 @@ function readColumn(reader) {
     return values;
   }
   let [k, difference] = [0, 0];
+  const [second, third] = [body + count, body + 2 * count];
   for (let i = 0; i < count; i++) {
-    let code = 0;
-    for (let p = planes - 1; p >= 0; p--) code = code * 256 + bytes[body + p * count + i];
-    const x = code % 2 === 1 ? -(code + 1) / 2 : code / 2;
+    let x = 0;
+    if (planes <= 3) {
+      const code = (planes > 0 ? bytes[body + i] : 0) | (planes > 1 ? bytes[second + i] << 8 : 0) | (planes > 2 ? bytes[third + i] << 16 : 0);
+      x = (code >>> 1) ^ -(code & 1);
+    } else {
+      // Beyond 2^31 only with floating point.
+      let code = 0;
+      for (let p = planes - 1; p >= 0; p--) code = code * 256 + bytes[body + p * count + i];
+      x = code % 2 === 1 ? -(code + 1) / 2 : code / 2;
+    }
     if (order === 0) k = x;
     else if (order === 1) k += x;
     else k += difference += x;
@@ -99,6 +107,12 @@ function poseAt(body, place) {
     for (let k = 0; k < 4; k++) q[k] /= norm;
   }
   return { position: [0, 1, 2].map((c) => mix(columns[c], place)), orientation: q };
+}
+
+// What stands after # in the address: words and name=value, joined by &.
+function addressed(name) {
+  const part = location.hash.slice(1).split("&").find((p) => p === name || p.startsWith(`${name}=`));
+  return part && (part.slice(name.length + 1) || true);
 }
 
 // Numbers as people read them.

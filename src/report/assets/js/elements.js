@@ -25,7 +25,7 @@ Object.assign(Mechanism.prototype, {
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]].slice(0, planar ? 2 : 3).forEach((axis, i) => {
       const z = planar ? [0, 0, -0.02 * size] : [0, 0, 0];
       this.line([z, add(z, scaled(axis, length))], ["axisX", "axisY", "axisZ"][i], 2, "axes", { behind: planar });
-      this.labels.push({ text: "xyz"[i], at: scaled(axis, length * 1.12), group: "axes", quiet: true });
+      this.labels.push({ text: "xyz"[i], at: () => scaled(axis, length * 1.12), group: "axes", quiet: true });
     });
   },
 
@@ -33,9 +33,8 @@ Object.assign(Mechanism.prototype, {
     const { size } = this;
     if (joint.kind === "coupling") return;
     const role = this.wrong.has(joint.name) ? "wrong" : "steel";
-    const label = { text: joint.name, at: [0, 0, 0], group: "names", quiet: true };
-    this.labels.push(label);
-    this.moving.push(() => { label.at = this.worldPoint(joint.bodies[1] ?? joint.bodies[0], joint.frames[joint.bodies[1] === null ? 0 : 1].point); });
+    const side = joint.bodies[1] === null ? 0 : 1;
+    this.labels.push({ text: joint.name, at: () => this.worldPoint(joint.bodies[side], joint.frames[side].point), group: "names", quiet: true });
     if (joint.kind === "distance") return this.addRod(joint.bodies, joint.frames.map((f) => f.point), role, 0.006 * size);
     if (planar) return this.addPlanarJoint(joint, role);
     this.addSpatialJoint(joint, role);

@@ -27,11 +27,17 @@ function follow(player) {
   byId("zoomed").addEventListener("click", () => setRange(player.first, player.last));
 }
 
+const PAPER = 680;          // pixels across a page
+
 // Plots that were never seen are made for paper.
 function startPrinting(player) {
   addEventListener("beforeprint", () => {
     for (const plot of plots) { plot.visible = true; plot.make(); plot.resize(); plot.move(player.time); }
-    document.querySelectorAll("details").forEach((d) => { if (!d.closest("#stage, footer")) d.open = true; });
+    document.querySelectorAll("details").forEach((d) => { if (!d.closest("#stage, footer") && !("long" in d.dataset)) d.open = true; });
+    // The picture keeps its size in pixels and is scaled to the paper, with all that is placed on it.
+    const stage = byId("stage");
+    for (const [name, value] of [["width", stage.clientWidth], ["height", stage.clientHeight]]) stage.style.setProperty(`--${name}`, `${value}px`);
+    stage.style.setProperty("--zoom", Math.min(1, PAPER / (stage.clientWidth || PAPER)));
   });
 }
 
@@ -55,8 +61,13 @@ async function start() {
   addText(byId("textLines"));
   follow(player);
   startPrinting(player);
+  addEventListener("hashchange", () => { if (addressed("t")) player.seek(addressed("t")); });
   document.documentElement.dataset.ready = "yes";
-  player.set(summary.failure && summary.failure.time !== null ? player.last : player.first);
+  // A run that failed opens at its failure, also when it is watched.
+  const failed = Boolean(summary.failure && summary.failure.time !== null);
+  if (!restoreChoices(player) || failed) player.seek(addressed("t") ?? (failed ? player.last : player.first));
+  performance.mark("biela usable");
+  if (live) followServer(player);
 }
 
 window.biela.ready = start();

@@ -1,7 +1,7 @@
 // The mechanism as a list of things to draw, moved to any time of the run.
 //   node  { mesh, role, matrix, group, edge }            a solid
 //   line  { points, role, width, matrix, group, upto }   a polyline, width in pixels
-//   label { text, at, group }                            a text at a point
+//   label { text, at, group }                            a text at the point at()
 class Mechanism {
   constructor() {
     this.nodes = [];
@@ -115,9 +115,7 @@ class Mechanism {
       this.node(mesh, wrong ? "wrong" : role, this.bodyMatrices[index], "bodies", look);
     }
     const { name, center } = scene.bodies[index];
-    const label = { text: name, at: center, group: "names" };
-    this.labels.push(label);
-    this.moving.push(() => { label.at = add(this.worldPoint(index, center), [0, 0, planar ? layer : 0]); });
+    this.labels.push({ text: name, at: () => add(this.worldPoint(index, center), [0, 0, planar ? layer : 0]), group: "names" });
   }
 
   addTrails() {

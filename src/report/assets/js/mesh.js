@@ -2,10 +2,11 @@
 //   points   corners
 //   faces    { at: indices, normal, normals: one for each corner where the surface is round }
 //   edges    pairs of indices that are drawn as lines
+//   simple   rods { a, b, r } and balls { a, r } that are all of it, for where it is small; null if there is more
 let detail = 24;            // corners of a circle; fewer where the canvas draws
 
 class Mesh {
-  constructor() { this.points = []; this.faces = []; this.edges = []; }
+  constructor() { this.points = []; this.faces = []; this.edges = []; this.simple = null; }
 
   corner(p) { this.points.push(p); return this.points.length - 1; }
 
@@ -30,6 +31,8 @@ class Mesh {
   // Everything of another mesh.
   take(other) {
     const base = this.points.length;
+    const own = base ? this.simple : [];
+    this.simple = own && other.simple ? [...own, ...other.simple] : null;
     this.points.push(...other.points);
     for (const face of other.faces) this.faces.push({ ...face, at: face.at.map((i) => i + base) });
     for (const [a, b] of other.edges) this.edges.push([a + base, b + base]);
@@ -105,6 +108,7 @@ function tubeMesh(a, b, r0, r1 = r0, n = detail, edges = true) {
   }
   if (r0 > 0) { mesh.face([...rings[0]].reverse()); if (edges) mesh.outline(rings[0]); }
   if (r1 > 0) { mesh.face(rings[1]); if (edges) mesh.outline(rings[1]); }
+  if (r0 === r1) mesh.simple = [{ a, b, r: r0 }];
   return mesh;
 }
 
@@ -126,6 +130,7 @@ function sphereMesh(r, center = [0, 0, 0], n = detail) {
       mesh.face(face, face.map((p) => out[p]));
     }
   }
+  mesh.simple = [{ a: center, r }];
   return mesh;
 }
 

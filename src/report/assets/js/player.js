@@ -1,4 +1,6 @@
 // Time: one value that everything follows. Playing, the slider, keys.
+const READING = 80;         // ms between two numbers while playing
+
 class Player {
   constructor() {
     this.time = run.times[0];
@@ -24,6 +26,7 @@ class Player {
     byId("loop").addEventListener("change", (event) => { this.loop = event.target.checked; });
     const speed = byId("speed");
     speed.addEventListener("input", () => { this.speed = 10 ** Number(speed.value); this.showSpeed(); });
+    this.setSpeed = (factor) => { this.speed = factor; speed.value = Math.log10(factor); this.showSpeed(); };
     this.showSpeed();
     document.addEventListener("keydown", (event) => this.key(event));
   }
@@ -44,10 +47,17 @@ class Player {
   set(t) {
     this.time = Math.min(Math.max(Number(t), this.first), this.last);
     this.slider.value = this.time;
-    const [row] = locate(run.times, this.time);
-    byId("clock").textContent = `${clockText(this.time)} s`;
-    byId("row").textContent = `row ${row + 1} of ${run.times.length}`;
-    this.slider.setAttribute("aria-valuetext", `${number(this.time, 6)} seconds`);
+    // While playing, numbers change no faster than they can be read.
+    const now = performance.now();
+    this.telling = !this.playing || now - (this.told ?? -Infinity) > READING;
+    if (this.telling) {
+      this.told = now;
+      const [before, share] = locate(run.times, this.time);
+      const row = share > 0.5 ? before + 1 : before;
+      byId("clock").textContent = `${clockText(this.time)} s`;
+      byId("row").textContent = `row ${row + 1} of ${run.times.length}`;
+      this.slider.setAttribute("aria-valuetext", `${number(this.time, 6)} seconds`);
+    }
     this.listeners.forEach((listener) => listener(this.time));
   }
 
@@ -86,9 +96,12 @@ class Player {
   }
 
   pause() {
-    if (this.playing) this.stage?.keepPace(null);
+    const played = this.playing;
     this.playing = false;
     this.showPlaying();
+    if (!played) return;
+    this.stage?.keepPace(null);
+    this.set(this.time);
   }
 
   showPlaying() {

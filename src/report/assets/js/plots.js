@@ -58,8 +58,8 @@ class Plot {
         y: { distr: spec.log ? 3 : 1, auto: true, range: spec.log ? logRange : (u, low, high) => spanOf(...settled(spec, low, high), spec.zero) },
       },
       axes: [
-        { ...axis, size: 26, gap: 3, values: tickTexts },
-        { ...axis, size: 58, gap: 4, values: spec.log ? decadeTexts : tickTexts },
+        { ...axis, size: 26, gap: 3, values: (...given) => tickTexts(...given).map((text, i, all) => (i === all.length - 1 ? `${text} s` : text)) },
+        { ...axis, size: 58, gap: 4, values: spec.log ? decadeTexts : tickTexts, ...(spec.log ? { splits: decades } : {}) },
       ],
       series: [{}, ...spec.series.map((series) => ({
         stroke: this.color(series), width: 1.6, spanGaps: true,
@@ -67,7 +67,7 @@ class Plot {
         paths: series.marks ? () => null : series.stairs ? uPlot.paths.stepped({ align: -1 }) : uPlot.paths.linear(),
         points: series.marks ? { show: true, size: 6, width: 1.5, fill: this.color(series) } : { show: false },
       }))],
-      padding: [8, 10, 0, 0],
+      padding: [8, 16, 0, 0],
       hooks: { draw: [(u) => { this.marks(u); this.move(this.player.time); }] },
     };
     this.plot = new uPlot(options, [spec.x, ...spec.series.map((s) => s.y)], this.area);
@@ -168,10 +168,12 @@ class Plot {
   }
 
   move(t) {
-    if (!this.line) return;
+    // While playing, those out of sight wait until it stops.
+    if (!this.line || (!this.visible && this.player.playing)) return;
     const x = (t - range.low) / (range.high - range.low);
     this.line.style.display = x >= 0 && x <= 1 ? "" : "none";
     this.line.style.transform = `translateX(${(x * this.plot.bbox.width / devicePixelRatio).toFixed(1)}px)`;
+    if (!this.player.telling) return;
     for (const entry of this.values) {
       const text = entry.series.at ? entry.series.at(t) : "";
       if (text !== entry.text) entry.value.firstChild.data = entry.text = text;
@@ -219,7 +221,11 @@ function logRange(u, low, high) {
 // As many digits as tell neighbouring ticks apart.
 function tickTexts(u, ticks, axis, space, spacing) {
   const largest = Math.max(...ticks.map(Math.abs));
-  const digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  // Zero among large numbers is not quite zero.
+  ticks = ticks.map((v) => (Math.abs(v) < 1e-9 * spacing ? 0 : v));
+  let digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  // 0.25 has one more digit than 0.2.
+  if (Math.abs(spacing * 10 ** digits - Math.round(spacing * 10 ** digits)) > 1e-6) digits += 1;
   // A small change of a large value: the first tick in full, the others relative to it.
   if (largest / spacing > 2e5) return ticks.map((v, i) => (i ? `+${number(v - ticks[0], 3)}` : number(v, 7)));
   if (largest >= 1e5 || (largest > 0 && largest < 1e-3)) {
@@ -227,6 +233,15 @@ function tickTexts(u, ticks, axis, space, spacing) {
     return ticks.map((v) => (v === 0 ? "0" : v.toExponential(Math.min(mantissa, 6)).replace("e+", "e")));
   }
   return ticks.map((v) => v.toFixed(Math.min(digits, 9)));
+}
+
+// Powers of ten, every one or every second, third .. where there are many.
+function decades(u, axis, low, high) {
+  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  const step = Math.max(1, Math.ceil((last - first) / 5));
+  const found = [];
+  for (let k = first; k <= last; k += step) found.push(10 ** k);
+  return found;
 }
 
 const decadeTexts = (u, ticks) => ticks.map((v) => (v !== null && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? number(v) : ""));

@@ -111,7 +111,7 @@ function timeTable(parent, title, heads, rows, player) {
     body.append(element("tr", {}, element("td", {}, go), ...cells.map((c) => element("td", {}, c))));
   }
   const more = rows.length > MOST_LINES ? element("p", { class: "empty" }, `The first ${MOST_LINES} of ${rows.length}.`) : "";
-  parent.append(element("details", { open: rows.length <= 12 }, element("summary", {}, `${title} (${rows.length})`), element("div", { class: "scroll" }, table), more));
+  parent.append(element("details", { open: rows.length <= 12, "data-long": rows.length > 40 }, element("summary", {}, `${title} (${rows.length})`), element("div", { class: "scroll" }, table), more));
 }
 
 function addRejected(parent, player) {

@@ -10,7 +10,7 @@ class Stage {
     this.stage = byId("stage");
     // Faces painted from far to near are right for a planar mechanism seen straight on; all else wants a depth buffer.
     this.webgl = null;
-    if (!planar && !this.webglAvailable()) detail = 12;
+    if (!planar && !this.webglAvailable()) detail = scene.bodies.length > 30 ? 12 : 18;
     this.mechanism = new Mechanism();
     this.camera = new Camera(this.mechanism);
     this.frames = 0;
@@ -115,6 +115,19 @@ class Stage {
     this.stage.addEventListener("wheel", () => { this.touched = true; }, { passive: true });
   }
 
+  // As it was before the page was loaded again.
+  restore({ camera, show: shown, arrows }) {
+    Object.assign(show, shown);
+    document.querySelectorAll("#shown [data-group]").forEach((box) => { box.checked = show[box.dataset.group]; });
+    if (arrows) this.mechanism.arrows.factor = arrows;
+    const { touched, tilted, target, height, ...angles } = camera;
+    Object.assign(this.camera, angles);
+    this.touched = touched;
+    if (tilted !== undefined) this.stage.dataset.tilted = tilted;
+    // A view that nobody moved fits the new run.
+    if (touched) Object.assign(this.camera, { target, height }); else this.camera.fit();
+  }
+
   view(name) {
     this.stage.dataset.tilted = planar && name !== "iso" ? "" : "yes";
     this.camera.preset(name);
@@ -132,9 +145,9 @@ class Stage {
   placeLabels() {
     const project = this.camera.projector();
     for (const label of this.mechanism.labels) {
-      label.node.hidden = !show[label.group];
-      if (label.node.hidden) continue;
-      const [x, y] = project(label.at);
+      if (label.shown !== show[label.group]) label.node.hidden = !(label.shown = show[label.group]);
+      if (!label.shown) continue;
+      const [x, y] = project(label.at());
       label.node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
     }
   }

@@ -67,12 +67,12 @@ out vec4 result;
 void main() { result = color; }`;
 const TEXELS = 6;          // of a node: four columns of the matrix, colour, width and number of segments
 
-// Where WebGL is computed by the processor, the canvas is faster: 33 ms against 90 ms for a hundred bodies. `#webgl` and
-// `#canvas` at the end of the page's address choose.
+// Where WebGL is computed by the processor, the canvas is several times faster. `#webgl` and `#canvas` at the end of the
+// page's address choose.
 function webglAvailable() {
-  if (location.hash === "#canvas") return false;
+  if (addressed("canvas")) return false;
   const gl = document.createElement("canvas").getContext("webgl2");
-  if (!gl || location.hash === "#webgl") return Boolean(gl);
+  if (!gl || addressed("webgl")) return Boolean(gl);
   const info = gl.getExtension("WEBGL_debug_renderer_info");
   const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
   gl.getExtension("WEBGL_lose_context")?.loseContext();
