@@ -156,6 +156,11 @@ typedef enum {
      * `biela_last_error`, `biela_cancel`, `biela_instance_reset` and `biela_instance_free`.
      */
     BIELA_STATUS_PANIC = 14,
+    /**
+     * There is not enough memory for what was asked. Nothing was changed. Found where the need is known beforehand: by the calls
+     * that make instances and states, initialize, save and serialize.
+     */
+    BIELA_STATUS_ERROR_MEMORY = 15,
 } biela_status;
 
 /**

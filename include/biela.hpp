@@ -49,6 +49,7 @@ enum class status : int {
     error_state = BIELA_STATUS_ERROR_STATE,
     busy = BIELA_STATUS_BUSY,
     panic = BIELA_STATUS_PANIC,
+    error_memory = BIELA_STATUS_ERROR_MEMORY,
 };
 
 /// A call that failed: `what()` is the library's sentence.
@@ -219,7 +220,8 @@ public:
     }
 
     /// From any thread, while a step runs.
-    void cancel() const { check(biela_cancel(handle())); }
+    /// It does not look at exceptions of the user's equations: those belong to the thread that steps.
+    void cancel() const { detail::check(biela_cancel(handle()), handle_.get()); }
 
     std::vector<variable> variables() const
     {

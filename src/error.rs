@@ -194,6 +194,11 @@ pub enum Error {
         /// The difference or damage.
         reason: String,
     },
+    /// There is not enough memory for what was asked.
+    OutOfMemory {
+        /// Memory that it may need (bytes).
+        bytes: usize,
+    },
     /// A fault of the library itself (a panic caught at the boundary).
     Internal {
         /// The panic's text.
@@ -379,6 +384,11 @@ impl fmt::Display for Error {
                 write!(f, "user callback returned {code} at t = {time} s")
             }
             Self::ForeignState { reason } => write!(f, "this saved state cannot be used: {reason}"),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "not enough memory: up to {:.1} MB may be needed",
+                *bytes as f64 / 1e6
+            ),
             Self::Internal { message } => write!(f, "internal fault, please report it: {message}"),
         }
     }

@@ -14,7 +14,9 @@ use crate::component::{Instance, SavedState, Variable};
 use crate::error::{Error, Result};
 use crate::ffi::gate::catch_panic;
 use crate::ffi::handle::{self, Handle};
+use crate::ffi::memory;
 use crate::ffi::pointer::{self, c_string};
+use crate::model::Model;
 
 /// Version of this interface. It rises when something that existed changes its meaning; additions do not
 /// raise it. Compare with `biela_abi_version()` of the library that was loaded.
@@ -218,7 +220,9 @@ pub unsafe extern "C" fn biela_instance_new_from_file(
         // SAFETY: the caller's promise.
         let (out, path) = unsafe { (pointer::out("out", out)?, pointer::text("path", path)) };
         out.write(null_mut());
-        let component = Instance::from_file(Path::new(path?))?;
+        let path = Path::new(path?);
+        memory::require_for_file(path)?;
+        let component = from_model(Model::from_file(path)?)?;
         out.write(biela_instance::new(component, None));
         Ok(())
     })
@@ -252,10 +256,18 @@ pub unsafe extern "C" fn biela_instance_new_from_string(
             // SAFETY: the caller's promise.
             false => Some(Path::new(unsafe { pointer::text("base_dir", base_dir)? })),
         };
-        let component = Instance::from_text(pointer::utf8("text", text)?, base_dir)?;
+        memory::require_for_text(length)?;
+        let text = pointer::utf8("text", text)?;
+        let component = from_model(Model::from_text_in(text, "model", base_dir)?)?;
         out.write(biela_instance::new(component, None));
         Ok(())
     })
+}
+
+/// An instance of a model, if there is memory for its matrices: they may come from other files than the text.
+fn from_model(model: Model) -> Result<Instance> {
+    memory::require(Instance::memory_of_matrices(&model))?;
+    Instance::from_model(model)
 }
 
 /// Ends an instance and frees all that belongs to it: texts and lists given by `biela_variable_info`, and

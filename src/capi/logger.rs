@@ -7,6 +7,7 @@ use super::instance::biela_instance;
 use super::status::biela_status;
 use crate::component::{LogCategory, LogLevel, LogMessage, Logger};
 use crate::error::Error;
+use crate::ffi::float_environment::in_host_environment;
 
 /// Severity of a message. A logger receives messages up to its level.
 #[allow(non_camel_case_types)]
@@ -88,13 +89,15 @@ pub unsafe extern "C" fn biela_set_logger(
                 text.extend(message.text.bytes().filter(|byte| *byte != 0));
                 text.push(0);
                 // SAFETY: the promise above; both texts end with a NUL and live until the call returns.
-                callback(
-                    user.pointer(),
-                    level_for_c(message.level),
-                    category_for_c(message.category).as_ptr(),
-                    message.time,
-                    text.as_ptr().cast(),
-                );
+                in_host_environment(|| {
+                    callback(
+                        user.pointer(),
+                        level_for_c(message.level),
+                        category_for_c(message.category).as_ptr(),
+                        message.time,
+                        text.as_ptr().cast(),
+                    );
+                });
             };
             content.component.set_logger(Some(Logger::new(level, sink)));
             Ok(())

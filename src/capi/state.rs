@@ -8,7 +8,7 @@ use super::status::biela_status;
 use crate::component::SavedState;
 use crate::error::{Error, Result};
 use crate::ffi::handle::{self, Handle, Locked};
-use crate::ffi::pointer;
+use crate::ffi::{memory, pointer};
 
 /// A state of an instance, to go back to. Opaque; made by `biela_state_save` or `biela_state_deserialize`,
 /// ended by `biela_state_free`.
@@ -81,6 +81,7 @@ pub unsafe extern "C" fn biela_state_save(
             // SAFETY: by promise it points to a handle that is set.
             let state = pointer::out("state", state)?.assume_init_mut();
             if state.is_null() {
+                memory::require(content.component.memory_of_state())?;
                 *state = biela_state::new(content.component.save()?);
                 return Ok(());
             }
@@ -147,7 +148,10 @@ pub unsafe extern "C" fn biela_state_serialize(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, CALL, |_| {
-            let content = biela_state::lock(state, CALL)?.to_bytes();
+            let state = biela_state::lock(state, CALL)?;
+            // A copy of the state, and the bytes.
+            memory::require(2 * state.serialized_size())?;
+            let content = state.to_bytes();
             if size < content.len() {
                 return Err(Error::Argument {
                     name: "size".to_owned(),
@@ -156,7 +160,8 @@ pub unsafe extern "C" fn biela_state_serialize(
                 }
                 .into());
             }
-            pointer::slice_mut("bytes", bytes, content.len())?.copy_from_slice(&content);
+            let bytes = pointer::slice_mut("bytes", bytes, size)?;
+            bytes[..content.len()].copy_from_slice(&content);
             Ok(())
         })
     }
@@ -186,6 +191,7 @@ pub unsafe extern "C" fn biela_state_deserialize(
             // SAFETY: by promise it points to a handle that is set.
             let state = pointer::out("state", state)?.assume_init_mut();
             let bytes = pointer::slice("bytes", bytes, size)?;
+            memory::require(content.component.memory_of_state())?;
             let made = content.component.deserialize(bytes)?;
             if state.is_null() {
                 *state = biela_state::new(made);

@@ -41,10 +41,13 @@ pub enum biela_status {
     /// A fault of the library itself. Until `biela_instance_reset` the instance answers only
     /// `biela_last_error`, `biela_cancel`, `biela_instance_reset` and `biela_instance_free`.
     Panic = 14,
+    /// There is not enough memory for what was asked. Nothing was changed. Found where the need is known beforehand: by the calls
+    /// that make instances and states, initialize, save and serialize.
+    ErrorMemory = 15,
 }
 
 /// All of them, in the order of their numbers.
-const ALL: [biela_status; 15] = [
+const ALL: [biela_status; 16] = [
     biela_status::Ok,
     biela_status::ErrorArgument,
     biela_status::ErrorModel,
@@ -60,6 +63,7 @@ const ALL: [biela_status; 15] = [
     biela_status::ErrorState,
     biela_status::Busy,
     biela_status::Panic,
+    biela_status::ErrorMemory,
 ];
 
 impl biela_status {
@@ -81,6 +85,7 @@ impl biela_status {
             Self::ErrorState => c"BIELA_STATUS_ERROR_STATE",
             Self::Busy => c"BIELA_STATUS_BUSY",
             Self::Panic => c"BIELA_STATUS_PANIC",
+            Self::ErrorMemory => c"BIELA_STATUS_ERROR_MEMORY",
         }
     }
 }
@@ -109,6 +114,7 @@ impl From<&Error> for biela_status {
             Error::Cancelled { .. } => Self::Cancelled,
             Error::Callback { .. } => Self::ErrorCallback,
             Error::ForeignState { .. } => Self::ErrorState,
+            Error::OutOfMemory { .. } => Self::ErrorMemory,
             Error::Internal { .. } => Self::Panic,
         }
     }

@@ -3,7 +3,7 @@
 use super::gate::{fail, gate};
 use super::instance::biela_instance;
 use super::status::biela_status;
-use crate::ffi::pointer;
+use crate::ffi::{memory, pointer};
 
 /// Assembles the mechanism and makes its start consistent. Set parameters and inputs before it.
 ///
@@ -22,6 +22,7 @@ pub unsafe extern "C" fn biela_initialize(
     // SAFETY: the caller's promise.
     unsafe {
         gate(instance, c"biela_initialize", |content| {
+            memory::require(content.component.memory_of_initialisation())?;
             Ok(content
                 .component
                 .initialize(start_time, stop_time, tolerance)?)

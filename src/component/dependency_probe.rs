@@ -1,5 +1,6 @@
 //! Random points of a mechanism at which its functions are compared, to find their structure.
 
+use super::input::InputPolynomial;
 use super::variables::VariableSource;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint, TangentWeights};
 use crate::linalg::random::Random;
@@ -40,6 +41,8 @@ pub(super) struct DependencyProbe<'a> {
     /// Members of each group.
     members: Vec<Vec<usize>>,
     modes: Vec<i32>,
+    /// For each input: which derivative of a prescribed position it is; 0 for other inputs.
+    orders: Vec<u8>,
     signals: SignalPoint,
     point: ProbePoint,
 }
@@ -129,6 +132,9 @@ impl<'a> DependencyProbe<'a> {
             groups: 0,
             members: vec![],
             modes,
+            orders: (model.inputs.iter())
+                .map(|input| InputPolynomial::of(model, input).order)
+                .collect(),
             signals,
             point,
         };
@@ -196,12 +202,13 @@ impl<'a> DependencyProbe<'a> {
         }
     }
 
-    /// The signals with one input (with its derivatives) or parameter changed.
+    /// The signals with one input (with its derivatives) or parameter changed. An input that is a speed leaves the prescribed
+    /// position as it is when it is set, one that is an acceleration also the speed.
     fn changed(&mut self, known: VariableSource) -> SignalPoint {
         let mut signals = self.signals.clone();
         match known {
             VariableSource::Input(i) => {
-                for u in &mut signals.u {
+                for u in &mut signals.u[usize::from(self.orders[i])..] {
                     u[i] += (0.5 + 0.3 * self.random.signed()) * u[i].abs().max(1.0);
                 }
             }

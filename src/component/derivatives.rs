@@ -12,6 +12,7 @@
 //! annihilate, so they keep their order. The state does not change.
 
 use super::Instance;
+use super::input::Extrapolation;
 use super::log::LogCategory;
 use super::quantity_point::{Multipliers, QuantityPoint, environment};
 use super::values::same_length;
@@ -313,19 +314,29 @@ impl Instance {
             catalogue,
             ..
         } = self;
-        let (state, applied) = (&state.motion, &state.applied);
-        scratch.perturbed.copy_from(applied);
+        let now = state.motion.t;
+        scratch.perturbed.copy_from(&state.applied);
         for (&known, &seed) in knowns.iter().zip(seed) {
             match catalogue.source(known)? {
                 VariableSource::Input(i) => {
-                    let mut taylor = scratch.perturbed.at(i, state.t);
-                    taylor[0] += s * seed;
-                    scratch.perturbed.continue_from(i, state.t, taylor);
+                    let taylor = state.taylor_after_change(i, now, s * seed);
+                    scratch.perturbed.continue_from(i, now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
                 VariableSource::Output(_) => unreachable!("outputs are no knowns"),
             }
         }
+        let env = environment(&scratch.perturbed);
+        // From the last value set to the present one an extrapolated position may jump far: the same assembly as when it is set.
+        let mut jumped = None;
+        if moves && state.extrapolation != Extrapolation::Hold {
+            let mut copy = state.motion.clone();
+            let outcome = integrator.apply_input_jump(&**mechanism, &env, &mut copy);
+            integrator.forget();
+            outcome?;
+            jumped = Some(copy);
+        }
+        let state = jumped.as_ref().unwrap_or(&state.motion);
         let sample = &mut scratch.sample;
         sample.t = state.t;
         sample.q.copy_from_slice(&state.q);
@@ -333,7 +344,6 @@ impl Instance {
         sample.acc.copy_from_slice(&state.acc);
         sample.lambda.copy_from_slice(&state.lambda);
         (sample.dissipated, sample.supplied) = (state.dissipated, state.supplied);
-        let env = environment(&scratch.perturbed);
         match moves {
             true => integrator.consistent_at(&**mechanism, &env, state, sample)?,
             false => integrator.balance_at(&**mechanism, &env, state, sample)?,

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::definitions::{definition_values, has_definition_parameters};
 use super::dependencies::Dependencies;
 use super::input::InputState;
-use super::instance_state::{self, InstancePhase, InstanceState};
+use super::instance_state::{InstancePhase, InstanceState, ModelFingerprint};
 use super::linearize::InstanceLinearizer;
 use super::log::Logger;
 use super::value_cache::ValueCache;
@@ -24,7 +24,7 @@ pub struct Instance {
     pub(super) created: Option<Box<Model>>,
     pub(super) mechanism: Box<dyn Mechanism>,
     pub(super) catalogue: VariableCatalogue,
-    pub(super) fingerprint: u64,
+    pub(super) fingerprint: ModelFingerprint,
     pub(super) state: InstanceState,
     pub(super) integrator: Integrator,
     /// The tolerance of `integrator`.
@@ -105,6 +105,32 @@ impl Instance {
         Self::from_model(Model::from_text_in(text, "model", base_dir)?)
     }
 
+    /// Memory that the matrices of a linear system may need (bytes): the factorisation included, which has a few times their
+    /// entries. Zero for models made of bodies, whose memory is in proportion to their text.
+    pub fn memory_of_matrices(model: &Model) -> usize {
+        const PER_ENTRY: usize = 400;
+        let entries = model
+            .system
+            .as_ref()
+            .map_or(0, |system| system.entry_count());
+        PER_ENTRY.saturating_mul(entries)
+    }
+
+    /// Memory that `initialize` may need while it looks for redundant constraints (bytes).
+    pub fn memory_of_initialisation(&self) -> usize {
+        let size = self.mechanism.dimensions();
+        // Dense only up to a few hundred constraints.
+        let dense = (size.nv + size.nc).min(500);
+        (1 << 19) + 4096_usize.saturating_mul(size.nv + size.nc) + 16 * dense * dense
+    }
+
+    /// Memory of a saved state (bytes); a little more than it has as bytes.
+    pub fn memory_of_state(&self) -> usize {
+        let size = self.mechanism.dimensions();
+        let numbers = size.nq + 8 * size.nv + 3 * size.nc + 2 * size.modes + 2 * size.ne;
+        16_usize.saturating_mul(numbers + 16 * self.catalogue.variables.len())
+    }
+
     /// From a model, which is validated first.
     pub fn from_model(model: Model) -> Result<Self> {
         model.validate()?;
@@ -119,7 +145,7 @@ impl Instance {
         let state = InstanceState::new(&model);
         let scratch = InstanceScratch::new(&model, &*mechanism, &catalogue, &state);
         Ok(Self {
-            fingerprint: instance_state::fingerprint(&model),
+            fingerprint: ModelFingerprint::of(&model),
             state,
             integrator_tolerance: model.solver.tolerance,
             cancel: Arc::default(),

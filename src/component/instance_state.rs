@@ -102,11 +102,29 @@ impl InstanceState {
     }
 }
 
+/// By what a saved state is recognised as one of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ModelFingerprint {
+    /// Of the model as this build of the library has it; see [`Model::meaning`].
+    pub meaning: u64,
+    /// Of the words it was read from, the same in every build; see [`Model::words`].
+    pub words: u64,
+}
+
+impl ModelFingerprint {
+    pub fn of(model: &Model) -> Self {
+        Self {
+            meaning: model.meaning(),
+            words: model.words(),
+        }
+    }
+}
+
 /// Saved state of an instance: phase, state of the integrator, applied and pending inputs and parameters. It can be restored in
 /// any instance of an equal model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedState {
-    pub(super) fingerprint: u64,
+    pub(super) fingerprint: ModelFingerprint,
     pub(super) state: InstanceState,
 }
 
@@ -114,6 +132,11 @@ impl SavedState {
     /// Time of the state (s).
     pub fn time(&self) -> f64 {
         self.state.motion.t
+    }
+
+    /// Whether it was saved after `initialize`.
+    pub fn is_running(&self) -> bool {
+        self.state.phase == InstancePhase::Running
     }
 }
 
@@ -136,7 +159,7 @@ impl Instance {
     /// Restores a saved state of this model. Results that follow have the same bits as after the save. Allocates only if the state
     /// has another tolerance than the one in use.
     pub fn restore(&mut self, state: &SavedState) -> Result<()> {
-        if state.fingerprint != self.fingerprint {
+        if state.fingerprint.meaning != self.fingerprint.meaning {
             let error = Error::ForeignState {
                 reason: format!("it was saved by another model than \"{}\"", self.model.name),
             };
@@ -174,12 +197,6 @@ impl Instance {
         }
         Ok(())
     }
-}
-
-/// Hash of a model without its origin and layout, the same in every process and on every machine: FNV-1a of its fields as written
-/// by `Debug`, which is exact for numbers.
-pub(super) fn fingerprint(model: &Model) -> u64 {
-    fnv(format!("{:?}", model.without_text_positions()).as_bytes())
 }
 
 /// 64-bit FNV-1a hash (Fowler, Noll, Vo). A single changed byte always changes it.

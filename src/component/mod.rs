@@ -31,6 +31,7 @@ mod quantities;
 mod quantity_point;
 mod run_away;
 mod serialization;
+mod state_check;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -48,4 +49,4 @@ pub use linearize::StateSpace;
 pub use log::{LogCategory, LogLevel, LogMessage, Logger};
 pub use modes::Mode;
 pub use step::{Observer, StepProbe};
-pub use variables::{Causality, InitialKind, Variability, Variable};
+pub use variables::{Causality, InitialKind, Variability, Variable, VariableKind};

@@ -1,8 +1,11 @@
 //! Serialisation of a saved state for files and other processes:
 //!
 //! ```text
-//!   magic 8 | format 4 | zero 4 | fingerprint of the model 8 | length of all 8 | content | FNV-1a of all before 8
+//!   magic 8 | format 4 | zero 4 | fingerprint of the model's words 8 | length of all 8 | of its meaning 8 | content | FNV-1a of all 8
 //! ```
+//!
+//! The words are the same in every build of the library. The meaning recognises a model that is written in other words, by the
+//! same build.
 //!
 //! Little-endian on every machine, doubles as their bits, so that a state is restored exactly. One list of fields serves writing,
 //! counting and reading.
@@ -13,7 +16,6 @@ use super::Instance;
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
-use crate::formulation::Dimensions;
 use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
 use crate::model::counters::CounterMut;
 
@@ -22,7 +24,7 @@ const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
 const FORMAT: u32 = 4;
 /// Bytes of the header.
-pub(super) const HEADER: usize = 32;
+pub(super) const HEADER: usize = 40;
 /// Bytes of the checksum.
 pub(super) const CHECKSUM: usize = 8;
 
@@ -34,8 +36,9 @@ impl SavedState {
         bytes.extend(MAGIC);
         bytes.extend(FORMAT.to_le_bytes());
         bytes.extend([0; 4]);
-        bytes.extend(self.fingerprint.to_le_bytes());
+        bytes.extend(self.fingerprint.words.to_le_bytes());
         bytes.extend((size as u64).to_le_bytes());
+        bytes.extend(self.fingerprint.meaning.to_le_bytes());
         let mut writer = ByteWriter(bytes);
         let written = visit_instance(&mut writer, &mut self.state.clone());
         written.expect("writing to memory cannot fail");
@@ -65,11 +68,7 @@ impl Instance {
         if !reader.0.is_empty() {
             return Err(damaged("it has more bytes than a state"));
         }
-        check_lengths(
-            &state,
-            &InstanceState::new(&self.model),
-            &self.mechanism.dimensions(),
-        )?;
+        self.check_state(&state)?;
         Ok(SavedState {
             fingerprint: self.fingerprint,
             state,
@@ -109,7 +108,8 @@ impl Instance {
         if checksum != fnv(body).to_le_bytes() {
             return Err(damaged("its checksum is wrong"));
         }
-        if number(16) != self.fingerprint {
+        let same_words = number(16) == self.fingerprint.words;
+        if !same_words && number(32) != self.fingerprint.meaning {
             return Err(foreign(&format!(
                 "it was saved by another model than \"{}\"",
                 self.model.name
@@ -125,44 +125,8 @@ fn foreign(reason: &str) -> Error {
     }
 }
 
-fn damaged(what: &str) -> Error {
+pub(super) fn damaged(what: &str) -> Error {
     foreign(&format!("it is damaged: {what}"))
-}
-
-/// An error unless every vector has the length of this model.
-fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions) -> Result<()> {
-    let counts = |d: &InputState| (d.inputs.len(), d.parameters.len());
-    let s = &state.motion;
-    let expected = match state.phase {
-        InstancePhase::Created => State::default(),
-        InstancePhase::Running => State::sized(size),
-    };
-    let lengths = |s: &State| {
-        [
-            s.q.len(),
-            s.v.len(),
-            s.acc.len(),
-            s.lambda.len(),
-            s.modes.len(),
-            s.a.len(),
-            s.delta.len(),
-            s.delta_dot.len(),
-            s.lambda_dot.len(),
-            s.jerk.len(),
-            s.scale.len(),
-            s.redundant.len(),
-            s.event_memory.len(),
-            s.event_side.len(),
-        ]
-    };
-    let fits = lengths(s) == lengths(&expected)
-        && counts(&state.pending) == counts(&fresh.pending)
-        && counts(&state.applied) == counts(&fresh.applied)
-        && state.history.len() == fresh.history.len();
-    match fits {
-        true => Ok(()),
-        false => Err(damaged("its size is not that of this model")),
-    }
 }
 
 // --- the list of fields ------------------------------------------------------------------------------------------

@@ -27,6 +27,11 @@ const CLOCK_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// to 10⁶ roundings, 10⁻¹⁰.
 const STOP_ROUNDING: f64 = 1e-9;
 
+/// A communication step shorter than this (s) moves the clock alone; only near t = 0 is there one. The error control takes no step
+/// below 1e-15 s: the estimate would be rounding. The motion in a tenth of that, v h, is below the rounding of any coordinate that
+/// is not next to zero, and far below every tolerance.
+const NEGLIGIBLE_STEP: f64 = 1e-16;
+
 /// Failed trial steps of one substep that cause a warning: one or two are normal, three in a row mean a sudden change.
 const MANY_FAILURES: u64 = 3;
 
@@ -35,12 +40,23 @@ pub trait Observer {
     /// Called after an accepted substep. `probe` reads the instance at any time of that substep. An error ends the step; the
     /// instance stays at the end of this substep.
     fn accepted(&mut self, probe: &mut StepProbe) -> Result<()>;
+
+    /// Called before each substep, which is planned to end at `end`. Inputs set here with
+    /// [`Instance::set_input_polynomial`] act from the present time on.
+    fn before_substep(&mut self, instance: &mut Instance, end: f64) -> Result<()> {
+        let _ = (instance, end);
+        Ok(())
+    }
 }
 
 /// Reads variables at a time within the last accepted substep.
 pub struct StepProbe<'a> {
     pub(super) instance: &'a mut Instance,
     start: f64,
+    /// An event was located at the end of the substep.
+    event: bool,
+    /// The communication step ends here.
+    stop: bool,
     /// What `scratch.sample` holds.
     sampled: Option<(f64, Needed)>,
 }
@@ -81,6 +97,33 @@ impl StepProbe<'_> {
     /// The instance at the end of the substep.
     pub fn instance(&self) -> &Instance {
         self.instance
+    }
+
+    /// The same, to be read.
+    pub fn instance_mut(&mut self) -> &mut Instance {
+        // A read may use the workspace of the sample.
+        self.sampled = None;
+        self.instance
+    }
+
+    /// Whether an event was located at the end of the substep: an impact, a contact that closes or separates, a change between
+    /// stiction and slip, a jump of a law. It has been handled; [`StepProbe::left_limits`] are the values before it.
+    pub fn at_event(&self) -> bool {
+        self.event
+    }
+
+    /// Ends the communication step here, before its communication point, without an error.
+    pub fn stop(&mut self) {
+        self.stop = true;
+    }
+
+    /// Reads variables at the end of the substep before the event there was handled; without an event the values of
+    /// `get_real`. On failure `values` is unchanged.
+    pub fn left_limits(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        match self.event {
+            true => self.sampled_values(self.end(), references, values),
+            false => self.instance.get_real(references, values),
+        }
     }
 
     /// The trial steps rejected since the last call; see [`Instance::record_rejected_steps`].
@@ -140,8 +183,13 @@ impl StepProbe<'_> {
         if t == self.end() {
             return self.instance.get_real(references, values);
         }
-        same_length(references.len(), values.len())?;
         self.require_inside(t)?;
+        self.sampled_values(t, references, values)
+    }
+
+    /// Reads variables at a time of the substep, in the modes of the substep.
+    fn sampled_values(&mut self, t: f64, references: &[u32], values: &mut [f64]) -> Result<()> {
+        same_length(references.len(), values.len())?;
         let mut needed = Needed::Motion;
         for &reference in references {
             if let VariableSource::Output(quantity) = self.instance.catalogue.source(reference)? {
@@ -186,6 +234,17 @@ impl Instance {
         self.integrator.take_rejected_steps()
     }
 
+    /// Sets value and derivatives of an input from the present time on and applies them, inside a communication step.
+    pub fn set_input_polynomial(&mut self, reference: u32, taylor: [f64; 3]) -> Result<()> {
+        for (order, value) in (0..).zip(taylor) {
+            match order {
+                0 => self.set_real(&[reference], &[value])?,
+                _ => self.set_input_derivatives(&[reference], &[order], &[value])?,
+            }
+        }
+        self.apply_pending_inputs()
+    }
+
     /// Advances from the communication point `t` to `t + h` by substeps. `t` is the instance's own time except for rounding;
     /// afterwards that time is the double `t + h`. A step of zero is legal and changes nothing. On failure the instance stays at
     /// the last accepted substep, at [`Instance::time`].
@@ -212,6 +271,12 @@ impl Instance {
             return Ok(()); // h = 0
         };
         self.apply_pending_inputs()?;
+        if target - self.time() < NEGLIGIBLE_STEP {
+            self.state.motion.t = target;
+            self.integrator.forget();
+            self.scratch.cache.invalidate();
+            return Ok(());
+        }
         self.substep_to(target, observer)
     }
 
@@ -221,14 +286,22 @@ impl Instance {
             self.check_cancelled()?;
             self.check_substep_limit(substeps)?;
             let end = self.pass_breaks_of_laws(target)?;
-            let start = self.advance_one_substep(end)?;
+            let planned = end.min(self.time() + self.state.motion.next_h);
+            observer.before_substep(self, planned)?;
+            let (start, event) = self.advance_one_substep(end)?;
             substeps += 1;
             self.watch_substeps(substeps)?;
-            observer.accepted(&mut StepProbe {
+            let mut probe = StepProbe {
                 instance: self,
                 start,
+                event,
                 sampled: None,
-            })?;
+                stop: false,
+            };
+            observer.accepted(&mut probe)?;
+            if probe.stop {
+                break;
+            }
         }
         Ok(())
     }
@@ -267,20 +340,22 @@ impl Instance {
         })
     }
 
-    /// Integrates one substep, at most to `target`, and tracks the energy drift. Returns the start of the substep.
-    fn advance_one_substep(&mut self, target: f64) -> Result<f64> {
+    /// Integrates one substep, at most to `target`, and tracks the energy drift. Returns the start of the substep, and whether
+    /// an event was located at its end.
+    fn advance_one_substep(&mut self, target: f64) -> Result<(f64, bool)> {
         let start = self.time();
         let before = self.state.motion.statistics;
         let env = environment(&self.state.applied);
         // Counters change even if it fails.
         self.scratch.cache.invalidate();
-        self.integrator
-            .advance(&*self.mechanism, &env, &mut self.state.motion, target)?;
+        let accepted =
+            self.integrator
+                .advance(&*self.mechanism, &env, &mut self.state.motion, target)?;
         if self.logger.is_some() {
             self.log_substep(start, &before);
         }
         self.track_energy_drift();
-        Ok(start)
+        Ok((start, accepted.event))
     }
 
     /// Logs the end of a step from `t`.

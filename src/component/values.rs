@@ -247,6 +247,19 @@ impl InstanceState {
         self.history[i].taylor(self.extrapolation)
     }
 
+    /// Value and derivatives of input `i` if the host were to set it at `now`, changed by `change`: if inputs are held, from its
+    /// present value and with the derivatives that it has; if they are extrapolated, from the value that the host has set last and
+    /// with the derivatives that follow.
+    pub fn taylor_after_change(&self, i: usize, now: f64, change: f64) -> [f64; 3] {
+        let [present, first, second] = self.applied.at(i, now);
+        if self.extrapolation == Extrapolation::Hold || self.history[i].count == 0 {
+            return [present + change, first, second];
+        }
+        let mut history = self.history[i];
+        history.add(now, history.u[0] + change);
+        history.taylor(self.extrapolation)
+    }
+
     /// Begins the histories at the start time with the values set before.
     pub fn start_histories(&mut self, start: f64) {
         for (history, input) in self.history.iter_mut().zip(&self.pending.inputs) {

@@ -38,6 +38,17 @@ pub enum Variability {
     Continuous,
 }
 
+/// Kind of the values of a variable. All are read and set as doubles; interfaces with other types show them as such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariableKind {
+    /// Real numbers.
+    Real,
+    /// Whole numbers: a counter, a mode.
+    Integer,
+    /// 0 or 1.
+    Boolean,
+}
+
 /// Origin of the initial value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialKind {
@@ -58,6 +69,8 @@ pub struct Variable {
     pub causality: Causality,
     /// When it changes.
     pub variability: Variability,
+    /// Kind of its values.
+    pub kind: VariableKind,
     /// Origin of its initial value; `None` for inputs, which the host sets.
     pub initial: Option<InitialKind>,
     /// Start value of inputs and parameters; `None` for computed variables.
@@ -287,6 +300,7 @@ fn settable(
             Target::Definition(_) => Variability::Fixed,
             _ => Variability::Tunable,
         },
+        kind: VariableKind::Real,
         initial: Some(InitialKind::Exact),
         start: Some(start),
         // Whether zero itself is accepted is checked when it is set.
@@ -312,6 +326,10 @@ fn computed(
             Quantity::Solver(_) => Variability::Discrete,
             _ => Variability::Continuous,
         },
+        kind: match quantity {
+            Quantity::Solver(counter) if counter.is_count() => VariableKind::Integer,
+            _ => VariableKind::Real,
+        },
         source: description.clone(),
         description,
         ..Variable::output(name, unit)
@@ -326,6 +344,7 @@ impl Variable {
             unit: unit.into(),
             causality: Causality::Output,
             variability: Variability::Continuous,
+            kind: VariableKind::Real,
             initial: Some(InitialKind::Calculated),
             start: None,
             min: None,

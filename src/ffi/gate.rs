@@ -8,6 +8,7 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use super::float_environment::DefaultEnvironment;
 use crate::error::Error;
 
 /// Name of the call that is running on an object; NULL if none is.
@@ -44,7 +45,8 @@ thread_local! {
     static PANIC_TEXT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs `action`; a panic becomes an [`Error::Internal`] with its text and source position, and prints nothing.
+/// Runs `action` in the default floating-point environment; a panic becomes an [`Error::Internal`] with its text and source
+/// position, and prints nothing.
 #[inline]
 pub(crate) fn catch_panic<T, E: From<Error>>(
     action: impl FnOnce() -> Result<T, E>,
@@ -52,6 +54,7 @@ pub(crate) fn catch_panic<T, E: From<Error>>(
     if !INSTALLED.load(Ordering::Relaxed) {
         install_hook();
     }
+    let _environment = DefaultEnvironment::enter();
     let _ = DEPTH.try_with(|depth| depth.set(depth.get() + 1));
     // Objects that a panic leaves inconsistent are never read again: their instance is broken from then on.
     let result = catch_unwind(AssertUnwindSafe(action));

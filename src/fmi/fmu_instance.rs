@@ -9,15 +9,16 @@
 
 use std::sync::Arc;
 
-use super::intermediate_update::{IntermediateUpdate, IntermediateValues, UpdateObserver};
+use super::intermediate_update::{IntermediateUpdate, IntermediateValues};
 use super::lifecycle::LifecyclePhase;
-use super::logger::{FmiLogCategory, FmiLogger};
+use super::logger::FmiLogger;
 use super::pending_inputs::PendingInputs;
 use super::types::{FmiStandard, FmiStatus};
 use super::value_reference::ValueReferences;
 use super::values::FmuScratch;
 use crate::component::{Instance, SavedState};
 use crate::error::{Error, Result};
+use crate::ffi::memory;
 use crate::model::Model;
 
 /// Failure of a call.
@@ -59,6 +60,8 @@ pub(super) struct FmuExperiment {
 pub(super) struct FmuSavedState {
     pub phase: LifecyclePhase,
     pub experiment: FmuExperiment,
+    /// The values of all variables before an event that is to be handled; empty without one.
+    pub left_limits: Vec<f64>,
     pub component: SavedState,
 }
 
@@ -76,6 +79,14 @@ pub(super) struct FmuInstance {
     pub broken: bool,
     /// The state before a provisional initialisation.
     uninitialised: Option<SavedState>,
+    /// FMI 3: the state before the last step, to which a step that fails returns.
+    pub(super) before_step: Option<SavedState>,
+    /// FMI 3: steps return at events, and the importer handles them in event mode.
+    pub event_mode_used: bool,
+    /// FMI 3: steps may return before their communication point.
+    pub early_return_allowed: bool,
+    /// FMI 3: the values of all variables before an event that is to be handled; empty without one.
+    pub(super) left_limits: Vec<f64>,
     /// FMI 3: the importer wants intermediate updates.
     pub update: Option<(IntermediateUpdate, IntermediateValues)>,
     pub pending_inputs: PendingInputs,
@@ -87,6 +98,7 @@ pub(super) struct FmuInstance {
 impl FmuInstance {
     /// An instance of `model`.
     pub fn new(standard: FmiStandard, model: Model, logger: FmiLogger) -> Result<Self> {
+        memory::require(Instance::memory_of_matrices(&model))?;
         let mut component = Instance::from_model(model)?;
         component.set_logger(logger.for_component());
         let three = standard == FmiStandard::Three;
@@ -101,6 +113,10 @@ impl FmuInstance {
             last_step: FmiStatus::Ok,
             broken: false,
             uninitialised: None,
+            before_step: None,
+            event_mode_used: false,
+            early_return_allowed: false,
+            left_limits: Vec::new(),
             update: None,
             scratch: FmuScratch::default(),
             #[cfg(feature = "fault-injection")]
@@ -152,6 +168,7 @@ impl FmuInstance {
         if self.phase != LifecyclePhase::Initialization || self.component.is_running() {
             return Ok(());
         }
+        memory::require(self.component.memory_of_initialisation())?;
         match &mut self.uninitialised {
             Some(state) => self.component.save_into(state)?,
             None => self.uninitialised = Some(self.component.save()?),
@@ -181,11 +198,14 @@ impl FmuInstance {
         self.uninitialised.as_ref().filter(|_| provisional)
     }
 
-    /// Initialises the component and enters step mode.
+    /// Initialises the component and enters step mode, or event mode if it is used.
     pub fn exit_initialization(&mut self) -> Result<()> {
         self.initialise()?;
         self.uninitialised = None;
-        self.phase = LifecyclePhase::Step;
+        self.phase = match self.event_mode_used {
+            true => LifecyclePhase::Event,
+            false => LifecyclePhase::Step,
+        };
         self.last_step = FmiStatus::Ok;
         Ok(())
     }
@@ -197,6 +217,7 @@ impl FmuInstance {
         self.component.reset();
         self.experiment = default_experiment(&self.component);
         self.uninitialised = None;
+        self.left_limits.clear();
         self.phase = LifecyclePhase::Instantiated;
         self.last_step = FmiStatus::Ok;
         Ok(())
@@ -213,65 +234,12 @@ impl FmuInstance {
         Ok(())
     }
 
-    /// Advances by one communication step. True: the step ended early because the importer asked for it.
-    pub fn step(&mut self, time: f64, step_size: f64) -> FmiResult<bool> {
-        let result = match self.update.clone() {
-            Some((update, values)) => self.step_with_updates(time, step_size, update, &values),
-            None => self.component.step(time, step_size).map(|()| false),
-        };
-        match result {
-            Ok(early) => {
-                self.last_step = FmiStatus::Ok;
-                Ok(early)
-            }
-            // The arguments are wrong: nothing was done.
-            Err(error @ (Error::Argument { .. } | Error::CallOrder { .. })) => Err(error.into()),
-            Err(error) => {
-                self.last_step = FmiStatus::Discard;
-                self.phase = LifecyclePhase::StepFailed;
-                Err(FmuFailure::Discarded(error))
-            }
-        }
-    }
-
-    /// Steps with a call of the importer after each substep. The importer may ask for an end now or at a later time.
-    fn step_with_updates(
-        &mut self,
-        time: f64,
-        step_size: f64,
-        update: IntermediateUpdate,
-        values: &IntermediateValues,
-    ) -> Result<bool> {
-        let mut observer = UpdateObserver::new(values, update);
-        let end = time + step_size;
-        let (mut from, mut span) = (time, step_size);
-        let result = loop {
-            let result = self.component.step_observed(from, span, &mut observer);
-            let now = self.component.time();
-            match (result, observer.requested_end.take()) {
-                (Err(_), Some(requested)) if requested > now && requested < end => {
-                    (from, span) = (now, requested - now);
-                }
-                // The requested end is not before the communication point: continue to that point.
-                (Err(_), Some(requested)) if requested >= end && now < end => {
-                    (from, span) = (now, end - now);
-                }
-                (Err(_), Some(_)) | (Ok(()), _) => break Ok(now < end),
-                (Err(error), None) => break Err(error),
-            }
-        };
-        for error in &observer.errors {
-            self.logger
-                .log(FmiStatus::Error, FmiLogCategory::Error, error);
-        }
-        result
-    }
-
     /// The present state.
     pub fn save(&self) -> Result<FmuSavedState> {
         Ok(FmuSavedState {
             phase: self.phase,
             experiment: self.experiment,
+            left_limits: self.left_limits.clone(),
             component: match self.provisional() {
                 Some(state) => state.clone(),
                 None => self.component.save()?,
@@ -287,7 +255,53 @@ impl FmuInstance {
         }
         saved.phase = self.phase;
         saved.experiment = self.experiment;
+        saved.left_limits.clone_from(&self.left_limits);
         Ok(())
+    }
+
+    /// Enters event mode.
+    pub fn enter_event_mode(&mut self) -> Result<()> {
+        if !self.event_mode_used {
+            return Err(Error::CallOrder {
+                call: "fmi3EnterEventMode",
+                reason: "the FMU was instantiated with eventModeUsed = false",
+            });
+        }
+        self.phase = LifecyclePhase::Event;
+        Ok(())
+    }
+
+    /// Handles the event: from now on the values after it are read. Returns whether there was one.
+    pub fn update_discrete_states(&mut self) -> bool {
+        let event = !self.left_limits.is_empty();
+        self.left_limits.clear();
+        event
+    }
+
+    /// Leaves event mode.
+    pub fn enter_step_mode(&mut self) {
+        self.left_limits.clear();
+        self.phase = LifecyclePhase::Step;
+    }
+
+    /// Whether a state that was read from bytes can be one of this FMU: its phase fits the component, its numbers are in range.
+    pub fn accepts(&self, saved: &FmuSavedState) -> bool {
+        let FmuExperiment {
+            start,
+            stop,
+            tolerance,
+        } = saved.experiment;
+        let phase_fits = match saved.phase {
+            LifecyclePhase::Instantiated | LifecyclePhase::Initialization => {
+                !saved.component.is_running() && saved.left_limits.is_empty()
+            }
+            LifecyclePhase::Step | LifecyclePhase::Terminated => saved.component.is_running(),
+            LifecyclePhase::Event => saved.component.is_running() && self.three(),
+            LifecyclePhase::StepFailed => saved.component.is_running() && !self.three(),
+            LifecyclePhase::Error => false,
+        };
+        let in_range = start.is_finite() && stop >= start && tolerance.is_finite();
+        phase_fits && in_range && saved.left_limits.iter().all(|x| x.is_finite())
     }
 
     /// Returns to a saved state and its phase.
@@ -298,6 +312,7 @@ impl FmuInstance {
         self.uninitialised = None;
         self.phase = saved.phase;
         self.experiment = saved.experiment;
+        self.left_limits.clone_from(&saved.left_limits);
         self.last_step = FmiStatus::Ok;
         Ok(())
     }

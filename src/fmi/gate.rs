@@ -165,15 +165,14 @@ fn illegal(call: &'static LifecycleCall, phase: LifecyclePhase) -> Error {
     Error::CallOrder {
         call: call.text(),
         reason: match phase {
-            _ if never => {
-                "this is a co-simulation FMU without event mode, clocks and structural parameters"
-            }
+            _ if never => "this is a co-simulation FMU without clocks and structural parameters",
             LifecyclePhase::Instantiated => "the FMU has only been instantiated",
             LifecyclePhase::Initialization => "the FMU is in initialization mode",
             LifecyclePhase::Step => "the FMU is in step mode",
             LifecyclePhase::StepFailed => "the last step failed; set a state, reset or terminate",
             LifecyclePhase::Terminated => "the FMU has been terminated",
             LifecyclePhase::Error => "the library has failed; reset the FMU",
+            LifecyclePhase::Event => "the FMU is in event mode",
         },
     }
 }

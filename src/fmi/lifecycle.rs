@@ -3,10 +3,11 @@
 //! ```text
 //!                    enter init       exit init             terminate
 //!   Instantiated ───────────> Initialization ────> Step ────────────────> Terminated
-//!        ^                                        │   ^
-//!        │ reset, from everywhere        step cut │   │ set state
-//!        └──────────────────────────       short  v   │
-//!                                            StepFailed            Error: after a fault of the library; left by reset
+//!        ^                            │           │   ^
+//!        │ reset, from everywhere     │  step cut │   │ set state
+//!        └──────────────────────────  │    short  v   │
+//!                                     │      StepFailed (FMI 2)    Error: after a fault of the library; left by reset
+//!                                     └──> Event <──> Step         FMI 3 with event mode
 //! ```
 //!
 //! A call that is not legal returns an error, logs it and changes nothing. The standards would allow an error state for it;
@@ -30,17 +31,20 @@ pub enum LifecyclePhase {
     Terminated = 1 << 4,
     /// After a fault of the library; left by reset.
     Error = 1 << 5,
+    /// FMI 3 with event mode: at an event, or after the initialization.
+    Event = 1 << 6,
 }
 
 impl LifecyclePhase {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Instantiated,
         Self::Initialization,
         Self::Step,
         Self::StepFailed,
         Self::Terminated,
         Self::Error,
+        Self::Event,
     ];
 
     /// The phase with this number.
@@ -57,6 +61,7 @@ impl LifecyclePhase {
             Self::StepFailed => "step mode after a step that failed",
             Self::Terminated => "terminated",
             Self::Error => "error",
+            Self::Event => "event mode",
         }
     }
 }
@@ -88,13 +93,16 @@ const STEP: u8 = LifecyclePhase::Step as u8;
 const FAILED: u8 = LifecyclePhase::StepFailed as u8;
 const TERMINATED: u8 = LifecyclePhase::Terminated as u8;
 const ERROR: u8 = LifecyclePhase::Error as u8;
+const EVENT: u8 = LifecyclePhase::Event as u8;
 /// Calls that do not need a component.
-const ANY: u8 = INSTANTIATED | INITIALIZATION | STEP | FAILED | TERMINATED | ERROR;
+const ANY: u8 = INSTANTIATED | INITIALIZATION | STEP | FAILED | TERMINATED | ERROR | EVENT;
 /// All phases but that after a fault of the library.
 const SOUND: u8 = ANY & !ERROR;
 /// Phases with a motion.
-const MOVING: u8 = STEP | FAILED | TERMINATED;
-/// Calls of another kind of FMU: Model Exchange, Scheduled Execution, clocks, event mode, structural parameters.
+const MOVING: u8 = STEP | FAILED | TERMINATED | EVENT;
+/// Phases in which values may be set.
+const SETTABLE: u8 = INSTANTIATED | INITIALIZATION | STEP | EVENT;
+/// Calls of another kind of FMU: Model Exchange, Scheduled Execution, clocks, structural parameters.
 const NEVER: u8 = 0;
 
 macro_rules! table {
@@ -165,8 +173,8 @@ pub mod fmi3 {
         SET_DEBUG_LOGGING "fmi3SetDebugLogging" ANY;
         ENTER_INITIALIZATION_MODE "fmi3EnterInitializationMode" INSTANTIATED;
         EXIT_INITIALIZATION_MODE "fmi3ExitInitializationMode" INITIALIZATION;
-        ENTER_EVENT_MODE "fmi3EnterEventMode" NEVER;
-        TERMINATE "fmi3Terminate" STEP | FAILED;
+        ENTER_EVENT_MODE "fmi3EnterEventMode" STEP;
+        TERMINATE "fmi3Terminate" STEP | FAILED | EVENT;
         RESET "fmi3Reset" ANY;
         GET_FLOAT32 "fmi3GetFloat32" SOUND;
         GET_FLOAT64 "fmi3GetFloat64" SOUND;
@@ -182,19 +190,19 @@ pub mod fmi3 {
         GET_STRING "fmi3GetString" SOUND;
         GET_BINARY "fmi3GetBinary" SOUND;
         GET_CLOCK "fmi3GetClock" NEVER;
-        SET_FLOAT32 "fmi3SetFloat32" INSTANTIATED | INITIALIZATION | STEP;
-        SET_FLOAT64 "fmi3SetFloat64" INSTANTIATED | INITIALIZATION | STEP;
-        SET_INT8 "fmi3SetInt8" INSTANTIATED | INITIALIZATION | STEP;
-        SET_UINT8 "fmi3SetUInt8" INSTANTIATED | INITIALIZATION | STEP;
-        SET_INT16 "fmi3SetInt16" INSTANTIATED | INITIALIZATION | STEP;
-        SET_UINT16 "fmi3SetUInt16" INSTANTIATED | INITIALIZATION | STEP;
-        SET_INT32 "fmi3SetInt32" INSTANTIATED | INITIALIZATION | STEP;
-        SET_UINT32 "fmi3SetUInt32" INSTANTIATED | INITIALIZATION | STEP;
-        SET_INT64 "fmi3SetInt64" INSTANTIATED | INITIALIZATION | STEP;
-        SET_UINT64 "fmi3SetUInt64" INSTANTIATED | INITIALIZATION | STEP;
-        SET_BOOLEAN "fmi3SetBoolean" INSTANTIATED | INITIALIZATION | STEP;
-        SET_STRING "fmi3SetString" INSTANTIATED | INITIALIZATION | STEP;
-        SET_BINARY "fmi3SetBinary" INSTANTIATED | INITIALIZATION | STEP;
+        SET_FLOAT32 "fmi3SetFloat32" SETTABLE;
+        SET_FLOAT64 "fmi3SetFloat64" SETTABLE;
+        SET_INT8 "fmi3SetInt8" SETTABLE;
+        SET_UINT8 "fmi3SetUInt8" SETTABLE;
+        SET_INT16 "fmi3SetInt16" SETTABLE;
+        SET_UINT16 "fmi3SetUInt16" SETTABLE;
+        SET_INT32 "fmi3SetInt32" SETTABLE;
+        SET_UINT32 "fmi3SetUInt32" SETTABLE;
+        SET_INT64 "fmi3SetInt64" SETTABLE;
+        SET_UINT64 "fmi3SetUInt64" SETTABLE;
+        SET_BOOLEAN "fmi3SetBoolean" SETTABLE;
+        SET_STRING "fmi3SetString" SETTABLE;
+        SET_BINARY "fmi3SetBinary" SETTABLE;
         SET_CLOCK "fmi3SetClock" NEVER;
         GET_NUMBER_OF_VARIABLE_DEPENDENCIES "fmi3GetNumberOfVariableDependencies" SOUND;
         GET_VARIABLE_DEPENDENCIES "fmi3GetVariableDependencies" SOUND;
@@ -217,7 +225,7 @@ pub mod fmi3 {
         SET_SHIFT_DECIMAL "fmi3SetShiftDecimal" NEVER;
         SET_SHIFT_FRACTION "fmi3SetShiftFraction" NEVER;
         EVALUATE_DISCRETE_STATES "fmi3EvaluateDiscreteStates" NEVER;
-        UPDATE_DISCRETE_STATES "fmi3UpdateDiscreteStates" NEVER;
+        UPDATE_DISCRETE_STATES "fmi3UpdateDiscreteStates" EVENT;
         ENTER_CONTINUOUS_TIME_MODE "fmi3EnterContinuousTimeMode" NEVER;
         COMPLETED_INTEGRATOR_STEP "fmi3CompletedIntegratorStep" NEVER;
         SET_TIME "fmi3SetTime" NEVER;
@@ -228,7 +236,7 @@ pub mod fmi3 {
         GET_NOMINALS_OF_CONTINUOUS_STATES "fmi3GetNominalsOfContinuousStates" NEVER;
         GET_NUMBER_OF_EVENT_INDICATORS "fmi3GetNumberOfEventIndicators" NEVER;
         GET_NUMBER_OF_CONTINUOUS_STATES "fmi3GetNumberOfContinuousStates" NEVER;
-        ENTER_STEP_MODE "fmi3EnterStepMode" NEVER;
+        ENTER_STEP_MODE "fmi3EnterStepMode" EVENT;
         GET_OUTPUT_DERIVATIVES "fmi3GetOutputDerivatives" MOVING;
         DO_STEP "fmi3DoStep" STEP;
         ACTIVATE_MODEL_PARTITION "fmi3ActivateModelPartition" NEVER;
@@ -271,6 +279,7 @@ mod tests {
         }
         assert!(fmi2::DO_STEP.legal_in(LifecyclePhase::Step));
         assert!(!fmi2::DO_STEP.legal_in(LifecyclePhase::Initialization));
-        assert!(!fmi3::ENTER_EVENT_MODE.legal_in(LifecyclePhase::Step));
+        assert!(fmi3::ENTER_EVENT_MODE.legal_in(LifecyclePhase::Step));
+        assert!(!fmi3::ENTER_CONFIGURATION_MODE.legal_in(LifecyclePhase::Step));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::types::{FmiStatus, fmi2CallbackLogger, fmi3LogMessageCallback};
 use crate::component::{LogCategory, LogLevel, Logger as ComponentLogger};
 use crate::error::{Error, Result};
+use crate::ffi::float_environment::in_host_environment;
 use crate::ffi::pointer::{self, c_string};
 
 /// Category of a log message, as the model description lists them.
@@ -191,7 +192,7 @@ impl FmiLogger {
         }
         let sentence = c_string(sentence);
         let (name, category) = (self.0.name.as_ptr(), category.name().as_ptr());
-        match self.0.sink {
+        in_host_environment(|| match self.0.sink {
             LogSink::Two(Some(log), environment) => {
                 const FORMAT: *const c_char = c"%s".as_ptr();
                 // SAFETY: the importer's function with its environment; one string after "%s".
@@ -211,7 +212,7 @@ impl FmiLogger {
                 unsafe { log(environment, status, category, sentence.as_ptr()) }
             }
             LogSink::Two(None, _) | LogSink::Three(None, _) => {}
-        }
+        });
     }
 }
 

@@ -11,6 +11,7 @@ pub mod fault;
 pub mod fmi2;
 pub mod fmi3;
 mod fmu_instance;
+mod fmu_step;
 mod gate;
 mod intermediate_update;
 pub mod lifecycle;

@@ -4,6 +4,13 @@
 use crate::component::{Causality, Instance};
 use crate::error::Result;
 
+/// Is the value finite? By its bits: the gate has not set the floating-point environment here, and the host's may trap.
+#[inline]
+fn is_finite(value: f64) -> bool {
+    const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+    value.to_bits() & EXPONENT != EXPONENT
+}
+
 /// Inputs that have been set but not yet passed to the component.
 pub(super) struct PendingInputs {
     /// One entry for each variable.
@@ -55,7 +62,7 @@ impl PendingInputs {
     pub fn set(&mut self, references: &[u32], values: &[f64]) -> bool {
         let legal = |r: &u32, v: &f64| {
             (self.entries.get(*r as usize)).is_some_and(|entry| entry.unbounded_input)
-                && v.is_finite()
+                && is_finite(*v)
         };
         let same_length = references.len() == values.len();
         if !same_length || !references.iter().zip(values).all(|(r, v)| legal(r, v)) {

@@ -7,7 +7,7 @@ use super::fmu_instance::{FmuExperiment, FmuInstance, FmuSavedState};
 use super::lifecycle::LifecyclePhase;
 use crate::error::{Error, Result};
 use crate::ffi::handle::{self, Handle, Locked};
-use crate::ffi::pointer;
+use crate::ffi::{memory, pointer};
 
 /// The object behind an `fmi2FMUstate` or `fmi3FMUState`.
 type FmuStateHandle = Handle<FmuSavedState>;
@@ -54,6 +54,7 @@ pub(super) unsafe fn get(
     // SAFETY: the caller's promise; it points to an initialised pointer.
     let state = unsafe { pointer::out("FMU state", state)?.assume_init_mut() };
     if state.is_null() {
+        memory::require(fmu.component.memory_of_state())?;
         *state = make(fmu.save()?);
         return Ok(());
     }
@@ -100,10 +101,15 @@ pub(super) unsafe fn free(state: *mut *mut c_void, call: &'static CStr) -> Resul
 
 // --- bytes ----------------------------------------------------------------------------------------------------------
 
-/// First bytes of a serialised state, version 1. The component's bytes follow the head.
-const HEAD: [u8; 8] = *b"bielafu1";
-/// The head has these bytes, phase, start, stop, tolerance and a checksum of them.
-const HEAD_SIZE: usize = 6 * 8;
+/// First bytes of a serialised state, version 2. The component's bytes follow the head.
+const HEAD: [u8; 8] = *b"bielafu2";
+/// The head has these bytes, phase, start, stop, tolerance, the number of left limits, the left limits, and a checksum.
+const FIXED_WORDS: usize = 6;
+
+/// Bytes of the head with this number of left limits.
+fn head_size(left_limits: usize) -> usize {
+    8 * (FIXED_WORDS + left_limits + 1)
+}
 
 /// The number of bytes of a serialised state.
 ///
@@ -112,7 +118,7 @@ const HEAD_SIZE: usize = 6 * 8;
 pub(super) unsafe fn size(state: *mut c_void, call: &'static CStr) -> Result<usize> {
     // SAFETY: the caller's promise.
     let saved = unsafe { lock(state, call)? };
-    Ok(HEAD_SIZE + saved.component.serialized_size())
+    Ok(head_size(saved.left_limits.len()) + saved.component.serialized_size())
 }
 
 /// Serialises a state; `bytes` has the size that [`size`] returns.
@@ -126,7 +132,9 @@ pub(super) unsafe fn write(
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     let saved = unsafe { lock(state, call)? };
-    let needed = HEAD_SIZE + saved.component.serialized_size();
+    let head_size = head_size(saved.left_limits.len());
+    let needed = head_size + saved.component.serialized_size();
+    memory::require(2 * needed)?;
     if bytes.len() != needed {
         return Err(Error::Argument {
             name: "size".to_owned(),
@@ -134,20 +142,23 @@ pub(super) unsafe fn write(
             expected: format!("{needed} bytes"),
         });
     }
-    let (head, rest) = bytes.split_at_mut(HEAD_SIZE);
-    head[..8].copy_from_slice(&HEAD);
-    head[8..16].copy_from_slice(&u64::from(saved.phase as u8).to_le_bytes());
     let FmuExperiment {
         start,
         stop,
         tolerance,
     } = saved.experiment;
-    for (i, number) in [start, stop, tolerance].into_iter().enumerate() {
-        let at = 16 + 8 * i;
-        head[at..at + 8].copy_from_slice(&number.to_le_bytes());
-    }
-    let sum = checksum(&head[..40]);
-    head[40..].copy_from_slice(&sum.to_le_bytes());
+    let mut head: Vec<u8> = HEAD.to_vec();
+    head.extend(u64::from(saved.phase as u8).to_le_bytes());
+    head.extend(
+        [start, stop, tolerance]
+            .into_iter()
+            .flat_map(f64::to_le_bytes),
+    );
+    head.extend((saved.left_limits.len() as u64).to_le_bytes());
+    head.extend(saved.left_limits.iter().copied().flat_map(f64::to_le_bytes));
+    head.extend(checksum(&head).to_le_bytes());
+    let (first, rest) = bytes.split_at_mut(head_size);
+    first.copy_from_slice(&head);
     rest.copy_from_slice(&saved.component.to_bytes());
     Ok(())
 }
@@ -185,28 +196,46 @@ fn parse(fmu: &FmuInstance, bytes: &[u8]) -> Result<FmuSavedState> {
     let damaged = || Error::ForeignState {
         reason: "its bytes are not those of a state of this library".to_owned(),
     };
-    let (head, rest) = bytes.split_at_checked(HEAD_SIZE).ok_or_else(damaged)?;
     let word = |i: usize| {
-        let mut word = [0; 8];
-        word.copy_from_slice(&head[8 * i..8 * i + 8]);
-        word
+        let word = bytes.get(8 * i..8 * i + 8)?;
+        word.try_into().ok().map(u64::from_le_bytes)
     };
-    let phase = u8::try_from(u64::from_le_bytes(word(1)))
-        .ok()
-        .and_then(LifecyclePhase::from_number);
-    let stored = u64::from_le_bytes(word(5));
-    let (HEAD, Some(phase), true) = (word(0), phase, stored == checksum(&head[..40])) else {
+    let number = |i: usize| word(i).map(f64::from_bits).ok_or_else(damaged);
+    if bytes.get(..8) != Some(&HEAD) {
         return Err(damaged());
+    }
+    let variables = fmu.component.variables().len();
+    let left_limits = match word(5) {
+        Some(0) => 0,
+        Some(count) if count == variables as u64 => variables,
+        _ => return Err(damaged()),
     };
-    let [start, stop, tolerance] = [2, 3, 4].map(|i| f64::from_le_bytes(word(i)));
+    let (head, rest) = (bytes.split_at_checked(head_size(left_limits))).ok_or_else(damaged)?;
+    let (summed, _) = head.split_at(head.len() - 8);
+    if word(summed.len() / 8) != Some(checksum(summed)) {
+        return Err(damaged());
+    }
+    let phase = word(1).and_then(|number| u8::try_from(number).ok());
+    let phase = phase.and_then(LifecyclePhase::from_number);
+    let phase = phase.ok_or_else(damaged)?;
+    let experiment = FmuExperiment {
+        start: number(2)?,
+        stop: number(3)?,
+        tolerance: number(4)?,
+    };
+    let left_limits: Vec<f64> = (FIXED_WORDS..FIXED_WORDS + left_limits)
+        .map(number)
+        .collect::<Result<_>>()?;
+    memory::require(fmu.component.memory_of_state())?;
     let component = fmu.component.deserialize(rest)?;
-    Ok(FmuSavedState {
+    let saved = FmuSavedState {
         phase,
-        experiment: FmuExperiment {
-            start,
-            stop,
-            tolerance,
-        },
+        experiment,
+        left_limits,
         component,
-    })
+    };
+    match fmu.accepts(&saved) {
+        true => Ok(saved),
+        false => Err(damaged()),
+    }
 }

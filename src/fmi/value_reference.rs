@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::component::{Causality, Instance};
+use crate::component::{Causality, Instance, VariableKind};
 use crate::error::{Error, Result};
 
 /// An array variable: a vector of outputs whose components are variables too.
@@ -28,6 +28,10 @@ pub struct ValueReferences {
     /// Array variables in the order of their references, from `scalars + 1` on.
     pub arrays: Vec<ArrayVariable>,
     names: Vec<String>,
+    /// FMI 3: kinds of the scalars. In FMI 2 all are real numbers.
+    kinds: Vec<VariableKind>,
+    /// A scalar is not a real number.
+    pub has_other_kinds: bool,
 }
 
 /// Stands for `time` in a list of scalar references.
@@ -49,11 +53,21 @@ impl ValueReferences {
     /// The references of an instance, with time and arrays for FMI 3.
     pub fn new(instance: &Instance, three: bool) -> Self {
         let variables = instance.variables();
+        let kinds: Vec<VariableKind> = (variables.iter())
+            .map(|v| if three { v.kind } else { VariableKind::Real })
+            .collect();
         Self {
+            has_other_kinds: kinds.iter().any(|kind| *kind != VariableKind::Real),
+            kinds,
             scalars: variables.len() as u32,
             arrays: if three { arrays(instance) } else { Vec::new() },
             names: variables.iter().map(|v| v.name.clone()).collect(),
         }
+    }
+
+    /// The kind of a scalar; `None` for time, arrays, and references that stand for nothing.
+    pub fn kind(&self, reference: u32) -> Option<VariableKind> {
+        self.kinds.get(reference as usize).copied()
     }
 
     /// The reference of `time`.

@@ -1,10 +1,11 @@
 //! Values and derivatives of an FMU's variables. References stand for scalars, time or arrays; see `value_reference.rs`.
 
 use super::fmu_instance::FmuInstance;
+use super::intermediate_update::no_derivatives_before_event;
 use super::lifecycle::LifecyclePhase;
 use super::types::FmiStandard;
 use super::value_reference::TIME;
-use crate::component::{Causality, Variability};
+use crate::component::{Causality, Variability, Variable, VariableKind};
 use crate::error::{Error, Result};
 
 /// Workspace, so that reads and writes allocate nothing once it has its size.
@@ -20,7 +21,10 @@ impl FmuInstance {
     /// Reads values that the component has cached; false, and nothing is read, if any is missing. Cannot panic.
     #[inline]
     pub fn get_cached(&self, references: &[u32], values: &mut [f64]) -> bool {
-        self.pending_inputs.is_empty() && self.component.get_cached(references, values)
+        self.pending_inputs.is_empty()
+            && self.left_limits.is_empty()
+            && references.iter().all(|reference| self.is_real(*reference))
+            && self.component.get_cached(references, values)
     }
 
     /// Notes inputs down between steps; false, and nothing is set, if [`FmuInstance::set`] has to check them. Cannot panic.
@@ -29,12 +33,30 @@ impl FmuInstance {
         self.phase == LifecyclePhase::Step && self.pending_inputs.set(references, values)
     }
 
-    /// Reads scalars, time and arrays; on failure `values` is unchanged.
+    /// Reads scalars, time and arrays of real numbers; on failure `values` is unchanged.
     pub fn get(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        if let Some(other) = (references.iter()).find(|r| !self.is_real(**r)) {
+            self.wrong_type(&[*other], "Float64")?;
+        }
+        self.get_any(references, values)
+    }
+
+    /// Whether a reference stands for real numbers, or for nothing.
+    #[inline]
+    fn is_real(&self, reference: u32) -> bool {
+        !self.references.has_other_kinds
+            || self
+                .references
+                .kind(reference)
+                .is_none_or(|kind| kind == VariableKind::Real)
+    }
+
+    fn get_any(&mut self, references: &[u32], values: &mut [f64]) -> Result<()> {
         if self.phase == LifecyclePhase::Initialization && self.any_computed(references) {
             self.initialise()?;
         }
-        if references.iter().all(|r| *r < self.references.scalars) {
+        let plain = self.left_limits.is_empty();
+        if plain && references.iter().all(|r| *r < self.references.scalars) {
             expect_count(references.len(), values.len())?;
             return self.component.get_real(references, values);
         }
@@ -56,6 +78,15 @@ impl FmuInstance {
         scalar_values.clear();
         scalar_values.resize(scalars.len(), 0.0);
         self.component.get_real(scalars, scalar_values)?;
+        if !self.left_limits.is_empty() {
+            // Before the event is handled, computed variables have the values before it.
+            let variables = self.component.variables();
+            for (value, scalar) in scalar_values.iter_mut().zip(scalars.iter()) {
+                if is_computed(&variables[*scalar as usize]) {
+                    *value = self.left_limits[*scalar as usize];
+                }
+            }
+        }
         let time = match self.phase {
             LifecyclePhase::Instantiated | LifecyclePhase::Initialization => self.experiment.start,
             _ => self.component.time(),
@@ -70,14 +101,27 @@ impl FmuInstance {
         Ok(())
     }
 
+    /// Reads variables of another kind than real numbers; on failure nothing is read. `asked` is the type that the importer asks for.
+    pub fn get_kind(
+        &mut self,
+        references: &[u32],
+        kind: VariableKind,
+        asked: &str,
+    ) -> Result<Vec<f64>> {
+        if let Some(wrong) = (references.iter()).find(|r| self.references.kind(**r) != Some(kind)) {
+            self.wrong_type(&[*wrong], asked)?;
+        }
+        let mut values = vec![0.0; references.len()];
+        self.get_any(references, &mut values)?;
+        Ok(values)
+    }
+
     /// Is one of them computed by the mechanism?
     fn any_computed(&self, references: &[u32]) -> bool {
         let variables = self.component.variables();
-        references.iter().any(|reference| {
-            variables.get(*reference as usize).is_none_or(|variable| {
-                matches!(variable.causality, Causality::Output | Causality::Local)
-            })
-        })
+        references
+            .iter()
+            .any(|reference| variables.get(*reference as usize).is_none_or(is_computed))
     }
 
     /// Sets inputs and parameters; on failure nothing is set.
@@ -105,7 +149,7 @@ impl FmuInstance {
         }
     }
 
-    /// Fails unless there are no references: all variables are 64-bit floating-point numbers, none has the type `asked`.
+    /// Fails unless there are no references: the first variable has another type than the one `asked` for.
     pub fn wrong_type(&self, references: &[u32], asked: &str) -> Result<()> {
         let Some(reference) = references.first() else {
             return Ok(());
@@ -116,9 +160,11 @@ impl FmuInstance {
             Some(name) => Error::Argument {
                 name: format!("type of \"{name}\""),
                 value: asked.to_owned(),
-                expected: match self.standard {
-                    FmiStandard::Two => "Real".to_owned(),
-                    FmiStandard::Three => "Float64".to_owned(),
+                expected: match (self.standard, self.references.kind(*reference)) {
+                    (FmiStandard::Two, _) => "Real".to_owned(),
+                    (_, Some(VariableKind::Integer)) => "Int32".to_owned(),
+                    (_, Some(VariableKind::Boolean)) => "Boolean".to_owned(),
+                    _ => "Float64".to_owned(),
                 },
             },
             None => Error::UnknownReference {
@@ -149,6 +195,7 @@ impl FmuInstance {
         orders: &[i32],
         values: &mut [f64],
     ) -> Result<()> {
+        self.require_no_event()?;
         let three = self.three();
         let FmuScratch {
             references: scalars,
@@ -201,6 +248,7 @@ impl FmuInstance {
         let unknowns = self.scalars_of(unknowns)?;
         expect_count(unknowns.len(), sensitivity.len())?;
         expect_count(knowns.len(), seed.len())?;
+        self.require_no_event()?;
         self.initialise()?;
         self.component
             .directional_derivative(&unknowns, knowns, seed, sensitivity)
@@ -223,6 +271,7 @@ impl FmuInstance {
                 value: value.to_string(),
             });
         }
+        self.require_no_event()?;
         self.initialise()?;
         let mut column = vec![0.0; unknowns.len()];
         let mut adjoint = Vec::with_capacity(knowns.len());
@@ -233,6 +282,14 @@ impl FmuInstance {
         }
         sensitivity.copy_from_slice(&adjoint);
         Ok(())
+    }
+
+    /// Fails if an event is to be handled: only values are known before it.
+    fn require_no_event(&self) -> Result<()> {
+        match self.left_limits.is_empty() {
+            true => Ok(()),
+            false => Err(no_derivatives_before_event()),
+        }
     }
 
     fn scalars_of(&self, references: &[u32]) -> Result<Vec<u32>> {
@@ -259,6 +316,11 @@ impl FmuInstance {
         }
         Ok(dependencies)
     }
+}
+
+/// Is it computed by the mechanism?
+fn is_computed(variable: &Variable) -> bool {
+    matches!(variable.causality, Causality::Output | Causality::Local)
 }
 
 /// Rejects time: it has no derivatives that can be asked for.

@@ -62,6 +62,10 @@ impl<T: VelocityTransformation> HybridSystem for T {
         self.with_velocities(q, v, |q, v| self.inner().initial_modes(cx, q, v, modes));
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        self.inner().modes_exist(modes)
+    }
+
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         self.active(modes, active);
     }

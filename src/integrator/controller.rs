@@ -114,11 +114,10 @@ impl StepControl {
         h.min(self.max_step).max(self.min_step)
     }
 
-    /// Smallest step at time `t`: a shorter one is rounding of the time, or below the limit of the settings.
+    /// Smallest step at time `t`: a few units of its last place, or the limit of the settings. A step is as long as the rounded
+    /// times of its ends say, so that no other rounding is in it.
     pub fn smallest(&self, t: f64) -> f64 {
-        (64.0 * f64::EPSILON * t.abs())
-            .max(self.min_step)
-            .max(1e-15)
+        (4.0 * f64::EPSILON * t.abs()).max(self.min_step).max(1e-15)
     }
 
     /// Smallest step that is retried after a failed trial. A fixed step may be cut only on the way to an event: the force law

@@ -6,12 +6,13 @@
 //!   q₁ ← q₁ ∘ Dq, closed;   v₁ ← vc, projected;   q̈₁, λ₁, j₁ from the equations
 //! ```
 //!
-//! The corrections of both passes are the error of the HHT step, and the step size is controlled by it: e² = ‖Dq‖² + ‖Dv‖²/ω²
-//! with ω the frequency of the motion. (h ‖Dv‖ would suffice for HHT itself. But where ‖Dq‖ vanishes, at the turning points of
-//! an oscillation, the step would grow until the few corrected steps there dominate the error of the run. For the same
-//! reason a step longer than that of an oscillation of the same amplitude grows by at most the factor e in the time 1/ω.)
-//! The passes contract like (h ω)²/2. If they do not (κ > 0.2), the system is stiff at this step size and the HHT result is
-//! kept.
+//! The corrections of both passes are the error of the HHT step, and the step size is controlled by it: e² = ‖Dq‖² + T² ‖Dv‖²
+//! with T the motion time (`motion_time`). (h ‖Dv‖ would suffice for HHT itself. But where ‖Dq‖ vanishes, at the turning
+//! points of an oscillation, the step would grow until the few corrected steps there dominate the error of the run. For the
+//! same reason a step longer than that of an oscillation of the same amplitude grows by at most the factor e in the time 1/ω.)
+//! The passes contract like (h ω)²/2. If they do not (κ > 0.2), the step is too long or the system is stiff; the method decides.
+//!
+//! Where the motion has been smooth for a step, the sixth-order formula of `hermite` takes the place of the one above.
 
 use super::accelerations::InitialGuess;
 use super::closure::{ClosureMatrix, ClosureOptions};
@@ -60,16 +61,10 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     matrix: ClosureMatrix::Mass,
 };
 
-/// Contraction that the next step is allowed.
-const KEPT_CONTRACTION: f64 = 0.12;
-/// A system is stiff if its error would allow steps this many times as long as its contraction.
-const STIFF_RATIO: f64 = 8.0;
-
 /// Vectors of the corrector and of the error estimate.
 pub(super) struct ErrorVectors {
     /// Correction of the velocity or of the position, or error of the position.
     pub error: Vec<f64>,
-    pub velocity_error: Vec<f64>,
     /// The part of an error that its projection removes, up to its sign; empty without constraints.
     pub removed: Vec<f64>,
 }
@@ -79,7 +74,6 @@ impl ErrorVectors {
         let nv = || vec![0.0; size.nv];
         Self {
             error: nv(),
-            velocity_error: nv(),
             removed: vec![0.0; if size.nc > 0 { size.nv } else { 0 }],
         }
     }
@@ -151,14 +145,12 @@ impl Workspace {
         if d2 <= STIFF * d1 && self.control.fixed().is_none() {
             // What the passes leave must be far below the tolerance.
             let mut left = d2 * d2 / d1;
-            for _ in 0..FURTHER_PASSES {
-                if !(left > LEFT_BY_PASSES * self.settings.tolerance) {
-                    break;
-                }
+            let mut passes = 0;
+            while left > LEFT_BY_PASSES * self.settings.tolerance && passes < FURTHER_PASSES {
                 let further = self.pass(p, s, y, weights, exact.map(from), stats)?;
-                second.dq += further.dq;
-                second.dv += further.dv;
+                (second.dq, second.dv) = (second.dq + further.dq, second.dv + further.dv);
                 left = (further.dq + y.h * further.dv) * d2 / d1;
+                passes += 1;
             }
         }
         let unknown = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
@@ -197,92 +189,6 @@ impl Workspace {
     fn between_passes(&self) -> [f64; 2] {
         let tol = (1e-4 * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES);
         [tol, (10.0 * tol).max(JERK_RESIDUAL)]
-    }
-
-    /// Frequency ω of the motion from its derivatives ‖v‖, ‖q̈‖, ‖j‖ and ‖j'‖ at the end of the step, and the step size of an
-    /// oscillation of this frequency and amplitude:
-    /// ```text
-    ///   ω⁴ (‖q̈‖² + ω² ‖v‖²) = ‖j'‖² + ω² ‖j‖²,   A² = ‖v‖²/ω² + ‖q̈‖²/ω⁴,   Cq (h ω)³ A = tolerance
-    /// ```
-    /// Both are exact for an oscillation, at any phase. ω is at most 1/h.
-    fn frequency_and_step(&mut self, p: &Problem, s: &State, y: &Trial) -> (f64, f64) {
-        let cx = self.inputs.at(p, y.t);
-        let snap = &mut self.evaluation.acc;
-        for i in 0..snap.len() {
-            snap[i] = (y.jerk[i] - s.jerk[i]) / y.h;
-        }
-        let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
-        let (v, a, j, k) = (
-            square(&y.v),
-            square(&y.acc),
-            square(&y.jerk),
-            square(&self.evaluation.acc),
-        );
-        let Some(high) = squared_frequency(y.h, [v, a, j, k]) else {
-            return (1.0 / y.h, y.h);
-        };
-        let omega = high.sqrt();
-        let amplitude = (v / high + a / (high * high)).sqrt();
-        (
-            omega,
-            (self.settings.tolerance / (self.method.cq * amplitude)).cbrt() / omega,
-        )
-    }
-
-    /// The time by which velocity errors are weighed: an error of velocity displaces the bodies for as long as the motion keeps
-    /// its course, T.
-    /// ```text
-    ///   T₁ = 1/ω                                  where the motion changes more slowly than of late
-    ///   T₁ = 1/ω + (T₀ − 1/ω) exp(−h/T₀)          where it changes faster for a moment (an impact, a stiff element)
-    ///   T₁ ≤ 1/‖v‖                                the time in which the motion crosses a body
-    /// ```
-    fn set_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) {
-        let (now, before) = (1.0 / omega, s.motion_time);
-        let fading = if before > now {
-            now + (before - now) * (-y.h / before).exp()
-        } else {
-            now
-        };
-        let cx = self.inputs.at(p, y.t);
-        let norm = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x);
-        let speed = norm(&y.v).max(norm(&s.v));
-        y.motion_time = if speed * fading > 1.0 {
-            (1.0 / speed).max(now)
-        } else {
-            fading
-        };
-    }
-
-    /// Weight of velocity errors (s): the motion time, near a singular position that of the step alone.
-    fn velocity_weight(&self, s: &State, y: &mut Trial, omega: f64) -> f64 {
-        if self.size.nc > 0 && y.amplifies_rounding(s) {
-            y.motion_time = s.motion_time;
-            1.0 / omega
-        } else {
-            y.motion_time
-        }
-    }
-
-    /// The same for a step without corrector, from the derivatives that HHT has.
-    pub fn note_uncorrected_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial) {
-        let cx = self.inputs.at(p, y.t);
-        let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
-        let squares = [
-            square(&y.v),
-            square(&y.acc),
-            square(&y.delta),
-            square(&y.delta_dot),
-        ];
-        let x = squared_frequency(y.h, squares).unwrap_or(1.0 / (y.h * y.h));
-        self.set_motion_time(p, s, y, x.sqrt());
-    }
-
-    /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
-    pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
-        let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
-        let wanted = 0.8 * self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
-        y.stiffness_limits = contraction > 0.02 && wanted > STIFF_RATIO * longest;
-        y.growth = y.growth.min(longest.max(0.5));
     }
 
     /// One pass. `guesses` are those of the accelerations and jerks at its end.
@@ -499,22 +405,4 @@ fn weighted(w: &[f64; 6], i: usize, s: &State, y: &Trial) -> f64 {
         + w[2] * s.acc[i]
         + w[4] * y.acc[i]
         + y.h * (w[1] * s.previous_jerk[i] + w[3] * s.jerk[i] + w[5] * y.jerk[i])
-}
-
-/// ω² of a motion with the squared norms of velocity, acceleration, jerk and its derivative; None if ω is above 1/h.
-fn squared_frequency(h: f64, [v, a, j, k]: [f64; 4]) -> Option<f64> {
-    // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
-    let (mut low, mut high) = (1e-12 / (h * h), 1.0 / (h * h));
-    if !(high * high * (a + high * v) > k + high * j) {
-        return None;
-    }
-    for _ in 0..20 {
-        let x = (low * high).sqrt();
-        if x * x * (a + x * v) < k + x * j {
-            low = x;
-        } else {
-            high = x;
-        }
-    }
-    Some(high)
 }

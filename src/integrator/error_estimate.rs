@@ -2,8 +2,11 @@
 //!
 //! ```text
 //!   calibrated   Eq = P[ Cq h³ δ − h³/12 [v, q̈] ],   Ev = P[ Cv h³ δ' ],   e = max(‖Eq‖, h ‖Ev‖)
+//!                or, with corrector = "auto":                               e = max(T/h ‖Eq‖, T ‖Ev‖)
 //!   seed         E = h³/24 (δ₁ − δ₀)                                          (31), (32) as printed
 //! ```
+//!
+//! With T, the motion time (`motion_time`), the errors of the steps in the time T add up to one tolerance.
 //!
 //! P is the projector onto the tangent space; the bracket is the curvature of the rotation group.
 //!
@@ -26,8 +29,6 @@ use crate::model::{Corrector, EstimateName};
 const VELOCITY_JUMP: f64 = 1e-2;
 /// ... with the tolerance taken as at most this, so that a motion reversed at a dead point is detected in short steps too.
 const LARGEST_TOLERANCE: f64 = 1e-4;
-/// Tolerances to which the errors of uncorrected steps may add up in the time in which the motion changes.
-const ADDED_TOLERANCES: f64 = 3.0;
 /// Order of the Hermite defect.
 const HERMITE_ORDER: f64 = 5.0;
 
@@ -43,11 +44,7 @@ impl Workspace {
     fn calibrated(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         let (h, m) = (y.h, self.method);
         let h3 = h * h * h;
-        let ErrorVectors {
-            error: e,
-            velocity_error: ev,
-            ..
-        } = &mut self.errors;
+        let (e, ev) = (&mut self.errors.error, &mut self.evaluation.inertia);
         if self.character.rotations {
             p.system.bracket(&y.v, &y.acc, e);
         } else {
@@ -74,7 +71,7 @@ impl Workspace {
         if self.settings.corrector == Corrector::Off {
             return max(position, h * velocity);
         }
-        let adding = (y.motion_time / (ADDED_TOLERANCES * h)).max(1.0);
+        let adding = (y.motion_time / h).max(1.0);
         max(position * adding, y.motion_time * velocity)
     }
 
@@ -94,11 +91,8 @@ impl Workspace {
             return 0.0;
         }
         self.hermite_defect(p, s, y);
-        let ErrorVectors {
-            error,
-            velocity_error: none,
-            removed,
-        } = &mut self.errors;
+        let ErrorVectors { error, removed } = &mut self.errors;
+        let none = &mut self.evaluation.inertia;
         removed.copy_from_slice(error);
         none.fill(0.0);
         let here = self.mass_matrix.jacobian_at();

@@ -24,6 +24,7 @@ mod hht;
 mod hht_step;
 mod interpolation;
 mod method;
+mod motion_time;
 mod newton;
 mod projection;
 mod reactions;

@@ -210,6 +210,12 @@ impl Integrator {
         if h <= smallest {
             return Err(failure.fixed_step_too_small(p.system, s.t, h));
         }
+        if matches!(failure, StepFailure::Newton { .. })
+            && self.trial.amplifies_rounding(s)
+            && plan.leap(control)
+        {
+            return Ok(());
+        }
         let h = h * FAILURE_RATIO;
         if h < control.smallest(s.t) {
             return Err(failure.step_too_small(p.system, s.t, h));

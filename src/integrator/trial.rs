@@ -10,6 +10,9 @@ use crate::formulation::system::{Dimensions, EvaluationFailure, System};
 
 /// Ratios of the step sizes that are tried instead of one that ends near a singular position.
 const MOVED_ENDS: [f64; 4] = [1.15, 0.85, 1.3, 0.5];
+/// Ratios of the step sizes that are tried after no end near a singular position has converged: steps that lead beyond it.
+/// Shorter ones would end nearer to it, where rounding is amplified more.
+const LEAPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 /// Largest ratio of the next trial to the step that was to be moved, once the error test has failed beyond the singular
 /// position: well before it, or the same moves would follow again.
 const SHORT_OF_SINGULARITY: f64 = 0.6;
@@ -115,6 +118,8 @@ pub(super) struct TrialPlan {
     unmoved_h: f64,
     /// Largest pivot at the ends tried, and the step size that leads there.
     best_end: (f64, f64),
+    /// How many leaps over a singular position have been tried.
+    leaps: usize,
     /// Trials that may still be shortened because the corrector did not contract.
     contraction_trials: u32,
 }
@@ -133,6 +138,7 @@ impl TrialPlan {
             end_moves: 0,
             unmoved_h: step.h,
             best_end: (0.0, step.h),
+            leaps: 0,
             contraction_trials: CONTRACTION_TRIALS,
         }
     }
@@ -178,6 +184,23 @@ impl TrialPlan {
             None => self.best_end.1,
         };
         self.end_moves += 1;
+    }
+
+    /// Plans a step over a singular position near which Newton's iteration has failed; false if all leaps have failed.
+    pub fn leap(&mut self, control: &StepControl) -> bool {
+        if self.fixed || self.leaps >= LEAPS.len() {
+            return false;
+        }
+        self.end_moves = MOVED_ENDS.len() + 1;
+        let h = control.limit(LEAPS[self.leaps] * self.unmoved_h);
+        let remaining = self.t_end - self.t0;
+        self.step = StepPlan {
+            h: h.min(remaining),
+            lands: h >= remaining,
+            cut: false,
+        };
+        self.leaps += 1;
+        true
     }
 
     /// Largest step to try after the error test has failed.

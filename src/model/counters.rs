@@ -57,6 +57,14 @@ impl CounterIndex {
             .filter(|index| index.counter().shown.contains(&Shown::Quantity))
     }
 
+    /// Whether it counts, in whole numbers.
+    pub fn is_count(self) -> bool {
+        matches!(
+            (self.counter().value)(&Statistics::default()),
+            CounterValue::Count(_)
+        )
+    }
+
     /// The row of the table.
     pub fn counter(self) -> &'static Counter {
         &COUNTERS[self.0]

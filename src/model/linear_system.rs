@@ -39,6 +39,12 @@ impl LinearSystemMatrices {
         self.mass.rows()
     }
 
+    /// Number of stored entries of all matrices.
+    pub fn entry_count(&self) -> usize {
+        let matrices = [&self.mass, &self.damping, &self.stiffness, &self.constraint];
+        matrices.iter().map(|matrix| matrix.values().len()).sum()
+    }
+
     /// Number of constraints.
     pub fn constraints(&self) -> usize {
         self.constraint.rows()

@@ -31,7 +31,7 @@ mod warnings;
 pub use body::{Body, BodyShape, Sensor};
 pub use curve::{Curve, CurvePiece, Interpolation};
 pub use definition::{ModelDefinition, ModelSource};
-pub use file::{explain, portable, schema};
+pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
     ForceType, LoadDefinition, LoadFrame, OneSided, SpringDefinition, Surface, SurfaceOutline,
@@ -67,6 +67,7 @@ impl Model {
     pub fn without_text_positions(&self) -> Self {
         let mut model = self.clone();
         model.origin.clear();
+        model.words = None;
         model.source = None;
         model.suspicions.clear();
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
@@ -127,6 +128,8 @@ pub struct Model {
     pub signals: Vec<InputSignal>,
     /// Quantities that are variables of an instance.
     pub expose: Expose,
+    /// Fingerprint of the text it was read from; see [`Model::words`].
+    pub words: Option<ModelWords>,
     /// Descriptions, author, version, licence.
     pub notes: ModelNotes,
     /// Definitions of the text.
@@ -159,6 +162,7 @@ impl Default for Model {
             parameters: vec![],
             signals: vec![],
             expose: Expose::default(),
+            words: None,
             notes: ModelNotes::default(),
             definitions: vec![],
             source: None,

@@ -253,7 +253,7 @@ pub(super) const SETTINGS: [Setting; 19] = [
         "largest step"),
     setting("initial_step", Optional(Range::Positive, |s| &mut s.initial_step), "s", "chosen",
         "first trial step"),
-    setting("length", Optional(Range::Positive, |s| &mut s.length), "m", "largest distance between joints",
+    setting("length", Optional(Range::Positive, |s| &mut s.length), "m", "twice the largest lever arm of a body",
         "the mechanism's size, to which errors are relative"),
     setting("projection", Flag(|s| &mut s.projection), "", "true",
         "velocities and accelerations are projected onto the constraints after each step"),

@@ -292,6 +292,69 @@ fn sanitizers_find_nothing_in_the_c_programs() {
 }
 
 #[test]
+fn traps_and_roundings_of_the_host_neither_fire_nor_change_a_bit() {
+    let Some(c) = Compiler::c() else { return };
+    let scratch = Scratch::new("environment");
+    let program = c.build("c_tests/environment.c", Linked::Shared(library()), &scratch);
+    let models = [
+        "slider_crank",
+        "pendulum",
+        "iltis",
+        "newton_cradle",
+        "quarter_car",
+    ]
+    .map(|name| root().join(format!("models/{name}.toml")));
+    let models: Vec<&Path> = models.iter().map(|path| path.as_path()).collect();
+    expect_success("c_tests/environment.c", &run(&program, &models));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_little_memory_is_a_status() {
+    let Some(c) = Compiler::c() else { return };
+    let scratch = Scratch::new("memory");
+    let program = c.build("c_tests/memory.c", Linked::Shared(library()), &scratch);
+    // A program and its libraries need some 10 MB themselves; at the limit itself the loader may fail.
+    let limits: Vec<f64> = match std::env::var_os("BIELA_TEST_FULL").is_some() {
+        true => (0..40).map(|k| 32.0 + 1.37 * f64::from(k)).collect(),
+        false => vec![32.0, 37.3, 44.1],
+    };
+    for model in ["slider_crank", "iltis", "spatial_slider_crank"] {
+        for limit in &limits {
+            let output = command(&program)
+                .arg(root().join(format!("models/{model}.toml")))
+                .arg(limit.to_string())
+                .output()
+                .expect("the program starts");
+            let what = format!("c_tests/memory.c with {model} and {limit} MB");
+            let printed = expect_success(&what, &output);
+            assert!(
+                printed.contains("BIELA_STATUS_ERROR_MEMORY"),
+                "{what}: {printed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn cancel_from_another_thread_takes_no_exception_away() {
+    let Some(cpp) = Compiler::cpp() else { return };
+    let scratch = Scratch::new("cancel");
+    let shared = Linked::Shared(library());
+    let program = cpp.build("c_tests/cancel.cpp", shared, &scratch);
+    expect_success("c_tests/cancel.cpp", &run(&program, &[]));
+    let Some(watched) = Compiler::cpp().and_then(Compiler::with_thread_sanitizer) else {
+        return;
+    };
+    let scratch = Scratch::new("cancel-tsan");
+    let program = watched.build("c_tests/cancel.cpp", shared, &scratch);
+    expect_success(
+        "c_tests/cancel.cpp with ThreadSanitizer",
+        &run(&program, &[]),
+    );
+}
+
+#[test]
 fn every_test_program_is_used() {
     let mut found: Vec<String> = std::fs::read_dir(root().join("c_tests"))
         .expect("c_tests")
@@ -300,9 +363,11 @@ fn every_test_program_is_used() {
     found.sort();
     let used = [
         "bytes.c",
+        "cancel.cpp",
         "check.h",
         "derivatives.c",
         "dlopen.c",
+        "environment.c",
         "every.c",
         "fault.c",
         "fmi2.c", // these three by tests/fmi/masters.rs
@@ -311,6 +376,7 @@ fn every_test_program_is_used() {
         "linked.c",
         "linked.cpp",
         "logger.c",
+        "memory.c",
         "misuse.c",
         "module.py",
         "rollback.c",

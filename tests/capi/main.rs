@@ -11,4 +11,5 @@ mod examples;
 mod header;
 mod install;
 mod loading;
+mod portable;
 mod symbols;

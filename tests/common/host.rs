@@ -248,10 +248,19 @@ impl Compiler {
         })
     }
 
-    /// With address and undefined-behaviour sanitizers; `None` and a SKIP line where they are not installed.
-    pub fn with_sanitizers(mut self) -> Option<Self> {
-        self.flags
-            .extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    /// With the sanitizers of addresses and undefined behaviour, if they work here.
+    pub fn with_sanitizers(self) -> Option<Self> {
+        self.with_working(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
+    }
+
+    /// With the sanitizer of threads, if it works here.
+    pub fn with_thread_sanitizer(self) -> Option<Self> {
+        self.with_working(&["-fsanitize=thread"])
+    }
+
+    /// With these flags, if a program that is built with them runs.
+    fn with_working(mut self, flags: &[&'static str]) -> Option<Self> {
+        self.flags.extend(flags);
         // Tests that run side by side ask at the same time.
         static PROBES: AtomicUsize = AtomicUsize::new(0);
         let number = PROBES.fetch_add(1, Ordering::Relaxed);
@@ -265,9 +274,9 @@ impl Compiler {
                 .output()
                 .is_ok_and(|output| output.status.success());
         if !runs {
-            skip(
-                "the sanitizers of the C compiler do not work here: the C programs are not run under them",
-            );
+            skip(&format!(
+                "{flags:?} of the C compiler does not work here: the C programs are not run with it"
+            ));
         }
         runs.then_some(self)
     }

@@ -5,10 +5,12 @@ mod common;
 #[path = "../common/host.rs"]
 mod host;
 
+mod boundary;
 mod callbacks;
 mod coupling;
 mod determinism;
 mod dressed;
+mod fuzz_corpus;
 mod interface;
 mod life;
 mod random_calls;

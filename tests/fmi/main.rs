@@ -7,6 +7,7 @@ mod common;
 mod host;
 
 mod calls;
+mod events;
 mod fmi_host;
 mod masters;
 mod package;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::fmi_host::{
-    BOTH, Unpacked, full, model, models, official_headers, pack, python, script,
+    BOTH, Unpacked, for_this_machine, full, model, models, official_headers, pack, python, script,
 };
 use crate::host::{Scratch, expect_success, library, root, skip, tool};
 use biela::component::{Causality, Instance};
@@ -347,5 +347,9 @@ fn write_trivial(path: &Path, library: &[u8]) {
             description.as_bytes().to_vec(),
         )],
     };
-    fs::write(path, archive(&contents, FmiStandard::Two, library).unwrap()).unwrap();
+    fs::write(
+        path,
+        archive(&contents, FmiStandard::Two, &for_this_machine(library)).unwrap(),
+    )
+    .unwrap();
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::ptr::null;
 
 use crate::fmi_host::world::{World, instantiate};
-use crate::fmi_host::{BOTH, Unpacked, model, models};
+use crate::fmi_host::{BOTH, Unpacked, for_this_machine, model, models};
 use crate::host::{Scratch, expect_success, library, root, skip, tool};
 use biela::component::{Causality, Instance};
 use biela::fmi::{FmiStandard, package};
@@ -18,8 +18,9 @@ fn the_same_model_gives_the_same_bytes_and_a_plain_zip() {
     for standard in BOTH {
         let contents = package::contents(&model("slider_crank"), standard).unwrap();
         let again = package::contents(&model("slider_crank"), standard).unwrap();
-        let bytes = package::archive(&contents, standard, b"library").unwrap();
-        assert!(bytes == package::archive(&again, standard, b"library").unwrap());
+        let library = for_this_machine(b"library");
+        let bytes = package::archive(&contents, standard, &library).unwrap();
+        assert!(bytes == package::archive(&again, standard, &library).unwrap());
 
         let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
         let names: Vec<String> = (0..zip.len())
@@ -31,16 +32,18 @@ fn the_same_model_gives_the_same_bytes_and_a_plain_zip() {
         };
         let library = format!("binaries/{folder}/slider_crank.so");
         if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            assert_eq!(
-                names,
-                [
-                    "modelDescription.xml",
-                    "documentation/index.html",
-                    "resources/biela.txt",
-                    "resources/slider_crank.toml",
-                    &library
-                ]
-            );
+            let mut expected = vec![
+                "modelDescription.xml",
+                "documentation/index.html",
+                "resources/biela.txt",
+                "resources/slider_crank.toml",
+            ];
+            if standard == FmiStandard::Three {
+                expected.push("terminalsAndIcons/terminalsAndIcons.xml");
+                expected.push("terminalsAndIcons/icon.png");
+            }
+            expected.push(&library);
+            assert_eq!(names, expected);
         }
         for i in 0..zip.len() {
             let mut file = zip.by_index(i).unwrap();
@@ -146,7 +149,7 @@ fn files_that_the_model_names_go_along() {
         fs::write(home.join("matrices.toml"), MATRICES).unwrap();
         let unit = Unpacked::new(&home.join("matrices.toml"), standard, &scratch);
         fs::remove_dir_all(&home).unwrap();
-        let mut world = World::bare(&unit, standard);
+        let mut world = World::bare(&unit, standard, false);
         world.start_up();
         // q'' + 2 q = 0
         let (status, _) = world.step(0.0, 0.5);
@@ -162,6 +165,176 @@ fn files_that_the_model_names_go_along() {
     fs::write(home.join("m.toml"), MATRICES.replace("sub/mass", "../mass")).unwrap();
     let refusal = package::contents(&home.join("m.toml"), FmiStandard::Two).unwrap_err();
     assert!(refusal.to_string().contains("mass.mtx"), "{refusal}");
+}
+
+#[test]
+fn the_reader_says_which_files_go_along_whatever_their_names() {
+    for (standard, name) in BOTH
+        .into_iter()
+        .flat_map(|s| [(s, "mass"), (s, "sub/a b-é.c.mtx")])
+    {
+        let scratch = Scratch::new(&format!("fmi-dotless-{}", standard.version()));
+        let home = scratch.path().join("home");
+        fs::create_dir_all(home.join("sub")).unwrap();
+        fs::write(home.join(name), MASS).unwrap();
+        // Beside it, and named by a text that is not a file name.
+        fs::write(home.join("q1"), "not wanted").unwrap();
+        fs::write(home.join("m.toml"), MATRICES.replace("sub/mass.mtx", name)).unwrap();
+        let unit = Unpacked::new(&home.join("m.toml"), standard, &scratch);
+        let packed: Vec<&str> = unit
+            .contents
+            .files
+            .iter()
+            .map(|(n, _)| n.as_str())
+            .collect();
+        assert!(
+            packed.contains(&format!("resources/{name}").as_str()),
+            "{packed:?}"
+        );
+        assert!(!packed.contains(&"resources/q1"), "{packed:?}");
+        fs::remove_dir_all(&home).unwrap();
+        World::bare(&unit, standard, false).start_up();
+    }
+}
+
+#[test]
+fn names_that_cannot_travel_and_links_that_lead_out_are_refused() {
+    let scratch = Scratch::new("fmi-travel");
+    let home = scratch.path().join("home");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(scratch.path().join("outside.mtx"), MASS).unwrap();
+    let refusal = |name: &str| {
+        let text = MATRICES.replace("\"sub/mass.mtx\"", &format!("{name:?}"));
+        fs::write(home.join("m.toml"), text).unwrap();
+        package::contents(&home.join("m.toml"), FmiStandard::Three)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    for name in [
+        "back\\slash.mtx",
+        "line\nend.mtx",
+        "tab\tulator",
+        "colon:mass",
+        "question?",
+        "ends.",
+        " begins",
+        "nul.mtx",
+        "COM1",
+        // Files that an FMU has of its own.
+        "biela.txt",
+        "Matrices.toml",
+    ] {
+        fs::write(home.join(name), MASS).unwrap();
+        let sentence = refusal(name);
+        assert!(sentence.contains("rename it"), "{name:?}: {sentence}");
+    }
+    std::os::unix::fs::symlink(scratch.path().join("outside.mtx"), home.join("link.mtx")).unwrap();
+    let sentence = refusal("link.mtx");
+    assert!(
+        sentence.contains("link.mtx") && sentence.contains("copy it there"),
+        "{sentence}"
+    );
+    // A link to a file of the same folder is that file.
+    fs::write(home.join("plain.mtx"), MASS).unwrap();
+    fs::remove_file(home.join("link.mtx")).unwrap();
+    std::os::unix::fs::symlink("plain.mtx", home.join("link.mtx")).unwrap();
+    let text = MATRICES.replace("sub/mass.mtx", "link.mtx");
+    fs::write(home.join("m.toml"), text).unwrap();
+    package::contents(&home.join("m.toml"), FmiStandard::Three).unwrap();
+}
+
+#[test]
+fn endless_files_and_pipes_are_refused_at_once() {
+    let scratch = Scratch::new("fmi-endless");
+    let unit = crate::fmi_host::world::block(FmiStandard::Three, &scratch);
+    let token = std::ffi::CString::new(unit.contents.token.as_str()).unwrap();
+    let place = std::ffi::CString::new(unit.resources().to_str().unwrap()).unwrap();
+    let model = unit.resources().join("block.toml");
+    let pipe = scratch.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for endless in [std::path::Path::new("/dev/zero"), &pipe] {
+        fs::remove_file(&model).unwrap();
+        std::os::unix::fs::symlink(endless, &model).unwrap();
+        let mut log: Vec<String> = Vec::new();
+        let environment = (&raw mut log).cast();
+        let made = instantiate(FmiStandard::Three, &token, place.as_ptr(), environment);
+        assert!(made.is_null());
+        assert!(log[0].contains("not a regular file"), "{log:?}");
+        let error = Instance::from_file(&model).err().unwrap().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
+}
+
+#[test]
+fn libraries_of_several_platforms_go_into_one_archive() {
+    let scratch = Scratch::new("fmi-platforms");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = scratch.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    };
+    // The head of a library of Windows, with the mark that every build of this library has.
+    let mut windows = vec![0; 128];
+    windows[..2].copy_from_slice(b"MZ");
+    windows[60] = 64;
+    windows[64..70].copy_from_slice(b"PE\0\0\x64\x86");
+    let foreign = write("other.dll", &windows);
+    windows.extend(b"biela library of version ");
+    windows.extend(env!("CARGO_PKG_VERSION").as_bytes());
+    windows.push(0);
+    let dll = write("biela.dll", &windows);
+    let own = library().shared.display().to_string();
+    let out = scratch.path().join("two.fmu").display().to_string();
+    let pack = |options: &[&str]| {
+        let mut arguments = vec!["pack", "models/slider_crank.toml", "-o", &out];
+        arguments.extend(options);
+        std::process::Command::new(env!("CARGO_BIN_EXE_biela"))
+            .args(arguments)
+            .current_dir(root())
+            .output()
+            .unwrap()
+    };
+    for (fmi, folders) in [
+        (
+            "2",
+            [
+                "binaries/linux64/slider_crank.so",
+                "binaries/win64/slider_crank.dll",
+            ],
+        ),
+        (
+            "3",
+            [
+                "binaries/x86_64-linux/slider_crank.so",
+                "binaries/x86_64-windows/slider_crank.dll",
+            ],
+        ),
+    ] {
+        let [linux, win] = [format!("linux64={own}"), format!("win64={dll}")];
+        let output = pack(&["--fmi", fmi, "--library", &linux, "--library", &win]);
+        expect_success("biela pack", &output);
+        let zip = zip::ZipArchive::new(fs::File::open(&out).unwrap()).unwrap();
+        let names: Vec<String> = zip.file_names().map(|n| n.unwrap().into_owned()).collect();
+        for folder in folders {
+            assert!(names.iter().any(|name| name == folder), "{names:?}");
+        }
+    }
+    let linux = format!("linux64={own}");
+    for (option, word) in [
+        (format!("win64={own}"), "library for linux"),
+        (format!("win64={foreign}"), "not a library of biela"),
+        (format!("amiga={dll}"), "\"amiga\""),
+        (format!("x86_64-linux={own}"), "second library"),
+        (format!("aarch64-linux={dll}"), "FMI 2.0 has a name"),
+        ("win64=/nowhere/x.dll".to_owned(), "no such file"),
+    ] {
+        let output = pack(&["--library", &linux, "--library", &option]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{option}: {said}");
+        assert!(said.contains(word), "{option}: {said}");
+    }
 }
 
 #[test]
@@ -197,7 +370,7 @@ fn a_changed_or_incomplete_unit_is_refused_with_a_sentence() {
         // A model that has the token of its contents but is none.
         let made = instantiate(standard, &token, null(), std::ptr::null_mut());
         assert!(made.is_null(), "without a place and without a logger");
-        let world = World::bare(&unit, standard);
+        let world = World::bare(&unit, standard, false);
         drop(world);
     }
 }
@@ -478,6 +651,23 @@ fn the_library_needs_nothing_but_the_c_library() {
     for name in needed {
         let usual = ["libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
         assert!(usual.iter().any(|u| name.starts_with(u)), "{name}");
+    }
+}
+
+#[test]
+fn a_packed_unit_is_small() {
+    if !library()
+        .shared
+        .components()
+        .any(|part| part.as_os_str() == "release")
+    {
+        return;
+    }
+    let scratch = Scratch::new("fmi-size");
+    for standard in BOTH {
+        let archive = crate::fmi_host::pack(&model("slider_crank"), standard, &scratch);
+        let size = fs::metadata(archive).unwrap().len();
+        assert!(size <= 2_500_000, "{size} bytes");
     }
 }
 

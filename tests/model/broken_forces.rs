@@ -170,7 +170,7 @@ const FORCES: &[(&str, &str)] = &[
     ),
     (
         "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = \"bouncy\"",
-        "restitution must be a number from 0 to 1",
+        "there is no definition \"bouncy\"",
     ),
     (
         "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\nstiffness = 1",

@@ -51,11 +51,11 @@ fn wrong_and_missing_values_of_one_table_are_all_found() {
             "3:1 \"inertia\" is missing",
             "5:8 mass must be",
             "6:12 position must be",
-            "7:9 angle must be",
-            "8:16 velocity[1] must be",
+            "7:10 there is no definition \"up\"",
+            "8:17 there is no definition \"x\"",
             "10:9 0 <= alpha <= 1/3",
             "11:13 tolerance must be",
-            "13:8 stop must be",
+            "13:9 there is no definition \"late\"",
         ],
     );
 }

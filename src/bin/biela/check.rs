@@ -394,10 +394,8 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
                 Some(value) => format!("{} {}", Number(value), variable.unit),
                 None => variable.unit.clone(),
             };
-            let said = match variable.description == variable.source {
-                true => String::new(),
-                false => format!("  {}", variable.description),
-            };
+            let said = Some(&variable.description).filter(|words| **words != variable.source);
+            let said = said.map_or(String::new(), |words| format!("  {words}"));
             item(text, &variable.name, format!("{words}{said}").trim_end());
         });
     }

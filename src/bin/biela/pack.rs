@@ -1,9 +1,9 @@
 //! `biela pack`: a model as an FMU.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use biela::fmi::FmiStandard;
-use biela::fmi::package::{self, library};
+use biela::fmi::package::{self, Platform, PlatformLibrary, library};
 use clap::{Args, ValueEnum};
 
 use crate::{Failure, output};
@@ -27,9 +27,10 @@ pub struct Arguments {
     #[arg(short, long, value_name = "X.fmu")]
     out: Option<PathBuf>,
 
-    /// The shared library to put in
-    #[arg(long, value_name = "FILE")]
-    library: Option<PathBuf>,
+    /// The shared library to put in, for this machine or for the named platform (`linux64`, `win64`, `x86_64-linux`,
+    /// `aarch64-darwin`); once for each platform
+    #[arg(long, value_name = "[PLATFORM=]FILE")]
+    library: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -49,17 +50,16 @@ pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
         Fmi::Three => FmiStandard::Three,
     };
     let contents = package::contents(&arguments.model, standard).map_err(Failure::input)?;
-    let path = library::find(arguments.library.as_deref()).map_err(Failure::input)?;
-    library::check(&path).map_err(Failure::input)?;
-    let bytes = std::fs::read(&path)
-        .map_err(|e| Failure::Input(format!("cannot read \"{}\": {e}", path.display())))?;
-    let archive = package::archive(&contents, standard, &bytes).map_err(Failure::input)?;
+    let libraries = chosen_libraries(&arguments.library)?;
+    let archive = package::archive(&contents, standard, &read_libraries(&libraries, standard)?)
+        .map_err(Failure::input)?;
 
     let out = arguments
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{}.fmu", contents.identifier)));
-    if same_file(&out, &arguments.model) || same_file(&out, &path) {
+    let mut packed = libraries.iter().map(|(_, path)| path);
+    if same_file(&out, &arguments.model) || packed.any(|path| same_file(&out, path)) {
         return Err(Failure::Input(format!(
             "\"{}\" is what is to be packed; the archive would overwrite it",
             out.display()
@@ -76,6 +76,49 @@ pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
         archive.len().div_ceil(1000),
         contents.token
     ))
+}
+
+/// The libraries as the options name them; the one of this program if they name none.
+fn chosen_libraries(options: &[String]) -> Result<Vec<(Platform, PathBuf)>, Failure> {
+    if options.is_empty() {
+        let path = library::find(None).map_err(Failure::input)?;
+        return Ok(vec![(Platform::host(), path)]);
+    }
+    let chosen = options.iter().map(|option| {
+        // A path may have an equals sign in it, a platform has no slash.
+        let (platform, path) = match option.split_once('=') {
+            Some((name, path)) if !name.contains(['/', '\\', '.']) => {
+                (Platform::named(name).map_err(Failure::input)?, path)
+            }
+            _ => (Platform::host(), option.as_str()),
+        };
+        let path = library::find(Some(Path::new(path))).map_err(Failure::input)?;
+        Ok((platform, path))
+    });
+    chosen.collect()
+}
+
+fn read_libraries(
+    chosen: &[(Platform, PathBuf)],
+    standard: FmiStandard,
+) -> Result<Vec<PlatformLibrary>, Failure> {
+    let mut libraries: Vec<PlatformLibrary> = Vec::new();
+    for (platform, path) in chosen {
+        if libraries.iter().any(|other| other.platform == *platform) {
+            return Err(Failure::Input(format!(
+                "\"{}\" is the second library for {} on {}; an FMU has one for each platform",
+                path.display(),
+                platform.system,
+                platform.architecture
+            )));
+        }
+        platform.folder(standard).map_err(Failure::input)?;
+        libraries.push(PlatformLibrary {
+            platform: platform.clone(),
+            bytes: library::read_for(platform, path).map_err(Failure::input)?,
+        });
+    }
+    Ok(libraries)
 }
 
 fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {

@@ -9,6 +9,7 @@ use super::{
     BIELA_REACTION_IMPULSE, BIELA_REACTION_MODE, biela_system_definition, biela_system_function,
     biela_system_group, biela_system_point, biela_system_reaction,
 };
+use crate::ffi::float_environment::in_host_environment;
 use crate::formulation::user_system::{Callback, CallbackArguments, CallbackResult, UserEquations};
 use crate::formulation::{Crossing, EventEffect};
 
@@ -90,7 +91,7 @@ impl Drop for Owner {
     fn drop(&mut self) {
         if let (true, Some(release)) = (*self.owned.get_mut(), self.definition.release) {
             // SAFETY: the user's promise; this is the one call.
-            unsafe { release(self.definition.user) };
+            in_host_environment(|| unsafe { release(self.definition.user) });
         }
     }
 }
@@ -138,7 +139,9 @@ impl UserEquations for Functions {
             return 0;
         };
         // SAFETY: the user's promise; `out` has the length that the definition says.
-        unsafe { function(self.definition.user, &point(at), out.as_mut_ptr()) }
+        in_host_environment(|| unsafe {
+            function(self.definition.user, &point(at), out.as_mut_ptr())
+        })
     }
 
     fn group(&self, part: Callback, x: &[f64], y: &[f64], out: &mut [f64]) -> CallbackResult {
@@ -146,14 +149,14 @@ impl UserEquations for Functions {
             return 0;
         };
         // SAFETY: the user's promise; the arrays have the lengths that the definition says.
-        unsafe {
+        in_host_environment(|| unsafe {
             function(
                 self.definition.user,
                 x.as_ptr(),
                 y.as_ptr(),
                 out.as_mut_ptr(),
             )
-        }
+        })
     }
 
     fn events(&self, at: &CallbackArguments, phi: &mut [f64], rate: &mut [f64]) -> CallbackResult {
@@ -161,14 +164,14 @@ impl UserEquations for Functions {
             return 0;
         };
         // SAFETY: the user's promise; both arrays hold `ne` numbers.
-        unsafe {
+        in_host_environment(|| unsafe {
             function(
                 self.definition.user,
                 &point(at),
                 phi.as_mut_ptr(),
                 rate.as_mut_ptr(),
             )
-        }
+        })
     }
 
     fn crossing(&self, modes: &[i32], event: usize) -> Result<Crossing, CallbackResult> {
@@ -176,7 +179,9 @@ impl UserEquations for Functions {
             return Ok(Crossing::Either);
         };
         // SAFETY: the user's promise.
-        match unsafe { function(self.definition.user, array(modes), event) } {
+        let answer =
+            in_host_environment(|| unsafe { function(self.definition.user, array(modes), event) });
+        match answer {
             BIELA_CROSSING_OFF => Ok(Crossing::Off),
             BIELA_CROSSING_RISING => Ok(Crossing::Rising),
             BIELA_CROSSING_FALLING => Ok(Crossing::Falling),
@@ -203,7 +208,7 @@ impl UserEquations for Functions {
             gradient: n.as_mut_ptr(),
         };
         // SAFETY: the user's promise; `modes` and the gradient have the lengths that the definition says.
-        let answer = unsafe {
+        let answer = in_host_environment(|| unsafe {
             function(
                 self.definition.user,
                 &point(at),
@@ -211,7 +216,7 @@ impl UserEquations for Functions {
                 modes.as_mut_ptr(),
                 &mut reaction,
             )
-        };
+        });
         let legal = (0.0..=1.0).contains(&reaction.restitution)
             && reaction.slowest >= 0.0
             && reaction.slowest.is_finite();
@@ -231,7 +236,7 @@ impl UserEquations for Functions {
             return 0;
         };
         // SAFETY: the user's promise.
-        unsafe { function(self.definition.user, event, modes.as_mut_ptr()) }
+        in_host_environment(|| unsafe { function(self.definition.user, event, modes.as_mut_ptr()) })
     }
 
     fn active(&self, modes: &[i32], rows: &mut [bool]) -> CallbackResult {
@@ -242,7 +247,8 @@ impl UserEquations for Functions {
         let (bytes, count) = (rows.as_mut_ptr().cast::<u8>(), rows.len());
         // SAFETY: the user's promise; `rows` has `nc` bytes, all 1, and is not read as bools before the loop has ended.
         unsafe {
-            let answer = function(self.definition.user, array(modes), bytes);
+            let answer =
+                in_host_environment(|| function(self.definition.user, array(modes), bytes));
             for i in 0..count {
                 *bytes.add(i) = u8::from(*bytes.add(i) != 0);
             }
@@ -255,6 +261,8 @@ impl UserEquations for Functions {
             return 0;
         };
         // SAFETY: the user's promise.
-        unsafe { function(self.definition.user, &point(at), modes.as_mut_ptr()) }
+        in_host_environment(|| unsafe {
+            function(self.definition.user, &point(at), modes.as_mut_ptr())
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Save, restore and reset.
 
 use super::*;
-use crate::component::instance_state::{fingerprint, fnv};
+use crate::component::instance_state::fnv;
 use crate::error::Error;
 
 #[test]
@@ -12,18 +12,18 @@ fn the_hash_is_fnv_1a() {
 
 #[test]
 fn where_a_model_was_written_does_not_count_but_what_it_says_does() {
-    let plain = fingerprint(&model());
+    let plain = model().meaning();
     let mut moved = model();
     moved.origin = "elsewhere.toml".to_string();
     moved.bodies[0].text_position = TextPosition { line: 7, column: 1 };
     moved.outputs[3].text_position = TextPosition { line: 9, column: 9 };
-    assert_eq!(fingerprint(&moved), plain);
+    assert_eq!(moved.meaning(), plain);
     let mut heavier = model();
     heavier.bodies[0].mass = 1.0 + f64::EPSILON;
-    assert_ne!(fingerprint(&heavier), plain);
+    assert_ne!(heavier.meaning(), plain);
     let mut looser = model();
     looser.solver.alpha = 0.1;
-    assert_ne!(fingerprint(&looser), plain);
+    assert_ne!(looser.meaning(), plain);
 }
 
 #[test]

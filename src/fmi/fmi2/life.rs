@@ -74,7 +74,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
         };
         let model = resource::load(FmiStandard::Two.version(), location, guid)?;
         let fmu = FmuInstance::new(FmiStandard::Two, model, logger.clone())?;
-        let shared = IntermediateValues::new(fmu.references.clone(), Vec::new());
+        let shared = IntermediateValues::new(fmu.references.clone(), &fmu.component, Vec::new());
         Ok(gate::make(fmu, shared))
     });
     made.unwrap_or_else(|failure| {

@@ -3,13 +3,15 @@
 use std::ffi::{c_int, c_void};
 
 use super::enter;
+use super::value::in_update;
 use crate::error::{Error, Result};
 use crate::ffi::pointer;
 use crate::fmi::fmu_instance::FmuInstance;
+use crate::fmi::gate;
 use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
-use crate::fmi::types::{FMI3_DEPENDENT, FmiStatus};
+use crate::fmi::types::{FMI3_DEPENDENT, FmiStandard, FmiStatus};
 
-/// Time derivatives of outputs; arrays element by element.
+/// Time derivatives of outputs; arrays element by element. Also legal in an intermediate update.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     instance: *mut c_void,
@@ -19,23 +21,36 @@ pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     values: *mut f64,
     value_count: usize,
 ) -> FmiStatus {
-    // SAFETY: the importer's promise.
-    unsafe {
-        enter(instance, &calls::GET_OUTPUT_DERIVATIVES, |fmu| {
-            pointer::disjoint(
-                "valueReferences",
-                references,
-                count,
-                "values",
-                values,
-                value_count,
-            )?;
-            pointer::disjoint("orders", orders, count, "values", values, value_count)?;
+    let arrays = || -> Result<_> {
+        let (name, out) = ("valueReferences", values.cast_const());
+        pointer::disjoint(name, references, count, "values", out, value_count)?;
+        pointer::disjoint("orders", orders, count, "values", out, value_count)?;
+        // SAFETY: the importer's promise.
+        unsafe {
             let references = pointer::slice("valueReferences", references, count)?;
             let orders = pointer::slice("orders", orders, count)?;
             let values = pointer::slice_mut("values", values, value_count)?;
-            Ok(fmu.output_derivatives(references, orders, values)?)
-        })
+            Ok((references, orders, values))
+        }
+    };
+    // SAFETY: the importer's promise.
+    unsafe {
+        gate::gate_with_fast_path(
+            instance,
+            FmiStandard::Three,
+            &calls::GET_OUTPUT_DERIVATIVES,
+            |_| false,
+            |fmu| {
+                let (references, orders, values) = arrays()?;
+                Ok(fmu.output_derivatives(references, orders, values)?)
+            },
+            |shared, _| {
+                in_update(shared, |substep| {
+                    let (references, orders, values) = arrays()?;
+                    Ok(substep.output_derivatives(references, orders, values))
+                })
+            },
+        )
     }
 }
 

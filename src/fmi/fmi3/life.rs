@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
 use super::enter;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ffi::gate::catch_panic;
 use crate::ffi::pointer;
 use crate::fmi::fmu_instance::{FmuExperiment, FmuFailure, FmuInstance};
@@ -44,15 +44,6 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
     // SAFETY: a C string by the standard.
     let logger = unsafe { logger(name, log_message, environment, logging_on) };
     let made = catch_panic(|| -> std::result::Result<_, FmuFailure> {
-        if event_mode_used != 0 {
-            return Err(Error::Argument {
-                name: "eventModeUsed".to_owned(),
-                value: "true".to_owned(),
-                expected: "false: this FMU handles its events itself (hasEventMode = false)"
-                    .to_owned(),
-            }
-            .into());
-        }
         // SAFETY: C strings and an array by the standard; NULL is an error or means absent.
         let (token, path, required) = unsafe {
             let token = pointer::text("instantiationToken", token)?;
@@ -69,7 +60,10 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
         };
         let model = resource::load(FmiStandard::Three.version(), path, token)?;
         let mut fmu = FmuInstance::new(FmiStandard::Three, model, logger.clone())?;
-        let values = IntermediateValues::new(fmu.references.clone(), scalars(&fmu, required)?);
+        fmu.event_mode_used = event_mode_used != 0;
+        fmu.early_return_allowed = early_return_allowed != 0;
+        let required = scalars(&fmu, required)?;
+        let values = IntermediateValues::new(fmu.references.clone(), &fmu.component, required);
         fmu.update = intermediate_update.map(|callback| {
             let update = IntermediateUpdate {
                 callback,

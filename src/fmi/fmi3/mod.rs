@@ -1,11 +1,12 @@
 //! The functions of FMI 3.0 Co-Simulation, one file for each family. They do what the standard says; `docs/fmi.md` has the
-//! details it leaves open. Functions of Model Exchange, Scheduled Execution, clocks, event mode and structural parameters are
+//! details it leaves open. Functions of Model Exchange, Scheduled Execution, clocks and structural parameters are
 //! exported because importers look for them, and return an error (`refused.rs`).
 
 #![allow(non_snake_case)]
 #![allow(clippy::missing_safety_doc)] // the one promise is that of the standard: live handles, arrays of their length
 
 mod derivative;
+mod event;
 mod life;
 mod refused;
 mod state;
@@ -13,6 +14,7 @@ mod step;
 mod value;
 
 pub use derivative::*;
+pub use event::*;
 pub use life::*;
 pub use refused::*;
 pub use state::*;

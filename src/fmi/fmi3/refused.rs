@@ -1,4 +1,4 @@
-//! Functions of Model Exchange, Scheduled Execution, clocks, event mode and structural parameters. The table in
+//! Functions of Model Exchange, Scheduled Execution, clocks and structural parameters. The table in
 //! `lifecycle.rs` makes them illegal in every phase.
 
 use std::ffi::{c_int, c_void};
@@ -20,7 +20,6 @@ macro_rules! refused {
 }
 
 refused! {
-    fmi3EnterEventMode ENTER_EVENT_MODE ();
     fmi3GetClock GET_CLOCK (references: *const u32, count: usize, values: *mut u8);
     fmi3SetClock SET_CLOCK (references: *const u32, count: usize, values: *const u8);
     fmi3EnterConfigurationMode ENTER_CONFIGURATION_MODE ();
@@ -39,8 +38,6 @@ refused! {
     fmi3SetShiftFraction SET_SHIFT_FRACTION
         (references: *const u32, count: usize, counters: *const u64, resolutions: *const u64);
     fmi3EvaluateDiscreteStates EVALUATE_DISCRETE_STATES ();
-    fmi3UpdateDiscreteStates UPDATE_DISCRETE_STATES
-        (update: *mut u8, terminate: *mut u8, nominals: *mut u8, values: *mut u8, defined: *mut u8, next: *mut f64);
     fmi3EnterContinuousTimeMode ENTER_CONTINUOUS_TIME_MODE ();
     fmi3CompletedIntegratorStep COMPLETED_INTEGRATOR_STEP (no_set: u8, enter_event: *mut u8, terminate: *mut u8);
     fmi3SetTime SET_TIME (time: f64);
@@ -51,6 +48,5 @@ refused! {
     fmi3GetNominalsOfContinuousStates GET_NOMINALS_OF_CONTINUOUS_STATES (nominals: *mut f64, count: usize);
     fmi3GetNumberOfEventIndicators GET_NUMBER_OF_EVENT_INDICATORS (count: *mut usize);
     fmi3GetNumberOfContinuousStates GET_NUMBER_OF_CONTINUOUS_STATES (count: *mut usize);
-    fmi3EnterStepMode ENTER_STEP_MODE ();
     fmi3ActivateModelPartition ACTIVATE_MODEL_PARTITION (clock: u32, time: f64);
 }

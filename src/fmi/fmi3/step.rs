@@ -9,7 +9,8 @@ use crate::ffi::pointer;
 use crate::fmi::lifecycle::fmi3 as calls;
 use crate::fmi::types::FmiStatus;
 
-/// Advances by one communication step. `*last_successful_time` is always written; `fmi3Discard`: the step ended there.
+/// Advances by one communication step. `*last_successful_time` is always written; `fmi3Discard`: the unit is where it was before
+/// the call. In event mode the step ends at the first event in it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3DoStep(
     instance: *mut c_void,
@@ -32,9 +33,10 @@ pub unsafe extern "C" fn fmi3DoStep(
             let write = |out: Option<&mut MaybeUninit<bool>>, value| {
                 out.map(|out| out.write(value));
             };
-            write(event, false);
+            let outcome = result.as_ref().copied().unwrap_or_default();
+            write(event, outcome.event);
             write(terminate, false);
-            write(early, matches!(result, Ok(true)));
+            write(early, outcome.early);
             last.map(|last| last.write(fmu.component.time()));
             result.map(|_| ())
         })
@@ -45,7 +47,10 @@ pub unsafe extern "C" fn fmi3DoStep(
 ///
 /// # Safety
 /// `pointer` is NULL or points to one `T`.
-unsafe fn optional<'a, T>(name: &str, pointer: *mut T) -> Result<Option<&'a mut MaybeUninit<T>>> {
+pub(super) unsafe fn optional<'a, T>(
+    name: &str,
+    pointer: *mut T,
+) -> Result<Option<&'a mut MaybeUninit<T>>> {
     match pointer.is_null() {
         true => Ok(None),
         // SAFETY: the caller's promise.

@@ -1,12 +1,15 @@
-//! Values of variables. All of them are Float64; the functions of other types return an error that names the variable.
+//! Values of variables: Float64, counters as Int32, truth values as Boolean; the functions of other types return an error that
+//! names the variable.
 
 use std::ffi::{c_char, c_void};
 
 use super::enter;
+use crate::component::VariableKind;
 use crate::error::Error;
 use crate::ffi::gate::catch_panic;
 use crate::ffi::pointer;
 use crate::fmi::gate::{self, FmuShared};
+use crate::fmi::intermediate_update::SubstepValues;
 use crate::fmi::lifecycle::{LifecycleCall, fmi3 as calls};
 use crate::fmi::types::{FmiStandard, FmiStatus};
 
@@ -42,44 +45,38 @@ pub unsafe extern "C" fn fmi3GetFloat64(
                 let values = pointer::slice_mut("values", values, value_count)?;
                 Ok(fmu.get(references, values)?)
             },
-            |shared, _| get_intermediate(shared, references, count, values, value_count),
+            |shared, _| {
+                in_update(shared, |substep| {
+                    let references = pointer::slice("valueReferences", references, count)?;
+                    let values = pointer::slice_mut("values", values, value_count)?;
+                    Ok(substep.get(references, values))
+                })
+            },
         )
     }
 }
 
-/// Reads variables while a step is running: legal if the step is calling the importer.
-///
-/// # Safety
-/// As [`fmi3GetFloat64`].
+/// A call while a step is running: legal if the step is calling the importer.
 #[cold]
-unsafe fn get_intermediate(
+pub(super) fn in_update(
     shared: &FmuShared,
-    references: *const u32,
-    count: usize,
-    values: *mut f64,
-    value_count: usize,
+    action: impl FnOnce(&mut SubstepValues) -> Result<bool, Error>,
 ) -> FmiStatus {
-    let read = catch_panic(|| -> Result<bool, Error> {
+    let done = catch_panic(|| -> Result<bool, Error> {
         let mut substep = shared.intermediate.lock();
-        if !substep.is_open() {
-            return Ok(false);
+        match substep.is_open() {
+            true => action(&mut substep),
+            false => Ok(false),
         }
-        // SAFETY: the importer's promise.
-        let (references, values) = unsafe {
-            (
-                pointer::slice("valueReferences", references, count)?,
-                pointer::slice_mut("values", values, value_count)?,
-            )
-        };
-        Ok(substep.get(references, values))
     });
-    match read {
+    match done {
         Ok(true) => FmiStatus::Ok,
         Ok(false) | Err(_) => FmiStatus::Error,
     }
 }
 
-/// Sets inputs and parameters; on failure none is set.
+/// Sets inputs and parameters; on failure none is set. In an intermediate update that asks for inputs, those named at
+/// instantiation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3SetFloat64(
     instance: *mut c_void,
@@ -105,7 +102,13 @@ pub unsafe extern "C" fn fmi3SetFloat64(
                 let values = pointer::slice("values", values, value_count)?;
                 Ok(fmu.set(references, values)?)
             },
-            |_, _| FmiStatus::Error,
+            |shared, _| {
+                in_update(shared, |substep| {
+                    let references = pointer::slice("valueReferences", references, count)?;
+                    let values = pointer::slice("values", values, value_count)?;
+                    Ok(substep.set(references, values))
+                })
+            },
         )
     }
 }
@@ -153,11 +156,9 @@ other_types! {
     fmi3GetUInt8 GET_UINT8 "UInt8" *mut u8;
     fmi3GetInt16 GET_INT16 "Int16" *mut i16;
     fmi3GetUInt16 GET_UINT16 "UInt16" *mut u16;
-    fmi3GetInt32 GET_INT32 "Int32" *mut i32;
     fmi3GetUInt32 GET_UINT32 "UInt32" *mut u32;
     fmi3GetInt64 GET_INT64 "Int64" *mut i64;
     fmi3GetUInt64 GET_UINT64 "UInt64" *mut u64;
-    fmi3GetBoolean GET_BOOLEAN "Boolean" *mut u8;
     fmi3GetString GET_STRING "String" *mut *const c_char;
     fmi3SetFloat32 SET_FLOAT32 "Float32" *const f32;
     fmi3SetInt8 SET_INT8 "Int8" *const i8;
@@ -170,6 +171,101 @@ other_types! {
     fmi3SetUInt64 SET_UINT64 "UInt64" *const u64;
     fmi3SetBoolean SET_BOOLEAN "Boolean" *const u8;
     fmi3SetString SET_STRING "String" *const *const c_char;
+}
+
+/// Reads counters and modes; on failure `values` is unchanged.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3GetInt32(
+    instance: *mut c_void,
+    references: *const u32,
+    count: usize,
+    values: *mut i32,
+    value_count: usize,
+) -> FmiStatus {
+    let arrays = (references, count, values, value_count);
+    // SAFETY: the importer's promise.
+    unsafe {
+        discrete(
+            instance,
+            &calls::GET_INT32,
+            VariableKind::Integer,
+            arrays,
+            |value| {
+                // Exact as a double; a counter beyond the range is an error, not another number.
+                let whole = value as i32;
+                (f64::from(whole) == value).then_some(whole)
+            },
+        )
+    }
+}
+
+/// Reads truth values; on failure `values` is unchanged.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3GetBoolean(
+    instance: *mut c_void,
+    references: *const u32,
+    count: usize,
+    values: *mut u8,
+    value_count: usize,
+) -> FmiStatus {
+    let arrays = (references, count, values, value_count);
+    // SAFETY: the importer's promise.
+    unsafe {
+        discrete(
+            instance,
+            &calls::GET_BOOLEAN,
+            VariableKind::Boolean,
+            arrays,
+            |value| Some(u8::from(value != 0.0)),
+        )
+    }
+}
+
+/// Reads variables of one kind and converts them.
+///
+/// # Safety
+/// As the functions that call it.
+unsafe fn discrete<T: Copy>(
+    instance: *mut c_void,
+    call: &'static LifecycleCall,
+    kind: VariableKind,
+    (references, count, values, value_count): (*const u32, usize, *mut T, usize),
+    convert: impl Fn(f64) -> Option<T>,
+) -> FmiStatus {
+    let asked = match kind {
+        VariableKind::Boolean => "Boolean",
+        _ => "Int32",
+    };
+    // SAFETY: passed on.
+    unsafe {
+        enter(instance, call, |fmu| {
+            let name = "valueReferences";
+            pointer::disjoint(
+                name,
+                references,
+                count,
+                "values",
+                values.cast_const(),
+                value_count,
+            )?;
+            let references = pointer::slice(name, references, count)?;
+            let values = pointer::slice_mut("values", values, value_count)?;
+            let found = fmu.get_kind(references, kind, asked)?;
+            let wrong = |value: String, expected: String| Error::Argument {
+                name: "values".to_owned(),
+                value,
+                expected,
+            };
+            if found.len() != values.len() {
+                return Err(wrong(values.len().to_string(), found.len().to_string()).into());
+            }
+            let converted: Option<Vec<T>> = found.iter().map(|value| convert(*value)).collect();
+            let converted = converted
+                .ok_or_else(|| wrong(format!("{found:?}"), format!("numbers of type {asked}")))?;
+            values.copy_from_slice(&converted);
+            Ok(())
+        })
+    }
 }
 
 /// No variable is a Binary.

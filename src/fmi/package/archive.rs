@@ -6,10 +6,12 @@
 //!   resources/biela.txt            the manifest: names of the resources
 //!   resources/<name>.toml          the model with `auto` resolved
 //!   resources/...                  the files it names
-//!   binaries/<platform>/<name>.so  this library
+//!   terminalsAndIcons/...          frames as terminals, icon (FMI 3)
+//!   binaries/<platform>/<name>.so  this library, one for each platform
 //! ```
 
-use std::io::{Cursor, Write};
+use std::ffi::OsStr;
+use std::io::{Cursor, Read, Write};
 use std::path::{Component, Path};
 
 use zip::write::SimpleFileOptions;
@@ -17,12 +19,15 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::description;
 use super::documentation;
-use super::resource::{MANIFEST, MANIFEST_HEAD};
+use super::platform::Platform;
+use super::resource::{LARGEST, MANIFEST, MANIFEST_HEAD};
+use super::terminals;
 use super::token;
 use crate::component::Instance;
 use crate::error::{Error, Result};
 use crate::fmi::types::FmiStandard;
 use crate::formulation::resolved_formulation;
+use crate::model::source_file::{self, opened_files};
 use crate::model::{Model, portable};
 
 /// The files of an archive without the library.
@@ -38,7 +43,8 @@ pub struct PackageContents {
 
 /// Reads a model and makes all files of the archive but the library.
 pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> {
-    let original = Model::from_file(model)?;
+    let (original, opened) = opened_files(|| Model::from_file(model));
+    let original = original?;
     let bytes = read(model)?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(model, e.to_string()))?;
     let origin = model.display().to_string();
@@ -62,9 +68,12 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
         "toml"
     };
     let mut resources = vec![(format!("{identifier}.{ending}"), resolved.into_bytes())];
-    add_named_files(&text, &origin, "", folder, &mut resources)?;
+    for path in opened.iter().filter(|path| *path != model) {
+        resources.push(travelling_file(path, folder.unwrap_or(Path::new("")))?);
+    }
     resources[1..].sort();
-    resources.dedup_by(|a, b| a.0 == b.0);
+    resources.dedup_by(|a, b| a == b);
+    refuse_clashes(&resources)?;
     let names: String = resources
         .iter()
         .map(|(name, _)| format!("{name}\n"))
@@ -89,38 +98,22 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
     for (name, bytes) in resources {
         files.push((format!("resources/{name}"), bytes));
     }
+    if standard == FmiStandard::Three {
+        let terminals = terminals::terminals_and_icons(&instance);
+        files.push((
+            "terminalsAndIcons/terminalsAndIcons.xml".to_owned(),
+            terminals.into_bytes(),
+        ));
+        files.push((
+            "terminalsAndIcons/icon.png".to_owned(),
+            terminals::ICON.to_vec(),
+        ));
+    }
     Ok(PackageContents {
         identifier,
         token,
         files,
     })
-}
-
-/// Adds the files that a model text in the folder `below` names, and those that included model files name.
-fn add_named_files(
-    text: &str,
-    origin: &str,
-    below: &str,
-    folder: Option<&Path>,
-    resources: &mut Vec<(String, Vec<u8>)>,
-) -> Result<()> {
-    for name in portable::files(text, origin)? {
-        let Some((name, bytes)) = named_file(&format!("{below}{name}"), folder)? else {
-            continue;
-        };
-        // The model itself, whose name may differ from its file's, is the first.
-        if resources[1..].iter().any(|(other, _)| *other == name) {
-            continue;
-        }
-        let is_model = name.ends_with(".toml") || name.ends_with(".json");
-        let inner = (is_model.then(|| String::from_utf8(bytes.clone()).ok())).flatten();
-        resources.push((name.clone(), bytes));
-        if let Some(inner) = inner {
-            let below = name.rfind('/').map_or("", |slash| &name[..=slash]);
-            add_named_files(&inner, &name, below, folder, resources)?;
-        }
-    }
-    Ok(())
 }
 
 /// The text with the formulation that `auto` stands for; otherwise the model is the same.
@@ -146,34 +139,106 @@ fn resolve(original: &Model, text: &str, origin: &str, folder: Option<&Path>) ->
     }
 }
 
-/// The file with this name, if there is one; an error if it is not in the folder of the model or below.
-fn named_file(name: &str, folder: Option<&Path>) -> Result<Option<(String, Vec<u8>)>> {
-    let path = folder.unwrap_or(Path::new("")).join(name);
-    if !path.is_file() {
-        return Ok(None);
-    }
+/// Name in the archive and bytes of a file that the model names; an error if it is not in the folder of the model or below, or
+/// if its name is not legal on every system.
+fn travelling_file(path: &Path, folder: &Path) -> Result<(String, Vec<u8>)> {
+    let outside = || {
+        unreadable(
+            path,
+            "an FMU contains only files from the folder of the model and below; copy it there"
+                .to_owned(),
+        )
+    };
     let mut parts = Vec::new();
-    for component in Path::new(name).components() {
+    for component in path
+        .strip_prefix(folder)
+        .map_err(|_| outside())?
+        .components()
+    {
         match component {
-            Component::Normal(part) => parts.push(part.to_string_lossy().into_owned()),
+            Component::Normal(part) => parts.push(travelling_name(part, path)?),
             Component::CurDir => {}
-            _ => {
-                return Err(unreadable(
-                    &path,
-                    "an FMU contains only files from the folder of the model and below; copy it there"
-                        .to_owned(),
-                ));
-            }
+            _ => return Err(outside()),
         }
     }
-    Ok(Some((parts.join("/"), read(&path)?)))
+    // A link may lead out of the folder.
+    let real = |path: &Path| {
+        path.canonicalize()
+            .map_err(|e| unreadable(path, e.to_string()))
+    };
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    if !real(path)?.starts_with(real(folder)?) {
+        return Err(outside());
+    }
+    Ok((parts.join("/"), read(path)?))
+}
+
+/// A part of a path, if it is legal on Linux, Windows and macOS and in a zip archive.
+fn travelling_name(part: &OsStr, path: &Path) -> Result<String> {
+    const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "COM", "LPT"];
+    let refused = |reason: &str| {
+        let reason = format!("an FMU cannot contain it: {reason}; rename it");
+        Err(unreadable(path, reason))
+    };
+    let Some(name) = part.to_str() else {
+        return refused("its name is not UTF-8");
+    };
+    if let Some(c) = name
+        .chars()
+        .find(|c| c.is_control() || r#"\<>:"|?*"#.contains(*c))
+    {
+        return refused(&format!("{c:?} in its name is not legal on every system"));
+    }
+    if name.ends_with(['.', ' ']) || name.starts_with(' ') {
+        return refused("its name begins or ends with a space or ends with a dot");
+    }
+    let stem = name
+        .split('.')
+        .next()
+        .unwrap_or("")
+        .trim_end_matches(|c: char| c.is_ascii_digit());
+    if DEVICES
+        .iter()
+        .any(|device| stem.eq_ignore_ascii_case(device))
+    {
+        return refused("its name means a device on Windows");
+    }
+    Ok(name.to_owned())
+}
+
+/// Refuses two resources of one name: of a file and the packed model, or of names that differ in case only.
+fn refuse_clashes(resources: &[(String, Vec<u8>)]) -> Result<()> {
+    let mut names = vec![MANIFEST.to_lowercase()];
+    for (name, _) in resources {
+        let lower = name.to_lowercase();
+        if names.contains(&lower) {
+            return Err(unreadable(
+                Path::new(name),
+                "an FMU has another file of this name; rename it".to_owned(),
+            ));
+        }
+        names.push(lower);
+    }
+    Ok(())
+}
+
+/// A library and the platform it is for.
+#[derive(Clone, Debug)]
+pub struct PlatformLibrary {
+    /// The platform.
+    pub platform: Platform,
+    /// The bytes of the file.
+    pub bytes: Vec<u8>,
 }
 
 /// Makes the archive.
 pub fn archive(
     contents: &PackageContents,
     standard: FmiStandard,
-    library: &[u8],
+    libraries: &[PlatformLibrary],
 ) -> Result<Vec<u8>> {
     let failure = |e: zip::result::ZipError| Error::File {
         path: format!("{}.fmu", contents.identifier),
@@ -192,43 +257,27 @@ pub fn archive(
     for (name, bytes) in &contents.files {
         put(name, bytes, plain)?;
     }
-    let library_name = format!(
-        "binaries/{}/{}{}",
-        platform(standard)?,
-        contents.identifier,
-        std::env::consts::DLL_SUFFIX
-    );
-    put(&library_name, library, plain.unix_permissions(0o755))?;
+    for library in libraries {
+        let folder = library.platform.folder(standard)?;
+        let ending = library.platform.ending();
+        let name = format!("binaries/{folder}/{}{ending}", contents.identifier);
+        put(&name, &library.bytes, plain.unix_permissions(0o755))?;
+    }
     Ok(zip.finish().map_err(failure)?.into_inner())
 }
 
-/// Name of the folder of binaries for the machine that runs this program.
-pub fn platform(standard: FmiStandard) -> Result<String> {
-    use std::env::consts::{ARCH, OS};
-    let system = match OS {
-        "macos" => "darwin",
-        other => other,
-    };
-    let known = match standard {
-        FmiStandard::Three => Some(format!("{ARCH}-{system}")),
-        FmiStandard::Two => match (system, ARCH) {
-            ("linux", "x86_64") => Some("linux64".to_owned()),
-            ("linux", "x86") => Some("linux32".to_owned()),
-            ("windows", "x86_64") => Some("win64".to_owned()),
-            ("windows", "x86") => Some("win32".to_owned()),
-            ("darwin", "x86_64") => Some("darwin64".to_owned()),
-            _ => None,
-        },
-    };
-    known.ok_or_else(|| Error::Argument {
-        name: "platform".to_owned(),
-        value: format!("{OS} on {ARCH}"),
-        expected: "a platform that FMI 2.0 has a name for; FMI 3.0 has names for all".to_owned(),
-    })
-}
-
 fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| unreadable(path, e.to_string()))
+    let mut bytes = Vec::new();
+    source_file::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(|e| unreadable(path, e.to_string()))?;
+    match bytes.len() as u64 <= LARGEST {
+        true => Ok(bytes),
+        false => Err(unreadable(
+            path,
+            format!("it is larger than {LARGEST} bytes"),
+        )),
+    }
 }
 
 fn unreadable(path: &Path, reason: String) -> Error {

@@ -3,7 +3,8 @@
 
 use super::xml::{Xml, number};
 use crate::component::{
-    Causality, HIGHEST_OUTPUT_DERIVATIVE, InitialKind, Instance, Variability, Variable,
+    Causality, HIGHEST_DERIVATIVE, HIGHEST_OUTPUT_DERIVATIVE, InitialKind, Instance, Variability,
+    Variable, VariableKind,
 };
 use crate::fmi::logger::FmiLogCategory;
 use crate::fmi::physical_unit;
@@ -108,6 +109,12 @@ impl Description<'_> {
                 ("maxOutputDerivativeOrder", order),
                 ("providesIntermediateUpdate", yes()),
                 ("canReturnEarlyAfterIntermediateUpdate", yes()),
+                ("mightReturnEarlyFromDoStep", yes()),
+                ("hasEventMode", yes()),
+                (
+                    "recommendedIntermediateInputSmoothness",
+                    HIGHEST_DERIVATIVE.to_string(),
+                ),
             ],
         };
         xml.leaf("CoSimulation", &attributes);
@@ -242,11 +249,20 @@ impl Description<'_> {
                     xml.element("ScalarVariable", &head, |xml| xml.leaf("Real", &value));
                 }
                 FmiStandard::Three => {
-                    if computed(variable) {
-                        head.push(("intermediateUpdate", yes()));
+                    let reads_or_sets =
+                        computed(variable) || variable.causality == Causality::Input;
+                    let element = match variable.kind {
+                        VariableKind::Real => "Float64",
+                        VariableKind::Integer => "Int32",
+                        VariableKind::Boolean => "Boolean",
+                    };
+                    if variable.kind == VariableKind::Real {
+                        if reads_or_sets {
+                            head.push(("intermediateUpdate", yes()));
+                        }
+                        head.extend(value);
                     }
-                    head.extend(value);
-                    xml.leaf("Float64", &head);
+                    xml.leaf(element, &head);
                 }
             }
         }

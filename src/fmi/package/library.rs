@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 
+use super::platform::Platform;
 use crate::error::{Error, Result};
 
 /// File name on this platform, such as `libbiela.so`.
@@ -52,6 +53,56 @@ fn missing(path: &Path, reason: &str) -> Error {
         path: path.display().to_string(),
         reason: reason.to_owned(),
     }
+}
+
+/// In every build of this library: which version it is, for a file that cannot be opened on this machine.
+#[used]
+static MARK: [u8; MARK_TEXT.len()] = *MARK_TEXT;
+const MARK_TEXT: &[u8; MARK_LENGTH] = &mark();
+const MARK_HEAD: &str = "biela library of version ";
+const MARK_LENGTH: usize = MARK_HEAD.len() + env!("CARGO_PKG_VERSION").len() + 1;
+
+const fn mark() -> [u8; MARK_LENGTH] {
+    let (head, version) = (MARK_HEAD.as_bytes(), env!("CARGO_PKG_VERSION").as_bytes());
+    let mut text = [0; MARK_LENGTH];
+    let mut i = 0;
+    while i < MARK_LENGTH - 1 {
+        text[i] = match i < head.len() {
+            true => head[i],
+            false => version[i - head.len()],
+        };
+        i += 1;
+    }
+    text
+}
+
+/// Reads a library for `platform` and checks that it is this library in this version: by asking it if it is for this machine, else
+/// by its format and the mark in it.
+pub fn read_for(platform: &Platform, path: &Path) -> Result<Vec<u8>> {
+    let wrong = |reason: String| Error::File {
+        path: path.display().to_string(),
+        reason,
+    };
+    let bytes = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
+    if *platform == Platform::host() {
+        check(path)?;
+        return Ok(bytes);
+    }
+    let found = Platform::of_library(&bytes)
+        .ok_or_else(|| wrong("it is not a shared library of a known platform".to_owned()))?;
+    if found != *platform {
+        return Err(wrong(format!(
+            "it is a library for {} on {}, not for {} on {}",
+            found.system, found.architecture, platform.system, platform.architecture
+        )));
+    }
+    if !bytes.windows(MARK_LENGTH).any(|part| part == MARK_TEXT) {
+        let own = env!("CARGO_PKG_VERSION");
+        return Err(wrong(format!(
+            "it is not a library of biela {own}, the version of this program"
+        )));
+    }
+    Ok(bytes)
 }
 
 /// Checks that the file is this library, has this version and exports both standards.

@@ -9,8 +9,11 @@ mod archive;
 pub mod description;
 mod documentation;
 pub mod library;
+pub mod platform;
 pub mod resource;
+mod terminals;
 pub mod token;
 mod xml;
 
-pub use archive::{PackageContents, archive, contents, platform};
+pub use archive::{PackageContents, PlatformLibrary, archive, contents};
+pub use platform::Platform;

@@ -3,18 +3,20 @@
 //! library searches relative to its own file, which is in `binaries/<platform>` of the same FMU.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::token;
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::ffi::memory;
+use crate::model::{Model, source_file};
 
 /// The manifest, a list of the resources: first the model, then the files it names.
 pub const MANIFEST: &str = "biela.txt";
 /// First line of the manifest.
 pub const MANIFEST_HEAD: &str = "biela unit 1";
 /// Largest size of a resource in bytes. A convention: packed models are far smaller.
-const LARGEST: u64 = 1 << 30;
+pub(super) const LARGEST: u64 = 1 << 30;
 
 /// Reads the model of an FMU. Fails if the resources at `location` do not have the token that the importer gives.
 pub fn load(standard: &str, location: Option<&str>, token: &str) -> Result<Model> {
@@ -43,6 +45,7 @@ pub fn load(standard: &str, location: Option<&str>, token: &str) -> Result<Model
     let model = names[0];
     let path = folder.join(model);
     let text = utf8(&contents[1].1, &path)?;
+    memory::require_for_text(text.len())?;
     Model::from_text_in(text, model, Some(&folder))
 }
 
@@ -170,13 +173,17 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
         path: path.display().to_string(),
         reason,
     };
-    let size = std::fs::metadata(path)
-        .map_err(|e| failure(e.to_string()))?
-        .len();
-    if size > LARGEST {
-        return Err(failure(format!("it is too large: {size} bytes")));
+    let mut bytes = Vec::new();
+    // One byte more than is allowed: an endless file is not read further.
+    source_file::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(|e| failure(e.to_string()))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(failure(format!(
+            "it is too large: at most {LARGEST} bytes are read"
+        )));
     }
-    std::fs::read(path).map_err(|e| failure(e.to_string()))
+    Ok(bytes)
 }
 
 fn text(path: &Path) -> Result<String> {

@@ -372,6 +372,10 @@ impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
         self.forces.active_constraints(modes, active);
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        self.forces.modes_exist(modes)
+    }
+
     fn initial_modes(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], modes: &mut [i32]) {
         self.forces.initial_modes(cx, &mut W::poses(q), v, modes);
     }

@@ -134,6 +134,10 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         self.law.event_counts()
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        self.law.modes_exist(modes)
+    }
+
     fn initial_modes(
         &self,
         cx: &EvaluationContext,

@@ -94,6 +94,11 @@ pub trait ScalarLaw: Debug + Send + Sync {
         EventCounts::default()
     }
 
+    /// Whether modes that were read from outside are modes of this element.
+    fn modes_exist(&self, _modes: &[i32]) -> bool {
+        true
+    }
+
     /// Sets the initial modes for c and ċ.
     fn initial_modes(&self, _cx: &EvaluationContext, _length: f64, _rate: f64, _modes: &mut [i32]) {
     }
@@ -212,6 +217,11 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     /// Returns the numbers of events and modes.
     fn event_counts(&self) -> EventCounts {
         EventCounts::default()
+    }
+
+    /// Whether modes that were read from outside are modes of this element.
+    fn modes_exist(&self, _modes: &[i32]) -> bool {
+        true
     }
 
     /// Sets the initial modes.

@@ -164,6 +164,12 @@ impl ForceLaw {
         }
     }
 
+    /// Whether the mode is a piece or the ramp of a jump between two.
+    pub fn mode_exists(&self, modes: &[i32]) -> bool {
+        let pieces = self.pieces.len() as i32;
+        (modes.iter()).all(|mode| (1 - pieces..pieces).contains(mode))
+    }
+
     /// Sets the mode at x.
     pub fn initial_mode(&self, x: f64, modes: &mut [i32]) {
         if self.has_events {

@@ -282,6 +282,11 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         self.counts
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        (self.members.iter())
+            .all(|member| (member.element).modes_exist(&modes[member.modes.clone()]))
+    }
+
     fn initial_modes(
         &self,
         cx: &EvaluationContext,

@@ -90,6 +90,10 @@ impl ScalarLaw for CompliantLimit {
         }
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        modes.iter().all(|mode| unilateral::mode_exists(*mode))
+    }
+
     fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {
         for end in 0..2 {
             let (e, e_dot) = self.excess(end, length, rate);

@@ -300,6 +300,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         }
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        modes.iter().all(|mode| (SEPARATED..=BEHIND).contains(mode))
+    }
+
     fn initial_modes(
         &self,
         _cx: &EvaluationContext,

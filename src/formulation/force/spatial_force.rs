@@ -89,6 +89,11 @@ pub trait SpatialForce: Debug + Send + Sync {
     ) {
     }
 
+    /// Whether modes that were read from outside are modes of this element.
+    fn modes_exist(&self, _modes: &[i32]) -> bool {
+        true
+    }
+
     /// Sets the initial modes.
     fn initial_modes(
         &self,
@@ -250,6 +255,10 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
 
     fn event_counts(&self) -> EventCounts {
         self.force.event_counts()
+    }
+
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        self.force.modes_exist(modes)
     }
 
     fn initial_modes(

@@ -65,6 +65,11 @@ impl SpringLaw {
         }
     }
 
+    /// Whether it is a mode of the law.
+    pub(super) fn mode_exists(&self, modes: &[i32]) -> bool {
+        self.law().is_none_or(|law| law.mode_exists(modes))
+    }
+
     pub(super) fn law(&self) -> Option<&ForceLaw> {
         match self {
             Self::Linear(_) => None,
@@ -230,6 +235,13 @@ impl ScalarLaw for SpringDamper {
             events: k.events + d.events + unilateral::EVENTS * one_sided,
             modes: k.modes + d.modes + one_sided,
         }
+    }
+
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        let (k, d, side) = self.split_modes(modes);
+        self.stiffness.mode_exists(k)
+            && self.damping.mode_exists(d)
+            && side.is_none_or(unilateral::mode_exists)
     }
 
     fn initial_modes(&self, cx: &EvaluationContext, length: f64, rate: f64, modes: &mut [i32]) {

@@ -325,6 +325,15 @@ impl SpatialForce for Tyre {
         }
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        let (profile, k, d, contact) = self.split_modes(modes);
+        let bounds = self.profile.bound_count() as i32;
+        profile.iter().all(|mode| (0..=bounds).contains(mode))
+            && self.stiffness.mode_exists(k)
+            && self.damping.mode_exists(d)
+            && unilateral::mode_exists(contact)
+    }
+
     fn event_functions<T: Scalar>(
         &self,
         cx: &EvaluationContext,

@@ -21,6 +21,11 @@ pub const RELAXING: i32 = 2;
 /// Number of event functions: e and F.
 pub const EVENTS: usize = 2;
 
+/// Whether it is one of the three modes.
+pub fn mode_exists(mode: i32) -> bool {
+    (SEPARATED..=RELAXING).contains(&mode)
+}
+
 /// Returns the mode for given e and F.
 pub fn initial_mode(e: f64, force: f64) -> i32 {
     if !(e > 0.0) {

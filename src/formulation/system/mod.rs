@@ -52,6 +52,11 @@ pub trait HybridSystem {
         modes.fill(0);
     }
 
+    /// Whether modes that were read from outside are modes of this system.
+    fn modes_exist(&self, _modes: &[i32]) -> bool {
+        true
+    }
+
     /// Sets for each constraint whether it is active in these modes.
     fn active_constraints(&self, _modes: &[i32], active: &mut [bool]) {
         active.fill(true);

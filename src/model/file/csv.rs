@@ -1,7 +1,9 @@
 //! Tables in CSV files.
 
+use std::io::Read;
 use std::path::Path;
 
+use super::source_file;
 use crate::error::{Error, Result};
 use crate::model::suggest::{did_you_mean, shorten};
 
@@ -9,21 +11,21 @@ use crate::model::suggest::{did_you_mean, shorten};
 const LARGEST_CSV: u64 = 64 << 20;
 
 /// Times and one column of a CSV file: that with this header, or that of the input's name, or the second.
+// Long because every defect of the file has its own sentence.
 pub(super) fn csv(path: &Path, column: Option<&str>, input: &str) -> Result<Vec<[f64; 2]>> {
     let shown = path.display().to_string();
     let unreadable = |reason: String| Error::File {
         path: shown.clone(),
         reason,
     };
-    let size = std::fs::metadata(path)
-        .map_err(|e| unreadable(e.to_string()))?
-        .len();
-    if size > LARGEST_CSV {
-        return Err(unreadable(format!(
-            "it is too large: at most {LARGEST_CSV} bytes are read"
-        )));
+    let mut text = String::new();
+    source_file::open(path)
+        .and_then(|file| file.take(LARGEST_CSV + 1).read_to_string(&mut text))
+        .map_err(|e| unreadable(e.to_string()))?;
+    if text.len() as u64 > LARGEST_CSV {
+        let reason = format!("it is too large: at most {LARGEST_CSV} bytes are read");
+        return Err(unreadable(reason));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
     let refuse = |line: usize, message: String| Error::Model {
         origin: shown.clone(),
         line,

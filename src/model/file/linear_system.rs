@@ -7,11 +7,11 @@ use crate::linalg::csr::Csr;
 use crate::linalg::matrix_market;
 use crate::model::LinearSystemMatrices;
 use crate::model::file::document::NodeValue;
+use crate::model::file::source_file;
 use crate::model::file::table::TableReader;
 use crate::model::linear_system::SYMMETRIC;
 use crate::model::suggest::shorten;
 use crate::model::validate::Range;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -213,7 +213,7 @@ impl Given {
             })),
             WrittenValue::File(name) => {
                 let path = base_dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
-                let file = File::open(&path).map_err(|e| {
+                let file = source_file::open(&path).map_err(|e| {
                     let message = format!("{key}: cannot read \"{}\": {e}", path.display());
                     table.refuse_value(key, message)
                 })?;

@@ -25,14 +25,16 @@ mod signal;
 mod signal_law;
 mod signal_text;
 mod solver;
+pub mod source_file;
 mod syntax;
 mod table;
 mod top;
+mod words;
 
 pub use explain::explain;
 pub use schema::schema;
+pub use words::ModelWords;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -84,7 +86,7 @@ fn file_text(path: &Path) -> Result<String> {
     };
     // One byte more than is allowed: an endless file is not read further.
     let mut bytes = vec![];
-    File::open(path)
+    source_file::open(path)
         .and_then(|file| file.take(LARGEST_TEXT as u64 + 1).read_to_end(&mut bytes))
         .map_err(|e| unreadable(e.to_string()))?;
     if bytes.len() > LARGEST_TEXT {
@@ -99,6 +101,17 @@ fn file_text(path: &Path) -> Result<String> {
             "it is not UTF-8 text: byte {good} (line {line}) begins no character"
         ))
     })
+}
+
+/// The bytes of the files that a text names.
+fn contents(opened: &[std::path::PathBuf]) -> Result<Vec<Vec<u8>>> {
+    let read = |path: &std::path::PathBuf| {
+        std::fs::read(path).map_err(|e| Error::File {
+            path: path.display().to_string(),
+            reason: e.to_string(),
+        })
+    };
+    opened.iter().map(read).collect()
 }
 
 /// Reads and validates a model from text; a model with definitions keeps its text.
@@ -140,13 +153,19 @@ fn read_in_chain(
                 origin,
                 dimension: 3,
             };
-            let model = top::model(TableReader::root(source)?, origin, base_dir, chain);
+            let (model, opened) = source_file::opened_files(|| {
+                top::model(TableReader::root(source)?, origin, base_dir, chain)
+            });
             let suspicions = document.mistakes.suspicions();
-            let model = document.mistakes.settle(model)?;
-            Model {
-                suspicions,
-                ..model
-            }
+            let mut model = document.mistakes.settle(model)?;
+            model.suspicions = suspicions;
+            // Matrices count with their values.
+            let files = match model.system {
+                Some(_) => Vec::new(),
+                None => contents(&opened)?,
+            };
+            model.words = Some(ModelWords::new(&document.root, &files, &model));
+            model
         }
     };
     model.validate()?;

@@ -1,55 +1,9 @@
-//! Model texts for packages: the files a text names, and a setting written into it with everything else unchanged.
+//! Model texts for packages: a setting written into a text with everything else unchanged.
 
-use super::document::{Document, Node, NodeValue};
+use super::document::{Document, NodeValue};
 pub use super::is_json;
-use super::keys::{Key, KeyKind, groups};
 use crate::error::Result;
 use crate::model::Model;
-
-/// Whether the texts under a key are words or names, never files: those of some table of the format are.
-fn holds_words(name: &str) -> bool {
-    fn any<'k>(keys: impl IntoIterator<Item = &'k Key>, name: &str) -> bool {
-        keys.into_iter().any(|key| match key.kind {
-            KeyKind::Text | KeyKind::Name | KeyKind::Choice(_) | KeyKind::TwoTexts => {
-                key.is_called(name)
-            }
-            KeyKind::Table(keys) | KeyKind::OneKeyOf(keys) => any(keys, name),
-            _ => false,
-        })
-    }
-    groups().any(|group| any(group.keys(0), name))
-}
-
-/// Texts that may be file names, in the order of the model.
-pub fn files(text: &str, origin: &str) -> Result<Vec<String>> {
-    let document = Document::parse(text, origin, is_json(text, origin))?;
-    let mut found = Vec::new();
-    collect(&document.root, false, &mut found);
-    Ok(found)
-}
-
-fn collect(node: &Node, words: bool, found: &mut Vec<String>) {
-    match &node.value {
-        NodeValue::Text(text) if !words && text.contains('.') => found.push(text.clone()),
-        NodeValue::Array(items) => items.iter().for_each(|item| collect(item, words, found)),
-        NodeValue::Table(entries) => {
-            for entry in entries {
-                // A table of that name holds keys of its own.
-                let is_table = matches!(entry.node.value, NodeValue::Table(_));
-                let words = !is_table && holds_words(&entry.key);
-                collect(&entry.node, words && !holds_tables(&entry.node), found);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn holds_tables(node: &Node) -> bool {
-    match &node.value {
-        NodeValue::Array(items) => items.iter().any(|i| matches!(i.value, NodeValue::Table(_))),
-        _ => false,
-    }
-}
 
 /// The same text with `formulation` of `[solver]` set to `word`; comments and layout stay.
 pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> {
@@ -159,15 +113,5 @@ mod tests {
         assert!(same_meaning(&a, &b));
         b.solver.alpha = 0.2;
         assert!(!same_meaning(&a, &b));
-    }
-
-    #[test]
-    fn names_of_files_are_found_and_words_are_not() {
-        let text = "format = 1\nname = \"a.b\"\n[system]\nmass = \"m.mtx\"\nforce = \"sub/f.mtx\"\n[[output]]\n\
-                    name = \"x\"\nsource = \"tip.x\"\n[[force]]\nlaw = { table = \"t.csv\" }\n";
-        assert_eq!(
-            files(text, "m.toml").unwrap(),
-            ["m.mtx", "sub/f.mtx", "t.csv"]
-        );
     }
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use biela::fmi::FmiStandard;
-use biela::fmi::package::{self, PackageContents};
+use biela::fmi::package::{self, PackageContents, Platform, PlatformLibrary};
 
 use crate::host::{Scratch, library, root, skip, tool};
 
@@ -73,10 +73,18 @@ pub fn library_bytes() -> &'static [u8] {
     BYTES.get_or_init(|| fs::read(&library().shared).expect("the library"))
 }
 
+/// A library for the machine that runs the tests.
+pub fn for_this_machine(bytes: &[u8]) -> [PlatformLibrary; 1] {
+    [PlatformLibrary {
+        platform: Platform::host(),
+        bytes: bytes.to_vec(),
+    }]
+}
+
 /// A whole archive.
 pub fn pack(model: &Path, standard: FmiStandard, scratch: &Scratch) -> PathBuf {
     let contents = package::contents(model, standard).unwrap_or_else(|e| panic!("{e}"));
-    let bytes = package::archive(&contents, standard, library_bytes()).unwrap();
+    let bytes = package::archive(&contents, standard, &for_this_machine(library_bytes())).unwrap();
     let ending = model.extension().unwrap().to_str().unwrap();
     let name = format!(
         "{}_{ending}_{}.fmu",

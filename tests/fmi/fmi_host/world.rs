@@ -134,11 +134,21 @@ pub struct World {
     /// A state that was saved at the start of step mode.
     pub state: Handle,
     pub bytes: Vec<u8>,
+    /// FMI 3: instantiated with event mode.
+    event_mode: bool,
 }
 
 impl World {
     pub fn new(unit: &Unpacked, standard: FmiStandard) -> Self {
-        let mut world = Self::bare(unit, standard);
+        Self::prepared(Self::bare(unit, standard, false))
+    }
+
+    /// With event mode and early return, if the standard has them.
+    pub fn with_event_mode(unit: &Unpacked, standard: FmiStandard) -> Self {
+        Self::prepared(Self::bare(unit, standard, standard == FmiStandard::Three))
+    }
+
+    fn prepared(mut world: Self) -> Self {
         world.state = null_mut();
         world.start_up();
         world.state = world.save();
@@ -147,11 +157,18 @@ impl World {
         world
     }
 
-    pub fn bare(unit: &Unpacked, standard: FmiStandard) -> Self {
+    pub fn bare(unit: &Unpacked, standard: FmiStandard, event_mode: bool) -> Self {
         let mut log = Box::new(Vec::new());
         let resources = CString::new(unit.resources().to_str().unwrap()).unwrap();
         let token = CString::new(unit.contents.token.as_str()).unwrap();
-        let c = instantiate(standard, &token, resources.as_ptr(), (&raw mut *log).cast());
+        let environment = (&raw mut *log).cast();
+        let c = instantiate_with(
+            standard,
+            &token,
+            resources.as_ptr(),
+            environment,
+            event_mode,
+        );
         assert!(!c.is_null(), "{log:?}");
         Self {
             standard,
@@ -159,6 +176,7 @@ impl World {
             log,
             state: null_mut(),
             bytes: Vec::new(),
+            event_mode,
         }
     }
 
@@ -216,6 +234,10 @@ impl World {
         self.ok(status);
         let status = self.exit();
         self.ok(status);
+        if self.event_mode {
+            // SAFETY: a live handle.
+            self.ok(unsafe { fmi3EnterStepMode(self.c) });
+        }
     }
 
     pub fn terminate(&mut self) -> FmiStatus {
@@ -245,6 +267,11 @@ impl World {
                 self.start_up();
                 let status = self.terminate();
                 self.ok(status);
+            }
+            LifecyclePhase::Event => {
+                self.start_up();
+                // SAFETY: a live handle.
+                self.ok(unsafe { fmi3EnterEventMode(self.c) });
             }
             LifecyclePhase::Error => unreachable!("only a panic leads there"),
         }
@@ -479,7 +506,7 @@ impl World {
         let (one, mut value) = (1_i32, 0.25_f64);
         let mut count = 0_usize;
         let mut room = vec![0_u8; self.bytes.len()];
-        let mut flags = [0_u8; 5];
+        let mut flags = [0_u8; 2];
         let (mut integers, mut qualifier) = ([0_u64; 2], 0 as c_int);
         macro_rules! empty {
             ($($get:ident $set:ident),*) => {
@@ -499,7 +526,7 @@ impl World {
         );
         // SAFETY: a live handle and pointers to locals; counts are those of the arrays.
         unsafe {
-            let [f0, f1, f2, f3, f4] = flags.each_mut().map(|f| &raw mut *f);
+            let [f0, f1] = flags.each_mut().map(|f| &raw mut *f);
             let [i0, i1] = integers.each_mut().map(|i| &raw mut *i);
             match name {
                 "fmi3SetDebugLogging" => fmi3SetDebugLogging(c, 0, 0, null()),
@@ -581,7 +608,9 @@ impl World {
                 "fmi3SetShiftFraction" => fmi3SetShiftFraction(c, x, 1, i0, i1),
                 "fmi3EvaluateDiscreteStates" => fmi3EvaluateDiscreteStates(c),
                 "fmi3UpdateDiscreteStates" => {
-                    fmi3UpdateDiscreteStates(c, f0, f1, f2, f3, f4, &mut value)
+                    let [mut a, mut b, mut d, mut e, mut f] = [true; 5];
+                    let more = &mut value;
+                    fmi3UpdateDiscreteStates(c, &mut a, &mut b, &mut d, &mut e, &mut f, more)
                 }
                 "fmi3EnterContinuousTimeMode" => fmi3EnterContinuousTimeMode(c),
                 "fmi3CompletedIntegratorStep" => fmi3CompletedIntegratorStep(c, 1, f0, f1),
@@ -635,6 +664,17 @@ pub fn instantiate(
     resources: *const c_char,
     environment: Handle,
 ) -> Handle {
+    instantiate_with(standard, token, resources, environment, false)
+}
+
+fn instantiate_with(
+    standard: FmiStandard,
+    token: &CStr,
+    resources: *const c_char,
+    environment: Handle,
+    event_mode: bool,
+) -> Handle {
+    let event_mode = u8::from(event_mode);
     // SAFETY: C strings, and callbacks that live for ever; see `log2` for the cast.
     unsafe {
         match standard {
@@ -672,8 +712,8 @@ pub fn instantiate(
                 resources,
                 0,
                 0,
-                0,
-                0,
+                event_mode,
+                event_mode,
                 null(),
                 0,
                 environment,

@@ -206,6 +206,10 @@ impl SpatialForce for Contact {
         }
     }
 
+    fn modes_exist(&self, modes: &[i32]) -> bool {
+        (modes.iter()).all(|mode| (unilateral::SEPARATED..=BEHIND).contains(mode))
+    }
+
     fn event_functions<T: Scalar>(
         &self,
         cx: &EvaluationContext,

@@ -405,6 +405,7 @@ impl Resolver<'_> {
     /// The numbers inside the arrays of `[system]`; a string in place of an array is the name of a file. Units are free.
     fn leaves_of_matrices(&self, node: &mut Node) -> Result<()> {
         if let NodeValue::Table(entries) = &mut node.value {
+            self.element.set((identity(entries), String::new()));
             for entry in entries {
                 if let NodeValue::Array(_) = entry.node.value {
                     self.leaves(&mut entry.node, &entry.key, &None)?;

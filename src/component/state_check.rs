@@ -1,0 +1,116 @@
+//! Checks of a state that was read from bytes: whoever has changed them may have mended the checksum too.
+
+use super::Instance;
+use super::input::InputState;
+use super::instance_state::{InstancePhase, InstanceState};
+use super::serialization::damaged;
+use crate::error::Result;
+use crate::formulation::Dimensions;
+use crate::integrator::State;
+use crate::model::counters::{COUNTERS, CounterValue};
+
+impl Instance {
+    /// An error unless the state can be one of this instance: lengths, ranges of numbers, modes.
+    pub(super) fn check_state(&self, state: &InstanceState) -> Result<()> {
+        let fresh = InstanceState::new(&self.model);
+        check_lengths(state, &fresh, &self.mechanism.dimensions())?;
+        check_ranges(state, &fresh)?;
+        let running = state.phase == InstancePhase::Running;
+        match running && !self.mechanism.modes_exist(&state.motion.modes) {
+            true => Err(damaged("a mode that does not exist")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// An error unless every vector has the length of this model.
+fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions) -> Result<()> {
+    let counts = |d: &InputState| (d.inputs.len(), d.parameters.len());
+    let s = &state.motion;
+    let expected = match state.phase {
+        InstancePhase::Created => State::default(),
+        InstancePhase::Running => State::sized(size),
+    };
+    let lengths = |s: &State| {
+        [
+            s.q.len(),
+            s.v.len(),
+            s.acc.len(),
+            s.lambda.len(),
+            s.modes.len(),
+            s.a.len(),
+            s.delta.len(),
+            s.delta_dot.len(),
+            s.lambda_dot.len(),
+            s.jerk.len(),
+            s.scale.len(),
+            s.redundant.len(),
+            s.event_memory.len(),
+            s.event_side.len(),
+        ]
+    };
+    let fits = lengths(s) == lengths(&expected)
+        && counts(&state.pending) == counts(&fresh.pending)
+        && counts(&state.applied) == counts(&fresh.applied)
+        && state.history.len() == fresh.history.len();
+    match fits {
+        true => Ok(()),
+        false => Err(damaged("its size is not that of this model")),
+    }
+}
+
+/// An error unless every number is in the range that it has in a state that was saved.
+fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
+    let InstanceState {
+        start,
+        stop,
+        tolerance,
+        pending,
+        applied,
+        history,
+        total_at_start,
+        energy_drift,
+        motion: s,
+        ..
+    } = state;
+    let finite = |numbers: &[f64]| numbers.iter().all(|x| x.is_finite());
+    let not_negative = |numbers: &[f64]| numbers.iter().all(|x| *x >= 0.0);
+    let times = start.is_finite() && stop >= start && *tolerance > 0.0 && tolerance.is_finite();
+    let energies = finite(&[*total_at_start, *energy_drift, s.dissipated, s.supplied]);
+    let vectors = [
+        &s.q,
+        &s.v,
+        &s.acc,
+        &s.lambda,
+        &s.a,
+        &s.delta,
+        &s.delta_dot,
+        &s.lambda_dot,
+        &s.jerk,
+        &s.scale,
+    ];
+    // The contraction is infinite if it is unknown, the pivot if there are no constraints.
+    let steps = finite(&[s.t, s.h, s.factored_step])
+        && not_negative(&[s.h, s.next_h, s.factored_step])
+        && not_negative(&[s.newton_contraction, s.typical_pivot])
+        && not_negative(&s.scale);
+    let statistics = (COUNTERS.iter()).all(|counter| match (counter.value)(&s.statistics) {
+        CounterValue::Real(value) => value >= 0.0,
+        CounterValue::Count(_) => true,
+    });
+    let inputs = [pending, applied].iter().all(|set| {
+        let ranges = (set.inputs.iter().zip(&fresh.pending.inputs)).all(|(input, fresh)| {
+            input.order == fresh.order
+                && input.since.is_finite()
+                && finite(&input.taylor)
+                && finite(&input.position_and_speed)
+        });
+        ranges && finite(&set.parameters)
+    });
+    let histories = (history.iter()).all(|h| h.count <= 3 && finite(&h.t) && finite(&h.u));
+    let vectors = vectors.iter().all(|vector| finite(vector));
+    match times && energies && vectors && steps && statistics && inputs && histories {
+        true => Ok(()),
+        false => Err(damaged("a number outside its range")),
+    }
+}
