@@ -48,8 +48,9 @@ pub mod model;
 pub mod report;
 
 pub use component::{
-    Causality, EquilibriumReport, Extrapolation, InitialKind, Instance, LogCategory, LogLevel,
-    LogMessage, Logger, Mode, Observer, SavedState, StateSpace, StepProbe, Variability, Variable,
+    Causality, DescriptorModel, EquilibriumReport, Extrapolation, InitialKind, Instance,
+    LogCategory, LogLevel, LogMessage, Logger, Mode, Observer, SavedState, StateSpace, StepProbe,
+    Variability, Variable,
 };
 pub use error::{Error, Result};
 pub use integrator::{StartReport, Statistics};

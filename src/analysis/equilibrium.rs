@@ -17,7 +17,9 @@ use super::matrices::SystemMatrices;
 use super::null_space::NullSpace;
 use super::saddle::DenseSaddle;
 use crate::error::{Error, Result};
-use crate::formulation::system::{Dimensions, EvaluationFailure, MotionPoint, System};
+use crate::formulation::system::{
+    Dimensions, EvaluationContext, EvaluationFailure, MotionPoint, System,
+};
 
 /// Largest number of steps.
 const MAX_STEPS: usize = 500;
@@ -31,7 +33,7 @@ const ROUNDING: f64 = 1e-9;
 /// Part of its work that a step may lose at its end, with the other sign.
 const OVERSHOOT: f64 = 0.5;
 /// Stiffness over the largest one, or over the accelerations of the loads, that counts as zero.
-const ZERO_STIFFNESS: f64 = 1e-11;
+const ZERO_STIFFNESS: f64 = 1e-12;
 /// Acceleration over those of the loads above which a direction without stiffness is loaded.
 const LOADED: f64 = 1e-9;
 /// Distance (error norm) after which a position that no force holds is given up.
@@ -40,6 +42,8 @@ const TOO_FAR: f64 = 1e3;
 const CLOSED: f64 = 1e-14;
 const NEARLY_CLOSED: f64 = 1e-11;
 const CORRECTIONS: usize = 30;
+/// Contacts that may open at one position.
+const MODE_CHANGES: usize = 50;
 
 /// A static equilibrium.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,6 +52,8 @@ pub struct Equilibrium {
     pub q: Vec<f64>,
     /// Multipliers.
     pub lambda: Vec<f64>,
+    /// Modes.
+    pub modes: Vec<i32>,
     /// Newton steps.
     pub steps: usize,
     /// Distance from the start in the error norm.
@@ -60,15 +66,20 @@ pub struct Equilibrium {
 
 /// Searches equilibria of a system.
 pub struct EquilibriumSolver<'a> {
-    system: &'a dyn System,
-    at: OperatingPoint<'a>,
-    size: Dimensions,
+    pub(super) system: &'a dyn System,
+    pub(super) at: OperatingPoint<'a>,
+    pub(super) size: Dimensions,
     matrices: SystemMatrices,
     null: NullSpace,
     saddle: DenseSaddle,
-    zero: Vec<f64>,
-    force: Vec<f64>,
-    lambda: Vec<f64>,
+    pub(super) zero: Vec<f64>,
+    pub(super) force: Vec<f64>,
+    pub(super) lambda: Vec<f64>,
+    /// The modes, which change where a contact closes or opens and a force law has another piece.
+    pub(super) modes: Vec<i32>,
+    pub(super) mode_changes: usize,
+    /// Forces that support the mechanism while the load is not complete.
+    pub(super) support: Option<Vec<f64>>,
     /// Accelerations of the loads in the error norm (1/s²).
     loads: f64,
     /// L⁻ᵀ of the reduced mass matrix L Lᵀ.
@@ -79,11 +90,12 @@ pub struct EquilibriumSolver<'a> {
 }
 
 impl<'a> EquilibriumSolver<'a> {
-    /// A search in the modes and with the inputs of a point; velocities are ignored.
+    /// A search from the modes and with the inputs of a point; velocities are ignored.
     pub fn new(system: &'a dyn System, at: OperatingPoint<'a>) -> Self {
         let size = system.dimensions();
         Self {
             system,
+            modes: at.cx.modes.to_vec(),
             at,
             size,
             matrices: SystemMatrices::new(system),
@@ -92,6 +104,8 @@ impl<'a> EquilibriumSolver<'a> {
             zero: vec![0.0; size.nv.max(size.nc)],
             force: vec![0.0; size.nv],
             lambda: vec![0.0; size.nc],
+            support: None,
+            mode_changes: 0,
             loads: 0.0,
             basis: DMatrix::zeros(0, 0),
             stiffness: DMatrix::zeros(0, 0),
@@ -99,28 +113,50 @@ impl<'a> EquilibriumSolver<'a> {
         }
     }
 
-    /// The equilibrium next to the position of the point, downhill from it.
+    /// The equilibrium next to the position of the point, downhill from it; by load steps where Newton's method alone fails.
     pub fn find(&mut self) -> Result<Equilibrium> {
-        let mut q = self.at.motion.q.to_vec();
+        let start = self.at.motion.q.to_vec();
+        match self.newton(start.clone()) {
+            Err(error @ Error::NoEquilibrium { .. }) => self.load_steps(start).map_err(|_| error),
+            outcome => outcome,
+        }
+    }
+
+    /// Newton's method from a position.
+    pub(super) fn newton(&mut self, mut q: Vec<f64>) -> Result<Equilibrium> {
         let mut radius = FIRST_RADIUS;
         let mut shortest = f64::INFINITY;
         for step in 0..MAX_STEPS {
             self.load(&q)?;
-            let (kappa, vectors) = self.curvatures();
-            let zero = self.zero_stiffness(&kappa);
-            self.refuse_unheld(&q, &kappa, &vectors, zero, radius)?;
-            let x = self.newton_step(&kappa, &vectors, zero);
+            let (x, eigen) = match self.definite_step() {
+                Some(x) => (x, None),
+                None => {
+                    let (kappa, vectors) = self.curvatures();
+                    let zero = self.zero_stiffness(&kappa);
+                    self.refuse_unheld(&q, &kappa, &vectors, zero, radius)?;
+                    (
+                        self.downhill_step(&kappa, &vectors, zero),
+                        Some((kappa, vectors)),
+                    )
+                }
+            };
             let mut w = self.displacement(&x);
             let length = self.norm(&q, &w);
             let stalled = length < ROUNDING && length > 0.5 * shortest;
             if length <= EXACT || stalled {
-                return Ok(self.finished(q, step, &kappa, &vectors, zero));
+                let (kappa, vectors) = eigen.unwrap_or_else(|| self.curvatures());
+                self.refuse_violation(&q)?;
+                return Ok(self.finished(q, step, &kappa, &vectors));
             }
             shortest = shortest.min(length);
             if length > radius {
                 w.iter_mut().for_each(|w| *w *= radius / length);
             }
+            let changes = self.mode_changes;
             radius = self.take_step(&mut q, &w, radius)?;
+            if self.mode_changes > changes {
+                shortest = f64::INFINITY;
+            }
         }
         Err(self.no_equilibrium(format!(
             "no convergence in {MAX_STEPS} steps; most force along \"{}\"",
@@ -128,7 +164,7 @@ impl<'a> EquilibriumSolver<'a> {
         )))
     }
 
-    fn no_equilibrium(&self, reason: String) -> Error {
+    pub(super) fn no_equilibrium(&self, reason: String) -> Error {
         Error::NoEquilibrium {
             time: self.at.cx.t,
             reason,
@@ -144,10 +180,31 @@ impl<'a> EquilibriumSolver<'a> {
         self.system.norm(&self.at.cx, q, self.at.scale, w)
     }
 
-    /// Computes forces, multipliers and stiffness at q.
+    /// Computes forces, multipliers and stiffness at q, in the modes that fit there.
     fn load(&mut self, q: &[f64]) -> Result<()> {
+        for _ in 0..=MODE_CHANGES {
+            self.load_in_modes(q)?;
+            if !self.open_contacts(q) {
+                return self.reduce();
+            }
+        }
+        Err(self.no_equilibrium("contacts open and close without end".to_owned()))
+    }
+
+    fn load_in_modes(&mut self, q: &[f64]) -> Result<()> {
         let Self { system, at, .. } = *self;
-        let time = at.cx.t;
+        let modes = std::mem::take(&mut self.modes);
+        let cx = EvaluationContext {
+            modes: &modes,
+            ..at.cx
+        };
+        let outcome = self.load_at(system, &cx, q);
+        self.modes = modes;
+        outcome
+    }
+
+    fn load_at(&mut self, system: &dyn System, cx: &EvaluationContext, q: &[f64]) -> Result<()> {
+        let time = cx.t;
         let failed = |failure: EvaluationFailure| match failure {
             EvaluationFailure::Recoverable(code) | EvaluationFailure::Fatal(code) => {
                 Error::Callback { time, code }
@@ -160,9 +217,9 @@ impl<'a> EquilibriumSolver<'a> {
             a: rest,
             lambda: &self.zero[..self.size.nc],
         };
-        let m = &mut self.matrices;
-        m.load_mass(system, &at.cx, &motion).map_err(failed)?;
+        (self.matrices.load_mass(system, cx, &motion)).map_err(failed)?;
         let length = |i: usize| system.characteristic_length(i);
+        let m = &self.matrices;
         self.null.compute(&m.jacobian, &m.active, length);
         (self.saddle.factorise(system, m, &self.null)).map_err(|k| Error::SingularMass {
             culprit: match k.checked_sub(self.size.nv) {
@@ -170,9 +227,8 @@ impl<'a> EquilibriumSolver<'a> {
                 Some(k) => system.constraint_name(self.null.independent_rows()[k]),
             },
         })?;
-        system
-            .force(&at.cx, q, rest, &mut self.force)
-            .map_err(failed)?;
+        system.force(cx, q, rest, &mut self.force).map_err(failed)?;
+        subtract(&mut self.force, self.support.as_deref());
         if let Some(i) = self.force.iter().position(|f| !f.is_finite()) {
             let culprit = system.coordinate_name(i);
             return Err(Error::Evaluation { time, culprit });
@@ -186,20 +242,25 @@ impl<'a> EquilibriumSolver<'a> {
             self.lambda[row] = *mu;
         }
         motion.lambda = &self.lambda;
-        m.load_tangent(system, &at.cx, &motion).map_err(failed)?;
+        (self.matrices.load_tangent(system, cx, &motion)).map_err(failed)?;
         let scaled: Vec<f64> = (0..self.size.nv)
-            .map(|i| match m.mass[(i, i)] {
+            .map(|i| match self.matrices.mass[(i, i)] {
                 mass if mass > 0.0 => self.force[i] / mass,
                 _ => 0.0,
             })
             .collect();
         self.loads = self.norm(q, &scaled);
-        self.reduce()
+        Ok(())
     }
 
     /// Stiffness and load in the null space, in a basis in which the mass matrix is the identity.
     fn reduce(&mut self) -> Result<()> {
         let (d, nv) = (self.null.freedom(), self.size.nv);
+        if d == 0 {
+            (self.basis, self.stiffness) = (DMatrix::zeros(nv, 0), DMatrix::zeros(0, 0));
+            self.load = DVector::zeros(0);
+            return Ok(());
+        }
         let n = DMatrix::from_fn(nv, d, |i, k| self.null.direction(k)[i]);
         let mass = n.transpose() * &self.matrices.mass * &n;
         let Some(cholesky) = mass.cholesky() else {
@@ -234,6 +295,21 @@ impl<'a> EquilibriumSolver<'a> {
         ZERO_STIFFNESS * kappa.iter().fold(self.loads, |m, k| m.max(k.abs()))
     }
 
+    /// Newton's step where the stiffness is positive definite.
+    fn definite_step(&self) -> Option<DVector<f64>> {
+        let n = self.load.len();
+        if n == 0 {
+            return Some(DVector::zeros(0));
+        }
+        let zero = ZERO_STIFFNESS * self.stiffness.norm().max(self.loads);
+        let mut shifted = 0.5 * (&self.stiffness + self.stiffness.transpose());
+        for i in 0..n {
+            shifted[(i, i)] -= zero;
+        }
+        shifted.cholesky()?;
+        self.stiffness.clone().lu().solve(&self.load)
+    }
+
     /// An error if the mechanism has been moved far along a loaded direction without stiffness.
     fn refuse_unheld(
         &self,
@@ -262,13 +338,13 @@ impl<'a> EquilibriumSolver<'a> {
         Ok(())
     }
 
-    /// The step in the reduced basis.
-    fn newton_step(&self, kappa: &DVector<f64>, vectors: &DMatrix<f64>, zero: f64) -> DVector<f64> {
-        if kappa.iter().all(|k| *k > zero) {
-            if let Some(x) = self.stiffness.clone().lu().solve(&self.load) {
-                return x;
-            }
-        }
+    /// A step downhill in the reduced basis.
+    fn downhill_step(
+        &self,
+        kappa: &DVector<f64>,
+        vectors: &DMatrix<f64>,
+        zero: f64,
+    ) -> DVector<f64> {
         let mut x = DVector::zeros(kappa.len());
         for (i, k) in kappa.iter().enumerate() {
             let direction = vectors.column(i);
@@ -300,16 +376,23 @@ impl<'a> EquilibriumSolver<'a> {
         let work = |force: &[f64]| force.iter().zip(w).map(|(f, w)| f * w).sum::<f64>();
         let before = work(&self.force);
         let mut part = 1.0;
-        let mut force = vec![0.0; self.size.nv];
         for _ in 0..60 {
             let shift: Vec<f64> = w.iter().map(|w| part * w).collect();
             if let Some(moved) = self.moved(q, &shift) {
-                let rest = &self.zero[..self.size.nv];
-                let outcome = self.system.force(&self.at.cx, &moved, rest, &mut force);
-                let after = work(&force);
-                if outcome.is_ok() && after >= -OVERSHOOT * before.abs() {
+                // A contact closes on the way: exactly there.
+                if let Some(closed) = self.closing_contact(q, &moved, &shift) {
+                    *q = closed;
+                    return Ok(radius);
+                }
+                let modes = self.modes_at(q, &moved);
+                let after = self.force_in(&modes, &moved).map(|force| work(&force));
+                if after.is_some_and(|after| after >= -OVERSHOOT * before.abs()) {
                     let length = self.norm(q, &shift);
                     *q = moved;
+                    if modes != self.modes {
+                        self.mode_changes += 1;
+                        self.modes = modes;
+                    }
                     let grown = if part == 1.0 {
                         2.0 * radius
                     } else {
@@ -327,7 +410,7 @@ impl<'a> EquilibriumSolver<'a> {
     }
 
     /// q ∘ w with closed constraints.
-    fn moved(&mut self, q: &[f64], w: &[f64]) -> Option<Vec<f64>> {
+    pub(super) fn moved(&mut self, q: &[f64], w: &[f64]) -> Option<Vec<f64>> {
         let mut moved = vec![0.0; self.size.nq];
         self.system.retract(q, w, &mut moved);
         let mut phi = vec![0.0; self.size.nc];
@@ -336,7 +419,11 @@ impl<'a> EquilibriumSolver<'a> {
             if !moved.iter().all(|x| x.is_finite()) {
                 return None;
             }
-            self.system.constraint(&self.at.cx, &moved, &mut phi);
+            let cx = EvaluationContext {
+                modes: &self.modes,
+                ..self.at.cx
+            };
+            self.system.constraint(&cx, &moved, &mut phi);
             let rows = self.null.independent_rows();
             let open = |&row: &usize| phi[row].abs() / self.system.constraint_scale(row);
             let worst = rows.iter().map(open).fold(0.0, f64::max);
@@ -362,8 +449,8 @@ impl<'a> EquilibriumSolver<'a> {
         steps: usize,
         kappa: &DVector<f64>,
         vectors: &DMatrix<f64>,
-        zero: f64,
     ) -> Equilibrium {
+        let zero = self.zero_stiffness(kappa);
         let named = |chosen: &dyn Fn(f64) -> bool| {
             let mut names: Vec<String> = Vec::new();
             for (i, _) in kappa.iter().enumerate().filter(|(_, k)| chosen(**k)) {
@@ -379,11 +466,19 @@ impl<'a> EquilibriumSolver<'a> {
         self.system.difference(self.at.motion.q, &q, &mut w);
         Equilibrium {
             lambda: self.lambda.clone(),
+            modes: self.modes.clone(),
             steps,
             moved: self.norm(&q, &w),
             free: named(&|k| k.abs() <= zero),
             unstable: named(&|k| k < -zero),
             q,
         }
+    }
+}
+
+/// f −= y, if there is a y.
+pub(super) fn subtract(f: &mut [f64], y: Option<&[f64]>) {
+    if let Some(y) = y {
+        f.iter_mut().zip(y).for_each(|(f, y)| *f -= y);
     }
 }

@@ -9,7 +9,10 @@
 
 mod coordinates;
 mod dense;
+pub mod descriptor;
 pub mod equilibrium;
+mod equilibrium_modes;
+pub mod lanczos;
 pub mod linearization;
 pub mod matrices;
 pub mod modes;
@@ -21,7 +24,9 @@ mod saddle;
 mod selection;
 mod singular_position;
 
+pub use descriptor::DescriptorModel;
 pub use equilibrium::{Equilibrium, EquilibriumSolver};
+pub use lanczos::{RealMode, lowest_modes};
 pub use linearization::{InputDirection, LinearModel, Linearizer, OperatingPoint};
 pub use modes::{Eigenmode, SecondOrderSystem};
 pub use observables::{MinimalCoordinateKind, Observables};

@@ -15,6 +15,8 @@ const ZERO_PART: f64 = 1e-13;
 const ZERO_OF_LOADS: f64 = 1e-12;
 /// Asymmetry and damping below which a system counts as conservative, relative to the largest entry.
 const CONSERVATIVE: f64 = 1e-12;
+/// Relative difference of eigenvalues that count as one.
+const MULTIPLE: f64 = 1e-6;
 /// Iterations of the Schur decomposition for each eigenvalue.
 const SCHUR_ITERATIONS: usize = 200;
 
@@ -162,7 +164,11 @@ fn complex_modes(k: &DMatrix<f64>, c: &DMatrix<f64>, zero: f64) -> Option<Vec<Ei
         if value.im < 0.0 {
             continue;
         }
-        let shape = shape_of(k, c, value)?;
+        let same = |mode: &&Eigenmode| (mode.eigenvalue - value).norm() <= MULTIPLE * value.norm();
+        let others: Vec<Vec<Complex<f64>>> = (found.iter().filter(same))
+            .map(|mode| mode.shape.clone())
+            .collect();
+        let shape = shape_of(k, c, value, &others)?;
         found.push(Eigenmode {
             eigenvalue: value,
             shape,
@@ -192,11 +198,17 @@ fn without_zeros(mut a: DMatrix<f64>, zero: f64) -> (DMatrix<f64>, Vec<DVector<f
     (a, null_space.unwrap_or_default())
 }
 
-/// Shape x of an eigenvalue by inverse iteration with Q(s) = s² I − s C − K.
-fn shape_of(k: &DMatrix<f64>, c: &DMatrix<f64>, s: Complex<f64>) -> Option<Vec<Complex<f64>>> {
+/// Shape x of an eigenvalue by inverse iteration with Q(s) = s² I − s C − K, orthogonal to `others` of the same eigenvalue.
+fn shape_of(
+    k: &DMatrix<f64>,
+    c: &DMatrix<f64>,
+    s: Complex<f64>,
+    others: &[Vec<Complex<f64>>],
+) -> Option<Vec<Complex<f64>>> {
     let n = k.nrows();
-    // Beside the eigenvalue, so that the matrix is regular.
-    let s = s * Complex::new(1.0 + 1e-10, 1e-10);
+    // Beside the eigenvalue, so that the matrix is regular; the shape of a real eigenvalue is real.
+    let beside = if s.im == 0.0 { 0.0 } else { 1e-10 };
+    let s = s * Complex::new(1.0 + 1e-10, beside);
     let q = DMatrix::from_fn(n, n, |i, j| {
         let unit = if i == j {
             s * s
@@ -206,9 +218,24 @@ fn shape_of(k: &DMatrix<f64>, c: &DMatrix<f64>, s: Complex<f64>) -> Option<Vec<C
         unit - s * c[(i, j)] - Complex::new(k[(i, j)], 0.0)
     });
     let lu = q.lu();
-    let mut x = DVector::from_fn(n, |i, _| Complex::new(1.0, 0.3 * i as f64));
+    let imaginary = if s.im == 0.0 { 0.0 } else { 0.3 };
+    let mut x = DVector::from_fn(n, |i, _| {
+        let real = 1.0 + (i * (others.len() + 1)) as f64 % 3.7;
+        Complex::new(real, imaginary * i as f64)
+    });
     for _ in 0..3 {
+        let before = x.clone();
         x = lu.solve(&x)?;
+        for other in others {
+            let other = DVector::from_column_slice(other);
+            let part = other.dotc(&x);
+            x.axpy(-part, &other, Complex::new(1.0, 0.0));
+        }
+        if others.len() >= n || x.norm() == 0.0 {
+            // A defective eigenvalue has fewer shapes.
+            x = before;
+            break;
+        }
         let size = x.norm();
         x.unscale_mut(size);
     }

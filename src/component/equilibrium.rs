@@ -7,13 +7,15 @@ use super::log::{LogCategory, LogLevel};
 use super::quantity_point::environment;
 use crate::analysis::{Equilibrium, EquilibriumSolver};
 use crate::error::{Error, Result};
-use crate::integrator::{Signals, State};
-use crate::model::{InitialPosition, IntegratorName};
+use crate::integrator::{Integrator, Signals, State};
+use crate::model::{IntegratorName, SolverSettings};
 
 /// Steps of the dynamic relaxation.
 const RELAXATION_STEPS: usize = 4000;
 /// A step of it, as part of the time in which the loads cross the mechanism.
 const RELAXATION_PART: f64 = 0.05;
+/// Steps of growing kinetic energy after which nothing will stop the motion.
+const RUNAWAY_STEPS: usize = 300;
 /// Newton's method is tried again after so many stops.
 const STOPS_BETWEEN_TRIALS: usize = 8;
 /// Tolerance and numerical dissipation of the relaxation.
@@ -47,6 +49,7 @@ impl Instance {
         for (names, what) in [
             (&report.free, "nothing holds the equilibrium along"),
             (&report.unstable, "the equilibrium is unstable along"),
+            (&report.redundant, "reactions are not unique in"),
         ] {
             if !names.is_empty() {
                 let names = names.join(", ");
@@ -60,15 +63,15 @@ impl Instance {
     fn find_equilibrium(&mut self) -> Result<EquilibriumReport> {
         self.require_running("searching an equilibrium")?;
         self.apply_pending_inputs()?;
-        let (found, modes, relaxed) = match self.newton_equilibrium() {
-            Ok(found) => (found, self.state.motion.modes.clone(), false),
+        let (found, relaxed) = match self.newton_equilibrium() {
+            Ok(found) => (found, false),
             Err(error @ Error::NoEquilibrium { .. }) => match self.relaxed_equilibrium() {
-                Some((found, modes)) => (found, modes, true),
+                Some(found) => (found, true),
                 None => return Err(error),
             },
             Err(error) => return Err(error),
         };
-        self.rest_at(&found, &modes)?;
+        self.rest_at(&found)?;
         let redundant = (self.state.start_report.as_ref())
             .map_or(Vec::new(), |report| report.redundant.clone());
         Ok(EquilibriumReport {
@@ -93,50 +96,64 @@ impl Instance {
         EquilibriumSolver::new(mechanism, at).find()
     }
 
-    /// Dynamic relaxation in a copy of this instance, and Newton's method from where it ends.
-    fn relaxed_equilibrium(&self) -> Option<(Equilibrium, Vec<i32>)> {
-        let moving = self.mechanism.properties().moving_constraints;
-        if moving || self.model.user_system.is_some() {
+    /// Dynamic relaxation from the present position, and Newton's method from where it ends. The instance is as before.
+    fn relaxed_equilibrium(&mut self) -> Option<Equilibrium> {
+        if self.mechanism.properties().moving_constraints {
+            // Time would move them.
             return None;
         }
-        let mut model = self.model.clone();
-        model.experiment.initial = InitialPosition::Given;
-        model.solver.alpha = MOST_DISSIPATIVE;
-        model.solver.integrator = IntegratorName::Hht;
-        model.solver.tolerance = RELAXATION_TOLERANCE;
-        model.solver.step = None;
-        let mut copy = Self::from_model(model).ok()?;
-        copy.state.pending = self.state.pending.clone();
-        copy.initialize(self.time(), f64::INFINITY, 0.0).ok()?;
-        let h = RELAXATION_PART * copy.load_time();
-        let (mut last, mut stops) = (0.0, 0);
+        let settings = SolverSettings {
+            alpha: MOST_DISSIPATIVE,
+            integrator: IntegratorName::Hht,
+            tolerance: RELAXATION_TOLERANCE,
+            step: None,
+            ..self.model.solver
+        };
+        let relaxing = Integrator::new(&*self.mechanism, &settings).ok()?;
+        let integrator = std::mem::replace(&mut self.integrator, relaxing);
+        let logger = self.set_logger(None);
+        let before = self.state.clone();
+        self.state.stop = f64::INFINITY;
+        let found = self.relax();
+        self.state = before;
+        self.integrator = integrator;
+        self.set_logger(logger);
+        self.scratch.cache.invalidate();
+        found
+    }
+
+    fn relax(&mut self) -> Option<Equilibrium> {
+        self.stop().ok()?;
+        let h = RELAXATION_PART * self.load_time();
+        let (mut last, mut stops, mut growing) = (0.0, 0, 0);
         for _ in 0..RELAXATION_STEPS {
-            let t = copy.time();
-            copy.step(t, h).ok()?;
-            let State { q, v, .. } = &copy.state.motion;
-            let cx = crate::formulation::EvaluationContext {
-                t,
-                u: &[],
-                u_dot: &[],
-                u_ddot: &[],
-                p: &copy.state.applied.parameters,
-                modes: &copy.state.motion.modes,
-            };
-            let kinetic = copy.mechanism.energy(&cx, q, v).kinetic;
+            let t = self.time();
+            self.step(t, h).ok()?;
+            let kinetic = self.kinetic_energy();
             if kinetic >= last && kinetic > 0.0 {
                 last = kinetic;
+                growing += 1;
+                if growing > RUNAWAY_STEPS {
+                    return None;
+                }
                 continue;
             }
-            last = 0.0;
+            (last, growing) = (0.0, 0);
             stops += 1;
-            copy.stop().ok()?;
+            self.stop().ok()?;
             if stops % STOPS_BETWEEN_TRIALS == 0 || kinetic == 0.0 {
-                if let Ok(found) = copy.newton_equilibrium() {
-                    return Some((found, copy.state.motion.modes.clone()));
+                if let Ok(found) = self.newton_equilibrium() {
+                    return Some(found);
                 }
             }
         }
         None
+    }
+
+    fn kinetic_energy(&mut self) -> f64 {
+        let (mechanism, at) =
+            operating_point(&*self.mechanism, &self.state, &self.scratch.signals, None);
+        mechanism.energy(&at.cx, at.motion.q, at.motion.v).kinetic
     }
 
     /// Time in which the present accelerations cross the mechanism (s).
@@ -157,17 +174,17 @@ impl Instance {
         Ok(())
     }
 
-    /// Starts again at rest in a position, in these modes.
-    fn rest_at(&mut self, found: &Equilibrium, modes: &[i32]) -> Result<()> {
+    /// Starts again at rest in a position.
+    fn rest_at(&mut self, found: &Equilibrium) -> Result<()> {
         let t = self.time();
         let v = vec![0.0; self.state.motion.v.len()];
         let env = environment(&self.state.applied);
         let mut motion = State::default();
         let mechanism = &*self.mechanism;
         (self.integrator).start(mechanism, &env, t, &found.q, &v, &mut motion)?;
-        if motion.modes != modes {
-            // Contacts that the relaxation has closed.
-            motion.modes.copy_from_slice(modes);
+        if motion.modes != found.modes {
+            // Contacts that have been closed.
+            motion.modes.copy_from_slice(&found.modes);
             motion.lambda.copy_from_slice(&found.lambda);
             self.integrator
                 .apply_input_jump(mechanism, &env, &mut motion)?;

@@ -25,7 +25,7 @@ impl Instance {
         let outcome = self.start(start, stop, tolerance);
         self.log_failure(LogCategory::Start, &outcome);
         outcome?;
-        if self.model.experiment.initial == InitialPosition::Equilibrium {
+        if self.initial_position() == InitialPosition::Equilibrium {
             if let Err(error) = self.equilibrium() {
                 // As before the call.
                 self.state.phase = InstancePhase::Created;
@@ -35,6 +35,20 @@ impl Instance {
         }
         self.log_start();
         Ok(())
+    }
+
+    /// Where to start: as the parameter says, if there is one, or the model.
+    fn initial_position(&self) -> InitialPosition {
+        let parameters = self
+            .model
+            .parameters
+            .iter()
+            .zip(&self.state.pending.parameters);
+        let mut chosen = parameters.filter(|(p, _)| p.target == Target::Equilibrium);
+        match chosen.next() {
+            Some((_, value)) => InitialPosition::from_number(*value),
+            None => self.model.experiment.initial,
+        }
     }
 
     /// Logs what assembly and consistent initialisation have changed.

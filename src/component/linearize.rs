@@ -15,7 +15,7 @@ use super::instance_state::InstanceState;
 use super::log::LogCategory;
 use super::model_observables::{CoordinateList, ModelObservables, ReactionDistribution};
 use super::variables::{Causality, VariableSource};
-use crate::analysis::{InputDirection, LinearModel, Linearizer, OperatingPoint};
+use crate::analysis::{DescriptorModel, InputDirection, LinearModel, Linearizer, OperatingPoint};
 use crate::error::{Error, Result};
 use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint};
 use crate::integrator::Signals;
@@ -256,6 +256,37 @@ impl Instance {
         outcome
     }
 
+    /// The descriptor form E ż = F z at the present time, in the coordinates of the formulation (of the bodies, if independent
+    /// coordinates are chosen). No bit of the results that follow changes.
+    pub fn descriptor_form(&mut self) -> Result<DescriptorModel> {
+        self.require_running("linearising")?;
+        self.apply_pending_inputs()?;
+        let mut tool = match self.linearizer.take() {
+            Some(tool) => tool,
+            None => Box::new(InstanceLinearizer::new(self)?),
+        };
+        self.load_point(&mut tool);
+        let signals = &self.scratch.signals;
+        let (mechanism, at) =
+            operating_point(&*self.mechanism, &self.state, signals, tool.bodies.as_ref());
+        let outcome = tool.linearizer.descriptor_form(mechanism, &at);
+        self.linearizer = Some(tool);
+        self.log_failure(LogCategory::Step, &outcome);
+        outcome
+    }
+
+    /// Samples the inputs and computes the point in body coordinates.
+    fn load_point(&mut self, tool: &mut InstanceLinearizer) {
+        let (state, signals) = (&self.state, &mut self.scratch.signals);
+        let (u, u_dot, u_ddot) = (&mut signals.u, &mut signals.u_dot, &mut signals.u_ddot);
+        state.applied.sample(state.motion.t, u, u_dot, u_ddot);
+        let bodies = partitioned_bodies(&*self.mechanism);
+        if let (Some(point), Some((_, full))) = (&mut tool.bodies, bodies) {
+            let (q, v) = (&state.motion.q, &state.motion.v);
+            full.configuration((q, v), &mut point.q, &mut point.v);
+        }
+    }
+
     fn compute_linear_model(&mut self, out: &mut StateSpace) -> Result<()> {
         self.require_running("linearising")?;
         self.apply_pending_inputs()?;
@@ -289,6 +320,7 @@ impl Instance {
         tool: &mut InstanceLinearizer,
         out: &mut StateSpace,
     ) -> Result<()> {
+        self.load_point(tool);
         let Self {
             state,
             scratch,
@@ -299,13 +331,6 @@ impl Instance {
         let InstanceScratch {
             signals, sample, ..
         } = scratch;
-        let (u, u_dot, u_ddot) = (&mut signals.u, &mut signals.u_dot, &mut signals.u_ddot);
-        state.applied.sample(state.motion.t, u, u_dot, u_ddot);
-        if let (Some(point), Some((_, full))) = (&mut tool.bodies, partitioned_bodies(&**mechanism))
-        {
-            let (q, v) = (&state.motion.q, &state.motion.v);
-            full.configuration((q, v), &mut point.q, &mut point.v);
-        }
         let (mechanism, at) = operating_point(&**mechanism, state, signals, tool.bodies.as_ref());
         let hidden =
             (mechanism.full_constraints()).is_some_and(FullConstraintSet::multipliers_hidden);

@@ -39,6 +39,7 @@ mod value_cache;
 mod values;
 mod variables;
 
+pub use crate::analysis::DescriptorModel;
 pub use crate::integrator::{REJECTION_REASONS, RejectedStep};
 pub use derivatives::HIGHEST_OUTPUT_DERIVATIVE;
 pub use equilibrium::EquilibriumReport;

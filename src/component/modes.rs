@@ -5,11 +5,20 @@ use nalgebra::{Complex, Matrix3, Quaternion, UnitQuaternion, Vector3};
 use super::Instance;
 use super::linearize::{StateSpace, operating_point};
 use super::log::LogCategory;
-use super::model_observables::ModelObservables;
-use crate::analysis::{Eigenmode, Observables};
+use super::model_observables::{CoordinateList, ModelObservables};
+use crate::analysis::{Eigenmode, Observables, OperatingPoint, RealMode, lowest_modes};
 use crate::error::{Error, Result};
+use crate::formulation::system::TangentWeights;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
+use crate::integrator::Signals;
 use crate::model::quantity::{BodyField, Quantity};
+
+/// Degrees of freedom from which Lanczos' method is tried, and the part of all modes that it may be asked for: dense methods take
+/// the cube of the degrees of freedom.
+const LARGE: usize = 120;
+const PART_OF_MODES: usize = 4;
+/// Acceleration (error norm, 1/s²) of an equilibrium: rounding of gravity over the size of a body.
+const RESTING: f64 = 1e-8;
 
 /// A mode of vibration.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +44,55 @@ impl Instance {
         outcome
     }
 
+    /// The lowest modes by Lanczos' method, if the model is large, at rest in an equilibrium and without damping.
+    fn modes_of_large_model(&mut self, count: usize) -> Result<Option<Vec<Mode>>> {
+        self.require_running("computing modes")?;
+        self.apply_pending_inputs()?;
+        let t = self.time();
+        let signals = &mut self.scratch.signals;
+        let (u, u_dot, u_ddot) = (&mut signals.u, &mut signals.u_dot, &mut signals.u_ddot);
+        self.state.applied.sample(t, u, u_dot, u_ddot);
+        let (mechanism, at) = operating_point(&*self.mechanism, &self.state, signals, None);
+        let (size, redundant) = (mechanism.dimensions(), &self.state.motion.redundant);
+        let mut active = vec![true; size.nc];
+        mechanism.active_constraints(at.cx.modes, &mut active);
+        let constraints = active.iter().zip(redundant).filter(|(a, r)| **a && !**r);
+        let freedom = size.nv - constraints.count().min(size.nv);
+        let few = count <= freedom / PART_OF_MODES;
+        if freedom < LARGE || !few || !is_conservative_rest(mechanism, &at) {
+            return Ok(None);
+        }
+        let Some(found) = lowest_modes(mechanism, &at, redundant, count) else {
+            return Ok(None);
+        };
+        let list = CoordinateList::new(&self.model, size.nv, Vec::new());
+        let observables = ModelObservables {
+            mechanism,
+            list: &list,
+            reactions: None,
+        };
+        let still = vec![0.0; size.nv];
+        let mut modes = Vec::new();
+        for RealMode { square, shape } in found {
+            let eigenvalues = match square.abs().sqrt() {
+                omega if square >= 0.0 => vec![Complex::new(0.0, omega)],
+                rate => vec![Complex::new(rate, 0.0), Complex::new(-rate, 0.0)],
+            };
+            let shifts = [shape, still.clone()];
+            for s in eigenvalues {
+                let motion = (&at.cx, &at.motion);
+                modes.push(named_mode(&self.model, &observables, motion, s, &shifts));
+            }
+        }
+        modes.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
+        modes.truncate(count);
+        Ok(Some(modes))
+    }
+
     fn compute_modes(&mut self, count: usize) -> Result<Vec<Mode>> {
+        if let Some(found) = self.modes_of_large_model(count)? {
+            return Ok(found);
+        }
         let mut linear = StateSpace::default();
         self.linearize_into(&mut linear)?;
         let time = self.time();
@@ -51,9 +108,19 @@ impl Instance {
             reactions: None,
         };
         let named = |mode: &Eigenmode| {
-            let displacement = |y: &[f64]| tool.linearizer.displacement(y);
+            let part = |of: fn(&Complex<f64>) -> f64| {
+                let y: Vec<f64> = mode.shape.iter().map(of).collect();
+                tool.linearizer.displacement(&y)
+            };
+            let shifts = [part(|x| x.re)?, part(|x| x.im)?];
             let motion = (&at.cx, &at.motion);
-            named_mode(&self.model, &observables, motion, mode, displacement)
+            Some(named_mode(
+                &self.model,
+                &observables,
+                motion,
+                mode.eigenvalue,
+                &shifts,
+            ))
         };
         let found = (tool.linearizer)
             .second_order(mechanism, &at, &tool.model)
@@ -70,18 +137,36 @@ impl Instance {
     }
 }
 
-/// A mode with the names of its shape.
+/// Whether the point is an equilibrium at rest, without damping and friction.
+fn is_conservative_rest(mechanism: &dyn Mechanism, at: &OperatingPoint) -> bool {
+    let properties = mechanism.properties();
+    if mechanism.partitioning().is_some() || properties.has_constraint_friction {
+        return false;
+    }
+    let MotionPoint { q, v, a, .. } = at.motion;
+    let resting = v.iter().all(|v| *v == 0.0);
+    if !resting || mechanism.norm(&at.cx, q, at.scale, a) > RESTING {
+        return false;
+    }
+    let damping = TangentWeights {
+        mass: 0.0,
+        damping: 1.0,
+        stiffness: 0.0,
+        theta: &[],
+    };
+    let mut values = vec![0.0; mechanism.sparsity().tangent.len()];
+    (mechanism.tangent(&at.cx, &at.motion, &damping, &mut values)).is_ok()
+        && values.iter().all(|c| *c == 0.0)
+}
+
+/// A mode with the names of its shape, whose displacements of the system are given by real and imaginary part.
 fn named_mode(
     model: &crate::model::Model,
     observables: &ModelObservables,
     (cx, at): (&EvaluationContext, &MotionPoint),
-    mode: &Eigenmode,
-    displacement: impl Fn(&[f64]) -> Option<Vec<f64>>,
-) -> Option<Mode> {
-    let part = |of: fn(&Complex<f64>) -> f64| -> Option<Vec<f64>> {
-        displacement(&mode.shape.iter().map(of).collect::<Vec<f64>>())
-    };
-    let shifts = [part(|x| x.re)?, part(|x| x.im)?];
+    eigenvalue: Complex<f64>,
+    shifts: &[Vec<f64>; 2],
+) -> Mode {
     let names = &observables.list.names;
     let all: Vec<usize> = (0..names.len()).collect();
     let zero = vec![0.0; at.v.len()];
@@ -113,13 +198,17 @@ fn named_mode(
         let x = complex(i) / largest;
         (names[i].position.clone(), [clean(x.re), clean(x.im)])
     });
-    Some(Mode {
-        eigenvalue: [mode.eigenvalue.re, mode.eigenvalue.im],
+    let mode = Eigenmode {
+        eigenvalue,
+        shape: Vec::new(),
+    };
+    Mode {
+        eigenvalue: [eigenvalue.re, eigenvalue.im],
         frequency: mode.frequency(),
         damping: mode.damping(),
         shape: shape.collect(),
-        energy: energy_shares(model, observables.mechanism, (cx, at), &shifts),
-    })
+        energy: energy_shares(model, observables.mechanism, (cx, at), shifts),
+    }
 }
 
 /// Share of each body in the kinetic energy of the velocities given by real and imaginary part.

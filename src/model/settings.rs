@@ -399,6 +399,17 @@ choice! {
     }
 }
 
+impl InitialPosition {
+    /// The choice of a parameter: 1 is the equilibrium, 0 the initial conditions.
+    pub fn from_number(number: f64) -> Self {
+        if number >= 0.5 {
+            Self::Equilibrium
+        } else {
+            Self::Given
+        }
+    }
+}
+
 /// `[experiment]`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Experiment {

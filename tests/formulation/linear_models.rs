@@ -227,3 +227,103 @@ type = "revolute"
 bodies = ["right", "ground"]
 point = [2.0, 0.0]
 "#;
+
+/// A pendulum with a spring beside it: an equilibrium with a quadratic force law, and a torque as input.
+const SIDE_SPRING: &str = r#"
+format = 1
+name = "side_spring"
+dimension = 2
+gravity = [0.0, -9.81]
+[experiment]
+initial = "equilibrium"
+[[body]]
+name = "rod"
+mass = 1.0
+inertia = 0.1
+position = [0.3, -0.4]
+[[joint]]
+name = "pivot"
+type = "revolute"
+bodies = ["ground", "rod"]
+point = [0.0, 0.0]
+[[force]]
+name = "spring"
+type = "spring_damper"
+bodies = ["ground", "rod"]
+points = [[1.0, 0.3], [0.0, 0.0]]
+stiffness = 20.0
+damping = 0.5
+length = 0.2
+[[force]]
+name = "motor"
+type = "actuator"
+joint = "pivot"
+[[input]]
+name = "tau"
+target = "motor.torque"
+[[output]]
+name = "angle"
+source = "pivot.position"
+[[output]]
+name = "speed"
+source = "pivot.speed"
+[[output]]
+name = "acceleration"
+source = "pivot.acceleration"
+"#;
+
+#[test]
+fn a_linear_model_predicts_a_second_to_second_order() {
+    let model = Model::from_text(SIDE_SPRING, "text").unwrap();
+    let run = |torque: f64| {
+        let mut instance = Instance::from_model(model.clone()).unwrap();
+        instance.initialize(0.0, 1.0, 1e-11).unwrap();
+        let linear = instance.linearize().unwrap();
+        let tau = instance.find("tau").unwrap();
+        let angle = instance.find("angle").unwrap();
+        let (mut before, mut after) = ([0.0], [0.0]);
+        instance.get_real(&[angle], &mut before).unwrap();
+        instance.set_real(&[tau], &[torque]).unwrap();
+        instance.step(0.0, 1.0).unwrap();
+        instance.get_real(&[angle], &mut after).unwrap();
+        // x(1) with a constant input: the exponential of [A B; 0 0].
+        let mut m = nalgebra::DMatrix::<f64>::zeros(3, 3);
+        for i in 0..2 {
+            for j in 0..2 {
+                m[(i, j)] = linear.a[2 * i + j];
+            }
+            m[(i, 2)] = linear.b[i] * torque;
+        }
+        (after[0] - before[0] - m.exp()[(0, 2)]).abs()
+    };
+    let errors = [0.4, 0.2, 0.1].map(run);
+    for pair in errors.windows(2) {
+        let ratio = pair[0] / pair[1];
+        // Second order, and what is left of the third.
+        assert!((3.4..4.6).contains(&ratio), "{errors:?}");
+    }
+}
+
+#[test]
+fn direct_feedthrough_is_the_directional_derivative_of_the_interface() {
+    let model = Model::from_text(SIDE_SPRING, "text").unwrap();
+    let mut instance = Instance::from_model(model).unwrap();
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    instance.step(0.0, 0.3).unwrap();
+    let linear = instance.linearize().unwrap();
+    let outputs: Vec<u32> = (linear.outputs.iter())
+        .map(|name| instance.find(name).unwrap())
+        .collect();
+    let tau = instance.find("tau").unwrap();
+    let mut column = vec![0.0; outputs.len()];
+    instance
+        .directional_derivative(&outputs, &[tau], &[1.0], &mut column)
+        .unwrap();
+    // Position, speed, 1 / (0.1 + 0.25) of the acceleration.
+    for (d, expected) in linear.d.iter().zip([0.0, 0.0, 1.0 / 0.35]) {
+        assert!((d - expected).abs() < 1e-10, "{:?}", linear.d);
+    }
+    for (d, s) in linear.d.iter().zip(&column) {
+        assert!((d - s).abs() < 1e-10, "{:?} {column:?}", linear.d);
+    }
+}

@@ -9,6 +9,7 @@ mod assembly;
 mod auto;
 mod compare;
 mod compared;
+mod equilibria;
 mod global;
 mod hybrid;
 mod joints;

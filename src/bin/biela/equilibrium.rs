@@ -1,14 +1,17 @@
 //! `biela equilibrium`: the static equilibrium next to the initial position.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
+use biela::model::InitialPosition;
+use biela::model::file::portable;
 use biela::{Causality, EquilibriumReport, Instance};
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
 use crate::analysis_point::PointArguments;
 use crate::csv::Number;
-use crate::output;
+use crate::{model_file, output};
 
 /// Arguments of `biela equilibrium`.
 #[derive(clap::Args)]
@@ -19,6 +22,11 @@ use crate::output;
 pub struct Arguments {
     #[command(flatten)]
     point: PointArguments,
+
+    /// Write the model to this file with `initial = "equilibrium"`: what runs it starts there. Files that it names are found from
+    /// the folder of M.toml
+    #[arg(long, short, value_name = "M.toml", conflicts_with_all = ["at", "set"])]
+    out: Option<PathBuf>,
 
     /// Print one JSON object: the outputs as `final`, and what was found
     #[arg(long)]
@@ -32,6 +40,14 @@ pub fn equilibrium(arguments: &Arguments) -> Result<(), Failure> {
         .equilibrium()
         .map_err(|error| Failure::Simulation(error.to_string()))?;
     let outputs = outputs(&mut instance)?;
+    if let Some(path) = &arguments.out {
+        let source = &arguments.point.model;
+        let text = model_file::text(source)?;
+        let origin = source.to_string_lossy();
+        let word = InitialPosition::Equilibrium.name();
+        let text = portable::with_initial(&text, &origin, word).map_err(Failure::input)?;
+        output::write(path, text.as_bytes())?;
+    }
     let text = if arguments.json {
         format!("{}\n", report_json(&instance, &report, &outputs))
     } else {

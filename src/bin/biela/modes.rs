@@ -1,13 +1,17 @@
 //! `biela modes`: frequencies, damping and shapes of the modes at a point.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-use biela::Mode;
+use biela::model::Experiment;
+use biela::report::{Recording, SECONDS_PER_MODE};
+use biela::{Instance, Mode};
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
 use crate::analysis_point::PointArguments;
 use crate::output;
+use crate::report::ReportPage;
 
 /// Amplitudes of a shape in the table, the largest first.
 const SHOWN_AMPLITUDES: usize = 4;
@@ -28,6 +32,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     count: Option<usize>,
 
+    /// Write a page on which the modes move, one after the other
+    #[arg(long, value_name = "F.html")]
+    report: Option<PathBuf>,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -39,6 +47,9 @@ pub fn modes(arguments: &Arguments) -> Result<(), Failure> {
     let modes = instance
         .modes(arguments.count.unwrap_or(usize::MAX))
         .map_err(|error| Failure::Simulation(error.to_string()))?;
+    if let Some(path) = &arguments.report {
+        write_page(path, &arguments.point.model, &mut instance, &modes)?;
+    }
     let text = if arguments.json {
         let list: Vec<Value> = modes.iter().map(mode_json).collect();
         format!("{}\n", json!({ "time": instance.time(), "modes": list }))
@@ -46,6 +57,25 @@ pub fn modes(arguments: &Arguments) -> Result<(), Failure> {
         table(&instance.model().name, instance.time(), &modes)
     };
     output::print(&text)
+}
+
+/// Writes the page of the modes.
+fn write_page(
+    path: &Path,
+    model_path: &Path,
+    instance: &mut Instance,
+    modes: &[Mode],
+) -> Result<(), Failure> {
+    let failure = |error: biela::Error| Failure::Simulation(error.to_string());
+    let recording = Recording::of_modes(instance, modes).map_err(failure)?;
+    let experiment = Experiment {
+        start: 0.0,
+        stop: (SECONDS_PER_MODE * modes.len() as f64).max(SECONDS_PER_MODE),
+        ..instance.model().experiment
+    };
+    let model = instance.model().clone();
+    let mut page = ReportPage::new(path, model_path, &model, &experiment, &[])?;
+    page.write(instance, recording, &Ok(()))
 }
 
 fn mode_json(mode: &Mode) -> Value {
@@ -102,7 +132,8 @@ fn table(name: &str, time: f64, modes: &[Mode]) -> String {
             text,
             "{:>12.6} {:>8.4}  {}{energy}",
             mode.frequency,
-            mode.damping,
+            // No negative zero.
+            (1e4 * mode.damping).round() / 1e4 + 0.0,
             shown.join(", ")
         );
     }

@@ -1,17 +1,15 @@
 //! MATLAB files of version 4: for each matrix five 32-bit integers (type, rows, columns, imaginary part, length of the name), the
 //! name with a zero, and the values by columns. Type 0 are doubles, 51 is text in bytes, little endian.
 
-use biela::StateSpace;
-
-use super::matrices;
+use super::{LinearFile, matrices};
 
 const DOUBLES: i32 = 0;
 const TEXT: i32 = 51;
 
 /// The file of a linear model: `A B C D`, `time`, and the names as text matrices `states`, `inputs`, `outputs`.
-pub fn bytes(model: &StateSpace) -> Vec<u8> {
+pub fn bytes(content: &LinearFile) -> Vec<u8> {
     let mut file = Vec::new();
-    for matrix in matrices(model) {
+    for matrix in matrices(content) {
         header(
             &mut file,
             DOUBLES,
@@ -26,12 +24,8 @@ pub fn bytes(model: &StateSpace) -> Vec<u8> {
         }
     }
     header(&mut file, DOUBLES, (1, 1), "time");
-    file.extend(model.time.to_le_bytes());
-    for (name, list) in [
-        ("states", &model.states),
-        ("inputs", &model.inputs),
-        ("outputs", &model.outputs),
-    ] {
+    file.extend(content.model.time.to_le_bytes());
+    for (name, list) in content.names() {
         let width = list.iter().map(String::len).max().unwrap_or(0);
         header(&mut file, TEXT, (list.len(), width), name);
         for j in 0..width {

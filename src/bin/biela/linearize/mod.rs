@@ -5,7 +5,7 @@ mod npz;
 
 use std::path::{Path, PathBuf};
 
-use biela::StateSpace;
+use biela::{DescriptorModel, StateSpace};
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
@@ -41,6 +41,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "json")]
     format: LinearModelFormat,
 
+    /// Add the descriptor form E z' = F z in the coordinates of the formulation, as `E`, `F` and `z` (not with csv)
+    #[arg(long)]
+    descriptor: bool,
+
     /// File to write; `-` is standard output [default: standard output; MODEL.mat or MODEL.npz in the working directory]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -54,8 +58,29 @@ pub struct NamedMatrix<'a> {
     pub values: &'a [f64],
 }
 
+/// What a file of a linear model holds.
+pub struct LinearFile<'a> {
+    pub model: &'a StateSpace,
+    pub descriptor: Option<&'a DescriptorModel>,
+}
+
+impl LinearFile<'_> {
+    /// The lists of names.
+    pub fn names(&self) -> Vec<(&'static str, &[String])> {
+        let model = self.model;
+        let mut all = vec![
+            ("states", &model.states[..]),
+            ("inputs", &model.inputs[..]),
+            ("outputs", &model.outputs[..]),
+        ];
+        all.extend(self.descriptor.map(|d| ("z", &d.names[..])));
+        all
+    }
+}
+
 /// The matrices of a linear model.
-pub fn matrices(model: &StateSpace) -> Vec<NamedMatrix<'_>> {
+pub fn matrices<'a>(file: &LinearFile<'a>) -> Vec<NamedMatrix<'a>> {
+    let model = file.model;
     let (n, m, p) = (model.states.len(), model.inputs.len(), model.outputs.len());
     let matrix = |name, rows, columns, values| NamedMatrix {
         name,
@@ -63,12 +88,18 @@ pub fn matrices(model: &StateSpace) -> Vec<NamedMatrix<'_>> {
         columns,
         values,
     };
-    vec![
+    let mut all = vec![
         matrix("A", n, n, &model.a[..]),
         matrix("B", n, m, &model.b[..]),
         matrix("C", p, n, &model.c[..]),
         matrix("D", p, m, &model.d[..]),
-    ]
+    ];
+    if let Some(descriptor) = file.descriptor {
+        let z = descriptor.names.len();
+        all.push(matrix("E", z, z, &descriptor.e[..]));
+        all.push(matrix("F", z, z, &descriptor.f[..]));
+    }
+    all
 }
 
 /// Linearises a model and writes the result.
@@ -77,11 +108,27 @@ pub fn linearize(arguments: &Arguments) -> Result<(), Failure> {
     let model = instance
         .linearize()
         .map_err(|error| Failure::Simulation(error.to_string()))?;
+    let descriptor = match arguments.descriptor {
+        false => None,
+        true => Some(
+            instance
+                .descriptor_form()
+                .map_err(|error| Failure::Simulation(error.to_string()))?,
+        ),
+    };
+    if arguments.descriptor && arguments.format == LinearModelFormat::Csv {
+        let message = "--descriptor: expected --format json, mat or npz; a table has one model";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let content = LinearFile {
+        model: &model,
+        descriptor: descriptor.as_ref(),
+    };
     let bytes = match arguments.format {
-        LinearModelFormat::Json => json_text(&model).into_bytes(),
+        LinearModelFormat::Json => json_text(&content).into_bytes(),
         LinearModelFormat::Csv => csv_text(&model).into_bytes(),
-        LinearModelFormat::Mat => mat::bytes(&model),
-        LinearModelFormat::Npz => npz::bytes(&model)?,
+        LinearModelFormat::Mat => mat::bytes(&content),
+        LinearModelFormat::Npz => npz::bytes(&content)?,
     };
     let ending = match arguments.format {
         LinearModelFormat::Json | LinearModelFormat::Csv => None,
@@ -100,13 +147,13 @@ pub fn linearize(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// One object with names and matrices.
-fn json_text(model: &StateSpace) -> String {
+fn json_text(file: &LinearFile) -> String {
     let mut object = Map::new();
-    object.insert("time".into(), json!(model.time));
-    object.insert("states".into(), json!(model.states));
-    object.insert("inputs".into(), json!(model.inputs));
-    object.insert("outputs".into(), json!(model.outputs));
-    for matrix in matrices(model) {
+    object.insert("time".into(), json!(file.model.time));
+    for (name, list) in file.names() {
+        object.insert(name.into(), json!(list));
+    }
+    for matrix in matrices(file) {
         let row = |i: usize| json!(&matrix.values[i * matrix.columns..(i + 1) * matrix.columns]);
         let rows: Vec<Value> = (0..matrix.rows).map(row).collect();
         object.insert(matrix.name.into(), Value::Array(rows));

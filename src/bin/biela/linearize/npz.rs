@@ -3,15 +3,14 @@
 
 use std::io::{Cursor, Write};
 
-use biela::StateSpace;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::matrices;
+use super::{LinearFile, matrices};
 use crate::Failure;
 
 /// The archive of a linear model: `A B C D`, `time`, and the names `states`, `inputs`, `outputs`.
-pub fn bytes(model: &StateSpace) -> Result<Vec<u8>, Failure> {
+pub fn bytes(content: &LinearFile) -> Result<Vec<u8>, Failure> {
     let failure = |error: String| Failure::Simulation(format!("cannot make the archive: {error}"));
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let mut add = |name: &str, content: &[u8]| {
@@ -22,16 +21,12 @@ pub fn bytes(model: &StateSpace) -> Result<Vec<u8>, Failure> {
             .write_all(content)
             .map_err(|error| failure(error.to_string()))
     };
-    for matrix in matrices(model) {
+    for matrix in matrices(content) {
         let shape = format!("({}, {})", matrix.rows, matrix.columns);
         add(matrix.name, &array("<f8", &shape, &numbers(matrix.values)))?;
     }
-    add("time", &array("<f8", "()", &numbers(&[model.time])))?;
-    for (name, list) in [
-        ("states", &model.states),
-        ("inputs", &model.inputs),
-        ("outputs", &model.outputs),
-    ] {
+    add("time", &array("<f8", "()", &numbers(&[content.model.time])))?;
+    for (name, list) in content.names() {
         let width = list
             .iter()
             .map(|x| x.chars().count())
