@@ -127,7 +127,8 @@ impl<'a> EquilibriumSolver<'a> {
         let mut radius = FIRST_RADIUS;
         let mut shortest = f64::INFINITY;
         for step in 0..MAX_STEPS {
-            self.load(&q)?;
+            self.load(&q)
+                .map_err(|error| self.on_the_way(error, step))?;
             let (x, eigen) = match self.definite_step() {
                 Some(x) => (x, None),
                 None => {
@@ -162,6 +163,16 @@ impl<'a> EquilibriumSolver<'a> {
             "no convergence in {MAX_STEPS} steps; most force along \"{}\"",
             self.worst()
         )))
+    }
+
+    /// A position on the way in which the mass matrix is singular is no property of the model.
+    fn on_the_way(&self, error: Error, step: usize) -> Error {
+        match error {
+            Error::SingularMass { culprit } if step > 0 => self.no_equilibrium(format!(
+                "the way leads through a singular position of \"{culprit}\""
+            )),
+            error => error,
+        }
     }
 
     pub(super) fn no_equilibrium(&self, reason: String) -> Error {

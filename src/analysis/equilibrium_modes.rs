@@ -158,7 +158,14 @@ impl EquilibriumSolver<'_> {
 
     /// An error if an event function of the result has the wrong sign: a contact that is open and would have to be closed.
     pub(super) fn refuse_violation(&self, q: &[f64]) -> Result<()> {
-        let phi = self.event_functions(&self.modes, q);
+        let mut phi = self.event_functions(&self.modes, q);
+        // Not what the start has as well.
+        let start = self.event_functions(self.at.cx.modes, self.at.motion.q);
+        for (i, start) in start.into_iter().enumerate() {
+            if phi[i] * start > 0.0 {
+                phi[i] = 0.0;
+            }
+        }
         match self.triggered(&self.modes, &phi, None, VIOLATED) {
             None => Ok(()),
             Some(i) => {

@@ -326,7 +326,7 @@ impl Linearizer {
         let (n, rows) = (2 * d, 3 * d + outputs);
         // A perturbation may have any size.
         self.sizes.clear();
-        for column in self.columns.chunks_exact_mut(rows).take(n) {
+        for column in self.columns.chunks_exact_mut(rows.max(1)).take(n) {
             let largest = column[..n].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
             column.iter_mut().for_each(|x| *x /= largest);
             self.sizes.push(largest);
