@@ -22,6 +22,7 @@ mod diagnose;
 mod equilibrium;
 mod experiment;
 mod explain;
+mod import;
 mod interrupt;
 mod linearize;
 mod man;
@@ -73,7 +74,7 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending); `-` is standard input
+        /// Model file (TOML, or JSON by its ending), or a robot (URDF); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
@@ -108,6 +109,8 @@ enum Command {
     Modes(modes::Arguments),
     /// Show a model in the browser and run it again whenever its file is saved
     Watch(watch::Arguments),
+    /// Turn a robot (URDF) into a model file, and say what was kept, approximated and dropped
+    Import(import::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
     /// Print the completions of a shell, to be loaded by it
@@ -162,6 +165,7 @@ fn main() -> ExitCode {
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),
         Command::Watch(arguments) => watch::watch(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
         Command::Completions { shell } => completions::completions(shell),
         Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),
