@@ -74,7 +74,7 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending), or a robot (URDF); `-` is standard input
+        /// Model file (TOML, or JSON by its ending), or a robot (URDF, MJCF); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
@@ -109,7 +109,7 @@ enum Command {
     Modes(modes::Arguments),
     /// Show a model in the browser and run it again whenever its file is saved
     Watch(watch::Arguments),
-    /// Turn a robot (URDF) into a model file, and say what was kept, approximated and dropped
+    /// Turn a robot (URDF, MJCF) into a model file, and say what was kept, approximated and dropped
     Import(import::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
