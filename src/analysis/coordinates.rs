@@ -205,11 +205,16 @@ impl Linearizer {
             let mass = self.matrices.mass[(i, i)];
             *load = if mass > 0.0 { *load / mass } else { 0.0 };
         }
+        let norm = |x: &[f64]| system.norm(&at.cx, q, at.scale, x);
+        // Accelerations of the loads and of the motion: their stiffness is a difference of numbers of this size.
+        let loads = norm(&loads)
+            .max(norm(v).powi(2))
+            .max(norm(&self.acceleration));
         Some(SecondOrderSystem {
             position: block(0),
             velocity: block(d),
             mass: &half * half.transpose(),
-            loads: system.norm(&at.cx, q, at.scale, &loads),
+            loads,
         })
     }
 
