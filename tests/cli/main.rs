@@ -3,6 +3,7 @@
 #[path = "../common/host.rs"]
 mod host;
 
+mod analysis;
 mod commands;
 mod documents;
 mod habits;

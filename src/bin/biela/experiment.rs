@@ -26,6 +26,7 @@ pub fn planned(
         start,
         stop,
         interval: interval.or(model.experiment.interval),
+        initial: model.experiment.initial,
     })
 }
 

@@ -10,6 +10,7 @@ use biela::study::{SetValue, TimeGrid, advance};
 use biela::{Causality, Instance, Model, Variable};
 
 use crate::Failure;
+use crate::analysis_point::StartPoint;
 use crate::animation_files::AnimationFiles;
 use crate::argument::{assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
@@ -74,6 +75,10 @@ pub struct Arguments {
     /// network and no other file
     #[arg(long, value_name = "F.html")]
     report: Option<PathBuf>,
+
+    /// Start from the initial conditions or from the static equilibrium next to them [default: the model's]
+    #[arg(long, value_name = "START", value_enum)]
+    from: Option<StartPoint>,
 
     /// Write the moving mechanism as binary glTF 2.0, for viewers, Blender and game engines
     #[arg(long, value_name = "F.glb")]
@@ -296,6 +301,9 @@ impl Arguments {
 
     /// Changes the model as the arguments say.
     fn change(&self, model: &mut Model) -> Result<(), Failure> {
+        if let Some(from) = self.from {
+            model.experiment.initial = from.into();
+        }
         experiment::assign(model, &self.set).map_err(Failure::input)?;
         if let Some(tolerance) = self.tolerance {
             model
