@@ -168,6 +168,7 @@ fn experiment(model: &Model, settings: &SweepSettings) -> Result<Experiment> {
         start,
         stop,
         interval,
+        initial,
     } = model.experiment;
     let stop = settings.stop.unwrap_or(stop);
     if !(stop > start && stop.is_finite()) {
@@ -178,6 +179,7 @@ fn experiment(model: &Model, settings: &SweepSettings) -> Result<Experiment> {
         start,
         stop,
         interval: settings.interval.or(interval),
+        initial,
     })
 }
 
