@@ -60,6 +60,39 @@ fn the_test_only_feature_adds_its_two_names() {
     }
 }
 
+/// Functions of libm whose last bit differs between C libraries. Those that are exact (`fma`, `floor`, `fmod` ..) may be taken from it.
+const INEXACT: [&str; 24] = [
+    "sin", "cos", "tan", "sincos", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
+    "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow",
+    "cbrt", "hypot",
+];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_shared_library_takes_no_inexact_function_from_the_c_library() {
+    let Some(nm) = tool("nm") else {
+        skip("nm is not installed: the names that the library needs are not read");
+        return;
+    };
+    let output = Command::new(nm)
+        .args(["-D", "--undefined-only", "--format=posix"])
+        .arg(&crate::host::library().shared)
+        .output()
+        .expect("nm starts");
+    let listing = expect_success("nm", &output);
+    let needed = |line: &str| {
+        let name = line.split([' ', '@']).next().unwrap_or("").to_owned();
+        let wide = name.trim_end_matches('f').to_owned();
+        (INEXACT.contains(&name.as_str()) || INEXACT.contains(&wide.as_str())).then_some(name)
+    };
+    let found: Vec<String> = listing.lines().filter_map(needed).collect();
+    assert!(
+        listing.contains("malloc"),
+        "the names are not found any more"
+    );
+    assert!(found.is_empty(), "results depend on the machine: {found:?}");
+}
+
 #[test]
 fn every_exported_name_is_declared_in_the_header() {
     let header = std::fs::read_to_string(root().join("include/biela.h")).unwrap();

@@ -105,6 +105,30 @@ def run(unit, steps, h, drive=None, values=()):
     return rows
 
 
+def silent(what, function, *arguments):
+    """Runs a master and expects that neither it nor the unit has anything to say, in Python or below it."""
+    sys.stdout.flush()
+    kept = [os.dup(1), os.dup(2)]
+    with tempfile.TemporaryFile() as heard:
+        os.dup2(heard.fileno(), 1)
+        os.dup2(heard.fileno(), 2)
+        try:
+            result = function(*arguments)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            ctypes.CDLL(None).fflush(None)
+            for place, fd in enumerate(kept, 1):
+                os.dup2(fd, place)
+                os.close(fd)
+            heard.seek(0)
+            text = heard.read().decode(errors="replace")
+            if sys.exc_info()[0]:
+                print(text)
+    assert not text.strip(), f"{what} says: {text}"
+    return result
+
+
 def same(what, expected, found):
     """Bit by bit."""
     assert len(expected) == len(found), f"{what}: {len(found)} rows, not {len(expected)}"
