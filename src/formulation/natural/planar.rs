@@ -48,7 +48,11 @@ impl BodyMap<6> for PlanarGeometry {
                 BodyBasis::Own(ItemKind::Vector, [1.0, 0.0, 0.0]),
             ];
         }
-        let far = |k: usize| (complex(spots[k].1) - complex(spots[0].1)).norm();
+        let far = |k: usize| {
+            (complex(spots[k].1) - complex(spots[0].1))
+                .norm_sqr()
+                .sqrt()
+        };
         let second = (1..spots.len()).max_by(|&a, &b| far(a).total_cmp(&far(b)));
         let second = match second {
             Some(k) if far(k) > small => BodyBasis::Had(k),

@@ -65,7 +65,7 @@ impl ExpressionNumber for f64 {
         self / other
     }
     fn to_the(self, exponent: Self) -> Self {
-        self.powf(exponent)
+        powf(self, exponent)
     }
 }
 
