@@ -431,9 +431,6 @@ source = "floor.length"
 [[output]]
 name = "force"
 source = "floor.force"
-[[output]]
-name = "changes"
-source = "solver.events"
 "#;
 
 /// Discrete values, then depth and force.
