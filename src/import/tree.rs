@@ -341,7 +341,7 @@ fn add_joints(
         };
         add_spring(draft, joint, &coordinate);
         if joint.armature > 0.0 {
-            rotor::add(draft, &coordinate, joint.armature);
+            rotor::add(draft, &coordinate, &joint.name, joint.armature);
         }
         coordinates.push(Some(coordinate));
     }

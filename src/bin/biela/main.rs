@@ -70,7 +70,7 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending), or a robot (URDF); `-` is standard input
+        /// Model file (TOML, or JSON by its ending), or a robot (URDF, MJCF); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
@@ -99,7 +99,7 @@ enum Command {
     },
     /// Show a model in the browser and run it again whenever its file is saved
     Watch(watch::Arguments),
-    /// Turn a robot (URDF) into a model file, and say what was kept, approximated and dropped
+    /// Turn a robot (URDF, MJCF) into a model file, and say what was kept, approximated and dropped
     Import(import::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),

@@ -3,6 +3,7 @@
 //! Each table has one file with its keys and its reader. The keys are the only list: [`schema`], [`explain`], the manual
 //! and [`portable`] follow from them.
 
+mod beam;
 mod body;
 mod csv;
 mod curve;
