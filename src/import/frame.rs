@@ -1,14 +1,8 @@
 //! Frames and mass properties: placement of one frame in another, sums of inertias.
 
-use nalgebra::{Matrix3, Quaternion, Rotation3, Unit, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
-use crate::linalg::elementary::sin_cos;
-
-/// Rotation about an axis.
-pub fn about(axis: &Unit<Vector3<f64>>, angle: f64) -> UnitQuaternion<f64> {
-    let (sin, cos) = sin_cos(0.5 * angle);
-    UnitQuaternion::new_unchecked(Quaternion::from_parts(cos, axis.scale(sin)))
-}
+use crate::linalg::elementary::rotation_about;
 
 /// FramePlacement of a frame in another: x ↦ position + rotation x.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,9 +43,9 @@ impl FramePlacement {
     pub fn from_rpy(position: [f64; 3], [roll, pitch, yaw]: [f64; 3]) -> Self {
         Self {
             position: position.into(),
-            rotation: about(&Vector3::z_axis(), yaw)
-                * about(&Vector3::y_axis(), pitch)
-                * about(&Vector3::x_axis(), roll),
+            rotation: rotation_about(&Vector3::z_axis(), yaw)
+                * rotation_about(&Vector3::y_axis(), pitch)
+                * rotation_about(&Vector3::x_axis(), roll),
         }
     }
 

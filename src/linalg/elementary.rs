@@ -8,6 +8,8 @@
 //! A test (`tests/house/elementary.rs`) keeps `f64::sin` and its kin out of the source, another (`tests/capi/symbols.rs`) out of the
 //! symbols that the library needs.
 
+use nalgebra::{Quaternion, Unit, UnitQuaternion, Vector3};
+
 /// sin x.
 #[inline]
 pub fn sin(x: f64) -> f64 {
@@ -114,6 +116,12 @@ pub fn cbrt(x: f64) -> f64 {
 #[inline]
 pub fn hypot(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
+}
+
+/// Rotation by an angle about an axis.
+pub fn rotation_about(axis: &Unit<Vector3<f64>>, angle: f64) -> UnitQuaternion<f64> {
+    let (sin, cos) = sin_cos(0.5 * angle);
+    UnitQuaternion::new_unchecked(Quaternion::from_parts(cos, axis.scale(sin)))
 }
 
 #[cfg(test)]
