@@ -297,7 +297,7 @@ fn settable(
         unit,
         causality,
         variability: match target {
-            Target::Definition(_) => Variability::Fixed,
+            Target::Definition(_) | Target::Equilibrium => Variability::Fixed,
             _ => Variability::Tunable,
         },
         kind: VariableKind::Real,

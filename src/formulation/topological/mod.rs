@@ -161,7 +161,7 @@ impl Topological {
     fn choose(&self, work: &mut TopologicalCache, z: &[f64], but: &[usize]) {
         let l = &self.layout;
         self.scale(work, z);
-        for row in work.scaled.chunks_exact_mut(l.looped.len()) {
+        for row in work.scaled.chunks_exact_mut(l.looped.len().max(1)) {
             but.iter().for_each(|&k| row[k] = 0.0);
         }
         let (m, n) = (l.rows.len(), l.looped.len());
@@ -363,6 +363,10 @@ const NEAR: f64 = 0.1;
 /// Returns the rank of the closure Jacobian: the largest one at the start and near it, since the start may be a singular configuration.
 fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
     let (m, n) = (l.rows.len(), l.looped.len());
+    if m == 0 || n == 0 {
+        // The joints of the loop have no coordinates: it is rigid.
+        return 0;
+    }
     let mut z = vec![0.0; l.inner.nq];
     inner.initial_state(&mut z, &mut vec![0.0; l.inner.nv]);
     let scaled = |z: &[f64]| {
