@@ -183,7 +183,7 @@ impl Factor {
                 ends: [a, b],
                 logarithmic: true,
                 ..
-            } => exp(ln(a) + u * (ln(b) - ln(a))),
+            } => exp(ln(*a) + u * (ln(*b) - ln(*a))),
             FactorValues::Range { ends: [a, b], .. } | FactorValues::Uniform([a, b]) => {
                 a + u * (b - a)
             }
