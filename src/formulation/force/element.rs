@@ -59,6 +59,8 @@ pub struct ForceQuantities {
     pub control_error: f64,
     /// Of a controller: the integral part of its force (N or N m).
     pub integral: f64,
+    /// Of a tyre or contact: `SEPARATED`, `LOADED` or `RELAXING` of `unilateral`.
+    pub mode: i32,
 }
 
 /// A force law F(c, ċ) along one relative coordinate. `cx.modes` holds the modes of this law only.

@@ -48,6 +48,7 @@ impl Model {
                 ForceField::Moment(_) => "N.m",
                 ForceField::Force | ForceField::Integral if self.turns(force) => "N.m",
                 ForceField::Force | ForceField::Integral => "N",
+                ForceField::Closed | ForceField::Mode => "",
             },
             Quantity::Beam(_, field) => match field {
                 BeamField::StrainEnergy => "J",
