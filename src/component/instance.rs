@@ -8,6 +8,7 @@ use super::definitions::{definition_values, has_definition_parameters};
 use super::dependencies::Dependencies;
 use super::input::InputState;
 use super::instance_state::{InstancePhase, InstanceState, ModelFingerprint};
+use super::linearize::InstanceLinearizer;
 use super::log::Logger;
 use super::value_cache::ValueCache;
 use super::variables::{Variable, VariableCatalogue};
@@ -33,6 +34,8 @@ pub struct Instance {
     /// Computed on first use.
     pub(super) dependencies: OnceLock<Dependencies>,
     pub(super) scratch: InstanceScratch,
+    /// Made at the first linear model.
+    pub(super) linearizer: Option<Box<InstanceLinearizer>>,
 }
 
 /// Workspace, so that steps and reads do not allocate.
@@ -154,6 +157,7 @@ impl Instance {
             catalogue,
             integrator,
             scratch,
+            linearizer: None,
         })
     }
     /// The model.

@@ -53,6 +53,7 @@ impl LinearSystem {
         let inputs = (model.inputs.iter().enumerate())
             .map(|(k, input)| (component(input.target), DrivenValue::Input(k)));
         let parameters = (model.parameters.iter().enumerate())
+            .filter(|(_, parameter)| parameter.target != Target::Equilibrium)
             .map(|(k, parameter)| (component(parameter.target), DrivenValue::Parameter(k)));
         let mut driven_forces: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
         driven_forces.sort_by_key(|(i, _)| *i);

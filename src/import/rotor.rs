@@ -8,14 +8,14 @@ use crate::model::{
     Body, Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,
 };
 
-/// Adds a rotor of inertia `armature` (kg m² or kg) to a coordinate.
-pub fn add(draft: &mut Draft, of: &NamedCoordinate, armature: f64) {
+/// Adds a rotor of inertia `armature` (kg m² or kg) to the coordinate of a joint, `joint` in the file.
+pub fn add(draft: &mut Draft, of: &NamedCoordinate, joint: &str, armature: f64) {
     let name = draft.element_name("rotor", &format!("{}_rotor", of.name), None);
     let bearing = draft.element_name("joint", &format!("{name}_bearing"), None);
     let gear = draft.element_name("coupling", &format!("{name}_gear"), None);
     draft
         .comments
-        .insert(name.clone(), format!("armature of {}", of.name));
+        .insert(name.clone(), format!("armature of joint \"{joint}\""));
     let body = draft.model.bodies.len();
     let (mass, inertia) = match of.is_angle {
         true => (0.0, [armature, armature, armature, 0.0, 0.0, 0.0]),

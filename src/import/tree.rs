@@ -9,6 +9,7 @@ use super::draft::{Draft, NamedCoordinate};
 use super::frame::{FramePlacement, MassProperties, perpendicular};
 use super::rotor;
 use super::xml::XmlPosition;
+use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, Characteristic, FrictionDefinition, Joint, JointCoordinate, JointFrame,
     JointKind, JointLimits, JointPlacement, LimitLaw, RigidImpact, Sensor, SpringDefinition,
@@ -114,10 +115,7 @@ impl TreeJoint {
         let moved = match self.freedom {
             TreeFreedom::Hinge => {
                 let angle = self.start - self.reference;
-                FramePlacement::rotation(UnitQuaternion::from_axis_angle(
-                    &Unit::new_unchecked(self.axis),
-                    angle,
-                ))
+                FramePlacement::rotation(rotation_about(&Unit::new_unchecked(self.axis), angle))
             }
             TreeFreedom::Slide => {
                 FramePlacement::translation((self.axis * (self.start - self.reference)).into())
@@ -344,7 +342,7 @@ fn add_joints(
         };
         add_spring(draft, joint, &coordinate);
         if joint.armature > 0.0 {
-            rotor::add(draft, &coordinate, joint.armature);
+            rotor::add(draft, &coordinate, &joint.name, joint.armature);
         }
         coordinates.push(Some(coordinate));
     }
@@ -392,7 +390,7 @@ fn joint_frames(
         match joint.freedom {
             TreeFreedom::Hinge if joint.reference != 0.0 => {
                 let axis = Unit::new_unchecked(joint.axis);
-                turned = UnitQuaternion::from_axis_angle(&axis, joint.reference) * across;
+                turned = rotation_about(&axis, joint.reference) * across;
             }
             TreeFreedom::Slide => first_point -= joint.axis * joint.reference,
             _ => {}

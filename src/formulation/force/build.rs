@@ -17,6 +17,7 @@ use crate::formulation::absolute::geometry::RelativeCoordinate as _;
 use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::formulation::driven_value::{DrivenValue, DrivenValues};
 use crate::formulation::joint::{self, JointEquations};
+use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::Vec3;
 use crate::model::{
     self, BodyRef, ForceApplication, ForceKind, ForceNumber, JointPlacement, Model, Target,
@@ -357,7 +358,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
         let planar_angle = (W::DIMENSION == 2).then(|| match at {
             JointPlacement::InitialPose(_) => frames[1].angle - frames[0].angle,
             _ => {
-                let angle = |k: usize| axes[k][0][1].atan2(axes[k][0][0]);
+                let angle = |k: usize| atan2(axes[k][0][1], axes[k][0][0]);
                 angle(0) - angle(1)
             }
         });

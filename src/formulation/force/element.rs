@@ -52,6 +52,8 @@ pub struct ForceQuantities {
     pub force_vector: [f64; 3],
     /// Couple on the second body besides the moment of the force, ground axes (N m).
     pub moment: [f64; 3],
+    /// Of a tyre or contact: `SEPARATED`, `LOADED` or `RELAXING` of `unilateral`.
+    pub mode: i32,
 }
 
 /// A force law F(c, ċ) along one relative coordinate. `cx.modes` holds the modes of this law only.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::unilateral::LOADED;
 use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::{
@@ -262,6 +263,11 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
                 (all.length, all.rate) = (one.length, one.rate);
             }
             all.force += one.force;
+            // Pressed if one is, else touching if one is.
+            all.mode = match (all.mode, one.mode) {
+                (LOADED, _) | (_, LOADED) => LOADED,
+                (a, b) => a.max(b),
+            };
             for k in 0..3 {
                 all.force_vector[k] += one.force_vector[k];
                 all.moment[k] += one.moment[k];

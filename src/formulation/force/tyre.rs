@@ -312,6 +312,7 @@ impl SpatialForce for Tyre {
             length: at.deflection,
             rate: at.rate,
             force,
+            mode: contact,
             ..ForceQuantities::default()
         }
     }

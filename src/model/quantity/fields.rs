@@ -125,6 +125,10 @@ const POINT_FORCE_FIELDS: [(&str, ForceField); 3] = [
     ("force", ForceField::Force),
 ];
 
+/// State of tyres and contacts.
+const CONTACT_FIELDS: [(&str, ForceField); 2] =
+    [("closed", ForceField::Closed), ("mode", ForceField::Mode)];
+
 /// Fields of actuators in translational coordinates.
 const SLIDING_FORCE_FIELDS: [(&str, ForceField); 1] = [("force", ForceField::Force)];
 
@@ -226,9 +230,12 @@ impl Model {
                 _,
             ) => loads(true, false),
             (ForceKind::Bushing { .. }, _) => loads(true, true),
-            (ForceKind::Tyre(_) | ForceKind::Contact(_), _) => {
-                [POINT_FORCE_FIELDS.to_vec(), loads(false, true)].concat()
-            }
+            (ForceKind::Tyre(_) | ForceKind::Contact(_), _) => [
+                POINT_FORCE_FIELDS.to_vec(),
+                loads(false, true),
+                CONTACT_FIELDS.to_vec(),
+            ]
+            .concat(),
             _ => POINT_FORCE_FIELDS.to_vec(),
         }
     }

@@ -46,6 +46,7 @@ impl Model {
                 ForceField::Rate => "m/s",
                 ForceField::Load(_) => "N",
                 ForceField::Moment(_) => "N.m",
+                ForceField::Closed | ForceField::Mode => "",
                 ForceField::Force if self.turns(force) => "N.m",
                 ForceField::Force => "N",
             },

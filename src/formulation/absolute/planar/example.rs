@@ -34,6 +34,7 @@ pub fn model(
             start: 0.0,
             stop: 1.0,
             interval: None,
+            ..Experiment::default()
         },
         system: None,
         user_system: None,
