@@ -19,6 +19,7 @@
 use super::{EventCounts, ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, IntegralMemory, Power};
+use crate::linalg::elementary::exp;
 
 /// Times the tracking time beyond which the past has no weight: exp(−40) is below rounding.
 const FADED: f64 = 40.0;
@@ -146,9 +147,9 @@ impl PidController {
         let tracking = self.tracking_time.get(cx);
         let [p, k, d] =
             [self.proportional, self.integral, self.derivative].map(|gain| gain.get(cx));
-        let past = (-h / tracking).exp();
+        let past = exp(-h / tracking);
         let weighted = weighted_integral(memory, cx.t, end, tracking);
-        memory.value * past - limit * (-h / tracking).exp_m1() + (k - p / tracking) * weighted
+        limit + (memory.value - limit) * past + (k - p / tracking) * weighted
             - d / tracking * (end[0] - memory.integrand[0] * past - weighted / tracking)
     }
 }
@@ -164,7 +165,7 @@ fn weighted_integral(memory: &IntegralMemory, t: f64, end: [f64; 2], tracking: f
         for [x, weight] in GAUSS {
             let back = panel * (i as f64 + x);
             let e = memory.integrand_at(t, end, h - back);
-            sum += weight * (-back / tracking).exp() * e;
+            sum += weight * exp(-back / tracking) * e;
         }
     }
     sum * panel
