@@ -248,6 +248,7 @@ mod tests {
                 u_ddot: &[],
                 p: &[],
                 modes: &[],
+                integrals: &[],
             })
         };
         // Central differences with e = 1e-4: truncation 1e-8 times derivatives of order 20.

@@ -15,7 +15,7 @@
 
 use super::Integrator;
 use super::closure::{ClosureMatrix, ClosureOptions};
-use super::interpolation::hermite5;
+use super::hermite_polynomial::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{

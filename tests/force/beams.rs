@@ -21,6 +21,7 @@ fn context(u: &[f64]) -> EvaluationContext<'_> {
         u_ddot: &[0.0],
         p: &[],
         modes: &[],
+        integrals: &[],
     }
 }
 

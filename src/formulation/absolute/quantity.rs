@@ -29,6 +29,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
                     ForceField::Force => values.force,
                     ForceField::Load(k) => values.force_vector[k],
                     ForceField::Moment(k) => values.moment[k],
+                    ForceField::ControlError => values.control_error,
+                    ForceField::Integral => values.integral,
                     ForceField::Closed => f64::from(u8::from(values.mode != SEPARATED)),
                     ForceField::Mode => f64::from(values.mode),
                 }

@@ -160,6 +160,7 @@ impl ForceLaw {
             true => EventCounts {
                 events: 2 * (self.pieces.len() - 1),
                 modes: 1,
+                ..EventCounts::default()
             },
             false => EventCounts::default(),
         }

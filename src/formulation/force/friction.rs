@@ -114,6 +114,7 @@ mod tests {
         u_ddot: &[],
         p: &[],
         modes: &[],
+        integrals: &[],
     };
 
     fn friction() -> Friction {

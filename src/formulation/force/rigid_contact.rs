@@ -301,6 +301,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         EventCounts {
             events: 2 + margins,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 

@@ -44,6 +44,7 @@ impl Integrator {
         }
         self.segment.forget();
         self.work.factor_cache.drop_all();
+        self.work.set_integrals(&[]);
         let modes = self.work.initial_modes(system, env, &mut fresh);
         let p = Problem {
             system,
@@ -53,6 +54,7 @@ impl Integrator {
         // The work of the start is not part of the counters of the run.
         let mut unused = fresh.statistics;
         let mut report = self.work.assemble(&p, &mut fresh)?;
+        self.work.start_integrals(&p, &mut fresh);
         let error = |failure: StepFailure| failure.error(system, t, 0.0);
         self.work
             .initialise_accelerations(&p, &mut fresh, &mut report, &mut unused)

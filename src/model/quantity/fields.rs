@@ -136,6 +136,12 @@ const SLIDING_FORCE_FIELDS: [(&str, ForceField); 1] = [("force", ForceField::For
 const TURNING_FORCE_FIELDS: [(&str, ForceField); 2] =
     [("torque", ForceField::Force), ("force", ForceField::Force)];
 
+/// Fields of controllers, besides those of actuators.
+const CONTROLLER_FIELDS: [(&str, ForceField); 2] = [
+    ("error", ForceField::ControlError),
+    ("integral_part", ForceField::Integral),
+];
+
 /// Fields of springs in rotational coordinates.
 const TORSION_FIELDS: [(&str, ForceField); 4] = [
     ("angle", ForceField::Length),
@@ -211,6 +217,12 @@ impl Model {
             }
             (ForceKind::Actuator { .. }, ForceApplication::Joint(_)) => {
                 SLIDING_FORCE_FIELDS.to_vec()
+            }
+            (ForceKind::Pid(_), _) if turns => {
+                [TURNING_FORCE_FIELDS.as_slice(), &CONTROLLER_FIELDS].concat()
+            }
+            (ForceKind::Pid(_), _) => {
+                [SLIDING_FORCE_FIELDS.as_slice(), &CONTROLLER_FIELDS].concat()
             }
             (ForceKind::SpringDamper(_), ForceApplication::Joint(_)) if turns => {
                 TORSION_FIELDS.to_vec()

@@ -147,6 +147,10 @@ pub enum ForceField {
     Load(usize),
     /// `.mx .my .mz`: torque on `bodies[1]` besides the moment of that force, ground axes (N m)
     Moment(usize),
+    /// `.error` of a controller: set point minus coordinate (m or rad)
+    ControlError,
+    /// `.integral_part` of a controller: the integral part of its force (N or N m)
+    Integral,
     /// `.closed` of a tyre or contact: 1 while the surfaces touch, else 0
     Closed,
     /// `.mode` of a tyre or contact: 0 separated, 1 pressed, 2 touching without a force because its damper would pull

@@ -205,6 +205,7 @@ impl SpatialForce for Contact {
         EventCounts {
             events: unilateral::EVENTS + margins,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 
