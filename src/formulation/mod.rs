@@ -24,8 +24,8 @@ pub use mechanism::{BodyAssembly, Mechanism};
 pub use system::{
     ConfigurationSpace, ConstraintHandling, CoordinatePartitioning, Crossing, DescriptorForm,
     Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
-    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    FullConstraintSet, HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity,
+    System, TangentWeights, TangentialFriction,
 };
 
 use crate::error::{Error, Result};

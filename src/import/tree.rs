@@ -8,6 +8,7 @@ use nalgebra::{Unit, UnitQuaternion, Vector3};
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::{FramePlacement, MassProperties, perpendicular};
 use super::xml::XmlPosition;
+use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, Characteristic, FrictionDefinition, Joint, JointCoordinate, JointFrame,
     JointKind, JointLimits, JointPlacement, LimitLaw, RigidImpact, Sensor, SpringDefinition,
@@ -113,10 +114,7 @@ impl TreeJoint {
         let moved = match self.freedom {
             TreeFreedom::Hinge => {
                 let angle = self.start - self.reference;
-                FramePlacement::rotation(UnitQuaternion::from_axis_angle(
-                    &Unit::new_unchecked(self.axis),
-                    angle,
-                ))
+                FramePlacement::rotation(rotation_about(&Unit::new_unchecked(self.axis), angle))
             }
             TreeFreedom::Slide => {
                 FramePlacement::translation((self.axis * (self.start - self.reference)).into())
@@ -391,7 +389,7 @@ fn joint_frames(
         match joint.freedom {
             TreeFreedom::Hinge if joint.reference != 0.0 => {
                 let axis = Unit::new_unchecked(joint.axis);
-                turned = UnitQuaternion::from_axis_angle(&axis, joint.reference) * across;
+                turned = rotation_about(&axis, joint.reference) * across;
             }
             TreeFreedom::Slide => first_point -= joint.axis * joint.reference,
             _ => {}

@@ -5,7 +5,8 @@ use super::{Absolute, MechanismGeometry, NamedConstraint};
 use crate::formulation::force::ForceElement as _;
 use crate::formulation::{
     Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, HybridSystem,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    IntegralMemory, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    TangentialFriction,
 };
 
 impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
@@ -133,6 +134,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             modes: self.forces.event_counts().modes,
             inputs: self.inputs,
             parameters: self.parameters,
+            integrals: self.forces.event_counts().integrals,
         }
     }
 
@@ -358,6 +360,10 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         let poses = &mut W::poses(q);
         self.forces.add_power(cx, poses, v, &mut power);
         power
+    }
+
+    fn integrals(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [IntegralMemory]) {
+        self.forces.integrals(cx, &mut W::poses(q), v, out);
     }
 
     fn coordinate_name(&self, i: usize) -> String {

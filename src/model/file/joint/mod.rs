@@ -10,6 +10,7 @@ use super::force::friction::{frictions, limits};
 use super::keys::{KeyGroup, keys_of_frames};
 use super::names::Names;
 use crate::error::Result;
+use crate::linalg::elementary::acos;
 use crate::model::file::table::{TableReader, unit};
 use crate::model::validate::{PERPENDICULAR, RESERVED_ELEMENTS, Range, perpendicular_part};
 use crate::model::{Joint, JointFrame, JointKind, JointPlacement};
@@ -218,7 +219,7 @@ fn universal_axes(table: &TableReader) -> Result<([f64; 3], [f64; 3])> {
     match perpendicular_part(a, b) {
         Some(b) if cosine.abs() <= PERPENDICULAR => Ok((a, b)),
         _ => {
-            let degrees = cosine.clamp(-1.0, 1.0).acos().to_degrees();
+            let degrees = acos(cosine.clamp(-1.0, 1.0)).to_degrees();
             let message = format!(
                 "the axes of a universal joint must be at right angles, found {degrees:.4} degrees"
             );
