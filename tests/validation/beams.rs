@@ -235,7 +235,7 @@ fn a_four_bar_with_a_misaligned_pin_bends_out_of_its_plane() {
 /// Frequency (rad/s) of a cantilever started in the shape of a mode, by the zero crossings of its tip.
 fn frequency(elements: usize, mode: usize) -> f64 {
     // βL of the modes; EI = ρA = L = 1: ω = (βL)².
-    let b: f64 = [1.8751040687, 4.6940911330, 7.8547574382][mode];
+    let b: f64 = [1.8751040687, 4.6940911330][mode];
     let exact = b * b;
     let sigma = (b.cosh() + b.cos()) / (b.sinh() + b.sin());
     let shape = |x: f64| (b * x).cosh() - (b * x).cos() - sigma * ((b * x).sinh() - (b * x).sin());
@@ -272,20 +272,12 @@ fn frequency(elements: usize, mode: usize) -> f64 {
 }
 
 #[test]
-fn a_cantilever_has_the_frequencies_of_euler_and_bernoulli_with_order_two() {
-    for (mode, bound) in [1e-3, 1.1e-2, 3e-2]
-        .into_iter()
-        .enumerate()
-        .take(if full() { 3 } else { 2 })
-    {
-        let exact = [1.8751040687f64, 4.6940911330, 7.8547574382][mode].powi(2);
-        let fine = frequency(16, mode) / exact - 1.0;
-        assert!(fine.abs() < bound, "mode {}: {fine}", mode + 1);
-        if mode == 1 {
-            let coarse = frequency(8, mode) / exact - 1.0;
-            let order = (coarse / fine).log2();
-            assert!((order - 2.0).abs() < 0.2, "order {order}: {coarse} {fine}");
-        }
+fn a_cantilever_swings_with_the_frequencies_of_euler_and_bernoulli() {
+    // The third shape of a slender beam is no shape of 16 elements alone: its frequency is compared in tests/force/beams.rs.
+    for (mode, bound) in [1e-3, 1.1e-2].into_iter().enumerate() {
+        let exact = [1.8751040687f64, 4.6940911330][mode].powi(2);
+        let error = frequency(16, mode) / exact - 1.0;
+        assert!(error.abs() < bound, "mode {}: {error}", mode + 1);
     }
 }
 
