@@ -58,7 +58,9 @@ fn random_mechanisms_have_the_same_modes_in_all_formulations() {
                     compared += 1;
                     let off = distance(a, b).max(distance(b, a));
                     if n != m || !(off < 1e-8) {
-                        failures.push(format!("seed {seed} {formulation}: {n} {m} {off:.1e}"));
+                        failures.push(format!(
+                            "seed {seed} {formulation}: {n} and {m} modes, off by {off:.1e}: {a:?} and {b:?}"
+                        ));
                     }
                 }
                 // A singular position is one in every formulation.
