@@ -48,6 +48,8 @@ pub mod linalg;
 pub mod model;
 #[cfg_attr(doc, doc(hidden))]
 pub mod report;
+#[cfg_attr(doc, doc(hidden))]
+pub mod study;
 
 pub use component::{
     Causality, DescriptorModel, EquilibriumReport, Extrapolation, InitialKind, Instance,

@@ -9,3 +9,4 @@ mod documents;
 mod habits;
 mod models;
 mod readme;
+mod sweep;

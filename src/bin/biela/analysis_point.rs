@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use biela::model::InitialPosition;
+use biela::study::SetValue;
 use biela::{Instance, Model};
 
 use crate::Failure;
-use crate::argument::{SetValue, assignment, finite};
+use crate::argument::{assignment, finite};
 use crate::model_file;
 
 /// Where a run or an analysis starts.

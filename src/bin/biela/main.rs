@@ -24,8 +24,10 @@ mod experiment;
 mod explain;
 mod import;
 mod interrupt;
+mod journal;
 mod linearize;
 mod man;
+mod merge;
 mod model_file;
 mod modes;
 mod new;
@@ -37,9 +39,10 @@ mod report;
 mod run;
 mod schema;
 mod snippet;
+mod study_table;
 mod summary;
+mod sweep;
 mod terminal;
-mod time_grid;
 mod watch;
 
 use std::path::PathBuf;
@@ -87,6 +90,10 @@ enum Command {
     Diagnose(diagnose::Arguments),
     /// Compare the tables of two runs, output by output
     Compare(compare::Arguments),
+    /// Simulate a model many times with other numbers; a row a run
+    Sweep(sweep::Arguments),
+    /// Put the tables of the shards of a sweep together
+    Merge(merge::Arguments),
     /// Write a commented model to start from
     New {
         /// Name of the model; the file is NAME.toml in the working directory
@@ -158,6 +165,8 @@ fn main() -> ExitCode {
         Command::Check { model, all, .. } => check::check(&model, all),
         Command::Diagnose(arguments) => diagnose::diagnose(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::Merge(arguments) => merge::merge(&arguments),
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
