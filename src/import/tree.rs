@@ -7,7 +7,6 @@ use nalgebra::{Unit, UnitQuaternion, Vector3};
 
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::{FramePlacement, MassProperties, perpendicular};
-use super::rotor;
 use super::xml::XmlPosition;
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
@@ -302,7 +301,9 @@ fn add_joints(
     let index = draft.model.joints.len();
     let count = kind.coordinates(3);
     let (mut friction, mut limits) = (vec![None; count], vec![None; count]);
+    let mut armature = [0.0; 3];
     for (joint, i) in link.joints.iter().zip(&indices) {
+        armature[*i] = joint.armature;
         friction[*i] = (joint.friction > 0.0).then(|| dry_friction(joint.friction));
         limits[*i] = joint.limits.map(rigid_limits);
     }
@@ -320,6 +321,7 @@ fn add_joints(
         frame: JointPlacement::BodyFrames(joint_frames(&link.joints, kind, &indices, &drawn)),
         friction,
         limits,
+        armature,
         ..Joint::default()
     });
     let mut coordinates = vec![];
@@ -341,9 +343,6 @@ fn add_joints(
             of: count,
         };
         add_spring(draft, joint, &coordinate);
-        if joint.armature > 0.0 {
-            rotor::add(draft, &coordinate, &joint.name, joint.armature);
-        }
         coordinates.push(Some(coordinate));
     }
     coordinates

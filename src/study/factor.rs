@@ -62,12 +62,10 @@ impl Factor {
                 .collect()
         };
         let call = |word: &str| {
-            Some(
-                text.strip_prefix(word)?
-                    .trim()
-                    .strip_prefix('(')?
-                    .strip_suffix(')')?,
-            )
+            text.strip_prefix(word)?
+                .trim()
+                .strip_prefix('(')?
+                .strip_suffix(')')
         };
         let values = if let Some(list) = text.strip_prefix("list:") {
             let values: Option<Vec<SetValue>> = list.split(',').map(SetValue::parse).collect();

@@ -81,6 +81,7 @@ pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64;
         coupling: None,
         friction: vec![],
         limits: vec![],
+        armature: [0.0; 3],
         text_position: TextPosition { line: 7, column: 3 },
     }
 }
