@@ -13,6 +13,7 @@ pub mod mechanism;
 pub mod natural;
 pub mod prescribed_motion;
 pub mod relative;
+mod rotor;
 pub mod selection;
 pub mod system;
 pub mod topological;
@@ -23,8 +24,8 @@ pub use mechanism::{BodyAssembly, Mechanism};
 pub use system::{
     ConfigurationSpace, ConstraintHandling, CoordinatePartitioning, Crossing, DescriptorForm,
     Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
-    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    FullConstraintSet, HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity,
+    System, TangentWeights, TangentialFriction,
 };
 
 use crate::error::{Error, Result};
@@ -52,7 +53,21 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             }),
         };
     }
-    match (resolved_formulation(model), model.dimension) {
+    let formulation = resolved_formulation(model);
+    if let (Some(beam), false) = (
+        model.beams.first(),
+        formulation == FormulationName::Absolute,
+    ) {
+        return Err(Error::Argument {
+            name: "solver.formulation".into(),
+            value: format!("\"{}\"", formulation.name()),
+            expected: format!(
+                "\"auto\" or \"absolute\": beam \"{}\" has absolute coordinates",
+                beam.name
+            ),
+        });
+    }
+    match (formulation, model.dimension) {
         (FormulationName::Auto | FormulationName::Absolute, 2) => {
             Ok(Box::new(absolute::PlanarAbsolute::new(model)?))
         }
@@ -65,8 +80,14 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
         (FormulationName::Relative | FormulationName::Hybrid, _) => {
             Ok(Box::new(relative::SpatialRelative::new(model)?))
         }
-        (FormulationName::Global, 2) => Ok(Box::new(natural::PlanarNatural::new(model)?)),
-        (FormulationName::Global, _) => Ok(Box::new(natural::SpatialNatural::new(model)?)),
+        (FormulationName::Global, 2) => {
+            let model = rotor::with_rotors::<absolute::planar::PlanarGeometry, 6>(model)?;
+            Ok(Box::new(natural::PlanarNatural::new(&model)?))
+        }
+        (FormulationName::Global, _) => {
+            let model = rotor::with_rotors::<absolute::spatial::SpatialGeometry, 12>(model)?;
+            Ok(Box::new(natural::SpatialNatural::new(&model)?))
+        }
         (FormulationName::Topological, _) => topological::build(model),
     }
 }

@@ -36,6 +36,9 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
         formulation: FormulationName::Absolute,
         why,
     };
+    if !model.beams.is_empty() {
+        return absolute("nodes of beams have absolute coordinates");
+    }
     if model.dimension == 2 {
         return absolute("cheaper in the plane");
     }
@@ -66,6 +69,9 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
     });
     if has_limits_or_friction || model.forces.iter().any(|force| is_contact(&force.kind)) {
         return absolute("contacts, limits or friction");
+    }
+    if model.joints.iter().any(|joint| joint.armature != [0.0; 3]) {
+        return absolute("armatures are not measured");
     }
     if model.solver.integrator == IntegratorName::Vsa23 {
         return absolute("measured with HHT only");

@@ -24,6 +24,7 @@ use super::tolerances::TANGENT_PROJECTION;
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::MotionPoint;
+use crate::linalg::elementary::powf;
 use crate::model::{Corrector, EstimateName};
 
 /// Part of the tolerance, over the step, by which the velocities of dependent coordinates may jump ...
@@ -151,13 +152,18 @@ impl Workspace {
 
     /// A Hermite defect over the tolerance, converted to an error of the order in the controller.
     pub fn hidden_over_tolerance(&self, hidden: f64) -> f64 {
-        (hidden / self.settings.tolerance).powf(1.0 / (HERMITE_ORDER * self.control.exponent()))
+        powf(
+            hidden / self.settings.tolerance,
+            1.0 / (HERMITE_ORDER * self.control.exponent()),
+        )
     }
 
     /// An error of the smooth path over the tolerance, converted to an error of the order in the controller.
     pub fn smooth_over_tolerance(&self, error: f64, h: f64) -> f64 {
-        (self.over_tolerance(error, h) / SMOOTH_PART)
-            .powf(1.0 / (SMOOTH_ORDER * self.control.exponent()))
+        powf(
+            self.over_tolerance(error, h) / SMOOTH_PART,
+            1.0 / (SMOOTH_ORDER * self.control.exponent()),
+        )
     }
 
     /// Error over the tolerance, per step or per second.

@@ -8,6 +8,7 @@
 use super::state::State;
 use super::trial::Trial;
 use super::workspace::{Problem, Workspace};
+use crate::linalg::elementary::{cbrt, exp, powf};
 
 /// Contraction that the next step is allowed.
 const KEPT_CONTRACTION: f64 = 0.12;
@@ -45,7 +46,7 @@ impl Workspace {
         let amplitude = (v / high + a / (high * high)).sqrt();
         (
             omega,
-            (self.settings.tolerance / (self.method.cq * amplitude)).cbrt() / omega,
+            cbrt(self.settings.tolerance / (self.method.cq * amplitude)) / omega,
         )
     }
 
@@ -59,7 +60,7 @@ impl Workspace {
     pub fn set_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) {
         let (now, before) = (1.0 / omega, s.motion_time);
         let fading = if before > now {
-            now + (before - now) * (-y.h / before).exp()
+            now + (before - now) * exp(-y.h / before)
         } else {
             now
         };
@@ -113,7 +114,7 @@ impl Workspace {
                 .map(|(c, x)| c * h3 * p.system.norm(&cx, &y.q, &s.scale, x));
             let error = self.uncorrected_error(y, position, velocity);
             // Both errors in a motion time grow with h².
-            let wanted = self.over_tolerance(error, y.h).powf(-0.5);
+            let wanted = 1.0 / self.over_tolerance(error, y.h).sqrt();
             y.stiffness_limits = wanted > STIFF_RATIO * longest;
         }
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
@@ -123,7 +124,7 @@ impl Workspace {
     pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
         // The contraction grows with h², the error of HHT with h³.
         let longest = (KEPT_CONTRACTION / contraction.max(f64::EPSILON)).sqrt();
-        let wanted = self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
+        let wanted = powf(self.over_tolerance(error, y.h), -1.0 / 3.0);
         y.stiffness_limits = contraction > FAST_CONTRACTION && wanted > STIFF_RATIO * longest;
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }

@@ -18,6 +18,7 @@ use super::state::{State, Statistics};
 use super::tolerances::{ACCELERATION_RESIDUAL, JERK_RESIDUAL};
 use super::trial::{NearSingular, StepFailure, Trial, TrialOptions};
 use super::workspace::{PhasePoint, Problem, Workspace};
+use crate::linalg::elementary::hypot;
 
 /// Order of the local error that the estimate measures.
 pub(super) const SMOOTH_ORDER: f64 = 5.0;
@@ -94,7 +95,7 @@ impl Workspace {
         let [dq, dv, hidden] = self.order_four_defects(p, s, y)?;
         self.limit_smooth_growth(p, s, y, contraction);
         Ok(Correction::Kept {
-            error: dq.hypot(weight * dv),
+            error: hypot(dq, weight * dv),
             hidden,
             contraction,
         })

@@ -321,5 +321,6 @@ impl Integrator {
             s.supplied += supplied;
         }
         segment.set_work(s);
+        work.update_integrals(p, s);
     }
 }

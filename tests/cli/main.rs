@@ -3,8 +3,11 @@
 #[path = "../common/host.rs"]
 mod host;
 
+mod analysis;
 mod commands;
 mod documents;
 mod habits;
 mod models;
+mod program;
 mod readme;
+mod sweep;

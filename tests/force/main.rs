@@ -5,7 +5,9 @@ mod common;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod beams;
 mod contacts;
 mod force_derivatives;
 mod forces;
 mod impacts;
+mod pid;

@@ -9,6 +9,7 @@ mod cpu_time;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod beams;
 mod defects;
 mod four_bar_scan;
 mod gallery;
@@ -16,5 +17,6 @@ mod hybrid_reference;
 mod iltis;
 mod invariance;
 mod random_campaign;
+mod random_modes;
 mod reference;
 mod rows;

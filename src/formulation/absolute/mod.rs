@@ -1,7 +1,7 @@
 //! Absolute coordinates: position of the centre of mass and orientation of each body; joints are constraints.
 //!
 //! ```text
-//!   M a + Gᵀ λ = f,      Φ(q, t) = 0,      M constant
+//!   M a + Gᵀ λ = f,      Φ(q, t) = 0,      M constant but for armatures
 //! ```
 //!
 //! Written once for the plane ([`PlanarGeometry`]: x, y, angle) and for space ([`SpatialGeometry`]: position and unit quaternion,
@@ -9,6 +9,7 @@
 //! angles of joints come after them. Constraints follow joints, motions, prescribed bodies and unilateral forces. Points given in
 //! a body frame are stored relative to the centre of mass.
 
+mod armature;
 mod build;
 pub mod characteristic_length;
 mod configuration_space;
@@ -20,7 +21,11 @@ pub mod sparsity;
 pub mod spatial;
 mod system;
 
+use std::sync::Arc;
+
 use super::Sparsity;
+use super::force::beam::mass::CoupledMasses;
+use super::force::beam::{BeamElement, BeamGeometry};
 use super::force::{ForceGeometry, gravity::Gravity, group::ForceGroup};
 use super::joint::{JointEquations, JointGeometry};
 use constraint::ConstraintPart;
@@ -28,8 +33,11 @@ use geometry::Geometry;
 use planar::PlanarGeometry;
 use spatial::SpatialGeometry;
 
-/// Geometry with joints and forces: everything a mechanism needs.
-pub trait MechanismGeometry<const N: usize>: JointGeometry<N> + ForceGeometry<N> {}
+/// Geometry with joints, forces and beams: everything a mechanism needs.
+pub trait MechanismGeometry<const N: usize>:
+    JointGeometry<N> + ForceGeometry<N> + BeamGeometry<N>
+{
+}
 impl MechanismGeometry<6> for PlanarGeometry {}
 impl MechanismGeometry<12> for SpatialGeometry {}
 
@@ -57,7 +65,7 @@ pub(in crate::formulation) struct NamedConstraint<W: Geometry<N>, const N: usize
 
 /// A mechanism in absolute coordinates.
 #[derive(Clone, Debug)]
-pub struct Absolute<W: Geometry<N>, const N: usize> {
+pub struct Absolute<W: MechanismGeometry<N>, const N: usize> {
     pub(in crate::formulation) bodies: Vec<AbsoluteBody<W, N>>,
     pub(in crate::formulation) joints: Vec<JointEquations<W, N>>,
     /// Index in `constraints` of each motion.
@@ -65,10 +73,16 @@ pub struct Absolute<W: Geometry<N>, const N: usize> {
     pub(in crate::formulation) constraints: Vec<NamedConstraint<W, N>>,
     /// Number of constraint equations.
     constraint_count: usize,
-    /// The forces of the model, then friction and limits of its joints.
+    /// The forces of the model, elements of beams, then friction and limits of its joints.
     forces: ForceGroup<W, N>,
     /// Joint, coordinate, and whether it is friction (else a limit), of the forces after those of the model.
     joint_forces: Vec<(usize, usize, bool)>,
+    /// The elements of each beam, which are among the forces too.
+    beams: Vec<Vec<Arc<BeamElement<W::Kinematics, N>>>>,
+    /// Mass between the nodes of beams.
+    coupled_masses: CoupledMasses,
+    /// Inertia of joint coordinates.
+    armatures: Vec<Arc<armature::Armature<W, N>>>,
     sensors: Vec<W::BodyPoint>,
     gravity: Gravity,
     pub(in crate::formulation) length: f64,

@@ -8,9 +8,10 @@
 //! moving constraints is open by a part of the tolerance, its work is integrated over more and more panels of Simpson's rule, with
 //! multipliers solved for at their points, until it does not change.
 
-use super::{BlendedPolynomial, CLOSURE, Segment, hermite3};
+use super::{BlendedPolynomial, CLOSURE, Segment};
 use crate::formulation::system::{Energy, EvaluationContext, Properties, System};
 use crate::integrator::event::dot;
+use crate::integrator::hermite_polynomial::hermite3;
 use crate::integrator::trial::StepFailure;
 use crate::integrator::workspace::{EvaluationVectors, Problem, Workspace};
 use crate::integrator::{Sample, SampleLevel};

@@ -4,15 +4,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::beam::{ARC, BEAM, SECTION};
 use super::body::{BODY, SENSOR};
 use super::curve::{CURVE, PIECE};
-use super::explain;
 use super::force::FORCES;
 use super::include::{INCLUDE, MOUNT};
 use super::joint::JOINTS;
 use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, keys_of_frames};
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
+use super::quantity_list;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
 use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
@@ -28,6 +29,10 @@ fn block(name: &str) -> Option<String> {
         "joint" => variants(&JOINTS),
         "motion" => variants(&MOTIONS),
         "force" => variants(&FORCES),
+        "beam" => {
+            let of = |name: &str, keys: &[Key]| format!("\nOf `{name}`:\n\n{}", inner(keys));
+            table(&[&BEAM], |_| true) + &of("section", &SECTION) + &of("arc", &ARC)
+        }
         "sensor" => table(&[&SENSOR], |_| true),
         "system" => table(&[&SYSTEM], |_| true),
         "signals" => variants(&[INPUT, PARAMETER, OUTPUT]),
@@ -122,7 +127,7 @@ fn variants(groups: &[KeyGroup]) -> String {
 
 fn quantities() -> String {
     let mut out = "| name | unit | meaning |\n|---|---|---|\n".to_owned();
-    for q in explain::quantities() {
+    for q in quantity_list::quantities() {
         let fields = match q.of {
             "" => format!(
                 "`{}{}`",
@@ -219,6 +224,7 @@ fn the_manual_has_the_table_of_every_group() {
         "laws",
         "force",
         "forces",
+        "beam",
         "sensor",
         "system",
         "include",

@@ -1,6 +1,6 @@
 //! Units of quantities.
 
-use super::{BodyField, ForceField, JointField, MotionField, Quantity};
+use super::{BeamField, BodyField, ForceField, JointField, MotionField, Quantity};
 use crate::model::Model;
 
 impl Model {
@@ -40,14 +40,22 @@ impl Model {
                 (MotionField::Effort, false) => "N",
             },
             Quantity::Force(force, field) => match field {
-                ForceField::Length if self.turns(force) => "rad",
-                ForceField::Length => "m",
+                ForceField::Length | ForceField::ControlError if self.turns(force) => "rad",
+                ForceField::Length | ForceField::ControlError => "m",
                 ForceField::Rate if self.turns(force) => "rad/s",
                 ForceField::Rate => "m/s",
                 ForceField::Load(_) => "N",
                 ForceField::Moment(_) => "N.m",
-                ForceField::Force if self.turns(force) => "N.m",
-                ForceField::Force => "N",
+                ForceField::Force | ForceField::Integral if self.turns(force) => "N.m",
+                ForceField::Force | ForceField::Integral => "N",
+                ForceField::Closed | ForceField::Mode => "",
+            },
+            Quantity::Beam(_, field) => match field {
+                BeamField::StrainEnergy => "J",
+                BeamField::Force(..) => "N",
+                BeamField::Moment(..) => "N.m",
+                BeamField::Strain(..) => "",
+                BeamField::Curvature(..) => "1/m",
             },
             Quantity::Energy(_) => "J",
             Quantity::Solver(index) => index.counter().unit,

@@ -39,9 +39,14 @@ pub enum Target {
     MotionSpeed(usize),
     /// `define.<name>`: a definition of the text, by its index. The model is read again when it is set.
     Definition(usize),
+    /// `experiment.equilibrium`: 1 starts in the static equilibrium, 0 from the initial conditions.
+    Equilibrium,
     /// `f1 f2 ..` of a linear system: driveable. Of a user-defined system: the input or parameter of this index.
     SystemForce(usize),
 }
+
+/// Name of [`Target::Equilibrium`].
+const EQUILIBRIUM: &str = "experiment.equilibrium";
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -56,7 +61,7 @@ impl Target {
             | Self::BodyInertia(_)
             | Self::ForceStiffness(_)
             | Self::ForceDamping(_) => Range::NonNegative,
-            Self::Joint(_, _, JointNumber::Restitution) => Range::Part,
+            Self::Joint(_, _, JointNumber::Restitution) | Self::Equilibrium => Range::Part,
             Self::Joint(..) => Range::NonNegative,
             Self::Force(_, number) => number.range(),
             Self::ForceLength(_)
@@ -107,6 +112,9 @@ impl Model {
                 let near = did_you_mean(name, self.definitions.iter().map(|d| &d.name));
                 format!("there is no definition \"{}\"{near}", shorten(name))
             });
+        }
+        if dotted == EQUILIBRIUM {
+            return Ok(Target::Equilibrium);
         }
         if let Some(system) = &self.system {
             let n = system.coordinates();
@@ -166,7 +174,12 @@ impl Model {
     /// Targets of an element. If a target has two names, the first is printed and both are read.
     fn target_fields(&self, element: NamedElement) -> Vec<(&'static str, Target)> {
         match element {
-            NamedElement::Body(i) if self.bodies[i].prescribed => vec![],
+            // The mass of a node follows from the section of its beam.
+            NamedElement::Body(i)
+                if self.bodies[i].prescribed || self.beam_of_node(i).is_some() =>
+            {
+                vec![]
+            }
             NamedElement::Body(i) if self.dimension == 2 => vec![
                 ("mass", Target::BodyMass(i)),
                 ("inertia", Target::BodyInertia(i)),
@@ -208,7 +221,7 @@ impl Model {
             NamedElement::Joint(i) => (self.joints[i].settables(self.dimension).into_iter())
                 .map(|(k, (name, number, _))| (name, Target::Joint(i, k, number)))
                 .collect(),
-            NamedElement::Sensor(_) => vec![],
+            NamedElement::Beam(_) | NamedElement::Sensor(_) => vec![],
         }
     }
 
@@ -263,6 +276,7 @@ impl Model {
             }
             Target::MotionSpeed(i) => format!("{}.speed", self.motions[i].name),
             Target::Definition(i) => format!("define.{}", self.definitions[i].name),
+            Target::Equilibrium => EQUILIBRIUM.to_owned(),
             Target::SystemForce(_) if self.user_system.is_some() => String::new(),
             Target::SystemForce(i) => format!("f{}", i + 1),
         }
@@ -314,7 +328,7 @@ impl Model {
                 }
             }
             Target::Definition(i) => self.definitions[i].unit,
-            Target::SystemForce(_) => "",
+            Target::SystemForce(_) | Target::Equilibrium => "",
         }
     }
 

@@ -1,8 +1,9 @@
 //! Bodies by their shape; without one, by the points that joints and forces hold on to, or by their inertia.
 
 use super::{Figure, PartPlacement, Solid, V3, body_color};
+use crate::linalg::elementary::{atan2, cos, hypot, sin};
 use crate::model::{
-    Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model,
+    Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model, Surface,
 };
 use crate::report::scene::frame_in;
 
@@ -188,6 +189,44 @@ pub(super) fn attached_points(model: &Model) -> Vec<Vec<V3>> {
     points
 }
 
+/// Of each body, points that bound the wheels, balls and curves that tyres and contacts draw on it.
+pub(super) fn contact_bounds(model: &Model) -> Vec<Vec<V3>> {
+    let mut bounds: Vec<Vec<V3>> = vec![Vec::new(); model.bodies.len()];
+    let mut round = |body: Option<usize>, centre: [f64; 3], radius: f64| {
+        let Some(list) = body.map(|i| &mut bounds[i]) else {
+            return;
+        };
+        for axis in 0..model.dimension {
+            let mut arm = V3::zeros();
+            arm[axis] = radius;
+            let centre = V3::from(centre);
+            list.extend([centre - arm, centre + arm]);
+        }
+    };
+    for force in &model.forces {
+        let ForceApplication::Points { bodies, points } = &force.on else {
+            continue;
+        };
+        match &force.kind {
+            ForceKind::Tyre(tyre) => round(bodies[1], points[1], tyre.radius),
+            ForceKind::Contact(contact) => {
+                round(bodies[1], points[1], contact.radius);
+                match &contact.surface {
+                    Surface::Sphere(radius) => round(bodies[0], points[0], *radius),
+                    Surface::Curve(curve) => {
+                        for [x, y] in &curve.points {
+                            round(bodies[0], [*x, *y, 0.0], 0.0);
+                        }
+                    }
+                    Surface::Plane(_) => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    bounds
+}
+
 /// Points that must be in the picture, in the body's frame.
 pub(super) fn corners(model: &Model, body: &Body, points: &[V3]) -> Vec<V3> {
     let mut all = points.to_vec();
@@ -218,12 +257,12 @@ pub(super) fn corners(model: &Model, body: &Body, points: &[V3]) -> Vec<V3> {
 
 /// A bar with round ends.
 pub(super) fn bar(a: [f64; 2], b: [f64; 2], r: f64, low: f64, high: f64) -> Solid {
-    let angle = (b[1] - a[1]).atan2(b[0] - a[0]);
+    let angle = atan2(b[1] - a[1], b[0] - a[0]);
     let n = ROUND / 2;
     let arc = |center: [f64; 2], from: f64| {
         (0..=n).map(move |i| {
             let s = from + std::f64::consts::PI * i as f64 / n as f64;
-            [center[0] + r * s.cos(), center[1] + r * s.sin()]
+            [center[0] + r * cos(s), center[1] + r * sin(s)]
         })
     };
     let quarter = std::f64::consts::FRAC_PI_2;
@@ -234,7 +273,7 @@ pub(super) fn bar(a: [f64; 2], b: [f64; 2], r: f64, low: f64, high: f64) -> Soli
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
+    hypot(a[0] - b[0], a[1] - b[1])
 }
 
 fn area(polygon: &[[f64; 2]]) -> f64 {
