@@ -181,6 +181,11 @@ impl Method for HhtMethod {
             }
         }
     }
+
+    /// The contraction falls with h²: what was stiff at the longer step need not be at the shorter one.
+    fn note_shorter_step(&self, s: &mut State, ratio: f64) {
+        s.corrector_suspension = (f64::from(s.corrector_suspension) * ratio * ratio) as u32;
+    }
 }
 
 /// A trial that the corrector could not correct is rejected: the system has not been found stiff yet.

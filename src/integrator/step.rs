@@ -248,6 +248,9 @@ impl Integrator {
             .complete_accepted(&mut self.work, p, s, &mut self.trial, stats);
         let h = self.trial.h;
         self.commit_trial(p, s);
+        if next_h < s.next_h {
+            self.method.note_shorter_step(s, next_h / s.next_h);
+        }
         s.next_h = next_h;
         (s.first, s.may_grow) = (false, true);
         stats.note_accepted(h, error, self.trial.corrected);
