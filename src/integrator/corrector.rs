@@ -34,12 +34,10 @@ use crate::model::IntegratorName;
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 pub(super) const STIFF: f64 = 0.2;
 /// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up over the steps:
-/// ten thousand of them then lose a tenth of the tolerance.
-const LEFT_BY_PASSES: f64 = 1e-5;
+/// a hundred thousand of them then lose a tenth of the tolerance. Smaller corrections do not show a contraction.
+const LEFT_BY_PASSES: f64 = 1e-6;
 /// Further passes, at most, until no more is left.
 const FURTHER_PASSES: usize = 4;
-/// Corrections below this part of the tolerance are too small to measure a contraction.
-const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
 const CORRECTION_ROUNDING: f64 = 1e-13;
 /// Corrections below this part of the unprojected ones may be the residual of the projection, which does not contract. They are
@@ -104,21 +102,28 @@ pub(super) struct Passes {
 }
 
 impl Passes {
-    /// Ratio of the second correction to the first; zero where it cannot be told.
+    /// Ratio of the second correction to the first, of what is not noise: no decision may hang on rounding.
     pub fn contraction(&self) -> f64 {
         let [d1, d2] = self.moved;
-        if d2 <= self.rounding || (d2 <= STIFF * d1 && d2 <= self.noise) {
+        if d2 <= self.rounding {
             0.0
+        } else if d2 < d1 {
+            (d2 - self.noise).max(0.0) / d1
         } else {
             // NaN is no contraction.
-            (d2 / d1).max(if d2 <= STIFF * d1 { 0.0 } else { STIFF * 1.01 })
+            (d2 / d1).max(1.0)
         }
     }
+}
 
-    /// Size of the first correction.
-    pub fn moved(&self) -> f64 {
-        self.moved[0]
-    }
+/// How the passes of one correction are made.
+pub(super) struct PassOptions<'a> {
+    /// The weights of the sixth-order formula, if it is used.
+    pub weights: Option<&'a HermiteWeights>,
+    /// Guesses of accelerations and jerks for the first pass and for the others.
+    pub guesses: [[InitialGuess; 2]; 2],
+    /// Contraction up to which further passes are made.
+    pub slowest: f64,
 }
 
 /// Outcome of the corrector.
@@ -130,8 +135,8 @@ pub(super) enum Correction {
         hidden: f64,
         contraction: f64,
     },
-    /// The passes do not contract: the trial must be reset to the HHT result. `moved` is the correction of the first one.
-    Stiff { contraction: f64, moved: f64 },
+    /// The passes do not contract: the trial must be reset to the HHT result, whose error is the correction of the first one.
+    Stiff { contraction: f64, error: f64 },
 }
 
 impl Workspace {
@@ -172,12 +177,17 @@ impl Workspace {
         let weights = sixth.then(|| HermiteWeights::new(ratio));
         let weights = weights.as_ref();
         let guesses = [rough.map(from), exact.map(from)];
-        let passes = self.passes(p, s, y, weights, guesses, stats)?;
+        let options = PassOptions {
+            weights,
+            guesses,
+            slowest: STIFF,
+        };
+        let passes = self.passes(p, s, y, &options, stats)?;
         let contraction = passes.contraction();
         if contraction > STIFF {
             return Ok(Correction::Stiff {
                 contraction,
-                moved: passes.moved(),
+                error: hypot(passes.first.dq, passes.first.dv * s.motion_time),
             });
         }
         let Passes { first, second, .. } = passes;
@@ -203,20 +213,23 @@ impl Workspace {
     }
 
     /// Passes until what they leave of their fixed point is far below the tolerance: two, more where they contract slowly.
-    /// `guesses` are those of the first pass and of the others.
     pub(super) fn passes(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
-        weights: Option<&HermiteWeights>,
-        guesses: [[InitialGuess; 2]; 2],
+        options: &PassOptions,
         stats: &mut Statistics,
     ) -> Result<Passes, StepFailure> {
+        let PassOptions {
+            weights,
+            guesses,
+            slowest,
+        } = *options;
         let first = self.pass(p, s, y, weights, guesses[0], stats)?;
         let mut second = self.pass(p, s, y, weights, guesses[1], stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
-        if d2 <= STIFF * d1 && self.control.fixed().is_none() {
+        if d2 <= slowest * d1 && self.control.fixed().is_none() {
             let mut left = d2 * d2 / d1;
             let mut count = 0;
             while left > LEFT_BY_PASSES * self.settings.tolerance && count < FURTHER_PASSES {
@@ -233,7 +246,7 @@ impl Workspace {
             second,
             moved: [d1, d2],
             rounding,
-            noise: rounding.max(CONTRACTION_NOISE * self.settings.tolerance),
+            noise: rounding.max(LEFT_BY_PASSES * self.settings.tolerance),
         })
     }
 

@@ -29,8 +29,12 @@ const WANTED_CONTRACTION: f64 = 0.1;
 const SHORTENING: [f64; 2] = [0.25, 0.7];
 /// Contraction that no shortening within the limits of a step brings down.
 const HOPELESS: f64 = 1e3;
-/// Corrections below this part of the tolerance need not contract.
+/// Errors of HHT below this part of the tolerance need no correction.
 const NEGLIGIBLE: f64 = 1e-2;
+
+/// Part of the tolerance below which the error of HHT in a step says that HHT would take a longer one: the smooth path saves
+/// nothing. Its steps are about three times as long as those of HHT, with errors of HHT of some ten tolerances.
+const WORTH_IT: f64 = 0.1;
 
 /// HHT with its corrector and its error estimate, as a method of the step loop.
 pub(super) struct HhtMethod {
@@ -53,8 +57,9 @@ impl HhtMethod {
         }
     }
 
-    /// The motion has been smooth for a step, and the last one is long enough to predict this one.
-    fn is_smooth(&self, work: &Workspace, s: &State, y: &Trial) -> bool {
+    /// The motion has been smooth for a step, the last one is long enough to predict this one, and HHT would not do with a longer
+    /// one.
+    fn is_smooth(&self, work: &mut Workspace, p: &Problem, s: &State, y: &Trial) -> bool {
         work.settings.integrator == IntegratorName::Auto
             && self.corrector == Corrector::Auto
             && work.control.fixed().is_none()
@@ -63,6 +68,13 @@ impl HhtMethod {
             && s.h >= SMALLEST_RATIO * y.h
             && s.corrector_suspension == 0
             && s.stiff_steps == 0
+            && work.predicted_hht_error(p, s, y.h) >= WORTH_IT * work.settings.tolerance
+    }
+
+    /// Takes the step that HHT made.
+    fn take_uncorrected(&self, work: &mut Workspace, p: &Problem, y: &mut Trial) {
+        y.copy_point(&self.uncorrected);
+        work.reload_jacobian(p, y);
     }
 
     /// The larger one of the estimated `error`, over the tolerance, and the error that constraints hide.
@@ -93,10 +105,11 @@ impl Method for HhtMethod {
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        if self.is_smooth(work, s, y) {
+        if self.is_smooth(work, p, s, y) {
             match work.smooth_step(p, s, options, y, stats) {
                 Ok(Correction::Kept { error, hidden, .. }) => {
                     (y.corrected, y.jerk_known) = (true, true);
+                    y.growth = y.growth.min(work.smooth_growth(error, y.h));
                     let error = work.smooth_over_tolerance(error, y.h);
                     let hidden = self.total_error(work, p, s, y, [0.0, hidden])?;
                     return Ok(max(error, hidden));
@@ -122,22 +135,29 @@ impl Method for HhtMethod {
                 }
                 Err(failure) if failure.is_fatal() => return Err(failure),
                 Err(failure) if rejects(work, s, y, &options) => return Err(failure),
-                Ok(Correction::Stiff { contraction, moved })
+                Ok(Correction::Stiff { contraction, error })
                     if rejects(work, s, y, &options)
-                        && moved >= NEGLIGIBLE * work.settings.tolerance
-                        && contraction <= HOPELESS =>
+                        && error < NEGLIGIBLE * work.settings.tolerance =>
+                {
+                    self.take_uncorrected(work, p, y);
+                    work.complete_hht_step(p, s, y)?;
+                    work.note_uncorrected_motion_time(p, s, y);
+                    work.hold_by_contraction(y, error, contraction);
+                    let hidden = work.hidden_error(p, s, y);
+                    return self.total_error(work, p, s, y, [error, hidden]);
+                }
+                Ok(Correction::Stiff { contraction, .. })
+                    if rejects(work, s, y, &options) && contraction <= HOPELESS =>
                 {
                     return Err(slow_contraction(contraction));
                 }
-                Err(_) | Ok(Correction::Stiff { .. }) => {
-                    y.copy_point(&self.uncorrected);
-                    work.reload_jacobian(p, y);
-                }
+                Err(_) | Ok(Correction::Stiff { .. }) => self.take_uncorrected(work, p, y),
             }
         }
         work.complete_hht_step(p, s, y)?;
         work.note_uncorrected_motion_time(p, s, y);
         let error = work.hht_error(p, s, y);
+        y.stiffness_limits = true;
         let hidden = work.hidden_error(p, s, y);
         self.total_error(work, p, s, y, [error, hidden])
     }
@@ -172,7 +192,7 @@ impl Method for HhtMethod {
     fn note_accepted(&self, s: &mut State, y: &Trial) {
         if s.corrector_suspension > 0 {
             s.corrector_suspension -= 1;
-        } else if y.corrected && !(y.stiffness_limits && s.stiff_steps < STIFF_STEPS) {
+        } else if !y.stiffness_limits || (y.corrected && s.stiff_steps >= STIFF_STEPS) {
             s.stiff_steps = 0;
         } else if self.corrector == Corrector::Auto && !y.amplifies_rounding(s) {
             s.stiff_steps += 1;

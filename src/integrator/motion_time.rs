@@ -8,7 +8,7 @@
 use super::state::State;
 use super::trial::Trial;
 use super::workspace::{Problem, Workspace};
-use crate::linalg::elementary::{cbrt, exp, powf};
+use crate::linalg::elementary::{cbrt, exp, hypot, powf};
 
 /// Contraction that the next step is allowed.
 const KEPT_CONTRACTION: f64 = 0.12;
@@ -99,6 +99,19 @@ impl Workspace {
         self.set_motion_time(p, s, y, x.sqrt());
     }
 
+    /// Error of HHT in a step of size `h` as the jerks at the start and a step before predict it: cq h³ j in position and cv h³ j' in
+    /// velocity, in a motion time.
+    pub fn predicted_hht_error(&mut self, p: &Problem, s: &State, h: f64) -> f64 {
+        let cx = self.inputs.at(p, s.t);
+        let snap = &mut self.evaluation.acc;
+        for i in 0..snap.len() {
+            snap[i] = (s.jerk[i] - s.previous_jerk[i]) / s.h;
+        }
+        let [position, velocity] = [(self.method.cq, &s.jerk), (self.method.cv, snap)]
+            .map(|(c, x)| c * h * h * h * p.system.norm(&cx, &s.q, &s.scale, x));
+        hypot(position, s.motion_time * velocity)
+    }
+
     /// The same on the smooth path: the longer step would be one of HHT alone, whose error is that of the uncorrected formula,
     /// cq h³ j in position and cv h³ j' in velocity.
     pub fn limit_smooth_growth(&mut self, p: &Problem, s: &State, y: &mut Trial, contraction: f64) {
@@ -118,6 +131,14 @@ impl Workspace {
             y.stiffness_limits = wanted > STIFF_RATIO * longest;
         }
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
+    }
+
+    /// The same for a step that needed no correction: the next one is at least as long, because the contraction of what is nearly
+    /// rounding need not fall with h.
+    pub fn hold_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
+        let growth = y.growth.min(1.0);
+        self.limit_by_contraction(y, error, contraction);
+        y.growth = y.growth.max(growth);
     }
 
     /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.

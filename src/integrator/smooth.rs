@@ -10,7 +10,7 @@
 //! evaluation. The value delivered is the better one.
 
 use super::accelerations::InitialGuess;
-use super::corrector::{Correction, STIFF};
+use super::corrector::{Correction, PassOptions};
 use super::hermite::HermiteWeights;
 use super::hht_step::set_history;
 use super::singularity::{is_near_singular, position_pivot};
@@ -22,6 +22,16 @@ use crate::linalg::elementary::hypot;
 
 /// Order of the local error that the estimate measures.
 pub(super) const SMOOTH_ORDER: f64 = 5.0;
+
+/// Contraction of the passes above which HHT takes the step. The predictor extrapolates, so the first correction has little of the
+/// motion and much of what decays fast: it contracts more slowly than the error of HHT does, but it is far smaller.
+const SLOWEST: f64 = 0.5;
+
+/// HHT takes the step, and measures its own contraction.
+const STIFF: Correction = Correction::Stiff {
+    contraction: 1.0,
+    error: f64::INFINITY,
+};
 
 /// Weights of (q̈₋₁, h j₋₁, q̈₀, h j₀) for q̈_p and for (v_p − v₀)/h.
 fn predictor(r: f64) -> [[f64; 4]; 2] {
@@ -57,10 +67,7 @@ impl Workspace {
         y.pivot = position_pivot(pivots.smallest_constraint, p.system, &y.q);
         if y.amplifies_rounding(s) {
             // Differences of jerks are rounding here.
-            return Ok(Correction::Stiff {
-                contraction: 1.0,
-                moved: 0.0,
-            });
+            return Ok(STIFF);
         }
         if options.near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
@@ -78,13 +85,15 @@ impl Workspace {
         self.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         let weights = HermiteWeights::new(s.h / y.h);
         let exact = [ACCELERATION_RESIDUAL, JERK_RESIDUAL].map(InitialGuess::Nothing);
-        let passes = self.passes(p, s, y, Some(&weights), [exact, exact], stats)?;
+        let options = PassOptions {
+            weights: Some(&weights),
+            guesses: [exact, exact],
+            slowest: SLOWEST,
+        };
+        let passes = self.passes(p, s, y, &options, stats)?;
         let contraction = passes.contraction();
-        if contraction > STIFF {
-            return Ok(Correction::Stiff {
-                contraction,
-                moved: passes.moved(),
-            });
+        if contraction > SLOWEST {
+            return Ok(STIFF);
         }
         self.method.shift(&s.a, &s.delta, s.h, y.h, &mut y.at);
         self.set_algorithmic_acceleration(s, y);
