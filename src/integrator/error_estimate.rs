@@ -38,8 +38,10 @@ const HERMITE_ORDER: f64 = 5.0;
 /// that their sixth-order errors count. With this part the errors of random mechanisms are those of steps controlled by HHT's error,
 /// in a third of the steps.
 const SMOOTH_AIM: f64 = 0.003;
-/// Part of the tolerance above which a step of the smooth path is refused: 1.6 times the length of the one aimed at.
-const SMOOTH_PART: f64 = 0.03;
+/// Aim that is not fallen below, in the error norm: the noise of jerks and velocities is a few parts of it.
+const SMOOTH_FLOOR: f64 = 3e-11;
+/// Ratio of the error at which a step of the smooth path is refused to the one aimed at: its length is 1.6 times as large.
+const SMOOTH_LIMIT: f64 = 10.0;
 /// Part of the tolerance for the error of an uncorrected step in a motion time. These errors have the sign of the numerical
 /// damping and add up, where those of corrected steps are far below the tolerance. Of random mechanisms with stiff springs the
 /// largest error of a run falls from 157 to 73 tolerances; all steps together become 1 % more.
@@ -163,16 +165,21 @@ impl Workspace {
         )
     }
 
-    /// Ratio of the next step to this one whose error on the smooth path would be the part of the tolerance that it aims at.
-    pub fn smooth_growth(&self, error: f64, h: f64) -> f64 {
-        let aimed = self.over_tolerance(error, h) / SMOOTH_AIM;
-        powf(aimed.max(1e-30), -1.0 / SMOOTH_ORDER)
+    /// Error that the smooth path aims at, over the tolerance.
+    fn smooth_aim(&self) -> f64 {
+        SMOOTH_AIM.max((SMOOTH_FLOOR / self.settings.tolerance).min(1.0 / SMOOTH_LIMIT))
     }
 
-    /// An error of the smooth path over the tolerance, converted to an error of the order in the controller.
-    pub fn smooth_over_tolerance(&self, error: f64, h: f64) -> f64 {
+    /// Ratio of the next step to this one with which the smooth path meets its aim.
+    pub fn smooth_growth(&self, error: f64, h: f64) -> f64 {
+        let over_aim = self.over_tolerance(error, h) / self.smooth_aim();
+        powf(over_aim.max(1e-30), -1.0 / SMOOTH_ORDER)
+    }
+
+    /// An error of the smooth path over its limit, converted to an error of the order in the controller.
+    pub fn smooth_over_limit(&self, error: f64, h: f64) -> f64 {
         powf(
-            self.over_tolerance(error, h) / SMOOTH_PART,
+            self.over_tolerance(error, h) / (SMOOTH_LIMIT * self.smooth_aim()),
             1.0 / (SMOOTH_ORDER * self.control.exponent()),
         )
     }

@@ -110,7 +110,7 @@ impl Method for HhtMethod {
                 Ok(Correction::Kept { error, hidden, .. }) => {
                     (y.corrected, y.jerk_known) = (true, true);
                     y.growth = y.growth.min(work.smooth_growth(error, y.h));
-                    let error = work.smooth_over_tolerance(error, y.h);
+                    let error = work.smooth_over_limit(error, y.h);
                     let hidden = self.total_error(work, p, s, y, [0.0, hidden])?;
                     return Ok(max(error, hidden));
                 }

@@ -16,6 +16,8 @@ const KEPT_CONTRACTION: f64 = 0.12;
 const FAST_CONTRACTION: f64 = 0.02;
 /// A system is stiff if its error would allow steps this many times as long as its contraction.
 const STIFF_RATIO: f64 = 10.0;
+/// The same on the smooth path, whose steps cost three times as much as one of HHT alone.
+const STIFF_SMOOTH_RATIO: f64 = 4.0;
 /// Smallest ratio of the next step to this one for the sake of its contraction.
 const LARGEST_REDUCTION: f64 = 0.5;
 
@@ -128,7 +130,7 @@ impl Workspace {
             let error = self.uncorrected_error(y, position, velocity);
             // Both errors in a motion time grow with h².
             let wanted = 1.0 / self.over_tolerance(error, y.h).sqrt();
-            y.stiffness_limits = wanted > STIFF_RATIO * longest;
+            y.stiffness_limits = wanted > STIFF_SMOOTH_RATIO * longest;
         }
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
