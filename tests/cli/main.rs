@@ -8,5 +8,6 @@ mod commands;
 mod documents;
 mod habits;
 mod models;
+mod python_package;
 mod readme;
 mod sweep;
