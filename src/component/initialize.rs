@@ -187,6 +187,7 @@ impl Instance {
             u_ddot: &none,
             p: &self.state.pending.parameters,
             modes: &[],
+            integrals: &[],
         };
         for (input, polynomial) in self.model.inputs.iter().zip(&mut inputs.inputs) {
             if let (Target::Motion(k), 1..) = (input.target, polynomial.order) {

@@ -128,6 +128,7 @@ impl Instance {
     pub fn memory_of_state(&self) -> usize {
         let size = self.mechanism.dimensions();
         let numbers = size.nq + 8 * size.nv + 3 * size.nc + 2 * size.modes + 2 * size.ne;
+        let numbers = numbers + 7 * size.integrals;
         16_usize.saturating_mul(numbers + 16 * self.catalogue.variables.len())
     }
 

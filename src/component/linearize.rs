@@ -371,6 +371,7 @@ pub(super) fn operating_point<'a>(
         u_ddot: &signals.u_ddot,
         p: &state.applied.parameters,
         modes: &motion.modes,
+        integrals: &motion.integrals,
     };
     if let (Some(point), Some((system, _))) = (bodies, partitioned_bodies(mechanism)) {
         let motion = MotionPoint {

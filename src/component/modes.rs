@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::formulation::system::TangentWeights;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::integrator::Signals;
+use crate::linalg::elementary::rotation_about;
 use crate::model::quantity::{BodyField, Quantity};
 
 /// Degrees of freedom from which Lanczos' method is tried, and the part of all modes that it may be asked for: dense methods take
@@ -225,7 +226,7 @@ fn energy_shares(
         };
         let axes = if model.dimension == 2 {
             let angle = value(BodyField::Angle, at);
-            UnitQuaternion::from_axis_angle(&Vector3::z_axis(), angle)
+            rotation_about(&Vector3::z_axis(), angle)
         } else {
             let [w, x, y, z] = [0, 1, 2, 3].map(|k| value(BodyField::Quaternion(k), at));
             UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z))

@@ -341,6 +341,7 @@ mod tests {
                 u_ddot: &[0.0],
                 p: &p,
                 modes: &[],
+                integrals: &[],
             };
             let at = MotionPoint {
                 q: &q,
@@ -362,6 +363,7 @@ mod tests {
             u_ddot: &[0.0],
             p: &[30.0],
             modes: &[],
+            integrals: &[],
         };
         let (q, v) = ([1.0, 2.0, 3.0], [1.0, -1.0, 0.5]);
         let mut f = [0.0; 3];

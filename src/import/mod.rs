@@ -9,7 +9,6 @@
 //! | `frame` | placements, sums of inertias |
 //! | `tree` | links joined by joints: fixed ones merged, start pose |
 //! | `text` | the model as text |
-//! | `rotor` | rotor inertia of a joint coordinate |
 //! | `resource` | files that a file names |
 //! | `urdf` | URDF and SRDF |
 //! | `mjcf` | MJCF |
@@ -19,7 +18,6 @@ mod frame;
 mod mjcf;
 mod report;
 mod resource;
-mod rotor;
 mod text;
 mod tree;
 mod urdf;

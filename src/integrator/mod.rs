@@ -20,6 +20,7 @@ mod event;
 mod factor_cache;
 mod full_constraints;
 mod hermite;
+mod hermite_polynomial;
 mod hht;
 mod hht_step;
 mod interpolation;

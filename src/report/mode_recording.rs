@@ -11,6 +11,7 @@ use crate::component::{
     Causality, InitialKind, Instance, Mode, Variability, Variable, VariableKind,
 };
 use crate::error::Result;
+use crate::linalg::elementary::{cos, sin};
 use crate::model::Model;
 
 /// Time for which a mode is shown (s), and its periods and rows in that time.
@@ -130,7 +131,7 @@ impl BodyShapes {
         let width = reference.len() / model.bodies.len().max(1);
         for (pose, [real, imaginary]) in poses.chunks_exact_mut(width.max(1)).zip(&self.0) {
             let [shift, turn] =
-                [0, 1].map(|k| scale * (real[k] * phase.cos() - imaginary[k] * phase.sin()));
+                [0, 1].map(|k| scale * (real[k] * cos(phase) - imaginary[k] * sin(phase)));
             for axis in 0..model.dimension {
                 pose[axis] += shift[axis];
             }

@@ -11,6 +11,7 @@
 use super::SetValue;
 use super::inverse_normal::inverse_normal;
 use crate::error::{Error, Result};
+use crate::linalg::elementary::{exp, ln};
 
 /// Most values of one factor. A convention: more are a mistake.
 const MOST_LEVELS: f64 = 1e8;
@@ -61,12 +62,10 @@ impl Factor {
                 .collect()
         };
         let call = |word: &str| {
-            Some(
-                text.strip_prefix(word)?
-                    .trim()
-                    .strip_prefix('(')?
-                    .strip_suffix(')')?,
-            )
+            text.strip_prefix(word)?
+                .trim()
+                .strip_prefix('(')?
+                .strip_suffix(')')
         };
         let values = if let Some(list) = text.strip_prefix("list:") {
             let values: Option<Vec<SetValue>> = list.split(',').map(SetValue::parse).collect();
@@ -182,7 +181,7 @@ impl Factor {
                 ends: [a, b],
                 logarithmic: true,
                 ..
-            } => (a.ln() + u * (b.ln() - a.ln())).exp(),
+            } => exp(ln(*a) + u * (ln(*b) - ln(*a))),
             FactorValues::Range { ends: [a, b], .. } | FactorValues::Uniform([a, b]) => {
                 a + u * (b - a)
             }
@@ -200,7 +199,7 @@ fn between([a, b]: [f64; 2], k: u64, last: u64, logarithmic: bool) -> f64 {
         k => {
             let part = k as f64 / last as f64;
             match logarithmic {
-                true => (a.ln() + part * (b.ln() - a.ln())).exp(),
+                true => exp(ln(a) + part * (ln(b) - ln(a))),
                 false => a + part * (b - a),
             }
         }

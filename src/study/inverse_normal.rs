@@ -4,6 +4,8 @@
 //!   Φ(x) = u:   Halley's iteration on  Φ(x) − u,  from a rational start
 //! ```
 
+use crate::linalg::elementary::{exp, ln};
+
 /// x with Φ(x) = u, 0 < u < 1, to a few units of the last place.
 pub fn inverse_normal(u: f64) -> f64 {
     if u == 0.5 {
@@ -12,7 +14,7 @@ pub fn inverse_normal(u: f64) -> f64 {
     // The smaller tail, where u is known to its own last place.
     let (tail, sign) = if u < 0.5 { (u, -1.0) } else { (1.0 - u, 1.0) };
     // Start: Abramowitz and Stegun 26.2.23, error below 4.5e-4.
-    let t = (-2.0 * tail.ln()).sqrt();
+    let t = (-2.0 * ln(tail)).sqrt();
     let mut x = t
         - (2.515517 + t * (0.802853 + t * 0.010328))
             / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
@@ -25,7 +27,7 @@ pub fn inverse_normal(u: f64) -> f64 {
 }
 
 fn density(x: f64) -> f64 {
-    (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt()
+    exp(-0.5 * x * x) / (2.0 * std::f64::consts::PI).sqrt()
 }
 
 /// Q(x) = 1 − Φ(x) for x >= 0: the series of the integral from 0 where it is short, else the continued fraction.

@@ -10,3 +10,4 @@ mod contacts;
 mod force_derivatives;
 mod forces;
 mod impacts;
+mod pid;

@@ -5,6 +5,7 @@ mod common;
 #[path = "../common/rig.rs"]
 mod rig;
 
+mod armature;
 mod assembly;
 mod auto;
 mod compare;

@@ -61,8 +61,9 @@ fn bodies_joints_and_classes() {
     assert!(portable::same_meaning(&read, &model));
     assert_eq!(model.gravity, [0.0, 0.0, -10.0]);
     let names: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
-    // A rotor for the armature of the hip; the head has no joint and belongs to the thigh.
-    assert_eq!(names, ["torso", "thigh", "ball", "hip_rotor"]);
+    // The head has no joint and belongs to the thigh.
+    assert_eq!(names, ["torso", "thigh", "ball"]);
+    assert_eq!(model.joints[1].armature, [0.02, 0.0, 0.0]);
     // Density 500, volume 8 · 0.1 · 0.2 · 0.3.
     assert!((model.bodies[0].mass - 24.0).abs() < 1e-12);
     assert!((model.bodies[2].mass - 500.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3).abs() < 1e-12);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use biela::linalg::elementary::{atan2, hypot};
 use biela::model::Experiment;
 use biela::report::{Recording, SECONDS_PER_MODE};
 use biela::{Instance, Mode};
@@ -110,7 +111,7 @@ fn table(name: &str, time: f64, modes: &[Mode]) -> String {
     let mut text = format!("{name}: {} modes at t = {time} s\n", modes.len());
     text.push_str("        Hz    damping  shape (largest amplitudes), most energy\n");
     for mode in modes {
-        let size = |x: &[f64; 2]| x[0].hypot(x[1]);
+        let size = |x: &[f64; 2]| hypot(x[0], x[1]);
         let mut shape: Vec<_> = mode.shape.iter().collect();
         shape.retain(|(_, x)| size(x) >= SHOWN_AMPLITUDE);
         shape.sort_by(|a, b| size(&b.1).total_cmp(&size(&a.1)));
@@ -120,7 +121,7 @@ fn table(name: &str, time: f64, modes: &[Mode]) -> String {
                 _ => format!(
                     "{name} {:.3} at {:.0} deg",
                     size(x),
-                    x[1].atan2(x[0]).to_degrees()
+                    atan2(x[1], x[0]).to_degrees()
                 ),
             })
             .collect();

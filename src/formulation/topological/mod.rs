@@ -24,6 +24,8 @@ use super::relative::{PlanarRelative, SpatialRelative};
 use super::{Dimensions, Mechanism};
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
+use crate::linalg::elementary::ln;
+use crate::linalg::least_squares::smallest_least_squares;
 use crate::linalg::random::Random;
 use crate::model::Model;
 use continuation::Continuation;
@@ -244,7 +246,7 @@ impl Topological {
                 }
             }
             work.current.factor();
-            other = work.current.size < work.choice.size + REPARTITION_RATIO.ln();
+            other = work.current.size < work.choice.size + ln(REPARTITION_RATIO);
         }
         if !other && !work.here.turned() {
             return false;
@@ -404,7 +406,7 @@ fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
             if open < CLOSED {
                 return (z, true);
             }
-            let Ok(x) = scaled(&z).svd(true, true).solve(&gap, REDUNDANT_PIVOT) else {
+            let Some(x) = smallest_least_squares(&scaled(&z), &gap, REDUNDANT_PIVOT) else {
                 break;
             };
             z = moved(&z, x.as_slice());
@@ -423,7 +425,7 @@ fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
         let away = nalgebra::DVector::from_vec(Random::new(seed + 1).vector(n, NEAR));
         let a = scaled(&start);
         let gap = &a * &away;
-        let Ok(back) = a.svd(true, true).solve(&gap, REDUNDANT_PIVOT) else {
+        let Some(back) = smallest_least_squares(&a, &gap, REDUNDANT_PIVOT) else {
             continue;
         };
         let (there, assembled) = closed(moved(&start, (away - back).as_slice()));

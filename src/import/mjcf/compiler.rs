@@ -6,6 +6,7 @@ use super::defaults::DefaultClasses;
 use crate::error::Result;
 use crate::import::frame::FramePlacement;
 use crate::import::xml::{XmlFiles, XmlNode};
+use crate::linalg::elementary::{atan2, rotation_about};
 
 /// Settings of the compiler.
 pub struct CompilerSettings {
@@ -106,7 +107,7 @@ impl CompilerSettings {
         if let Some([x, y, z, angle]) = defaults.numbers::<4>(node, class, "axisangle")? {
             let axis =
                 Unit::try_new(Vector3::new(x, y, z), 0.0).ok_or_else(|| zero("axisangle"))?;
-            return Ok(UnitQuaternion::from_axis_angle(&axis, angle * self.angle));
+            return Ok(rotation_about(&axis, angle * self.angle));
         }
         if let Some(angles) = defaults.numbers::<3>(node, class, "euler")? {
             return Ok(self.euler(angles));
@@ -146,7 +147,7 @@ impl CompilerSettings {
                 'y' => Vector3::y_axis(),
                 _ => Vector3::z_axis(),
             };
-            let turn = UnitQuaternion::from_axis_angle(&axis, angle * self.angle);
+            let turn = rotation_about(&axis, angle * self.angle);
             q = match letter.is_lowercase() {
                 true => q * turn,
                 false => turn * q,
@@ -161,8 +162,8 @@ pub fn along(direction: Vector3<f64>) -> Option<UnitQuaternion<f64>> {
     let to = direction.try_normalize(0.0)?;
     let axis = Vector3::z().cross(&to);
     Some(match Unit::try_new(axis, 1e-10) {
-        Some(unit) => UnitQuaternion::from_axis_angle(&unit, axis.norm().atan2(to.z)),
+        Some(unit) => rotation_about(&unit, atan2(axis.norm(), to.z)),
         None if to.z > 0.0 => UnitQuaternion::identity(),
-        None => UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI),
+        None => rotation_about(&Vector3::x_axis(), std::f64::consts::PI),
     })
 }

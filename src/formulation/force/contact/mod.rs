@@ -22,6 +22,7 @@ use super::unilateral;
 use super::{EventCounts, ForceQuantities};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
+use crate::linalg::elementary::powf;
 use surface::{ContactSurface, Proximity};
 
 /// Outside the ends of a bounded surface.
@@ -49,7 +50,7 @@ impl NormalForce {
         if self.exponent == 1.0 {
             return depth * k;
         }
-        let power = x.abs().powf(self.exponent - 1.0);
+        let power = powf(x.abs(), self.exponent - 1.0);
         depth.chain(k * power * x, k * self.exponent * power)
     }
 
@@ -194,6 +195,7 @@ impl SpatialForce for Contact {
             length: at.proximity.depth,
             rate: at.rate,
             force,
+            mode: unilateral::shown_mode(cx.modes[0]),
             ..ForceQuantities::default()
         }
     }
@@ -203,6 +205,7 @@ impl SpatialForce for Contact {
         EventCounts {
             events: unilateral::EVENTS + margins,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 
