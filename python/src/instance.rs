@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Mutex, PoisonError};
 
 use biela::{Causality, Instance};
 use pyo3::exceptions::PyKeyError;
@@ -38,7 +39,8 @@ type Names = HashMap<Box<str>, u32, BuildHasherDefault<NameHasher>>;
 /// A mechanism that is initialised, set, stepped and read.
 #[pyclass(name = "NativeInstance", module = "biela._biela", subclass)]
 pub struct NativeInstance {
-    instance: Instance,
+    /// Python may share the object; `get_mut` needs no lock where the object is borrowed alone.
+    instance: Mutex<Instance>,
     names: Names,
 }
 
@@ -48,11 +50,21 @@ impl NativeInstance {
         let names = names
             .map(|(reference, variable)| (variable.name.as_str().into(), reference))
             .collect();
-        Self { instance, names }
+        Self {
+            instance: Mutex::new(instance),
+            names,
+        }
     }
 
     #[inline]
-    fn reference(&self, name: &str) -> PyResult<u32> {
+    fn alone(&mut self) -> &mut Instance {
+        self.instance
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn reference(&mut self, name: &str) -> PyResult<u32> {
         match self.names.get(name) {
             Some(reference) => Ok(*reference),
             None => self.unknown(name),
@@ -60,15 +72,15 @@ impl NativeInstance {
     }
 
     #[cold]
-    fn unknown(&self, name: &str) -> PyResult<u32> {
+    fn unknown(&mut self, name: &str) -> PyResult<u32> {
         let error = self
-            .instance
+            .alone()
             .find(name)
             .map_or_else(|error| error.to_string(), |_| String::new());
         Err(PyKeyError::new_err(error))
     }
 
-    fn references(&self, names: &[String]) -> PyResult<Vec<u32>> {
+    fn references(&mut self, names: &[String]) -> PyResult<Vec<u32>> {
         names.iter().map(|name| self.reference(name)).collect()
     }
 }
@@ -92,14 +104,14 @@ impl NativeInstance {
     fn __getitem__(&mut self, name: &Bound<'_, PyString>) -> PyResult<f64> {
         let reference = self.reference(name.to_str()?)?;
         let mut value = [0.0];
-        self.instance.get_real(&[reference], &mut value).raised()?;
+        self.alone().get_real(&[reference], &mut value).raised()?;
         Ok(value[0])
     }
 
     /// Sets an input or a parameter, in its unit.
     fn __setitem__(&mut self, name: &Bound<'_, PyString>, value: f64) -> PyResult<()> {
         let reference = self.reference(name.to_str()?)?;
-        self.instance.set_real(&[reference], &[value]).raised()
+        self.alone().set_real(&[reference], &[value]).raised()
     }
 
     fn _initialize(
@@ -109,46 +121,46 @@ impl NativeInstance {
         stop: f64,
         tolerance: f64,
     ) -> PyResult<()> {
-        let start = start.unwrap_or(self.instance.model().experiment.start);
-        let instance = &mut self.instance;
+        let start = start.unwrap_or(self.alone().model().experiment.start);
+        let instance = self.alone();
         py.detach(|| instance.initialize(start, stop, tolerance))
             .raised()
     }
 
     /// Advances by `h` (s); the other threads of Python go on meanwhile. Returns the time (s).
     fn step(&mut self, py: Python<'_>, h: f64) -> PyResult<f64> {
-        let instance = &mut self.instance;
+        let instance = self.alone();
         let t = instance.time();
         py.detach(|| instance.step(t, h)).raised()?;
-        Ok(self.instance.time())
+        Ok(self.alone().time())
     }
 
     /// Advances to the time `t` (s). Returns the time.
     fn step_to(&mut self, py: Python<'_>, t: f64) -> PyResult<f64> {
-        let instance = &mut self.instance;
+        let instance = self.alone();
         let now = instance.time();
         py.detach(|| instance.step(now, t - now)).raised()?;
-        Ok(self.instance.time())
+        Ok(self.alone().time())
     }
 
     /// Time (s).
     #[getter]
-    fn time(&self) -> f64 {
-        self.instance.time()
+    fn time(&mut self) -> f64 {
+        self.alone().time()
     }
 
     /// Values of several variables.
     fn _get(&mut self, names: Vec<String>) -> PyResult<Vec<f64>> {
         let references = self.references(&names)?;
         let mut values = vec![0.0; references.len()];
-        self.instance.get_real(&references, &mut values).raised()?;
+        self.alone().get_real(&references, &mut values).raised()?;
         Ok(values)
     }
 
     /// Sets several inputs and parameters at once.
     fn _set(&mut self, names: Vec<String>, values: Vec<f64>) -> PyResult<()> {
         let references = self.references(&names)?;
-        self.instance.set_real(&references, &values).raised()
+        self.alone().set_real(&references, &values).raised()
     }
 
     /// The time derivative of an output (per s, or per s² with order 2).
@@ -156,7 +168,7 @@ impl NativeInstance {
     fn derivative(&mut self, name: &str, order: u32) -> PyResult<f64> {
         let reference = self.reference(name)?;
         let mut value = [0.0];
-        self.instance
+        self.alone()
             .output_derivatives(&[reference], &[order], &mut value)
             .raised()?;
         Ok(value[0])
@@ -168,7 +180,7 @@ impl NativeInstance {
         let mut rows = vec![vec![0.0; knowns.len()]; unknowns.len()];
         let mut column = vec![0.0; unknowns.len()];
         for (j, known) in knowns.iter().enumerate() {
-            self.instance
+            self.alone()
                 .directional_derivative(&unknowns, &[*known], &[1.0], &mut column)
                 .raised()?;
             for (row, value) in rows.iter_mut().zip(&column) {
@@ -180,39 +192,35 @@ impl NativeInstance {
 
     /// Back to the state after creation.
     fn reset(&mut self) {
-        self.instance.reset();
+        self.alone().reset();
     }
 
     /// The present state as bytes.
-    fn _save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.instance.save().raised()?;
+    fn _save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.alone().save().raised()?;
         Ok(PyBytes::new(py, &state.to_bytes()))
     }
 
     /// Continues from a state.
     fn _restore(&mut self, bytes: &[u8]) -> PyResult<()> {
-        let state = self.instance.deserialize(bytes).raised()?;
-        self.instance.restore(&state).raised()
+        let state = self.alone().deserialize(bytes).raised()?;
+        self.alone().restore(&state).raised()
     }
 
     /// Counters since the start.
     #[getter]
-    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        run::statistics(
-            py,
-            &self.instance.statistics(),
-            self.instance.energy_drift(),
-        )
+    fn statistics<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        run::statistics(py, &self.alone().statistics(), self.alone().energy_drift())
     }
 
-    fn _names(&self, causality: &str) -> Vec<String> {
+    fn _names(&mut self, causality: &str) -> Vec<String> {
         let asked = match causality {
             "input" => Causality::Input,
             "output" => Causality::Output,
             _ => Causality::Parameter,
         };
         let of = self
-            .instance
+            .alone()
             .variables()
             .iter()
             .filter(|variable| variable.causality == asked);

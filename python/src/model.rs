@@ -192,6 +192,7 @@ impl NativeModel {
             package_paths,
             keyframe,
             no_limits,
+            ..ImportOptions::default()
         };
         py.detach(|| import(&path, &options))
             .map(|imported| imported.text)
