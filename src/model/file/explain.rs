@@ -195,6 +195,30 @@ const ELEMENT_QUANTITIES: &[Explained] = &[
         "spring: positive in tension; actuator: positive increases the distance or coordinate; tyre, contact: normal force",
     ),
     quantity(
+        "<pid>",
+        &["error"],
+        "rad or m",
+        "set point minus coordinate",
+    ),
+    quantity(
+        "<pid>",
+        &["integral_part"],
+        "N or N.m",
+        "integral part of its force or torque",
+    ),
+    quantity(
+        "<force>",
+        &["closed"],
+        "",
+        "of a tyre or contact: 1 while the surfaces touch, else 0",
+    ),
+    quantity(
+        "<force>",
+        &["mode"],
+        "",
+        "of a tyre or contact: 0 separated, 1 pressed, 2 touching without a force because its damper would pull",
+    ),
+    quantity(
         "<force>",
         &["torque"],
         "N.m",
