@@ -1,0 +1,281 @@
+//! A model, and one run of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use biela::fmi::FmiStandard;
+use biela::fmi::package::{self, Platform, PlatformLibrary, library};
+use biela::import::{BaseMotion, ImportOptions, import};
+use biela::model::{Interpolation, SignalLaw, Target};
+use biela::study::SetValue;
+use biela::{Causality, Instance, Model};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{Raised, refused};
+use crate::run::{self, Conditions};
+
+/// An immutable model; shared by all instances and threads.
+#[pyclass(name = "NativeModel", module = "biela._biela", frozen, subclass)]
+pub struct NativeModel {
+    model: Arc<Model>,
+    /// Its text, for pickling and the report page.
+    text: Arc<str>,
+    /// Name in messages.
+    origin: String,
+    /// Folder of the files it names.
+    base_dir: Option<PathBuf>,
+}
+
+/// What was asked of Python: a name and a number or a word.
+#[derive(FromPyObject)]
+pub enum GivenValue {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl GivenValue {
+    /// The value for the model.
+    pub fn value(self) -> SetValue {
+        match self {
+            Self::Number(number) => SetValue::Number(number),
+            Self::Word(word) => SetValue::parse(&word).unwrap_or(SetValue::Word(word)),
+        }
+    }
+}
+
+/// The law of an input: points, or text.
+#[derive(FromPyObject)]
+pub enum GivenLaw {
+    /// A law as text.
+    Text(String),
+    /// Points (t, u) and how to go between them.
+    Table(Vec<[f64; 2]>, String),
+}
+
+/// Values by name.
+pub type Assignments = Vec<(String, GivenValue)>;
+/// Laws by the name of their input.
+pub type InputLaws = Vec<(String, GivenLaw)>;
+
+#[pymethods]
+impl NativeModel {
+    #[new]
+    #[pyo3(signature = (text, origin, base_dir, is_file))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        origin: String,
+        base_dir: Option<PathBuf>,
+        is_file: bool,
+    ) -> PyResult<Self> {
+        let read = || match is_file {
+            true => Model::from_file(Path::new(&origin)),
+            false => Model::from_text_in(text, &origin, base_dir.as_deref()),
+        };
+        let model = py.detach(read).raised()?;
+        Ok(Self {
+            model: Arc::new(model),
+            text: text.into(),
+            origin,
+            base_dir,
+        })
+    }
+
+    /// What pickles the model: text, name, folder.
+    fn _parts(&self) -> (String, String, Option<String>) {
+        let base_dir = self
+            .base_dir
+            .as_ref()
+            .map(|folder| folder.display().to_string());
+        (self.text.to_string(), self.origin.clone(), base_dir)
+    }
+
+    /// Name of the model.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.model.name
+    }
+
+    /// Start, stop (s) and interval (s) of the model's own experiment.
+    #[getter]
+    fn _experiment(&self) -> (f64, f64, Option<f64>) {
+        let experiment = &self.model.experiment;
+        (experiment.start, experiment.stop, experiment.interval)
+    }
+
+    /// Name, causality, unit, start value, dotted name and description of every variable.
+    fn _variables(
+        &self,
+    ) -> PyResult<Vec<(String, &'static str, String, Option<f64>, String, String)>> {
+        let instance = Instance::from_model((*self.model).clone()).raised()?;
+        let row = |variable: &biela::Variable| {
+            let causality = match variable.causality {
+                Causality::Input => "input",
+                Causality::Output => "output",
+                Causality::Parameter => "parameter",
+                _ => "local",
+            };
+            let variable = variable.clone();
+            (
+                variable.name,
+                causality,
+                variable.unit,
+                variable.start,
+                variable.source,
+                variable.description,
+            )
+        };
+        Ok(instance.variables().iter().map(row).collect())
+    }
+
+    /// Warnings of `biela check`.
+    fn _warnings(&self) -> Vec<String> {
+        self.model.warnings()
+    }
+
+    /// One run.
+    #[pyo3(signature = (stop, interval, tolerance, set, inputs))]
+    fn _run<'py>(
+        &self,
+        py: Python<'py>,
+        stop: Option<f64>,
+        interval: Option<f64>,
+        tolerance: Option<f64>,
+        set: Assignments,
+        inputs: InputLaws,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let numbers = set.iter().filter_map(|(name, value)| match value {
+            GivenValue::Number(number) => Some((name.clone(), *number)),
+            GivenValue::Word(_) => None,
+        });
+        let assignments: Vec<(String, f64)> = numbers.collect();
+        let model = self.changed(set, inputs)?;
+        let conditions = Conditions {
+            stop,
+            interval,
+            tolerance,
+            assignments,
+        };
+        run::run(
+            py,
+            (Arc::clone(&self.text), &self.origin),
+            model,
+            conditions,
+        )
+    }
+
+    /// The model file of a robot in another format.
+    #[staticmethod]
+    #[pyo3(signature = (path, free, srdf, package_paths, keyframe, no_limits))]
+    fn _import(
+        py: Python<'_>,
+        path: PathBuf,
+        free: Option<bool>,
+        srdf: Option<PathBuf>,
+        package_paths: Vec<PathBuf>,
+        keyframe: Option<String>,
+        no_limits: bool,
+    ) -> PyResult<String> {
+        let base = free.map(|free| {
+            if free {
+                BaseMotion::Free
+            } else {
+                BaseMotion::Fixed
+            }
+        });
+        let options = ImportOptions {
+            srdf,
+            base,
+            package_paths,
+            keyframe,
+            no_limits,
+            ..ImportOptions::default()
+        };
+        py.detach(|| import(&path, &options))
+            .map(|imported| imported.text)
+            .raised()
+    }
+
+    /// The bytes of an FMU.
+    #[pyo3(signature = (fmi, library_path))]
+    fn _pack<'py>(
+        &self,
+        py: Python<'py>,
+        fmi: u32,
+        library_path: Option<PathBuf>,
+    ) -> PyResult<(Bound<'py, pyo3::types::PyBytes>, String)> {
+        let standard = match fmi {
+            2 => FmiStandard::Two,
+            3 => FmiStandard::Three,
+            other => return Err(refused(format!("fmi = {other}: expected 2 or 3"))),
+        };
+        let (bytes, identifier) = py
+            .detach(|| {
+                let contents = package::contents(Path::new(&self.origin), standard)?;
+                let path = library::find(library_path.as_deref())?;
+                let platform = Platform::host();
+                let bytes = library::read_for(&platform, &path)?;
+                let archive =
+                    package::archive(&contents, standard, &[PlatformLibrary { platform, bytes }])?;
+                Ok((archive, contents.identifier))
+            })
+            .raised()?;
+        Ok((pyo3::types::PyBytes::new(py, &bytes), identifier))
+    }
+}
+
+impl NativeModel {
+    /// The model with other numbers, words and laws.
+    pub(crate) fn changed(&self, set: Assignments, inputs: InputLaws) -> PyResult<Model> {
+        let mut model = (*self.model).clone();
+        for (name, value) in set {
+            value.value().assign(&mut model, &name).raised()?;
+        }
+        for (name, law) in inputs {
+            match law {
+                GivenLaw::Text(text) => model
+                    .set_signal_text(&name, &text, self.base_dir.as_deref())
+                    .raised()?,
+                GivenLaw::Table(points, words) => set_table(&mut model, &name, points, &words)?,
+            }
+        }
+        Ok(model)
+    }
+}
+
+fn set_table(model: &mut Model, name: &str, points: Vec<[f64; 2]>, words: &str) -> PyResult<()> {
+    let Some(input) = model.inputs.iter().position(|input| input.name == name) else {
+        let names: Vec<&str> = model
+            .inputs
+            .iter()
+            .map(|input| input.name.as_str())
+            .collect();
+        let nearest = biela::model::suggest::nearest(name, names).map(str::to_owned);
+        return Err(biela::Error::UnknownVariable {
+            name: name.to_owned(),
+            nearest,
+        })
+        .raised();
+    };
+    let interpolation = match words {
+        "linear" => Interpolation::Linear,
+        // The integral of a spline is not known, and a speed or an acceleration needs it.
+        "spline" if !matches!(model.inputs[input].target, Target::Motion(_)) => {
+            Interpolation::Spline
+        }
+        _ => Interpolation::Monotone,
+    };
+    model
+        .set_signal(
+            input,
+            SignalLaw::Table {
+                points,
+                interpolation,
+                periodic: false,
+            },
+        )
+        .raised()
+}
