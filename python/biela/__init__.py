@@ -13,25 +13,40 @@ Units are SI; ``model.variables`` and ``result.units`` name them.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ._analysis import DescriptorForm, Equilibrium, LinearModel, Mode
 from ._biela import __version__
-from ._errors import Error, ModelError, SimulationError
-from ._model import Experiment, Instance, Model, State, Variable
-from ._result import Result
+from ._errors import CallError, Error, ModelError, SimulationError, UnknownVariable
+from ._inputs import InputLaw, Inputs, Value
+from ._model import Experiment, Instance, Model, Start, Variable
+from ._result import Array, Result
+from ._state import State
 from ._study import Study, sweep
 
 __all__ = [
+    "Array",
+    "CallError",
+    "DescriptorForm",
+    "Equilibrium",
     "Error",
     "Experiment",
+    "InputLaw",
+    "Inputs",
     "Instance",
+    "LinearModel",
+    "Mode",
     "Model",
     "ModelError",
     "Result",
     "SimulationError",
+    "Start",
     "State",
     "Study",
+    "UnknownVariable",
+    "Value",
     "Variable",
     "__version__",
     "import_model",
@@ -47,21 +62,34 @@ def import_model(
     srdf: str | os.PathLike[str] | None = None,
     package_paths: Sequence[str | os.PathLike[str]] = (),
     keyframe: str | None = None,
+    start: Mapping[str, float] | None = None,
     no_limits: bool = False,
+    strict: bool = False,
 ) -> Model:
-    """A model from a robot in another format (URDF); ``biela import`` also tells what became of every element.
+    """A model from a robot in another format (URDF or MJCF). ``model.text`` is its model file.
+
+    What was dropped and changes the motion is a warning; ``biela import`` tells what became of every element.
 
     Args:
         path: the file.
         free: whether the root moves; by default as the files say, else it is fixed.
         srdf: the SRDF file that belongs to a URDF file.
         package_paths: folders in which ``package://`` is sought first.
-        keyframe: start pose by name: a group state of the SRDF file.
+        keyframe: start pose by name: a keyframe, or a group state of the SRDF file.
+        start: joint coordinates at the start by the names of their joints, in rad or m; they count more than a keyframe.
         no_limits: without limits of joint coordinates.
+        strict: raise ``biela.ModelError`` instead of the warning.
     """
-    folders = [os.fspath(folder) for folder in package_paths]
-    text = Model._import(os.fspath(path), free, None if srdf is None else os.fspath(srdf), folders, keyframe, no_limits)
-    return Model(text)
+    text, lost = Model._import(
+        os.fspath(path), free, None if srdf is None else os.fspath(srdf), [os.fspath(folder) for folder in package_paths],
+        keyframe, [(name, float(value)) for name, value in (start or {}).items()], no_limits,
+    )  # fmt: skip
+    if lost:
+        sentence = f"{os.fspath(path)}: the motion differs without {', '.join(lost)}"
+        if strict:
+            raise ModelError(sentence, culprit=lost[0])
+        warnings.warn(sentence, stacklevel=2)
+    return Model(text, base_dir=os.path.dirname(os.path.abspath(path)))
 
 
 def pack(
@@ -71,7 +99,7 @@ def pack(
     fmi: int = 2,
     library: str | os.PathLike[str] | None = None,
 ) -> Path:
-    """Packs a model file as an FMU (FMI 2.0 or 3.0, Co-Simulation) and returns its path.
+    """Packs a model as an FMU (FMI 2.0 or 3.0, Co-Simulation) and returns its path.
 
     The FMU holds the shared library of Biela: ``library``, else the one of the environment variable ``BIELA_LIBRARY``, else the
     one that came with this package. ``out`` is ``NAME.fmu`` in the working directory by default.

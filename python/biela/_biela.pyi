@@ -2,6 +2,8 @@
 
 from typing import Any, final
 
+from typing_extensions import Self, disjoint_base
+
 __all__ = ["NativeInstance", "NativeModel", "NativeRun", "NativeSweep", "__version__"]
 
 __version__: str
@@ -10,13 +12,22 @@ _Value = float | str
 _Law = str | tuple[list[list[float]], str]
 _Cell = int | float | str | None
 _Outcome = tuple[int, list[_Cell], list[float]]
+_Complex = tuple[float, float]
+_ModeParts = tuple[float, float, _Complex, list[tuple[str, _Complex]], list[tuple[str, float]]]
 
+@disjoint_base
 class NativeModel:
-    def __new__(cls, text: str, origin: str, base_dir: str | None, is_file: bool) -> Any: ...
+    def __new__(cls, text: str | None, origin: str, base_dir: str | None) -> Self: ...
     @property
     def name(self) -> str:
         """Name of the model."""
 
+    @property
+    def text(self) -> str:
+        """The text of the model file."""
+
+    @property
+    def _inputs(self) -> list[str]: ...
     @property
     def _experiment(self) -> tuple[float, float, float | None]: ...
     def _parts(self) -> tuple[str, str, str | None]: ...
@@ -37,12 +48,14 @@ class NativeModel:
         srdf: str | None,
         package_paths: list[str],
         keyframe: str | None,
+        start: list[tuple[str, float]],
         no_limits: bool,
-    ) -> str: ...
+    ) -> tuple[str, list[str]]: ...
     def _pack(self, fmi: int, library_path: str | None) -> tuple[bytes, str]: ...
 
+@disjoint_base
 class NativeInstance:
-    def __new__(cls, model: NativeModel, set: list[tuple[str, _Value]], inputs: list[tuple[str, _Law]]) -> Any: ...
+    def __new__(cls, model: NativeModel, set: list[tuple[str, _Value]], inputs: list[tuple[str, _Law]]) -> Self: ...
     def __getitem__(self, key: str, /) -> float:
         """Value of a variable, in its unit."""
 
@@ -77,6 +90,10 @@ class NativeInstance:
     def _save(self) -> bytes: ...
     def _restore(self, bytes: bytes) -> None: ...
     def _names(self, causality: str) -> list[str]: ...
+    def _equilibrium(self) -> dict[str, Any]: ...
+    def _modes(self, count: int | None) -> list[_ModeParts]: ...
+    def _linearize(self) -> dict[str, Any]: ...
+    def _descriptor_form(self) -> dict[str, Any]: ...
 
 @final
 class NativeRun:
@@ -99,7 +116,7 @@ class NativeSweep:
         trajectories: bool,
         set: list[tuple[str, _Value]],
         inputs: list[tuple[str, _Law]],
-    ) -> Any: ...
+    ) -> Self: ...
     @property
     def runs(self) -> int: ...
     def columns(self, trajectories: bool) -> list[tuple[str, str, str]]: ...

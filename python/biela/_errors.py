@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class Error(Exception):
     """Any error of Biela.
@@ -47,6 +50,13 @@ class ModelError(Error, ValueError):
     """A mistake in a model, or a name or value that it does not take."""
 
 
+class UnknownVariable(ModelError, KeyError):
+    """A name that does not exist; the sentence says which is near."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # without the quotes of a KeyError
+
+
 class SimulationError(Error, RuntimeError):
     """A mechanism that cannot be assembled, or a run that stopped; the state is that of ``time``.
 
@@ -54,3 +64,14 @@ class SimulationError(Error, RuntimeError):
     """
 
     result: object = None
+
+
+class CallError(Error, RuntimeError):
+    """A call that is not possible in this state, such as a step before ``initialize``."""
+
+
+def unknown(name: object, known: Iterable[str], what: str) -> UnknownVariable:
+    """The exception for a name that is not among those known."""
+    near = difflib.get_close_matches(str(name), list(known), 1)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    return UnknownVariable(f'there is no {what} "{name}"{hint}', culprit=str(name))

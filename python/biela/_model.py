@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
-import numpy.typing as npt
 
+from ._analysis import DescriptorForm, Equilibrium, LinearModel, Mode
 from ._biela import NativeInstance, NativeModel
-from ._errors import SimulationError
+from ._errors import ModelError, SimulationError
+from ._inputs import Inputs, Value, native_laws
 from ._result import Array, Result
+from ._state import State
 
-Value = Union[float, str]
-"""A number in the unit of its variable, or a word for settings such as ``solver.formulation``."""
-
-InputLaw = Union[str, Callable[[float], float], npt.ArrayLike]
-"""A law of an input: a function of the time in s, an array of points (t, u) with two columns, or text such as ``"step(0.5, 0, 10)"``."""
-
+Start = Union[Literal["initial"], Literal["equilibrium"]]
+"""Where a run or an analysis starts: from the initial conditions, or from the static equilibrium next to them."""
 
 @dataclass(frozen=True)
 class Variable:
@@ -51,25 +48,6 @@ class Experiment:
     """Distance of the rows in s; ``None``: every accepted step."""
 
 
-class State:
-    """A saved state. It can be pickled and restored in another process, by an instance of the same model."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def __bytes__(self) -> bytes:
-        return self._data
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and self._data == other._data
-
-    def __hash__(self) -> int:
-        return hash(self._data)
-
-    def __repr__(self) -> str:
-        return f"<biela.State of {len(self._data)} bytes>"
-
-
 class Instance(NativeInstance):
     """A mechanism that is initialised, set, stepped and read.
 
@@ -90,9 +68,9 @@ class Instance(NativeInstance):
         model: Model,
         *,
         set: Mapping[str, Value] | None = None,
-        inputs: Mapping[str, InputLaw] | None = None,
+        inputs: Inputs | None = None,
     ) -> Instance:
-        return super().__new__(cls, model, _assignments(set), _laws(inputs, None))
+        return super().__new__(cls, model, assignments(set), native_laws(inputs, model._inputs, None))
 
     def initialize(self, start: float | None = None, stop: float = float("inf"), tolerance: float = 0.0) -> None:
         """Assembles the mechanism and computes consistent initial values.
@@ -123,6 +101,32 @@ class Instance(NativeInstance):
         ``of`` are outputs, ``by`` inputs or parameters; each entry has the unit of its ``of`` over that of its ``by``.
         """
         return np.array(self._sensitivity(list(of), list(by)))
+
+    def equilibrium(self) -> Equilibrium:
+        """Moves to the static equilibrium next to the present position, at rest; prescribed motions keep their positions.
+
+        Counters and energies start again. Raises ``biela.SimulationError`` if there is none, and then nothing has changed.
+        """
+        found = self._equilibrium()
+        outputs = self.outputs
+        return Equilibrium(
+            time=self.time, outputs=dict(zip(outputs, self._get(outputs))), state=self.save(), **found
+        )  # fmt: skip
+
+    def modes(self, count: int | None = None) -> list[Mode]:
+        """The modes at the present state, the lowest frequency (Hz) first. The state is not changed."""
+        return [
+            Mode(frequency, damping, complex(*eigenvalue), {name: complex(*x) for name, x in shape}, dict(energy))
+            for frequency, damping, eigenvalue, shape, energy in self._modes(count)
+        ]
+
+    def linearize(self) -> LinearModel:
+        """The linear model at the present state. The state is not changed."""
+        return LinearModel(**self._linearize())
+
+    def descriptor_form(self) -> DescriptorForm:
+        """The descriptor form at the present state. The state is not changed."""
+        return DescriptorForm(**self._descriptor_form())
 
     @property
     def inputs(self) -> list[str]:
@@ -161,16 +165,11 @@ class Model(NativeModel):
     ) -> Model:
         folder = None if base_dir is None else os.fspath(base_dir)
         if isinstance(source, Mapping):
-            text = json.dumps(source, default=_plain)
-            return super().__new__(cls, text, "model", folder, False)
+            return super().__new__(cls, json.dumps(source, default=_plain), "model", folder)
         if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
-            return super().__new__(cls, source, "model", folder, False)
+            return super().__new__(cls, source, "model", folder)
         path = os.fspath(source)
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            text = ""  # the native reader says what is wrong
-        return super().__new__(cls, text, path, os.path.dirname(os.path.abspath(path)), True)
+        return super().__new__(cls, None, path, os.path.dirname(os.path.abspath(path)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, self._parts()
@@ -191,7 +190,7 @@ class Model(NativeModel):
         return self._warnings()
 
     def instance(
-        self, *, set: Mapping[str, Value] | None = None, inputs: Mapping[str, InputLaw] | None = None
+        self, *, set: Mapping[str, Value] | None = None, inputs: Inputs | None = None
     ) -> Instance:
         """An instance to step by hand. ``set`` and ``inputs`` are those of :meth:`run`; a function needs ``run``."""
         return Instance(self, set=set, inputs=inputs)
@@ -202,7 +201,8 @@ class Model(NativeModel):
         interval: float | None = None,
         tolerance: float | None = None,
         set: Mapping[str, Value] | None = None,
-        inputs: Mapping[str, InputLaw] | None = None,
+        inputs: Inputs | None = None,
+        start: Start | None = None,
     ) -> Result:
         """Simulates from the model's start to ``stop``.
 
@@ -211,16 +211,21 @@ class Model(NativeModel):
             interval: distance of the rows in s, by interpolation; the model's by default, else every accepted step.
             tolerance: of the solver; the model's by default.
             set: values of parameters, inputs, dotted names (``"rod.mass"``) and settings (``"solver.formulation"``).
-            inputs: laws of inputs over the time in s: a function, an array of points (t, u) with two columns, joined by monotone
-                cubics and constant beyond its ends, or text as ``biela run --input`` takes it. A function is sampled as
-                closely as it needs before the run begins, and joined by a cubic spline; it should be smooth.
+            inputs: laws of inputs over the time in s, by name: a number, a function, an array of points (t, u) with two columns, or
+                text as ``biela run --input`` takes it. For all inputs at once: a function that gives a number, a sequence in the
+                order of the inputs or a dictionary, or an array with the time in its first column and then a column for each
+                input (a structured array has a field ``"time"`` and those of inputs). Points are joined by monotone cubics,
+                constant beyond the ends; two points of the same time are a jump. A function is sampled as closely as it needs
+                before the run begins, also at its kinks and jumps.
+            start: start from the initial conditions or from the static equilibrium; the model's by default.
 
         Raises:
             biela.ModelError: a name or value is wrong.
             biela.SimulationError: the run stopped; ``error.result`` has what was computed.
         """
         span = (self._experiment[0], self._experiment[1] if stop is None else stop)
-        parts = self._run(stop, interval, tolerance, _assignments(set), _laws(inputs, span))
+        laws = native_laws(inputs, self._inputs, span)
+        parts = self._run(stop, interval, tolerance, assignments(set) + _start(start), laws)
         error = parts.pop("error", None)
         result = Result(parts)
         if error is not None:
@@ -229,13 +234,57 @@ class Model(NativeModel):
             raise error
         return result
 
+    def equilibrium(self, *, at: float | None = None, set: Mapping[str, Value] | None = None) -> Equilibrium:
+        """The static equilibrium next to the initial position, or next to that at the time ``at`` (s).
+
+        Raises ``biela.SimulationError`` if nothing balances the loads.
+        """
+        return self._point(at, None, set).equilibrium()
+
+    def modes(
+        self,
+        count: int | None = None,
+        *,
+        at: float | None = None,
+        start: Start | None = None,
+        set: Mapping[str, Value] | None = None,
+    ) -> list[Mode]:
+        """The modes, the lowest frequency (Hz) first; all of them, or ``count``.
+
+        ``at`` is a time in s to which the model is simulated first; ``start="equilibrium"`` begins at rest in the equilibrium.
+        """
+        return self._point(at, start, set).modes(count)
+
+    def linearize(
+        self, *, at: float | None = None, start: Start | None = None, set: Mapping[str, Value] | None = None
+    ) -> LinearModel:
+        """The linear model x' = A x + B u, y = C x + D u at the start, or at the time ``at`` (s)."""
+        return self._point(at, start, set).linearize()
+
+    def descriptor_form(
+        self, *, at: float | None = None, start: Start | None = None, set: Mapping[str, Value] | None = None
+    ) -> DescriptorForm:
+        """The descriptor form E z' = F z at the start, or at the time ``at`` (s)."""
+        return self._point(at, start, set).descriptor_form()
+
+    def _point(self, at: float | None, start: Start | None, set: Mapping[str, Value] | None) -> Instance:
+        values = {**(set or {}), **dict(_start(start))}
+        instance = Instance(self, set=values)
+        instance.initialize()
+        if at is not None and at != instance.time:
+            if not at > instance.time:
+                sentence = f"at = {at}: expected {instance.time:g} s, where the model starts, or later"
+                raise ModelError(sentence, culprit="at")
+            instance.step_to(at)
+        return instance
+
     def __repr__(self) -> str:
         return f"<biela.Model {self.name}>"
 
 
 def _unpickled(text: str, origin: str, base_dir: str | None) -> Model:
     # The text and not the file: it may have changed, or be on another machine.
-    return NativeModel.__new__(Model, text, origin, base_dir, False)
+    return NativeModel.__new__(Model, text, origin, base_dir)
 
 
 def _plain(value: Any) -> Any:
@@ -244,58 +293,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot stand in a model")
 
 
-def _assignments(values: Mapping[str, Value] | None) -> list[tuple[str, Value]]:
+def assignments(values: Mapping[str, Value] | None) -> list[tuple[str, Value]]:
+    """Names and values for the solver."""
     return [(name, value if isinstance(value, str) else float(value)) for name, value in (values or {}).items()]
 
 
-def _laws(
-    inputs: Mapping[str, InputLaw] | None, span: tuple[float, float] | None
-) -> list[tuple[str, str | tuple[list[list[float]], str]]]:
-    laws: list[tuple[str, str | tuple[list[list[float]], str]]] = []
-    for name, law in (inputs or {}).items():
-        if isinstance(law, str):
-            laws.append((name, law))
-        elif callable(law):
-            if span is None:
-                raise TypeError(f"inputs[{name!r}]: a function needs the span of a run; set the input between steps instead")
-            laws.append((name, (_sampled(name, law, *span), "spline")))
-        else:
-            points = np.asarray(law, dtype=float)
-            if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
-                raise ValueError(f"inputs[{name!r}]: expected two or more points (t, u), an array with two columns")
-            laws.append((name, (points.tolist(), "monotone")))
-    return laws
-
-
-_PARTS = 64
-_MOST_POINTS = 200_000
-_RELATIVE_ERROR = 1e-9
-
-
-def _sampled(name: str, law: Callable[[float], float], start: float, stop: float) -> list[list[float]]:
-    """Points of a function, so close that a cubic through four of them meets the function between them."""
-    if not (np.isfinite(stop) and stop > start):
-        return [[start, float(law(start))], [start + 1.0, float(law(start))]]  # the run refuses the span
-
-    def value(t: float) -> float:
-        found = float(law(t))
-        if not np.isfinite(found):
-            raise ValueError(f"inputs[{name!r}]({t}) = {found}: expected a finite number")
-        return found
-
-    count = _PARTS
-    values = [value(start + (stop - start) * k / count) for k in range(count + 1)]
-    while True:
-        middle = [value(start + (stop - start) * (k + 0.5) / count) for k in range(count)]
-        y = np.array(values)
-        inner = (-y[:-3] + 9.0 * y[1:-2] + 9.0 * y[2:-1] - y[3:]) / 16.0
-        error = float(np.max(np.abs(inner - np.array(middle[1:-1]))))
-        merged = [0.0] * (2 * count + 1)
-        merged[0::2] = values
-        merged[1::2] = middle
-        values, count = merged, 2 * count
-        scale = float(np.max(np.abs(values)))
-        # After halving, the cubic's error is a sixteenth.
-        if error <= 16.0 * _RELATIVE_ERROR * scale or scale == 0.0 or 2 * count > _MOST_POINTS:
-            break
-    return [[start + (stop - start) * k / count, u] for k, u in enumerate(values)]
+def _start(start: Start | None) -> list[tuple[str, Value]]:
+    known = {"initial": 0.0, "equilibrium": 1.0}
+    if start is None:
+        return []
+    if start not in known:
+        raise ModelError(f'start = {start!r}: expected "initial" or "equilibrium"', culprit="start")
+    return [("experiment.equilibrium", known[start])]

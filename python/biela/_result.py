@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._biela import NativeRun
+from ._errors import unknown
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
+    import pyarrow as _pyarrow  # type: ignore[import-untyped]
 
 Array = npt.NDArray[np.float64]
 
@@ -37,7 +38,10 @@ class Result(Mapping[str, Array]):
         self._reached: float = parts["reached"]
 
     def __getitem__(self, name: str) -> Array:
-        return self._columns[name]
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise unknown(name, self._columns, "output") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -83,7 +87,7 @@ class Result(Mapping[str, Array]):
         frame.attrs["units"] = {"time": "s", **self._units}
         return frame
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> _pyarrow.Table:
         """A ``pyarrow.Table`` with ``time`` (s) and the outputs; each field has its unit in its metadata."""
         import pyarrow
 

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ._biela import NativeSweep
-from ._model import InputLaw, Model, Value, _assignments, _laws
+from ._errors import ModelError, unknown
+from ._inputs import Inputs, Value, native_laws
+from ._model import Model, assignments
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
+    import pyarrow as _pyarrow  # type: ignore[import-untyped]
 
 Values = Union[str, Sequence[Value], npt.NDArray[Any]]
 """Values of a factor: text as ``biela sweep --vary`` takes it (``"0.5:1.5:11"``, ``"log:1:100:5"``, ``"uniform(0,1)"``,
@@ -45,7 +47,10 @@ class Study(Mapping[str, Any]):
         }
 
     def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise unknown(name, self._columns, "column") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -83,7 +88,7 @@ class Study(Mapping[str, Any]):
         frame.attrs["units"] = self.units
         return frame
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> _pyarrow.Table:
         """A ``pyarrow.Table``; each field has its unit in its metadata."""
         import pyarrow
 
@@ -123,7 +128,7 @@ def sweep(
     model: Model,
     vary: Mapping[str, Values] | None = None,
     *,
-    plan: str | Mapping[str, Sequence[Value]] = "grid",
+    plan: str | Mapping[str, Sequence[Value] | npt.NDArray[Any]] = "grid",
     runs: int | None = None,
     seed: int = 0,
     outputs: Sequence[str] = (),
@@ -131,7 +136,7 @@ def sweep(
     interval: float | None = None,
     trajectories: bool = False,
     set: Mapping[str, Value] | None = None,
-    inputs: Mapping[str, InputLaw] | None = None,
+    inputs: Inputs | None = None,
     jobs: int | None = None,
     shard: tuple[int, int] | None = None,
     client: Any = None,
@@ -163,29 +168,29 @@ def sweep(
     rows: list[list[Value]] | None = None
     if isinstance(plan, str):
         if not vary:
-            raise ValueError("nothing varies: name what does in vary, or give a plan with a row a run")
+            raise ModelError("nothing varies: name what does in vary, or give a plan with a row a run", culprit="vary")
         factors = [(name, _values(values)) for name, values in vary.items()]
         kind = plan
     else:
         if vary:
-            raise ValueError("a plan with a row a run has all values: vary is not possible beside it")
+            raise ModelError("a plan with a row a run has all values: vary is not possible beside it", culprit="vary")
         columns = {name: _list(values) for name, values in plan.items()}
         lengths = {len(column) for column in columns.values()}
         if len(lengths) != 1:
-            raise ValueError("the columns of a plan have different lengths, or there is none")
+            raise ModelError("the columns of a plan have different lengths, or there is none", culprit="plan")
         factors = [(name, "") for name in columns]
         rows = [list(row) for row in zip(*columns.values())]
         kind = "grid"
     start = model.experiment.start
     span = (start, model.experiment.stop if stop is None else stop)
-    laws = _laws(inputs, span)
+    laws = native_laws(inputs, model._inputs, span)
     arguments = (
-        model, factors, kind, rows, runs, seed, list(outputs), stop, interval, trajectories, _assignments(set), laws,
+        model, factors, kind, rows, runs, seed, list(outputs), stop, interval, trajectories, assignments(set), laws,
     )  # fmt: skip
     native = NativeSweep(*arguments)
     first, parts = (1, 1) if shard is None else shard
     if not 1 <= first <= parts:
-        raise ValueError(f"shard = {shard}: expected (i, n) with i from 1 to n")
+        raise ModelError(f"shard = {shard}: expected (i, n) with i from 1 to n", culprit="shard")
     numbers = list(range(first, native.runs + 1, parts))
     if client is None:
         outcomes = native.execute(numbers, jobs or os.cpu_count() or 1)
@@ -193,7 +198,7 @@ def sweep(
         # Workers check the names again, but need no plan: each run travels with its values.
         small = (
             model, [(name, "") for name, _ in factors], kind, [row[2] for row in native.planned([1])], None, seed,
-            list(outputs), stop, interval, trajectories, _assignments(set), laws,
+            list(outputs), stop, interval, trajectories, assignments(set), laws,
         )  # fmt: skip
         outcomes = _on_cluster(client, _Task(small), native.planned(numbers), chunk)
     outcomes.sort(key=lambda outcome: outcome[0])

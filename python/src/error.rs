@@ -1,30 +1,52 @@
 //! Errors of the library as exceptions.
 
 use biela::Error;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The exception of an error: `biela.ModelError` for mistakes of a model or of an argument, `biela.SimulationError` for runs that
-/// stop. Both carry `line`, `column` (from 1, `None` without a text), `culprit` and `time` (s).
+/// stop, `biela.CallError` for calls out of order, `biela.UnknownVariable` for names. All carry `line`, `column` (from 1, `None` without a text), `culprit` and `time` (s).
 pub fn exception(error: &Error) -> PyErr {
-    Python::attach(|py| match build(py, error) {
-        Ok(exception) => exception,
-        Err(failure) => failure,
-    })
+    Python::attach(|py| build(py, error, culprit(error)).unwrap_or_else(|failure| failure))
 }
 
-fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+/// The same for the mistakes of a text: the culprit is the word at the position.
+pub fn exception_in_text(error: &Error, text: &str) -> PyErr {
+    let word = match position(error) {
+        (Some(line), Some(column)) => word_at(text, line, column),
+        _ => None,
+    };
+    let culprit = word.or_else(|| culprit(error));
+    Python::attach(|py| build(py, error, culprit).unwrap_or_else(|failure| failure))
+}
+
+/// The key, name or value at a position of a text: what is in quotes, else up to the next space or punctuation mark.
+fn word_at(text: &str, line: usize, column: usize) -> Option<String> {
+    let line = text.lines().nth(line.checked_sub(1)?)?;
+    let start = line.char_indices().nth(column.checked_sub(1)?)?.0;
+    let rest = line[start..].trim_start_matches('[');
+    let word = match rest.chars().next()? {
+        quote @ ('"' | '\'') => rest[1..].split(quote).next()?,
+        _ => rest
+            .split(|c: char| c.is_whitespace() || "=,:#[]{}".contains(c))
+            .next()?,
+    };
+    (!word.is_empty()).then(|| word.to_owned())
+}
+
+fn build(py: Python<'_>, error: &Error, culprit: Option<String>) -> PyResult<PyErr> {
     let module = py.import("biela._errors")?;
-    let name = match is_of_simulation(error) {
-        true => "SimulationError",
-        false => "ModelError",
+    let name = match error {
+        Error::CallOrder { .. } => "CallError",
+        Error::UnknownVariable { .. } => "UnknownVariable",
+        error if is_of_simulation(error) => "SimulationError",
+        _ => "ModelError",
     };
     let (line, column) = position(error);
     let details = PyDict::new(py);
     details.set_item("line", line)?;
     details.set_item("column", column)?;
-    details.set_item("culprit", culprit(error))?;
+    details.set_item("culprit", culprit)?;
     details.set_item("time", time(error))?;
     let exception = module
         .getattr(name)?
@@ -37,6 +59,8 @@ fn is_of_simulation(error: &Error) -> bool {
         error,
         Error::Assembly { .. }
             | Error::SingularMass { .. }
+            | Error::SingularPosition { .. }
+            | Error::NoEquilibrium { .. }
             | Error::Evaluation { .. }
             | Error::NewtonDiverged { .. }
             | Error::StepTooSmall { .. }
@@ -69,7 +93,9 @@ fn culprit(error: &Error) -> Option<String> {
         | Error::UnknownVariable { name, .. }
         | Error::NotSettable { name, .. }
         | Error::NotFinite { name, .. } => Some(name.clone()),
-        Error::Assembly { culprits, .. } => culprits.first().cloned(),
+        Error::Assembly { culprits, .. } | Error::SingularPosition { culprits, .. } => {
+            culprits.first().cloned()
+        }
         Error::SingularMass { culprit }
         | Error::Evaluation { culprit, .. }
         | Error::NewtonDiverged { culprit, .. }
@@ -83,7 +109,9 @@ fn culprit(error: &Error) -> Option<String> {
 
 fn time(error: &Error) -> Option<f64> {
     match error {
-        Error::Evaluation { time, .. }
+        Error::SingularPosition { time, .. }
+        | Error::NoEquilibrium { time, .. }
+        | Error::Evaluation { time, .. }
         | Error::NewtonDiverged { time, .. }
         | Error::StepTooSmall { time, .. }
         | Error::Coordinates { time, .. }
@@ -96,9 +124,13 @@ fn time(error: &Error) -> Option<f64> {
     }
 }
 
-/// A mistake of the caller that the library does not know.
-pub fn refused(sentence: String) -> PyErr {
-    PyValueError::new_err(sentence)
+/// An argument that is refused: `name = value: expected ...`.
+pub fn refused(name: &str, value: impl ToString, expected: &str) -> Error {
+    Error::Argument {
+        name: name.to_owned(),
+        value: value.to_string(),
+        expected: expected.to_owned(),
+    }
 }
 
 /// Results of the library in Python.

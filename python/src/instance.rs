@@ -5,10 +5,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use biela::{Causality, Instance};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
+use crate::analysis::{self, ModeParts};
 use crate::error::Raised;
 use crate::model::{Assignments, InputLaws, NativeModel};
 use crate::run;
@@ -67,17 +67,9 @@ impl NativeInstance {
     fn reference(&mut self, name: &str) -> PyResult<u32> {
         match self.names.get(name) {
             Some(reference) => Ok(*reference),
-            None => self.unknown(name),
+            // It says which name is near.
+            None => self.alone().find(name).raised(),
         }
-    }
-
-    #[cold]
-    fn unknown(&mut self, name: &str) -> PyResult<u32> {
-        let error = self
-            .alone()
-            .find(name)
-            .map_or_else(|error| error.to_string(), |_| String::new());
-        Err(PyKeyError::new_err(error))
     }
 
     fn references(&mut self, names: &[String]) -> PyResult<Vec<u32>> {
@@ -211,6 +203,26 @@ impl NativeInstance {
     #[getter]
     fn statistics<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         run::statistics(py, &self.alone().statistics(), self.alone().energy_drift())
+    }
+
+    /// Moves to the static equilibrium.
+    fn _equilibrium<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        analysis::equilibrium(py, self.alone())
+    }
+
+    /// The lowest modes.
+    fn _modes(&mut self, py: Python<'_>, count: Option<usize>) -> PyResult<Vec<ModeParts>> {
+        analysis::modes(py, self.alone(), count.unwrap_or(usize::MAX))
+    }
+
+    /// The linear model.
+    fn _linearize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        analysis::linearize(py, self.alone())
+    }
+
+    /// The descriptor form.
+    fn _descriptor_form<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        analysis::descriptor_form(py, self.alone())
     }
 
     fn _names(&mut self, causality: &str) -> Vec<String> {

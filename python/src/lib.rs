@@ -1,5 +1,6 @@
 //! The native part of the Python package `biela`: thin classes around the library. What people see is in `biela/*.py`.
 
+mod analysis;
 mod error;
 mod instance;
 mod model;

@@ -12,7 +12,7 @@ use biela::{Causality, Instance, Model};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{Raised, refused};
+use crate::error::{Raised, exception_in_text, refused};
 use crate::run::{self, Conditions};
 
 /// An immutable model; shared by all instances and threads.
@@ -25,6 +25,8 @@ pub struct NativeModel {
     origin: String,
     /// Folder of the files it names.
     base_dir: Option<PathBuf>,
+    /// Whether `origin` is the file that it was read from.
+    is_file: bool,
 }
 
 /// What was asked of Python: a name and a number or a word.
@@ -63,25 +65,35 @@ pub type InputLaws = Vec<(String, GivenLaw)>;
 #[pymethods]
 impl NativeModel {
     #[new]
-    #[pyo3(signature = (text, origin, base_dir, is_file))]
+    #[pyo3(signature = (text, origin, base_dir))]
     fn new(
         py: Python<'_>,
-        text: &str,
+        text: Option<String>,
         origin: String,
         base_dir: Option<PathBuf>,
-        is_file: bool,
     ) -> PyResult<Self> {
-        let read = || match is_file {
-            true => Model::from_file(Path::new(&origin)),
-            false => Model::from_text_in(text, &origin, base_dir.as_deref()),
+        let is_file = text.is_none();
+        let text = text.map_or_else(|| text_of(&origin), Ok).raised()?;
+        let folder = match is_file {
+            true => Path::new(&origin).parent(),
+            false => base_dir.as_deref(),
         };
-        let model = py.detach(read).raised()?;
+        let model = py
+            .detach(|| Model::from_text_in(&text, &origin, folder))
+            .map_err(|error| exception_in_text(&error, &text))?;
         Ok(Self {
             model: Arc::new(model),
             text: text.into(),
             origin,
             base_dir,
+            is_file,
         })
+    }
+
+    /// The text of the model file.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
     }
 
     /// What pickles the model: text, name, folder.
@@ -97,6 +109,13 @@ impl NativeModel {
     #[getter]
     fn name(&self) -> &str {
         &self.model.name
+    }
+
+    /// Names of the inputs.
+    #[getter]
+    fn _inputs(&self) -> Vec<&str> {
+        let inputs = self.model.inputs.iter();
+        inputs.map(|input| input.name.as_str()).collect()
     }
 
     /// Start, stop (s) and interval (s) of the model's own experiment.
@@ -167,9 +186,10 @@ impl NativeModel {
         )
     }
 
-    /// The model file of a robot in another format.
+    /// The model file of a robot in another format, and the elements that were dropped and change the motion.
     #[staticmethod]
-    #[pyo3(signature = (path, free, srdf, package_paths, keyframe, no_limits))]
+    #[pyo3(signature = (path, free, srdf, package_paths, keyframe, start, no_limits))]
+    #[allow(clippy::too_many_arguments)] // one call from Python
     fn _import(
         py: Python<'_>,
         path: PathBuf,
@@ -177,8 +197,9 @@ impl NativeModel {
         srdf: Option<PathBuf>,
         package_paths: Vec<PathBuf>,
         keyframe: Option<String>,
+        start: Vec<(String, f64)>,
         no_limits: bool,
-    ) -> PyResult<String> {
+    ) -> PyResult<(String, Vec<String>)> {
         let base = free.map(|free| {
             if free {
                 BaseMotion::Free
@@ -191,12 +212,13 @@ impl NativeModel {
             base,
             package_paths,
             keyframe,
+            start,
             no_limits,
-            ..ImportOptions::default()
         };
-        py.detach(|| import(&path, &options))
-            .map(|imported| imported.text)
-            .raised()
+        let imported = py.detach(|| import(&path, &options)).raised()?;
+        let lost = imported.report.lost_dynamics();
+        let lost = lost.iter().map(|group| group.what.clone()).collect();
+        Ok((imported.text, lost))
     }
 
     /// The bytes of an FMU.
@@ -210,11 +232,15 @@ impl NativeModel {
         let standard = match fmi {
             2 => FmiStandard::Two,
             3 => FmiStandard::Three,
-            other => return Err(refused(format!("fmi = {other}: expected 2 or 3"))),
+            other => return Err(refused("fmi", other, "2 or 3")).raised(),
         };
         let (bytes, identifier) = py
             .detach(|| {
-                let contents = package::contents(Path::new(&self.origin), standard)?;
+                let origin = match (&self.base_dir, self.is_file) {
+                    (Some(folder), false) => folder.join(&self.origin),
+                    _ => PathBuf::from(&self.origin),
+                };
+                let contents = package::contents_of(&self.text, &origin, standard)?;
                 let path = library::find(library_path.as_deref())?;
                 let platform = Platform::host();
                 let bytes = library::read_for(&platform, &path)?;
@@ -244,6 +270,16 @@ impl NativeModel {
         }
         Ok(model)
     }
+}
+
+/// The text of a model file.
+fn text_of(path: &str) -> biela::Result<String> {
+    let unreadable = |reason: String| biela::Error::File {
+        path: path.to_owned(),
+        reason,
+    };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))
 }
 
 fn set_table(model: &mut Model, name: &str, points: Vec<[f64; 2]>, words: &str) -> PyResult<()> {

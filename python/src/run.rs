@@ -12,7 +12,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{Raised, exception};
+use crate::error::{Raised, exception, refused};
 
 /// What a run is asked for.
 #[derive(Clone)]
@@ -195,11 +195,6 @@ impl Span {
     fn of(model: &Model, conditions: &Conditions) -> biela::Result<Self> {
         let start = model.experiment.start;
         let stop = conditions.stop.unwrap_or(model.experiment.stop);
-        let refused = |name: &str, value: f64, expected: &str| Error::Argument {
-            name: name.to_owned(),
-            value: value.to_string(),
-            expected: expected.to_owned(),
-        };
         if !(stop > start && stop.is_finite()) {
             return Err(refused(
                 "stop",

@@ -94,11 +94,10 @@ impl NativeSweep {
                     .map(factor)
                     .collect::<biela::Result<Vec<Factor>>>()
                     .raised()?;
-                let kind = PlanKind::by_name(plan).ok_or_else(|| {
-                    refused(format!(
-                        "plan = \"{plan}\": expected \"grid\", \"lhs\" or \"sobol\""
-                    ))
-                })?;
+                let expected = "\"grid\", \"lhs\" or \"sobol\"";
+                let kind = PlanKind::by_name(plan)
+                    .ok_or_else(|| refused("plan", format!("\"{plan}\""), expected))
+                    .raised()?;
                 Plan::new(kind, factors, runs, seed).raised()?
             }
         };
@@ -137,10 +136,8 @@ impl NativeSweep {
             .iter()
             .find(|run| **run == 0 || **run > self.plan.runs())
         {
-            return Err(refused(format!(
-                "run {run}: the plan has runs 1 to {}",
-                self.plan.runs()
-            )));
+            let expected = format!("a number from 1 to {}", self.plan.runs());
+            return Err(refused("run", run, &expected)).raised();
         }
         let plan = |run| self.plan.run(run);
         let outcomes = in_threads(py, &self.sweep, &plan, &runs, jobs)?;
@@ -256,11 +253,8 @@ impl NativeSweep {
                 parquet_table::write(&mut bytes, columns, name, runs, &mut rows.map(Ok))?;
             }
             _ => {
-                let sentence = format!(
-                    "\"{}\": the ending says what is written, expected .csv or .parquet",
-                    path.display()
-                );
-                return Err(refused(sentence));
+                let expected = "the ending .csv or .parquet, which says what is written";
+                return Err(refused("path", path.display(), expected)).raised();
             }
         }
         Ok(std::fs::write(&path, bytes)?)

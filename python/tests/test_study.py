@@ -125,7 +125,11 @@ def test_dask_gives_the_same_bits() -> None:
 
 def test_ray_gives_the_same_bits() -> None:
     ray = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    except Exception as reason:  # it gives up after half a minute on a busy machine
+        ray.shutdown()
+        pytest.skip(f"Ray does not start: {reason}")
     try:
         assert rows(study(client=ray)) == rows(study())
     finally:
