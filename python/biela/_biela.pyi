@@ -4,7 +4,7 @@ from typing import Any, final
 
 from typing_extensions import Self, disjoint_base
 
-__all__ = ["NativeInstance", "NativeModel", "NativeRun", "NativeSweep", "__version__"]
+__all__ = ["NativeInstance", "NativeModel", "NativeSweep", "__version__"]
 
 __version__: str
 
@@ -41,6 +41,14 @@ class NativeModel:
         set: list[tuple[str, _Value]],
         inputs: list[tuple[str, _Law]],
     ) -> dict[str, Any]: ...
+    def _page(
+        self,
+        stop: float | None,
+        interval: float | None,
+        tolerance: float | None,
+        set: list[tuple[str, _Value]],
+        inputs: list[tuple[str, _Law]],
+    ) -> str: ...
     @staticmethod
     def _import(
         path: str,
@@ -94,11 +102,6 @@ class NativeInstance:
     def _modes(self, count: int | None) -> list[_ModeParts]: ...
     def _linearize(self) -> dict[str, Any]: ...
     def _descriptor_form(self) -> dict[str, Any]: ...
-
-@final
-class NativeRun:
-    def page(self) -> str:
-        """The report page."""
 
 @final
 class NativeSweep:

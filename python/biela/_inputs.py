@@ -108,6 +108,8 @@ def _law(name: str, law: InputLaw, span: Span | None) -> NativeLaw:
         return _Sampling(name, law, *span).law()
     points = np.asarray(law, dtype=float)
     if points.ndim == 0:
+        if not np.isfinite(points):
+            raise ModelError(f"inputs[{name!r}] = {points}: expected a finite number", culprit=name)
         return repr(float(points))
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
         raise ModelError(f"inputs[{name!r}]: expected two or more points (t, u), an array with two columns", culprit=name)
@@ -118,7 +120,7 @@ class _Sampling:
     """Points of a function over a span, so close that the law between them meets it."""
 
     FIRST_PARTS = 256
-    MOST_PARTS = 32768
+    MOST_PARTS = 131072
     SPLINE_ERROR = 1e-9
     """Of a smooth function, over its largest value: far below the tolerance of a run."""
     LINEAR_ERROR = 1e-6
@@ -207,5 +209,6 @@ class _Sampling:
             else:
                 stack += [(m, b), (a, m)]
             if len(known) > self.MOST_POINTS:
-                raise ModelError(f"inputs[{self.name!r}]: the function is not smooth and has too many kinks or jumps to follow", culprit=self.name)
+                sentence = f"inputs[{self.name!r}]: the function varies too fast, or has too many kinks or jumps, to be sampled"
+                raise ModelError(sentence, culprit=self.name)
         return points

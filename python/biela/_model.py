@@ -89,6 +89,8 @@ class Instance(NativeInstance):
 
     def get(self, names: Iterable[str]) -> Array:
         """Values of several variables, read at once."""
+        if isinstance(names, str):
+            raise TypeError("get takes several names; one value is instance[name]")
         return np.array(self._get(list(names)))
 
     def set(self, values: Mapping[str, float]) -> None:
@@ -225,9 +227,10 @@ class Model(NativeModel):
         """
         span = (self._experiment[0], self._experiment[1] if stop is None else stop)
         laws = native_laws(inputs, self._inputs, span)
-        parts = self._run(stop, interval, tolerance, assignments(set) + _start(start), laws)
+        conditions = (stop, interval, tolerance, assignments(set) + _start(start), laws)
+        parts = self._run(*conditions)
         error = parts.pop("error", None)
-        result = Result(parts)
+        result = Result(parts, self, conditions)
         if error is not None:
             if isinstance(error, SimulationError):
                 error.result = result
@@ -295,6 +298,8 @@ def _plain(value: Any) -> Any:
 
 def assignments(values: Mapping[str, Value] | None) -> list[tuple[str, Value]]:
     """Names and values for the solver."""
+    if values is not None and not isinstance(values, Mapping):
+        raise TypeError("set: expected values by name, such as a dictionary")
     return [(name, value if isinstance(value, str) else float(value)) for name, value in (values or {}).items()]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._biela import NativeRun
+from ._biela import NativeModel
 from ._errors import unknown
 
 if TYPE_CHECKING:
@@ -24,18 +24,19 @@ class Result(Mapping[str, Array]):
     """Outputs over time, events and counters of a run.
 
     ``result["slider_x"]`` is the array of an output, in its unit (``result.units``). It is the memory that the solver wrote: no
-    access copies it. ``result.time`` has the times in s.
+    access copies it. ``result.time`` has the times in s. Results can be pickled.
     """
 
-    def __init__(self, parts: dict[str, Any]) -> None:
+    def __init__(self, parts: dict[str, Any], model: NativeModel, conditions: tuple[Any, ...]) -> None:
         self._time: Array = parts["time"]
         self._columns: dict[str, Array] = parts["columns"]
         self._units: dict[str, str] = parts["units"]
         self._events: list[tuple[float, str]] = parts["events"]
         self._statistics: dict[str, float] = parts["statistics"]
         self._name: str = parts["name"]
-        self._run: NativeRun = parts["run"]
         self._reached: float = parts["reached"]
+        self._model = model
+        self._conditions = conditions
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -103,11 +104,14 @@ class Result(Mapping[str, Array]):
         The run is done once more for it, with the same bits.
         """
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self._run.page())
+            file.write(self._page())
+
+    def _page(self) -> str:
+        return self._model._page(*self._conditions)
 
     def _repr_html_(self) -> str:
         """The page in a notebook, in a frame of its own."""
-        page = html.escape(self._run.page(), quote=True)
+        page = html.escape(self._page(), quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:640px;border:0" '
             f'title="{html.escape(self._name, quote=True)}"></iframe>'

@@ -89,8 +89,9 @@ fn culprit(error: &Error) -> Option<String> {
         Error::Model { origin, .. } => Some(origin.clone()),
         Error::Mistakes { mistakes, .. } => mistakes.first().and_then(culprit),
         Error::File { path, .. } => Some(path.clone()),
-        Error::Argument { name, .. }
-        | Error::UnknownVariable { name, .. }
+        // "input tau": the law of an input.
+        Error::Argument { name, .. } => Some(name.trim_start_matches("input ").to_owned()),
+        Error::UnknownVariable { name, .. }
         | Error::NotSettable { name, .. }
         | Error::NotFinite { name, .. } => Some(name.clone()),
         Error::Assembly { culprits, .. } | Error::SingularPosition { culprits, .. } => {

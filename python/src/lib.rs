@@ -15,6 +15,5 @@ fn _biela(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<model::NativeModel>()?;
     module.add_class::<instance::NativeInstance>()?;
-    module.add_class::<run::NativeRun>()?;
     module.add_class::<study::NativeSweep>()
 }

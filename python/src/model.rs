@@ -166,24 +166,28 @@ impl NativeModel {
         set: Assignments,
         inputs: InputLaws,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let numbers = set.iter().filter_map(|(name, value)| match value {
-            GivenValue::Number(number) => Some((name.clone(), *number)),
-            GivenValue::Word(_) => None,
-        });
-        let assignments: Vec<(String, f64)> = numbers.collect();
+        let conditions = Conditions::new([stop, interval, tolerance], &set);
         let model = self.changed(set, inputs)?;
-        let conditions = Conditions {
-            stop,
-            interval,
-            tolerance,
-            assignments,
-        };
-        run::run(
-            py,
-            (Arc::clone(&self.text), &self.origin),
-            model,
-            conditions,
-        )
+        run::run(py, &model, &conditions)
+    }
+
+    /// The report page of the same run.
+    #[pyo3(signature = (stop, interval, tolerance, set, inputs))]
+    fn _page(
+        &self,
+        py: Python<'_>,
+        stop: Option<f64>,
+        interval: Option<f64>,
+        tolerance: Option<f64>,
+        set: Assignments,
+        inputs: InputLaws,
+    ) -> PyResult<String> {
+        let conditions = Conditions::new([stop, interval, tolerance], &set);
+        let model = self.changed(set, inputs)?;
+        let file = Path::new(&self.origin).file_name();
+        let file = file.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        py.detach(|| run::page(&model, (&self.text, &file), &conditions))
+            .raised()
     }
 
     /// The model file of a robot in another format, and the elements that were dropped and change the motion.

@@ -1,7 +1,4 @@
-//! One run: rows of outputs, events, counters. Its report page is made when it is asked for: the run is then done again, with the
-//! same bits, and recorded in full.
-
-use std::sync::Arc;
+//! One run: rows of outputs, events, counters. For its report page the run is done again, with the same bits, and recorded in full.
 
 use biela::model::Model;
 use biela::model::counters::{COUNTERS, CounterValue, Statistics};
@@ -13,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Raised, exception, refused};
+use crate::model::{Assignments, GivenValue};
 
 /// What a run is asked for.
 #[derive(Clone)]
@@ -27,20 +25,19 @@ pub struct Conditions {
     pub assignments: Vec<(String, f64)>,
 }
 
-/// A run that can be done again for its page.
-#[pyclass(name = "NativeRun", module = "biela._biela", frozen)]
-pub struct NativeRun {
-    model: Model,
-    text: Arc<str>,
-    file: String,
-    conditions: Conditions,
-}
-
-#[pymethods]
-impl NativeRun {
-    /// The report page.
-    fn page(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.make_page()).raised()
+impl Conditions {
+    /// From stop, interval and tolerance, and what was set.
+    pub fn new([stop, interval, tolerance]: [Option<f64>; 3], set: &Assignments) -> Self {
+        let numbers = set.iter().filter_map(|(name, value)| match value {
+            GivenValue::Number(number) => Some((name.clone(), *number)),
+            GivenValue::Word(_) => None,
+        });
+        Self {
+            stop,
+            interval,
+            tolerance,
+            assignments: numbers.collect(),
+        }
     }
 }
 
@@ -139,11 +136,10 @@ impl Observer for RowKeeper {
 /// Simulates and returns the parts of a result.
 pub fn run<'py>(
     py: Python<'py>,
-    (text, origin): (Arc<str>, &str),
-    model: Model,
-    conditions: Conditions,
+    model: &Model,
+    conditions: &Conditions,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let ended = py.detach(|| simulate(&model, &conditions)).raised()?;
+    let ended = py.detach(|| simulate(model, conditions)).raised()?;
     if let Some(raised) = ended.raised {
         return Err(raised);
     }
@@ -167,20 +163,6 @@ pub fn run<'py>(
     if let Err(error) = &ended.outcome {
         parts.set_item("error", exception(error).into_value(py))?;
     }
-    let file = std::path::Path::new(origin).file_name();
-    let file = file.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    parts.set_item(
-        "run",
-        Py::new(
-            py,
-            NativeRun {
-                model,
-                text,
-                file,
-                conditions,
-            },
-        )?,
-    )?;
     Ok(parts)
 }
 
@@ -286,37 +268,37 @@ impl Observer for PageObserver {
     }
 }
 
-impl NativeRun {
-    fn make_page(&self) -> biela::Result<String> {
-        let span = Span::of(&self.model, &self.conditions)?;
-        let mut instance = started(&self.model, &span, &self.conditions)?;
-        let times: RowSchedule = match span.grid {
-            Some(grid) => Some(Box::new(grid)),
-            None => None,
-        };
-        let mut observer = PageObserver(Recording::new(
-            &mut instance,
-            self.model.outputs.len(),
-            times,
-        )?);
-        let outcome = advance(&mut instance, span.stop, &mut None, &mut observer);
-        let mut failure = None;
-        if let Err(error) = &outcome {
-            let _ = observer.0.failed(&mut instance);
-            failure = Some(FailureReport::of(error, &self.model, Some(instance.time())));
-        }
-        let report = Report {
-            model: &self.model,
-            text: &self.text,
-            file: &self.file,
-            span: [span.start, span.stop],
-            formulation: biela::formulation::resolved_formulation(&self.model).name(),
-            assignments: &self.conditions.assignments,
-            notes: Vec::new(),
-            instance: Some(&instance),
-            recording: &observer.0,
-            failure: failure.as_ref(),
-        };
-        Ok(report.data().page(&Measured::default()))
+/// The report page of a run of `model`, whose text is that of `file`.
+pub fn page(
+    model: &Model,
+    (text, file): (&str, &str),
+    conditions: &Conditions,
+) -> biela::Result<String> {
+    let span = Span::of(model, conditions)?;
+    let mut instance = started(model, &span, conditions)?;
+    let times: RowSchedule = match span.grid {
+        Some(grid) => Some(Box::new(grid)),
+        None => None,
+    };
+    let recording = Recording::new(&mut instance, model.outputs.len(), times)?;
+    let mut observer = PageObserver(recording);
+    let outcome = advance(&mut instance, span.stop, &mut None, &mut observer);
+    let mut failure = None;
+    if let Err(error) = &outcome {
+        let _ = observer.0.failed(&mut instance);
+        failure = Some(FailureReport::of(error, model, Some(instance.time())));
     }
+    let report = Report {
+        model,
+        text,
+        file,
+        span: [span.start, span.stop],
+        formulation: biela::formulation::resolved_formulation(model).name(),
+        assignments: &conditions.assignments,
+        notes: Vec::new(),
+        instance: Some(&instance),
+        recording: &observer.0,
+        failure: failure.as_ref(),
+    };
+    Ok(report.data().page(&Measured::default()))
 }

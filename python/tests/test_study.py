@@ -55,7 +55,7 @@ def test_the_table_has_the_bytes_of_the_command(tmp_path: Path) -> None:
         found.write(ours, our_long)
         assert ours.read_bytes() == theirs.read_bytes()
         assert our_long.read_bytes() == long.read_bytes()
-    with pytest.raises(ValueError, match="expected .csv or .parquet"):
+    with pytest.raises(ValueError, match="expected the ending .csv or .parquet"):
         study().write(tmp_path / "a.txt")
 
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use crate::host::{library, python_environment, root, skip};
+use crate::host::{Scratch, library, python_environment, root, skip};
 
 /// What builds the package, what it works with, and what tries it.
 const PACKAGES: [&str; 14] = [
@@ -54,13 +54,9 @@ fn python() -> Option<&'static Path> {
     PYTHON.get_or_init(find).as_deref()
 }
 
-/// `pip install ./python` in the profile of these tests: what they have compiled is used again.
+/// `pip install ./python`, little optimised: the crates are compiled for it alone, since those of Python ask for other features of
+/// some of them. The bits are those of the command all the same.
 fn install(python: &Path) {
-    let program = Path::new(env!("CARGO_BIN_EXE_biela"));
-    let is_release = program
-        .parent()
-        .is_some_and(|folder| folder.ends_with("release"));
-    let profile = if is_release { "release" } else { "dev" };
     let environment = python.parent().expect("an interpreter is in a folder");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(environment.to_owned()).chain(std::env::split_paths(&path));
@@ -71,7 +67,11 @@ fn install(python: &Path) {
             .args(["--no-build-isolation", "--no-deps", "--force-reinstall"])
             .arg(root().join("python"))
             .env("PATH", std::env::join_paths(folders).expect("folders"))
-            .env("MATURIN_PEP517_ARGS", format!("--profile {profile}")),
+            .env("MATURIN_PEP517_ARGS", "--profile dev")
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
+            .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false"),
     );
 }
 
@@ -125,4 +125,49 @@ for path in sorted(Path('notebooks').glob('*.ipynb')):
 ";
     let text = said(&mut in_package(python, &["-c", script]));
     assert!(text.matches(".ipynb").count() >= 3, "{text}");
+}
+
+/// The wheel that `packaging/wheel.sh` has made, if it has.
+fn wheel() -> Option<PathBuf> {
+    let folder = std::fs::read_dir(root().join("target/wheels")).ok()?;
+    folder
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|ending| ending == "whl"))
+}
+
+#[test]
+fn the_wheel_is_small_and_works_without_the_source() {
+    let Some(wheel) = wheel() else {
+        skip("target/wheels has no wheel: run packaging/wheel.sh to try it");
+        return;
+    };
+    let Some(python) = python() else { return };
+    let size = wheel.metadata().expect("a file").len();
+    assert!(size <= 6_000_000, "{} has {size} bytes", wheel.display());
+    let place = Scratch::new("wheel");
+    let options = ["-m", "pip", "install", "--quiet", "--no-deps", "--target"];
+    said(
+        Command::new(python)
+            .args(options)
+            .args([place.path(), &wheel]),
+    );
+    let script = "
+import biela, sys
+model = biela.Model(sys.argv[1])
+assert biela.__file__.startswith(sys.argv[2]), biela.__file__
+print(model.run(stop=0.1)['slider_x'][-1])
+biela.pack(model, sys.argv[2] + '/crank.fmu')
+";
+    let model = root().join("models/slider_crank.toml");
+    let printed = said(
+        Command::new(python)
+            .args(["-c", script])
+            .args([&model, place.path()])
+            .env_remove("BIELA_LIBRARY")
+            .env("PYTHONPATH", place.path()),
+    );
+    assert!(printed.trim().parse::<f64>().is_ok(), "{printed}");
+    let command = place.path().join("bin/biela");
+    let printed = said(Command::new(command).arg("run").arg(&model).arg("--json"));
+    assert!(printed.contains("slider_x"), "{printed}");
 }
