@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -225,6 +226,7 @@ def test_other_threads_go_on_while_one_steps() -> None:
     def count() -> None:
         while running[0]:
             ticks[0] += 1
+            time.sleep(0.0)  # gives the lock back after each tick
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000.0)  # no switch unless the lock is given away
