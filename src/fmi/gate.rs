@@ -109,7 +109,9 @@ pub(super) unsafe fn gate_with_fast_path(
     guarded(&handle.shared, fmu, action)
 }
 
-/// Runs `action` after the pending inputs are set; a panic becomes an error.
+/// Runs `action` after the pending inputs are set; a panic becomes an error. Not inlined: a call on the fast path would save and
+/// restore the registers that only this needs.
+#[inline(never)]
 fn guarded(
     shared: &FmuShared,
     fmu: &mut FmuInstance,
