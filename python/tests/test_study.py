@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +125,32 @@ def test_dask_gives_the_same_bits() -> None:
             assert rows(study(client=client)) == rows(study())
 
 
+ON_RAY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import ray
+from test_study import rows, study
+try:
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+except Exception as reason:  # it gives up after half a minute on a busy machine
+    print("Ray does not start:", reason)
+    sys.exit(77)
+assert rows(study(client=ray)) == rows(study())
+"""
+
+
 def test_ray_gives_the_same_bits() -> None:
-    ray = pytest.importorskip("ray")
+    """In a process of its own: what Ray starts ends with it, also where Ray does not answer."""
+    pytest.importorskip("ray")
+    arguments = [sys.executable, "-c", ON_RAY, str(Path(__file__).parent)]
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )  # fmt: skip
     try:
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    except Exception as reason:  # it gives up after half a minute on a busy machine
-        ray.shutdown()
-        pytest.skip(f"Ray does not start: {reason}")
-    try:
-        assert rows(study(client=ray)) == rows(study())
-    finally:
-        ray.shutdown()
+        said, _ = process.communicate(timeout=240)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        pytest.skip("Ray does not answer within four minutes")
+    if process.returncode == 77:
+        pytest.skip(said.strip().splitlines()[-1])
+    assert process.returncode == 0, said

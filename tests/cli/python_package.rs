@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use crate::host::{Scratch, library, python_environment, root, skip};
+use crate::host::{SMALL_BUILD, Scratch, library, python_environment, root, skip};
 
 /// What builds the package, what it works with, and what tries it.
 const PACKAGES: [&str; 14] = [
@@ -68,8 +68,8 @@ fn install(python: &Path) {
             .arg(root().join("python"))
             .env("PATH", std::env::join_paths(folders).expect("folders"))
             .env("MATURIN_PEP517_ARGS", "--profile dev")
+            .envs(SMALL_BUILD)
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
             .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false"),
     );
