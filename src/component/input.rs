@@ -245,6 +245,9 @@ impl InputState {
     #[inline]
     pub fn motion_law(&self, i: usize, t: f64) -> [f64; 3] {
         let input = &self.inputs[i];
+        if input.order == 0 && input.piece.is_none() {
+            return input.at(t);
+        }
         let Some((law, piece)) = self.followed(i) else {
             return input.motion_law(t);
         };
