@@ -18,6 +18,7 @@
 //! ```
 
 use super::input_law::{InputLaw, InputLaws};
+use crate::error::{Error, Result};
 use crate::integrator::Signals;
 use crate::model::{Input, Model, MotionLaw, Target};
 
@@ -206,6 +207,23 @@ impl InputState {
                 input.piece = Some(law.piece_at(start));
             }
         }
+    }
+
+    /// An error if the law of an input has no finite value at `t`.
+    pub fn refuse_infinite_laws(&self, model: &Model, t: f64) -> Result<()> {
+        for (i, input) in model.inputs.iter().enumerate() {
+            let Some((law, piece)) = self.followed(i) else {
+                continue;
+            };
+            let value = law.at(piece, t)[0];
+            if !value.is_finite() {
+                return Err(Error::NotFinite {
+                    name: format!("the law of input \"{}\" at t = {t} s", input.name),
+                    value: value.to_string(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The law that an input follows, and its present piece.
