@@ -211,7 +211,8 @@ impl SignalLaw {
                 }
                 let jumps = points.windows(2).any(|two| two[0][0] == two[1][0]);
                 if jumps && *interpolation == Interpolation::Spline {
-                    let expected = "no two points at one time: a jump needs \"linear\" or \"monotone\"";
+                    let expected =
+                        "no two points at one time: a jump needs \"linear\" or \"monotone\"";
                     return Err(refused(name, &"a spline", expected));
                 }
                 if *periodic && (jumps || !is_periodic(points)) {
