@@ -143,8 +143,9 @@ def test_ray_gives_the_same_bits() -> None:
     """In a process of its own: what Ray starts ends with it, also where Ray does not answer."""
     pytest.importorskip("ray")
     arguments = [sys.executable, "-c", ON_RAY, str(Path(__file__).parent)]
+    # Ray's workers look for modules in the folder of their driver first: not where the source of the package is.
     process = subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, cwd=Path(__file__).parent
     )  # fmt: skip
     try:
         said, _ = process.communicate(timeout=240)

@@ -105,8 +105,9 @@ fn an_interrupted_run_keeps_what_was_computed_and_says_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_and_colours_are_for_terminals() {
+    // script may end with the command, before it has read its last words.
     let line = format!(
-        "timeout -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7",
+        "timeout -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7; sleep 1",
         env!("CARGO_BIN_EXE_biela")
     );
     let output = Command::new("script")

@@ -6,7 +6,9 @@ mod common;
 mod sim;
 
 mod beams;
+mod contact_laws;
 mod contacts;
+mod couplings;
 mod force_derivatives;
 mod forces;
 mod impacts;

@@ -161,7 +161,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
                 .times(cx, self.body_part(b, a), &mut out[range]);
         }
         self.coupled_masses.add_times(a, out);
-        self.add_armature_times(q, a, out);
+        self.add_armature_times(q, &[(1.0, a)], out);
     }
 
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use super::{EventCounts, ForceElement, ForceQuantities};
+use super::{EventCounts, ForceElement};
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate};
 use crate::formulation::absolute::sparsity::gather;
 use crate::formulation::prescribed_motion::{mode_of_piece, piece_in_mode};
@@ -38,35 +38,6 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for TableKnots {
 
     fn does_work(&self) -> bool {
         false
-    }
-
-    fn add_force(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _out: &mut [f64],
-    ) {
-    }
-
-    fn add_tangent(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _damping: f64,
-        _stiffness: f64,
-        _out: &mut [f64],
-    ) {
-    }
-
-    fn quantities(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _at: &MotionPoint,
-    ) -> ForceQuantities {
-        ForceQuantities::default()
     }
 
     fn event_counts(&self) -> EventCounts {
@@ -159,35 +130,6 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CouplingKnots<W::Rel
 
     fn does_work(&self) -> bool {
         false
-    }
-
-    fn add_force(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _out: &mut [f64],
-    ) {
-    }
-
-    fn add_tangent(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _damping: f64,
-        _stiffness: f64,
-        _out: &mut [f64],
-    ) {
-    }
-
-    fn quantities(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _at: &MotionPoint,
-    ) -> ForceQuantities {
-        ForceQuantities::default()
     }
 
     fn event_counts(&self) -> EventCounts {
