@@ -102,6 +102,11 @@ pub(super) struct Passes {
 }
 
 impl Passes {
+    /// ‖Dv‖ of the first pass: what the predictor missed.
+    pub fn missed_velocity(&self) -> f64 {
+        self.first.dv
+    }
+
     /// Ratio of the second correction to the first, of what is not noise: no decision may hang on rounding.
     pub fn contraction(&self) -> f64 {
         let [d1, d2] = self.moved;

@@ -11,6 +11,7 @@
 
 use super::accelerations::InitialGuess;
 use super::corrector::{Correction, PassOptions};
+use super::error_estimate::max;
 use super::hermite::HermiteWeights;
 use super::hht_step::set_history;
 use super::singularity::{is_near_singular, position_pivot};
@@ -50,6 +51,11 @@ fn predictor(r: f64) -> [[f64; 4]; 2] {
             (6.0 * r2 + 8.0 * r + 3.0) / (12.0 * r2),
         ],
     ]
+}
+
+/// Ratio of the velocity error of order four, h⁵ a⁗/720, to that of the predictor, ∫ s² (s + r)² ds h⁵ a⁗/24.
+fn order_four_part(r: f64) -> f64 {
+    1.0 / (6.0 + 15.0 * r + 10.0 * r * r)
 }
 
 impl Workspace {
@@ -102,6 +108,7 @@ impl Workspace {
         let (omega, _) = self.frequency_and_step(p, s, y);
         let weight = self.velocity_weight(p, s, y, omega);
         let [dq, dv, hidden] = self.order_four_defects(p, s, y)?;
+        let dv = max(dv, order_four_part(s.h / y.h) * passes.missed_velocity());
         self.limit_smooth_growth(p, s, y, contraction);
         Ok(Correction::Kept {
             error: hypot(dq, weight * dv),
