@@ -32,12 +32,14 @@ use crate::linalg::elementary::{exp, hypot};
 use crate::model::IntegratorName;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
-pub(super) const STIFF: f64 = 0.2;
+const STIFF: f64 = 0.2;
 /// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up over the steps:
-/// a hundred thousand of them then lose a tenth of the tolerance. Smaller corrections do not show a contraction.
-const LEFT_BY_PASSES: f64 = 1e-6;
+/// ten thousand of them then lose a tenth of the tolerance.
+const LEFT_BY_PASSES: f64 = 1e-5;
 /// Further passes, at most, until no more is left.
 const FURTHER_PASSES: usize = 4;
+/// Corrections below this part of the tolerance are too small to measure a contraction.
+const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
 const CORRECTION_ROUNDING: f64 = 1e-13;
 /// Corrections below this part of the unprojected ones may be the residual of the projection, which does not contract. They are
@@ -107,17 +109,16 @@ impl Passes {
         self.first.dv
     }
 
-    /// Ratio of the second correction to the first, of what is not noise: no decision may hang on rounding.
+    /// They contract by less than `slowest`, and what they leave is not rounding. NaN is no contraction.
+    pub fn are_slow(&self, slowest: f64) -> bool {
+        let [d1, d2] = self.moved;
+        !(d2 <= slowest * d1) && !(d2 <= self.rounding)
+    }
+
+    /// Ratio of the second correction to the first; zero where they are too small to show one.
     pub fn contraction(&self) -> f64 {
         let [d1, d2] = self.moved;
-        if d2 <= self.rounding {
-            0.0
-        } else if d2 < d1 {
-            (d2 - self.noise).max(0.0) / d1
-        } else {
-            // NaN is no contraction.
-            (d2 / d1).max(1.0)
-        }
+        if d2 <= self.noise { 0.0 } else { d2 / d1 }
     }
 }
 
@@ -129,6 +130,8 @@ pub(super) struct PassOptions<'a> {
     pub guesses: [[InitialGuess; 2]; 2],
     /// Contraction up to which further passes are made.
     pub slowest: f64,
+    /// Part of the tolerance that they may leave of their fixed point.
+    pub left: f64,
 }
 
 /// Outcome of the corrector.
@@ -140,8 +143,8 @@ pub(super) enum Correction {
         hidden: f64,
         contraction: f64,
     },
-    /// The passes do not contract: the trial must be reset to the HHT result, whose error is the correction of the first one.
-    Stiff { contraction: f64, error: f64 },
+    /// The passes do not contract: the trial must be reset to the HHT result. `moved` is the correction of the first one.
+    Stiff { contraction: f64, moved: f64 },
 }
 
 impl Workspace {
@@ -181,20 +184,21 @@ impl Workspace {
             && self.settings.integrator == IntegratorName::Auto;
         let weights = sixth.then(|| HermiteWeights::new(ratio));
         let weights = weights.as_ref();
-        let guesses = [rough.map(from), exact.map(from)];
         let options = PassOptions {
             weights,
-            guesses,
+            guesses: [rough.map(from), exact.map(from)],
             slowest: STIFF,
+            left: LEFT_BY_PASSES,
         };
         let passes = self.passes(p, s, y, &options, stats)?;
-        let contraction = passes.contraction();
-        if contraction > STIFF {
+        if passes.are_slow(STIFF) {
+            let [moved, next] = passes.moved;
             return Ok(Correction::Stiff {
-                contraction,
-                error: hypot(passes.first.dq, passes.first.dv * s.motion_time),
+                contraction: next / moved,
+                moved,
             });
         }
+        let contraction = passes.contraction();
         let Passes { first, second, .. } = passes;
         // Outputs and work are interpolated to fourth order: the error that moving constraints hide is that of this order.
         let hidden = if weights.is_some() && self.character.moving_constraints && self.size.nc > 0 {
@@ -210,8 +214,9 @@ impl Workspace {
         y.growth = (typical / y.h).max(exp(y.h * omega));
         // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
+        self.set_motion_time(p, s, y, omega);
         Ok(Correction::Kept {
-            error: hypot(dq, dv * self.velocity_weight(p, s, y, omega)),
+            error: hypot(dq, dv * self.velocity_weight(s, y, omega)),
             hidden,
             contraction,
         })
@@ -230,6 +235,7 @@ impl Workspace {
             weights,
             guesses,
             slowest,
+            left: allowed,
         } = *options;
         let first = self.pass(p, s, y, weights, guesses[0], stats)?;
         let mut second = self.pass(p, s, y, weights, guesses[1], stats)?;
@@ -237,7 +243,7 @@ impl Workspace {
         if d2 <= slowest * d1 && self.control.fixed().is_none() {
             let mut left = d2 * d2 / d1;
             let mut count = 0;
-            while left > LEFT_BY_PASSES * self.settings.tolerance && count < FURTHER_PASSES {
+            while left > allowed * self.settings.tolerance && count < FURTHER_PASSES {
                 let further = self.pass(p, s, y, weights, guesses[1], stats)?;
                 (second.dq, second.dv) = (second.dq + further.dq, second.dv + further.dv);
                 left = (further.dq + y.h * further.dv) * d2 / d1;
@@ -251,7 +257,7 @@ impl Workspace {
             second,
             moved: [d1, d2],
             rounding,
-            noise: rounding.max(LEFT_BY_PASSES * self.settings.tolerance),
+            noise: rounding.max(CONTRACTION_NOISE * self.settings.tolerance),
         })
     }
 

@@ -25,11 +25,9 @@ const STIFF_STEPS: u32 = 3;
 const SUSPENSION: u32 = 8;
 /// Contraction at which a step that was too long for the corrector is repeated.
 const WANTED_CONTRACTION: f64 = 0.1;
-/// Smallest and largest ratio of such a step to the one before.
-const SHORTENING: [f64; 2] = [0.25, 0.7];
 /// Contraction that no shortening within the limits of a step brings down.
 const HOPELESS: f64 = 1e3;
-/// Errors of HHT below this part of the tolerance need no correction.
+/// Corrections below this part of the tolerance need not contract.
 const NEGLIGIBLE: f64 = 1e-2;
 
 /// Part of the tolerance below which the error of HHT in a step says that HHT would take a longer one: the smooth path saves
@@ -69,12 +67,6 @@ impl HhtMethod {
             && s.corrector_suspension == 0
             && s.stiff_steps == 0
             && work.predicted_hht_error(p, s, y.h) >= WORTH_IT * work.settings.tolerance
-    }
-
-    /// Takes the step that HHT made.
-    fn take_uncorrected(&self, work: &mut Workspace, p: &Problem, y: &mut Trial) {
-        y.copy_point(&self.uncorrected);
-        work.reload_jacobian(p, y);
     }
 
     /// The larger one of the estimated `error`, over the tolerance, and the error that constraints hide.
@@ -134,30 +126,30 @@ impl Method for HhtMethod {
                     return self.total_error(work, p, s, y, [error, hidden]);
                 }
                 Err(failure) if failure.is_fatal() => return Err(failure),
-                Err(failure) if rejects(work, s, y, &options) => return Err(failure),
-                Ok(Correction::Stiff { contraction, error })
-                    if rejects(work, s, y, &options)
-                        && error < NEGLIGIBLE * work.settings.tolerance =>
-                {
-                    self.take_uncorrected(work, p, y);
-                    work.complete_hht_step(p, s, y)?;
-                    work.note_uncorrected_motion_time(p, s, y);
-                    work.hold_by_contraction(y, error, contraction);
-                    let hidden = work.hidden_error(p, s, y);
-                    return self.total_error(work, p, s, y, [error, hidden]);
+                outcome => {
+                    if rejects(work, s, y, &options) {
+                        match outcome {
+                            Ok(Correction::Stiff { contraction, moved })
+                                if moved >= NEGLIGIBLE * work.settings.tolerance
+                                    && contraction <= HOPELESS =>
+                            {
+                                let ratio = (WANTED_CONTRACTION / contraction).sqrt();
+                                return Err(StepFailure::SlowContraction {
+                                    ratio: ratio.clamp(0.25, 0.7),
+                                });
+                            }
+                            Err(failure) => return Err(failure),
+                            _ => {}
+                        }
+                    }
+                    y.copy_point(&self.uncorrected);
+                    work.reload_jacobian(p, y);
                 }
-                Ok(Correction::Stiff { contraction, .. })
-                    if rejects(work, s, y, &options) && contraction <= HOPELESS =>
-                {
-                    return Err(slow_contraction(contraction));
-                }
-                Err(_) | Ok(Correction::Stiff { .. }) => self.take_uncorrected(work, p, y),
             }
         }
         work.complete_hht_step(p, s, y)?;
         work.note_uncorrected_motion_time(p, s, y);
         let error = work.hht_error(p, s, y);
-        y.stiffness_limits = true;
         let hidden = work.hidden_error(p, s, y);
         self.total_error(work, p, s, y, [error, hidden])
     }
@@ -192,7 +184,7 @@ impl Method for HhtMethod {
     fn note_accepted(&self, s: &mut State, y: &Trial) {
         if s.corrector_suspension > 0 {
             s.corrector_suspension -= 1;
-        } else if !y.stiffness_limits || (y.corrected && s.stiff_steps >= STIFF_STEPS) {
+        } else if y.corrected && !(y.stiffness_limits && s.stiff_steps < STIFF_STEPS) {
             s.stiff_steps = 0;
         } else if self.corrector == Corrector::Auto && !y.amplifies_rounding(s) {
             s.stiff_steps += 1;
@@ -200,11 +192,6 @@ impl Method for HhtMethod {
                 s.corrector_suspension = SUSPENSION << (s.stiff_steps - STIFF_STEPS).min(5);
             }
         }
-    }
-
-    /// The contraction falls with h²: what was stiff at the longer step need not be at the shorter one.
-    fn note_shorter_step(&self, s: &mut State, ratio: f64) {
-        s.corrector_suspension = (f64::from(s.corrector_suspension) * ratio * ratio) as u32;
     }
 }
 
@@ -214,16 +201,6 @@ fn rejects(work: &Workspace, s: &State, y: &Trial, options: &TrialOptions) -> bo
         && work.control.fixed().is_none()
         && s.stiff_steps < STIFF_STEPS
         && !y.amplifies_rounding(s)
-}
-
-/// A trial too long for the corrector. The contraction falls at least with h²: the next trial is as much shorter as brings it to
-/// the wanted one, within limits, because far from contraction that law does not hold.
-fn slow_contraction(contraction: f64) -> StepFailure {
-    let [shortest, longest] = SHORTENING;
-    let ratio = (WANTED_CONTRACTION / contraction).sqrt();
-    StepFailure::SlowContraction {
-        ratio: ratio.clamp(shortest, longest),
-    }
 }
 
 /// The coefficients for one α.

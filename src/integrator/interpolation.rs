@@ -27,7 +27,7 @@ pub(super) struct Segment {
     v: [Vec<f64>; 2],
     acc: [Vec<f64>; 2],
     jerk: [Vec<f64>; 2],
-    /// Whether the jerk at the start, and that at both ends, is known.
+    /// Whether the jerk at the start is known, and whether those at both ends are known and resolved by the step.
     jerk_known: [bool; 2],
     lambda: [Vec<f64>; 2],
     lambda_dot: [Vec<f64>; 2],
@@ -116,12 +116,14 @@ impl Segment {
         std::mem::swap(&mut self.lambda_dot[0], &mut old.lambda_dot);
     }
 
-    pub fn end(&mut self, s: &State) {
+    /// Sets the end of the step. Where it is `corrected` its passes have contracted, and its jerks are those of the motion; in a stiff
+    /// step they are those of a transient that it does not resolve.
+    pub fn end(&mut self, s: &State, corrected: bool) {
         self.t[1] = s.t;
         self.q[1].copy_from_slice(&s.q);
         self.v[1].copy_from_slice(&s.v);
         self.acc[1].copy_from_slice(&s.acc);
-        self.jerk_known[1] = self.jerk_known[0] && s.previous_known;
+        self.jerk_known[1] = self.jerk_known[0] && s.previous_known && corrected;
         if self.jerk_known[1] {
             self.jerk[1].copy_from_slice(&s.jerk);
         }

@@ -52,9 +52,6 @@ pub(super) trait Method: Send + Sync {
     /// Notes in the state how the accepted trial was obtained.
     fn note_accepted(&self, _s: &mut State, _y: &Trial) {}
 
-    /// Notes that the proposed step is now this part of the one before.
-    fn note_shorter_step(&self, _s: &mut State, _ratio: f64) {}
-
     /// Adapts to a state that was not reached by a step: the start, or one after an input jump.
     fn restart(
         &mut self,

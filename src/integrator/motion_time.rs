@@ -12,12 +12,12 @@ use crate::linalg::elementary::{cbrt, exp, hypot, powf};
 
 /// Contraction that the next step is allowed.
 const KEPT_CONTRACTION: f64 = 0.12;
-/// Contraction below which nothing is said about stiffness.
-const FAST_CONTRACTION: f64 = 0.02;
 /// A system is stiff if its error would allow steps this many times as long as its contraction.
-const STIFF_RATIO: f64 = 10.0;
+const STIFF_RATIO: f64 = 8.0;
 /// The same on the smooth path, whose steps cost three times as much as one of HHT alone.
 const STIFF_SMOOTH_RATIO: f64 = 4.0;
+/// Contraction below which nothing is said about stiffness.
+const FAST_CONTRACTION: f64 = 0.02;
 /// Smallest ratio of the next step to this one for the sake of its contraction.
 const LARGEST_REDUCTION: f64 = 0.5;
 
@@ -76,15 +76,14 @@ impl Workspace {
         };
     }
 
-    /// Sets the motion time and returns the weight of velocity errors (s): the motion time; near a singular position that of the
-    /// step alone, and the motion time stays.
-    pub fn velocity_weight(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) -> f64 {
+    /// Weight of velocity errors (s): the motion time, near a singular position that of the step alone.
+    pub fn velocity_weight(&self, s: &State, y: &mut Trial, omega: f64) -> f64 {
         if self.size.nc > 0 && y.amplifies_rounding(s) {
             y.motion_time = s.motion_time;
-            return 1.0 / omega;
+            1.0 / omega
+        } else {
+            y.motion_time
         }
-        self.set_motion_time(p, s, y, omega);
-        y.motion_time
     }
 
     /// The same for a step without corrector, from the derivatives that HHT has.
@@ -114,7 +113,8 @@ impl Workspace {
         hypot(position, s.motion_time * velocity)
     }
 
-    /// The same on the smooth path: the longer step would be one of HHT alone, whose error is that of the uncorrected formula,
+    /// Limits the next step of the smooth path to one whose passes contract, and notes if HHT would take a far longer one. That
+    /// would be one of HHT alone, whose error is that of the uncorrected formula,
     /// cq h³ j in position and cv h³ j' in velocity.
     pub fn limit_smooth_growth(&mut self, p: &Problem, s: &State, y: &mut Trial, contraction: f64) {
         let longest = (KEPT_CONTRACTION / contraction.max(f64::EPSILON)).sqrt();
@@ -135,19 +135,10 @@ impl Workspace {
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
 
-    /// The same for a step that needed no correction: the next one is at least as long, because the contraction of what is nearly
-    /// rounding need not fall with h.
-    pub fn hold_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
-        let growth = y.growth.min(1.0);
-        self.limit_by_contraction(y, error, contraction);
-        y.growth = y.growth.max(growth);
-    }
-
     /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
     pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
-        // The contraction grows with h², the error of HHT with h³.
-        let longest = (KEPT_CONTRACTION / contraction.max(f64::EPSILON)).sqrt();
-        let wanted = powf(self.over_tolerance(error, y.h), -1.0 / 3.0);
+        let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
+        let wanted = 0.8 * powf(self.over_tolerance(error, y.h), -1.0 / 3.0);
         y.stiffness_limits = contraction > FAST_CONTRACTION && wanted > STIFF_RATIO * longest;
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }

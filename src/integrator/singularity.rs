@@ -300,7 +300,7 @@ impl Workspace {
                 }
             }
         }
-        let septic = s.jerk_known && y.jerk_known && !self.character.rotations;
+        let septic = s.jerk_known && y.jerk_known && y.corrected && !self.character.rotations;
         for i in 0..w.len() {
             let d = [h * s.v[i], h * w_dot[i]];
             let dd = [h * h * s.acc[i], h * h * w_ddot[i]];

@@ -28,10 +28,13 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 /// motion and much of what decays fast: it contracts more slowly than the error of HHT does, but it is far smaller.
 const SLOWEST: f64 = 0.5;
 
+/// Part of the tolerance that the passes may leave of their fixed point: less than after HHT, because the steps are longer.
+const LEFT_BY_PASSES: f64 = 1e-6;
+
 /// HHT takes the step, and measures its own contraction.
 const STIFF: Correction = Correction::Stiff {
     contraction: 1.0,
-    error: f64::INFINITY,
+    moved: f64::INFINITY,
 };
 
 /// Weights of (q̈₋₁, h j₋₁, q̈₀, h j₀) for q̈_p and for (v_p − v₀)/h.
@@ -95,18 +98,20 @@ impl Workspace {
             weights: Some(&weights),
             guesses: [exact, exact],
             slowest: SLOWEST,
+            left: LEFT_BY_PASSES,
         };
         let passes = self.passes(p, s, y, &options, stats)?;
-        let contraction = passes.contraction();
-        if contraction > SLOWEST {
+        if passes.are_slow(SLOWEST) {
             return Ok(STIFF);
         }
+        let contraction = passes.contraction();
         self.method.shift(&s.a, &s.delta, s.h, y.h, &mut y.at);
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
         (y.newton_contraction, y.contraction_uses) = (f64::INFINITY, 0);
         let (omega, _) = self.frequency_and_step(p, s, y);
-        let weight = self.velocity_weight(p, s, y, omega);
+        self.set_motion_time(p, s, y, omega);
+        let weight = self.velocity_weight(s, y, omega);
         let [dq, dv, hidden] = self.order_four_defects(p, s, y)?;
         let dv = max(dv, order_four_part(s.h / y.h) * passes.missed_velocity());
         self.limit_smooth_growth(p, s, y, contraction);

@@ -248,9 +248,6 @@ impl Integrator {
             .complete_accepted(&mut self.work, p, s, &mut self.trial, stats);
         let h = self.trial.h;
         self.commit_trial(p, s);
-        if next_h < s.next_h {
-            self.method.note_shorter_step(s, next_h / s.next_h);
-        }
         s.next_h = next_h;
         (s.first, s.may_grow) = (false, true);
         stats.note_accepted(h, error, self.trial.corrected);
@@ -317,7 +314,7 @@ impl Integrator {
         for i in 0..s.scale.len().min(s.q.len()) {
             s.scale[i] = s.scale[i].max(s.q[i].abs());
         }
-        segment.end(s);
+        segment.end(s, y.corrected);
         if work.character.does_work || work.character.moving_constraints {
             let (dissipated, supplied) = segment.work(work, p, 1.0);
             s.dissipated += dissipated;
