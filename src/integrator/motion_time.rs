@@ -14,8 +14,6 @@ use crate::linalg::elementary::{cbrt, exp, hypot, powf};
 const KEPT_CONTRACTION: f64 = 0.12;
 /// A system is stiff if its error would allow steps this many times as long as its contraction.
 const STIFF_RATIO: f64 = 8.0;
-/// The same on the smooth path, whose steps cost three times as much as one of HHT alone.
-const STIFF_SMOOTH_RATIO: f64 = 4.0;
 /// Contraction below which nothing is said about stiffness.
 const FAST_CONTRACTION: f64 = 0.02;
 /// Smallest ratio of the next step to this one for the sake of its contraction.
@@ -130,7 +128,7 @@ impl Workspace {
             let error = self.uncorrected_error(y, position, velocity);
             // Both errors in a motion time grow with h².
             let wanted = 1.0 / self.over_tolerance(error, y.h).sqrt();
-            y.stiffness_limits = wanted > STIFF_SMOOTH_RATIO * longest;
+            y.stiffness_limits = wanted > longest;
         }
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
