@@ -245,7 +245,13 @@ fn mount(
     parts: Vec<Part>,
     own: (usize, &[Body]),
 ) {
-    for part in parts {
+    let source = root.source();
+    for mut part in parts {
+        // Messages about the elements of a part name the place that includes it, the suspicions of its reader its own file.
+        (part.model).set_text_positions(source.text_position(part.offset()));
+        for sentence in std::mem::take(&mut part.model.suspicions) {
+            source.document.mistakes.suspect(sentence);
+        }
         let at = |index: usize| match index.checked_sub(own.0) {
             Some(index) => own.1.get(index).cloned(),
             None => model.bodies.get(index).cloned(),
@@ -255,7 +261,7 @@ fn mount(
             included.map_err(|message| part.refuse(message))
         });
         if let Err(error) = included {
-            root.source().document.mistakes.report(error);
+            source.document.mistakes.report(error);
             names.part_missing = true;
         }
     }
