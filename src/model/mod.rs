@@ -30,7 +30,7 @@ mod validate;
 mod warnings;
 
 pub use beam::{Beam, BeamSection, SectionOutline};
-pub use body::{Body, BodyShape, Sensor};
+pub use body::{Body, BodyShape, MeshFile, Sensor};
 pub use curve::{Curve, CurvePiece, Interpolation};
 pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
@@ -74,6 +74,14 @@ impl Model {
         model.suspicions.clear();
         model.set_text_positions(TextPosition::default());
         model
+    }
+
+    /// `file:line:column: ` of a position in the text; empty if there is none.
+    pub(crate) fn text_place(&self, TextPosition { line, column }: TextPosition) -> String {
+        match line {
+            0 => String::new(),
+            _ => format!("{}:{line}:{column}: ", self.origin),
+        }
     }
 
     /// Sets the position of every element.

@@ -38,11 +38,8 @@ impl Model {
     }
 
     /// A sentence about the element at a position.
-    fn warning_at(&self, TextPosition { line, column }: TextPosition, sentence: String) -> String {
-        match line {
-            0 => sentence,
-            _ => format!("{}:{line}:{column}: {sentence}", self.origin),
-        }
+    fn warning_at(&self, position: TextPosition, sentence: String) -> String {
+        self.text_place(position) + &sentence
     }
 
     fn warn_of_bodies(&self, warnings: &mut Vec<String>) {

@@ -11,6 +11,7 @@ use biela::model::{
     BodyRef, ForceApplication, FormulationName, JointCoordinate, LinearSystemMatrices, MotionLaw,
     PrescribedCoordinate, SolverSettings,
 };
+use biela::report::mesh_warnings;
 use biela::{Causality, Instance, Model, StartReport, Variable};
 
 use crate::Failure;
@@ -359,6 +360,7 @@ pub fn warnings(
     most: usize,
 ) -> Vec<String> {
     let mut warnings = model.warnings();
+    warnings.extend(mesh_warnings(model));
     let constraints = model.joints.len()
         + model
             .system

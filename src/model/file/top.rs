@@ -22,9 +22,9 @@ use crate::error::Result;
 use crate::model::quantity::NamedElement;
 use crate::model::validate::is_identifier;
 use crate::model::{
-    Body, BodyCoordinate, Corrector, Experiment, Expose, Force, ForceApplication, ForceKind, Joint,
-    Model, ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings,
-    TextPosition,
+    Body, BodyCoordinate, BodyShape, Corrector, Experiment, Expose, Force, ForceApplication,
+    ForceKind, Joint, Model, ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor,
+    SolverSettings, TextPosition,
 };
 
 #[rustfmt::skip]
@@ -117,6 +117,15 @@ pub(super) fn model(
     };
     model.notes = notes(root)?;
     elements(root, &mut model, parts(root, base_dir, chain))?;
+    // Files of parts have been sought beside those.
+    for body in &mut model.bodies {
+        if let Some(BodyShape::Mesh(mesh)) = &mut body.shape
+            && mesh.path.as_os_str().is_empty()
+        {
+            mesh.path =
+                base_dir.map_or_else(|| PathBuf::from(&mesh.file), |dir| dir.join(&mesh.file));
+        }
+    }
     // Elastic frequencies are to be damped, not followed: that is HHT by itself.
     let chosen = root.table("solver")?;
     if !model.beams.is_empty() && !chosen.is_some_and(|solver| solver.has("corrector")) {
