@@ -166,7 +166,8 @@ impl CrossingSearch {
         for (k, (phi, rate)) in ends.into_iter().enumerate() {
             let look = &mut self.looks[k];
             look.at = k as f64;
-            look.exact = false;
+            // Without bounds and without a far side that is due there is no more to know than the cubic of the step.
+            look.exact = !far_side_is_due;
             look.rate.copy_from_slice(rate);
             for i in 0..phi.len() {
                 look.phi[i] = phi[i] - self.shift[i];
