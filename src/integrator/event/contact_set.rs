@@ -11,13 +11,17 @@
 //! one instant.
 
 use super::super::Integrator;
-use super::super::state::{State, Statistics};
+use super::super::state::{EventMemory, State, Statistics};
 use super::super::trial::StepFailure;
 use super::super::workspace::{PhasePoint, Problem};
 use super::complementarity::ComplementarityProblem;
+use super::crossing::is_beyond;
 use super::dot;
-use crate::formulation::system::{Dimensions, MotionPoint};
+use super::impact::{SEPARATING, SEPARATING_SLOWEST};
+use crate::formulation::system::{Dimensions, EvaluationContext, EventEffect, MotionPoint};
 
+/// Velocity of a closed contact that is rounding, over the sum of its terms.
+const RATE_ROUNDING: f64 = 1e-11;
 /// Half width of the difference for g'', in steps.
 const DIFFERENCE_WIDTH: f64 = 1e-4;
 /// Acceleration that is rounding, over the sum of its terms: a contact force below it is none.
@@ -73,6 +77,49 @@ impl ContactSet {
 }
 
 impl Integrator {
+    /// Marks the contacts that touch and are not separated by the impulses. `first` is the largest closing velocity of the
+    /// first round.
+    pub(super) fn mark_touching_contacts(&mut self, p: &Problem, s: &State, first: f64) {
+        let Self {
+            impacts,
+            events,
+            contact_set,
+            work,
+            ..
+        } = self;
+        events.evaluate_start(work, p, s);
+        let cx = work.inputs.at(p, s.t);
+        let at = MotionPoint {
+            q: &s.q,
+            v: &s.v,
+            a: &s.acc,
+            lambda: &s.lambda,
+        };
+        for i in 0..impacts.stays.len() {
+            contact_set.touching[i] = impacts.stays[i]
+                || impacts.was_active[i]
+                || s.event_memory[i] == EventMemory::Impact;
+            if !contact_set.touching[i] {
+                continue;
+            }
+            impacts.modes.copy_from_slice(&s.modes);
+            let n = &mut impacts.n[0];
+            let effect = (p.system).handle_event(&cx, &at, i, &mut impacts.modes, n);
+            let EventEffect::Impulse { slowest, .. } = effect else {
+                // It has left the surface.
+                contact_set.touching[i] = false;
+                continue;
+            };
+            let terms: f64 = n.iter().zip(&s.v).map(|(n, v)| (n * v).abs()).sum();
+            let rest = (SEPARATING * first)
+                .max(SEPARATING_SLOWEST * slowest)
+                .max(RATE_ROUNDING * terms);
+            let rate = events.rate[0][i];
+            contact_set.touching[i] =
+                !(rate.abs() > rest && is_beyond(p.system.crossing(&s.modes, i), -rate));
+        }
+    }
+
     /// Chooses the modes of the contacts that touch, `contact_set.touching`; all unilateral constraints are inactive in the modes of
     /// the state.
     pub(super) fn choose_contact_set(
@@ -228,7 +275,7 @@ impl Integrator {
                 p.system.active_constraints(modes_of_one, with);
                 lambda.fill(0.0);
                 if let Some(row) = (0..with.len()).find(|&row| with[row] && !before[row]) {
-                    let cx = crate::formulation::system::EvaluationContext {
+                    let cx = EvaluationContext {
                         modes: modes_of_one,
                         ..cx
                     };

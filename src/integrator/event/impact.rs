@@ -32,17 +32,15 @@ const CONVERGED: f64 = 1e-15;
 const CLOSING: f64 = 1e-12;
 /// A contact that stays closed does not separate with less than this part of the first closing velocity, which is rounding of
 /// the impulses ...
-const SEPARATING: f64 = 1e-10;
+pub(super) const SEPARATING: f64 = 1e-10;
 /// ... or this part of the slowest velocity that bounces.
-const SEPARATING_SLOWEST: f64 = 1e-3;
+pub(super) const SEPARATING_SLOWEST: f64 = 1e-3;
 /// Contacts touch if they are open by less than the way of this part of a step ...
 const TOUCHING: f64 = 1e-9;
 /// ... or penetrate by less than the way of this part.
 const PENETRATING: f64 = 1e-6;
 /// Gain of energy that is rounding, over the sum of the terms.
 const ENERGY_ROUNDING: f64 = 1e-9;
-/// Velocity of a closed contact that is rounding, over the sum of its terms.
-const RATE_ROUNDING: f64 = 1e-11;
 /// Residual of the solves with A, relative.
 const SOLVED: f64 = 1e-13;
 
@@ -63,12 +61,12 @@ pub(in crate::integrator) struct ImpactSolver {
     /// P
     impulse: Vec<f64>,
     /// For each event: the contact becomes an active constraint at the end.
-    stays: Vec<bool>,
+    pub(super) stays: Vec<bool>,
     /// For each event: the contact was an active constraint before; the impact may separate it.
-    was_active: Vec<bool>,
+    pub(super) was_active: Vec<bool>,
     /// For each event: slowest closing velocity that bounces.
     slowest: Vec<f64>,
-    modes: Vec<i32>,
+    pub(super) modes: Vec<i32>,
 }
 
 /// A normal or tangential direction of a contact.
@@ -293,49 +291,6 @@ impl Integrator {
         } else {
             self.activate_resting_contacts(p, s, first);
             Ok(())
-        }
-    }
-
-    /// Marks the contacts that touch and are not separated by the impulses. `first` is the largest closing velocity of the
-    /// first round.
-    fn mark_touching_contacts(&mut self, p: &Problem, s: &State, first: f64) {
-        let Self {
-            impacts,
-            events,
-            contact_set,
-            work,
-            ..
-        } = self;
-        events.evaluate_start(work, p, s);
-        let cx = work.inputs.at(p, s.t);
-        let at = MotionPoint {
-            q: &s.q,
-            v: &s.v,
-            a: &s.acc,
-            lambda: &s.lambda,
-        };
-        for i in 0..impacts.stays.len() {
-            contact_set.touching[i] = impacts.stays[i]
-                || impacts.was_active[i]
-                || s.event_memory[i] == EventMemory::Impact;
-            if !contact_set.touching[i] {
-                continue;
-            }
-            impacts.modes.copy_from_slice(&s.modes);
-            let n = &mut impacts.n[0];
-            let effect = (p.system).handle_event(&cx, &at, i, &mut impacts.modes, n);
-            let EventEffect::Impulse { slowest, .. } = effect else {
-                // It has left the surface.
-                contact_set.touching[i] = false;
-                continue;
-            };
-            let terms: f64 = n.iter().zip(&s.v).map(|(n, v)| (n * v).abs()).sum();
-            let rest = (SEPARATING * first)
-                .max(SEPARATING_SLOWEST * slowest)
-                .max(RATE_ROUNDING * terms);
-            let rate = events.rate[0][i];
-            contact_set.touching[i] =
-                !(rate.abs() > rest && is_beyond(p.system.crossing(&s.modes, i), -rate));
         }
     }
 
