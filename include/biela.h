@@ -1,4 +1,5 @@
-/* Biela: mechanisms as components for co-simulation. The C interface.
+/** @file
+ * Biela: mechanisms as components for co-simulation. The C interface.
  *
  * A first program:
  *

@@ -16,6 +16,13 @@ pub enum Error {
         /// The defect and what was expected.
         message: String,
     },
+    /// The model text has several mistakes.
+    Mistakes {
+        /// Each mistake, in the order of the text.
+        mistakes: Vec<Error>,
+        /// Number of further mistakes that are not listed.
+        more: usize,
+    },
     /// A file could not be read.
     File {
         /// The path as given.
@@ -73,6 +80,12 @@ pub enum Error {
         closure: f64,
         /// Joints of the open constraints, by name.
         culprits: Vec<String>,
+        /// Largest residual in its own unit: metres, or radians between directions; `None` if it is not known.
+        gap: Option<f64>,
+        /// Unit of the gap: "m", or "m or rad" where the joints fix directions too.
+        unit: &'static str,
+        /// Which length is short, if lengths alone tell.
+        short: Option<String>,
     },
     /// The mass matrix is singular in a direction that no constraint determines.
     SingularMass {
@@ -134,6 +147,21 @@ pub enum Error {
         time: f64,
         /// The limit.
         limit: u64,
+        /// The fastest body, its speed and the input that drives it, as a clause.
+        fastest: Option<String>,
+    },
+    /// A body has become absurdly fast, and the step needs very many substeps.
+    RunAway {
+        /// Time of the state (s).
+        time: f64,
+        /// Substeps of the call so far.
+        substeps: u64,
+        /// The fastest body.
+        body: String,
+        /// Its speed with unit.
+        speed: String,
+        /// The input that drives it, with its value.
+        input: Option<String>,
     },
     /// The host cancelled the step.
     Cancelled {
@@ -174,6 +202,16 @@ impl fmt::Display for Error {
                 column,
                 message,
             } => write!(f, "{origin}:{line}:{column}: {message}"),
+            Self::Mistakes { mistakes, more } => {
+                for (i, mistake) in mistakes.iter().enumerate() {
+                    write!(f, "{}{mistake}", if i == 0 { "" } else { "\n" })?;
+                }
+                match more {
+                    0 => Ok(()),
+                    1 => write!(f, "\nand one more mistake"),
+                    more => write!(f, "\nand {more} more mistakes"),
+                }
+            }
             Self::File { path, reason } => write!(f, "cannot read \"{path}\": {reason}"),
             Self::Argument {
                 name,
@@ -204,15 +242,27 @@ impl fmt::Display for Error {
                 write!(f, "{name} = {value}: a finite number is required")
             }
             Self::CallOrder { call, reason } => write!(f, "{call} is not possible now: {reason}"),
-            Self::Assembly { closure, culprits } => write!(
-                f,
-                "the mechanism cannot be assembled: {} stay open by {closure:.1e} of the mechanism's size",
-                quoted(culprits)
-            ),
+            Self::Assembly {
+                closure,
+                culprits,
+                gap,
+                unit,
+                short,
+            } => {
+                let stay = if culprits.len() == 1 { "stays" } else { "stay" };
+                let names = quoted(culprits);
+                write!(f, "the mechanism cannot be assembled: {names} {stay} open")?;
+                match (short, gap) {
+                    (Some(sentence), _) => write!(f, "; {sentence}"),
+                    (None, Some(gap)) => write!(f, " by {} {unit}", Digits(*gap, 3)),
+                    (None, None) => write!(f, " by {closure:.1e} of the mechanism's size"),
+                }
+            }
             Self::SingularMass { culprit } => {
                 write!(f, "\"{culprit}\" has no mass and no constraint fixes it")
             }
             Self::Evaluation { time, culprit } => {
+                let time = Digits(*time, 9);
                 write!(
                     f,
                     "the equations of \"{culprit}\" are not finite at t = {time} s"
@@ -226,8 +276,10 @@ impl fmt::Display for Error {
                 culprit,
             } => write!(
                 f,
-                "no convergence at t = {time} s with h = {step} s after {iterations} iterations; \
-                 last increment {residual:.1e} times the accepted one, worst in \"{culprit}\""
+                "no convergence at t = {} s with h = {} s after {iterations} iterations; \
+                 last increment {residual:.1e} times the accepted one, worst in \"{culprit}\"",
+                Digits(*time, 9),
+                Digits(*step, 4)
             ),
             Self::StepTooSmall {
                 time,
@@ -236,7 +288,8 @@ impl fmt::Display for Error {
                 culprit,
             } => write!(
                 f,
-                "the step has shrunk to h = {step:.3e} s at t = {time} s because {reason}; worst in \"{culprit}\""
+                "the step has shrunk to h = {step:.3e} s at t = {} s because {reason}; worst in \"{culprit}\"",
+                Digits(*time, 9)
             ),
             Self::Coordinates {
                 time,
@@ -245,28 +298,97 @@ impl fmt::Display for Error {
                 independent,
             } => write!(
                 f,
-                "\"{culprit}\" is no longer determined by the independent coordinates {} after t = {time} s (h = {step:.3e} s): \
+                "\"{culprit}\" is no longer determined by the independent coordinates {} after t = {} s (h = {step:.3e} s): \
                  the partition is singular, or the loops cannot be closed",
-                quoted(independent)
+                quoted(independent),
+                Digits(*time, 9)
             ),
             Self::Chattering { time, culprit } => {
+                let time = Digits(*time, 9);
                 write!(
                     f,
                     "the event \"{culprit}\" chatters at t = {time} s: it occurs repeatedly without progress in time"
                 )
             }
-            Self::TooManySubsteps { time, limit } => write!(
-                f,
-                "more than max_substeps = {limit} substeps in one call; the state is the one at t = {time} s"
-            ),
+            Self::TooManySubsteps {
+                time,
+                limit,
+                fastest,
+            } => {
+                write!(
+                    f,
+                    "more than max_substeps = {limit} substeps in one call; the state is the one at t = {} s",
+                    Digits(*time, 9)
+                )?;
+                if let Some(clause) = fastest {
+                    write!(f, "; {clause}")?;
+                }
+                write!(
+                    f,
+                    "; take shorter communication steps, a larger tolerance, or raise max_substeps in [solver]"
+                )
+            }
+            Self::RunAway {
+                time,
+                substeps,
+                body,
+                speed,
+                input,
+            } => {
+                write!(
+                    f,
+                    "\"{body}\" runs away: {speed} at t = {} s, after {substeps} substeps in one call",
+                    Digits(*time, 9)
+                )?;
+                match input {
+                    Some(input) => write!(
+                        f,
+                        "; input {input} drives it: look at the sign, the gain and the sampling time of what sets it"
+                    ),
+                    None => write!(f, "; look for a force that grows with the speed"),
+                }
+            }
             Self::Cancelled { time } => {
+                let time = Digits(*time, 9);
                 write!(f, "cancelled; the state is the one at t = {time} s")
             }
             Self::Callback { time, code } => {
+                let time = Digits(*time, 9);
                 write!(f, "user callback returned {code} at t = {time} s")
             }
             Self::ForeignState { reason } => write!(f, "this saved state cannot be used: {reason}"),
             Self::Internal { message } => write!(f, "internal fault, please report it: {message}"),
+        }
+    }
+}
+
+impl Error {
+    /// One error for the mistakes of a text: the mistake itself if there is one, else all in the order of the text.
+    pub(crate) fn of_mistakes(mut mistakes: Vec<Self>, more: usize) -> Self {
+        mistakes.sort_by_key(|mistake| match mistake {
+            Self::Model { line, column, .. } => (*line, *column),
+            _ => (usize::MAX, 0),
+        });
+        match (mistakes.len(), more) {
+            (1, 0) => mistakes.remove(0),
+            _ => Self::Mistakes { mistakes, more },
+        }
+    }
+}
+
+/// A number with at most this many significant digits.
+struct Digits(f64, usize);
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(value, digits) = *self;
+        let rounded: f64 = match format!("{value:.*e}", digits - 1).parse() {
+            Ok(rounded) if value.is_finite() => rounded,
+            _ => value,
+        };
+        match rounded.abs() {
+            size if size == 0.0 || (1e-4..1e9).contains(&size) => write!(f, "{rounded}"),
+            _ => write!(f, "{rounded:e}"),
         }
     }
 }

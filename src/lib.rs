@@ -52,3 +52,8 @@ pub use component::{
 pub use error::{Error, Result};
 pub use integrator::{StartReport, Statistics};
 pub use model::Model;
+
+/// The Rust block of the README, as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

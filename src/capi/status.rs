@@ -88,7 +88,7 @@ impl biela_status {
 impl From<&Error> for biela_status {
     fn from(error: &Error) -> Self {
         match error {
-            Error::Model { .. } => Self::ErrorModel,
+            Error::Model { .. } | Error::Mistakes { .. } => Self::ErrorModel,
             Error::File { .. } => Self::ErrorFile,
             Error::Argument { .. } | Error::NotFinite { .. } => Self::ErrorArgument,
             Error::UnknownVariable { .. } | Error::UnknownReference { .. } => {
@@ -103,7 +103,7 @@ impl From<&Error> for biela_status {
             | Error::StepTooSmall { .. }
             | Error::Coordinates { .. }
             | Error::Chattering { .. } => Self::ErrorNumeric,
-            Error::TooManySubsteps { .. } => Self::ErrorLimit,
+            Error::TooManySubsteps { .. } | Error::RunAway { .. } => Self::ErrorLimit,
             Error::Cancelled { .. } => Self::Cancelled,
             Error::Callback { .. } => Self::ErrorCallback,
             Error::ForeignState { .. } => Self::ErrorState,

@@ -13,7 +13,7 @@
 use super::Instance;
 use super::dependency_probe::{DependencyProbe, Influence};
 use super::derivatives::immediate_quantity;
-use super::variables::{Causality, VariableSource};
+use super::variables::{Causality, Variability, VariableSource};
 use crate::model::quantity::{EnergyField, Quantity};
 
 /// Number of random points: one would do, were it not for points where a derivative happens to be zero.
@@ -109,7 +109,25 @@ impl Instance {
                 }
             }
         }
+        self.add_definitions(&mut found);
         found
+    }
+
+    /// Whatever is computed may depend on the definitions that parameters set.
+    fn add_definitions(&self, found: &mut Dependencies) {
+        let source = |i: usize| self.catalogue.source(i as u32);
+        let fixed = (self.catalogue.variables.iter().enumerate())
+            .filter(|(_, v)| v.variability == Variability::Fixed)
+            .map(|(i, _)| i as u32);
+        for known in fixed {
+            for (i, initial) in found.initial.iter_mut().enumerate() {
+                if let Ok(VariableSource::Output(quantity)) = source(i)
+                    && immediate_quantity(quantity).is_some()
+                {
+                    insert(initial, known);
+                }
+            }
+        }
     }
 
     /// All dependencies that are possible. User callbacks are not evaluated at random points, where they may not be defined.

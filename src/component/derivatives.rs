@@ -265,9 +265,13 @@ impl Instance {
                 });
             }
             let size = match self.catalogue.source(known)? {
-                VariableSource::Input(i) => self.state.pending.inputs[i].at(self.time())[0]
-                    .abs()
-                    .max(1.0),
+                VariableSource::Input(i) => self.state.pending.at(i, self.time())[0].abs().max(1.0),
+                VariableSource::Parameter(i) if self.sets_definition(i) => {
+                    return Err(Error::NotSettable {
+                        name: self.catalogue.name(known).to_string(),
+                        reason: "it sets a definition; derivatives by it are not known".to_string(),
+                    });
+                }
                 VariableSource::Parameter(i) => match self.state.pending.parameters[i].abs() {
                     0.0 => 1.0,
                     size => size,
@@ -314,9 +318,9 @@ impl Instance {
         for (&known, &seed) in knowns.iter().zip(seed) {
             match catalogue.source(known)? {
                 VariableSource::Input(i) => {
-                    let input = &mut scratch.perturbed.inputs[i];
-                    let value = input.at(state.t)[0];
-                    *input = input.with_derivative(state.t, 0, value + s * seed);
+                    let mut taylor = scratch.perturbed.at(i, state.t);
+                    taylor[0] += s * seed;
+                    scratch.perturbed.continue_from(i, state.t, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
                 VariableSource::Output(_) => unreachable!("outputs are no knowns"),

@@ -13,7 +13,7 @@ use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, Motion
 use crate::integrator::start::assemble;
 use crate::integrator::{Environment, Sample, StartReport, State};
 use crate::model::quantity::{MotionField, Quantity};
-use crate::model::{SolverSettings, Target};
+use crate::model::{JointKind, Model, SolverSettings, Target};
 
 /// Change by the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
 const NOTICEABLE_CHANGE: f64 = 1e-3;
@@ -106,6 +106,7 @@ impl Instance {
         } else {
             self.model.solver.tolerance
         };
+        self.apply_definitions()?;
         self.use_tolerance(tolerance)?;
 
         let mut inputs = self.state.pending.clone();
@@ -117,10 +118,12 @@ impl Instance {
         let env = environment(&inputs);
         let Sample { q, v, .. } = &mut self.scratch.sample;
         let mechanism = &*self.mechanism;
-        let bodies = assemble_bodies(mechanism, &self.model.solver, &env, start, q, v)?;
+        let bodies = assemble_bodies(mechanism, &self.model.solver, &env, start, q, v)
+            .map_err(|error| in_metres(error, &self.model))?;
         let mut report = self
             .integrator
-            .start(mechanism, &env, start, q, v, &mut motion)?;
+            .start(mechanism, &env, start, q, v, &mut motion)
+            .map_err(|error| in_metres(error, &self.model))?;
         if let Some(bodies) = bodies {
             report = merge_reports(mechanism, bodies, report);
         }
@@ -172,6 +175,36 @@ impl Instance {
     }
 }
 
+/// An error of the assembly with the unit of its gap and, where lengths alone tell, the length that is short.
+fn in_metres(error: Error, model: &Model) -> Error {
+    let Error::Assembly {
+        closure,
+        culprits,
+        gap,
+        ..
+    } = error
+    else {
+        return error;
+    };
+    // Joints whose constraints are displacements only.
+    let meets = |kind: JointKind| match kind {
+        JointKind::Spherical | JointKind::Distance | JointKind::PointOnLine => true,
+        JointKind::Revolute => model.dimension == 2,
+        _ => false,
+    };
+    let joints = model.joints.iter();
+    let plain = (joints.filter(|joint| culprits.contains(&joint.name))).all(|j| meets(j.kind));
+    let named = |name: &String| model.joints.iter().any(|joint| joint.name == *name);
+    Error::Assembly {
+        closure,
+        // The length of a linear system has no unit that is known here.
+        gap: gap.filter(|_| culprits.iter().any(named)),
+        unit: if plain { "m" } else { "m or rad" },
+        short: model.short_loop(&culprits),
+        culprits,
+    }
+}
+
 /// Assembles the bodies of a mechanism whose coordinates are computed from body poses. `q` and `v` become those of the assembled
 /// bodies. `None`, with `q` and `v` unchanged, for other mechanisms.
 fn assemble_bodies(
@@ -195,6 +228,9 @@ fn assemble_bodies(
         Some(joint) => Err(Error::Assembly {
             closure: report.closure_before,
             culprits: vec![joint],
+            gap: None,
+            unit: "m",
+            short: None,
         }),
     }
 }

@@ -17,6 +17,7 @@
 //!   acceleration   d²s/dt² = u,   s = s₀ + ṡ₀ τ + u₀ τ²/2 + u₁ τ³/6 + u₂ τ⁴/24
 //! ```
 
+use super::input_law::{InputLaw, InputLaws};
 use crate::integrator::Signals;
 use crate::model::{Input, Model, MotionLaw, Target};
 
@@ -106,6 +107,8 @@ pub(super) struct InputPolynomial {
     pub order: u8,
     /// Position and speed of the prescribed motion at t₀, if they are integrals of the input.
     pub position_and_speed: [f64; 2],
+    /// The piece of its law that applies; `None` if it has no law, or was set.
+    pub piece: Option<i64>,
 }
 
 impl InputPolynomial {
@@ -128,9 +131,13 @@ impl InputPolynomial {
             },
             _ => 0,
         };
+        let start = model.experiment.start;
+        let law =
+            (model.signals.iter()).any(|signal| model.inputs[signal.input].name == input.name);
         Self {
             order,
-            ..Self::hold(model.experiment.start, input.start)
+            piece: law.then_some(0),
+            ..Self::hold(start, input.start)
         }
     }
 
@@ -155,16 +162,6 @@ impl InputPolynomial {
         ]
     }
 
-    /// Sets value and derivatives from `t` on; a prescribed motion continues from its position and speed.
-    #[inline]
-    pub fn continue_from(&mut self, t: f64, taylor: [f64; 3]) {
-        if self.order > 0 {
-            let [position, speed, _] = self.motion_law(t);
-            self.position_and_speed = [position, speed];
-        }
-        (self.since, self.taylor) = (t, taylor);
-    }
-
     /// u, u' and u'' at `t`.
     #[inline]
     pub fn at(&self, t: f64) -> [f64; 3] {
@@ -183,15 +180,6 @@ impl InputPolynomial {
         let [u0, u1, u2] = self.at(t);
         u0 == taylor[0] && u1 == taylor[1] && u2 == taylor[2]
     }
-
-    /// The polynomial from `t` on with its derivative of `order` replaced.
-    pub fn with_derivative(&self, t: f64, order: usize, value: f64) -> Self {
-        let mut taylor = self.at(t);
-        taylor[order] = value;
-        let mut input = *self;
-        input.continue_from(t, taylor);
-        input
-    }
 }
 
 /// All inputs as functions of time, and the parameters.
@@ -199,19 +187,103 @@ impl InputPolynomial {
 pub(super) struct InputState {
     pub inputs: Vec<InputPolynomial>,
     pub parameters: Vec<f64>,
+    pub laws: InputLaws,
 }
 
 impl InputState {
     /// Copies `other`; allocates only if the sizes differ.
     pub fn copy_from(&mut self, other: &Self) {
         self.inputs.clone_from(&other.inputs);
+        self.laws.clone_from(&other.laws);
         self.parameters.clone_from(&other.parameters);
     }
 
-    /// Makes values set before the start begin at the start time.
+    /// Makes values set before the start, and laws, begin at the start time.
     pub fn start_at(&mut self, start: f64) {
-        for input in &mut self.inputs {
+        for (i, input) in self.inputs.iter_mut().enumerate() {
             input.since = start;
+            if let (Some(_), Some(law)) = (input.piece, self.laws.get(i)) {
+                input.piece = Some(law.piece_at(start));
+            }
+        }
+    }
+
+    /// The law that an input follows, and its present piece.
+    #[inline]
+    fn followed(&self, i: usize) -> Option<(&InputLaw, i64)> {
+        Some((self.laws.get(i)?, self.inputs[i].piece?))
+    }
+
+    /// u, u' and u'' of an input at `t`.
+    #[inline]
+    pub fn at(&self, i: usize, t: f64) -> [f64; 3] {
+        match self.followed(i) {
+            None => self.inputs[i].at(t),
+            Some((law, piece)) => law.at(piece, t),
+        }
+    }
+
+    /// The same, or position, speed and acceleration of the prescribed motion.
+    #[inline]
+    pub fn motion_law(&self, i: usize, t: f64) -> [f64; 3] {
+        let input = &self.inputs[i];
+        let Some((law, piece)) = self.followed(i) else {
+            return input.motion_law(t);
+        };
+        let u = law.at(piece, t);
+        if input.order == 0 {
+            return u;
+        }
+        let [first, second] = law.integrals(piece, input.since, t);
+        let [position, speed] = input.position_and_speed;
+        match input.order {
+            1 => [position + first, u[0], u[1]],
+            _ => [
+                position + speed * (t - input.since) + second,
+                speed + first,
+                u[0],
+            ],
+        }
+    }
+
+    /// Sets value and derivatives of an input from `t` on; a law ends, a prescribed motion continues from its position and speed.
+    #[inline]
+    pub fn continue_from(&mut self, i: usize, t: f64, taylor: [f64; 3]) {
+        self.note_motion(i, t);
+        let input = &mut self.inputs[i];
+        (input.since, input.taylor, input.piece) = (t, taylor, None);
+    }
+
+    /// Position and speed of the prescribed motion at `t`, from which it continues.
+    fn note_motion(&mut self, i: usize, t: f64) {
+        if self.inputs[i].order > 0 {
+            let [position, speed, _] = self.motion_law(i, t);
+            self.inputs[i].position_and_speed = [position, speed];
+        }
+    }
+
+    /// The next break of a law after the present pieces.
+    pub fn next_break(&self) -> f64 {
+        let bound = |i: usize| {
+            let followed = self.followed(i);
+            followed.map_or(f64::INFINITY, |(law, piece)| law.upper_bound(piece))
+        };
+        (0..self.inputs.len())
+            .map(bound)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Passes to the pieces behind the breaks up to `t`.
+    pub fn pass_breaks(&mut self, t: f64) {
+        for i in 0..self.inputs.len() {
+            let Some((law, piece)) = self.followed(i) else {
+                continue;
+            };
+            if law.upper_bound(piece) <= t {
+                let next = (piece + 1).max(law.piece_at(t));
+                self.note_motion(i, t);
+                (self.inputs[i].since, self.inputs[i].piece) = (t, Some(next));
+            }
         }
     }
 }
@@ -219,8 +291,8 @@ impl InputState {
 impl Signals for InputState {
     #[inline]
     fn sample(&self, t: f64, u: &mut [f64], u_dot: &mut [f64], u_ddot: &mut [f64]) {
-        for (i, input) in self.inputs.iter().enumerate() {
-            [u[i], u_dot[i], u_ddot[i]] = input.motion_law(t);
+        for i in 0..self.inputs.len() {
+            [u[i], u_dot[i], u_ddot[i]] = self.motion_law(i, t);
         }
     }
 }

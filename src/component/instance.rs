@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::definitions::{definition_values, has_definition_parameters};
 use super::dependencies::Dependencies;
 use super::input::InputState;
 use super::instance_state::{self, InstancePhase, InstanceState};
@@ -18,6 +19,8 @@ use crate::model::Model;
 /// A mechanism that is created, initialised and stepped.
 pub struct Instance {
     pub(super) model: Model,
+    /// The model at creation, if it has parameters that set definitions.
+    pub(super) created: Option<Box<Model>>,
     pub(super) mechanism: Box<dyn Mechanism>,
     pub(super) catalogue: VariableCatalogue,
     pub(super) fingerprint: u64,
@@ -57,6 +60,37 @@ pub(super) struct SignalValues {
     pub constraint_rate: Vec<f64>,
 }
 
+impl InstanceScratch {
+    pub fn new(
+        model: &Model,
+        mechanism: &dyn Mechanism,
+        catalogue: &VariableCatalogue,
+        state: &InstanceState,
+    ) -> Self {
+        let (inputs, size) = (model.inputs.len(), mechanism.dimensions());
+        Self {
+            perturbed: state.applied.clone(),
+            jerk: vec![0.0; size.nv],
+            signals: SignalValues {
+                u: vec![0.0; inputs],
+                u_dot: vec![0.0; inputs],
+                u_ddot: vec![0.0; inputs],
+                constraint_rate: vec![0.0; size.nc],
+            },
+            values: Vec::with_capacity(catalogue.variables.len()),
+            cache: ValueCache::new(catalogue.variables.len()),
+            sample: Sample {
+                q: vec![0.0; size.nq],
+                v: vec![0.0; size.nv],
+                acc: vec![0.0; size.nv],
+                lambda: vec![0.0; size.nc],
+                ..Sample::default()
+            },
+            reactions: vec![0.0; size.nc],
+        }
+    }
+}
+
 impl Instance {
     /// From a model file (TOML, or JSON by its ending).
     pub fn from_file(path: &Path) -> Result<Self> {
@@ -79,29 +113,8 @@ impl Instance {
     pub fn from_mechanism(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
         let catalogue = VariableCatalogue::new(&model)?;
         let integrator = Integrator::new(&*mechanism, &model.solver)?;
-        let inputs = model.inputs.len();
-        let size = mechanism.dimensions();
         let state = InstanceState::new(&model);
-        let scratch = InstanceScratch {
-            perturbed: state.applied.clone(),
-            jerk: vec![0.0; size.nv],
-            signals: SignalValues {
-                u: vec![0.0; inputs],
-                u_dot: vec![0.0; inputs],
-                u_ddot: vec![0.0; inputs],
-                constraint_rate: vec![0.0; size.nc],
-            },
-            values: Vec::with_capacity(catalogue.variables.len()),
-            cache: ValueCache::new(catalogue.variables.len()),
-            sample: Sample {
-                q: vec![0.0; size.nq],
-                v: vec![0.0; size.nv],
-                acc: vec![0.0; size.nv],
-                lambda: vec![0.0; size.nc],
-                ..Sample::default()
-            },
-            reactions: vec![0.0; size.nc],
-        };
+        let scratch = InstanceScratch::new(&model, &*mechanism, &catalogue, &state);
         Ok(Self {
             fingerprint: instance_state::fingerprint(&model),
             state,
@@ -109,6 +122,7 @@ impl Instance {
             cancel: Arc::default(),
             logger: None,
             dependencies: OnceLock::new(),
+            created: has_definition_parameters(&model).then(|| Box::new(model.clone())),
             model,
             mechanism,
             catalogue,
@@ -116,7 +130,6 @@ impl Instance {
             scratch,
         })
     }
-
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model
@@ -140,6 +153,12 @@ impl Instance {
 
     /// Returns to the state after creation. A pending cancellation is cleared; the logger stays.
     pub fn reset(&mut self) {
+        if let Some(created) = self.created.take() {
+            // It was built before, so that it can be built again; if memory says no, the present one stays.
+            let values = definition_values(&created, None);
+            self.created = Some(created);
+            let _ = self.use_definitions(&values);
+        }
         self.state = InstanceState::new(&self.model);
         self.integrator.forget();
         self.scratch.cache.invalidate();

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::Instance;
+use super::definitions::definition_values;
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
+use super::input_law::InputLaws;
 use super::log::{LogCategory, LogLevel};
 use crate::error::{Error, Result};
 use crate::integrator::{Integrator, StartReport, State, Statistics};
@@ -58,6 +60,7 @@ impl InstanceState {
                 .map(|input| InputPolynomial::of(model, input))
                 .collect(),
             parameters: model.parameters.iter().map(|p| p.start).collect(),
+            laws: InputLaws::new(model),
         };
         Self {
             phase: InstancePhase::Created,
@@ -141,7 +144,9 @@ impl Instance {
             self.log_failure(LogCategory::State, &result);
             return result;
         }
-        let result = self.use_tolerance(state.state.tolerance);
+        let values = definition_values(&self.model, Some(&state.state.applied.parameters));
+        let result = (self.use_definitions(&values))
+            .and_then(|()| self.use_tolerance(state.state.tolerance));
         self.log_failure(LogCategory::State, &result);
         result?;
         let before = self.time();

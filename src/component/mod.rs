@@ -12,17 +12,20 @@
 //! An instance has two parts. Fixed after creation are the model, its equations and the list of variables. All that changes is in
 //! `InstanceState`, which `save` copies out and `restore` copies in. The rest is workspace that the future does not depend on.
 
+mod definitions;
 mod dependencies;
 mod dependency_probe;
 mod derivatives;
 mod energy;
 mod initialize;
 mod input;
+mod input_law;
 mod instance;
 mod instance_state;
 mod log;
 mod quantities;
 mod quantity_point;
+mod run_away;
 mod serialization;
 mod step;
 #[cfg(test)]

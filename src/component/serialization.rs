@@ -20,7 +20,7 @@ use crate::model::counters::CounterMut;
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 32;
 /// Bytes of the checksum.
@@ -214,16 +214,26 @@ fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()
 }
 
 fn visit_inputs(c: &mut impl Codec, inputs: &mut InputState) -> Result<()> {
-    let InputState { inputs, parameters } = inputs;
+    let InputState {
+        inputs,
+        parameters,
+        laws: _,
+    } = inputs;
     c.list(inputs, |c, input: &mut InputPolynomial| {
         let InputPolynomial {
             since,
             taylor,
             order,
             position_and_speed,
+            piece,
         } = input;
         c.f64(since)?;
         c.byte(order)?;
+        let mut follows = piece.is_some();
+        c.boolean(&mut follows)?;
+        let mut bits = piece.unwrap_or(0).cast_unsigned();
+        c.u64(&mut bits)?;
+        *piece = follows.then_some(bits.cast_signed());
         (taylor.iter_mut().chain(position_and_speed)).try_for_each(|x| c.f64(x))
     })?;
     c.list(parameters, |c, x| c.f64(x))
@@ -273,6 +283,9 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         lambda_dot,
         jerk,
         jerk_known,
+        previous_acc,
+        previous_jerk,
+        previous_known,
         h,
         next_h,
         first,
@@ -286,6 +299,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         factored_step,
         factored_mass,
         typical_pivot,
+        motion_time,
         event_memory,
         event_side,
         event_streak,
@@ -299,6 +313,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         newton_contraction,
         factored_step,
         typical_pivot,
+        motion_time,
     ] {
         c.f64(x)?;
     }
@@ -310,11 +325,22 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
     ] {
         c.u32(x)?;
     }
-    for x in [jerk_known, first, may_grow, factored_mass] {
+    for x in [jerk_known, previous_known, first, may_grow, factored_mass] {
         c.boolean(x)?;
     }
     for x in [
-        q, v, acc, lambda, a, delta, delta_dot, lambda_dot, jerk, scale,
+        q,
+        v,
+        acc,
+        lambda,
+        a,
+        delta,
+        delta_dot,
+        lambda_dot,
+        jerk,
+        previous_acc,
+        previous_jerk,
+        scale,
     ] {
         c.list(x, |c, x| c.f64(x))?;
     }

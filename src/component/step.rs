@@ -113,7 +113,7 @@ impl StepProbe<'_> {
         instance.scratch.values.clear();
         for &reference in references {
             let value = match instance.catalogue.source(reference)? {
-                VariableSource::Input(i) => instance.state.applied.inputs[i].at(t)[0],
+                VariableSource::Input(i) => instance.state.applied.at(i, t)[0],
                 VariableSource::Parameter(i) => instance.state.applied.parameters[i],
                 VariableSource::Output(quantity) => {
                     let (point, mechanism) = instance.sampled_in_step();
@@ -180,8 +180,10 @@ impl Instance {
         while self.time() < target {
             self.check_cancelled()?;
             self.check_substep_limit(substeps)?;
-            let start = self.advance_one_substep(target)?;
+            let end = self.pass_breaks_of_laws(target)?;
+            let start = self.advance_one_substep(end)?;
             substeps += 1;
+            self.watch_substeps(substeps)?;
             observer.accepted(&mut StepProbe {
                 instance: self,
                 start,
@@ -198,13 +200,30 @@ impl Instance {
         Ok(())
     }
 
-    fn check_substep_limit(&self, substeps: u64) -> Result<()> {
+    fn check_substep_limit(&mut self, substeps: u64) -> Result<()> {
         let limit = self.model.solver.max_substeps;
         if substeps == limit {
-            let time = self.time();
-            return Err(Error::TooManySubsteps { time, limit });
+            return Err(self.too_many_substeps(limit));
         }
         Ok(())
+    }
+
+    /// Passes the breaks of input laws at the present time, which are events. Returns the next one, or `target` if that is earlier.
+    fn pass_breaks_of_laws(&mut self, target: f64) -> Result<f64> {
+        let now = self.time();
+        // A break closer than the rounding of time is passed with the present one, or with the target.
+        let rounding = CLOCK_ROUNDING * now.abs().max(target.abs());
+        if self.state.applied.next_break() <= now + rounding {
+            self.state.pending.pass_breaks(now + rounding);
+            self.apply_pending_inputs()?;
+            self.state.motion.statistics.events += 1;
+        }
+        let next = self.state.applied.next_break();
+        Ok(if next < target - rounding {
+            next
+        } else {
+            target
+        })
     }
 
     /// Integrates one substep, at most to `target`, and tracks the energy drift. Returns the start of the substep.

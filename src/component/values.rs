@@ -30,7 +30,11 @@ impl Instance {
     fn store_values(&mut self, references: &[u32], values: &[f64]) -> Result<()> {
         same_length(references.len(), values.len())?;
         for (&reference, &value) in references.iter().zip(values) {
-            self.catalogue.settable(reference, value)?;
+            if let VariableSource::Parameter(i) = self.catalogue.settable(reference, value)?
+                && self.created.is_some()
+            {
+                self.check_definition(i, value)?;
+            }
         }
         let now = self.time();
         for (&reference, &value) in references.iter().zip(values) {
@@ -74,7 +78,7 @@ impl Instance {
         let now = self.time();
         for i in 0..references.len() {
             let input = (self.catalogue).derivable(references[i], orders[i], values[i])?;
-            let mut taylor = self.state.pending.inputs[input].at(now);
+            let mut taylor = self.state.pending.at(input, now);
             taylor[orders[i] as usize] = values[i];
             self.state.set_input(input, taylor);
         }
@@ -91,10 +95,10 @@ impl Instance {
         let InstanceState {
             pending, history, ..
         } = &mut self.state;
-        for (history, input) in history.iter_mut().zip(&pending.inputs) {
+        for (i, history) in history.iter_mut().enumerate() {
             *history = InputHistory::default();
             if extrapolation != Extrapolation::Hold {
-                history.add(now, input.at(now)[0]);
+                history.add(now, pending.at(i, now)[0]);
             }
         }
         self.state.extrapolation = extrapolation;
@@ -141,7 +145,7 @@ impl Instance {
         self.scratch.values.clear();
         for &reference in references {
             let value = match self.catalogue.source(reference)? {
-                VariableSource::Input(i) => self.state.pending.inputs[i].at(self.time())[0],
+                VariableSource::Input(i) => self.state.pending.at(i, self.time())[0],
                 VariableSource::Parameter(i) => self.state.pending.parameters[i],
                 VariableSource::Output(quantity) => {
                     let (point, mechanism) = self.present_point(multipliers);
@@ -257,12 +261,17 @@ impl InstanceState {
     #[inline]
     fn set_input(&mut self, i: usize, taylor: [f64; 3]) {
         let now = self.motion.t;
-        let (pending, applied) = (&mut self.pending.inputs[i], &self.applied.inputs[i]);
+        let applied = &self.applied.inputs[i];
+        let continues = applied.piece.is_none() && applied.equals_at(now, taylor);
+        let pending = &mut self.pending;
         match self.phase {
             // The same value and derivatives: the applied polynomial continues, with its rounding.
-            InstancePhase::Running if applied.equals_at(now, taylor) => pending.clone_from(applied),
-            InstancePhase::Running => pending.continue_from(now, taylor),
-            InstancePhase::Created => (pending.since, pending.taylor) = (now, taylor),
+            InstancePhase::Running if continues => pending.inputs[i].clone_from(applied),
+            InstancePhase::Running => pending.continue_from(i, now, taylor),
+            InstancePhase::Created => {
+                let input = &mut pending.inputs[i];
+                (input.since, input.taylor, input.piece) = (now, taylor, None);
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::input::HIGHEST_DERIVATIVE;
+use super::input_law::start_of_law;
 use crate::error::{Error, Result};
 use crate::model::quantity::Quantity;
 use crate::model::suggest::nearest;
@@ -65,7 +66,11 @@ pub struct Variable {
     pub min: Option<f64>,
     /// Largest value it may be set to.
     pub max: Option<f64>,
+    /// Typical size.
+    pub nominal: Option<f64>,
     /// Dotted name of its quantity or target, such as `pivot.position`.
+    pub source: String,
+    /// As the model describes it; the dotted name if it does not.
     pub description: String,
 }
 
@@ -109,7 +114,7 @@ impl VariableCatalogue {
                     &input.name,
                     unit(&input.unit, model.unit_of_target(input.target)),
                     Causality::Input,
-                    input.start,
+                    start_of_law(model, i).unwrap_or(input.start),
                     input.target,
                     model,
                 )
@@ -151,7 +156,23 @@ impl VariableCatalogue {
                 }
             }
         }
+        catalogue.describe(model);
         Ok(catalogue)
+    }
+
+    /// Adds what the model says about its variables.
+    fn describe(&mut self, model: &Model) {
+        for variable in &mut self.variables {
+            let Some(notes) = model.notes.variables.get(&variable.name) else {
+                continue;
+            };
+            if !notes.description.is_empty() {
+                variable.description.clone_from(&notes.description);
+            }
+            variable.min = notes.min.or(variable.min);
+            variable.max = notes.max.or(variable.max);
+            variable.nominal = notes.nominal;
+        }
     }
 
     fn push(&mut self, variable: Variable, source: VariableSource, target: Option<Target>) {
@@ -262,12 +283,17 @@ fn settable(
         name: name.to_string(),
         unit,
         causality,
-        variability: Variability::Tunable,
+        variability: match target {
+            Target::Definition(_) => Variability::Fixed,
+            _ => Variability::Tunable,
+        },
         initial: Some(InitialKind::Exact),
         start: Some(start),
         // Whether zero itself is accepted is checked when it is set.
         min: (!target.range().accepts(-1.0)).then_some(0.0),
         max: None,
+        nominal: None,
+        source: model.target_name(target),
         description: model.target_name(target),
     }
 }
@@ -286,6 +312,7 @@ fn computed(
             Quantity::Solver(_) => Variability::Discrete,
             _ => Variability::Continuous,
         },
+        source: description.clone(),
         description,
         ..Variable::output(name, unit)
     }
@@ -303,6 +330,8 @@ impl Variable {
             start: None,
             min: None,
             max: None,
+            nominal: None,
+            source: String::new(),
             description: String::new(),
         }
     }

@@ -13,9 +13,11 @@ use super::matrix::SaddleMatrix;
 use super::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::Sparsity;
 
-/// Pivots below this count as zero. Mechanisms have a gap of many decades here: the last independent pivot is seldom below 1e-3,
-/// the first dependent one is rounding.
-const ZERO_PIVOT: f64 = 1e-9;
+/// Pivots below this count as zero. A pivot is the squared sine of the angle between a constraint and the others: a mechanism that
+/// starts a milliradian beside a singular position has 1e-6, dependent constraints have rounding.
+const ZERO_PIVOT: f64 = 1e-12;
+/// The same for a pivot of the complete large system, where the rounding of thousands of constraints adds up.
+const ZERO_SPARSE_PIVOT: f64 = 1e-9;
 /// A later constraint is eliminated first only if its pivot is larger by this factor: of equal constraints the first stays.
 const CLEARLY_LARGER: f64 = 1.0 + 1e-9;
 /// Constraints up to which the complete W is analysed.
@@ -221,7 +223,7 @@ fn redundant_in_large_system(gram: &mut GramMatrix, active: &[usize]) -> Vec<usi
             w[0][0] <= ZERO_PIVOT
         });
         // A loop may be longer than the neighbourhood: then the pivot of the complete system decides.
-        if confirmed || pivots[k] < ZERO_PIVOT {
+        if confirmed || pivots[k] < ZERO_SPARSE_PIVOT {
             excluded[k] = true;
             redundant.push(k);
         }

@@ -116,8 +116,8 @@ fn arrays(instance: &Instance) -> Vec<ArrayVariable> {
     let mut elements: Vec<&str> = Vec::new();
     for (reference, variable) in (0..).zip(instance.variables()) {
         if matches!(variable.causality, Causality::Output | Causality::Local) {
-            references.entry(&variable.description).or_insert(reference);
-            if let Some((element, _)) = variable.description.split_once('.')
+            references.entry(&variable.source).or_insert(reference);
+            if let Some((element, _)) = variable.source.split_once('.')
                 && !elements.contains(&element)
             {
                 elements.push(element);

@@ -1,11 +1,13 @@
 //! Motion laws: s, ṡ and s̈ of a prescribed coordinate as functions of time.
 
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 use super::EvaluationContext;
 use super::driven_value::{DrivenValue, DrivenValues};
-use super::function::{Jet, Spline, SplineEnds, polynomial};
-use crate::model::{Model, MotionLaw, Target};
+use super::function::{Jet, Spline, SplineEnds, polynomial, table};
+use crate::linalg::interpolation::{PiecewiseCubic, TableEnds};
+use crate::model::{Interpolation, Model, MotionLaw, Target};
 
 /// A motion law s(t).
 #[derive(Clone, Debug)]
@@ -35,7 +37,14 @@ pub enum PrescribedMotion {
         offset: f64,
     },
     /// Spline through a table.
-    Table(Spline),
+    Spline(Spline),
+    /// Lines or monotone cubics through a table: s̈, or ṡ, jumps at its points.
+    Table {
+        /// s(t)
+        table: Arc<PiecewiseCubic>,
+        /// Index of the mode that says which piece applies; see [`super::force::knot::TableKnots`].
+        mode: usize,
+    },
     /// s = start + rate (t − begin) + acceleration/2 (t − begin)²
     Acceleration {
         /// s at `begin`.
@@ -73,13 +82,32 @@ impl PrescribedMotion {
                 phase: *phase,
                 offset: *offset,
             },
-            MotionLaw::Table { points, periodic } => {
+            MotionLaw::Table {
+                points,
+                periodic,
+                interpolation: Interpolation::Spline,
+            } => {
                 let ends = if *periodic {
                     SplineEnds::Periodic
                 } else {
                     SplineEnds::Clamped
                 };
-                Self::Table(Spline::new(points, ends))
+                Self::Spline(Spline::new(points, ends))
+            }
+            MotionLaw::Table {
+                points,
+                periodic,
+                interpolation,
+            } => {
+                let ends = if *periodic {
+                    TableEnds::Periodic
+                } else {
+                    TableEnds::Constant
+                };
+                Self::Table {
+                    table: Arc::new(table(points, *interpolation, ends)),
+                    mode: usize::MAX,
+                }
             }
             MotionLaw::Input {
                 order,
@@ -128,7 +156,10 @@ impl PrescribedMotion {
                     -amplitude * angular * angular * sin,
                 ]
             }
-            Self::Table(spline) => spline.at(cx.t),
+            Self::Spline(spline) => spline.at(cx.t),
+            Self::Table { table, mode } => {
+                table.in_piece(piece_in_mode(table, cx.modes.get(*mode), cx.t), cx.t)
+            }
             Self::Acceleration {
                 start,
                 rate,
@@ -146,11 +177,36 @@ impl PrescribedMotion {
         }
     }
 
+    /// The table whose points are events, and the index of its mode, to be set.
+    pub fn table_with_knots(&mut self) -> Option<(&Arc<PiecewiseCubic>, &mut usize)> {
+        match self {
+            Self::Table { table, mode } => Some((table, mode)),
+            _ => None,
+        }
+    }
+
     /// Whether s depends on time.
     pub fn is_moving(&self) -> bool {
         !matches!(self, Self::Fixed(_))
     }
 }
+
+/// The piece of a table that a mode stands for; where no mode is set, the one at t. Modes are pieces plus [`FIRST_MODE`]: zero
+/// means not set.
+pub fn piece_in_mode(table: &PiecewiseCubic, mode: Option<&i32>, t: f64) -> i64 {
+    match mode {
+        None | Some(0) => table.piece_at(t),
+        Some(&mode) => i64::from(mode) - FIRST_MODE,
+    }
+}
+
+/// The mode that stands for a piece. Modes beyond 32 bits, after two thousand million points, are not set.
+pub fn mode_of_piece(piece: i64) -> i32 {
+    i32::try_from(piece + FIRST_MODE).unwrap_or(0)
+}
+
+/// Mode of the piece before the first point. Pieces of a periodic table before that have negative numbers.
+const FIRST_MODE: i64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -178,7 +234,7 @@ mod tests {
                 acceleration: 2.0,
                 begin: 0.5,
             },
-            PrescribedMotion::Table(Spline::new(
+            PrescribedMotion::Spline(Spline::new(
                 &[[0.0, 0.0], [1.0, 2.0], [2.0, 1.0], [3.0, 1.0]],
                 SplineEnds::Clamped,
             )),

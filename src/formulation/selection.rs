@@ -67,7 +67,7 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
     if has_limits_or_friction || model.forces.iter().any(|force| is_contact(&force.kind)) {
         return absolute("contacts, limits or friction");
     }
-    if model.solver.integrator != IntegratorName::Hht {
+    if model.solver.integrator == IntegratorName::Vsa23 {
         return absolute("measured with HHT only");
     }
     FormulationChoice {

@@ -15,6 +15,7 @@
 
 use super::accelerations::InitialGuess;
 use super::closure::{ClosureMatrix, ClosureOptions};
+use super::hermite::{HermiteWeights, SMALLEST_RATIO};
 use super::hht_step::set_history;
 use super::newton::largest;
 use super::state::{State, Statistics};
@@ -23,12 +24,20 @@ use super::tolerances::{
     STEP_PROJECTION, TANGENT_PROJECTION,
 };
 use super::trial::{Culprit, StepFailure, Trial};
-use super::workspace::{PhasePoint, Problem, Workspace};
+use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::constraint::minimum_norm::CorrectionTarget;
 use crate::formulation::system::Dimensions;
+use crate::model::IntegratorName;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
+/// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up over the steps:
+/// ten thousand of them then lose a tenth of the tolerance.
+const LEFT_BY_PASSES: f64 = 1e-5;
+/// Further passes, at most, until no more is left.
+const FURTHER_PASSES: usize = 4;
+/// Corrections below this part of the tolerance are too small to measure a contraction.
+const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
 const CORRECTION_ROUNDING: f64 = 1e-13;
 /// Corrections below this part of the unprojected ones may be the residual of the projection, which does not contract. They are
@@ -50,6 +59,11 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     limit: 10,
     matrix: ClosureMatrix::Mass,
 };
+
+/// Contraction that the next step is allowed.
+const KEPT_CONTRACTION: f64 = 0.12;
+/// A system is stiff if its error would allow steps this many times as long as its contraction.
+const STIFF_RATIO: f64 = 8.0;
 
 /// Vectors of the corrector and of the error estimate.
 pub(super) struct ErrorVectors {
@@ -85,9 +99,13 @@ struct Pass {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Correction {
     /// The trial is corrected. The error of the HHT step, and the part of it that moving constraints hide.
-    Kept { error: f64, hidden: f64 },
-    /// The passes do not contract: the trial must be reset to the HHT result.
-    Stiff,
+    Kept {
+        error: f64,
+        hidden: f64,
+        contraction: f64,
+    },
+    /// The passes do not contract: the trial must be reset to the HHT result. `moved` is the correction of the first one.
+    Stiff { contraction: f64, moved: f64 },
 }
 
 impl Workspace {
@@ -120,23 +138,57 @@ impl Workspace {
         self.end_jerk(p, y, InitialGuess::Nothing(rough[1]), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
-        let first = self.pass(p, s, y, rough.map(from), stats)?;
-        let second = self.pass(p, s, y, exact.map(from), stats)?;
+        let ratio = s.h / y.h;
+        let sixth = s.previous_known
+            && ratio >= SMALLEST_RATIO
+            && !y.amplifies_rounding(s)
+            && self.settings.integrator == IntegratorName::Auto;
+        let weights = sixth.then(|| HermiteWeights::new(ratio));
+        let weights = weights.as_ref();
+        let first = self.pass(p, s, y, weights, rough.map(from), stats)?;
+        let mut second = self.pass(p, s, y, weights, exact.map(from), stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
+        if d2 <= STIFF * d1 && self.control.fixed().is_none() {
+            // What the passes leave must be far below the tolerance.
+            let mut left = d2 * d2 / d1;
+            for _ in 0..FURTHER_PASSES {
+                if !(left > LEFT_BY_PASSES * self.settings.tolerance) {
+                    break;
+                }
+                let further = self.pass(p, s, y, weights, exact.map(from), stats)?;
+                second.dq += further.dq;
+                second.dv += further.dv;
+                left = (further.dq + y.h * further.dv) * d2 / d1;
+            }
+        }
         let unknown = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
             .max(PROJECTION_LEFTOVER * second.unprojected);
         if !(d2 <= STIFF * d1) && !(d2 <= unknown) {
-            return Ok(Correction::Stiff);
+            return Ok(Correction::Stiff {
+                contraction: d2 / d1,
+                moved: d1,
+            });
         }
+        // Outputs and work are interpolated to fourth order: the error that moving constraints hide is that of this order.
+        let hidden = if weights.is_some() && self.character.moving_constraints && self.size.nc > 0 {
+            self.hermite_defect(p, s, y);
+            self.project_error(p, s, y)?;
+            self.removed_norm(p, s, y)
+        } else {
+            first.hidden
+        };
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
         let (omega, typical) = self.frequency_and_step(p, s, y);
         y.growth = (typical / y.h).max((y.h * omega).exp());
         // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
+        self.set_motion_time(p, s, y, omega);
+        let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
-            error: dq.hypot(dv / omega),
-            hidden: first.hidden,
+            error: dq.hypot(dv * self.velocity_weight(s, y, omega)),
+            hidden,
+            contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
         })
     }
 
@@ -166,19 +218,9 @@ impl Workspace {
             square(&y.jerk),
             square(&self.evaluation.acc),
         );
-        // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
-        let (mut low, mut high) = (1e-12 / (y.h * y.h), 1.0 / (y.h * y.h));
-        if !(high * high * (a + high * v) > k + high * j) {
+        let Some(high) = squared_frequency(y.h, [v, a, j, k]) else {
             return (1.0 / y.h, y.h);
-        }
-        for _ in 0..20 {
-            let x = (low * high).sqrt();
-            if x * x * (a + x * v) < k + x * j {
-                low = x;
-            } else {
-                high = x;
-            }
-        }
+        };
         let omega = high.sqrt();
         let amplitude = (v / high + a / (high * high)).sqrt();
         (
@@ -187,27 +229,97 @@ impl Workspace {
         )
     }
 
+    /// The time by which velocity errors are weighed: an error of velocity displaces the bodies for as long as the motion keeps
+    /// its course, T.
+    /// ```text
+    ///   T₁ = 1/ω                                  where the motion changes more slowly than of late
+    ///   T₁ = 1/ω + (T₀ − 1/ω) exp(−h/T₀)          where it changes faster for a moment (an impact, a stiff element)
+    ///   T₁ ≤ 1/‖v‖                                the time in which the motion crosses a body
+    /// ```
+    fn set_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) {
+        let (now, before) = (1.0 / omega, s.motion_time);
+        let fading = if before > now {
+            now + (before - now) * (-y.h / before).exp()
+        } else {
+            now
+        };
+        let cx = self.inputs.at(p, y.t);
+        let norm = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x);
+        let speed = norm(&y.v).max(norm(&s.v));
+        y.motion_time = if speed * fading > 1.0 {
+            (1.0 / speed).max(now)
+        } else {
+            fading
+        };
+    }
+
+    /// Weight of velocity errors (s): the motion time, near a singular position that of the step alone.
+    fn velocity_weight(&self, s: &State, y: &mut Trial, omega: f64) -> f64 {
+        if self.size.nc > 0 && y.amplifies_rounding(s) {
+            y.motion_time = s.motion_time;
+            1.0 / omega
+        } else {
+            y.motion_time
+        }
+    }
+
+    /// The same for a step without corrector, from the derivatives that HHT has.
+    pub fn note_uncorrected_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial) {
+        let cx = self.inputs.at(p, y.t);
+        let square = |x: &[f64]| p.system.norm(&cx, &y.q, &s.scale, x).powi(2);
+        let squares = [
+            square(&y.v),
+            square(&y.acc),
+            square(&y.delta),
+            square(&y.delta_dot),
+        ];
+        let x = squared_frequency(y.h, squares).unwrap_or(1.0 / (y.h * y.h));
+        self.set_motion_time(p, s, y, x.sqrt());
+    }
+
+    /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
+    pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
+        let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
+        let wanted = 0.8 * self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
+        y.stiffness_limits = contraction > 0.02 && wanted > STIFF_RATIO * longest;
+        y.growth = y.growth.min(longest.max(0.5));
+    }
+
     /// One pass. `guesses` are those of the accelerations and jerks at its end.
     fn pass(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
+        weights: Option<&HermiteWeights>,
         guesses: [InitialGuess; 2],
         stats: &mut Statistics,
     ) -> Result<Pass, StepFailure> {
         let h = y.h;
-        let h12 = h * h / 12.0;
         // The velocity first: with the position first the passes amplify every oscillation.
-        for i in 0..y.v.len() {
-            self.errors.error[i] =
-                s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i]) - h12 * (y.jerk[i] - s.jerk[i]) - y.v[i];
+        match weights {
+            Some(w) => {
+                for i in 0..y.v.len() {
+                    self.errors.error[i] = s.v[i] + h * weighted(&w.velocity, i, s, y) - y.v[i];
+                }
+            }
+            None => {
+                let h12 = h * h / 12.0;
+                for i in 0..y.v.len() {
+                    self.errors.error[i] = s.v[i] + 0.5 * h * (s.acc[i] + y.acc[i])
+                        - h12 * (y.jerk[i] - s.jerk[i])
+                        - y.v[i];
+                }
+            }
         }
         let [unprojected_v, dv] = self.project_error(p, s, y)?;
         for i in 0..y.v.len() {
             y.v[i] += self.errors.error[i];
         }
-        self.hermite_defect(p, s, y);
+        match weights {
+            Some(w) => self.hermite6_defect(p, s, y, w),
+            None => self.hermite_defect(p, s, y),
+        }
         let [unprojected_q, dq] = self.project_error(p, s, y)?;
         let hidden = self.removed_norm(p, s, y);
         p.system
@@ -270,6 +382,55 @@ impl Workspace {
             .difference(&y.q, &self.evaluation.q, &mut self.errors.error);
     }
 
+    /// The defect of the sixth-order formula on the ends of the step:
+    /// ```text
+    ///   Θ = h/2 (v₀ + v₁) + h² Σ w x + Ω,   Ω = 1/240 [ a₂ + C₂, −20 a₁ − a₃ + C₁ ]
+    ///   a₁ = h A₂,  a₂ = √15/3 h (A₃ − A₁),  a₃ = 10/3 h (A₃ − 2 A₂ + A₁),  C₁ = [a₂, a₁],  C₂ = −1/60 [2 a₃ + C₁, a₁]
+    /// ```
+    /// with A₁, A₂, A₃ the rates at the Gauss points.
+    fn hermite6_defect(&mut self, p: &Problem, s: &State, y: &Trial, weights: &HermiteWeights) {
+        let h = y.h;
+        let n = y.v.len();
+        let EvaluationVectors {
+            q,
+            displacement: theta,
+            v: a1,
+            acc: a2,
+            force: a3,
+            inertia: c1,
+            ..
+        } = &mut self.evaluation;
+        let c2 = &mut self.errors.error;
+        if self.character.rotations {
+            for i in 0..n {
+                let a = [0, 1, 2].map(|k| s.v[i] + h * weighted(&weights.rates[k], i, s, y));
+                a1[i] = h * a[1];
+                a2[i] = 15.0_f64.sqrt() / 3.0 * h * (a[2] - a[0]);
+                a3[i] = 10.0 / 3.0 * h * (a[2] - 2.0 * a[1] + a[0]);
+            }
+            // [x, y] of the expansion is −x × y for rates in body axes: the arguments are exchanged.
+            p.system.bracket(a2, a1, c1);
+            for i in 0..n {
+                theta[i] = 2.0 * a3[i] + c1[i];
+            }
+            p.system.bracket(theta, a1, c2);
+            for i in 0..n {
+                a2[i] -= c2[i] / 60.0;
+                a1[i] = -20.0 * a1[i] - a3[i] + c1[i];
+            }
+            p.system.bracket(a2, a1, theta);
+        } else {
+            theta.fill(0.0);
+        }
+        for i in 0..n {
+            theta[i] = theta[i] / 240.0
+                + 0.5 * h * (s.v[i] + y.v[i])
+                + h * h * weighted(&weights.displacement, i, s, y);
+        }
+        p.system.retract(&s.q, theta, q);
+        p.system.difference(&y.q, q, &mut self.errors.error);
+    }
+
     /// Norm of `errors.removed`, the part of an error that its projection has removed; zero unless constraints move.
     pub fn removed_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {
         if !self.character.moving_constraints {
@@ -330,4 +491,30 @@ impl Workspace {
             Err(StepFailure::NotFinite(Culprit::Coordinate(largest(error))))
         }
     }
+}
+
+/// Σ w x of coordinate `i`, x = (q̈₋₁, h j₋₁, q̈₀, h j₀, q̈₁, h j₁).
+fn weighted(w: &[f64; 6], i: usize, s: &State, y: &Trial) -> f64 {
+    w[0] * s.previous_acc[i]
+        + w[2] * s.acc[i]
+        + w[4] * y.acc[i]
+        + y.h * (w[1] * s.previous_jerk[i] + w[3] * s.jerk[i] + w[5] * y.jerk[i])
+}
+
+/// ω² of a motion with the squared norms of velocity, acceleration, jerk and its derivative; None if ω is above 1/h.
+fn squared_frequency(h: f64, [v, a, j, k]: [f64; 4]) -> Option<f64> {
+    // x = ω²: the left side grows faster than the right one, so bisection on a logarithmic scale finds the root.
+    let (mut low, mut high) = (1e-12 / (h * h), 1.0 / (h * h));
+    if !(high * high * (a + high * v) > k + high * j) {
+        return None;
+    }
+    for _ in 0..20 {
+        let x = (low * high).sqrt();
+        if x * x * (a + x * v) < k + x * j {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    Some(high)
 }

@@ -20,12 +20,14 @@ use super::tolerances::TANGENT_PROJECTION;
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::MotionPoint;
-use crate::model::EstimateName;
+use crate::model::{Corrector, EstimateName};
 
 /// Part of the tolerance, over the step, by which the velocities of dependent coordinates may jump ...
 const VELOCITY_JUMP: f64 = 1e-2;
 /// ... with the tolerance taken as at most this, so that a motion reversed at a dead point is detected in short steps too.
 const LARGEST_TOLERANCE: f64 = 1e-4;
+/// Tolerances to which the errors of uncorrected steps may add up in the time in which the motion changes.
+const ADDED_TOLERANCES: f64 = 3.0;
 /// Order of the Hermite defect.
 const HERMITE_ORDER: f64 = 5.0;
 
@@ -69,7 +71,11 @@ impl Workspace {
         }
         let cx = self.inputs.at(p, y.t);
         let [position, velocity] = [e, ev].map(|e| p.system.norm(&cx, &y.q, &s.scale, e));
-        max(position, h * velocity)
+        if self.settings.corrector == Corrector::Off {
+            return max(position, h * velocity);
+        }
+        let adding = (y.motion_time / (ADDED_TOLERANCES * h)).max(1.0);
+        max(position * adding, y.motion_time * velocity)
     }
 
     fn seed(&mut self, p: &Problem, s: &State, y: &Trial) -> f64 {

@@ -13,7 +13,7 @@ use super::error_estimate::max;
 use super::method::Method;
 use super::newton;
 use super::state::{State, Statistics};
-use super::trial::{StepFailure, Trial, TrialOptions};
+use super::trial::{SlowContraction, StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::System;
 use crate::model::{Corrector, SolverSettings};
@@ -22,6 +22,12 @@ use crate::model::{Corrector, SolverSettings};
 const STIFF_STEPS: u32 = 3;
 /// Length of its first suspension (steps), doubled each time up to 32-fold.
 const SUSPENSION: u32 = 8;
+/// Contraction at which a step that was too long for the corrector is repeated.
+const WANTED_CONTRACTION: f64 = 0.1;
+/// Contraction that no shortening within the limits of a step brings down.
+const HOPELESS: f64 = 1e3;
+/// Corrections below this part of the tolerance need not contract.
+const NEGLIGIBLE: f64 = 1e-2;
 
 /// HHT with its corrector and its error estimate, as a method of the step loop.
 pub(super) struct HhtMethod {
@@ -76,18 +82,39 @@ impl Method for HhtMethod {
         if self.corrector == Corrector::Auto && s.jerk_known && s.corrector_suspension == 0 {
             self.uncorrected.copy_point(y);
             match work.correct(p, s, y, &mut self.uncorrected, stats) {
-                Ok(Correction::Kept { error, hidden }) => {
+                Ok(Correction::Kept {
+                    error,
+                    hidden,
+                    contraction,
+                }) => {
                     (y.corrected, y.jerk_known) = (true, true);
+                    work.limit_by_contraction(y, error, contraction);
                     return self.total_error(work, p, s, y, [error, hidden]);
                 }
                 Err(failure) if failure.is_fatal() => return Err(failure),
-                Ok(Correction::Stiff) | Err(_) => {
+                outcome => {
+                    if rejects(work, s, y, &options) {
+                        match outcome {
+                            Ok(Correction::Stiff { contraction, moved })
+                                if moved >= NEGLIGIBLE * work.settings.tolerance
+                                    && contraction <= HOPELESS =>
+                            {
+                                let ratio = (WANTED_CONTRACTION / contraction).sqrt();
+                                return Err(StepFailure::SlowContraction {
+                                    ratio: ratio.clamp(0.25, 0.7),
+                                });
+                            }
+                            Err(failure) => return Err(failure),
+                            _ => {}
+                        }
+                    }
                     y.copy_point(&self.uncorrected);
                     work.reload_jacobian(p, y);
                 }
             }
         }
         work.complete_hht_step(p, s, y)?;
+        work.note_uncorrected_motion_time(p, s, y);
         let error = work.hht_error(p, s, y);
         let hidden = work.hidden_error(p, s, y);
         self.total_error(work, p, s, y, [error, hidden])
@@ -123,15 +150,23 @@ impl Method for HhtMethod {
     fn note_accepted(&self, s: &mut State, y: &Trial) {
         if s.corrector_suspension > 0 {
             s.corrector_suspension -= 1;
-        } else if y.corrected {
+        } else if y.corrected && !(y.stiffness_limits && s.stiff_steps < STIFF_STEPS) {
             s.stiff_steps = 0;
-        } else if self.corrector == Corrector::Auto {
+        } else if self.corrector == Corrector::Auto && !y.amplifies_rounding(s) {
             s.stiff_steps += 1;
             if s.stiff_steps >= STIFF_STEPS {
                 s.corrector_suspension = SUSPENSION << (s.stiff_steps - STIFF_STEPS).min(5);
             }
         }
     }
+}
+
+/// A trial that the corrector could not correct is rejected: the system has not been found stiff yet.
+fn rejects(work: &Workspace, s: &State, y: &Trial, options: &TrialOptions) -> bool {
+    options.slow_contraction == SlowContraction::Reject
+        && work.control.fixed().is_none()
+        && s.stiff_steps < STIFF_STEPS
+        && !y.amplifies_rounding(s)
 }
 
 /// The coefficients for one α.

@@ -20,6 +20,7 @@ mod event;
 mod factor_cache;
 mod friction_coupling;
 mod full_constraints;
+mod hermite;
 mod hht;
 mod hht_step;
 mod interpolation;

@@ -201,10 +201,11 @@ impl Workspace {
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
             .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?;
         // LU scales its pivots differently: only small ones compare.
+        let smallest = pivots.smallest_constraint * p.system.smallest_row(&y.q);
         y.pivot = if pivots.used_lu {
-            y.pivot.min(pivots.smallest_constraint)
+            y.pivot.min(smallest)
         } else {
-            pivots.smallest_constraint
+            smallest
         };
         self.couple_step_friction(p, y);
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;

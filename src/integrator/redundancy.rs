@@ -58,6 +58,7 @@ impl Integrator {
         if changed {
             s.newton_contraction = f64::INFINITY;
             s.jerk_known = false;
+            s.forget_previous();
             // In a singular position the constraints do not determine the accelerations: then the history is kept.
             let _ = self.restart_on_constraints(p, s, stats);
             if self.work.size.ne > 0 {

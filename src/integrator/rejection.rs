@@ -21,7 +21,7 @@ pub struct RejectedStep {
 }
 
 /// All reasons, so that those who list or count them need no list of their own.
-pub const REJECTION_REASONS: [&str; 7] = [
+pub const REJECTION_REASONS: [&str; 8] = [
     ERROR_TEST,
     "Newton's iteration did not converge",
     "the equations are not finite",
@@ -29,6 +29,7 @@ pub const REJECTION_REASONS: [&str; 7] = [
     "the step would end near a singular position",
     "a redundant constraint opened",
     "a callback asked for a shorter step",
+    "the corrector did not contract",
 ];
 const ERROR_TEST: &str = "the estimated error is above the tolerance";
 
@@ -74,6 +75,7 @@ impl Integrator {
             StepFailure::NearSingular => (4, String::new()),
             StepFailure::RedundancyLost { row, .. } => (5, p.system.constraint_name(row)),
             StepFailure::Evaluation(_) => (6, String::new()),
+            StepFailure::SlowContraction { .. } => (7, String::new()),
         };
         self.note(state, h, f64::NAN, REJECTION_REASONS[reason], culprit);
     }

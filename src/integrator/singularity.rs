@@ -18,7 +18,9 @@ use super::closure::{ClosureMatrix, ClosureOptions};
 use super::interpolation::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
-use super::trial::{Culprit, NearSingular, StepEnd, StepFailure, StepTarget, Trial, TrialOptions};
+use super::trial::{
+    Culprit, NearSingular, SlowContraction, StepEnd, StepFailure, StepTarget, Trial, TrialOptions,
+};
 use super::workspace::{PhasePoint, Problem, Workspace};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::formulation::system::Dimensions;
@@ -27,7 +29,7 @@ use crate::model::Corrector;
 /// Pivot below which a position is near a singular one ...
 const NEAR_PIVOT: f64 = 1e-4;
 /// ... if it is also below this part of the typical pivot: some mechanisms have small pivots everywhere.
-const UNUSUAL_PART: f64 = 0.25;
+pub(super) const UNUSUAL_PART: f64 = 0.25;
 /// Pivot below which a failed Newton iteration is attributed to a singular position.
 const NEAR_PIVOT_FAILED: f64 = 1e-3;
 /// Pivot below which a constraint is deactivated at a singular position.
@@ -101,13 +103,13 @@ impl Integrator {
         target: StepTarget,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        let reject = TrialOptions::new(NearSingular::Reject);
+        let reject = TrialOptions::new(NearSingular::Reject, target.slow_contraction);
         if !self.work.step_matrix.handling().updates_multipliers() {
             return self.trial_step_or_land(p, s, target, reject, stats);
         }
         let fixed = self.work.control.fixed().is_some();
         let options = match fixed {
-            true => TrialOptions::new(NearSingular::Accept),
+            true => TrialOptions::new(NearSingular::Accept, target.slow_contraction),
             false => reject,
         };
         let mut outcome = self.trial_step_or_land(p, s, target, options, stats);
@@ -139,7 +141,7 @@ impl Integrator {
         options: TrialOptions,
         stats: &mut Statistics,
     ) -> Result<f64, StepFailure> {
-        let StepTarget { h, t1, end } = target;
+        let StepTarget { h, t1, end, .. } = target;
         match self.trial_step(p, s, (h, t1), options, stats) {
             Err(StepFailure::NearSingular) if end == StepEnd::Fixed => {
                 stats.event_repeats += 1;
@@ -190,6 +192,7 @@ impl Integrator {
         let [reject, accept] =
             [NearSingular::Reject, NearSingular::Accept].map(|near_singular| TrialOptions {
                 near_singular,
+                slow_contraction: SlowContraction::Uncorrected,
                 penalty,
             });
         // A step cut short to land may be too short to get beyond the singular position.

@@ -36,6 +36,12 @@ pub struct State {
     pub jerk: Vec<f64>,
     /// `jerk` is valid.
     pub jerk_known: bool,
+    /// Accelerations at the start of the last step ...
+    pub previous_acc: Vec<f64>,
+    /// ... and the jerk there.
+    pub previous_jerk: Vec<f64>,
+    /// Both are valid: the motion has been smooth since then.
+    pub previous_known: bool,
     /// Last accepted step (s); zero after a restart.
     pub h: f64,
     /// Proposal for the next step (s).
@@ -63,6 +69,8 @@ pub struct State {
     /// Typical smallest pivot of the scaled constraints in recent steps: a position with a far smaller one is near a singular
     /// one.
     pub typical_pivot: f64,
+    /// Time in which the motion has been changing of late (s): the weight of velocity errors.
+    pub motion_time: f64,
     /// For each event: its effect at t.
     pub event_memory: Vec<EventMemory>,
     /// For each event: the side of φ = 0 at t, by which a jump of the inputs across it is detected.
@@ -143,6 +151,8 @@ impl State {
             delta_dot: v(),
             lambda_dot: vec![0.0; size.nc],
             jerk: v(),
+            previous_acc: v(),
+            previous_jerk: v(),
             scale: v(),
             redundant: vec![false; size.nc],
             event_memory: vec![EventMemory::Nothing; size.ne],
@@ -159,6 +169,7 @@ impl State {
         self.lambda_dot.fill(0.0);
         self.jerk.fill(0.0);
         self.jerk_known = false;
+        self.forget_previous();
     }
 
     /// Restarts without history: the next step starts from the accelerations and the jerk of the state alone.
@@ -170,6 +181,14 @@ impl State {
         self.h = 0.0;
         self.newton_contraction = f64::INFINITY;
         self.contraction_uses = 0;
+        self.forget_previous();
+    }
+
+    /// Forgets the start of the last step: the motion is not smooth from there on.
+    pub(super) fn forget_previous(&mut self) {
+        self.previous_known = false;
+        self.previous_acc.fill(0.0);
+        self.previous_jerk.fill(0.0);
     }
 
     /// Copies another state; does not allocate if the lengths are the same.
@@ -190,6 +209,9 @@ impl State {
             lambda_dot,
             jerk,
             jerk_known,
+            previous_acc,
+            previous_jerk,
+            previous_known,
             h,
             next_h,
             first,
@@ -203,6 +225,7 @@ impl State {
             factored_step,
             factored_mass,
             typical_pivot,
+            motion_time,
             event_memory,
             event_side,
             event_streak,
@@ -222,6 +245,9 @@ impl State {
         lambda_dot.clone_from(&other.lambda_dot);
         jerk.clone_from(&other.jerk);
         *jerk_known = other.jerk_known;
+        previous_acc.clone_from(&other.previous_acc);
+        previous_jerk.clone_from(&other.previous_jerk);
+        *previous_known = other.previous_known;
         *h = other.h;
         *next_h = other.next_h;
         *first = other.first;
@@ -235,6 +261,7 @@ impl State {
         *factored_step = other.factored_step;
         *factored_mass = other.factored_mass;
         *typical_pivot = other.typical_pivot;
+        *motion_time = other.motion_time;
         event_memory.clone_from(&other.event_memory);
         event_side.clone_from(&other.event_side);
         *event_streak = other.event_streak;

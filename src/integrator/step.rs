@@ -19,6 +19,9 @@ use super::{Environment, Integrator};
 use crate::error::{Error, Result};
 use crate::formulation::system::System;
 
+/// Contraction trials that a failed trial costs: a corrector that fails twice does not fail for the length of the step.
+const FAILED_CORRECTOR: u32 = 3;
+
 impl Integrator {
     /// One accepted step towards `t_end`, landing on it exactly by the stretch rule. On an error the state is the last
     /// accepted one.
@@ -75,7 +78,9 @@ impl Integrator {
     ) -> Result<Accepted> {
         let mut plan = TrialPlan::new(&self.work.control, s, t_end);
         loop {
-            match self.try_step(p, s, plan.target(), stats) {
+            let target = plan.target();
+            plan.step.h = target.h;
+            match self.try_step(p, s, target, stats) {
                 Ok(error) if self.work.control.accepts(error) => {
                     return self.accept(p, s, &plan, error, stats);
                 }
@@ -104,7 +109,7 @@ impl Integrator {
             self.try_step_avoiding_singularity(p, s, target, stats)?
         } else {
             {
-                let options = TrialOptions::new(NearSingular::Accept);
+                let options = TrialOptions::new(NearSingular::Accept, target.slow_contraction);
                 self.trial_step(p, s, (target.h, target.t1), options, stats)?
             }
         };
@@ -171,6 +176,18 @@ impl Integrator {
                 stats.event_repeats += 1;
                 return Ok(());
             }
+            StepFailure::SlowContraction { ratio }
+                if ratio * plan.step.h >= self.work.control.smallest(s.t) =>
+            {
+                plan.spend_contraction_trials(1);
+                plan.shorten(ratio * plan.step.h);
+                stats.rejected += 1;
+                return Ok(());
+            }
+            StepFailure::SlowContraction { .. } => {
+                plan.spend_contraction_trials(u32::MAX);
+                return Ok(());
+            }
             StepFailure::RedundancyLost { .. }
                 if self.method.updates_redundancy()
                     && plan.rank_updates <= self.work.size.nc
@@ -183,6 +200,7 @@ impl Integrator {
             _ => {}
         }
         stats.newton_failures += 1;
+        plan.spend_contraction_trials(FAILED_CORRECTOR);
         s.newton_contraction = f64::INFINITY;
         let control = &self.work.control;
         let (h, smallest) = (plan.step.h, control.smallest_retried(self.work.size.ne > 0));
@@ -259,6 +277,13 @@ impl Integrator {
             y.jerk.fill(0.0);
         }
         segment.start(s);
+        s.previous_known = s.jerk_known && y.jerk_known && !y.restarts_history;
+        if s.previous_known {
+            s.previous_acc.copy_from_slice(&s.acc);
+            s.previous_jerk.copy_from_slice(&s.jerk);
+        } else {
+            s.forget_previous();
+        }
         std::mem::swap(&mut s.q, &mut y.q);
         std::mem::swap(&mut s.v, &mut y.v);
         std::mem::swap(&mut s.acc, &mut y.acc);
@@ -273,6 +298,7 @@ impl Integrator {
         s.jerk_known = y.jerk_known;
         (s.newton_contraction, s.contraction_uses) = (y.newton_contraction, y.contraction_uses);
         s.typical_pivot = typical_pivot(s, y);
+        s.motion_time = y.motion_time;
         if y.restarts_history {
             (s.h, s.newton_contraction) = (0.0, f64::INFINITY);
         }

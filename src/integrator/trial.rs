@@ -1,6 +1,7 @@
 //! A trial step: how it is planned, the point it ends on with the history it would leave, and why it may fail.
 
 use super::controller::{StepControl, StepPlan};
+use super::singularity::UNUSUAL_PART;
 use super::state::State;
 use super::tolerances::REDUNDANT_RESIDUAL;
 use crate::constraint::augmented_lagrangian::Penalty;
@@ -12,6 +13,14 @@ const MOVED_ENDS: [f64; 4] = [1.15, 0.85, 1.3, 0.5];
 /// Largest ratio of the next trial to the step that was to be moved, once the error test has failed beyond the singular
 /// position: well before it, or the same moves would follow again.
 const SHORT_OF_SINGULARITY: f64 = 0.6;
+/// Trials of one step that are shortened because the corrector does not contract. Each shortens by at least 0.7, so that the
+/// contraction, which falls at least with h, has come down by ten before HHT alone is taken.
+const CONTRACTION_TRIALS: u32 = 6;
+
+/// Pivot below which accelerations are amplified rounding ...
+const AMPLIFYING_PIVOT: f64 = 1e-4;
+/// ... and below which they are so if it is also a small part of the typical one.
+const UNUSUAL_PIVOT: f64 = 1e-3;
 
 /// Coordinate or constraint that an error names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,19 +58,30 @@ pub(super) enum NearSingular {
     Accept,
 }
 
+/// What a trial step does when the corrector does not contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SlowContraction {
+    /// It fails with [`StepFailure::SlowContraction`]: a shorter step may contract.
+    Reject,
+    /// The HHT step is kept as it is.
+    Uncorrected,
+}
+
 /// How a trial step is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TrialOptions {
     pub near_singular: NearSingular,
+    pub slow_contraction: SlowContraction,
     /// Penalty of the augmented Lagrangian.
     pub penalty: Penalty,
 }
 
 impl TrialOptions {
     /// With the penalty of the settings.
-    pub fn new(near_singular: NearSingular) -> Self {
+    pub fn new(near_singular: NearSingular, slow_contraction: SlowContraction) -> Self {
         Self {
             near_singular,
+            slow_contraction,
             penalty: Penalty::Given,
         }
     }
@@ -75,6 +95,7 @@ pub(super) struct StepTarget {
     /// Time at the end: the exact communication point if the step lands on it (s).
     pub t1: f64,
     pub end: StepEnd,
+    pub slow_contraction: SlowContraction,
 }
 
 /// The plan for the next trial of a step, revised after each failure.
@@ -94,6 +115,8 @@ pub(super) struct TrialPlan {
     unmoved_h: f64,
     /// Largest pivot at the ends tried, and the step size that leads there.
     best_end: (f64, f64),
+    /// Trials that may still be shortened because the corrector did not contract.
+    contraction_trials: u32,
 }
 
 impl TrialPlan {
@@ -110,17 +133,29 @@ impl TrialPlan {
             end_moves: 0,
             unmoved_h: step.h,
             best_end: (0.0, step.h),
+            contraction_trials: CONTRACTION_TRIALS,
         }
     }
 
     /// Size and end of the next trial.
     pub fn target(&self) -> StepTarget {
+        let t1 = if self.step.lands {
+            self.t_end
+        } else {
+            self.t0 + self.step.h
+        };
+        // The end is a rounded time: the step is as long as the clock says, unless it is shorter than its resolution.
+        let h = t1 - self.t0;
         StepTarget {
-            h: self.step.h,
-            t1: if self.step.lands {
-                self.t_end
+            h: if h > 0.0 && !self.fixed {
+                h
             } else {
-                self.t0 + self.step.h
+                self.step.h
+            },
+            t1,
+            slow_contraction: match self.contraction_trials {
+                0 => SlowContraction::Uncorrected,
+                _ => SlowContraction::Reject,
             },
             end: if self.step.lands || self.fixed {
                 StepEnd::Fixed
@@ -154,6 +189,11 @@ impl TrialPlan {
         }
     }
 
+    /// Notes that the corrector has not contracted, `trials` of the trials it may cost.
+    pub fn spend_contraction_trials(&mut self, trials: u32) {
+        self.contraction_trials = self.contraction_trials.saturating_sub(trials);
+    }
+
     /// Plans a trial of size `h` that lands nowhere.
     pub fn shorten(&mut self, h: f64) {
         self.step = StepPlan {
@@ -181,6 +221,8 @@ pub(super) enum StepFailure {
     Singular(Culprit),
     /// The step would end near a singular position; a slightly longer or shorter one would not.
     NearSingular,
+    /// The corrector contracts too slowly; at `ratio` of this step size it would contract well enough.
+    SlowContraction { ratio: f64 },
     /// A constraint treated as redundant has the scaled residual `by`: it no longer follows from the others.
     RedundancyLost { row: usize, by: f64 },
     /// A callback reported a failure.
@@ -234,8 +276,8 @@ impl StepFailure {
                 residual: by / REDUNDANT_RESIDUAL,
                 culprit: system.constraint_name(row),
             },
-            // Only a step whose end may be moved fails for this reason, and its end is then moved.
-            Self::NearSingular => Error::NewtonDiverged {
+            // The step loop answers these by another trial, never by an error.
+            Self::NearSingular | Self::SlowContraction { .. } => Error::NewtonDiverged {
                 time,
                 step,
                 iterations: 0,
@@ -324,6 +366,10 @@ pub(super) struct Trial {
     pub corrected: bool,
     /// Largest ratio of the next step to this one that the motion allows.
     pub growth: f64,
+    /// The error would allow a far longer step than the contraction of the corrector.
+    pub stiffness_limits: bool,
+    /// [`State::motion_time`] after the step.
+    pub motion_time: f64,
     /// Smallest pivot of the scaled constraints near the end of the step.
     pub pivot: f64,
     /// The step was taken beyond its end and interpolated back: the next one starts without history.
@@ -367,8 +413,16 @@ impl Trial {
         (self.t, self.h) = (t1, h);
         (self.corrected, self.jerk_known) = (false, false);
         self.growth = f64::INFINITY;
+        (self.stiffness_limits, self.motion_time) = (false, s.motion_time);
         self.redundant_residual = (0.0, 0);
         (self.pivot, self.restarts_history) = (s.typical_pivot, false);
+    }
+
+    /// The trial ends so close to a singular position that its accelerations are amplified rounding: their derivatives tell
+    /// nothing about the motion or about stiffness.
+    pub fn amplifies_rounding(&self, s: &State) -> bool {
+        self.pivot < AMPLIFYING_PIVOT
+            || (self.pivot < UNUSUAL_PIVOT && self.pivot < UNUSUAL_PART * s.typical_pivot)
     }
 
     /// Copies the point an HHT step ends on; its history is computed when the step is completed.

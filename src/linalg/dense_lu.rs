@@ -141,6 +141,9 @@ impl DenseLu {
     /// b := A⁻¹ b
     pub fn solve(&self, b: &mut [f64]) {
         let n = self.n;
+        if n == 0 {
+            return;
+        }
         for k in 0..n {
             b.swap(k, self.exchanged[k] as usize);
         }

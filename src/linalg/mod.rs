@@ -1,7 +1,8 @@
-//! Dense and sparse linear algebra, rotations, norms and random numbers. Imports no other module of the crate.
+//! Dense and sparse linear algebra, rotations, norms, interpolation and random numbers. Imports no other module of the crate.
 
 pub mod csr;
 pub mod dense_lu;
+pub mod interpolation;
 pub mod matrix_market;
 pub mod norm;
 pub mod ordering;

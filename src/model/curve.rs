@@ -1,15 +1,35 @@
 //! A function of one variable, given by numbers.
 
+use super::choice::choice;
 use super::validate::{Range, refused};
 use crate::error::Result;
+
+choice! {
+    /// `interpolation` of a table: how it goes between its points.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Interpolation {
+        /// Straight lines; each point is a kink.
+        Linear = "linear",
+        /// Monotone cubics (PCHIP): smooth once, and never above or below two neighbouring points.
+        #[default]
+        Monotone = "monotone",
+        /// Cubic spline: smooth twice; may leave the range of its points.
+        Spline = "spline",
+    }
+}
 
 /// A function of one variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Curve {
     /// c0 + c1 x + c2 x² ..
     Polynomial(Vec<f64>),
-    /// Points (x, y), x strictly increasing; the element that uses the curve chooses the interpolation.
-    Table(Vec<[f64; 2]>),
+    /// Points (x, y), x strictly increasing.
+    Table {
+        /// The points.
+        points: Vec<[f64; 2]>,
+        /// How it goes between them.
+        interpolation: Interpolation,
+    },
     /// Polynomials, each up to its bound.
     Pieces(Vec<CurvePiece>),
 }
@@ -33,7 +53,7 @@ impl Curve {
         match self {
             Self::Polynomial(coefficients) if coefficients.is_empty() => refuse("coefficients"),
             Self::Polynomial(coefficients) => finite(coefficients),
-            Self::Table(points) => {
+            Self::Table { points, .. } => {
                 points.iter().try_for_each(|point| finite(point))?;
                 if points.len() < 2 || points.windows(2).any(|two| two[0][0] >= two[1][0]) {
                     return refuse("two or more points, x increasing");
@@ -57,10 +77,16 @@ impl Curve {
         }
     }
 
-    /// The first bound at which two pieces differ in value or slope by more than a millionth of their largest term.
+    /// The first bound at which two pieces differ in value or slope by more than a millionth of their largest term, or the
+    /// first kink of a table joined by straight lines.
     pub(super) fn discontinuity(&self) -> Option<f64> {
-        let Self::Pieces(pieces) = self else {
-            return None;
+        let pieces = match self {
+            Self::Pieces(pieces) => pieces,
+            Self::Table {
+                points,
+                interpolation: Interpolation::Linear,
+            } => return kink(points),
+            _ => return None,
         };
         pieces.windows(2).find_map(|two| {
             let x = two[0].below;
@@ -75,6 +101,15 @@ impl Curve {
             (differ(0) || differ(1)).then_some(x)
         })
     }
+}
+
+/// The first point at which the chords of a table differ by more than a millionth.
+fn kink(points: &[[f64; 2]]) -> Option<f64> {
+    points.windows(3).find_map(|w| {
+        let chord = |k: usize| (w[k + 1][1] - w[k][1]) / (w[k + 1][0] - w[k][0]);
+        let [a, b] = [chord(0), chord(1)];
+        ((a - b).abs() > 1e-6 * a.abs().max(b.abs())).then_some(w[1][0])
+    })
 }
 
 /// Value and slope of a polynomial, each with the magnitude of its largest term.
@@ -121,5 +156,11 @@ mod tests {
         assert_eq!(of(&[-0.4, 1.0]).discontinuity(), Some(1.0));
         assert_eq!(of(&[-1.5, 2.0]).discontinuity(), Some(1.0));
         assert_eq!(Curve::Polynomial(vec![1.0]).discontinuity(), None);
+        let table = |interpolation| Curve::Table {
+            points: vec![[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 5.0]],
+            interpolation,
+        };
+        assert_eq!(table(Interpolation::Linear).discontinuity(), Some(2.0));
+        assert_eq!(table(Interpolation::Monotone).discontinuity(), None);
     }
 }

@@ -5,15 +5,21 @@ mod body;
 mod choice;
 pub mod counters;
 mod curve;
+mod definition;
+mod expression;
 pub mod file;
 mod force;
+mod include;
 mod joint;
 mod joint_force;
 mod linear_system;
+mod loop_length;
 mod motion;
+mod notes;
 pub mod quantity;
 mod settings;
 mod signal;
+mod signal_law;
 pub mod suggest;
 mod target;
 #[cfg(test)]
@@ -23,7 +29,8 @@ mod validate;
 mod warnings;
 
 pub use body::{Body, BodyShape, Sensor};
-pub use curve::{Curve, CurvePiece};
+pub use curve::{Curve, CurvePiece, Interpolation};
+pub use definition::{ModelDefinition, ModelSource};
 pub use file::{explain, portable, schema};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
@@ -36,11 +43,13 @@ pub use joint::{
 pub use joint_force::{FrictionDefinition, JointLimits, JointNumber, LimitLaw, RigidImpact};
 pub use linear_system::LinearSystemMatrices;
 pub use motion::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate};
+pub use notes::{ModelNotes, VariableNotes};
 pub use settings::{
     ControllerName, Corrector, ErrorAt, EstimateName, Experiment, FormulationName, IntegratorName,
     SolverSettings, Vsa23Parameters, Vsa23Settings,
 };
 pub use signal::{Expose, Input, Output, Parameter};
+pub use signal_law::{InputSignal, SignalLaw, TimeExpression};
 pub use target::Target;
 pub use user_system::UserSystemNames;
 
@@ -58,6 +67,8 @@ impl Model {
     pub fn without_text_positions(&self) -> Self {
         let mut model = self.clone();
         model.origin.clear();
+        model.source = None;
+        model.suspicions.clear();
         let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
@@ -66,6 +77,8 @@ impl Model {
             .chain(model.inputs.iter_mut().map(|x| &mut x.text_position))
             .chain(model.outputs.iter_mut().map(|x| &mut x.text_position))
             .chain(model.parameters.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.signals.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.definitions.iter_mut().map(|x| &mut x.text_position))
             .chain(model.system.iter_mut().map(|x| &mut x.text_position));
         positions.for_each(|position| *position = TextPosition::default());
         model
@@ -110,8 +123,18 @@ pub struct Model {
     pub outputs: Vec<Output>,
     /// Declared parameters.
     pub parameters: Vec<Parameter>,
+    /// Laws of inputs.
+    pub signals: Vec<InputSignal>,
     /// Quantities that are variables of an instance.
     pub expose: Expose,
+    /// Descriptions, author, version, licence.
+    pub notes: ModelNotes,
+    /// Definitions of the text.
+    pub definitions: Vec<ModelDefinition>,
+    /// The text, if it has definitions.
+    pub source: Option<ModelSource>,
+    /// Values of the text that are legal but probably not meant, each with its position; among the warnings.
+    pub suspicions: Vec<String>,
 }
 
 impl Default for Model {
@@ -134,7 +157,12 @@ impl Default for Model {
             inputs: vec![],
             outputs: vec![],
             parameters: vec![],
+            signals: vec![],
             expose: Expose::default(),
+            notes: ModelNotes::default(),
+            definitions: vec![],
+            source: None,
+            suspicions: vec![],
         }
     }
 }

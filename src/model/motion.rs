@@ -2,7 +2,7 @@
 
 use super::curve::is_periodic;
 use super::validate::{Range, UNIT, norm, refused};
-use super::{Curve, JointCoordinate, Model, TextPosition};
+use super::{Curve, Interpolation, JointCoordinate, Model, TextPosition};
 use crate::error::Result;
 
 /// The coordinate that a motion prescribes.
@@ -60,12 +60,14 @@ pub enum MotionLaw {
         /// rad or m
         offset: f64,
     },
-    /// Cubic spline through points (t, s); constant beyond both ends, or periodic.
+    /// Points (t, s); constant beyond both ends, or periodic.
     Table {
         /// (t, s), t increasing.
         points: Vec<[f64; 2]>,
         /// The table is periodic; first and last s are equal.
         periodic: bool,
+        /// How it goes between the points.
+        interpolation: Interpolation,
     },
     /// Driven by an input: the position, or a speed or acceleration that is integrated.
     Input {
@@ -112,8 +114,16 @@ impl Motion {
             } => [amplitude, frequency, phase, offset]
                 .into_iter()
                 .try_for_each(finite),
-            MotionLaw::Table { points, periodic } => {
-                Curve::Table(points.clone()).validate(&self.name)?;
+            MotionLaw::Table {
+                points,
+                periodic,
+                interpolation,
+            } => {
+                let curve = Curve::Table {
+                    points: points.clone(),
+                    interpolation: *interpolation,
+                };
+                curve.validate(&self.name)?;
                 if *periodic && !is_periodic(points) {
                     let expected = "first and last value equal";
                     return Err(refused(&self.name, &"a periodic table", expected));

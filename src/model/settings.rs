@@ -2,6 +2,7 @@
 //! and field; the keys of `[solver]`, its reader, `set` and `validate` follow from it.
 
 use super::choice::choice;
+use super::suggest::did_you_mean;
 use super::validate::Range;
 use crate::error::{Error, Result};
 
@@ -29,8 +30,10 @@ choice! {
     /// `integrator` of `[solver]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum IntegratorName {
-        /// Hilber-Hughes-Taylor.
+        /// Hilber-Hughes-Taylor with a corrector of fourth order, of sixth order where the motion is smooth.
         #[default]
+        Auto = "auto",
+        /// Hilber-Hughes-Taylor with a corrector of fourth order.
         Hht = "hht",
         /// Quadratic scheme with the cubic one as reference.
         Vsa23 = "vsa23",
@@ -226,8 +229,8 @@ use SettingField::{Choice, Count, Flag, Number, Optional};
 pub(super) const SETTINGS: [Setting; 19] = [
     setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
         "coordinates and constraint handling"),
-    setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"hht\"",
-        "method; \"vsa23\" is provided for comparison"),
+    setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
+        "method: \"hht\" corrects to fourth order, \"auto\" to sixth where the motion is smooth; \"vsa23\" is for comparison"),
     setting("vsa23", SettingField::Vsa23, "", "{ parameters = \"common\", error_at = \"common\" }",
         "settings of VSA23"),
     setting("alpha", Number(Range::Alpha, |s| &mut s.alpha), "", "0.05",
@@ -326,6 +329,32 @@ impl SolverSettings {
                 "min_step <= initial_step <= max_step",
             )),
             _ => Ok(()),
+        }
+    }
+
+    /// Sets a setting that is a word; `None` if there is none of this key. On failure nothing changes.
+    pub(super) fn set_word(&mut self, key: &str, word: &str) -> Option<Result<()>> {
+        let refuse = |words: &[&str]| Error::Argument {
+            name: format!("solver.{key}"),
+            value: word.to_owned(),
+            expected: format!("one of {}{}", words.join(", "), did_you_mean(word, words)),
+        };
+        match SETTINGS.iter().find(|setting| setting.key == key)?.field {
+            Choice(words, set) => Some(match words.iter().position(|other| *other == word) {
+                Some(index) => {
+                    set(self, index);
+                    Ok(())
+                }
+                None => Err(refuse(words)),
+            }),
+            Flag(field) => Some(match word {
+                "true" | "false" => {
+                    *field(self) = word == "true";
+                    Ok(())
+                }
+                _ => Err(refuse(&["true", "false"])),
+            }),
+            Number(..) | Optional(..) | Count(_) | SettingField::Vsa23 => None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::{BodyRef, JointCoordinate, Model};
 use crate::error::{Error, Result};
 
 /// Names that no body, joint, motion, force or sensor may have.
-pub(super) const RESERVED_ELEMENTS: [&str; 4] = ["ground", "energy", "solver", "time"];
+pub(super) const RESERVED_ELEMENTS: [&str; 5] = ["ground", "energy", "solver", "time", "define"];
 /// Names that no input, output or parameter may have.
 pub(super) const RESERVED_VARIABLES: [&str; 1] = ["time"];
 
@@ -40,6 +40,14 @@ impl Range {
             Self::Positive => "a finite number > 0",
             Self::Part => "a number from 0 to 1",
             Self::Alpha => "0 <= alpha <= 1/3",
+        }
+    }
+
+    /// A number of the range that stands for a wrong one while the rest of a text is read.
+    pub fn substitute(self) -> f64 {
+        match self {
+            Self::Alpha => 0.0,
+            _ => 1.0,
         }
     }
 
@@ -122,7 +130,8 @@ impl Model {
         (self.motions.iter()).try_for_each(|motion| motion.validate(self))?;
         (0..self.forces.len()).try_for_each(|i| self.validate_force(i))?;
         (self.sensors.iter()).try_for_each(|sensor| sensor.validate(self))?;
-        self.validate_signals()
+        self.validate_signals()?;
+        self.validate_signal_laws()
     }
 
     fn validate_names(&self) -> Result<()> {

@@ -1,17 +1,30 @@
 //! Warnings: legal but seldom intended. They need no equations.
 
 use super::body::{InertiaDefect, check_inertia};
+use super::validate::norm;
 use super::{
-    Characteristic, ForceKind, FormulationName, Model, MotionLaw, PrescribedCoordinate, Target,
+    Characteristic, CouplingLaw, Curve, ForceKind, FormulationName, Interpolation, Model,
+    MotionLaw, PrescribedCoordinate, Target,
 };
+use crate::linalg::interpolation::{Spline, SplineEnds};
+
+/// Distance of a joint from a centre of mass that is suspicious (m), if the inertia does not fit.
+const FAR: f64 = 50.0;
+/// The same over the radius of gyration: a rod that turns about its end has 1.7.
+const FAR_BY_INERTIA: f64 = 100.0;
 
 impl Model {
     /// Sentences about suspicious parts of a valid model.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = vec![];
+        let mut warnings = self.suspicions.clone();
+        if self.bodies.is_empty() && self.system.is_none() && self.user_system.is_none() {
+            warnings.push("there are no bodies: nothing moves".to_owned());
+        }
         self.warn_of_bodies(&mut warnings);
+        self.warn_of_lengths(&mut warnings);
         self.warn_of_motions(&mut warnings);
         self.warn_of_parameters(&mut warnings);
+        self.warn_of_splines(&mut warnings);
         if !self.solver.repartition && self.solver.formulation != FormulationName::Topological {
             warnings.push(
                 "repartition = false has no effect: only formulation = \"topological\" partitions the coordinates"
@@ -58,6 +71,33 @@ impl Model {
         }
     }
 
+    /// Joints so far from the centre of mass of their body that its inertia does not fit: lengths in millimetres.
+    fn warn_of_lengths(&self, warnings: &mut Vec<String>) {
+        for joint in &self.joints {
+            for index in joint.bodies.into_iter().flatten() {
+                let body = &self.bodies[index];
+                let largest = body.inertia[..3]
+                    .iter()
+                    .fold(0.0f64, |most, i| most.max(*i));
+                let gyration = (largest / body.mass).sqrt();
+                let Some(point) = self.point_on(joint, Some(index)) else {
+                    continue;
+                };
+                let offset: [f64; 3] = std::array::from_fn(|i| point[i] - body.center_of_mass[i]);
+                let distance = norm(&offset);
+                if distance > FAR && gyration > 0.0 && distance > FAR_BY_INERTIA * gyration {
+                    warnings.push(format!(
+                        "joint \"{}\" is {} m from the centre of mass of body \"{}\", whose radius of gyration is \
+                         {gyration:.2e} m; lengths are in metres, are these millimetres?",
+                        joint.name,
+                        (distance * 1e3).round() / 1e3,
+                        body.name
+                    ));
+                }
+            }
+        }
+    }
+
     fn warn_of_motions(&self, warnings: &mut Vec<String>) {
         let mut moved = vec![false; self.bodies.len()];
         for (i, motion) in self.motions.iter().enumerate() {
@@ -80,6 +120,56 @@ impl Model {
                     "body \"{}\" is prescribed but no [[motion]] moves it",
                     body.name
                 ));
+            }
+        }
+    }
+
+    /// Splines that leave the range of their points.
+    fn warn_of_splines(&self, warnings: &mut Vec<String>) {
+        for motion in &self.motions {
+            if let MotionLaw::Table {
+                points,
+                periodic,
+                interpolation: Interpolation::Spline,
+            } = &motion.law
+            {
+                let ends = match periodic {
+                    true => SplineEnds::Periodic,
+                    false => SplineEnds::Clamped,
+                };
+                let what = format!("motion \"{}\"", motion.name);
+                warnings.extend(overshoot(&what, points, ends));
+            }
+        }
+        let mut warn = |what: String, curve: &Curve| {
+            if let Curve::Table {
+                points,
+                interpolation: Interpolation::Spline,
+            } = curve
+            {
+                warnings.extend(overshoot(&what, points, SplineEnds::Natural));
+            }
+        };
+        for joint in &self.joints {
+            if let Some(coupling) = &joint.coupling
+                && let CouplingLaw::Curve(curve) = &coupling.law
+            {
+                warn(format!("joint \"{}\": law", joint.name), curve);
+            }
+        }
+        for force in &self.forces {
+            let (characteristics, profile) = match &force.kind {
+                ForceKind::SpringDamper(spring) => ([&spring.stiffness, &spring.damping], None),
+                ForceKind::Tyre(tyre) => ([&tyre.stiffness, &tyre.damping], tyre.profile.as_ref()),
+                _ => continue,
+            };
+            for (key, characteristic) in ["stiffness", "damping"].into_iter().zip(characteristics) {
+                if let Characteristic::Law(curve) = characteristic {
+                    warn(format!("force \"{}\": {key}", force.name), curve);
+                }
+            }
+            if let Some(curve) = profile {
+                warn(format!("force \"{}\": profile", force.name), curve);
             }
         }
     }
@@ -109,6 +199,34 @@ impl Model {
             ));
         }
     }
+}
+
+/// Part of the range of its points by which a spline may leave it without a warning: a peak between two points.
+const OVERSHOOT: f64 = 1e-3;
+
+/// A sentence if the spline through points leaves their range.
+fn overshoot(what: &str, points: &[[f64; 2]], ends: SplineEnds) -> Option<String> {
+    let [low, high] = points
+        .iter()
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| {
+            [low.min(p[1]), high.max(p[1])]
+        });
+    let [least, most] = Spline::new(points, ends).extremes();
+    let allowed = OVERSHOOT * (high - low);
+    if least[1] >= low - allowed && most[1] <= high + allowed {
+        return None;
+    }
+    let [least, most] = [least, most].map(|p| p.map(|x| format!("{}", four_digits(x))));
+    Some(format!(
+        "{what}: the spline leaves the range of its points: they are within {low} .. {high}, it goes from {} at {} to {} at \
+         {}; interpolation = \"monotone\" stays within",
+        least[1], least[0], most[1], most[0]
+    ))
+}
+
+/// A number for people, to four significant digits.
+fn four_digits(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
 }
 
 #[cfg(test)]
@@ -194,6 +312,56 @@ target = "damper.length"
                 .filter(|s| s.contains("repartition = false"))
                 .count();
             assert_eq!(found, count, "{said:#?}");
+        }
+    }
+
+    #[test]
+    fn a_spline_that_leaves_its_points_is_reported_with_numbers() {
+        let text = |interpolation: &str| {
+            format!(
+                r#"format = 1
+dimension = 2
+[[body]]
+name = "b"
+mass = 1
+inertia = 1
+[[joint]]
+name = "rail"
+type = "prismatic"
+bodies = ["ground", "b"]
+point = [0, 0]
+axis = [1, 0]
+[[motion]]
+name = "drive"
+joint = "rail"
+law = "table"
+points = [[0, 0], [5, 0], [5.1, 0.1], [10, 0.1]]
+interpolation = "{interpolation}"
+[[force]]
+name = "bump"
+type = "spring_damper"
+joint = "rail"
+stiffness = {{ table = [[-0.1, -5000], [-0.09, 0], [0.09, 0], [0.1, 5000]], interpolation = "{interpolation}" }}
+length = 0
+"#
+            )
+        };
+        let leaves = |said: &[String]| -> Vec<String> {
+            let found = said.iter().filter(|s| s.contains("leaves the range"));
+            found.cloned().collect()
+        };
+        let said = leaves(&warnings(&text("spline")));
+        // Both ends of the swing to four digits, by an independent evaluation of the spline.
+        assert!(
+            said[0].contains("motion \"drive\"")
+                && said[0].contains("from -0.7")
+                && said[0].contains("to 0.8"),
+            "{said:#?}"
+        );
+        assert!(said[1].contains("force \"bump\": stiffness"), "{said:#?}");
+        assert_eq!(said.len(), 2);
+        for interpolation in ["linear", "monotone"] {
+            assert!(leaves(&warnings(&text(interpolation))).is_empty());
         }
     }
 

@@ -128,9 +128,10 @@ fn what(error: &Error) -> (&'static str, Vec<String>) {
             ("An event repeats without progress in time", one(culprit))
         }
         Error::TooManySubsteps { .. } => ("Too many steps", Vec::new()),
+        Error::RunAway { body, .. } => ("A body runs away", one(body)),
         Error::Cancelled { .. } => ("The run was interrupted", Vec::new()),
         Error::Callback { .. } => ("A callback asked to stop", Vec::new()),
-        Error::Model { .. } => ("The model file has an error", Vec::new()),
+        Error::Model { .. } | Error::Mistakes { .. } => ("The model file has an error", Vec::new()),
         _ => ("The run failed", Vec::new()),
     }
 }
@@ -173,6 +174,10 @@ pub fn advice(error: &Error, model: &Model) -> Vec<String> {
         Error::TooManySubsteps { .. } => vec![
             "See the step size in the solver section: where it stays small, the named coordinate is the reason.",
             "Loosen `tolerance`, or raise `max_substeps` in [solver] if that many steps are meant.",
+        ],
+        Error::RunAway { .. } => vec![
+            "Look at what sets the input: an unstable controller has the wrong sign, too high a gain or too long a sampling time.",
+            "Look for a force that grows with the speed.",
         ],
         Error::Callback { .. } => vec!["Look at the callback that returned this code."],
         Error::Cancelled { .. } => vec!["Run it again; the rows up to this time are complete."],

@@ -197,7 +197,7 @@ fn height(curve: &Curve, x: f64) -> f64 {
             let piece = pieces.iter().find(|p| x < p.below).or(pieces.last());
             piece.map_or(0.0, |p| polynomial(&p.polynomial))
         }
-        Curve::Table(points) => {
+        Curve::Table { points, .. } => {
             let (Some(first), Some(last)) = (points.first(), points.last()) else {
                 return 0.0;
             };
@@ -256,7 +256,10 @@ mod tests {
         ]);
         assert_eq!(height(&pieces, -1.0), 0.0);
         assert_eq!(height(&pieces, 2.0), 5.0);
-        let table = Curve::Table(vec![[0.0, 1.0], [2.0, 3.0]]);
+        let table = Curve::Table {
+            points: vec![[0.0, 1.0], [2.0, 3.0]],
+            interpolation: Default::default(),
+        };
         assert_eq!([-1.0, 0.5, 9.0].map(|x| height(&table, x)), [1.0, 1.5, 3.0]);
     }
 }

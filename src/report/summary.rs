@@ -56,6 +56,10 @@ impl Report<'_> {
             "format": 1,
             "program": concat!("biela ", env!("CARGO_PKG_VERSION")),
             "name": self.model.name,
+            "description": self.model.notes.description,
+            "author": self.model.notes.author,
+            "version": self.model.notes.version,
+            "license": self.model.notes.license,
             "file": self.file,
             "start": self.span[0],
             "stop": self.span[1],
@@ -198,7 +202,7 @@ impl Report<'_> {
 }
 
 fn variable(v: &Variable) -> Value {
-    json!({ "name": v.name, "unit": v.unit, "source": v.description })
+    json!({ "name": v.name, "unit": v.unit, "source": v.source, "description": v.description })
 }
 
 /// Counters with their meaning, in the order in which they are shown.

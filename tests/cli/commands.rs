@@ -386,7 +386,11 @@ fn a_wrong_model_is_refused_with_file_line_and_column() {
 #[test]
 fn files_that_cannot_be_written_are_known_before_the_run() {
     for option in ["--out", "--plot"] {
-        let sentence = refused(&["run", PENDULUM, option, "no/such/folder/file"], 2);
+        let file = format!(
+            "no/such/folder/file.{}",
+            &option.replace("--out", "csv").replace("--plot", "svg")
+        );
+        let sentence = refused(&["run", PENDULUM, option, &file], 2);
         assert!(sentence.contains("no/such/folder/file"), "{sentence}");
     }
     let model = scratch("kept.toml");
@@ -411,6 +415,8 @@ fn a_run_that_fails_keeps_its_table_says_where_and_ends_with_status_1() {
         word(&model),
         "--interval",
         "0.001",
+        "--communication",
+        "1",
         "--out",
         word(&csv),
         "--plot",
@@ -424,7 +430,7 @@ fn a_run_that_fails_keeps_its_table_says_where_and_ends_with_status_1() {
     let (_, rows) = table(&fs::read_to_string(&csv).unwrap());
     assert!(rows.len() > 10 && rows.len() < 2000, "{} rows", rows.len());
     well_formed(&fs::read_to_string(&plot).unwrap());
-    let output = biela(&["run", word(&model), "--json"]);
+    let output = biela(&["run", word(&model), "--json", "--communication", "1"]);
     assert_eq!(output.status.code(), Some(1));
     let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(run["steps"], 20);

@@ -1,5 +1,10 @@
 //! The command `biela`, and the commands and models of the README.
 
+#[path = "../common/host.rs"]
+mod host;
+
 mod commands;
+mod documents;
+mod habits;
 mod models;
 mod readme;

@@ -2,7 +2,7 @@
 
 use biela::formulation::{EvaluationContext, System};
 use biela::integrator::{Environment, Integrator, State};
-use biela::model::{Corrector, SolverSettings};
+use biela::model::{Corrector, IntegratorName, SolverSettings};
 
 use super::Random;
 use super::systems::accelerations;
@@ -17,6 +17,7 @@ pub const ALONE: Environment = Environment {
 pub fn prescribed(alpha: f64, corrector: Corrector) -> SolverSettings {
     SolverSettings {
         alpha,
+        integrator: IntegratorName::Hht,
         corrector,
         step: Some(1.0),
         newton_tolerance: Some(1e-13),

@@ -326,6 +326,7 @@ pub fn sensor(body: BodyRef, point: [f64; 3]) -> Sensor {
 pub fn fixed(h: f64, corrector: biela::model::Corrector) -> SolverSettings {
     SolverSettings {
         step: Some(h),
+        integrator: biela::model::IntegratorName::Hht,
         corrector,
         ..SolverSettings::default()
     }

@@ -57,7 +57,7 @@ fn the_communication_step_costs_at_most_a_factor_of_two_in_accuracy() {
     let doubt = distance(&crank(1e-11, 1), &reference);
     let full = std::env::var("BIELA_TEST_FULL").as_deref() == Ok("1");
     let mut at_one = vec![];
-    for tolerance in [1e-4, 1e-5, 1e-6, 1e-7] {
+    for tolerance in [1e-4, 1e-5, 1e-6] {
         let error = |parts: u32| distance(&crank(tolerance, parts), &reference);
         let whole = error(1);
         assert!(
@@ -65,7 +65,7 @@ fn the_communication_step_costs_at_most_a_factor_of_two_in_accuracy() {
             "reference {doubt:.1e}, error {whole:.1e}"
         );
         // The finest steps at the ends of the range, everywhere in the long run.
-        let finest = [1e-4, 1e-7].contains(&tolerance) || full;
+        let finest = [1e-4, 1e-6].contains(&tolerance) || full;
         let all = [10, 100, 1_000, 10_000];
         for parts in all.into_iter().filter(|&parts| parts < 10_000 || finest) {
             let found = error(parts);
@@ -76,9 +76,9 @@ fn the_communication_step_costs_at_most_a_factor_of_two_in_accuracy() {
         }
         at_one.push(whole);
     }
-    // Over three decades of tolerance at least two decades of error.
-    let fall = at_one[3] / at_one[0];
-    assert!(fall <= 1e-3f64.powf(2.0 / 3.0), "{at_one:?}");
+    // Over two decades of tolerance at least two decades of error.
+    let fall = at_one[2] / at_one[0];
+    assert!(fall <= 1e-2, "{at_one:?}");
 }
 
 // --- two halves -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 use crate::common::{bits, now, references, slider_crank, slider_crank_model};
 use biela::Error;
-use biela::component::{Causality, Instance};
+use biela::component::{Causality, Instance, LogLevel, Logger};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
@@ -316,5 +316,49 @@ fn a_cancelled_step_and_one_that_ran_out_of_substeps_stop_at_the_same_state() {
         // The flag is used up, and the run goes on.
         let t = cancelled.time();
         cancelled.step(t, 0.01).unwrap();
+    }
+}
+
+/// A rod on a pin with a motor whose torque is an input.
+const DRIVEN_ROD: &str = "format = 1\ndimension = 2\n[solver]\nmax_substeps = 20000\n\
+    [[body]]\nname = \"rod\"\nmass = 1\ninertia = 0.1\nposition = [0.5, 0]\n\
+    [[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"ground\", \"rod\"]\npoint = [0, 0]\n\
+    [[force]]\nname = \"motor\"\ntype = \"actuator\"\njoint = \"pin\"\ntorque = 0\n\
+    [[input]]\nname = \"tau\"\ntarget = \"motor.torque\"\n\
+    [[output]]\nname = \"angle\"\nsource = \"pin.position\"\n";
+
+#[test]
+fn a_run_away_names_the_body_its_speed_and_the_input_in_log_and_error() {
+    use std::sync::{Arc, Mutex};
+    for (torque, absurd) in [(1e6, false), (1e10, true)] {
+        let mut rod = Instance::from_text(DRIVEN_ROD, None).unwrap();
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sink = log.clone();
+        rod.set_logger(Some(Logger::new(LogLevel::Warning, move |message| {
+            sink.lock().unwrap().push(message.text.to_owned());
+        })));
+        rod.initialize(0.0, 1e6, 0.0).unwrap();
+        let tau = rod.find("tau").unwrap();
+        rod.set_real(&[tau], &[torque]).unwrap();
+        let error = rod.step(0.0, 1e6).unwrap_err();
+        let sentence = error.to_string();
+        assert_eq!(matches!(error, Error::RunAway { .. }), absurd, "{sentence}");
+        for part in ["\"rod\"", "rad/s", "\"tau\" = 1.000e"] {
+            assert!(sentence.contains(part), "{part}: {sentence}");
+        }
+        let told = log.lock().unwrap();
+        let last = told.last().unwrap();
+        assert!(
+            last.contains("\"rod\"") && last.contains("\"tau\""),
+            "{last}"
+        );
+        if !absurd {
+            assert!(
+                told[0].starts_with("10000 substeps in one call"),
+                "{told:?}"
+            );
+        }
+        // The state is that of the last substep, and may be read.
+        assert!(rod.time() > 0.0);
     }
 }

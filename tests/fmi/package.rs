@@ -480,3 +480,43 @@ fn the_library_needs_nothing_but_the_c_library() {
         assert!(usual.iter().any(|u| name.starts_with(u)), "{name}");
     }
 }
+
+#[test]
+fn descriptions_definitions_and_parts_go_into_the_archive() {
+    let scratch = Scratch::new("described");
+    let part = "format = 1\ndimension = 2\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = 0.1\nposition = [0.5, 0]\n\
+                [[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"ground\", \"arm\"]\npoint = [0, 0]\n\
+                [[output]]\nname = \"angle\"\nsource = \"pin.position\"\ndescription = \"of the arm\"\nmax = \"180 deg\"\n";
+    let whole = "format = 1\nname = \"whole\"\ndimension = 2\ndescription = \"Two arms & a weight\"\nauthor = \"A. Author\"\n\
+                 version = \"1.2\"\nlicense = \"MIT\"\n[define]\nm = \"250 g\"\n[[include]]\nfile = \"parts/arm.toml\"\n\
+                 prefix = \"a_\"\n[[body]]\nname = \"weight\"\nmass = \"4*m\"\ninertia = 1\nposition = [2, 0]\n\
+                 [[parameter]]\nname = \"quarter\"\ntarget = \"define.m\"\nnominal = \"1 kg\"\nmin = 0\n";
+    fs::create_dir_all(scratch.path().join("parts")).unwrap();
+    fs::write(scratch.path().join("parts/arm.toml"), part).unwrap();
+    let file = scratch.path().join("whole.toml");
+    fs::write(&file, whole).unwrap();
+    for standard in BOTH {
+        let contents = package::contents(&file, standard).unwrap_or_else(|e| panic!("{e}"));
+        let text = |name: &str| {
+            let found = contents.files.iter().find(|(other, _)| other == name);
+            let (_, bytes) = found.unwrap_or_else(|| panic!("no {name}"));
+            String::from_utf8(bytes.clone()).unwrap()
+        };
+        assert_eq!(text("resources/parts/arm.toml"), part);
+        let xml = text("modelDescription.xml");
+        for fragment in [
+            "description=\"Two arms &amp; a weight\"",
+            "author=\"A. Author\"",
+            "version=\"1.2\"",
+            "license=\"MIT\"",
+            "name=\"a_angle\"",
+            "description=\"of the arm\"",
+            "max=\"3.141592653589793\"",
+            "variability=\"fixed\"",
+            "nominal=\"1.0\"",
+            "start=\"0.25\"",
+        ] {
+            assert!(xml.contains(fragment), "{fragment}\n{xml}");
+        }
+    }
+}

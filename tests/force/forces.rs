@@ -64,7 +64,7 @@ name = "spring"
 type = "spring_damper"
 joint = "slide"
 stiffness = { polynomial = [0.0, 8.0, 0.0, 20.0] }
-damping = { table = [[-2, -4], [-1, -1.5], [0, 0], [1, 1.5], [2, 4]] }
+damping = { table = [[-2, -4], [-1, -1.5], [0, 0], [1, 1.5], [2, 4]], interpolation = "spline" }
 "#,
     );
     // The natural spline through these points, odd: m0 = 0, m2 = 0, slopes 2.5, 1.5, 1.5, 2.5 give m3 = −m1 = 6 (2.5 − 1.5)/4.
@@ -85,6 +85,124 @@ damping = { table = [[-2, -4], [-1, -1.5], [0, 0], [1, 1.5], [2, 4]] }
         rk4(f, 0.0, t, [0.0, 1.0], 4000)[0]
     };
     follows(&text, "block.x", 100.0, &[0.5, 1.0, 2.0, 3.0], exact);
+}
+
+#[test]
+fn a_spring_by_lines_has_a_dead_zone_and_kinks() {
+    let text = block(
+        1.0,
+        r#"[[force]]
+name = "stop"
+type = "spring_damper"
+joint = "slide"
+stiffness = { table = [[-0.3, -8], [-0.1, 0], [0.1, 0], [0.3, 8]], interpolation = "linear" }
+"#,
+    );
+    let force = |x: f64| 40.0 * (x.abs() - 0.1).max(0.0) * x.signum();
+    let exact = |t: f64| {
+        let f = |_: f64, y: &[f64; 2]| [y[1], -force(y[0]) / 2.0];
+        rk4(f, 0.0, t, [0.0, 1.0], 20000)[0]
+    };
+    follows(&text, "block.x", 100.0, &[0.5, 1.0, 2.0, 3.0], exact);
+}
+
+/// Height at s of a rise from 0 at 1 to 0.1 at 2.
+fn rise(interpolation: &str, s: f64) -> f64 {
+    let part = (s - 1.0).clamp(0.0, 1.0);
+    match interpolation {
+        "linear" => 0.1 * part,
+        _ => 0.1 * part * part * (3.0 - 2.0 * part),
+    }
+}
+
+#[test]
+fn a_motion_by_a_table_moves_as_its_points_say_and_the_balance_closes() {
+    for interpolation in ["linear", "monotone"] {
+        let text = block(
+            0.0,
+            &format!(
+                r#"[[motion]]
+name = "drive"
+joint = "slide"
+law = "table"
+points = [[0, 0], [1, 0], [2, 0.1], [4, 0.1]]
+interpolation = "{interpolation}"
+[[body]]
+name = "load"
+mass = 0.5
+inertia = 1.0
+[[joint]]
+name = "guide"
+type = "prismatic"
+bodies = ["ground", "load"]
+point = [0, 0]
+axis = [1, 0]
+[[force]]
+name = "spring"
+type = "spring_damper"
+bodies = ["block", "load"]
+points = [[0, 0], [0, 0]]
+direction = [1, 0]
+stiffness = 20.0
+length = 0.0
+"#
+            ),
+        );
+        let exact = |t: f64| {
+            let f = |t: f64, y: &[f64; 2]| [y[1], 40.0 * (rise(interpolation, t) - y[0])];
+            rk4(f, 0.0, t, [0.0, 0.0], 20000)[0]
+        };
+        follows(&text, "load.x", 100.0, &[0.9, 1.4, 2.0, 3.3, 4.5], exact);
+    }
+}
+
+#[test]
+fn a_road_by_lines_lifts_the_wheel_at_its_kinks() {
+    let text = r#"format = 1
+name = "wheel"
+dimension = 2
+gravity = [0, -9.81]
+[solver]
+length = 1.0
+[[body]]
+name = "block"
+mass = 2.0
+inertia = 1.0
+[[joint]]
+name = "guide"
+type = "prismatic"
+bodies = ["ground", "block"]
+point = [0, 0]
+axis = [0, 1]
+[[force]]
+name = "tyre"
+type = "tyre"
+body = "block"
+radius = 0.5
+stiffness = 80.0
+damping = 3.0
+up = [0, 1]
+forward = [1, 0]
+road_point = [0, -0.25475]
+speed = 1.0
+profile = { table = [[0, 0], [1, 0], [2, 0.1], [4, 0.1]], interpolation = "linear" }
+"#;
+    // Starts in equilibrium, 2 9.81/80 deflected, and stays loaded. Each straight part is integrated on its own.
+    let d0 = 2.0 * 9.81 / 80.0;
+    let exact = |t: f64| {
+        let mut y = [0.0, 0.0];
+        for (begin, end, slope) in [(0.0, 1.0, 0.0), (1.0, 2.0, 0.1), (2.0, 9.0, 0.0)] {
+            let f = |t: f64, y: &[f64; 2]| {
+                let (d, rate) = (d0 + rise("linear", t) - y[0], slope - y[1]);
+                [y[1], (80.0 * d + 3.0 * rate) / 2.0 - 9.81]
+            };
+            if t > begin {
+                y = rk4(f, begin, t.min(end), y, 4000);
+            }
+        }
+        y[0]
+    };
+    follows(text, "block.y", 100.0, &[0.5, 1.3, 2.0, 3.0], exact);
 }
 
 #[test]

@@ -206,7 +206,10 @@ fn a_loop_whose_bars_are_too_short_is_refused_by_its_joints() {
             let Err(error) = Rig::start(&model) else {
                 panic!("{dimension}, {coupler}: assembled");
             };
-            let Error::Assembly { closure, culprits } = &error else {
+            let Error::Assembly {
+                closure, culprits, ..
+            } = &error
+            else {
                 panic!("{dimension}, {coupler}: {error}");
             };
             println!("{dimension}, {coupler}: {error}");

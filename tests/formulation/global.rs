@@ -4,7 +4,7 @@
 use crate::common::measure::slope;
 use crate::compare::*;
 use crate::compared::*;
-use biela::model::{Corrector, FormulationName, Model};
+use biela::model::{Corrector, FormulationName, IntegratorName, Model};
 
 const GLOBAL: FormulationName = FormulationName::Global;
 
@@ -69,6 +69,7 @@ fn every_quantity_is_that_of_absolute_coordinates_the_closer_the_smaller_the_tol
 /// Positions and rates of all bodies at the end of a run.
 fn end(model: &Model, step: Option<f64>, corrector: Corrector, stop: f64) -> Vec<f64> {
     let mut model = model.clone();
+    model.solver.integrator = IntegratorName::Hht;
     model.solver.corrector = corrector;
     model.solver.step = step;
     model.solver.tolerance = 1e-11;

@@ -10,7 +10,7 @@ use biela::component::Instance;
 use biela::formulation::Mechanism;
 use biela::formulation::relative::{PlanarRelative, SpatialRelative};
 use biela::linalg::rotation::{self, Mat3, Vec3};
-use biela::model::{Corrector, FormulationName, Model};
+use biela::model::{Corrector, FormulationName, IntegratorName, Model};
 
 const FULL: &str = "BIELA_TEST_FULL";
 
@@ -144,6 +144,7 @@ fn hybrid_is_of_second_order_and_of_fourth_with_the_corrector() {
             let stop = 0.4;
             let end = |step: Option<f64>| {
                 let mut model = model.clone();
+                model.solver.integrator = IntegratorName::Hht;
                 model.solver.corrector = corrector;
                 model.solver.step = step;
                 model.solver.tolerance = 1e-11;
@@ -254,6 +255,7 @@ fn momentum_is_conserved_with_the_order_of_the_method() {
     let steps = [0.02, 0.01, 0.005];
     let lost = |formulation, step: Option<f64>, corrector| {
         let mut model = text(FLOATING);
+        model.solver.integrator = IntegratorName::Hht;
         model.solver.corrector = corrector;
         model.solver.step = step;
         model.solver.tolerance = 1e-9;

@@ -246,10 +246,18 @@ fn the_energy_supplied_by_a_drive_is_the_energy_gained() {
 #[test]
 fn a_table_is_followed_through_its_points_and_constant_beyond_its_ends() {
     let points = vec![[0.1, 0.3], [0.5, 1.2], [0.8, 0.9], [1.3, 2.0]];
-    for (dimension, formulation) in everywhere() {
+    let each = [
+        Interpolation::Linear,
+        Interpolation::Monotone,
+        Interpolation::Spline,
+    ];
+    for ((dimension, formulation), interpolation) in
+        (everywhere().into_iter()).flat_map(|place| each.map(|way| (place, way)))
+    {
         let law = MotionLaw::Table {
             points: points.clone(),
             periodic: false,
+            interpolation,
         };
         let mut model = slider_crank(dimension, law);
         model.solver.formulation = formulation;
@@ -747,7 +755,10 @@ fn a_follower_rides_on_a_table_joined_twice_smoothly() {
     model.joints = vec![
         drawn("pin", JointKind::Revolute, [None, Some(0)], [0.0; 3], Z),
         guide,
-        coupling(CouplingLaw::Curve(Curve::Table(points.clone()))),
+        coupling(CouplingLaw::Curve(Curve::Table {
+            points: points.clone(),
+            interpolation: Interpolation::Spline,
+        })),
     ];
     model.motions = vec![drive(0, MotionLaw::ConstantSpeed { speed: 1.0 })];
     let mut rig = Rig::new(&model);

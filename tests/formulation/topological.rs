@@ -13,7 +13,7 @@ use biela::formulation::{
     MotionPoint, System, TangentWeights,
 };
 use biela::linalg::random::Random;
-use biela::model::{Corrector, FormulationName, Model};
+use biela::model::{Corrector, FormulationName, IntegratorName, Model};
 
 const TOPOLOGICAL: FormulationName = FormulationName::Topological;
 
@@ -241,6 +241,7 @@ fn order_two_and_four_with_the_corrector() {
             let stop = 0.4;
             let end = |step: Option<f64>| {
                 let mut model = model.clone();
+                model.solver.integrator = IntegratorName::Hht;
                 model.solver.corrector = match step {
                     Some(_) => corrector,
                     None => Corrector::Auto,
@@ -260,7 +261,11 @@ fn order_two_and_four_with_the_corrector() {
                     .collect::<Vec<f64>>()
             };
             let exact = end(None);
-            let steps = [0.01, 0.005, 0.0025];
+            // The corrected error of the tumbling frame reaches rounding (2e-13) below 5 ms.
+            let steps = match corrector {
+                Corrector::Off => [0.01, 0.005, 0.0025],
+                Corrector::Auto => [0.02, 0.01, 0.005],
+            };
             let errors: Vec<f64> = (steps.iter())
                 .map(|&h| {
                     let far = |m: f64, (a, b): (&f64, &f64)| m.max((a - b).abs());
@@ -322,6 +327,7 @@ fn repartitioning_keeps_the_order() {
         let exact = value(&mut exact, "crank.angle");
         let steps = [1e-3, 5e-4, 2.5e-4];
         let errors = steps.map(|h| {
+            model.solver.integrator = IntegratorName::Hht;
             model.solver.corrector = corrector;
             model.solver.step = Some(h);
             let mut instance = beginning_with(&model, &["guide.position"]);

@@ -11,7 +11,7 @@ use crate::common::systems::oscillator::Oscillator;
 use crate::common::systems::pendulum::Pendulum;
 use crate::common::systems::relative::DoublePendulum;
 use biela::formulation::System;
-use biela::model::Corrector;
+use biela::model::{Corrector, IntegratorName, SolverSettings};
 
 /// A case: the system, its start, how long, and how many steps the coarsest run takes.
 struct Case {
@@ -279,5 +279,39 @@ fn rotations_keep_the_order_of_the_method() {
         for slope in found {
             assert!((slope - order).abs() <= band, "{corrector:?}: {found:?}");
         }
+    }
+}
+
+/// The default method: a sixth-order formula after one step of fourth order, whose local error h⁵ remains, and makes the
+/// error of the run one of fifth order at least. The steps are so long that rounding (1e-13) is far away.
+#[test]
+fn a_smooth_motion_is_followed_with_fifth_order_or_more() {
+    let (q, v) = Chain::from_angles(&[std::f64::consts::FRAC_PI_2; 2], &[0.0; 2]);
+    let top = HeavyTop::default();
+    let (top_q, top_v) = top.start();
+    let chain = Chain(2);
+    let cases: [(&str, &dyn System, &[f64], &[f64], f64, [usize; 3]); 2] = [
+        ("double pendulum", &chain, &q, &v, 1.0, [40, 80, 160]),
+        ("heavy top", &top, &top_q, &top_v, 0.1, [30, 60, 120]),
+    ];
+    for (name, system, q, v, stop, counts) in cases {
+        let settings = SolverSettings {
+            integrator: IntegratorName::Auto,
+            ..prescribed(0.05, Corrector::Auto)
+        };
+        let end = |settings: &SolverSettings, count: usize| {
+            let mut run = Run::new(system, settings, q, v);
+            for t in Steps::Alternating.times(count, stop) {
+                run.advance(t);
+            }
+            run.state.q.clone()
+        };
+        // The fourth-order formula at a step so short that its error is 1e-12 or less.
+        let exact = end(&prescribed(0.05, Corrector::Auto), 6400);
+        let errors = counts.map(|count| distance(&end(&settings, count), &exact));
+        let h = counts.map(|count| stop / count as f64);
+        let found = slope(&h, &errors);
+        println!("{name}: order {found:.2}, errors {errors:?}");
+        assert!(found > 4.7, "{name}: {found} {errors:?}");
     }
 }

@@ -301,7 +301,8 @@ fn communication_points_may_be_as_dense_as_they_like_there() {
         }
         row.to(2.0).unwrap();
         println!("{every:e} {:?}", row.seen);
-        row.check(&format!("{every}"), 1e-3, 0.2);
+        // A velocity off by 4e-6 rad/s, a part of the tolerance, is 0.4 rad/s² at a point 1e-5 s beside the position.
+        row.check(&format!("{every}"), 1e-3, 0.4);
         // Each point costs a step and, near the position, the one that went beyond it.
         assert!(row.seen.attempts < 600, "{every}: {:?}", row.seen);
     }

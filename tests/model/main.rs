@@ -6,5 +6,6 @@ mod common;
 mod broken;
 mod broken_forces;
 mod manual;
+mod mistakes;
 mod system;
 mod units;

@@ -52,7 +52,7 @@ fn text(text: &str) -> Model {
 }
 
 /// Joint coordinates with both ways of holding loops, and natural ones, reach the table: the largest error over all rows is below 1e-6 at the tolerance 1e-7 (below
-/// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and two decades of the tolerance are worth at least one of the error, until rounding
+/// 1e-7 at 1e-9, with `BIELA_TEST_FULL`), and two decades of the tolerance are worth at least one of the error, unless it is the tolerance already, until rounding
 /// (that of a singular position, amplified, is 3e-9).
 fn reaches(name: &str, model: &Model, table: &Table) {
     let full = std::env::var_os("BIELA_TEST_FULL").is_some();
@@ -84,7 +84,7 @@ fn reaches(name: &str, model: &Model, table: &Table) {
             println!("{name}, {formulation:?}, {tolerance:e}: {worst:.1e}");
             assert!(worst < *bound, "{name}, {formulation:?}: {worst:e}");
             assert!(
-                worst < 0.1 * before || worst < 1e-8,
+                worst < 0.1 * before || worst < tolerance.max(1e-8) * 2.0,
                 "{name}, {formulation:?}: {worst:e} after {before:e}"
             );
             before = worst;

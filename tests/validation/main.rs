@@ -1,11 +1,20 @@
 //! Motions against references: closed forms, tables of other solvers, published results.
 
+#[path = "../common/campaign/mod.rs"]
+mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../src/bin/biela/cpu_time.rs"]
+mod cpu_time;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod defects;
+mod four_bar_scan;
 mod gallery;
 mod hybrid_reference;
 mod iltis;
+mod invariance;
+mod random_campaign;
 mod reference;
+mod rows;

@@ -16,8 +16,35 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `NAME=VALUE` with a finite number.
-pub fn assignment(text: &str) -> Result<(String, f64), String> {
+/// `NAME=LAW` of an input.
+pub fn input_law(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, law)) if !name.trim().is_empty() && !law.trim().is_empty() => {
+            Ok((name.trim().to_owned(), law.trim().to_owned()))
+        }
+        _ => Err("expected NAME=LAW, such as tau=step(0.5, 0, 10) or tau=file.csv".to_owned()),
+    }
+}
+
+/// Two names, `X,Y`.
+pub fn pair(text: &str) -> Result<[String; 2], String> {
+    match text.split(',').map(str::trim).collect::<Vec<&str>>()[..] {
+        [x, y] if !x.is_empty() && !y.is_empty() => Ok([x.to_owned(), y.to_owned()]),
+        _ => Err("expected two outputs, X,Y".to_owned()),
+    }
+}
+
+/// What `--set` gives a name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetValue {
+    /// A number.
+    Number(f64),
+    /// A word, for settings of the solver such as `formulation`.
+    Word(String),
+}
+
+/// `NAME=VALUE` with a finite number or a word.
+pub fn assignment(text: &str) -> Result<(String, SetValue), String> {
     let (name, value) = text
         .split_once('=')
         .ok_or("expected NAME=VALUE".to_owned())?;
@@ -25,8 +52,14 @@ pub fn assignment(text: &str) -> Result<(String, f64), String> {
     if name.is_empty() {
         return Err("expected a name before the equals sign".to_owned());
     }
-    match value.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok((name.to_owned(), value)),
-        _ => Err(format!("expected a finite number after \"{name}=\"")),
+    let value = value.trim();
+    let word = value.starts_with(|c: char| c.is_ascii_alphabetic())
+        && (value.chars()).all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((name.to_owned(), SetValue::Number(number))),
+        Err(_) if word => Ok((name.to_owned(), SetValue::Word(value.to_owned()))),
+        _ => Err(format!(
+            "expected a finite number, or a word, after \"{name}=\""
+        )),
     }
 }

@@ -14,7 +14,9 @@ use biela::model::{
 use biela::{Causality, Instance, Model, StartReport, Variable};
 
 use crate::Failure;
+use crate::contradiction::contradicting_motions;
 use crate::csv::Number;
+use crate::model_file;
 use crate::output;
 
 /// Largest closure error, relative to the mechanism, of an initial pose that counts as consistent.
@@ -25,7 +27,7 @@ const SHOWN: usize = 30;
 
 /// Checks a model. `all`: lists are not shortened.
 pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
-    let model = Model::from_file(path).map_err(Failure::input)?;
+    let model = model_file::read(path)?;
     let experiment = model.experiment;
     let most = if all { usize::MAX } else { SHOWN };
     let mut text = String::new();
@@ -44,6 +46,10 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     start(&freedom, report, most, &mut text);
     if report.moved > CLOSED {
         moved(instance.model(), most, &mut text);
+    }
+    if let Some(sentence) = contradicting_motions(instance.model(), report) {
+        output::print(&text)?;
+        return Err(Failure::Input(sentence));
     }
     settings(instance.model(), &mut text);
     if instance.model().solver.formulation == FormulationName::Topological {
@@ -81,6 +87,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
         return describe_system(&model.name, system, text);
     }
     writeln!(text, "{} ({} dimensions)", model.name, model.dimension).expect(FITS);
+    text.push_str(&model.notes.lines());
     line(text, "bodies", &model.bodies.len().to_string());
     items(&model.bodies, most, text, |text, body| {
         let inertia = match (model.dimension, &body.inertia) {
@@ -157,9 +164,9 @@ fn coordinate(model: &Model, c: JointCoordinate) -> String {
 }
 
 /// Degrees of freedom of a mechanism.
-struct Freedom {
+pub struct Freedom {
     /// Coordinates less independent constraints.
-    true_count: usize,
+    pub true_count: usize,
     /// Coordinates less all constraints; negative if there are more constraints than coordinates.
     counted: i64,
     /// Number of active constraints of contacts and joint limits.
@@ -167,7 +174,8 @@ struct Freedom {
 }
 
 impl Freedom {
-    fn of(instance: &Instance, report: &StartReport) -> Self {
+    /// Of an initialised instance.
+    pub fn of(instance: &Instance, report: &StartReport) -> Self {
         let coordinates = instance.state().v.len();
         let (constraints, closed) = instance.active_constraint_counts();
         Self {
@@ -386,13 +394,22 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
                 Some(value) => format!("{} {}", Number(value), variable.unit),
                 None => variable.unit.clone(),
             };
-            item(text, &variable.name, words.trim_end());
+            let said = match variable.description == variable.source {
+                true => String::new(),
+                false => format!("  {}", variable.description),
+            };
+            item(text, &variable.name, format!("{words}{said}").trim_end());
         });
     }
 }
 
 /// Legal, but probably not intended: in the text and at the start.
-fn warnings(model: &Model, freedom: &Freedom, report: &StartReport, most: usize) -> Vec<String> {
+pub fn warnings(
+    model: &Model,
+    freedom: &Freedom,
+    report: &StartReport,
+    most: usize,
+) -> Vec<String> {
     let mut warnings = model.warnings();
     let constraints = model.joints.len()
         + model

@@ -16,6 +16,12 @@ impl<W: Write> Csv<W> {
         Ok(Self { out })
     }
 
+    /// Writes a second head line.
+    pub fn units<'a>(&mut self, units: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let units: Vec<String> = units.into_iter().map(field).collect();
+        writeln!(self.out, "{}", units.join(","))
+    }
+
     /// Writes a row: the time, then the values.
     pub fn row(&mut self, time: f64, values: &[f64]) -> Result<()> {
         write!(self.out, "{}", Number(time))?;
@@ -25,9 +31,9 @@ impl<W: Write> Csv<W> {
         writeln!(self.out)
     }
 
-    /// Flushes the writer.
-    pub fn flush(&mut self) -> Result<()> {
-        self.out.flush()
+    /// The writer.
+    pub fn writer(&mut self) -> &mut W {
+        &mut self.out
     }
 }
 
@@ -47,6 +53,15 @@ impl std::fmt::Display for Number {
             write!(f, "{sign}{}", if self.0.is_nan() { "nan" } else { "inf" })
         }
     }
+}
+
+/// A number for people: at most `digits` significant ones, no zeros at the end.
+pub fn rounded(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return Number(value).to_string();
+    }
+    let text = format!("{value:.*e}", digits.max(1) - 1);
+    Number(text.parse().unwrap_or(value)).to_string()
 }
 
 /// A text, quoted if necessary.
@@ -72,6 +87,19 @@ mod tests {
             String::from_utf8(text).unwrap(),
             "time,\"a,b\",\"say \"\"x\"\"\"\n0,1.5,-2\n0.1,nan,-inf\n"
         );
+    }
+
+    #[test]
+    fn people_see_the_digits_that_mean_something() {
+        for (value, digits, text) in [
+            (0.30000000000000004, 7, "0.3"),
+            (-1234567.891, 5, "-1234600"),
+            (9.87654321e-12, 3, "9.88e-12"),
+            (0.0, 4, "0"),
+            (f64::NAN, 4, "nan"),
+        ] {
+            assert_eq!(rounded(value, digits), text);
+        }
     }
 
     #[test]

@@ -4,13 +4,23 @@
 //!   0  done
 //!   1  the simulation failed (or its results could not be written); earlier results are kept
 //!   2  bad input: arguments, model file, a mechanism that cannot be assembled; nothing was simulated
+//! 130  ended by Ctrl-C; results up to there are kept
 //! ```
 
 mod argument;
 mod check;
+mod check_json;
+mod compare;
+mod completions;
+mod contradiction;
 mod cpu_time;
 mod csv;
+mod destinations;
+mod diagnose;
 mod explain;
+mod interrupt;
+mod man;
+mod model_file;
 mod new;
 mod output;
 mod pack;
@@ -19,6 +29,9 @@ mod recorder;
 mod report;
 mod run;
 mod schema;
+mod snippet;
+mod summary;
+mod terminal;
 mod time_grid;
 
 use std::path::PathBuf;
@@ -26,13 +39,20 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use terminal::{Head, message};
+
+/// Exit status of a run that Ctrl-C ended, as shells give it: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
+
 #[derive(Parser)]
 #[command(
     name = "biela",
     version,
     about = "Simulates mechanisms described in text files."
 )]
-#[command(after_help = "Exit status: 0 done, 1 the simulation failed, 2 bad input.")]
+#[command(
+    after_help = "Exit status: 0 done, 1 the simulation failed, 2 bad input, 130 ended by Ctrl-C."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -44,12 +64,19 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending)
+        /// Model file (TOML, or JSON by its ending); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
         all: bool,
+        /// Print one JSON object: what the model is, its warnings, or its errors with line and column
+        #[arg(long)]
+        json: bool,
     },
+    /// Say why a model fails or crawls, by name and with numbers, and suggest an edit
+    Diagnose(diagnose::Arguments),
+    /// Compare the tables of two runs, output by output
+    Compare(compare::Arguments),
     /// Write a commented model to start from
     New {
         /// Name of the model; the file is NAME.toml in the working directory
@@ -66,6 +93,21 @@ enum Command {
     },
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
+    /// Print the completions of a shell, to be loaded by it
+    #[command(after_help = completions::HELP)]
+    Completions {
+        /// bash, zsh, fish, powershell or elvish
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of biela or of one of its commands
+    #[command(after_help = man::HELP)]
+    Man {
+        /// The command; without it the page of biela itself
+        command: Option<String>,
+        /// Write all pages into a folder instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        dir: Option<PathBuf>,
+    },
 }
 
 /// Failure of a command, with its message for standard error.
@@ -75,34 +117,48 @@ enum Failure {
     Input(String),
     /// The simulation stopped, or its results could not be written.
     Simulation(String),
+    /// Nothing was simulated, and the reason has been told.
+    Told,
+    /// The user ended the run; what was computed is kept.
+    Interrupted(String),
     /// Standard output was closed by its reader: not an error.
     Closed,
 }
 
 impl Failure {
     fn input(error: biela::Error) -> Self {
-        Self::Input(error.to_string())
+        Self::Input(snippet::sentence(&error))
     }
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Check { model, all } => check::check(&model, all),
+        Command::Check { model, all, json } if json => check_json::check(&model, all),
+        Command::Check { model, all, .. } => check::check(&model, all),
+        Command::Diagnose(arguments) => diagnose::diagnose(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
         Command::Pack(arguments) => pack::pack(&arguments),
+        Command::Completions { shell } => completions::completions(shell),
+        Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),
     };
     match result {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Simulation(sentence)) => {
-            eprintln!("biela: {sentence}");
+            message(Head::Error, &sentence);
             ExitCode::from(1)
         }
         Err(Failure::Input(sentence)) => {
-            eprintln!("biela: {sentence}");
+            message(Head::Error, &sentence);
             ExitCode::from(2)
+        }
+        Err(Failure::Told) => ExitCode::from(2),
+        Err(Failure::Interrupted(sentence)) => {
+            message(Head::Note, &sentence);
+            ExitCode::from(INTERRUPTED)
         }
     }
 }

@@ -65,10 +65,7 @@ pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
             out.display()
         )));
     }
-    let mut file = output::create(&out)?;
-    file.write_all(&archive)
-        .and_then(|()| file.flush())
-        .map_err(|error| output::failure(&out, &error))?;
+    output::write(&out, &archive)?;
     if output::is_standard(&out) {
         return Ok(());
     }

@@ -1,18 +1,19 @@
 //! Observes a run and records rows of the table and frames of the plot. Samples are interpolated inside the steps, so
 //! recording does not change a step.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::report::Recording;
-use biela::{Instance, Observer, StepProbe};
+use biela::{Instance, Observer, StepProbe, Variable};
 
 use crate::Failure;
 use crate::cpu_time::CpuClock;
 use crate::csv::Csv;
-use crate::output;
+use crate::interrupt;
+use crate::output::{self, OutputFile};
 use crate::plot::Animation;
+use crate::terminal::Progress;
 use crate::time_grid::TimeGrid;
 
 /// Times of the rows of the table.
@@ -28,7 +29,7 @@ pub struct Table {
     /// Path of the file, for messages.
     pub path: PathBuf,
     /// Its writer.
-    pub csv: Csv<Box<dyn Write>>,
+    pub csv: Csv<OutputFile>,
     /// Times of its rows.
     pub rows: RowTimes,
     /// Value references of its columns.
@@ -51,6 +52,7 @@ pub struct Recorder {
     frames: Option<FrameSampler>,
     recording: Option<Recording>,
     values: Vec<f64>,
+    monitor: Monitor,
     spent: Duration,
     failure: Option<Failure>,
 }
@@ -61,6 +63,7 @@ impl Recorder {
         table: Option<Table>,
         frames: Option<FrameSampler>,
         recording: Option<Recording>,
+        monitor: Monitor,
         instance: &mut Instance,
     ) -> Result<Self, Failure> {
         let columns = table.as_ref().map_or(0, |t| t.references.len());
@@ -70,6 +73,7 @@ impl Recorder {
             frames,
             recording,
             values: vec![0.0; columns.max(sampled)],
+            monitor,
             spent: Duration::ZERO,
             failure: None,
         };
@@ -82,6 +86,11 @@ impl Recorder {
     /// CPU time of recording so far.
     pub fn spent(&self) -> Duration {
         self.spent
+    }
+
+    /// Ends the line of progress.
+    pub fn end_progress(&mut self) {
+        self.monitor.progress = None;
     }
 
     /// The failure that stopped the run, if recording failed.
@@ -99,7 +108,8 @@ impl Recorder {
         if let Some(table) = &mut self.table {
             table
                 .csv
-                .flush()
+                .writer()
+                .complete()
                 .map_err(|error| output::failure(&table.path, &error))?;
         }
         Ok(self.frames.take().map(|frames| frames.animation))
@@ -156,12 +166,32 @@ impl Recorder {
     }
 }
 
+/// Watches a run for the user: shows its progress and ends it on Ctrl-C.
+#[derive(Default)]
+pub struct Monitor {
+    /// The line of progress, if there is one.
+    pub progress: Option<Progress>,
+}
+
+impl Monitor {
+    fn accepted(&mut self, start: f64, end: f64) -> biela::Result<()> {
+        if interrupt::requested() {
+            return Err(biela::Error::Cancelled { time: end });
+        }
+        if let Some(progress) = &mut self.progress {
+            progress.show(end, end - start);
+        }
+        Ok(())
+    }
+}
+
 /// Reads variables at a time.
 type Read<'a> = dyn FnMut(f64, &[u32], &mut [f64]) -> biela::Result<()> + 'a;
 
 impl Observer for Recorder {
     fn accepted(&mut self, probe: &mut StepProbe) -> biela::Result<()> {
         let (start, end) = (probe.start(), probe.end());
+        self.monitor.accepted(start, end)?;
         if !self.is_due(end) {
             return Ok(());
         }
@@ -178,16 +208,29 @@ impl Observer for Recorder {
     }
 }
 
-/// Opens the table of a run and writes its head line.
+/// Opens the table of a run and writes its head line; with `units` a second one.
 pub fn table(
     path: &Path,
-    names: &[&str],
+    outputs: &[Variable],
     references: Vec<u32>,
     rows: RowTimes,
+    units: bool,
 ) -> Result<Table, Failure> {
     let out = output::create(path)?;
-    let head = std::iter::once("time").chain(names.iter().copied());
-    let csv = Csv::new(out, head).map_err(|error| output::failure(path, &error))?;
+    let names = outputs.iter().map(|output| output.name.as_str());
+    let head = |csv: &mut Csv<OutputFile>| {
+        let own = outputs.iter().map(|output| match output.unit.as_str() {
+            "" => "1",
+            unit => unit,
+        });
+        match units {
+            true => csv.units(std::iter::once("s").chain(own)),
+            false => Ok(()),
+        }
+    };
+    let csv = Csv::new(out, std::iter::once("time").chain(names))
+        .and_then(|mut csv| head(&mut csv).map(|()| csv))
+        .map_err(|error| output::failure(path, &error))?;
     Ok(Table {
         path: path.to_owned(),
         csv,

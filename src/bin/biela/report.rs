@@ -10,13 +10,14 @@ use biela::{Instance, Model};
 
 use crate::Failure;
 use crate::cpu_time::CpuClock;
-use crate::output;
+use crate::model_file;
+use crate::output::{self, OutputFile};
 use crate::time_grid::TimeGrid;
 
 /// The page while its run is under way.
 pub struct ReportPage {
     path: PathBuf,
-    file: Box<dyn Write>,
+    file: OutputFile,
     text: String,
     name: String,
     formulation: String,
@@ -36,9 +37,7 @@ impl ReportPage {
         experiment: &Experiment,
         assignments: &[(String, f64)],
     ) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(model_path).map_err(|error| {
-            Failure::Input(format!("cannot read \"{}\": {error}", model_path.display()))
-        })?;
+        let text = model_file::text(model_path)?;
         Ok(Self {
             path: path.to_owned(),
             file: output::create(path)?,
@@ -120,7 +119,7 @@ impl ReportPage {
         self.took("writing this page", CpuClock::Process.now() - began);
         let page = data.page(&self.measured);
         (self.file.write_all(page.as_bytes()))
-            .and_then(|()| self.file.flush())
+            .and_then(|()| self.file.complete())
             .map_err(|error| output::failure(&self.path, &error))
     }
 }

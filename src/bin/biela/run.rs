@@ -1,22 +1,26 @@
 //! `biela run`: simulates a model from its start to its stop, in one go or in communication steps.
 
-use std::fmt::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use biela::component::{LogLevel, Logger};
 use biela::model::Experiment;
-use biela::model::counters::{COUNTERS, CounterValue, Shown};
-use biela::{Causality, Instance, Model, Statistics, Variable};
-use serde_json::{Map, Value};
+use biela::{Causality, Instance, Model, Variable};
 
 use crate::Failure;
-use crate::argument::{assignment, finite, positive};
+use crate::argument::{SetValue, assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
-use crate::csv::Number;
+use crate::csv::{Number, rounded};
+use crate::destinations::{Destinations, same_file};
+use crate::interrupt;
+use crate::model_file;
 use crate::output;
-use crate::plot::{self, Animation};
-use crate::recorder::{self, FrameSampler, Recorder, RowTimes};
+use crate::plot::{self, Animation, PlotChoice};
+use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
 use crate::report::ReportPage;
+use crate::summary::Results;
+use crate::terminal::Progress;
 use crate::time_grid::TimeGrid;
 
 /// Arguments of `biela run`.
@@ -24,10 +28,10 @@ use crate::time_grid::TimeGrid;
 #[command(
     after_help = "Prints a short summary, unless --json or `--out -` use standard output. real_time_factor is simulated \
                   time over CPU time.\n\nExit status: 0 done, 1 the simulation failed (results up to there are kept), \
-                  2 bad input (nothing was simulated)."
+                  2 bad input (nothing was simulated), 130 ended by Ctrl-C (results up to there are kept)."
 )]
 pub struct Arguments {
-    /// Model file (TOML, or JSON by its ending)
+    /// Model file (TOML, or JSON by its ending); `-` is standard input
     model: PathBuf,
 
     /// End of the simulation in s [default: the model's]
@@ -43,49 +47,92 @@ pub struct Arguments {
     #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
     communication: Option<f64>,
 
-    /// Write the outputs as CSV: `time` first, then one column for each output; `-` is standard output
-    #[arg(long, value_name = "F.csv")]
-    out: Option<PathBuf>,
+    /// Write results to a file; its ending says what: .csv the outputs as a table (`time` first), .svg or .png a picture,
+    /// .html a page; `-` is the table on standard output. May be repeated
+    #[arg(short, long, value_name = "FILE")]
+    out: Vec<PathBuf>,
 
-    /// Draw the moving mechanism and its outputs over time
-    #[arg(long, value_name = "F.svg")]
+    /// Write the unit of each column in a second head line of the table
+    #[arg(long)]
+    units: bool,
+
+    /// Draw the moving mechanism and its outputs over time: .svg moves, .png shows the start
+    #[arg(long, value_name = "F.svg|F.png")]
     plot: Option<PathBuf>,
+
+    /// Outputs that the picture shows over time [default: all]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    show: Vec<String>,
+
+    /// Draw the second output over the first; may be repeated
+    #[arg(long, value_name = "X,Y", value_parser = pair)]
+    xy: Vec<[String; 2]>,
 
     /// Write a page that shows the run: moving mechanism, plots, steps of the solver, energy, model text. It needs no
     /// network and no other file
     #[arg(long, value_name = "F.html")]
     report: Option<PathBuf>,
 
-    /// Start value of a parameter or input, or any number of the model by its dotted name; may be repeated
+    /// Start value of a parameter or input, any number of the model by its dotted name, or a setting of the solver
+    /// (solver.formulation=relative); may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    set: Vec<(String, f64)>,
+    set: Vec<(String, SetValue)>,
+
+    /// Tolerance of the solver, as --set solver.tolerance=E
+    #[arg(long, value_name = "E")]
+    tolerance: Option<f64>,
+
+    /// Formulation of the equations: auto, absolute, relative, global, hybrid, topological
+    #[arg(long, value_name = "NAME")]
+    formulation: Option<String>,
+
+    /// Law of an input over time: a file with times and values, a law such as `step(0.5, 0, 10)`, `ramp(begin, end, from, to)`,
+    /// `sine(amplitude, frequency)`, or an expression of t; may be repeated
+    #[arg(long, value_name = "NAME=LAW", value_parser = input_law)]
+    input: Vec<(String, String)>,
 
     /// Print one JSON object: counters, CPU time, energy drift, final outputs
     #[arg(long)]
     json: bool,
+
+    /// Print neither the summary nor progress; errors are still told
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Tell events, repeated trial steps and warnings while the model runs
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 /// Simulates a model and writes the results.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.one_standard_output()?;
+    let files = arguments.files()?;
     let began = CpuClock::Process.now();
-    let mut model = Model::from_file(&arguments.model).map_err(Failure::input)?;
-    for (name, value) in &arguments.set {
-        model.set(name, *value).map_err(Failure::input)?;
-    }
+    let mut model = model_file::read(&arguments.model)?;
+    arguments.change(&mut model)?;
     let experiment = arguments.experiment(&model)?;
-    let mut page = arguments.page(&model, &experiment)?;
-    let layout = arguments.plot.as_ref().map(|_| plot::prepare(&mut model));
+    let mut page = arguments.page(&files, &model, &experiment)?;
+    let choice = arguments.choice(&files)?;
+    let layout = (files.plot.as_ref()).map(|_| plot::prepare(&mut model, choice.clone()));
     let name = model.name.clone();
     let tolerance = model.solver.tolerance;
 
     let mut instance = initialized(model, &experiment, &mut page, began)?;
+    if arguments.verbose {
+        instance.set_logger(Some(Logger::new(LogLevel::Info, |message| {
+            eprintln!("{}: {}", message.level.name(), message.text);
+        })));
+    }
     let mut points = arguments.communication_points(&experiment)?;
     let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
-    let mut plot_file = arguments.plot.as_deref().map(output::create).transpose()?;
-    let mut recorder = arguments.recorder(&mut instance, &outputs, &experiment, page.as_ref())?;
+    choice.check(&outputs.variables)?;
+    let mut plot_file = files.plot.as_deref().map(output::create).transpose()?;
+    let mut recorder =
+        arguments.recorder(&files, &mut instance, &outputs, &experiment, page.as_ref())?;
+    interrupt::catch();
 
     let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
+    recorder.end_progress();
     let recording_failure = recorder.take_failure();
     if let (Some(page), Some(recording)) = (&mut page, recorder.take_recording()) {
         page.took("integrating", cpu);
@@ -107,7 +154,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let read = instance.get_real(&outputs.references, &mut results.finals);
 
     if let (Some(path), Some(file), Some(layout), Some(animation)) =
-        (&arguments.plot, &mut plot_file, &layout, &animation)
+        (&files.plot, &mut plot_file, &layout, &animation)
     {
         let subtitle = results.subtitle();
         let text = plot::draw(
@@ -117,8 +164,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             animation,
             &subtitle,
         );
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.flush())
+        let bytes = plot::file_bytes(path, text)?;
+        file.write_all(&bytes)
+            .and_then(|()| file.complete())
             .map_err(|error| output::failure(path, &error))?;
     }
     if let Some(failure) = recording_failure {
@@ -126,16 +174,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if arguments.json {
         output::print(&format!("{}\n", results.json(&outputs.variables)))?;
-    } else if !arguments.uses_standard_output() {
-        output::print(&results.summary(&outputs.variables, &arguments.files()))?;
+    } else if !files.uses_standard_output() && !arguments.quiet {
+        let written: Vec<&Path> = files.all().map(PathBuf::as_path).collect();
+        output::print(&results.summary(&outputs.variables, &written))?;
     }
-    result.and(read).map_err(|error| {
-        Failure::Simulation(format!(
-            "the simulation stopped at t = {} s, before {} s: {error}",
-            Number(results.reached),
-            Number(experiment.stop)
-        ))
-    })
+    ended(result.and(read), results.reached, experiment.stop)
+}
+
+/// The outcome of a run that was left at `reached`.
+fn ended(result: biela::Result<()>, reached: f64, stop: f64) -> Result<(), Failure> {
+    let (reached, stop) = (rounded(reached, 9), Number(stop));
+    match result {
+        Ok(()) => Ok(()),
+        Err(biela::Error::Cancelled { .. }) if interrupt::requested() => Err(Failure::Interrupted(
+            format!("interrupted at t = {reached} s of {stop} s; results up to there are kept"),
+        )),
+        Err(error) => Err(Failure::Simulation(format!(
+            "the simulation stopped at t = {reached} s, before {stop} s: {error}"
+        ))),
+    }
 }
 
 /// An instance at its start. If the mechanism cannot be started, the page says why.
@@ -193,9 +250,22 @@ fn advance(
             .as_mut()
             .and_then(|grid| std::iter::from_fn(|| grid.due(stop)).find(|&t| t > now + rounding))
             .unwrap_or(stop);
-        instance.step_observed(now, target - now, recorder)?;
+        match instance.step_observed(now, target - now, recorder) {
+            // The limit protects a host that waits for its communication point; here the run itself is long.
+            Err(biela::Error::TooManySubsteps { .. })
+                if points.is_none() && progresses(now, instance.time(), stop) => {}
+            result => result?,
+        }
     }
     Ok(())
+}
+
+/// Most calls of `max_substeps` substeps that a run may be expected to need. At ten thousand it would take days.
+const MOST_CALLS: f64 = 1e4;
+
+/// Whether a call that led from `before` to `now` leaves hope to reach `stop`.
+fn progresses(before: f64, now: f64, stop: f64) -> bool {
+    (stop - now) <= MOST_CALLS * (now - before)
 }
 
 impl Arguments {
@@ -223,30 +293,66 @@ impl Arguments {
             .transpose()
     }
 
+    /// What the picture shows.
+    fn choice(&self, files: &Destinations) -> Result<PlotChoice, Failure> {
+        if files.plot.is_none() && !(self.show.is_empty() && self.xy.is_empty()) {
+            let message = "--show and --xy choose what a picture shows: name one with --plot F.svg";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Ok(PlotChoice {
+            shown: self.show.clone(),
+            pairs: self.xy.clone(),
+        })
+    }
+
+    /// Changes the model as the arguments say.
+    fn change(&self, model: &mut Model) -> Result<(), Failure> {
+        for (name, value) in &self.set {
+            match value {
+                SetValue::Number(number) => model.set(name, *number),
+                SetValue::Word(word) => model.set_word(name, word),
+            }
+            .map_err(Failure::input)?;
+        }
+        if let Some(tolerance) = self.tolerance {
+            model
+                .set("solver.tolerance", tolerance)
+                .map_err(Failure::input)?;
+        }
+        if let Some(word) = &self.formulation {
+            (model.set_word("solver.formulation", word)).map_err(Failure::input)?;
+        }
+        for (name, law) in &self.input {
+            (model.set_signal_text(name, law, None)).map_err(Failure::input)?;
+        }
+        Ok(())
+    }
+
     fn recorder(
         &self,
+        files: &Destinations,
         instance: &mut Instance,
         outputs: &Outputs,
         experiment: &Experiment,
         page: Option<&ReportPage>,
     ) -> Result<Recorder, Failure> {
-        let table = match &self.out {
+        let table = match &files.table {
             None => None,
             Some(path) => {
                 let rows = match experiment.interval {
                     None => RowTimes::EveryStep,
                     Some(spacing) => RowTimes::At(time_grid("--interval", spacing, experiment)?),
                 };
-                let names: Vec<&str> = outputs.variables.iter().map(|v| v.name.as_str()).collect();
                 Some(recorder::table(
                     path,
-                    &names,
+                    &outputs.variables,
                     outputs.references.clone(),
                     rows,
+                    self.units,
                 )?)
             }
         };
-        let frames = self.plot.as_ref().map(|_| FrameSampler {
+        let frames = files.plot.as_ref().map(|_| FrameSampler {
             grid: TimeGrid::parts(experiment.start, experiment.stop, plot::FRAMES),
             references: [outputs.references.as_slice(), &outputs.hidden].concat(),
             animation: Animation::default(),
@@ -259,36 +365,42 @@ impl Arguments {
             .map(|page| page.recording(instance, rows))
             .transpose()
             .map_err(Failure::input)?;
-        Recorder::new(table, frames, recording, instance)
+        let monitor = Monitor {
+            progress: match self.quiet {
+                true => None,
+                false => Progress::new([experiment.start, experiment.stop]),
+            },
+        };
+        Recorder::new(table, frames, recording, monitor, instance)
     }
 
-    fn page(&self, model: &Model, experiment: &Experiment) -> Result<Option<ReportPage>, Failure> {
-        (self.report.as_ref())
-            .map(|path| ReportPage::new(path, &self.model, model, experiment, &self.set))
+    fn page(
+        &self,
+        files: &Destinations,
+        model: &Model,
+        experiment: &Experiment,
+    ) -> Result<Option<ReportPage>, Failure> {
+        let numbers = self.set.iter().filter_map(|(name, value)| match value {
+            SetValue::Number(number) => Some((name.clone(), *number)),
+            SetValue::Word(_) => None,
+        });
+        let numbers: Vec<(String, f64)> = numbers.collect();
+        (files.report.as_ref())
+            .map(|path| ReportPage::new(path, &self.model, model, experiment, &numbers))
             .transpose()
     }
 
-    /// All files of results.
-    fn results(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.out, &self.plot, &self.report].into_iter().flatten()
-    }
-
-    fn uses_standard_output(&self) -> bool {
-        self.results().any(|path| output::is_standard(path))
-    }
-
-    fn one_standard_output(&self) -> Result<(), Failure> {
-        let streams = self
-            .results()
-            .filter(|path| output::is_standard(path))
-            .count();
+    /// The files of results, each with one use.
+    fn files(&self) -> Result<Destinations, Failure> {
+        let files = Destinations::new(&self.out, self.plot.as_ref(), self.report.as_ref())?;
+        let streams = files.all().filter(|path| output::is_standard(path)).count();
         if streams + usize::from(self.json) > 1 {
             return Err(Failure::Input(
                 "only one of --json, --out -, --plot - and --report - can have standard output"
                     .to_owned(),
             ));
         }
-        for path in self.results() {
+        for path in files.all().filter(|path| !output::is_standard(path)) {
             if same_file(path, &self.model) {
                 return Err(Failure::Input(format!(
                     "\"{}\" is the model itself; results would overwrite it",
@@ -296,11 +408,7 @@ impl Arguments {
                 )));
             }
         }
-        Ok(())
-    }
-
-    fn files(&self) -> Vec<&Path> {
-        self.results().map(PathBuf::as_path).collect()
+        Ok(files)
     }
 }
 
@@ -335,123 +443,6 @@ impl Outputs {
     }
 }
 
-/// Results of a run for the summary and `--json`.
-struct Results {
-    name: String,
-    tolerance: f64,
-    start: f64,
-    reached: f64,
-    statistics: Statistics,
-    cpu: Duration,
-    energy_drift: f64,
-    finals: Vec<f64>,
-}
-
-impl Results {
-    /// Simulated time over CPU time: above 1 is faster than real time.
-    fn real_time_factor(&self) -> f64 {
-        (self.reached - self.start) / self.cpu.as_secs_f64()
-    }
-
-    /// The object that `--json` prints, with its keys in the documented order.
-    fn json(&self, outputs: &[Variable]) -> String {
-        let s = &self.statistics;
-        let names = outputs.iter().map(|output| output.name.clone());
-        // Numbers that are not finite become null.
-        let finals: Map<String, Value> = names
-            .zip(self.finals.iter().map(|&value| Value::from(value)))
-            .collect();
-        let mut object: Map<String, Value> = (COUNTERS.iter())
-            .filter(|counter| counter.shown.contains(&Shown::Json))
-            .map(|counter| {
-                let value = match (counter.value)(s) {
-                    CounterValue::Count(count) => Value::from(count),
-                    CounterValue::Real(value) => Value::from(value),
-                };
-                (counter.name.to_owned(), value)
-            })
-            .collect();
-        for (key, value) in [
-            ("cpu_seconds", Value::from(self.cpu.as_secs_f64())),
-            ("real_time_factor", Value::from(self.real_time_factor())),
-            ("energy_drift", Value::from(self.energy_drift)),
-            ("final", Value::from(finals)),
-        ] {
-            object.insert(key.to_owned(), value);
-        }
-        one_line(&Value::from(object))
-    }
-
-    fn subtitle(&self) -> String {
-        format!(
-            "{} s to {} s, {} steps, {} rejected, tolerance {}",
-            Number(self.start),
-            Number(self.reached),
-            self.statistics.steps,
-            self.statistics.rejected,
-            Number(self.tolerance)
-        )
-    }
-
-    fn summary(&self, outputs: &[Variable], files: &[&Path]) -> String {
-        let s = &self.statistics;
-        let mut text = format!(
-            "{}: {} s to {} s\n\
-             \x20 steps         {}, {} rejected, {} without convergence; from {:.2e} s to {:.2e} s\n\
-             \x20 work          {} Newton iterations, {} residuals, {} factorizations, {} solves\n\
-             \x20 worst error   {:.2} of the tolerance {}\n\
-             \x20 CPU           {:.3} ms, {:.0} times faster than real time\n\
-             \x20 energy drift  {:.2e} J\n",
-            self.name,
-            Number(self.start),
-            Number(self.reached),
-            s.steps,
-            s.rejected,
-            s.newton_failures,
-            s.smallest_step,
-            s.largest_step,
-            s.newton_iterations,
-            s.residuals,
-            s.factorizations,
-            s.solves,
-            s.worst_error,
-            Number(self.tolerance),
-            self.cpu.as_secs_f64() * 1e3,
-            self.real_time_factor(),
-            self.energy_drift,
-        );
-        let width = outputs.iter().map(|o| o.name.len()).max().unwrap_or(0);
-        for (i, (output, value)) in outputs.iter().zip(&self.finals).enumerate() {
-            let head = if i == 0 { "at the end" } else { "" };
-            writeln!(
-                text,
-                "  {head:<12}  {:<width$}  {} {}",
-                output.name,
-                Number(*value),
-                output.unit
-            )
-            .expect("a String takes everything");
-        }
-        for file in files {
-            writeln!(text, "  wrote         {}", file.display())
-                .expect("a String takes everything");
-        }
-        text
-    }
-}
-
-/// JSON text on one line, with a blank after every comma and colon.
-fn one_line(value: &Value) -> String {
-    let Value::Object(map) = value else {
-        return value.to_string();
-    };
-    let entry = |(key, value): (&String, &Value)| {
-        format!("{}: {}", Value::from(key.as_str()), one_line(value))
-    };
-    let entries: Vec<String> = map.iter().map(entry).collect();
-    format!("{{{}}}", entries.join(", "))
-}
-
 fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<TimeGrid, Failure> {
     TimeGrid::new(experiment.start, experiment.stop, spacing).ok_or_else(|| {
         Failure::Input(format!(
@@ -463,33 +454,9 @@ fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<TimeGr
     })
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn json_keeps_the_order_of_keys_and_writes_null_for_nan() {
-        let inner = Map::from_iter([("say \"x\"".to_owned(), Value::from(-1e-300))]);
-        let object = Map::from_iter([
-            ("steps".to_owned(), Value::from(u64::MAX)),
-            ("a".to_owned(), Value::from(0.1)),
-            ("b".to_owned(), Value::from(f64::NAN)),
-            ("final".to_owned(), Value::from(inner)),
-            ("empty".to_owned(), Value::from(Map::new())),
-        ]);
-        assert_eq!(
-            one_line(&Value::from(object)),
-            "{\"steps\": 18446744073709551615, \"a\": 0.1, \"b\": null, \
-             \"final\": {\"say \\\"x\\\"\": -1e-300}, \"empty\": {}}"
-        );
-    }
 
     #[test]
     fn arguments_that_are_not_durations_are_errors() {
@@ -502,9 +469,13 @@ mod tests {
 
     #[test]
     fn assignments_need_a_name_and_a_finite_number() {
-        assert_eq!(assignment("k = 2e3"), Ok(("k".to_owned(), 2e3)));
-        assert_eq!(assignment("a.b=-1"), Ok(("a.b".to_owned(), -1.0)));
-        for text in ["k", "=1", "k=", "k=nan", "k=1=2"] {
+        let number = |name: &str, value: f64| Ok((name.to_owned(), SetValue::Number(value)));
+        assert_eq!(assignment("k = 2e3"), number("k", 2e3));
+        assert_eq!(assignment("a.b=-1"), number("a.b", -1.0));
+        let word = SetValue::Word("relative".to_owned());
+        let name = "solver.formulation".to_owned();
+        assert_eq!(assignment("solver.formulation=relative"), Ok((name, word)));
+        for text in ["k", "=1", "k=", "k=nan", "k=inf", "k=1=2", "k=two words"] {
             assert!(assignment(text).is_err(), "{text}");
         }
     }

@@ -3,6 +3,23 @@
 use crate::component::input::*;
 use crate::integrator::Signals;
 
+/// An instance's inputs with one of them.
+fn one(input: InputPolynomial) -> InputState {
+    InputState {
+        inputs: vec![input],
+        ..InputState::default()
+    }
+}
+
+/// The input from `t` on with its derivative of `order` replaced.
+fn with_derivative(input: InputPolynomial, t: f64, order: usize, value: f64) -> InputPolynomial {
+    let mut state = one(input);
+    let mut taylor = state.at(0, t);
+    taylor[order] = value;
+    state.continue_from(0, t, taylor);
+    state.inputs[0]
+}
+
 #[test]
 fn a_held_input_keeps_its_bits_for_ever() {
     let input = InputPolynomial::hold(-1e308, 0.1);
@@ -13,9 +30,8 @@ fn a_held_input_keeps_its_bits_for_ever() {
 
 #[test]
 fn derivatives_continue_the_input_as_a_parabola() {
-    let input = InputPolynomial::hold(2.0, 1.0)
-        .with_derivative(2.0, 1, 3.0)
-        .with_derivative(2.0, 2, 4.0);
+    let input = with_derivative(InputPolynomial::hold(2.0, 1.0), 2.0, 1, 3.0);
+    let input = with_derivative(input, 2.0, 2, 4.0);
     // 1 + 3 s + 2 s² at s = 0.5, all exact in binary.
     assert_eq!(input.at(2.5), [3.0, 5.0, 4.0]);
 }
@@ -27,7 +43,7 @@ fn a_new_derivative_leaves_value_and_other_derivatives_where_they_are_then() {
         taylor: [1.0, 2.0, 4.0],
         ..InputPolynomial::default()
     };
-    let turned = input.with_derivative(0.5, 1, -1.0);
+    let turned = with_derivative(input, 0.5, 1, -1.0);
     assert_eq!(turned.since, 0.5);
     assert_eq!(turned.taylor, [2.5, -1.0, 4.0]);
 }
@@ -76,14 +92,11 @@ fn values_too_close_for_a_slope_are_held() {
 
 #[test]
 fn values_set_before_the_start_count_from_the_start() {
-    let mut inputs = InputState {
-        inputs: vec![InputPolynomial {
-            since: 0.0,
-            taylor: [1.0, 2.0, 0.0],
-            ..InputPolynomial::default()
-        }],
-        parameters: vec![],
-    };
+    let mut inputs = one(InputPolynomial {
+        since: 0.0,
+        taylor: [1.0, 2.0, 0.0],
+        ..InputPolynomial::default()
+    });
     inputs.start_at(10.0);
     let (mut u, mut u_dot, mut u_ddot) = ([0.0], [0.0], [0.0]);
     inputs.sample(11.0, &mut u, &mut u_dot, &mut u_ddot);
@@ -98,11 +111,13 @@ fn a_speed_and_an_acceleration_are_integrated_from_where_the_motion_was() {
             taylor: [2.0, -1.0, 3.0],
             order,
             position_and_speed: [0.5, 0.25],
+            piece: None,
         };
         assert_eq!(first.at(1.5), [1.875, 0.5, 3.0]);
         // Set again at 1.5: the motion goes on from there, the input jumps.
-        let mut second = first;
-        second.continue_from(1.5, [-4.0, 0.0, 0.0]);
+        let mut second = one(first);
+        second.continue_from(0, 1.5, [-4.0, 0.0, 0.0]);
+        let second = second.inputs[0];
         let (end, begin) = (first.motion_law(1.5), second.motion_law(1.5));
         for k in 0..usize::from(order) {
             assert_eq!(
@@ -135,6 +150,7 @@ fn a_speed_and_an_acceleration_are_integrated_from_where_the_motion_was() {
         taylor: [2.0, -1.0, 3.0],
         order: 2,
         position_and_speed: [0.5, 0.25],
+        piece: None,
     };
     let expected = 0.5 + 0.125 + 0.25 - 0.125 / 6.0 + 0.0625 / 8.0;
     assert!((input.motion_law(1.5)[0] - expected).abs() < 1e-15);

@@ -12,10 +12,12 @@ use crate::formulation::{
 use crate::model::quantity::{BodyField, Quantity};
 use crate::model::*;
 
+mod definitions;
 mod derivatives;
 mod input;
 mod instance_state;
 mod serialization;
+mod signals;
 mod step;
 mod values;
 mod variables;
@@ -214,7 +216,7 @@ pub fn model() -> Model {
             parameter("stiffness", Target::ForceStiffness(0), 4.0),
             parameter("mass", Target::BodyMass(0), 1.0),
         ],
-        expose: Expose::Declared,
+        ..Model::default()
     }
 }
 

@@ -62,11 +62,7 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
         "toml"
     };
     let mut resources = vec![(format!("{identifier}.{ending}"), resolved.into_bytes())];
-    for name in portable::files(&text, &origin)? {
-        if let Some(resource) = named_file(&name, folder)? {
-            resources.push(resource);
-        }
-    }
+    add_named_files(&text, &origin, "", folder, &mut resources)?;
     resources[1..].sort();
     resources.dedup_by(|a, b| a.0 == b.0);
     let names: String = resources
@@ -98,6 +94,33 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
         token,
         files,
     })
+}
+
+/// Adds the files that a model text in the folder `below` names, and those that included model files name.
+fn add_named_files(
+    text: &str,
+    origin: &str,
+    below: &str,
+    folder: Option<&Path>,
+    resources: &mut Vec<(String, Vec<u8>)>,
+) -> Result<()> {
+    for name in portable::files(text, origin)? {
+        let Some((name, bytes)) = named_file(&format!("{below}{name}"), folder)? else {
+            continue;
+        };
+        // The model itself, whose name may differ from its file's, is the first.
+        if resources[1..].iter().any(|(other, _)| *other == name) {
+            continue;
+        }
+        let is_model = name.ends_with(".toml") || name.ends_with(".json");
+        let inner = (is_model.then(|| String::from_utf8(bytes.clone()).ok())).flatten();
+        resources.push((name.clone(), bytes));
+        if let Some(inner) = inner {
+            let below = name.rfind('/').map_or("", |slash| &name[..=slash]);
+            add_named_files(&inner, &name, below, folder, resources)?;
+        }
+    }
+    Ok(())
 }
 
 /// The text with the formulation that `auto` stands for; otherwise the model is the same.

@@ -9,6 +9,7 @@ use crate::fmi::logger::FmiLogCategory;
 use crate::fmi::physical_unit;
 use crate::fmi::types::FmiStandard;
 use crate::fmi::value_reference::{ArrayVariable, ValueReferences};
+use crate::model::Model;
 
 /// The text of the model description.
 pub fn description(instance: &Instance, standard: FmiStandard, token: &str) -> String {
@@ -51,13 +52,22 @@ impl Description<'_> {
             ("fmiVersion", self.standard.version().to_owned()),
             ("modelName", model.name.clone()),
             (token, self.token.to_owned()),
-            ("description", format!("Mechanism \"{}\"", model.name)),
+            ("description", described(model)),
             (
                 "generationTool",
                 concat!("biela ", env!("CARGO_PKG_VERSION")).to_owned(),
             ),
             ("variableNamingConvention", "structured".to_owned()),
         ];
+        let notes = &model.notes;
+        let said = [
+            ("author", &notes.author),
+            ("version", &notes.version),
+            ("license", &notes.license),
+        ];
+        for (key, words) in said.into_iter().filter(|(_, words)| !words.is_empty()) {
+            attributes.push((key, words.clone()));
+        }
         if !self.three() {
             attributes.push(("numberOfEventIndicators", "0".to_owned()));
         }
@@ -370,6 +380,14 @@ impl Description<'_> {
     }
 }
 
+/// The model in its own words, or by its name.
+fn described(model: &Model) -> String {
+    match model.notes.description.as_str() {
+        "" => format!("Mechanism \"{}\"", model.name),
+        words => words.to_owned(),
+    }
+}
+
 /// Name of a type. It has a point, so that it differs from the names of all variables.
 fn type_name(kind: &physical_unit::VariableType) -> String {
     format!("SI.{}", kind.name)
@@ -414,7 +432,11 @@ fn value(variable: &Variable) -> Attributes {
     if !variable.unit.is_empty() {
         attributes.push(("unit", variable.unit.clone()));
     }
-    for (key, bound) in [("min", variable.min), ("max", variable.max)] {
+    for (key, bound) in [
+        ("min", variable.min),
+        ("max", variable.max),
+        ("nominal", variable.nominal),
+    ] {
         if let Some(bound) = bound {
             attributes.push((key, number(bound)));
         }

@@ -1,5 +1,8 @@
 //! Builds the equations of a model in absolute coordinates.
 
+use std::sync::Arc;
+
+use super::characteristic_length::{BodyExtent, characteristic};
 use super::constraint::ConstraintPart;
 use super::geometry::{BodyInertia as _, Geometry, RelativeCoordinate as _};
 use super::sparsity::{SparsityBuilder, gather};
@@ -7,7 +10,7 @@ use super::{Absolute, AbsoluteBody, MechanismGeometry, NamedConstraint, TurnCoun
 use crate::error::{Error, Result};
 use crate::formulation::Sparsity;
 use crate::formulation::driven_value::DrivenValues;
-use crate::formulation::force::{self, gravity::Gravity, group::ForceGroup};
+use crate::formulation::force::{self, ForceElement as _, gravity::Gravity, group::ForceGroup};
 use crate::formulation::joint::{self, JointEquations};
 use crate::formulation::prescribed_motion::PrescribedMotion;
 use crate::model::{BodyRef, JointPlacement, Model, PrescribedCoordinate};
@@ -33,7 +36,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         builder.add_couplings()?;
         let motions = builder.add_motions(&body_coordinates)?;
         builder.fix_undriven_coordinates();
-        let (forces, joint_forces) = builder.forces()?;
+        let (forces, joint_forces) = builder.forces(&motions)?;
 
         let mut constraint_count = 0;
         let mut jacobian = Vec::new();
@@ -239,9 +242,12 @@ impl<'a, W: MechanismGeometry<N>, const N: usize> Builder<'a, W, N> {
         }
     }
 
-    /// The forces of the model, then those in its joints: friction and limits.
+    /// The forces of the model, the points of tables that motions follow, then the forces in joints: friction and limits.
     #[allow(clippy::type_complexity)] // one tuple for each force in a joint: see the field of `Absolute`
-    fn forces(&mut self) -> Result<(ForceGroup<W, N>, Vec<(usize, usize, bool)>)> {
+    fn forces(
+        &mut self,
+        motions: &[usize],
+    ) -> Result<(ForceGroup<W, N>, Vec<(usize, usize, bool)>)> {
         let model = self.model;
         let context = force::ForceBuildContext {
             model,
@@ -257,6 +263,16 @@ impl<'a, W: MechanismGeometry<N>, const N: usize> Builder<'a, W, N> {
         for (k, written) in model.forces.iter().enumerate() {
             let element = force::build(&context, k, &mut constraints, slots)?;
             forces.push(element, &written.name);
+        }
+        for (motion, index) in model.motions.iter().zip(motions) {
+            let ConstraintPart::Prescribed(part) = constraints.part_mut(*index) else {
+                continue;
+            };
+            if let Some((table, mode)) = part.motion.table_with_knots() {
+                *mode = forces.event_counts().modes;
+                let table = table.clone();
+                forces.push(Arc::new(force::knot::TableKnots { table }), &motion.name);
+            }
         }
         let mut joint_forces = Vec::new();
         for (k, written) in model.joints.iter().enumerate() {
@@ -312,26 +328,37 @@ fn characteristic_length<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64
     }
     let poses = &mut W::poses(q);
     let mut on = |body: BodyRef, at: [f64; 3]| W::position(poses, &W::point(model, body, at));
-    let mut joints = Vec::new();
+    let mut bodies: Vec<BodyExtent> = (model.bodies.iter().enumerate())
+        .map(|(b, body)| BodyExtent::new(on(Some(b), body.center_of_mass), body))
+        .collect();
+    let mut points = Vec::new();
+    let mut attach = |body: BodyRef, point: [f64; 3]| {
+        points.push(point);
+        if let Some(b) = body {
+            bodies[b].points.push(point);
+        }
+    };
     for joint in &model.joints {
         match &joint.frame {
             JointPlacement::None => {}
-            JointPlacement::InitialPose(frame) => joints.push(frame.point),
+            JointPlacement::InitialPose(frame) => {
+                for body in joint.bodies {
+                    attach(body, frame.point);
+                }
+            }
             JointPlacement::BodyFrames(frames) => {
-                joints.extend([0, 1].map(|k| on(joint.bodies[k], frames[k].point)));
+                for k in 0..2 {
+                    attach(joint.bodies[k], on(joint.bodies[k], frames[k].point));
+                }
             }
         }
     }
-    let centers: Vec<[f64; 3]> = (model.bodies.iter().enumerate())
-        .map(|(b, body)| on(Some(b), body.center_of_mass))
-        .collect();
-    let mut forces = Vec::new();
     for force in &model.forces {
         if let Some((bodies, points)) = force.on.points() {
-            forces.extend([0, 1].map(|k| on(bodies[k], points[k])));
+            for k in 0..2 {
+                attach(bodies[k], on(bodies[k], points[k]));
+            }
         }
     }
-    Ok(super::characteristic_length::characteristic(
-        &joints, &centers, &forces,
-    ))
+    Ok(characteristic(&bodies, &points))
 }

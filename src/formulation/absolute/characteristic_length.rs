@@ -1,20 +1,50 @@
 //! The characteristic length of a mechanism: the scale of displacements.
 
-/// Largest distance, relative to that of all points, which is taken for rounding error.
+use crate::model::Body;
+
+/// Length of a body, relative to that of all points, which is taken for rounding error.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Largest distance between joint points; if it is zero (a single pin), between joint points and centres of mass; then force points
-/// too; 1 if all points coincide.
-pub fn characteristic(joints: &[[f64; 3]], centers: &[[f64; 3]], forces: &[[f64; 3]]) -> f64 {
-    let mut points = joints.to_vec();
-    let of_joints = spread(&points);
-    points.extend_from_slice(centers);
-    let of_bodies = spread(&points);
-    points.extend_from_slice(forces);
-    let of_all = spread(&points);
-    [of_joints, of_bodies, of_all]
+/// The points by which a body is held and driven.
+pub struct BodyExtent {
+    center: [f64; 3],
+    /// Largest radius of gyration (m).
+    gyration: f64,
+    /// Points of joints and forces.
+    pub points: Vec<[f64; 3]>,
+}
+
+impl BodyExtent {
+    /// A body without points, with its centre of mass at `center`.
+    pub fn new(center: [f64; 3], body: &Body) -> Self {
+        let inertia = body.inertia[..3].iter().fold(0.0, |a: f64, x| a.max(*x));
+        Self {
+            center,
+            gyration: if body.mass > 0.0 {
+                (inertia / body.mass).sqrt()
+            } else {
+                0.0
+            },
+            points: Vec::new(),
+        }
+    }
+
+    /// Largest distance from the centre of mass to a point, at least the radius of gyration.
+    fn lever_arm(&self) -> f64 {
+        (self.points.iter()).fold(self.gyration, |arm, p| arm.max(distance(p, &self.center)))
+    }
+}
+
+/// Twice the largest lever arm of a body: the size of the largest body, however far apart they are. Without lever arms (particles)
+/// the largest distance between all points and centres of mass; 1 if they coincide.
+pub fn characteristic(bodies: &[BodyExtent], points: &[[f64; 3]]) -> f64 {
+    let largest = (bodies.iter()).fold(0.0, |a: f64, body| a.max(body.lever_arm()));
+    let mut all = points.to_vec();
+    all.extend(bodies.iter().map(|body| body.center));
+    let extent = spread(&all);
+    [2.0 * largest, extent]
         .into_iter()
-        .find(|&x| x > NEGLIGIBLE * of_all)
+        .find(|&x| x > NEGLIGIBLE * extent)
         .unwrap_or(1.0)
 }
 
@@ -77,9 +107,20 @@ mod tests {
     fn a_single_pin_uses_the_centre_of_mass_and_a_single_point_gives_one() {
         let (o, p) = ([0.0; 3], [3.0, 4.0, 0.0]);
         let times = |f: f64| p.map(|x| f * x);
-        assert_eq!(characteristic(&[o, p], &[times(10.0)], &[]), 5.0);
-        assert_eq!(characteristic(&[o], &[p], &[]), 5.0);
-        assert_eq!(characteristic(&[o], &[o], &[o, times(2.0)]), 10.0);
-        assert_eq!(characteristic(&[], &[o], &[]), 1.0);
+        let body = |points: &[[f64; 3]], gyration: f64| BodyExtent {
+            center: o,
+            gyration,
+            points: points.to_vec(),
+        };
+        // Lever arms of 5 and 10; far joints of other bodies do not count.
+        assert_eq!(characteristic(&[body(&[o, p], 0.0)], &[o, p]), 10.0);
+        assert_eq!(
+            characteristic(&[body(&[p, times(2.0)], 0.0)], &[times(1000.0)]),
+            20.0
+        );
+        assert_eq!(characteristic(&[body(&[o], 3.0)], &[o]), 6.0);
+        // Particles: the extent of all points.
+        assert_eq!(characteristic(&[body(&[o], 0.0)], &[o, times(2.0)]), 10.0);
+        assert_eq!(characteristic(&[body(&[], 0.0)], &[]), 1.0);
     }
 }

@@ -279,34 +279,27 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
-    /// sqrt(mean of e_bᵀ M_b e_b / m_b) / L over the bodies with mass. If no body has mass (flywheels on pins), the mean is over
-    /// all bodies, with L as radius of gyration.
+    /// Largest displacement of a body with mass, relative to the size of the bodies: max over b of max(|δr_b|/L, |δφ_b|/2). L is
+    /// twice the largest lever arm in the mechanism, so that a rotation counts as the displacement it causes there.
     fn norm(&self, cx: &EvaluationContext, _q: &[f64], _scale: &[f64], e: &[f64]) -> f64 {
-        let (mut sum, mut count) = (0.0, 0u32);
-        let mut times = [0.0; N];
-        for (b, body) in self.bodies.iter().enumerate() {
-            let m = body.inertia.mass(cx);
-            if m > 0.0 {
-                let e = self.body_part(b, e);
-                body.inertia.times(cx, e, &mut times[..Self::BODY_DOF]);
-                let mut square = 0.0;
-                for k in 0..Self::BODY_DOF {
-                    square += e[k] * times[k];
-                }
-                sum += square / m;
-                count += 1;
-            }
-        }
-        if count == 0 {
-            let squared = self.length * self.length;
-            for e in e.chunks_exact(Self::BODY_DOF) {
+        let massless = !(self.bodies.iter()).any(|body| body.inertia.mass(cx) > 0.0);
+        let mut largest = 0.0_f64;
+        for (body, e) in self.bodies.iter().zip(e.chunks_exact(Self::BODY_DOF)) {
+            if massless || body.inertia.mass(cx) > 0.0 {
                 let (displacement, rotation) = e.split_at(W::DIMENSION);
-                sum += displacement.iter().map(|x| x * x).sum::<f64>();
-                sum += squared * rotation.iter().map(|x| x * x).sum::<f64>();
-                count += 1;
+                let [translation, rotation] =
+                    [displacement, rotation].map(|e| e.iter().map(|x| x * x).sum::<f64>());
+                let square = (translation / (self.length * self.length)).max(0.25 * rotation);
+                // max() would drop NaN.
+                if !(square <= largest) {
+                    largest = square;
+                }
+                if square.is_nan() || translation.is_nan() || rotation.is_nan() {
+                    return f64::NAN;
+                }
             }
         }
-        (sum / f64::from(count.max(1))).sqrt() / self.length
+        largest.sqrt()
     }
 
     /// max(|r|/L, |φ|/50, 1): positions far from the origin and angles of many turns have larger rounding errors. The integrator

@@ -51,6 +51,11 @@ impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
         Self { parts, next }
     }
 
+    /// Returns an existing constraint by its number in the list.
+    pub fn part_mut(&mut self, index: usize) -> &mut ConstraintPart<W, N> {
+        &mut self.parts[index].0
+    }
+
     /// Appends the constraint c = `value` and returns its row.
     fn push(
         &mut self,

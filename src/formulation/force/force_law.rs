@@ -5,16 +5,20 @@
 //! ```
 //!
 //! Pieces given by the user may join with a kink or a jump: crossing a bound is an event and the current piece a mode, so that F is
-//! smooth within a step. A table is a natural cubic spline, smooth enough to need no events.
+//! smooth within a step. So are the kinks of a table joined by straight lines. Monotone cubics and natural cubic splines are smooth enough
+//! to need no events.
 
 use super::EventCounts;
 use super::dual::Scalar;
 use crate::formulation::Crossing;
-use crate::formulation::function::{Spline, SplineEnds, polynomial};
-use crate::model::Curve;
+use crate::formulation::function::{Spline, SplineEnds, polynomial, table};
+use crate::linalg::interpolation::{PiecewiseCubic, TableEnds};
+use crate::model::{Curve, Interpolation};
 
 /// Width of the ramp that replaces a jump on which the motion chatters, relative to the largest bound of the law.
 const RAMP_WIDTH: f64 = 1e-5;
+/// Jump of a force that is rounding, relative to the force.
+const KINK: f64 = 1e-12;
 /// Half length of the ramp in widths: there tanh is one to rounding.
 const RAMP_HALF_LENGTH: f64 = 20.0;
 
@@ -56,9 +60,24 @@ impl ForceLaw {
             Curve::Pieces(pieces) => {
                 (pieces.iter().map(|p| (p.below, 0.0, p.polynomial.clone()))).collect()
             }
-            Curve::Table(points) => spline(points),
+            Curve::Table {
+                points,
+                interpolation: Interpolation::Spline,
+            } => spline(points),
+            Curve::Table {
+                points,
+                interpolation,
+            } => inner_pieces(&table(points, *interpolation, TableEnds::Straight)),
         };
-        let watched = matches!(curve, Curve::Pieces(_)) && pieces.len() > 1;
+        let has_kinks = matches!(
+            curve,
+            Curve::Pieces(_)
+                | Curve::Table {
+                    interpolation: Interpolation::Linear,
+                    ..
+                }
+        );
+        let watched = has_kinks && pieces.len() > 1;
         let mut law = Self {
             pieces: (pieces.into_iter())
                 .map(|(below, origin, c)| {
@@ -230,11 +249,12 @@ impl ForceLaw {
         };
     }
 
-    /// Ends chattering about a bound: an upward jump becomes a ramp.
+    /// Ends chattering about a bound: an upward jump becomes a ramp. A jump within rounding is a kink, which has no ramp.
     pub fn stop_chattering(&self, i: usize, modes: &mut [i32]) {
         let bound = i / 2;
         let x = self.pieces[bound].below;
-        if self.pieces[bound + 1].evaluate(x).force > self.pieces[bound].evaluate(x).force {
+        let [low, high] = [bound, bound + 1].map(|k| self.pieces[k].evaluate(x).force);
+        if high - low > KINK * low.abs().max(high.abs()) {
             modes[0] = -1 - bound as i32;
         }
     }
@@ -261,6 +281,28 @@ impl LawPiece {
     }
 }
 
+/// Returns the pieces of a table as (upper bound, origin, coefficients). Those beyond the ends continue their neighbours where the
+/// table is straight there: no bound is needed.
+fn inner_pieces(table: &PiecewiseCubic) -> Vec<(f64, f64, Vec<f64>)> {
+    let mut all: Vec<(f64, f64, Vec<f64>)> = (table.pieces())
+        .map(|(below, origin, c)| (below, origin, c.to_vec()))
+        .collect();
+    let straight = |piece: &(f64, f64, Vec<f64>)| piece.2[2] == 0.0 && piece.2[3] == 0.0;
+    if straight(&all[1]) {
+        all.remove(0);
+    }
+    if straight(&all[all.len() - 2]) {
+        all.pop();
+        all.last_mut().expect("a table has an interval").0 = f64::INFINITY;
+    }
+    for piece in &mut all {
+        if straight(piece) {
+            piece.2.truncate(2);
+        }
+    }
+    all
+}
+
 /// Returns the cubic pieces of a natural spline, extended linearly beyond its ends: (upper bound, origin, coefficients).
 fn spline(points: &[[f64; 2]]) -> Vec<(f64, f64, Vec<f64>)> {
     let spline = Spline::new(points, SplineEnds::Natural);
@@ -284,10 +326,19 @@ mod tests {
     use super::*;
     use crate::model::CurvePiece;
 
+    fn table_of(interpolation: Interpolation) -> Curve {
+        Curve::Table {
+            points: vec![[-1.0, -3.0], [0.2, 0.1], [0.9, 2.0], [2.0, 2.5]],
+            interpolation,
+        }
+    }
+
     fn curves() -> Vec<Curve> {
         vec![
             Curve::Polynomial(vec![1.0, -2.0, 0.5, 3.0]),
-            Curve::Table(vec![[-1.0, -3.0], [0.2, 0.1], [0.9, 2.0], [2.0, 2.5]]),
+            table_of(Interpolation::Linear),
+            table_of(Interpolation::Monotone),
+            table_of(Interpolation::Spline),
             Curve::Pieces(vec![
                 CurvePiece {
                     below: -0.5,
@@ -339,8 +390,41 @@ mod tests {
     }
 
     #[test]
+    fn a_dead_zone_is_flat_by_lines_and_monotone_cubics() {
+        // The table of a bump stop: a spline gives thousands of newtons between the stops.
+        let points = vec![[-0.1, -5000.0], [-0.09, 0.0], [0.09, 0.0], [0.1, 5000.0]];
+        for interpolation in [Interpolation::Linear, Interpolation::Monotone] {
+            let law = ForceLaw::new(&Curve::Table {
+                points: points.clone(),
+                interpolation,
+            });
+            for x in [-0.08, 0.0, 0.03] {
+                let mut modes = [0];
+                law.initial_mode(x, &mut modes);
+                let here = law.evaluate(&modes, x);
+                assert!(
+                    here.force.abs() < 1e-9 && here.slope.abs() < 1e-6,
+                    "{here:?}"
+                );
+            }
+            let mut modes = [0];
+            law.initial_mode(0.11, &mut modes);
+            let beyond = law.evaluate(&modes, 0.11).force;
+            assert!(beyond > 9000.0, "continued: {beyond}");
+            // Straight lines have kinks at the inner points only.
+            let events = law.event_counts().events;
+            let expected = if interpolation == Interpolation::Linear {
+                4
+            } else {
+                0
+            };
+            assert_eq!(events, expected);
+        }
+    }
+
+    #[test]
     fn the_integral_is_continuous_at_jumps() {
-        let law = ForceLaw::new(&curves()[2]);
+        let law = ForceLaw::new(&curves()[4]);
         for (bound, k) in [(-0.5, 0), (0.7, 1)] {
             let (low, high) = (law.evaluate(&[k], bound), law.evaluate(&[k + 1], bound));
             assert!((low.integral - high.integral).abs() < 1e-15);
@@ -350,7 +434,7 @@ mod tests {
 
     #[test]
     fn modes_follow_the_bounds_and_a_chattering_jump_becomes_a_ramp() {
-        let law = ForceLaw::new(&curves()[2]);
+        let law = ForceLaw::new(&curves()[4]);
         let counts = law.event_counts();
         assert_eq!((counts.events, counts.modes), (4, 1));
         let mut modes = [0];

@@ -29,6 +29,7 @@ pub mod friction;
 pub mod gravity;
 pub mod group;
 pub mod joint_limit;
+pub mod knot;
 pub mod load;
 pub mod rigid_contact;
 pub mod spatial_force;

@@ -18,9 +18,10 @@ use super::spatial_force::{AppliedWrench, SpatialForce};
 use super::spring_damper::SpringLaw;
 use super::unilateral;
 use crate::formulation::driven_value::DrivenValue;
-use crate::formulation::function::Function;
+use crate::formulation::function::{Function, polynomial};
 use crate::formulation::{Crossing, EvaluationContext, Power};
-use crate::model::Curve;
+use crate::linalg::interpolation::{PiecewiseCubic, TableEnds};
+use crate::model::{Curve, Interpolation};
 
 /// Height z(s) of the road over the distance.
 #[derive(Clone, Debug)]
@@ -29,8 +30,23 @@ pub enum RoadProfile {
     Flat,
     /// A smooth function.
     Smooth(Function),
-    /// Pieces that join with kinks or jumps, as (upper bound, polynomial); the current piece is a mode.
-    Pieces(Vec<(f64, Vec<f64>)>),
+    /// Pieces that join with kinks or jumps; the current piece is a mode.
+    Pieces(Vec<RoadPiece>),
+}
+
+/// A piece of a road: Σ c_k (s − origin)ᵏ below a bound.
+#[derive(Clone, Debug)]
+pub struct RoadPiece {
+    below: f64,
+    origin: f64,
+    c: Vec<f64>,
+}
+
+impl RoadPiece {
+    /// Returns z, z', z''.
+    fn at(&self, s: f64) -> [f64; 3] {
+        polynomial(&self.c, s - self.origin)
+    }
 }
 
 impl RoadProfile {
@@ -41,7 +57,24 @@ impl RoadProfile {
             Some(Curve::Pieces(pieces)) => Self::Pieces(
                 pieces
                     .iter()
-                    .map(|p| (p.below, p.polynomial.clone()))
+                    .map(|p| RoadPiece {
+                        below: p.below,
+                        origin: 0.0,
+                        c: p.polynomial.clone(),
+                    })
+                    .collect(),
+            ),
+            Some(Curve::Table {
+                points,
+                interpolation: Interpolation::Linear,
+            }) => Self::Pieces(
+                PiecewiseCubic::linear(points, TableEnds::Straight)
+                    .pieces()
+                    .map(|(below, origin, c)| RoadPiece {
+                        below,
+                        origin,
+                        c: c[..2].to_vec(),
+                    })
                     .collect(),
             ),
             Some(curve) => Self::Smooth(Function::new(curve)),
@@ -60,19 +93,15 @@ impl RoadProfile {
         match self {
             Self::Flat => [0.0; 3],
             Self::Smooth(function) => function.at(s),
-            Self::Pieces(pieces) if pieces.len() == 1 => {
-                crate::formulation::function::polynomial(&pieces[0].1, s)
-            }
-            Self::Pieces(pieces) => {
-                crate::formulation::function::polynomial(&pieces[modes[0] as usize].1, s)
-            }
+            Self::Pieces(pieces) if pieces.len() == 1 => pieces[0].at(s),
+            Self::Pieces(pieces) => pieces[modes[0] as usize].at(s),
         }
     }
 
     fn piece_at(&self, s: f64) -> i32 {
         match self {
             Self::Pieces(pieces) => {
-                pieces[..pieces.len() - 1].partition_point(|(below, _)| *below <= s) as i32
+                pieces[..pieces.len() - 1].partition_point(|p| p.below <= s) as i32
             }
             _ => 0,
         }
@@ -305,8 +334,8 @@ impl SpatialForce for Tyre {
         let (profile, k, d, _) = self.split_modes(cx.modes);
         let at = self.deflection(cx, profile, bodies);
         if let RoadProfile::Pieces(pieces) = &self.profile {
-            for (i, (below, _)) in pieces[..pieces.len() - 1].iter().enumerate() {
-                put(i, at.s + (-below));
+            for (i, piece) in pieces[..pieces.len() - 1].iter().enumerate() {
+                put(i, at.s + (-piece.below));
             }
         }
         let [first_k, first_d, first_contact] = self.first_events();

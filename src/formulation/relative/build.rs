@@ -98,6 +98,7 @@ impl RelativeCache {
     ) -> Self {
         let bodies = System::dimensions(inner);
         Self {
+            evaluated: false,
             z: vec![f64::NAN; size.nq],
             z_dot: vec![f64::NAN; size.nv],
             q: vec![0.0; bodies.nq],

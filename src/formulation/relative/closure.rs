@@ -1,8 +1,9 @@
 //! Loop-closure constraints for coordinate partitioning: those of cut joints and of couplings. They depend on the configuration only,
 //! not on time or inputs.
 
-use super::Relative;
 use super::joint_map::JointMap;
+use super::{ClosureConstraint, Relative};
+use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::{EvaluationContext, Mechanism};
 
 /// A context for constraints that do not depend on time, inputs or modes.
@@ -17,7 +18,7 @@ pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
 
 /// A mechanism in joint coordinates with closed loops.
 pub trait ClosureConstraints: Mechanism {
-    /// Returns the constraints that are always active and do not depend on time, ascending.
+    /// Returns the constraints that are always active, do not depend on time and restrict coordinates, ascending.
     fn loop_rows(&self) -> Vec<usize>;
 
     /// Returns the rotations on the group: first stored and first tangent coordinate of each.
@@ -42,6 +43,18 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             .max()
             .unwrap_or(0)
     }
+
+    /// Whether coordinate partitioning can use a closure, one of `parts` parts of joints: it does not depend on time, and a coordinate
+    /// moves its bodies relative to each other. Between bodies that are fixed to each other it has no coordinate to eliminate.
+    fn eliminates(
+        &self,
+        parts: usize,
+        part: &ConstraintPart<W, N>,
+        closure: &ClosureConstraint,
+    ) -> bool {
+        let moves = |&branch: &usize| self.tree.branches[branch].moved.1 > 0;
+        closure.part < parts && !part.is_moving() && closure.path.iter().any(moves)
+    }
 }
 
 impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
@@ -49,7 +62,8 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let parts = self.joint_parts();
         (self.closures.iter())
             .filter(|closure| {
-                closure.part < parts && !self.inner.constraints[closure.part].part.is_moving()
+                let part = &self.inner.constraints[closure.part].part;
+                self.eliminates(parts, part, closure)
             })
             .flat_map(|closure| closure.rows.clone())
             .collect()
@@ -64,7 +78,7 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let poses = &mut W::poses(&work.q);
         let mut at = 0;
         self.each_closure(|part, closure| {
-            if closure.part < parts && !part.is_moving() {
+            if self.eliminates(parts, part, closure) {
                 part.constraint(&NOWHERE, poses, &mut phi[at..]);
                 at += part.count();
             }
@@ -79,7 +93,7 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
         let poses = &mut W::poses(&work.q);
         let mut at = 0;
         self.each_closure(|part, closure| {
-            if closure.part < parts && !part.is_moving() {
+            if self.eliminates(parts, part, closure) {
                 part.acceleration_bias(&NOWHERE, poses, &work.v, &mut gamma[at..]);
                 for slot in closure.slots.clone() {
                     let (row, column) = self.inner.sparsity.jacobian[slot];

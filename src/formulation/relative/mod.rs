@@ -80,6 +80,8 @@ struct ClosureConstraint {
 /// Results at the last configuration that was evaluated. One instance owns its system: the lock is never waited for.
 #[derive(Debug, Default)]
 struct RelativeCache {
+    /// Whether a configuration was evaluated.
+    evaluated: bool,
     /// Stored coordinates (NaN: none yet) and velocities.
     z: Vec<f64>,
     z_dot: Vec<f64>,
@@ -158,6 +160,38 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         });
     }
 
+    /// min over the closing rows of |g J C⁻¹|² / |g S|², with the displacement C of the bodies by each coordinate and S the
+    /// characteristic lengths of the bodies, at most 1. The cache holds g, the rows in absolute coordinates.
+    fn smallest_closure_row(&self, work: &mut RelativeCache) -> f64 {
+        let length = self.inner.length;
+        let mut smallest = 1.0_f64;
+        for closure in &self.closures {
+            for row in closure.inner..closure.inner + closure.rows.len() {
+                for &k in &closure.path {
+                    let b = self.tree.branches[k].body;
+                    work.x[Self::WIDTH * b..Self::WIDTH * (b + 1)].fill(0.0);
+                }
+                let mut free = 0.0;
+                for slot in closure.slots.clone() {
+                    let (r, column) = self.inner.sparsity.jacobian[slot];
+                    if r as usize == row {
+                        let column = column as usize;
+                        work.x[column] += work.g[slot];
+                        let translates = column % Self::WIDTH < W::DIMENSION;
+                        free += (work.g[slot] * if translates { length } else { 1.0 }).powi(2);
+                    }
+                }
+                let in_tree: f64 = (closure.path.iter())
+                    .map(|&k| (self.tree).scaled_force(k, &work.geometry, &mut work.x, length))
+                    .sum();
+                if free > 0.0 {
+                    smallest = smallest.min(in_tree / free);
+                }
+            }
+        }
+        smallest
+    }
+
     /// Writes the entries of G J in the order of the sparsity. The cache holds G in absolute coordinates.
     fn pull_back(&self, work: &mut RelativeCache, out: &mut [f64]) {
         let mut at = 0;
@@ -192,7 +226,9 @@ fn at<'a, W: JointMap<N>, const N: usize>(
 ) -> CacheGuard<'a, RelativeCache> {
     let mut guard = work.lock();
     let work = &mut *guard;
-    if work.z != z {
+    // Bodies that are all fixed have no coordinates: then any two configurations are equal, also the one not yet evaluated.
+    if !work.evaluated || work.z != z {
+        work.evaluated = true;
         work.z.copy_from_slice(z);
         tree.place(z, &mut work.q);
         let counted = W::STORED * tree.branches.len();

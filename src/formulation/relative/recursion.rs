@@ -187,6 +187,22 @@ impl<W: JointMap<N>, const N: usize> JointTree<W, N> {
         branch.moved.1
     }
 
+    /// As [`JointTree::inwards`], but returns Σ (z_i / c_i)² with c_i the displacement of the body by coordinate i, relative to
+    /// `length`.
+    pub fn scaled_force(&self, k: usize, geometry: &[f64], f: &mut [f64], length: f64) -> f64 {
+        let mut z = [0.0; N];
+        let count = self.inwards(k, geometry, f, &mut z);
+        let (_, columns, _) = self.parts(k, geometry);
+        (z[..count].iter())
+            .zip(columns.chunks_exact(Self::WIDTH))
+            .map(|(z, column)| {
+                let (far, turned) = column.split_at(W::DIMENSION);
+                let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+                z * z / (square(far) / (length * length) + square(turned))
+            })
+            .sum()
+    }
+
     /// Adds the force on a body to its parent.
     pub fn hand_on(&self, k: usize, geometry: &[f64], f: &mut [f64]) {
         self.inwards(k, geometry, f, &mut []);

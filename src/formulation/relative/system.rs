@@ -163,6 +163,15 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         self.inner.constraint_scale(self.rows[row])
     }
 
+    fn smallest_row(&self, q: &[f64]) -> f64 {
+        if self.descriptor.is_some() || self.closures.is_empty() {
+            return 1.0;
+        }
+        let work = &mut *self.at(q);
+        self.load_closures(work);
+        self.smallest_closure_row(work)
+    }
+
     /// The norm of the displacement of the bodies, J e.
     fn norm(&self, cx: &EvaluationContext, q: &[f64], scale: &[f64], e: &[f64]) -> f64 {
         let work = &mut *self.at(q);

@@ -226,6 +226,13 @@ pub trait System: ConfigurationSpace + HybridSystem + Send + Sync {
         1.0
     }
 
+    /// Size of the smallest row of G, at most 1, relative to the size it has in the coordinates of free bodies. In joint
+    /// coordinates a row vanishes where the mechanism cannot move against it: the position is singular although the other rows
+    /// are independent.
+    fn smallest_row(&self, _q: &[f64]) -> f64 {
+        1.0
+    }
+
     // ---- error norm, energy, names -----------------------------------------------------------------------------
 
     /// Error norm of a tangent displacement `e` at `q`. `scale` has the largest |q_i| so far.

@@ -166,6 +166,8 @@ pub enum Crossing {
 pub enum EventEffect {
     /// Only the modes change.
     Mode,
+    /// The modes change, and with them the law of a prescribed motion: the energy of a jump of its velocity counts as supplied.
+    MotionLaw,
     /// An impact along the gradient `n` of φ that [`super::HybridSystem::handle_event`] wrote: φ̇⁺ = −restitution φ̇⁻ with
     /// φ̇ = n·v + φ_t, so that walls may move. Below the closing velocity `slowest` the impact is plastic and
     /// [`super::HybridSystem::activate_unilateral`] is called. Simultaneous impacts are solved together; touching contacts join when

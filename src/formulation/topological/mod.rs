@@ -32,7 +32,7 @@ use partition::{Partition, Square};
 use rotation_vector::RotationInLoop;
 
 /// |det J̃_d| relative to that of the best partition below which the coordinates are repartitioned.
-const REPARTITION_RATIO: f64 = 0.3;
+const REPARTITION_RATIO: f64 = 0.7;
 /// Pivot of J̃ below which a constraint is redundant.
 const REDUNDANT_PIVOT: f64 = 1e-8;
 

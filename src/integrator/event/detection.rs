@@ -3,7 +3,7 @@
 use super::super::Integrator;
 use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
-use super::super::trial::{StepEnd, StepFailure, StepTarget};
+use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
 use super::crossing::crosses;
 use super::search::{CrossingSearch, PredictedCrossing, shift};
@@ -34,7 +34,12 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
+<<<<<<< HEAD
     search: CrossingSearch,
+=======
+    /// The law of a prescribed motion changes at the events that are handled.
+    pub(super) motion_law_changes: bool,
+>>>>>>> main
     ahead: LookAhead,
     /// Largest next step that the rotations of the last one allow (s).
     pub step_limit: f64,
@@ -68,8 +73,12 @@ impl EventDetector {
             rate: two(size.ne),
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
+<<<<<<< HEAD
             search: CrossingSearch::new(size),
             step_limit: f64::INFINITY,
+=======
+            motion_law_changes: false,
+>>>>>>> main
             ahead: LookAhead {
                 w: vec![0.0; nv],
                 q: vec![0.0; nq],
@@ -161,6 +170,7 @@ impl Integrator {
             h,
             t1: if h == full_h { full_t } else { s.t + h },
             end: StepEnd::Fixed,
+            slow_contraction: SlowContraction::Uncorrected,
         };
         let mut grazed = None;
         while let Some(predicted) = self.first_crossing(p, s, grazed) {
@@ -373,6 +383,7 @@ impl Integrator {
                 h,
                 t1: s.t + h,
                 end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
             };
             match self.try_step(p, s, target, stats) {
                 Ok(_) => return Ok(()),

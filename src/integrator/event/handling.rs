@@ -162,6 +162,7 @@ impl Integrator {
         s: &mut State,
         stats: &mut Statistics,
     ) -> Result<()> {
+        self.events.motion_law_changes = false;
         self.apply_event_effects(p, s, stats)?;
         if s.event_streak > CHATTERING_AFTER {
             let culprit = self.events.occurring.iter().position(|&on| on);
@@ -184,8 +185,21 @@ impl Integrator {
         }
         work.select_active(p.system, s);
         work.factor_cache.drop_all();
+        let kinetic = |work: &mut Workspace, s: &State| {
+            let cx = work.inputs.at(&after, s.t);
+            p.system.energy(&cx, &s.q, &s.v).kinetic
+        };
+        let motion_law_changes = self.events.motion_law_changes;
+        let before = if motion_law_changes {
+            kinetic(work, s)
+        } else {
+            0.0
+        };
         let outcome = restart_motion(work, &after, s, stats)
             .map_err(|failure| failure.error(p.system, s.t, 0.0));
+        if motion_law_changes {
+            s.supplied += kinetic(work, s) - before;
+        }
         if outcome.is_ok() {
             self.find_due_events(&after, s, Some(p.modes));
         }
@@ -206,7 +220,7 @@ fn restart_motion(
     if pivots.smallest_constraint < DEPENDENT_PIVOT || s.redundant.contains(&true) {
         work.find_redundant(p, s)?;
     }
-    s.typical_pivot = pivots.smallest_constraint;
+    s.typical_pivot = pivots.smallest_constraint * p.system.smallest_row(&s.q);
     if work.size.nc > 0 {
         // A constraint that becomes active is satisfied only to the accuracy of the event's location.
         work.reassemble(p, s.t, &mut s.q, &s.v)?;

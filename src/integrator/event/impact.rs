@@ -393,8 +393,9 @@ impl Integrator {
                 restitution,
                 slowest,
             } => (restitution, slowest),
-            EventEffect::Mode => {
+            EventEffect::Mode | EventEffect::MotionLaw => {
                 if cause == Cause::Marked {
+                    events.motion_law_changes |= effect == EventEffect::MotionLaw;
                     stats.events += 1;
                     s.modes.copy_from_slice(&impacts.modes);
                     s.event_memory[i] = EventMemory::ModeChange;

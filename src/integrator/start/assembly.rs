@@ -117,7 +117,7 @@ impl Workspace {
             self.select_active(p.system, s);
             pivots = self.factorise_mass(p, t, &s.q, &s.v).map_err(error)?;
         }
-        s.typical_pivot = pivots.smallest_constraint;
+        s.typical_pivot = pivots.smallest_constraint * p.system.smallest_row(&s.q);
 
         let v_before = s.v.clone();
         self.project_velocity(p, t, &s.q, &mut s.v, CONSISTENT_VELOCITY);
@@ -144,6 +144,9 @@ impl Workspace {
                 Error::Assembly {
                     closure: residual,
                     culprits: open_constraints(p.system, &stalled),
+                    gap: Some(residual * p.system.constraint_scale(constraint)),
+                    unit: "m",
+                    short: None,
                 }
             } else {
                 Error::Evaluation {

@@ -64,6 +64,7 @@ impl Integrator {
             state.jerk.copy_from_slice(&y.jerk);
         }
         state.jerk_known = needs_jerk;
+        state.forget_previous();
         if moved {
             // The motion restarts at another position, as after an event.
             stats.events += 1;

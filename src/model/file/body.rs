@@ -1,6 +1,6 @@
 //! `[[body]]` and `[[sensor]]`: keys and reader.
 
-use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
+use super::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::{TableReader, unit};
 use crate::error::Result;
@@ -22,6 +22,8 @@ pub(super) const ROTATION: [Key; 2] = [
 ];
 
 const NAME: Key = Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element");
+
+const HEAD: [Key; 2] = [NAME, DESCRIPTION];
 
 #[rustfmt::skip]
 const POSE: [Key; 7] = [
@@ -49,8 +51,8 @@ pub(super) const BODY: KeyGroup = KeyGroup::new(
     "body",
     "A rigid body.",
     &[
+        &HEAD,
         &[
-            NAME,
             Key::new("mass", KeyKind::Number(Range::NonNegative), "kg", REQUIRED,
                 ">= 0; zero is allowed if the joints determine the body's motion"),
             Key::new(
@@ -77,7 +79,7 @@ pub(super) const PRESCRIBED: KeyGroup = KeyGroup {
     ..KeyGroup::new(
         "body",
         "A body without mass whose coordinates are prescribed: a road, a shaker table.",
-        &[&[NAME], &POSE],
+        &[&HEAD, &POSE],
     )
 };
 
@@ -85,8 +87,7 @@ pub(super) const PRESCRIBED: KeyGroup = KeyGroup {
 pub(super) const SENSOR: KeyGroup = KeyGroup::new(
     "sensor",
     "A point of a body whose motion is a quantity.",
-    &[&[
-        NAME,
+    &[&HEAD, &[
         Key::new("body", KeyKind::Text, "", REQUIRED, "the body's name"),
         Key::new("point", KeyKind::Vector, "m", "zero", "in the body frame"),
     ]],
@@ -108,9 +109,11 @@ pub(super) fn body_keys(table: &TableReader) -> Result<()> {
                 return Err(table.refuse_key(key, message));
             }
         }
-        return table.keys_of(&PRESCRIBED);
+        table.keys_of(&PRESCRIBED);
+    } else {
+        table.keys_of(&BODY);
     }
-    table.keys_of(&BODY)
+    Ok(())
 }
 
 pub(super) fn body(table: &TableReader) -> Result<Body> {
@@ -170,7 +173,7 @@ fn inertia(table: &TableReader) -> Result<[f64; 6]> {
 }
 
 /// `orientation` or `rotation`, as a unit quaternion.
-fn orientation(table: &TableReader) -> Result<[f64; 4]> {
+pub(super) fn orientation(table: &TableReader) -> Result<[f64; 4]> {
     let rotation = table.table("rotation")?;
     if table.has("orientation") {
         if rotation.is_some() {
@@ -196,14 +199,14 @@ fn orientation(table: &TableReader) -> Result<[f64; 4]> {
     let Some(rotation) = rotation else {
         return Ok([1.0, 0.0, 0.0, 0.0]);
     };
-    rotation.keys_among(&ROTATION)?;
+    rotation.keys_among(&ROTATION);
     let [x, y, z] = rotation.needed_direction("axis")?;
     let (sin, cos) = (0.5 * rotation.needed_number("angle", Range::Finite)?).sin_cos();
     Ok([cos, sin * x, sin * y, sin * z])
 }
 
 fn shape(table: &TableReader) -> Result<BodyShape> {
-    table.keys_among(&SHAPE)?;
+    table.keys_among(&SHAPE);
     let keys = SHAPE.map(|key| key.name);
     let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
     match given[..] {
@@ -234,8 +237,8 @@ fn shape(table: &TableReader) -> Result<BodyShape> {
     }
 }
 
-pub(super) fn sensor_keys(table: &TableReader) -> Result<()> {
-    table.keys_of(&SENSOR)
+pub(super) fn sensor_keys(table: &TableReader) {
+    table.keys_of(&SENSOR);
 }
 
 pub(super) fn sensor(table: &TableReader, names: &Names) -> Result<Sensor> {

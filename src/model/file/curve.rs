@@ -1,11 +1,11 @@
-//! A function of one variable: `{ polynomial = [..] }`, `{ table = [[x, y], ..] }` or
+//! A function of one variable: `{ polynomial = [..] }`, `{ table = [[x, y], ..], interpolation = ".." }` or
 //! `{ pieces = [{ below = x, polynomial = [..] }, .., { polynomial = [..] }] }`; keys and reader.
 
 use super::keys::{Key, KeyKind, REQUIRED};
 use super::table::TableReader;
 use crate::error::Result;
 use crate::model::validate::Range;
-use crate::model::{Curve, CurvePiece};
+use crate::model::{Curve, CurvePiece, Interpolation};
 
 #[rustfmt::skip]
 pub(super) const PIECE: [Key; 2] = [
@@ -16,13 +16,23 @@ pub(super) const PIECE: [Key; 2] = [
 
 /// A function of one number.
 #[rustfmt::skip]
-pub(super) const CURVE: [Key; 3] = [
+pub(super) const CURVE: [Key; 4] = [
     Key::new("polynomial", KeyKind::Numbers(1, MOST_COEFFICIENTS), "", "one of these",
         "c0 + c1 x + c2 x^2 .."),
     Key::new("table", KeyKind::Pairs, "", "one of these", "points [x, y], x increasing"),
+    INTERPOLATION,
     Key::new("pieces", KeyKind::Tables(&PIECE), "", "one of these",
         "polynomials, each up to its bound: [{ below = x, polynomial = [..] }, .., { polynomial = [..] }]"),
 ];
+
+/// How a table goes between its points.
+#[rustfmt::skip]
+pub(super) const INTERPOLATION: Key =
+    Key::new("interpolation", KeyKind::Choice(&Interpolation::NAMES), "", "monotone",
+        "between the points: monotone (smooth once, never beyond two neighbouring points), linear, or spline (smooth twice, may leave the range of the points)");
+
+/// The keys of which a curve has exactly one.
+pub(super) const ONE_OF: [&str; 3] = ["polynomial", "table", "pieces"];
 
 /// Largest number of coefficients of a polynomial: more are a mistake, and their powers are rounding errors only.
 pub(super) const MOST_COEFFICIENTS: usize = 64;
@@ -38,14 +48,25 @@ pub(super) fn polynomial(table: &TableReader, key: &str) -> Result<Vec<f64>> {
     Ok(coefficients)
 }
 
+/// Reads `interpolation`.
+pub(super) fn interpolation(table: &TableReader) -> Result<Interpolation> {
+    let choice = table.choice(INTERPOLATION.name, &Interpolation::ALL)?;
+    Ok(choice.unwrap_or_default())
+}
+
 /// Reads the curve in a table.
 pub(super) fn curve(table: &TableReader) -> Result<Curve> {
-    table.keys_among(&CURVE)?;
-    let keys = CURVE.map(|key| key.name);
-    let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
+    table.keys_among(&CURVE);
+    let given: Vec<&str> = ONE_OF.into_iter().filter(|key| table.has(key)).collect();
+    if given != ["table"] && table.has(INTERPOLATION.name) {
+        return Err(table.refuse_key(INTERPOLATION.name, "\"interpolation\" is for a table"));
+    }
     match given[..] {
         ["polynomial"] => Ok(Curve::Polynomial(polynomial(table, "polynomial")?)),
-        ["table"] => Ok(Curve::Table(table.needed_rising_pairs("table")?)),
+        ["table"] => Ok(Curve::Table {
+            points: table.needed_rising_pairs("table")?,
+            interpolation: interpolation(table)?,
+        }),
         ["pieces"] => pieces(table),
         _ => Err(table.refuse(format!(
             "expected one of polynomial = [..], table = [[x, y], ..], pieces = [..], found {} of them",
@@ -58,7 +79,7 @@ fn pieces(table: &TableReader) -> Result<Curve> {
     let tables = table.tables("pieces")?;
     let mut pieces: Vec<CurvePiece> = Vec::with_capacity(tables.len());
     for (i, part) in tables.iter().enumerate() {
-        part.keys_among(&PIECE)?;
+        part.keys_among(&PIECE);
         let last = i + 1 == tables.len();
         let below = part.number("below", Range::Finite)?;
         let below = match (below, last) {

@@ -10,6 +10,9 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use toml::de::{DeTable, DeValue};
 
+use super::expression::Definitions;
+use super::mistakes::Mistakes;
+use super::syntax;
 use crate::error::{Error, Result};
 use crate::model::TextPosition;
 use crate::model::suggest::shorten;
@@ -29,6 +32,20 @@ pub(super) enum NodeValue {
     Table(Vec<NodeEntry>),
     /// A value that no key accepts: a date, `null`.
     Other(&'static str),
+}
+
+impl NodeValue {
+    /// What it is, for messages.
+    pub fn called(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Number(_) => "a number",
+            Self::Bool(_) => "a boolean",
+            Self::Array(_) => "an array",
+            Self::Table(_) => "a table",
+            Self::Other(what) => what,
+        }
+    }
 }
 
 /// A value and its bytes in the text.
@@ -52,6 +69,9 @@ pub(super) struct Document<'t> {
     pub text: &'t str,
     pub lines: LineIndex<'t>,
     pub root: Node,
+    /// Those of `[define]`, once expressions are resolved.
+    pub definitions: Definitions,
+    pub mistakes: Mistakes,
 }
 
 impl<'t> Document<'t> {
@@ -71,16 +91,26 @@ impl<'t> Document<'t> {
         }
         let lines = LineIndex::new(text);
         let root = match too_deep(text, json) {
-            Some(offset) => Err((
+            Some(offset) => Err(vec![(
                 offset,
                 format!("arrays and tables are nested deeper than {DEEPEST} levels"),
-            )),
-            None if json => parse_json(text, &lines),
+            )]),
+            None if json => parse_json(text, &lines).map_err(|defect| vec![defect]),
             None => parse_toml(text),
         };
         match root {
-            Ok(root) => Ok(Self { text, lines, root }),
-            Err((offset, message)) => Err(lines.error(origin, offset, message)),
+            Ok(root) => Ok(Self {
+                text,
+                lines,
+                root,
+                definitions: Definitions::default(),
+                mistakes: Mistakes::default(),
+            }),
+            Err(defects) => {
+                let errors = defects.into_iter();
+                let errors = errors.map(|(offset, message)| lines.error(origin, offset, message));
+                Err(Error::of_mistakes(errors.collect(), 0))
+            }
         }
     }
 
@@ -198,14 +228,21 @@ fn too_deep(text: &str, json: bool) -> Option<usize> {
     None
 }
 
-type Parsed = std::result::Result<Node, (usize, String)>;
+/// Mistakes of a text by their byte offsets.
+type Defects = Vec<(usize, String)>;
 
-fn parse_toml(text: &str) -> Parsed {
-    let table = DeTable::parse(text).map_err(|e| {
-        let message = e.message().trim().replace('\n', "; ");
-        let offset = e.span().map_or(text.len(), |span| span.start);
-        (offset, format!("not valid TOML: {message}"))
-    })?;
+/// Largest text in which every mistake is looked for (bytes); of a larger one the first is reported.
+const LARGEST_RECOVERED: usize = 1 << 20;
+
+fn parse_toml(text: &str) -> std::result::Result<Node, Defects> {
+    let table = match DeTable::parse(text) {
+        Ok(table) => table,
+        Err(_) if text.len() <= LARGEST_RECOVERED => {
+            let (_, errors) = DeTable::parse_recoverable(text);
+            return Err(syntax::defects(text, &errors));
+        }
+        Err(first) => return Err(syntax::defects(text, &[first])),
+    };
     Ok(Node {
         span: 0..0,
         value: from_toml_table(table.get_ref()),
@@ -258,6 +295,8 @@ fn real(digits: &str, radix: u32) -> f64 {
         sum * f64::from(radix) + f64::from(digit.to_digit(radix).unwrap_or(0))
     })
 }
+
+type Parsed = std::result::Result<Node, (usize, String)>;
 
 fn parse_json(text: &str, lines: &LineIndex) -> Parsed {
     let strict = jsonc_parser::ParseOptions {

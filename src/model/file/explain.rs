@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::curve::CURVE;
 use super::keys::{Key, KeyGroup, KeyKind, groups};
 use crate::model::counters::{Counter, CounterIndex};
 use crate::model::suggest::{did_you_mean, shorten};
@@ -309,8 +310,9 @@ pub fn explain(word: &str) -> Result<String, String> {
     if text.is_empty() {
         let keys = groups().flat_map(|g| {
             let variant = g.variant.map(|(_, variant)| variant);
-            (g.keys(0).map(|k| k.name)).chain(variant).chain([g.table])
+            variant.into_iter().chain([g.table])
         });
+        let keys = keys.chain(all_key_names());
         let fields = quantities().flat_map(|q| q.fields.iter().copied());
         let near = did_you_mean(key, keys.chain(fields));
         return Err(format!(
@@ -333,13 +335,18 @@ fn numbered(field: &str, key: &str) -> bool {
     })
 }
 
-fn called(group: &KeyGroup) -> String {
+/// The table of a group as it is written.
+fn table_of(group: &KeyGroup) -> String {
     let single = matches!(group.table, "solver" | "experiment" | "system");
-    let table = match group.table {
+    match group.table {
         "" => "top of the file".to_owned(),
         table if single => format!("[{table}]"),
         table => format!("[[{table}]]"),
-    };
+    }
+}
+
+fn called(group: &KeyGroup) -> String {
+    let table = table_of(group);
     match group.variant {
         Some((key, "true")) => format!("{table} with {key} = true"),
         Some((key, variant)) => format!("{table} with {key} = \"{variant}\""),
@@ -359,21 +366,72 @@ fn describe_group(text: &mut String, group: &KeyGroup) {
     writeln!(text, "  keys: {}", names.join(", ")).expect(FITS);
 }
 
+/// The keys inside a key.
+fn inner_keys(kind: KeyKind) -> Vec<&'static Key> {
+    match kind {
+        KeyKind::Table(keys)
+        | KeyKind::OneKeyOf(keys)
+        | KeyKind::Tables(keys)
+        | KeyKind::PerCoordinate(keys) => keys.iter().collect(),
+        KeyKind::Frames([first, second]) => first.iter().chain(second).collect(),
+        KeyKind::Curve | KeyKind::Law(_) => CURVE.iter().collect(),
+        _ => vec![],
+    }
+}
+
+/// A key with the path of its place: the table of the file, then the keys that contain it.
+fn with_inner(
+    key: &'static Key,
+    path: &[&'static str],
+    found: &mut impl FnMut(&'static Key, &[&'static str]),
+) {
+    found(key, path);
+    let inside: Vec<&'static str> = path.iter().copied().chain([key.name]).collect();
+    for inner in inner_keys(key.kind) {
+        with_inner(inner, &inside, found);
+    }
+}
+
+/// Names of all keys, those inside others too.
+fn all_key_names() -> Vec<&'static str> {
+    let mut names = vec![];
+    for key in groups().flat_map(|group| group.keys(0)) {
+        with_inner(key, &[], &mut |key, _| {
+            if !names.contains(&key.name) {
+                names.push(key.name);
+            }
+        });
+    }
+    names
+}
+
 /// A key in all tables that have it; tables in which it has the same meaning are listed together.
 fn describe_keys(text: &mut String, table: Option<&str>, name: &str) {
     let mut told: Vec<(&Key, Vec<String>)> = vec![];
     for group in groups() {
-        if table.is_some_and(|table| table != group.table) {
-            continue;
-        }
-        for key in group.keys(0).filter(|k| k.is_called(name)) {
-            let same = |other: &&mut (&Key, Vec<String>)| {
-                other.0.meaning == key.meaning && other.0.default == key.default
-            };
-            match told.iter_mut().find(same) {
-                Some((_, places)) => places.push(called(group)),
-                None => told.push((key, vec![called(group)])),
-            }
+        for key in group.keys(0) {
+            with_inner(key, &[], &mut |key, path| {
+                // `solver.alpha`, `friction.kinetic`, `joint.friction.kinetic`
+                let whole = [&[group.table], path].concat().join(".");
+                let there = table.is_none_or(|table| {
+                    whole == table || (!path.is_empty() && whole.ends_with(&format!(".{table}")))
+                });
+                if !there || !key.is_called(name) {
+                    return;
+                }
+                let place = match path {
+                    [] => called(group),
+                    path => format!("{} in {}", path.join("."), table_of(group)),
+                };
+                let same = |other: &&mut (&Key, Vec<String>)| {
+                    other.0.meaning == key.meaning && other.0.default == key.default
+                };
+                match told.iter_mut().find(same) {
+                    Some((_, places)) if places.contains(&place) => {}
+                    Some((_, places)) => places.push(place),
+                    None => told.push((key, vec![place])),
+                }
+            });
         }
     }
     for (key, places) in told {
@@ -386,14 +444,8 @@ fn describe_keys(text: &mut String, table: Option<&str>, name: &str) {
         if let KeyKind::Choice(words) = key.kind {
             writeln!(text, "  one of: {}", words.join(", ")).expect(FITS);
         }
-        if let KeyKind::Table(keys)
-        | KeyKind::OneKeyOf(keys)
-        | KeyKind::Tables(keys)
-        | KeyKind::PerCoordinate(keys) = key.kind
-        {
-            for inner in keys {
-                writeln!(text, "  {}: {}", inner.name, inner.meaning).expect(FITS);
-            }
+        for inner in inner_keys(key.kind) {
+            writeln!(text, "  {}: {}", inner.name, inner.meaning).expect(FITS);
         }
     }
 }

@@ -5,10 +5,12 @@
 
 use super::body::{BODY, PRESCRIBED, SENSOR};
 use super::force::FORCES;
+use super::include::INCLUDE;
 use super::joint::JOINTS;
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
+use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
 use super::top::TOP;
 use crate::model::validate::Range;
@@ -78,12 +80,25 @@ pub(super) enum KeyKind {
     Tables(&'static [Key]),
     /// Two frames, the keys of each.
     Frames([&'static [Key]; 2]),
+    /// A table of names and numbers.
+    Definitions,
+    /// The name of a file.
+    File,
     /// A table or list of tables that is a group.
     Group,
 }
 
 /// Default of a key that must be given.
 pub(super) const REQUIRED: &str = "required";
+
+/// What an element is, for people.
+pub(super) const DESCRIPTION: Key = Key::new(
+    "description",
+    KeyKind::Text,
+    "",
+    "none",
+    "what it is, for people",
+);
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +188,7 @@ impl KeyGroup {
     /// `a revolute joint`, `a body`.
     pub fn called(&self) -> String {
         let words = match self.variant {
-            Some(("law", law)) => return format!("a motion with law \"{law}\""),
+            Some(("law", law)) => return format!("a {} with law \"{law}\"", self.table),
             Some((_, variant)) => format!("{variant} {}", self.table),
             None => self.table.to_owned(),
         };
@@ -184,12 +199,14 @@ impl KeyGroup {
 
 /// All tables and variants, in the order of the manual.
 pub(super) fn groups() -> impl Iterator<Item = &'static KeyGroup> {
-    [&TOP, &SOLVER, &EXPERIMENT, &BODY, &PRESCRIBED]
+    [&TOP, &INCLUDE, &SOLVER, &EXPERIMENT, &BODY, &PRESCRIBED]
         .into_iter()
         .chain(&JOINTS)
         .chain(&MOTIONS)
         .chain(&FORCES)
-        .chain([&SENSOR, &SYSTEM, &INPUT, &PARAMETER, &OUTPUT])
+        .chain([&SENSOR, &SYSTEM, &INPUT])
+        .chain(&SIGNALS)
+        .chain([&PARAMETER, &OUTPUT])
 }
 
 /// Keys of the two frames of `at`, if the group has them.

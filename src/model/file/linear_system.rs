@@ -45,7 +45,7 @@ pub(super) fn linear_system(
     base_dir: Option<&Path>,
 ) -> Result<LinearSystemMatrices> {
     refuse_keys_of_mechanisms(root)?;
-    table.keys_of(&SYSTEM)?;
+    table.keys_of(&SYSTEM);
     let read = |key: &'static str| Given::read(table, key, base_dir);
     let Some(mass) = read("mass")? else {
         return Err(table.refuse(

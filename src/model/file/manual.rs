@@ -8,11 +8,13 @@ use super::body::{BODY, SENSOR};
 use super::curve::{CURVE, PIECE};
 use super::explain;
 use super::force::FORCES;
+use super::include::{INCLUDE, MOUNT};
 use super::joint::JOINTS;
 use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, keys_of_frames};
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
+use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
 use super::top::TOP;
 
@@ -35,6 +37,9 @@ fn block(name: &str) -> Option<String> {
         "joints" => kinds(&JOINTS),
         "laws" => kinds(&MOTIONS),
         "forces" => kinds(&FORCES),
+        "include" => table(&[&INCLUDE], |_| true) + &format!("\nOf `mount`:\n\n{}", inner(&MOUNT)),
+        "signal" => variants(&SIGNALS),
+        "signal_laws" => kinds(&SIGNALS),
         _ => return None,
     })
 }
@@ -216,7 +221,10 @@ fn the_manual_has_the_table_of_every_group() {
         "forces",
         "sensor",
         "system",
+        "include",
         "signals",
+        "signal",
+        "signal_laws",
         "curve",
         "quantities",
     ] {

@@ -4,21 +4,28 @@
 //! and [`portable`] follow from them.
 
 mod body;
+mod csv;
 mod curve;
 pub(super) mod document;
 mod explain;
+mod expression;
 mod force;
+mod include;
 mod joint;
 mod keys;
 mod linear_system;
 #[cfg(test)]
 mod manual;
+mod mistakes;
 mod motion;
 mod names;
 pub mod portable;
 mod schema;
 mod signal;
+mod signal_law;
+mod signal_text;
 mod solver;
+mod syntax;
 mod table;
 mod top;
 
@@ -27,11 +34,11 @@ pub use schema::schema;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::document::{Document, LARGEST_TEXT};
 use self::table::{ModelText, TableReader};
-use super::{Model, SolverSettings};
+use super::{Model, ModelSource, SolverSettings};
 use crate::error::{Error, Result};
 
 /// Reads a model from text; `origin` names it in messages, files are relative to `base_dir`.
@@ -52,6 +59,24 @@ fn has_ending(origin: &str, ending: &str) -> bool {
 
 /// Reads and validates a model file of any format.
 pub fn read(path: &Path) -> Result<Model> {
+    let text = file_text(path)?;
+    read_text(&text, &path.display().to_string(), path.parent())
+}
+
+/// Reads a file that another includes, with values of its definitions; `chain` has the files that lead to it.
+fn read_part(path: &Path, set: &[(String, f64)], chain: &[PathBuf]) -> Result<Model> {
+    let text = file_text(path)?;
+    read_in_chain(
+        &text,
+        &path.display().to_string(),
+        path.parent(),
+        set,
+        chain,
+    )
+}
+
+/// The text of a model file.
+fn file_text(path: &Path) -> Result<String> {
     let shown = path.display().to_string();
     let unreadable = |reason: String| Error::File {
         path: shown.clone(),
@@ -67,31 +92,61 @@ pub fn read(path: &Path) -> Result<Model> {
             "it is too large: at most {LARGEST_TEXT} bytes are read"
         )));
     }
-    let text = String::from_utf8(bytes).map_err(|e| {
+    String::from_utf8(bytes).map_err(|e| {
         let good = e.utf8_error().valid_up_to();
         let line = 1 + e.as_bytes()[..good].iter().filter(|b| **b == b'\n').count();
         unreadable(format!(
             "it is not UTF-8 text: byte {good} (line {line}) begins no character"
         ))
-    })?;
-    read_text(&text, &shown, path.parent())
+    })
 }
 
-/// Reads and validates a model from text: the one place that chooses the format.
+/// Reads and validates a model from text; a model with definitions keeps its text.
 fn read_text(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+    let mut model = read_defined(text, origin, base_dir, &[])?;
+    if !model.definitions.is_empty() {
+        model.source = Some(ModelSource::new(text, origin, base_dir));
+    }
+    Ok(model)
+}
+
+/// The same with other values of definitions, in base units: the one place that chooses the format.
+pub(super) fn read_defined(
+    text: &str,
+    origin: &str,
+    base_dir: Option<&Path>,
+    set: &[(String, f64)],
+) -> Result<Model> {
+    read_in_chain(text, origin, base_dir, set, &[])
+}
+
+fn read_in_chain(
+    text: &str,
+    origin: &str,
+    base_dir: Option<&Path>,
+    set: &[(String, f64)],
+    chain: &[PathBuf],
+) -> Result<Model> {
     let importer = IMPORTERS
         .iter()
         .find(|(ending, _)| has_ending(origin, ending));
     let model = match importer {
         Some((_, import)) => import(text, origin, base_dir)?,
         None => {
-            let document = Document::parse(text, origin, is_json(text, origin))?;
+            let mut document = Document::parse(text, origin, is_json(text, origin))?;
+            expression::resolve(&mut document, origin, set)?;
             let source = ModelText {
                 document: &document,
                 origin,
                 dimension: 3,
             };
-            top::model(TableReader::root(source)?, origin, base_dir)?
+            let model = top::model(TableReader::root(source)?, origin, base_dir, chain);
+            let suspicions = document.mistakes.suspicions();
+            let model = document.mistakes.settle(model)?;
+            Model {
+                suspicions,
+                ..model
+            }
         }
     };
     model.validate()?;
@@ -127,6 +182,7 @@ impl SolverSettings {
             origin,
             dimension: 3,
         };
-        solver::solver(&TableReader::root(source)?)
+        let settings = solver::solver(&TableReader::root(source)?);
+        document.mistakes.settle(settings)
     }
 }

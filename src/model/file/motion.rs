@@ -1,7 +1,7 @@
 //! `[[motion]]`: keys and reader. The law decides which keys the table has.
 
-use super::curve::polynomial;
-use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
+use super::curve::{INTERPOLATION, interpolation, polynomial};
+use super::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::TableReader;
 use crate::error::Result;
@@ -16,7 +16,7 @@ const FINITE: KeyKind = KeyKind::Number(Range::Finite);
 pub(super) const LAWS: [&str; 5] = ["constant_speed", "polynomial", "harmonic", "table", "input"];
 
 #[rustfmt::skip]
-const HEAD: [Key; 6] = [
+const HEAD: [Key; 7] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("joint", KeyKind::Text, "", "this, or body and coordinate",
         "the driven joint; one of several coordinates as \"name.position2\""),
@@ -26,6 +26,7 @@ const HEAD: [Key; 6] = [
     Key::new("axis", KeyKind::Vector, "", "required for a body's angle", "ground axes, any length but zero")
     .only(KeyDimension::Space),
     Key::new("law", KeyKind::Choice(&LAWS), "", REQUIRED, "motion law"),
+    DESCRIPTION,
 ];
 
 const fn of(
@@ -73,13 +74,14 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
     ),
     of(
         "table",
-        "Cubic spline through points; constant beyond both ends, or periodic.",
+        "Through points; constant beyond both ends, or periodic.",
         &[
             &HEAD,
             &[
                 Key::new("points", KeyKind::Pairs, "s, rad or m", REQUIRED, "[[t, s], ..], t increasing"),
                 Key::new("periodic", KeyKind::Flag, "", "false",
                     "the table is periodic; its first and last s are equal"),
+                INTERPOLATION,
             ],
         ],
     ),
@@ -101,11 +103,12 @@ pub(super) const MOTIONS: [KeyGroup; 5] = [
 pub(super) fn motion_keys(table: &TableReader) -> Result<()> {
     if !table.has("law") {
         // A misspelt `law` gives a better message than a missing one.
-        table.keys_of_any(&MOTIONS)?;
+        table.keys_of_any(&MOTIONS);
     }
     let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
     let law = table.needed_choice("law", &choices)?;
-    table.keys_of(&MOTIONS[law])
+    table.keys_of(&MOTIONS[law]);
+    Ok(())
 }
 
 /// Reads a motion; bodies and joints have been read before.
@@ -167,6 +170,7 @@ fn of_body(
         }
         other => return Err(names.not_a(table, name, offset, "body", other)),
     };
+    names.must_be_read(NamedElement::Body(body))?;
     if !model.bodies[body].prescribed {
         let message = format!(
             "body \"{name}\" moves by its forces: write prescribed = true in it, or drive one of its joints"
@@ -229,7 +233,11 @@ fn law(table: &TableReader, at_start: f64) -> Result<MotionLaw> {
                 );
                 return Err(table.refuse_value("points", message));
             }
-            MotionLaw::Table { points, periodic }
+            MotionLaw::Table {
+                points,
+                periodic,
+                interpolation: interpolation(table)?,
+            }
         }
         _ => {
             const OF: [(&str, usize); 3] = [("position", 0), ("speed", 1), ("acceleration", 2)];

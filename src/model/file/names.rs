@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::include::Part;
 use super::table::TableReader;
 use crate::error::{Error, Result};
 use crate::model::quantity::NamedElement;
 use crate::model::suggest::did_you_mean;
 use crate::model::suggest::shorten;
 use crate::model::validate::RESERVED_ELEMENTS;
-use crate::model::{BodyRef, JointCoordinate, JointKind, TextPosition};
+use crate::model::{BodyRef, JointCoordinate, JointKind, Model, TextPosition};
 
 /// Bodies, joints, motions, forces and sensors by name, with the byte offset of each name.
 #[derive(Default)]
@@ -17,24 +18,106 @@ pub(super) struct Names<'a> {
     /// In the order of the text, for suggestions that do not depend on hashing.
     order: Vec<&'a str>,
     /// The type of each joint: a table may refer to a joint that follows it.
-    kinds: Vec<JointKind>,
+    kinds: Vec<Result<JointKind>>,
+    /// Elements that could not be read, and why.
+    unread: HashMap<NamedElement, Error>,
+}
+
+/// Index of the first element of each kind that a part, or the file itself, has in the whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FirstIndices {
+    pub bodies: usize,
+    pub joints: usize,
+    pub motions: usize,
+    pub forces: usize,
+    pub sensors: usize,
+}
+
+impl FirstIndices {
+    /// Those behind a part.
+    pub fn after(self, part: &Model) -> Self {
+        Self {
+            bodies: self.bodies + part.bodies.len(),
+            joints: self.joints + part.joints.len(),
+            motions: self.motions + part.motions.len(),
+            forces: self.forces + part.forces.len(),
+            sensors: self.sensors + part.sensors.len(),
+        }
+    }
 }
 
 impl<'a> Names<'a> {
     pub fn declare(&mut self, table: &TableReader<'a>, element: NamedElement) -> Result<()> {
-        let (name, offset) = table.name(&RESERVED_ELEMENTS)?;
-        if let Some((other, first)) = self.elements.insert(name, (element, offset)) {
-            return Err(twice(table, name, offset, other.kind(), first));
+        let valid = table.name(&RESERVED_ELEMENTS);
+        // A name that is not allowed is declared too: the tables that use it have no mistake of their own.
+        let name = table.needed_text("name", "letters, digits and _")?;
+        let offset = table.offset_of("name");
+        if let Some((other, first)) = self.elements.get(name) {
+            return Err(twice(table, name, offset, other.kind(), *first));
         }
+        self.elements.insert(name, (element, offset));
         self.order.push(name);
+        valid.map(|_| ())
+    }
+
+    /// Declares a joint with its type, or with the mistake in it; joints come in their order.
+    pub fn declare_joint(
+        &mut self,
+        table: &TableReader<'a>,
+        kind: Result<JointKind>,
+    ) -> Result<()> {
+        let joint = NamedElement::Joint(self.kinds.len());
+        self.kinds.push(kind);
+        self.declare(table, joint)
+    }
+
+    /// Declares the elements of a part; `own` has their names, `first` where they begin.
+    pub fn declare_part(
+        &mut self,
+        part: &Part,
+        own: &'a [(String, NamedElement)],
+        first: &FirstIndices,
+    ) -> Result<()> {
+        for (name, element) in own {
+            let element = match *element {
+                NamedElement::Body(i) => NamedElement::Body(first.bodies + i),
+                NamedElement::Joint(i) => {
+                    self.kinds.push(Ok(part.model.joints[i].kind));
+                    NamedElement::Joint(first.joints + i)
+                }
+                NamedElement::Motion(i) => NamedElement::Motion(first.motions + i),
+                NamedElement::Force(i) => NamedElement::Force(first.forces + i),
+                NamedElement::Sensor(i) => NamedElement::Sensor(first.sensors + i),
+            };
+            if self.elements.contains_key(name.as_str())
+                || RESERVED_ELEMENTS.contains(&name.as_str())
+            {
+                let message =
+                    format!("the name \"{name}\" is taken: give the part a prefix of its own");
+                return Err(part.refuse(message));
+            }
+            self.elements.insert(name, (element, part.offset()));
+            self.order.push(name);
+        }
         Ok(())
     }
 
-    /// Declares a joint with its type; joints come in their order.
-    pub fn declare_joint(&mut self, table: &TableReader<'a>, kind: JointKind) -> Result<()> {
-        self.declare(table, NamedElement::Joint(self.kinds.len()))?;
-        self.kinds.push(kind);
-        Ok(())
+    /// Notes why an element could not be read.
+    pub fn set_unread(&mut self, element: NamedElement, error: Error) {
+        self.unread.insert(element, error);
+    }
+
+    /// Whether every element could be read.
+    pub fn all_read(&self) -> bool {
+        self.unread.is_empty()
+    }
+
+    /// Refuses an element that could not be read, with the mistake that is known already.
+    pub fn must_be_read(&self, element: NamedElement) -> Result<()> {
+        match self.unread.get(&element) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     pub fn find(&self, name: &str) -> Option<NamedElement> {
@@ -86,7 +169,7 @@ impl<'a> Names<'a> {
             Some(NamedElement::Joint(joint)) => joint,
             other => return Err(self.not_a(table, name, offset, "joint", other)),
         };
-        let kind = self.kinds[joint];
+        let kind = self.kinds[joint].clone()?;
         let count = kind.coordinates(table.dimension());
         let refuse = |message: String| Err(table.refuse_at(offset, message));
         match kind {
@@ -139,7 +222,16 @@ impl<'a> Names<'a> {
             "bodies",
             "the names of two bodies, or \"ground\" and one body",
         )?;
-        let bodies = [self.body(table, a, at_a)?, self.body(table, b, at_b)?];
+        let [first, second] = [self.body(table, a, at_a), self.body(table, b, at_b)];
+        let bodies = match (first, second) {
+            (Ok(first), Ok(second)) => [first, second],
+            (first, second) => {
+                for error in [first.err(), second.err()].into_iter().flatten() {
+                    table.report_value(error);
+                }
+                return Ok([None, None]);
+            }
+        };
         if bodies[0] == bodies[1] {
             let message = format!("bodies must be two different ones, found \"{a}\" twice");
             return Err(table.refuse_at(at_b, message));

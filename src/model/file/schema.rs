@@ -4,13 +4,15 @@
 use serde_json::{Map, Value, json};
 
 use super::body::{BODY, PRESCRIBED, SENSOR};
-use super::curve::CURVE;
+use super::curve::{CURVE, INTERPOLATION, ONE_OF};
 use super::force::FORCES;
+use super::include::INCLUDE;
 use super::joint::JOINTS;
 use super::keys::{Key, KeyGroup, KeyKind};
 use super::linear_system::{OF_BODIES, SYSTEM};
 use super::motion::MOTIONS;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
+use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
 use super::top::TOP;
 use crate::model::validate::Range;
@@ -26,14 +28,16 @@ pub fn schema() -> Value {
     }
     definitions.insert("matrices".to_owned(), root(3, true));
     definitions.insert("system".to_owned(), object(&SYSTEM, 3));
-    definitions.insert("curve".to_owned(), one_key_of(&CURVE, 3));
+    definitions.insert("curve".to_owned(), curve());
     for group in [&SOLVER, &EXPERIMENT, &INPUT, &PARAMETER, &OUTPUT] {
         definitions.insert(group.table.to_owned(), object(group, 3));
     }
+    let signals: Vec<Value> = SIGNALS.iter().map(|group| object(group, 3)).collect();
+    definitions.insert("signal".to_owned(), json!({ "oneOf": signals }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Biela model file, format 1",
-        "description": "TOML or JSON. SI units, radians. Files are found relative to the model file.",
+        "description": "TOML or JSON. SI units, radians. A number may be an expression in a string. Files are found relative to the model file.",
         "type": "object",
         "if": { "required": ["system"] },
         "then": { "$ref": "#/$defs/matrices" },
@@ -55,7 +59,11 @@ fn root(dimension: usize, matrices: bool) -> Value {
         let list = |definition: String| json!({ "type": "array", "items": { "$ref": definition } });
         let made = match key.as_str() {
             "solver" | "experiment" | "system" => json!({ "$ref": format!("#/$defs/{key}") }),
-            "input" | "output" | "parameter" => list(format!("#/$defs/{key}")),
+            "input" | "output" | "parameter" | "signal" => list(format!("#/$defs/{key}")),
+            "include" => json!({
+                "type": "array",
+                "items": { "anyOf": [{ "type": "string" }, object(&INCLUDE, dimension)] },
+            }),
             "body" | "joint" | "motion" | "force" | "sensor" => {
                 list(format!("#/$defs/{key}.{space}"))
             }
@@ -182,6 +190,19 @@ fn one_key_of(keys: &[Key], dimension: usize) -> Value {
     schema
 }
 
+/// A curve: one of its kinds, and the interpolation only of a table.
+fn curve() -> Value {
+    let alternatives = ONE_OF.map(|kind| {
+        let others = ONE_OF.iter().filter(|other| **other != kind);
+        let foreign = others.chain((kind != "table").then_some(&INTERPOLATION.name));
+        let foreign: Vec<Value> = foreign.map(|key| json!({ "required": [key] })).collect();
+        json!({ "required": [kind], "not": { "anyOf": foreign } })
+    });
+    let mut schema = of_keys(CURVE.iter(), 3);
+    merge(&mut schema, json!({ "oneOf": alternatives }));
+    schema
+}
+
 fn list(items: Value, least: usize, most: Option<usize>) -> Value {
     let mut schema = json!({ "type": "array", "items": items, "minItems": least });
     if let Some(most) = most {
@@ -192,11 +213,11 @@ fn list(items: Value, least: usize, most: Option<usize>) -> Value {
 
 fn number(range: Range) -> Value {
     match range {
-        Range::Finite => json!({ "type": "number" }),
-        Range::NonNegative => json!({ "type": "number", "minimum": 0 }),
-        Range::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
-        Range::Alpha => json!({ "type": "number", "minimum": 0, "maximum": 1.0 / 3.0 }),
-        Range::Part => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Range::Finite => json!({ "type": ["number", "string"] }),
+        Range::NonNegative => json!({ "type": ["number", "string"], "minimum": 0 }),
+        Range::Positive => json!({ "type": ["number", "string"], "exclusiveMinimum": 0 }),
+        Range::Alpha => json!({ "type": ["number", "string"], "minimum": 0, "maximum": 1.0 / 3.0 }),
+        Range::Part => json!({ "type": ["number", "string"], "minimum": 0, "maximum": 1 }),
     }
 }
 
@@ -205,10 +226,12 @@ fn kind(kind: KeyKind, dimension: usize) -> Value {
     let vector = || list(finite(), dimension, Some(dimension));
     match kind {
         KeyKind::OneOf(values) => json!({ "enum": values }),
-        KeyKind::Count => json!({ "type": "integer", "minimum": 1, "maximum": 1u64 << 53 }),
+        KeyKind::Count => {
+            json!({ "type": ["integer", "string"], "minimum": 1, "maximum": 1u64 << 53 })
+        }
         KeyKind::Number(range) => number(range),
         KeyKind::Flag => json!({ "type": "boolean" }),
-        KeyKind::Text => json!({ "type": "string" }),
+        KeyKind::Text | KeyKind::File => json!({ "type": "string" }),
         KeyKind::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
         // In the plane a body has no z.
         KeyKind::Choice(words) if dimension == 2 && words.contains(&"z") => {
@@ -255,6 +278,10 @@ fn kind(kind: KeyKind, dimension: usize) -> Value {
                 "maxItems": 2,
             })
         }
+        KeyKind::Definitions => json!({
+            "type": "object",
+            "additionalProperties": { "type": ["number", "string"] },
+        }),
         KeyKind::Group => json!({}),
     }
 }

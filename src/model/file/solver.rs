@@ -54,19 +54,21 @@ const VSA23: [Key; 2] = [
 
 /// Reads `[solver]`.
 pub(in crate::model) fn solver(table: &TableReader) -> Result<SolverSettings> {
-    table.keys_of(&SOLVER)?;
+    table.keys_of(&SOLVER);
     let mut settings = SolverSettings::default();
     for setting in &SETTINGS {
         let key = written_key(table, setting)?;
         match setting.field {
-            SettingField::Number(_, field) => {
-                if let Some(value) = table.any_number(key)? {
+            SettingField::Number(range, field) => {
+                if let Some(value) = table.number(key, range)? {
                     *field(&mut settings) = value;
                 }
             }
-            SettingField::Optional(_, field) => *field(&mut settings) = table.any_number(key)?,
+            SettingField::Optional(range, field) => {
+                *field(&mut settings) = table.number(key, range)?;
+            }
             SettingField::Count(field) => {
-                if let Some(count) = table.whole_number(key)? {
+                if let Some(count) = table.settle(table.whole_number(key)).flatten() {
                     *field(&mut settings) = count;
                 }
             }
@@ -107,7 +109,7 @@ fn written_key(table: &TableReader, setting: &Setting) -> Result<&'static str> {
 }
 
 fn vsa23(table: &TableReader) -> Result<Vsa23Settings> {
-    table.keys_among(&VSA23)?;
+    table.keys_among(&VSA23);
     let parameters = (table.choice("parameters", &Vsa23Parameters::ALL)?).unwrap_or_default();
     let error_at = table.choice("error_at", &ErrorAt::ALL)?;
     Ok(Vsa23Settings {
@@ -134,7 +136,7 @@ pub(super) const EXPERIMENT: KeyGroup = KeyGroup::new(
 
 /// Reads `[experiment]`.
 pub(super) fn experiment(table: &TableReader) -> Result<Experiment> {
-    table.keys_of(&EXPERIMENT)?;
+    table.keys_of(&EXPERIMENT);
     let start = table.any_number("start")?.unwrap_or(0.0);
     let experiment = Experiment {
         start,

@@ -1,23 +1,29 @@
 //! The top level of the file: keys and reader. Names are declared first and tables read afterwards, so that elements may be
 //! written in any order; the signals come last, since they refer to all others.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::body::{body, body_keys, sensor, sensor_keys};
+use super::document::{Node, NodeValue};
 use super::force::{ForceReader, force, force_keys};
+use super::include::{Part, parts};
 use super::joint::coupling::check_couplings;
 use super::joint::{joint, joint_keys};
 use super::keys::{Key, KeyGroup, KeyKind, REQUIRED};
 use super::linear_system::linear_system;
 use super::motion::{motion, motion_keys};
-use super::names::Names;
+use super::names::{FirstIndices, Names};
 use super::signal::signals;
+use super::signal_law::signal_laws;
 use super::solver::{experiment, solver};
 use super::table::TableReader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::quantity::NamedElement;
 use crate::model::validate::is_identifier;
-use crate::model::{Experiment, Expose, Model, SolverSettings};
+use crate::model::{
+    Body, BodyCoordinate, Experiment, Expose, Force, ForceApplication, ForceKind, Joint, Model,
+    ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings, TextPosition,
+};
 
 #[rustfmt::skip]
 pub(super) const TOP: KeyGroup = KeyGroup::new(
@@ -26,9 +32,16 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
     &[&[
         Key::new("format", KeyKind::OneOf(&[1]), "", REQUIRED, "version of the format"),
         Key::new("name", KeyKind::Name, "", "the file's name", "name of the model"),
+        Key::new("description", KeyKind::Text, "", "none", "what the model is, for people"),
+        Key::new("author", KeyKind::Text, "", "none", "who made it"),
+        Key::new("version", KeyKind::Text, "", "none", "of the model"),
+        Key::new("license", KeyKind::Text, "", "none", "under which it may be used"),
         Key::new("dimension", KeyKind::OneOf(&[2, 3]), "", "3",
             "2: x, y and an angle for each body; 3: position and orientation. Without effect on [system]"),
         Key::new("gravity", KeyKind::Vector, "m/s2", "zero", "acceleration of gravity, ground axes"),
+        Key::new("define", KeyKind::Definitions, "", "none",
+            "names for numbers, name = value or name = \"expression\", for the expressions of the file"),
+        Key::new("include", KeyKind::Group, "", "none", "other model files as parts of this one"),
         Key::new("solver", KeyKind::Group, "", "all defaults", "settings of the solver"),
         Key::new("experiment", KeyKind::Group, "", "all defaults", "defaults for a run"),
         Key::new("system", KeyKind::Group, "", "none", "matrices of a linear system, instead of bodies"),
@@ -38,6 +51,7 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
         Key::new("force", KeyKind::Group, "", "none", "force elements: springs, dampers, actuators, contacts"),
         Key::new("sensor", KeyKind::Group, "", "none", "points of bodies whose motion is a quantity"),
         Key::new("input", KeyKind::Group, "", "none", "numbers driven from outside during the run"),
+        Key::new("signal", KeyKind::Group, "", "none", "laws of inputs over time, until they are set from outside"),
         Key::new("output", KeyKind::Group, "", "none", "quantities visible from outside"),
         Key::new("parameter", KeyKind::Group, "", "none", "numbers set from outside before the run"),
         Key::new("expose", KeyKind::Choice(&Expose::NAMES), "", "declared",
@@ -45,16 +59,27 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
     ]],
 );
 
-/// Reads a model. Files it names are relative to `base_dir`.
-pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) -> Result<Model> {
+/// Reads a model. Files it names are relative to `base_dir`; `chain` has the files that include it.
+pub(super) fn model(
+    root: TableReader,
+    origin: &str,
+    base_dir: Option<&Path>,
+    chain: &[PathBuf],
+) -> Result<Model> {
     check_format(&root)?;
-    root.keys_of(&TOP)?;
-    let name = match root.text("name")? {
-        Some(_) => root.name(&[])?.0.to_owned(),
-        None => name_from(origin),
+    root.keys_of(&TOP);
+    let name = match root.text("name") {
+        Ok(None) => name_from(origin),
+        _ => (root.settle(root.name(&[]))).map_or_else(String::new, |(name, _)| name.to_owned()),
     };
     let dimension = match root.whole_number("dimension")? {
         Some(2) => 2,
+        None if gravity_is_planar(&root) => {
+            let message = "gravity must be an array of 3 numbers [x, y, z], found an array of 2 values (dimension is 3 \
+                           unless dimension = 2 is written)";
+            root.report_value(root.refuse_value("gravity", message));
+            2
+        }
         None | Some(3) => 3,
         Some(other) => {
             let message = format!("dimension must be 2 or 3, found {other}");
@@ -62,23 +87,60 @@ pub(super) fn model(root: TableReader, origin: &str, base_dir: Option<&Path>) ->
         }
     };
     let root = &root.in_dimension(dimension);
-    let system = (root.table("system")?)
-        .map(|table| linear_system(root, &table, base_dir))
-        .transpose()?;
+    let system = match root.settle(root.table("system")).flatten() {
+        Some(table) => {
+            let system = table.settle(linear_system(root, &table, base_dir));
+            if system.is_none() {
+                // Its variables are those of the matrices: without these, nothing more can be read.
+                solver_and_experiment(root);
+                return Ok(Model::default());
+            }
+            system
+        }
+        None => None,
+    };
+    let (solver, experiment) = solver_and_experiment(root);
     let mut model = Model {
         origin: origin.to_owned(),
         name,
         dimension: if system.is_some() { 3 } else { dimension },
-        gravity: gravity(root)?,
-        solver: (root.table("solver")?).map_or(Ok(SolverSettings::default()), |t| solver(&t))?,
-        experiment: (root.table("experiment")?)
-            .map_or(Ok(Experiment::default()), |t| experiment(&t))?,
+        gravity: root.vector("gravity")?.unwrap_or_default(),
+        solver,
+        experiment,
         system,
-        expose: root.choice("expose", &Expose::ALL)?.unwrap_or_default(),
+        expose: (root.settle(root.choice("expose", &Expose::ALL)).flatten()).unwrap_or_default(),
+        definitions: root.source().document.definitions.listed(),
         ..Model::default()
     };
-    elements(root, &mut model)?;
+    model.notes = notes(root)?;
+    let parts = parts(root, base_dir, chain)?;
+    elements(root, &mut model, parts)?;
+    signal_laws(root, &mut model, base_dir)?;
     Ok(model)
+}
+
+/// Descriptions of the model and its elements, author, version and licence.
+fn notes(root: &TableReader) -> Result<ModelNotes> {
+    let text = |table: &TableReader, key: &str| {
+        let text = table.settle(table.text(key)).flatten();
+        text.unwrap_or_default().to_owned()
+    };
+    let mut notes = ModelNotes {
+        description: text(root, "description"),
+        author: text(root, "author"),
+        version: text(root, "version"),
+        license: text(root, "license"),
+        ..ModelNotes::default()
+    };
+    for key in ["body", "joint", "motion", "force", "sensor"] {
+        for table in root.tables(key)? {
+            let description = text(&table, "description");
+            if let (Ok(Some(name)), false) = (table.text("name"), description.is_empty()) {
+                notes.elements.insert(name.to_owned(), description);
+            }
+        }
+    }
+    Ok(notes)
 }
 
 /// The format is checked before the keys: another format may have other keys.
@@ -93,76 +155,168 @@ fn check_format(root: &TableReader) -> Result<()> {
     }
 }
 
-/// Reads bodies, joints, motions, forces, sensors and signals.
-fn elements(root: &TableReader, model: &mut Model) -> Result<()> {
+/// Reads bodies, joints, motions, forces, sensors and signals. The elements of parts come first.
+fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<()> {
     let bodies = root.tables("body")?;
     let joints = root.tables("joint")?;
     let motions = root.tables("motion")?;
     let forces = root.tables("force")?;
     let sensors = root.tables("sensor")?;
+    let part_names: Vec<Vec<(String, NamedElement)>> =
+        parts.iter().map(|part| part.names.clone()).collect();
     let mut names = Names::default();
+    let mut first = FirstIndices::default();
+    for (part, own) in parts.iter().zip(&part_names) {
+        root.settle(names.declare_part(part, own, &first));
+        first = first.after(&part.model);
+    }
     for (i, table) in bodies.iter().enumerate() {
-        body_keys(table)?;
-        names.declare(table, NamedElement::Body(i))?;
+        table.settle(body_keys(table));
+        table.settle(names.declare(table, NamedElement::Body(first.bodies + i)));
     }
     for table in &joints {
-        names.declare_joint(table, joint_keys(table)?)?;
+        let kind = joint_keys(table);
+        table.settle(kind.clone());
+        table.settle(names.declare_joint(table, kind));
     }
     for (i, table) in motions.iter().enumerate() {
-        motion_keys(table)?;
-        names.declare(table, NamedElement::Motion(i))?;
+        table.settle(motion_keys(table));
+        table.settle(names.declare(table, NamedElement::Motion(first.motions + i)));
     }
     for (i, table) in forces.iter().enumerate() {
-        force_keys(table)?;
-        names.declare(table, NamedElement::Force(i))?;
+        table.settle(force_keys(table));
+        table.settle(names.declare(table, NamedElement::Force(first.forces + i)));
     }
     for (i, table) in sensors.iter().enumerate() {
-        sensor_keys(table)?;
-        names.declare(table, NamedElement::Sensor(i))?;
+        sensor_keys(table);
+        table.settle(names.declare(table, NamedElement::Sensor(first.sensors + i)));
     }
 
-    model.bodies = bodies.iter().map(body).collect::<Result<_>>()?;
-    model.joints = (joints.iter())
-        .map(|table| joint(table, &names))
-        .collect::<Result<_>>()?;
-    model.motions = (motions.iter())
-        .map(|table| motion(table, &names, model))
-        .collect::<Result<_>>()?;
-    check_couplings(&joints, &motions, model)?;
-    model.forces = (forces.iter())
-        .map(|table| {
-            force(&ForceReader {
-                table,
-                names: &names,
-                joints: &model.joints,
-                gravity: model.gravity,
-            })
+    let names = &mut names;
+    let of = |i: usize| NamedElement::Body(first.bodies + i);
+    let own_bodies: Vec<Body> = read(&bodies, names, of, |t, _| body(t));
+    for part in parts {
+        let at = |index: usize| match index.checked_sub(first.bodies) {
+            Some(own) => own_bodies.get(own).cloned(),
+            None => model.bodies.get(index).cloned(),
+        };
+        let mount = part.mount(names, &at)?;
+        let included = model.include(part.model.clone(), &mount);
+        included.map_err(|message| part.refuse(message))?;
+    }
+    model.bodies.extend(own_bodies);
+    let of = |i: usize| NamedElement::Joint(first.joints + i);
+    let own = read(&joints, names, of, joint);
+    model.joints.extend(own);
+    let of = |i: usize| NamedElement::Motion(first.motions + i);
+    let own = read(&motions, names, of, |table, names| {
+        motion(table, names, model)
+    });
+    model.motions.extend(own);
+    if names.all_read() {
+        check_couplings(&joints, &motions, model);
+    }
+    let of = |i: usize| NamedElement::Force(first.forces + i);
+    let own = read(&forces, names, of, |table, names| {
+        force(&ForceReader {
+            table,
+            names,
+            joints: &model.joints,
+            gravity: model.gravity,
         })
-        .collect::<Result<_>>()?;
-    model.sensors = (sensors.iter())
-        .map(|table| sensor(table, &names))
-        .collect::<Result<_>>()?;
-    signals(root, model, &names)
+    });
+    model.forces.extend(own);
+    let of = |i: usize| NamedElement::Sensor(first.sensors + i);
+    let own = read(&sensors, names, of, sensor);
+    model.sensors.extend(own);
+    signals(root, model, names)
 }
 
-/// Reads `gravity`. The error about a wrong length mentions `dimension`, whose default is 3.
-fn gravity(root: &TableReader) -> Result<[f64; 3]> {
-    root.vector("gravity")
-        .map(Option::unwrap_or_default)
-        .map_err(|error| match error {
-            Error::Model {
-                origin,
-                line,
-                column,
-                message,
-            } if message.contains("3 numbers") && !root.has("dimension") => Error::Model {
-                origin,
-                line,
-                column,
-                message: format!("{message} (dimension is 3 unless dimension = 2 is written)"),
+/// Reads the tables of one kind. An element that cannot be read is reported, and a substitute takes its place: a model
+/// with mistakes is never returned.
+fn read<T: Substitute>(
+    tables: &[TableReader],
+    names: &mut Names,
+    element: impl Fn(usize) -> NamedElement,
+    read: impl Fn(&TableReader, &Names) -> Result<T>,
+) -> Vec<T> {
+    let mut elements = Vec::with_capacity(tables.len());
+    for (i, table) in tables.iter().enumerate() {
+        let result = read(table, names);
+        if let Err(error) = &result {
+            names.set_unread(element(i), error.clone());
+        }
+        elements.push(table.settle(result).unwrap_or_else(T::substitute));
+    }
+    elements
+}
+
+/// An element that may stand for one that could not be read.
+trait Substitute {
+    fn substitute() -> Self;
+}
+
+impl Substitute for Body {
+    fn substitute() -> Self {
+        Self::default()
+    }
+}
+
+impl Substitute for Joint {
+    fn substitute() -> Self {
+        Self::default()
+    }
+}
+
+impl Substitute for Motion {
+    fn substitute() -> Self {
+        Self {
+            name: String::new(),
+            on: PrescribedCoordinate::Body(0, BodyCoordinate::Angle),
+            axis: [0.0; 3],
+            law: MotionLaw::ConstantSpeed { speed: 0.0 },
+            text_position: TextPosition::default(),
+        }
+    }
+}
+
+impl Substitute for Force {
+    fn substitute() -> Self {
+        Self {
+            name: String::new(),
+            kind: ForceKind::Actuator { effort: 0.0 },
+            on: ForceApplication::Point {
+                body: None,
+                point: [0.0; 3],
             },
-            other => other,
-        })
+            text_position: TextPosition::default(),
+        }
+    }
+}
+
+impl Substitute for Sensor {
+    fn substitute() -> Self {
+        Self {
+            name: String::new(),
+            body: None,
+            point: [0.0; 3],
+            text_position: TextPosition::default(),
+        }
+    }
+}
+
+/// Reads `[solver]` and `[experiment]`.
+fn solver_and_experiment(root: &TableReader) -> (SolverSettings, Experiment) {
+    let table = |key: &str| root.settle(root.table(key)).flatten();
+    let solver = table("solver").and_then(|table| table.settle(solver(&table)));
+    let experiment = table("experiment").and_then(|table| table.settle(experiment(&table)));
+    (solver.unwrap_or_default(), experiment.unwrap_or_default())
+}
+
+/// Whether gravity has two components although `dimension`, whose default is 3, is not written.
+fn gravity_is_planar(root: &TableReader) -> bool {
+    let planar = |node: &Node| matches!(&node.value, NodeValue::Array(items) if items.len() == 2);
+    root.get("gravity").is_some_and(|entry| planar(&entry.node))
 }
 
 /// A model name made from the file name without its ending.

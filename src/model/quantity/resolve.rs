@@ -33,7 +33,7 @@ fn counts(model: &Model) -> Option<[usize; 4]> {
 }
 
 /// A named element by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::model) enum NamedElement {
     Body(usize),
     Joint(usize),

@@ -37,6 +37,8 @@ pub enum Target {
     Motion(usize),
     /// `<motion>.speed` of a motion of constant speed
     MotionSpeed(usize),
+    /// `define.<name>`: a definition of the text, by its index. The model is read again when it is set.
+    Definition(usize),
     /// `f1 f2 ..` of a linear system: driveable. Of a user-defined system: the input or parameter of this index.
     SystemForce(usize),
 }
@@ -62,6 +64,7 @@ impl Target {
             | Self::Gravity(_)
             | Self::Motion(_)
             | Self::MotionSpeed(_)
+            | Self::Definition(_)
             | Self::SystemForce(_) => Range::Finite,
         }
     }
@@ -98,6 +101,13 @@ impl Model {
         dotted: &str,
         find: impl Fn(&str) -> Option<NamedElement>,
     ) -> std::result::Result<Target, String> {
+        if let Some(name) = dotted.strip_prefix("define.") {
+            let found = self.definitions.iter().position(|d| d.name == name);
+            return found.map(Target::Definition).ok_or_else(|| {
+                let near = did_you_mean(name, self.definitions.iter().map(|d| &d.name));
+                format!("there is no definition \"{}\"{near}", shorten(name))
+            });
+        }
         if let Some(system) = &self.system {
             let n = system.coordinates();
             return match numbered(dotted, "f") {
@@ -252,6 +262,7 @@ impl Model {
                 format!("{}.{field}", self.motions[i].name)
             }
             Target::MotionSpeed(i) => format!("{}.speed", self.motions[i].name),
+            Target::Definition(i) => format!("define.{}", self.definitions[i].name),
             Target::SystemForce(_) if self.user_system.is_some() => String::new(),
             Target::SystemForce(i) => format!("f{}", i + 1),
         }
@@ -302,9 +313,11 @@ impl Model {
                     (_, false) => "m/s2",
                 }
             }
+            Target::Definition(i) => self.definitions[i].unit,
             Target::SystemForce(_) => "",
         }
     }
+
     fn settable(&self, force: usize, number: ForceNumber) -> Option<Settable<ForceNumber>> {
         let all = self.forces[force]
             .kind

@@ -4,7 +4,8 @@ use super::Target;
 use crate::error::{Error, Result};
 use crate::model::settings::numeric_settings;
 use crate::model::suggest::nearest;
-use crate::model::{JointNumber, Model, MotionLaw};
+use crate::model::validate::refused;
+use crate::model::{FormulationName, JointNumber, Model, MotionLaw};
 
 impl Model {
     /// Whether the model has this target; an actuator, say, has no stiffness.
@@ -26,6 +27,7 @@ impl Model {
             }
             Target::MotionSpeed(i) => (self.motions.get(i))
                 .is_some_and(|m| matches!(m.law, MotionLaw::ConstantSpeed { .. })),
+            Target::Definition(i) => i < self.definitions.len(),
             Target::SystemForce(i) => (self.system.as_ref()).is_some_and(|s| i < s.force.len()),
         }
     }
@@ -36,6 +38,7 @@ impl Model {
             Target::BodyMass(i) => &mut self.bodies[i].mass,
             Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
             Target::Gravity(axis) => &mut self.gravity[axis],
+            Target::Definition(i) => &mut self.definitions[i].value,
             Target::Motion(i) | Target::MotionSpeed(i) => match &mut self.motions[i].law {
                 MotionLaw::Input { start, .. } => start,
                 MotionLaw::ConstantSpeed { speed } => speed,
@@ -114,6 +117,7 @@ impl Model {
             Target::BodyMass(i) => self.bodies.get(i).map(|b| b.mass),
             Target::BodyInertia(i) => self.bodies.get(i).map(|b| b.inertia[2]),
             Target::Gravity(axis) => self.gravity.get(axis).copied(),
+            Target::Definition(i) => self.definitions.get(i).map(|d| d.value),
             Target::Motion(i) | Target::MotionSpeed(i) => {
                 self.motions.get(i).and_then(|motion| match motion.law {
                     MotionLaw::Input { start, .. } => Some(start),
@@ -144,6 +148,9 @@ impl Model {
             });
         }
         target.range().check(|| self.target_name(target), value)?;
+        if let Target::Definition(index) = target {
+            *self = self.with_definitions(&[(index, value)])?;
+        }
         *self.number_mut(target) = value;
         for input in self.inputs.iter_mut().filter(|i| i.target == target) {
             input.start = value;
@@ -152,6 +159,27 @@ impl Model {
             parameter.start = value;
         }
         Ok(())
+    }
+
+    /// Sets a setting of the solver that is a word, `solver.<key>`, such as `solver.formulation`.
+    pub fn set_word(&mut self, name: &str, word: &str) -> Result<()> {
+        if let Some(key) = name.strip_prefix("solver.")
+            && let Some(result) = self.solver.set_word(key, word)
+        {
+            result?;
+            if self.system.is_some() && self.solver.formulation != FormulationName::Auto {
+                self.solver.formulation = FormulationName::Auto;
+                let expected = "auto: a linear system has its own coordinates";
+                return Err(refused(name, &word, expected));
+            }
+            return Ok(());
+        }
+        // The error of a name that no number has either, or a number is expected.
+        let mut copy = self.clone();
+        match copy.set(name, f64::NAN) {
+            Err(error @ (Error::UnknownVariable { .. } | Error::NotSettable { .. })) => Err(error),
+            _ => Err(refused(name, &word, "a finite number")),
+        }
     }
 
     /// Sets a declared parameter or input, any target by its dotted name, or a numeric setting `solver.<key>`.
@@ -187,6 +215,11 @@ impl Model {
         let settable = (self.inputs.iter().map(|i| i.name.clone()))
             .chain(self.parameters.iter().map(|p| p.name.clone()))
             .chain(self.targets().into_iter().map(|(name, _)| name))
+            .chain(
+                self.definitions
+                    .iter()
+                    .map(|d| format!("define.{}", d.name)),
+            )
             .chain(numeric_settings().map(|key| format!("solver.{key}")));
         Err(Error::UnknownVariable {
             name: name.to_owned(),

@@ -326,7 +326,11 @@ fn couplings_name_coordinates_of_other_joints() {
     assert_eq!(of("gear").law, CouplingLaw::Ratio(-2.5));
     assert_eq!(of("cam").coordinates, [at("bolt", 0), at("slide", 0)]);
     let table = vec![[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]];
-    assert_eq!(of("cam").law, CouplingLaw::Curve(Curve::Table(table)));
+    let table = Curve::Table {
+        points: table,
+        interpolation: Interpolation::Monotone,
+    };
+    assert_eq!(of("cam").law, CouplingLaw::Curve(table));
     assert_eq!(of("stepped").coordinates[1], at("ice", 2));
     let CouplingLaw::Curve(Curve::Pieces(pieces)) = of("stepped").law else {
         panic!("pieces")
@@ -354,7 +358,9 @@ fn motions_are_read_as_written() {
             offset: 0.0
         }
     );
-    assert!(matches!(laws[3], MotionLaw::Table { points, periodic: true } if points.len() == 3));
+    assert!(
+        matches!(laws[3], MotionLaw::Table { points, periodic: true, interpolation: Interpolation::Monotone } if points.len() == 3)
+    );
     // A position that nobody gives starts from that of its joint.
     assert_eq!(
         *laws[4],
@@ -499,12 +505,14 @@ fn an_invalid_spatial_model_is_refused_by_name() {
             m.motions[2].law = MotionLaw::Table {
                 points: vec![[1.0, 0.0], [0.0, 0.0]],
                 periodic: false,
+                interpolation: Interpolation::Monotone,
             }
         }),
         ("turning", |m| {
             m.motions[3].law = MotionLaw::Table {
                 points: vec![[0.0, 0.0], [1.0, 1.0]],
                 periodic: true,
+                interpolation: Interpolation::Monotone,
             }
         }),
         ("bolt.pitch", |m| m.joints[9].pitch = 0.0),

@@ -29,10 +29,11 @@ pub struct Panel {
     lines: Vec<(usize, String)>,
 }
 
-/// Panels of the outputs with equal unit, in the order in which the units first occur.
-pub fn panels(outputs: &[Variable]) -> Vec<Panel> {
+/// Panels of the outputs that are shown, those with equal unit together, in the order in which the units first occur.
+pub fn panels(outputs: &[Variable], shown: impl Fn(&str) -> bool) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
-    for (index, output) in outputs.iter().enumerate() {
+    let shown = |(_, output): &(usize, &Variable)| shown(&output.name);
+    for (index, output) in outputs.iter().enumerate().filter(shown) {
         let line = (index, output.name.clone());
         let open = panels
             .iter_mut()
@@ -242,7 +243,7 @@ fn letters(text: &str) -> f64 {
 }
 
 /// Range of an axis: a margin above and below the values, or a range around a constant value.
-fn padded(low: f64, high: f64) -> (f64, f64) {
+pub fn padded(low: f64, high: f64) -> (f64, f64) {
     if low > high {
         return (-1.0, 1.0);
     }
@@ -256,20 +257,24 @@ fn padded(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// A linear axis: values low..high are at from..to (px).
-struct Axis {
+pub struct Axis {
     low: f64,
     high: f64,
     from: f64,
     to: f64,
 }
 
-struct Tick {
-    value: f64,
-    label: String,
+/// A round number of an axis and its label.
+pub struct Tick {
+    /// The number.
+    pub value: f64,
+    /// Its label.
+    pub label: String,
 }
 
 impl Axis {
-    fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
+    /// `low` to `high` from one pixel to another.
+    pub fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self {
             low,
@@ -279,12 +284,13 @@ impl Axis {
         }
     }
 
-    fn at(&self, value: f64) -> f64 {
+    /// Pixel of a value.
+    pub fn at(&self, value: f64) -> f64 {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     /// About `count` round numbers, 1, 2 or 5 times a power of ten apart, and at least three.
-    fn ticks(&self, count: usize) -> Vec<Tick> {
+    pub fn ticks(&self, count: usize) -> Vec<Tick> {
         let span = self.high - self.low;
         let rough = span / count as f64 * 0.999;
         let power = 10f64.powf(rough.log10().floor());
@@ -385,7 +391,7 @@ mod tests {
         let output = |i: usize, unit: &str| Variable::output(format!("o{i}"), unit);
         let mut outputs: Vec<Variable> = (0..8).map(|i| output(i, "m")).collect();
         outputs.insert(1, output(9, "rad"));
-        let panels = panels(&outputs);
+        let panels = panels(&outputs, |_| true);
         let sizes: Vec<(&str, usize)> = panels
             .iter()
             .map(|p| (p.unit.as_str(), p.lines.len()))

@@ -9,18 +9,27 @@ mod force_drawing;
 mod geometry;
 mod ground;
 mod outline;
+mod png;
 mod svg;
 mod view;
+mod xy;
 
 pub use animation::Animation;
 
+use std::path::Path;
+
 use biela::component::Variable;
+use biela::model::suggest::nearest;
 use biela::model::{Model, Output, TextPosition};
 
 use animation::Playback;
 use drawing::Scene;
 use svg::Svg;
 use view::DrawnFrame;
+use xy::XyPanel;
+
+use crate::Failure;
+use crate::output;
 
 /// Number of intervals between the samples of an animation. It has many divisors, so that frames can be left out evenly.
 pub const FRAMES: u64 = 1200;
@@ -62,10 +71,12 @@ pub struct PlotLayout {
     scene: Option<Scene>,
     /// Number of outputs that [`prepare`] added behind the declared ones.
     pub hidden: usize,
+    /// Which outputs are shown.
+    choice: PlotChoice,
 }
 
 /// Adds the outputs that a plot needs: the pose of every body. They are only read, so the simulation stays the same.
-pub fn prepare(model: &mut Model) -> PlotLayout {
+pub fn prepare(model: &mut Model, choice: PlotChoice) -> PlotLayout {
     // Spatial mechanisms are not drawn; only their outputs are shown.
     let scene = (model.dimension == 2 && !model.bodies.is_empty()).then(|| Scene::of(model));
     let declared = model.outputs.len();
@@ -87,7 +98,11 @@ pub fn prepare(model: &mut Model) -> PlotLayout {
         }
     }
     let hidden = model.outputs.len() - declared;
-    PlotLayout { scene, hidden }
+    PlotLayout {
+        scene,
+        hidden,
+        choice,
+    }
 }
 
 /// Names of the declared variables.
@@ -98,6 +113,79 @@ fn variable_names(model: &Model) -> impl Iterator<Item = &String> {
     inputs.chain(outputs).chain(parameters)
 }
 
+/// Which outputs a plot shows.
+#[derive(Clone, Debug, Default)]
+pub struct PlotChoice {
+    /// Outputs over time; all if there is none.
+    pub shown: Vec<String>,
+    /// Pairs of outputs, the second over the first.
+    pub pairs: Vec<[String; 2]>,
+}
+
+impl PlotChoice {
+    /// Refuses names that are no outputs.
+    pub fn check(&self, outputs: &[Variable]) -> Result<(), Failure> {
+        for name in self.shown.iter().chain(self.pairs.iter().flatten()) {
+            if outputs.iter().all(|output| output.name != *name) {
+                let names = outputs.iter().map(|output| output.name.as_str());
+                let hint = match nearest(name, names) {
+                    Some(near) => format!("; did you mean \"{near}\"?"),
+                    None => String::new(),
+                };
+                let message = format!("there is no output \"{name}\" to draw{hint}");
+                return Err(Failure::Input(message));
+            }
+        }
+        Ok(())
+    }
+
+    fn shows(&self, name: &str) -> bool {
+        self.shown.is_empty() || self.shown.iter().any(|shown| shown == name)
+    }
+
+    fn panels(&self, outputs: &[Variable]) -> Vec<XyPanel> {
+        let pairs = self
+            .pairs
+            .iter()
+            .map(|pair| pair.each_ref().map(String::as_str));
+        pairs
+            .filter_map(|pair| XyPanel::new(outputs, pair).ok())
+            .collect()
+    }
+}
+
+/// The bytes of a file with this name: SVG as it is, or drawn as PNG.
+pub fn file_bytes(path: &Path, svg: String) -> Result<Vec<u8>, Failure> {
+    let png = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("png"));
+    if !png || output::is_standard(path) {
+        return Ok(svg.into_bytes());
+    }
+    png::png(&svg).map_err(|reason| {
+        Failure::Simulation(format!("cannot draw \"{}\": {reason}", path.display()))
+    })
+}
+
+/// Outputs over time without a mechanism, as SVG text.
+pub fn draw_outputs(
+    title: &str,
+    outputs: &[Variable],
+    animation: &Animation,
+    subtitle: &str,
+) -> String {
+    let layout = PlotLayout {
+        scene: None,
+        hidden: 0,
+        choice: PlotChoice::default(),
+    };
+    let model = Model {
+        name: title.to_owned(),
+        ..Model::default()
+    };
+    draw(&model, &layout, outputs, animation, subtitle)
+}
+
 /// The plot as SVG text. The animation has the declared outputs first, then those that [`prepare`] added.
 pub fn draw(
     model: &Model,
@@ -106,7 +194,8 @@ pub fn draw(
     animation: &Animation,
     subtitle: &str,
 ) -> String {
-    let panels = axes::panels(outputs);
+    let panels = axes::panels(outputs, |name| layout.choice.shows(name));
+    let pairs = layout.choice.panels(outputs);
     let poses: Vec<[Vec<f64>; 3]> = (0..layout.scene.as_ref().map_or(0, Scene::bodies))
         .map(|body| [0, 1, 2].map(|k| animation.column(outputs.len() + 3 * body + k).collect()))
         .collect();
@@ -116,8 +205,10 @@ pub fn draw(
     let playback = Playback::new(times.len(), span, &angles);
 
     let columns = Columns::new(panels, layout.scene.is_some());
-    let width = MARGIN + columns.count() as f64 * (COLUMN + MARGIN);
-    Svg::document(width, HEAD + columns.height + MARGIN * 0.5, STYLE, |svg| {
+    let count = columns.count() + usize::from(!pairs.is_empty());
+    let width = MARGIN + count as f64 * (COLUMN + MARGIN);
+    let height = columns.height.max(pairs.len() as f64 * XyPanel::HEIGHT);
+    Svg::document(width, HEAD + height + MARGIN * 0.5, STYLE, |svg| {
         svg.label("title", MARGIN, 32.0, &model.name);
         let subtitle = match layout.scene {
             Some(_) => format!("{subtitle}; {}", playback.pace),
@@ -144,6 +235,11 @@ pub fn draw(
             [left, HEAD],
             COLUMN,
         );
+        let left = width - COLUMN - MARGIN;
+        for (k, pair) in pairs.iter().enumerate() {
+            let corner = [left, HEAD + k as f64 * XyPanel::HEIGHT];
+            pair.draw(svg, animation, &playback, corner, COLUMN);
+        }
     })
 }
 
@@ -189,7 +285,7 @@ impl Columns {
 mod tests {
     use super::*;
     use biela::model::{
-        Body, BodyShape, Experiment, Expose, Joint, JointFrame, JointKind, JointPlacement, Sensor,
+        Body, BodyShape, Experiment, Joint, JointFrame, JointKind, JointPlacement, Sensor,
         SolverSettings,
     };
 
@@ -290,7 +386,7 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             parameters: Vec::new(),
-            expose: Expose::Declared,
+            ..Model::default()
         }
     }
 
@@ -300,7 +396,7 @@ mod tests {
 
     fn plot() -> String {
         let mut model = slider_crank();
-        let layout = prepare(&mut model);
+        let layout = prepare(&mut model, PlotChoice::default());
         assert_eq!(model.outputs.len(), 9);
         assert!(model.outputs.iter().all(|o| o.name.starts_with(HIDDEN)));
         let outputs = [

@@ -45,7 +45,7 @@ pub fn model(
         inputs: vec![],
         outputs: vec![],
         parameters: vec![],
-        expose: crate::model::Expose::Declared,
+        ..Model::default()
     }
 }
 

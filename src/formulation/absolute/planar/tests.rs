@@ -393,17 +393,22 @@ fn constraints_and_coordinates_have_the_names_of_their_elements() {
 }
 
 #[test]
-fn the_norm_is_the_mean_displacement_relative_to_the_length() {
+fn the_norm_is_the_largest_displacement_of_a_body_relative_to_the_length() {
     let bodies = vec![
         body("a", 2.0, 0.5, [0.0, 0.0], 0.0),
         body("massless", 0.0, 0.0, [0.0, 0.0], 0.0),
         body("b", 1.0, 4.0, [3.0, 4.0], 0.0),
     ];
     let system = PlanarAbsolute::new(&model([0.0; 2], bodies, vec![], vec![])).unwrap();
-    assert_eq!(system.length(), 5.0);
-    let e = [0.1, 0.2, 0.3, 100.0, 100.0, 100.0, 0.0, 0.0, 0.5];
-    let expected = ((0.01 + 0.04 + 0.25 * 0.09 + 4.0 * 0.25) / 2.0f64).sqrt() / 5.0;
-    close(system.norm(&STILL, &e, &e, &e), expected);
+    // Twice the radius of gyration of b; the distance of the bodies does not count.
+    assert_eq!(system.length(), 4.0);
+    let mut e = [0.3, 0.4, 0.1, 100.0, 100.0, 100.0, 0.0, 0.0, 0.2];
+    close(system.norm(&STILL, &e, &e, &e), 0.5 / 4.0);
+    // A rotation counts half: the displacement of a point at half the length.
+    e[8] = 0.5;
+    close(system.norm(&STILL, &e, &e, &e), 0.25);
+    e[0] = f64::NAN;
+    assert!(system.norm(&STILL, &e, &e, &e).is_nan());
 }
 
 #[test]

@@ -69,8 +69,8 @@ pub(super) fn bushing(reader: &ForceReader) -> Result<Element> {
                 );
                 return Err(table.refuse_value("at", message));
             };
-            first.keys_among(FRAME_IN)?;
-            second.keys_among(FRAME_IN)?;
+            first.keys_among(FRAME_IN);
+            second.keys_among(FRAME_IN);
             JointPlacement::BodyFrames([frame(first)?, frame(second)?])
         }
         (true, true) => {

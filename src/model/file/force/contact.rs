@@ -179,7 +179,7 @@ fn compliant(table: &TableReader) -> Result<ContactLaw> {
 }
 
 fn plane(table: &TableReader) -> Result<(Surface, [f64; 3])> {
-    table.keys_among(&PLANE)?;
+    table.keys_among(&PLANE);
     let normal = table.needed_direction("normal")?;
     Ok((
         Surface::Plane(normal),
@@ -188,7 +188,7 @@ fn plane(table: &TableReader) -> Result<(Surface, [f64; 3])> {
 }
 
 fn sphere(table: &TableReader) -> Result<(Surface, [f64; 3])> {
-    table.keys_among(&SPHERE)?;
+    table.keys_among(&SPHERE);
     let radius = table.needed_number("radius", Range::NonNegative)?;
     Ok((
         Surface::Sphere(radius),
@@ -197,7 +197,7 @@ fn sphere(table: &TableReader) -> Result<(Surface, [f64; 3])> {
 }
 
 fn curve(table: &TableReader) -> Result<Surface> {
-    table.keys_among(&OUTLINE)?;
+    table.keys_among(&OUTLINE);
     let flag = |key: &str| Ok::<bool, crate::error::Error>(table.flag(key)?.unwrap_or(false));
     let closed = flag("closed")?;
     let hollow = flag("hollow")?;

@@ -36,7 +36,7 @@ const STRIBECK: f64 = 10.0;
 
 /// `{ kinetic = .., static = .., stiction_velocity = .., stribeck_velocity = .., viscous = .. }`
 pub(super) fn friction(table: &TableReader) -> Result<FrictionDefinition> {
-    table.keys_among(&FRICTION)?;
+    table.keys_among(&FRICTION);
     let kinetic = table.needed_number("kinetic", Range::NonNegative)?;
     let r#static = table
         .number("static", Range::NonNegative)?

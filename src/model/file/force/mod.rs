@@ -8,7 +8,7 @@ mod load;
 mod spring;
 mod tyre;
 
-use super::keys::{Key, KeyGroup, KeyKind, REQUIRED};
+use super::keys::{DESCRIPTION, Key, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::TableReader;
 use crate::error::Result;
@@ -59,9 +59,10 @@ fn force_type(table: &TableReader) -> Result<usize> {
 pub(super) fn force_keys(table: &TableReader) -> Result<()> {
     if !table.has("type") {
         // A misspelt `type` gives a better message than a missing one.
-        table.keys_of_any(&FORCES)?;
+        table.keys_of_any(&FORCES);
     }
-    table.keys_of(&FORCES[force_type(table)?])
+    table.keys_of(&FORCES[force_type(table)?]);
+    Ok(())
 }
 
 /// Reads a force.
@@ -82,9 +83,10 @@ const NON_NEGATIVE: KeyKind = KeyKind::Number(Range::NonNegative);
 const POSITIVE: KeyKind = KeyKind::Number(Range::Positive);
 
 #[rustfmt::skip]
-const HEAD: [Key; 2] = [
+const HEAD: [Key; 3] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("type", KeyKind::Text, "", REQUIRED, "type of force"),
+    DESCRIPTION,
 ];
 
 #[rustfmt::skip]

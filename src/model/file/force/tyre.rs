@@ -33,7 +33,7 @@ pub(super) const TYRE: KeyGroup = of(
             Key::new("forward", KeyKind::Vector, "", "part of the x axis perpendicular to up",
                 "along the road, in its axes"),
             Key::new("profile", KeyKind::Curve, "m over m", "level",
-                "height as a function of distance; a table is interpolated by a cubic spline, pieces may be discontinuous"),
+                "height as a function of distance; pieces may be discontinuous"),
             Key::new("height", FINITE, "m", "0", "added to the profile; can be driven by an input"),
             Key::new("speed", FINITE, "m/s", "0",
                 "speed of the road below the wheel: distance = forward . (wheel - road_point) + offset + speed time"),

@@ -40,10 +40,14 @@ pub(super) fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
             let law = table.table("law")?.expect("the key is there");
             let curve = curve(&law)?;
             if let Some(x) = curve.discontinuity() {
+                let (key, what) = match law.has("pieces") {
+                    true => ("pieces", "the pieces"),
+                    false => ("interpolation", "the lines"),
+                };
                 let message = format!(
-                    "the pieces of a coupling must meet in value and slope; at {x} they do not, which would cause an impact"
+                    "{what} of a coupling must meet in value and slope; at {x} they do not, which would cause an impact"
                 );
-                return Err(law.refuse_value("pieces", message));
+                return Err(law.refuse_value(key, message));
             }
             CouplingLaw::Curve(curve)
         }
@@ -76,14 +80,20 @@ impl Sets {
     }
 }
 
-/// Refuses closed chains of couplings, and coordinates driven twice directly or through couplings.
+/// Reports closed chains of couplings, and coordinates driven twice directly or through couplings.
 pub(in crate::model::file) fn check_couplings(
     joints: &[TableReader],
     motions: &[TableReader],
     model: &Model,
-) -> Result<()> {
+) {
     let mut sets = Sets::default();
-    for (table, joint) in joints.iter().zip(&model.joints) {
+    // Those of parts come first; each part is consistent in itself.
+    let (of_parts, own) = model.joints.split_at(model.joints.len() - joints.len());
+    for coupling in of_parts.iter().filter_map(|joint| joint.coupling.as_ref()) {
+        let [a, b] = coupling.coordinates.map(|c| sets.of(c));
+        sets.parent[b] = a;
+    }
+    for (table, joint) in joints.iter().zip(own) {
         let Some(coupling) = &joint.coupling else {
             continue;
         };
@@ -93,13 +103,21 @@ pub(in crate::model::file) fn check_couplings(
             let message = format!(
                 "a circle: \"{from}\" and \"{to}\" are tied together already by other couplings"
             );
-            return Err(table.refuse_value("joints", message));
+            table.report_value(table.refuse_value("joints", message));
+            continue;
         }
         sets.parent[b] = a;
     }
     let mut driven: HashMap<usize, (&str, JointCoordinate)> = HashMap::new();
     let mut moved: HashMap<PrescribedCoordinate, &str> = HashMap::new();
-    for (table, motion) in motions.iter().zip(&model.motions) {
+    let (of_parts, own) = model.motions.split_at(model.motions.len() - motions.len());
+    for motion in of_parts {
+        moved.insert(motion.on, &motion.name);
+        if let PrescribedCoordinate::Joint(coordinate) = motion.on {
+            driven.insert(sets.of(coordinate), (&motion.name, coordinate));
+        }
+    }
+    for (table, motion) in motions.iter().zip(own) {
         let key = if table.has("joint") {
             "joint"
         } else {
@@ -107,7 +125,8 @@ pub(in crate::model::file) fn check_couplings(
         };
         if let Some(other) = moved.insert(motion.on, &motion.name) {
             let message = format!("this coordinate is already driven by motion \"{other}\"");
-            return Err(table.refuse_value(key, message));
+            table.report_value(table.refuse_value(key, message));
+            continue;
         }
         if let PrescribedCoordinate::Joint(coordinate) = motion.on
             && let Some((other, through)) =
@@ -117,8 +136,7 @@ pub(in crate::model::file) fn check_couplings(
                 "couplings tie this coordinate to joint \"{}\", which motion \"{other}\" drives already",
                 model.joints[through.joint].name
             );
-            return Err(table.refuse_value(key, message));
+            table.report_value(table.refuse_value(key, message));
         }
     }
-    Ok(())
 }

@@ -2,13 +2,14 @@
 
 use crate::model::JointKind;
 use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION};
-use crate::model::file::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
+use crate::model::file::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::validate::Range;
 
 #[rustfmt::skip]
-const HEAD: [Key; 2] = [
+const HEAD: [Key; 3] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
     Key::new("type", KeyKind::Text, "", REQUIRED, "kind of joint"),
+    DESCRIPTION,
 ];
 
 #[rustfmt::skip]
@@ -267,7 +268,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
                 Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this or law",
                     "s2 - s2(0) = ratio (s1 - s1(0)); not zero"),
                 Key::new("law", KeyKind::Curve, "of the second over the first", "this or ratio",
-                    "s2 as a function of s1; a table is interpolated by a cubic spline"),
+                    "s2 as a function of s1, without kinks"),
             ],
         ],
     ),

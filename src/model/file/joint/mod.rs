@@ -55,13 +55,13 @@ fn kind_of(table: &TableReader) -> Result<JointKind> {
 pub fn joint_keys(table: &TableReader) -> Result<JointKind> {
     if !table.has("type") {
         // A misspelt `type` gives a better message than a missing one.
-        table.keys_of_any(&JOINTS)?;
+        table.keys_of_any(&JOINTS);
     }
     let kind = kind_of(table)?;
     if kind == JointKind::Revolute && table.dimension() == 2 && table.has("axis") {
         return Err(table.refuse_key("axis", REVOLUTE_AXIS));
     }
-    table.keys_of(group_of(kind))?;
+    table.keys_of(group_of(kind));
     Ok(kind)
 }
 
@@ -133,7 +133,7 @@ fn placement(table: &TableReader, kind: JointKind) -> Result<JointPlacement> {
                 if kind == JointKind::Revolute && table.dimension() == 2 && part.has("axis") {
                     return Err(part.refuse_key("axis", REVOLUTE_AXIS));
                 }
-                part.keys_among(keys)?;
+                part.keys_among(keys);
             }
             Ok(JointPlacement::BodyFrames([
                 frame(first, kind, FrameOwner::First)?,

@@ -5,6 +5,9 @@ use crate::error::Result;
 use crate::model::file::document::{Node, NodeValue};
 use crate::model::validate::Range;
 
+/// Stands for a wrong vector while the rest of a text is read.
+const SUBSTITUTE: [f64; 3] = [1.0, 0.0, 0.0];
+
 impl<'a> TableReader<'a> {
     fn vector_of(&self, key: &str, node: &Node) -> Result<[f64; 3]> {
         let n = self.dimension();
@@ -22,7 +25,7 @@ impl<'a> TableReader<'a> {
             }
             _ => {
                 let expected = format!("an array of {n} numbers {}", self.vector_words());
-                Err(self.wrong(key, &expected, node))
+                self.substitute(self.wrong(key, &expected, node), SUBSTITUTE)
             }
         }
     }
@@ -43,8 +46,10 @@ impl<'a> TableReader<'a> {
     }
 
     pub fn needed_vector(&self, key: &str) -> Result<[f64; 3]> {
-        self.vector(key)?
-            .ok_or_else(|| self.missing(key, self.vector_words()))
+        match self.vector(key)? {
+            Some(vector) => Ok(vector),
+            None => self.substitute(self.missing(key, self.vector_words()), SUBSTITUTE),
+        }
     }
 
     /// A normalised vector; zero is refused.
@@ -55,14 +60,17 @@ impl<'a> TableReader<'a> {
         match unit(vector) {
             Some(unit) => Ok(Some(unit)),
             None => {
-                Err(self.refuse_value(key, format!("{key} must not be zero: it is a direction")))
+                let message = format!("{key} must not be zero: it is a direction");
+                self.substitute(self.refuse_value(key, message), Some(SUBSTITUTE))
             }
         }
     }
 
     pub fn needed_direction(&self, key: &str) -> Result<[f64; 3]> {
-        self.direction(key)?
-            .ok_or_else(|| self.missing(key, self.vector_words()))
+        match self.direction(key)? {
+            Some(direction) => Ok(direction),
+            None => self.substitute(self.missing(key, self.vector_words()), SUBSTITUTE),
+        }
     }
 
     /// A list of vectors.
@@ -142,6 +150,20 @@ impl<'a> TableReader<'a> {
 
     /// `[[x, y], ..]`, two or more, x strictly increasing.
     pub fn rising_pairs(&self, key: &str) -> Result<Option<Vec<[f64; 2]>>> {
+        self.ordered_pairs(key, |before, x| before < x)
+    }
+
+    /// `[[x, y], ..]`, two or more, x not decreasing.
+    pub fn pairs(&self, key: &str) -> Result<Vec<[f64; 2]>> {
+        self.ordered_pairs(key, |before, x| before <= x)?
+            .ok_or_else(|| self.missing(key, "two or more pairs [[x, y], ..]"))
+    }
+
+    fn ordered_pairs(
+        &self,
+        key: &str,
+        in_order: fn(f64, f64) -> bool,
+    ) -> Result<Option<Vec<[f64; 2]>>> {
         const EXPECTED: &str = "two or more pairs [[x, y], ..]";
         let Some(items) = self.items(key, EXPECTED, 2)? else {
             return Ok(None);
@@ -156,7 +178,7 @@ impl<'a> TableReader<'a> {
                 |j: usize| self.number_of(&format!("{key}[{i}][{j}]"), &pair[j], Range::Finite);
             let [x, y] = [number(0)?, number(1)?];
             if let Some([before, _]) = pairs.last()
-                && x <= *before
+                && !in_order(*before, x)
             {
                 let message = format!(
                     "{key}[{i}][0] must be larger than the one before, {before}; found {x}"

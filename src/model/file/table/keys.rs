@@ -1,18 +1,19 @@
 //! Checks of the keys of a table. Messages about a wrong key are as precise as possible.
 
 use super::TableReader;
-use crate::error::Result;
 use crate::model::file::keys::{Key, KeyDimension, KeyGroup, groups};
 use crate::model::file::top::TOP;
 use crate::model::suggest::{nearest, shorten};
 
 impl TableReader<'_> {
-    /// Checks that every key belongs to the group.
-    pub fn keys_of(&self, group: &KeyGroup) -> Result<()> {
+    /// Reports every key that does not belong to the group.
+    pub fn keys_of(&self, group: &KeyGroup) {
         let known = || group.keys(self.dimension());
+        let mut listed = false;
         for entry in self.entries {
             let key = entry.key.as_str();
-            if known().any(|k| k.is_called(key)) {
+            if let Some(known) = known().find(|k| k.is_called(key)) {
+                self.suspect_degrees(known);
                 continue;
             }
             let elsewhere = |other: &&KeyGroup| {
@@ -27,42 +28,46 @@ impl TableReader<'_> {
             } else if groups().any(|other| elsewhere(&other)) {
                 let names: Vec<&str> = known().map(|k| k.name).collect();
                 let called = group.called();
-                format!(
-                    "{called} takes no \"{key}\"; its keys are {}",
-                    names.join(", ")
-                )
+                match std::mem::replace(&mut listed, true) {
+                    false => format!(
+                        "{called} takes no \"{key}\"; its keys are {}",
+                        names.join(", ")
+                    ),
+                    true => format!("{called} takes no \"{key}\""),
+                }
             } else {
-                self.unknown(key, known().map(|k| k.name))
+                self.unknown(key, known().map(|k| k.name), &mut listed)
             };
-            return Err(self.error(entry.offset, message));
+            self.report_key(self.error(entry.offset, message));
         }
-        Ok(())
     }
 
-    /// Checks that every key belongs to some variant, for a table that does not name its variant.
-    pub fn keys_of_any(&self, variants: &'static [KeyGroup]) -> Result<()> {
+    /// Reports every key that belongs to no variant, for a table that does not name its variant.
+    pub fn keys_of_any(&self, variants: &'static [KeyGroup]) {
         let mut names: Vec<&str> = vec![];
         for key in variants.iter().flat_map(|group| group.keys(0)) {
             if !names.contains(&key.name) {
                 names.push(key.name);
             }
         }
+        let mut listed = false;
         for entry in self.entries {
             let key = entry.key.as_str();
             if !names.contains(&key) {
-                let message = self.unknown(key, names.iter().copied());
-                return Err(self.error(entry.offset, message));
+                let message = self.unknown(key, names.iter().copied(), &mut listed);
+                self.report_key(self.error(entry.offset, message));
             }
         }
-        Ok(())
     }
 
-    /// Checks the keys of a table inside another.
-    pub fn keys_among(&self, known: &'static [Key]) -> Result<()> {
+    /// Reports the wrong keys of a table inside another.
+    pub fn keys_among(&self, known: &'static [Key]) {
         let here = || (known.iter()).filter(|k| k.exists.has(self.dimension()));
+        let mut listed = false;
         for entry in self.entries {
             let key = entry.key.as_str();
-            if here().any(|k| k.name == key) {
+            if let Some(known) = here().find(|k| k.name == key) {
+                self.suspect_degrees(known);
                 continue;
             }
             let message = match known.iter().find(|k| k.name == key) {
@@ -72,21 +77,36 @@ impl TableReader<'_> {
                         other_dimension(other.exists)
                     )
                 }
-                None => self.unknown(key, here().map(|k| k.name)),
+                None => self.unknown(key, here().map(|k| k.name), &mut listed),
             };
-            return Err(self.error(entry.offset, message));
+            self.report_key(self.error(entry.offset, message));
         }
-        Ok(())
     }
 
-    fn unknown<'k>(&self, key: &str, known: impl Iterator<Item = &'k str>) -> String {
+    /// The sentence about an unknown key, which is read as the known key that it resembles. The known keys are `listed` once.
+    fn unknown<'k>(
+        &self,
+        key: &str,
+        known: impl Iterator<Item = &'k str>,
+        listed: &mut bool,
+    ) -> String {
         let known: Vec<&str> = known.collect();
-        let hint = match nearest(key, &known) {
-            Some(near) => format!("did you mean \"{near}\"?"),
+        // `bodies` for `body`: a plural is no typing error.
+        let singular = key.strip_suffix("ies").map(|stem| format!("{stem}y"));
+        let near = nearest(key, &known)
+            .or_else(|| known.iter().find(|k| singular.as_deref() == Some(**k)));
+        let hint = match near {
+            Some(near) => {
+                self.take_as(key, near);
+                format!("did you mean \"{near}\"?")
+            }
             None if !self.label.is_empty() && TOP.keys(0).any(|k| k.name == key) => {
                 "it belongs at the top of the file, before the first [table]".to_owned()
             }
-            None => format!("the keys here are {}", known.join(", ")),
+            None if !std::mem::replace(listed, true) => {
+                format!("the keys here are {}", known.join(", "))
+            }
+            None => return format!("unknown key \"{}\"", shorten(key)),
         };
         format!("unknown key \"{}\"; {hint}", shorten(key))
     }

@@ -2,13 +2,18 @@
 //! found value.
 
 mod arrays;
+mod degrees;
 mod keys;
+mod report;
 
 pub(super) use arrays::unit;
 
+pub(super) use self::report::identity;
 use super::document::{Document, Node, NodeEntry, NodeValue};
+use super::expression::ExpressionText;
 use crate::error::{Error, Result};
 use crate::model::TextPosition;
+use crate::model::expression::ExpressionError;
 use crate::model::settings::integer;
 use crate::model::suggest::{nearest, shorten};
 use crate::model::validate::{Range, is_identifier};
@@ -56,6 +61,8 @@ pub(super) struct TableReader<'a> {
     label: String,
     offset: usize,
     entries: &'a [NodeEntry],
+    /// Identity of the element that the table is, or belongs to.
+    element: usize,
 }
 
 impl<'a> TableReader<'a> {
@@ -67,6 +74,7 @@ impl<'a> TableReader<'a> {
                 label: String::new(),
                 offset: source.document.root.span.start,
                 entries,
+                element: identity(entries),
             }),
             _ => {
                 let root = &source.document.root;
@@ -120,20 +128,30 @@ impl<'a> TableReader<'a> {
         self.error(offset, message)
     }
 
+    /// Reports a missing key. The error is for readers that cannot go on.
     fn missing(&self, key: &str, expected: &str) -> Error {
-        self.refuse(format!("\"{key}\" is missing: expected {expected}"))
+        self.reported(self.refuse(format!("\"{key}\" is missing: expected {expected}")))
     }
 
+    /// Reports a value of the wrong kind or outside its range. The error is for readers that cannot go on.
     pub fn wrong(&self, key: &str, expected: &str, node: &Node) -> Error {
         let found = self.source.found(node);
-        self.error(
+        let error = self.error(
             node.span.start,
             format!("{key} must be {expected}, found {found}"),
-        )
+        );
+        // A value of another kind under a misspelt key: another key may have been meant.
+        let number = matches!(node.value, NodeValue::Number(_));
+        match !number && self.is_misspelt(node) {
+            true => error,
+            false => self.reported(error),
+        }
     }
 
+    /// The entry of a key, or the misspelt one that stands for it.
     pub fn get(&self, key: &str) -> Option<&'a NodeEntry> {
-        self.entries.iter().find(|entry| entry.key == key)
+        let find = |key: &str| self.entries.iter().find(|entry| entry.key == key);
+        find(key).or_else(|| find(&self.written_for(key)?))
     }
 
     /// Whether it has no keys.
@@ -154,7 +172,7 @@ impl<'a> TableReader<'a> {
     pub fn number_of(&self, key: &str, node: &Node, range: Range) -> Result<f64> {
         match node.value {
             NodeValue::Number(value) if range.accepts(value) => Ok(value),
-            _ => Err(self.wrong(key, range.words(), node)),
+            _ => self.substitute(self.wrong(key, range.words(), node), range.substitute()),
         }
     }
 
@@ -170,14 +188,57 @@ impl<'a> TableReader<'a> {
             None => Ok(None),
             Some(entry) => match entry.node.value {
                 NodeValue::Number(value) => Ok(Some(value)),
-                _ => Err(self.wrong(key, "a number", &entry.node)),
+                _ => self.substitute(self.wrong(key, "a number", &entry.node), None),
             },
         }
     }
 
+    /// The value of a string under a key as an expression, where the unit follows from other tables; `None` if it is no string.
+    pub fn expression(&self, key: &str, unit: &str) -> Result<Option<f64>> {
+        let Some(entry) = self.get(key) else {
+            return Ok(None);
+        };
+        let document = self.source.document;
+        let source = ExpressionText {
+            text: document.text,
+            lines: &document.lines,
+            origin: self.source.origin,
+        };
+        source.number(&entry.node, key, unit, &document.definitions)
+    }
+
+    /// All keys of this table with their numbers; expressions of any unit are in base units.
+    pub fn each_expression(&self) -> Result<Vec<(String, f64)>> {
+        let each = self.entries.iter().map(|entry| {
+            let key = entry.key.as_str();
+            let value = match self.expression(key, "?")? {
+                Some(value) => value,
+                None => self.needed_number(key, Range::Finite)?,
+            };
+            Ok((key.to_owned(), value))
+        });
+        each.collect()
+    }
+
+    /// An error inside the expression of a node.
+    pub fn in_expression(&self, node: &Node, key: &str, error: ExpressionError) -> Error {
+        let NodeValue::Text(content) = &node.value else {
+            return self.refuse(error.message);
+        };
+        let document = self.source.document;
+        let source = ExpressionText {
+            text: document.text,
+            lines: &document.lines,
+            origin: self.source.origin,
+        };
+        source.inside(node, content, key, error)
+    }
+
     pub fn needed_number(&self, key: &str, range: Range) -> Result<f64> {
-        self.number(key, range)?
-            .ok_or_else(|| self.missing(key, range.words()))
+        match self.number(key, range)? {
+            Some(number) => Ok(number),
+            None => self.substitute(self.missing(key, range.words()), range.substitute()),
+        }
     }
 
     pub fn whole_number(&self, key: &str) -> Result<Option<u64>> {
@@ -223,11 +284,11 @@ impl<'a> TableReader<'a> {
                 "name must be letters, digits and _, not starting with a digit; found \"{}\"",
                 shorten(name)
             );
-            return Err(self.error(offset, message));
+            return Err(self.reported(self.error(offset, message)));
         }
         if reserved.contains(&name) {
             let message = format!("the name \"{name}\" is reserved; choose another");
-            return Err(self.error(offset, message));
+            return Err(self.reported(self.error(offset, message)));
         }
         Ok((name, offset))
     }
@@ -241,16 +302,18 @@ impl<'a> TableReader<'a> {
             return Ok(Some(index));
         }
         let found = shorten(word);
-        Err(self.refuse_value(
-            key,
-            match nearest(word, words) {
-                Some(near) => format!("{key} \"{found}\" is unknown; did you mean \"{near}\"?"),
-                None => format!(
-                    "{key} must be one of {}, found \"{found}\"",
-                    words.join(", ")
-                ),
-            },
-        ))
+        match nearest(word, words) {
+            Some(near) => {
+                let message = format!("{key} \"{found}\" is unknown; did you mean \"{near}\"?");
+                let meant = words.iter().position(|other| other == near);
+                self.substitute(self.refuse_value(key, message), meant)
+            }
+            None => {
+                let all = words.join(", ");
+                let message = format!("{key} must be one of {all}, found \"{found}\"");
+                Err(self.reported(self.refuse_value(key, message)))
+            }
+        }
     }
 
     pub fn needed_choice_of(&self, key: &str, words: &[&str]) -> Result<usize> {
@@ -289,6 +352,7 @@ impl<'a> TableReader<'a> {
                 label,
                 offset: entry.node.span.start,
                 entries,
+                element: self.element_of(entries),
             })),
             _ => Err(self.wrong(key, "a table", &entry.node)),
         }
@@ -300,10 +364,11 @@ impl<'a> TableReader<'a> {
             return Ok(vec![]);
         };
         let items = match &entry.node.value {
-            NodeValue::Array(items) => items,
+            NodeValue::Array(items) => &items[..],
             NodeValue::Table(_) => {
                 let message = format!("{key} must be an array of tables: write [[{key}]]");
-                return Err(self.error(entry.offset, message));
+                self.report_key(self.error(entry.offset, message));
+                std::slice::from_ref(&entry.node)
             }
             _ => return Err(self.wrong(key, "an array of tables", &entry.node)),
         };
@@ -322,6 +387,7 @@ impl<'a> TableReader<'a> {
                     },
                     offset: node.span.start,
                     entries,
+                    element: self.element_of(entries),
                 };
                 if let Some(entry) = table.get("name")
                     && let NodeValue::Text(name) = &entry.node.value
