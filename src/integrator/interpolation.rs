@@ -251,7 +251,8 @@ impl Segment {
         let mut work = StepWork::default();
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
             let middle = BlendedPolynomial { q, v, acc };
-            self.ends().blend(p.system, character.rotations, point, [w, w_dot], middle);
+            self.ends()
+                .blend(p.system, character.rotations, point, [w, w_dot], middle);
             if character.has_constraint_friction || character.moving_constraints {
                 for i in 0..lambda.len() {
                     let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
@@ -349,7 +350,8 @@ impl Segment {
         } = &mut core.evaluation;
         let Sample { q, v, acc, .. } = &mut *node;
         let here = BlendedPolynomial { q, v, acc };
-        self.ends().blend(p.system, core.character.rotations, s, [w, w_dot], here);
+        self.ends()
+            .blend(p.system, core.character.rotations, s, [w, w_dot], here);
         node.lambda.copy_from_slice(&self.lambda[1]);
         core.step_matrix
             .select_active(p.system, &self.modes, &self.redundant);

@@ -34,12 +34,9 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
-<<<<<<< HEAD
     search: CrossingSearch,
-=======
     /// The law of a prescribed motion changes at the events that are handled.
     pub(super) motion_law_changes: bool,
->>>>>>> main
     ahead: LookAhead,
     /// Largest next step that the rotations of the last one allow (s).
     pub step_limit: f64,
@@ -73,12 +70,9 @@ impl EventDetector {
             rate: two(size.ne),
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
-<<<<<<< HEAD
             search: CrossingSearch::new(size),
             step_limit: f64::INFINITY,
-=======
             motion_law_changes: false,
->>>>>>> main
             ahead: LookAhead {
                 w: vec![0.0; nv],
                 q: vec![0.0; nq],
@@ -231,6 +225,7 @@ impl Integrator {
                 h,
                 t1: if h == full_h { full_t } else { s.t + h },
                 end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
             };
             if let Err(failure) = self.try_step(p, s, target, stats) {
                 if failure.is_fatal() {
@@ -283,6 +278,7 @@ impl Integrator {
                 h,
                 t1: s.t + h,
                 end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
             };
             if let Err(failure) = self.try_step(p, s, target, stats) {
                 self.retry_shorter(p, s, h, failure, stats)?;
