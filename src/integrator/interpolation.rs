@@ -52,10 +52,53 @@ struct StepWork {
 }
 
 /// Output of an interpolation.
-struct BlendedPolynomial<'a> {
-    q: &'a mut [f64],
-    v: &'a mut [f64],
-    acc: &'a mut [f64],
+pub(super) struct BlendedPolynomial<'a> {
+    pub q: &'a mut [f64],
+    pub v: &'a mut [f64],
+    pub acc: &'a mut [f64],
+}
+
+/// Both ends of a step of size h.
+pub(super) struct StepEnds<'a> {
+    pub h: f64,
+    pub q: [&'a [f64]; 2],
+    pub v: [&'a [f64]; 2],
+    pub acc: [&'a [f64]; 2],
+}
+
+impl StepEnds<'_> {
+    /// q, v and q̈ at the fraction `s` of the step, not yet consistent; `w` and `rate` are overwritten.
+    pub fn blend(
+        &self,
+        system: &dyn System,
+        rotations: bool,
+        s: f64,
+        [w, rate]: [&mut [f64]; 2],
+        out: BlendedPolynomial,
+    ) {
+        let Self { h, q, v, acc } = *self;
+        if rotations {
+            system.difference(q[0], q[1], w);
+            rate.copy_from_slice(v[1]);
+            system.tangent_inverse(w, rate);
+            for i in 0..w.len() {
+                w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
+                let slopes = [h * acc[0][i], h * acc[1][i]];
+                out.v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
+                out.acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
+            }
+        } else {
+            for i in 0..w.len() {
+                let d = [h * v[0][i], h * v[1][i]];
+                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
+                let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
+                w[i] = x;
+                out.v[i] = dx / h;
+                out.acc[i] = ddx / (h * h);
+            }
+        }
+        system.retract(q[0], w, out.q);
+    }
 }
 
 impl Segment {
@@ -129,38 +172,14 @@ impl Segment {
         (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
     }
 
-    /// q, v and q̈ at the fraction `s` of the step, not yet consistent; `w` and `rate` are overwritten.
-    fn blend(
-        &self,
-        system: &dyn System,
-        rotations: bool,
-        s: f64,
-        [w, rate]: [&mut [f64]; 2],
-        out: BlendedPolynomial,
-    ) {
-        let h = self.t[1] - self.t[0];
-        let Self { q, v, acc, .. } = self;
-        if rotations {
-            system.difference(&q[0], &q[1], w);
-            rate.copy_from_slice(&v[1]);
-            system.tangent_inverse(w, rate);
-            for i in 0..w.len() {
-                w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
-                let slopes = [h * acc[0][i], h * acc[1][i]];
-                out.v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
-                out.acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
-            }
-        } else {
-            for i in 0..w.len() {
-                let d = [h * v[0][i], h * v[1][i]];
-                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
-                let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
-                w[i] = x;
-                out.v[i] = dx / h;
-                out.acc[i] = ddx / (h * h);
-            }
+    fn ends(&self) -> StepEnds<'_> {
+        let Self { t, q, v, acc, .. } = self;
+        StepEnds {
+            h: t[1] - t[0],
+            q: [&q[0], &q[1]],
+            v: [&v[0], &v[1]],
+            acc: [&acc[0], &acc[1]],
         }
-        system.retract(&q[0], w, out.q);
     }
 
     /// Work dissipated and supplied from the start of the step to the fraction `s` of it. The whole step, s = 1, comes first.
@@ -232,7 +251,8 @@ impl Segment {
         let mut work = StepWork::default();
         for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
             let middle = BlendedPolynomial { q, v, acc };
-            self.blend(p.system, character.rotations, point, [w, w_dot], middle);
+            self.ends()
+                .blend(p.system, character.rotations, point, [w, w_dot], middle);
             if character.has_constraint_friction || character.moving_constraints {
                 for i in 0..lambda.len() {
                     let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
@@ -330,7 +350,8 @@ impl Segment {
         } = &mut core.evaluation;
         let Sample { q, v, acc, .. } = &mut *node;
         let here = BlendedPolynomial { q, v, acc };
-        self.blend(p.system, core.character.rotations, s, [w, w_dot], here);
+        self.ends()
+            .blend(p.system, core.character.rotations, s, [w, w_dot], here);
         node.lambda.copy_from_slice(&self.lambda[1]);
         core.step_matrix
             .select_active(p.system, &self.modes, &self.redundant);
@@ -476,7 +497,9 @@ impl Integrator {
         } = &mut core.evaluation;
         let Sample { q, v, acc, .. } = &mut *out;
         let here = BlendedPolynomial { q, v, acc };
-        segment.blend(system, core.character.rotations, s, [w, w_dot], here);
+        segment
+            .ends()
+            .blend(system, core.character.rotations, s, [w, w_dot], here);
         out.lambda.clone_from(&segment.lambda[1]);
         core.step_matrix
             .select_active(system, &modes, &segment.redundant);

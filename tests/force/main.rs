@@ -9,3 +9,4 @@ mod contacts;
 mod force_derivatives;
 mod forces;
 mod impacts;
+mod throws;

@@ -5,9 +5,10 @@ use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
 use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
-use super::crossing::{crosses, first_crossing, is_beyond};
+use super::crossing::crosses;
+use super::search::{CrossingSearch, PredictedCrossing, shift};
 use crate::error::Result;
-use crate::formulation::system::{Crossing, Dimensions, MotionPoint};
+use crate::formulation::system::{Dimensions, MotionPoint};
 
 /// Repetitions of a step to locate an event: enough to reach rounding for every smooth φ.
 const REPETITIONS: usize = 12;
@@ -33,9 +34,12 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
+    search: CrossingSearch,
     /// The law of a prescribed motion changes at the events that are handled.
     pub(super) motion_law_changes: bool,
     ahead: LookAhead,
+    /// Largest next step that the rotations of the last one allow (s).
+    pub step_limit: f64,
 }
 
 /// The point a little later at which φ is evaluated.
@@ -53,17 +57,6 @@ pub(in crate::integrator) struct LocatedEvent {
     pub chatters: bool,
 }
 
-/// A crossing predicted by the cubic.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct PredictedCrossing {
-    event: usize,
-    /// Part of the step.
-    root: f64,
-    rising: bool,
-    /// One of two in a step that begins and ends on the same side.
-    pair: bool,
-}
-
 impl EventDetector {
     pub fn new(size: &Dimensions) -> Self {
         let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
@@ -77,6 +70,8 @@ impl EventDetector {
             rate: two(size.ne),
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
+            search: CrossingSearch::new(size),
+            step_limit: f64::INFINITY,
             motion_law_changes: false,
             ahead: LookAhead {
                 w: vec![0.0; nv],
@@ -122,41 +117,13 @@ impl EventDetector {
             .event_functions(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
     }
 
-    /// φ of event `i` at both ends of the step. After an impact φ is measured from its value there: a hop ends at the height
-    /// at which it began, even if it is lower than the accuracy of the location.
-    fn end_values(&self, crossing: Crossing, i: usize, memory: EventMemory) -> [f64; 2] {
-        let [x0, x1] = [self.phi[0][i], self.phi[1][i]];
-        if memory == EventMemory::Impact
-            && (crossing == Crossing::Either || is_beyond(crossing, x0))
-        {
-            [0.0, x1 - x0]
-        } else {
-            [x0, x1]
-        }
-    }
-
-    /// Earliest crossing of a step of size h.
-    fn earliest(&self, p: &Problem, h: f64, memory: &[EventMemory]) -> Option<PredictedCrossing> {
-        let mut found: Option<PredictedCrossing> = None;
-        for event in 0..self.phi[0].len() {
-            let crossing = p.system.crossing(p.modes, event);
-            let [x0, x1] = self.end_values(crossing, event, memory[event]);
-            let slope = |rate: f64| if rate.is_nan() { x1 - x0 } else { h * rate };
-            let d = [slope(self.rate[0][event]), slope(self.rate[1][event])];
-            let Some((root, rising)) = first_crossing(x0, d[0], x1, d[1], crossing) else {
-                continue;
-            };
-            if found.is_none_or(|f| root < f.root) {
-                let pair = (x0 > 0.0 && x1 > 0.0) || (x0 < 0.0 && x1 < 0.0);
-                found = Some(PredictedCrossing {
-                    event,
-                    root,
-                    rising,
-                    pair,
-                });
-            }
-        }
-        found
+    /// φ of event `i` at both ends of the step, measured as in the search.
+    fn end_values(&self, p: &Problem, i: usize, memory: EventMemory) -> [f64; 2] {
+        let start = self.phi[0][i];
+        let crossing = p.system.crossing(p.modes, i);
+        let far = p.system.far_side_is_due();
+        let shift = shift(crossing, (start, self.rate[0][i]), memory, far);
+        [start - shift, self.phi[1][i] - shift]
     }
 }
 
@@ -190,27 +157,77 @@ impl Integrator {
         s: &State,
         stats: &mut Statistics,
     ) -> Result<Option<LocatedEvent>> {
+        self.limit_rotation(p, s, stats)?;
         self.evaluate_end(p);
         let (full_t, full_h) = (self.trial.t, self.trial.h);
-        let Some(predicted) = self.events.earliest(p, full_h, &s.event_memory) else {
-            return Ok(None);
-        };
-        let accuracy = self.location_accuracy(p, s, predicted.root);
         let target = |h: f64| StepTarget {
             h,
             t1: if h == full_h { full_t } else { s.t + h },
             end: StepEnd::Fixed,
             slow_contraction: SlowContraction::Uncorrected,
         };
-        let mut bracket = Bracket {
-            before: 0.0,
-            after: full_h,
-            seen: !predicted.pair,
-        };
+        let mut grazed = None;
+        while let Some(predicted) = self.first_crossing(p, s, grazed) {
+            let accuracy = self.location_accuracy(p, s, predicted.root);
+            let mut bracket = Bracket {
+                before: predicted.interval[0] * full_h,
+                after: predicted.interval[1] * full_h,
+                seen: !predicted.pair,
+            };
+            if self.approach(p, s, predicted, accuracy, &mut bracket, stats)? {
+                return Ok(Some(self.mark_occurring(
+                    p,
+                    s,
+                    predicted.event,
+                    accuracy.motion,
+                )));
+            }
+            // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was never
+            // seen is none: the solution only grazes φ = 0, and the full step stands.
+            let h = if bracket.seen {
+                bracket.after.max(accuracy.resolution)
+            } else {
+                full_h
+            };
+            if let Err(failure) = self.try_step(p, s, target(h), stats) {
+                self.retry_shorter(p, s, h, failure, stats)?;
+                return self.locate_event(p, s, stats);
+            }
+            self.evaluate_end(p);
+            if bracket.seen {
+                return Ok(Some(self.mark_occurring(
+                    p,
+                    s,
+                    predicted.event,
+                    accuracy.motion,
+                )));
+            }
+            grazed = Some((predicted.event, predicted.interval[1]));
+        }
+        Ok(None)
+    }
+
+    /// Repeats the trial until it ends on the predicted crossing. Returns false if the bracket says what is known instead.
+    fn approach(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        predicted: PredictedCrossing,
+        accuracy: LocationAccuracy,
+        bracket: &mut Bracket,
+        stats: &mut Statistics,
+    ) -> Result<bool> {
+        let (full_t, full_h) = (self.trial.t, self.trial.h);
         let mut h = (predicted.root * full_h + accuracy.lead).min(full_h);
         for repetition in 1..=REPETITIONS {
             stats.event_repeats += 1;
-            if let Err(failure) = self.try_step(p, s, target(h), stats) {
+            let target = StepTarget {
+                h,
+                t1: if h == full_h { full_t } else { s.t + h },
+                end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
+            };
+            if let Err(failure) = self.try_step(p, s, target, stats) {
                 if failure.is_fatal() {
                     return Err(failure.error(p.system, s.t, h));
                 }
@@ -220,35 +237,55 @@ impl Integrator {
                 continue;
             }
             self.evaluate_end(p);
-            match self.narrow(p, s, predicted, accuracy, &mut bracket, h) {
-                None => {
-                    let chatters = self.mark_occurring(p, s, predicted.event, accuracy.motion);
-                    return Ok(Some(chatters));
-                }
+            match self.narrow(p, s, predicted, accuracy, bracket, h) {
+                None => return Ok(true),
                 Some(_) if !bracket.seen && repetition >= GRAZE_REPETITIONS => break,
                 Some(next) => h = next,
             }
         }
-        // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was never seen
-        // is none: the solution only grazes φ = 0, and the full step stands.
-        let h = if bracket.seen {
-            bracket.after.max(accuracy.resolution)
-        } else {
-            full_h
-        };
-        match self.try_step(p, s, target(h), stats) {
-            Ok(_) => {
-                self.evaluate_end(p);
-                let located = bracket
-                    .seen
-                    .then(|| self.mark_occurring(p, s, predicted.event, accuracy.motion));
-                Ok(located)
-            }
-            Err(failure) => {
+        Ok(false)
+    }
+
+    /// First crossing on the dense output of the trial.
+    fn first_crossing(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        ignored: Option<(usize, f64)>,
+    ) -> Option<PredictedCrossing> {
+        let Self {
+            work,
+            trial,
+            events,
+            ..
+        } = self;
+        let EventDetector {
+            phi, rate, search, ..
+        } = events;
+        let ends = [(&*phi[0], &*rate[0]), (&*phi[1], &*rate[1])];
+        search.first(work, p, (s, trial), ends, ignored)
+    }
+
+    /// Shortens the trial until its rotations are below a quarter turn, for which its polynomial is good.
+    fn limit_rotation(&mut self, p: &Problem, s: &State, stats: &mut Statistics) -> Result<()> {
+        self.events.step_limit = f64::INFINITY;
+        while self.work.character.rotations
+            && (self.events.search).rotates_too_far(p, (s, &self.trial))
+        {
+            let h = 0.5 * self.trial.h;
+            stats.event_repeats += 1;
+            let target = StepTarget {
+                h,
+                t1: s.t + h,
+                end: StepEnd::Fixed,
+                slow_contraction: SlowContraction::Uncorrected,
+            };
+            if let Err(failure) = self.try_step(p, s, target, stats) {
                 self.retry_shorter(p, s, h, failure, stats)?;
-                self.locate_event(p, s, stats)
             }
+            self.events.step_limit = self.trial.h;
         }
+        Ok(())
     }
 
     /// The accuracy for an event predicted at the part `root` of the trial.
@@ -294,8 +331,7 @@ impl Integrator {
             pair,
             ..
         } = predicted;
-        let crossing = p.system.crossing(p.modes, event);
-        let [x0, x] = (self.events).end_values(crossing, event, s.event_memory[event]);
+        let [x0, x] = (self.events).end_values(p, event, s.event_memory[event]);
         let known = self.events.rate[1][event];
         let rate = if known.is_nan() { (x - x0) / h } else { known };
         let past = if rising { x >= 0.0 } else { x <= 0.0 };
@@ -365,7 +401,7 @@ impl Integrator {
         let fastest = events.rate[1][event].abs();
         for i in 0..self.work.size.ne {
             let crossing = p.system.crossing(p.modes, i);
-            let [x0, x1] = events.end_values(crossing, i, s.event_memory[i]);
+            let [x0, x1] = events.end_values(p, i, s.event_memory[i]);
             // A hop starts at zero towards the side given by its rate: contacts that hop together land together. Contacts
             // that stay where the impact was do not hop.
             let start_rate = events.rate[0][i];

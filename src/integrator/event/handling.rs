@@ -74,13 +74,21 @@ impl Integrator {
         }
     }
 
-    /// Notes the sides on which a step without events ends. A contact that had an impact, has not separated and closes again is due.
+    /// Notes the sides on which a step without events ends. A contact that had an impact, has not separated and closes again is
+    /// due; in systems where the far side is due, also what is there and goes on.
     fn note_sides(&self, p: &Problem, s: &mut State) {
         let (phi, rate) = (&self.events.phi[1], &self.events.rate[1]);
+        let far_side_is_due = p.system.far_side_is_due();
         for i in 0..s.event_side.len() {
-            let closes_again = s.event_memory[i] == EventMemory::Impact
-                && is_beyond(p.system.crossing(p.modes, i), rate[i]);
-            s.event_side[i] = if closes_again {
+            let crossing = p.system.crossing(p.modes, i);
+            let beyond = s.event_memory[i] == EventMemory::Impact
+                || (far_side_is_due && is_beyond(crossing, phi[i]));
+            let rate = if rate[i].is_nan() {
+                phi[i] - self.events.phi[0][i]
+            } else {
+                rate[i]
+            };
+            s.event_side[i] = if beyond && is_beyond(crossing, rate) {
                 EventSide::Due
             } else {
                 EventSide::of(phi[i])
@@ -101,8 +109,8 @@ impl Integrator {
     }
 
     /// Notes on which side of the events the state is, and which of them are due at once: φ is zero and leaves to the far
-    /// side, or is there and stays. All events are considered at the start, later only those that were off in the modes
-    /// `before`.
+    /// side, or is there and stays. All events are considered at the start and where the far side is due, else only those
+    /// that were off in the modes `before`.
     pub(in crate::integrator) fn find_due_events(
         &mut self,
         p: &Problem,
@@ -111,17 +119,28 @@ impl Integrator {
     ) {
         let Self { work, events, .. } = self;
         events.evaluate_start(work, p, s);
+        let far_side_is_due = p.system.far_side_is_due();
         let mut ahead = false;
         for i in 0..s.event_side.len() {
             let phi = events.phi[0][i];
             let crossing = p.system.crossing(p.modes, i);
             s.event_side[i] = EventSide::of(phi);
-            let considered =
-                before.is_none_or(|modes| p.system.crossing(modes, i) == Crossing::Off);
+            let considered = far_side_is_due
+                || before.is_none_or(|modes| p.system.crossing(modes, i) == Crossing::Off);
             let may_be_due = considered
                 && (phi == 0.0 || is_beyond(crossing, phi))
-                && s.event_memory[i] == EventMemory::Nothing;
+                && (far_side_is_due || s.event_memory[i] == EventMemory::Nothing);
             if !may_be_due {
+                continue;
+            }
+            let rate = events.rate[0][i];
+            if far_side_is_due && (is_beyond(crossing, rate) || is_beyond(crossing, -rate)) {
+                if is_beyond(crossing, rate) {
+                    s.event_side[i] = EventSide::Due;
+                }
+                continue;
+            }
+            if s.event_memory[i] != EventMemory::Nothing {
                 continue;
             }
             if !ahead {

@@ -13,13 +13,18 @@
 //! Three kinds of events occur without a step: φ has changed its side by a jump of the inputs; φ is zero or on its far side
 //! at the start and does not return; an event becomes active in a new mode while φ is there and does not return.
 
+mod complementarity;
+mod contact_set;
 mod crossing;
+mod dense_output;
 mod detection;
 mod handling;
 mod impact;
+mod search;
 
+pub(super) use contact_set::ContactSet;
 pub(super) use detection::{EventDetector, LocatedEvent};
-pub(super) use impact::ImpactSolver;
+pub(super) use impact::{ImpactSolver, SIMULTANEOUS};
 
 /// Sum of products.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
