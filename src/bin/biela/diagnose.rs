@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use biela::component::RejectedStep;
 use biela::model::{Experiment, FormulationName, PrescribedCoordinate, TextPosition};
 use biela::report::FailureReport;
 use biela::{Error, Instance, Model, Observer, StepProbe};
@@ -127,9 +126,9 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    fn reject(&mut self, rejected: Vec<RejectedStep>) {
-        for step in rejected {
-            let key = (step.reason, step.culprit);
+    /// Counts rejected steps by their reason and culprit.
+    fn reject(&mut self, rejected: impl IntoIterator<Item = (&'static str, String)>) {
+        for key in rejected {
             *self.seen.rejected.entry(key).or_default() += 1;
         }
     }
@@ -148,7 +147,7 @@ impl Observer for Watcher<'_> {
             self.seen.smallest = Some((h, start));
         }
         let rejected = probe.take_rejected_steps();
-        self.reject(rejected);
+        self.reject(rejected.into_iter().map(|step| (step.reason, step.culprit)));
         for name in probe.events() {
             *self.seen.events.entry(name).or_default() += 1;
         }
@@ -195,7 +194,8 @@ impl Trial {
                 other => other,
             };
         }
-        watcher.reject(instance.take_rejected_steps());
+        let rejected = instance.take_rejected_steps().into_iter();
+        watcher.reject(rejected.map(|step| (step.reason, step.culprit)));
         trial.out_of_budget = watcher.out;
         trial.cpu = CpuClock::Process.now() - began;
         trial.reached = Some(instance.time());

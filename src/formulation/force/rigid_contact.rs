@@ -490,14 +490,8 @@ fn tangential_unit_vector(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> 
     };
     let other = minus(&other, &times(dot(&other, normal), normal));
     let speed = dot(&sliding, &sliding).sqrt();
-    let (first, size) = if speed > 1e-12 * dot(u, u).sqrt() && speed > 0.0 {
-        (sliding, speed)
-    } else {
-        (other, dot(&other, &other).sqrt())
-    };
-    let first = times(1.0 / size, &first);
-    match direction {
-        0 => first,
-        _ => cross(normal, &first),
-    }
+    let slides = speed > 1e-12 * dot(u, u).sqrt();
+    let first = if slides { sliding } else { other };
+    let first = times(1.0 / dot(&first, &first).sqrt(), &first);
+    [first, cross(normal, &first)][direction.min(1)]
 }

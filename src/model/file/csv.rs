@@ -12,6 +12,7 @@ use crate::model::suggest::{did_you_mean, shorten};
 const LARGEST_CSV: u64 = 64 << 20;
 
 /// Times and one column of a CSV file: that with this header, or that of the input's name, or the second.
+// Long because every defect of the file has its own sentence.
 pub(super) fn csv(path: &Path, column: Option<&str>, input: &str) -> Result<Vec<[f64; 2]>> {
     let shown = path.display().to_string();
     let unreadable = |reason: String| Error::File {
