@@ -89,7 +89,7 @@ impl Run {
         let times = (0..=ROWS).map(move |i| span[0] + (span[1] - span[0]) * i as f64 / ROWS as f64);
         let mut rows = (instance.initialize(span[0], span[1], 0.0))
             .and_then(|()| Recording::new(&mut instance, outputs, Some(Box::new(times))))
-            .map_or_else(told, |recording| recording);
+            .unwrap_or_else(told);
         let mut observer = Rows(rows);
         let result = instance.step_observed(span[0], span[1] - span[0], &mut observer);
         rows = observer.0;

@@ -59,6 +59,17 @@ impl Integrator {
         outcome.map_err(|failure| failure.error(system, *t, 0.0))
     }
 
+    /// A point inside the last accepted step, `t` between its ends.
+    pub fn interpolate(
+        &mut self,
+        system: &dyn System,
+        env: &Environment,
+        t: f64,
+        out: &mut Sample,
+    ) -> Result<()> {
+        self.interpolate_to(system, env, t, SampleLevel::Accelerations, out)
+    }
+
     /// Closes the `q` and projects the `v` of `out` at its `t`; then as [`Integrator::balance_at`].
     pub fn consistent_at(
         &mut self,

@@ -52,7 +52,7 @@ impl HermiteWeights {
 fn basis(knots: &[f64; 6], i: usize) -> [f64; 6] {
     // Column k holds the differences of order k; equal knots take the derivative.
     let value = |k: usize| {
-        if i % 2 == 0 && k / 2 == i / 2 {
+        if i.is_multiple_of(2) && k / 2 == i / 2 {
             1.0
         } else {
             0.0

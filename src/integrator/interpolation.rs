@@ -415,17 +415,6 @@ impl Integrator {
         self.segment.modes()
     }
 
-    /// A point inside the last accepted step, `t` between its ends.
-    pub fn interpolate(
-        &mut self,
-        system: &dyn System,
-        env: &Environment,
-        t: f64,
-        out: &mut Sample,
-    ) -> Result<()> {
-        self.interpolate_to(system, env, t, SampleLevel::Accelerations, out)
-    }
-
     /// As [`Integrator::interpolate`], up to a level: what is above it is not consistent.
     pub fn interpolate_to(
         &mut self,

@@ -9,7 +9,7 @@
 
 use serde_json::{Value, json};
 
-use super::figure::{Figure, PartPose, Placement, Poses, Solid};
+use super::figure::{Figure, PartPlacement, PartPose, Poses, Solid};
 use super::recording::Recording;
 use crate::model::Model;
 
@@ -60,7 +60,7 @@ impl GltfFile {
         self.nodes.push(Value::Null);
         let mut children = Vec::new();
         for (i, body) in model.bodies.iter().enumerate() {
-            let placement = Placement::Body(i);
+            let placement = PartPlacement::Body(i);
             let parts = figure
                 .parts
                 .iter()
@@ -74,9 +74,9 @@ impl GltfFile {
         }
         for part in &figure.parts {
             match part.placement {
-                Placement::Body(_) => continue,
-                Placement::Ground => children.push(self.part_node(part)),
-                Placement::Between { .. } => {
+                PartPlacement::Body(_) => continue,
+                PartPlacement::Ground => children.push(self.part_node(part)),
+                PartPlacement::Between { .. } => {
                     let mesh = self.mesh(&part.solid, part.color);
                     let node = self.posed_node(&part.name, &part.placement, poses, &rows, times);
                     self.nodes[node]["mesh"] = json!(mesh);
@@ -108,7 +108,7 @@ impl GltfFile {
     fn posed_node(
         &mut self,
         name: &str,
-        placement: &Placement,
+        placement: &PartPlacement,
         poses: &Poses,
         rows: &[usize],
         times: Option<usize>,
@@ -122,7 +122,7 @@ impl GltfFile {
         if let Some(first) = moves.first() {
             value["translation"] = json!(first.position.map(|x| x as f32).as_slice());
             value["rotation"] = json!(quaternion(&first.orientation));
-            if matches!(placement, Placement::Between { .. }) {
+            if matches!(placement, PartPlacement::Between { .. }) {
                 value["scale"] = json!(first.scale.map(|x| x as f32).as_slice());
             }
         }
@@ -130,7 +130,7 @@ impl GltfFile {
         if let Some(times) = times {
             self.channel(node, Path::Translation, &moves, times);
             self.channel(node, Path::Rotation, &moves, times);
-            if matches!(placement, Placement::Between { .. }) {
+            if matches!(placement, PartPlacement::Between { .. }) {
                 self.channel(node, Path::Scale, &moves, times);
             }
         }

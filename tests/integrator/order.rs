@@ -290,11 +290,12 @@ fn a_smooth_motion_is_followed_with_fifth_order_or_more() {
     let top = HeavyTop::default();
     let (top_q, top_v) = top.start();
     let chain = Chain(2);
-    let cases: [(&str, &dyn System, &[f64], &[f64], f64, [usize; 3]); 2] = [
-        ("double pendulum", &chain, &q, &v, 1.0, [40, 80, 160]),
-        ("heavy top", &top, &top_q, &top_v, 0.1, [30, 60, 120]),
+    type Smooth<'a> = (&'a str, &'a dyn System, [&'a [f64]; 2], f64, [usize; 3]);
+    let cases: [Smooth; 2] = [
+        ("double pendulum", &chain, [&q, &v], 1.0, [40, 80, 160]),
+        ("heavy top", &top, [&top_q, &top_v], 0.1, [30, 60, 120]),
     ];
-    for (name, system, q, v, stop, counts) in cases {
+    for (name, system, [q, v], stop, counts) in cases {
         let settings = SolverSettings {
             integrator: IntegratorName::Auto,
             ..prescribed(0.05, Corrector::Auto)

@@ -78,7 +78,7 @@ impl Observer for Comparison {
 /// Runs a model and compares; nothing if it does not start. What stops on the way is compared up to there.
 fn compare(mut model: Model, seed: u64) -> Option<Comparison> {
     model.expose = Expose::All;
-    let experiment = model.experiment.clone();
+    let experiment = model.experiment;
     let mut instances = [0; 2].map(|_| Instance::from_model(model.clone()));
     for instance in &mut instances {
         let started = match instance {

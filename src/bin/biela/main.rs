@@ -61,6 +61,8 @@ struct Arguments {
     command: Command,
 }
 
+// Made once: its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Subcommand)]
 enum Command {
     /// Simulate a model; print a summary, or write results as CSV, JSON, or a moving picture

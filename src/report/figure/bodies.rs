@@ -1,6 +1,6 @@
 //! Bodies by their shape; without one, by the points that joints and forces hold on to, or by their inertia.
 
-use super::{Figure, Placement, Solid, V3, body_color};
+use super::{Figure, PartPlacement, Solid, V3, body_color};
 use crate::model::{
     Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model,
 };
@@ -24,7 +24,12 @@ impl Figure {
             true => self.planar_body(body, points, self.layer(Some(index))),
             false => self.spatial_body(body, points),
         };
-        self.part(&body.name, solid, body_color(index), Placement::Body(index));
+        self.part(
+            &body.name,
+            solid,
+            body_color(index),
+            PartPlacement::Body(index),
+        );
     }
 
     /// Height of the lower side of a planar body; the ground is below all.

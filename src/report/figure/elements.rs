@@ -3,7 +3,7 @@
 use super::bodies::{LAYER, ROUND, bar};
 use super::pose::turn_z_to;
 use super::{
-    Figure, GROUND, Placement, Poses, RUBBER, SAMPLES, SPRING, STEEL, Solid, V3, body_color,
+    Figure, GROUND, PartPlacement, Poses, RUBBER, SAMPLES, SPRING, STEEL, Solid, V3, body_color,
 };
 use crate::model::{
     BodyRef, ContactDefinition, Force, ForceApplication, ForceKind, Joint, JointFrame, JointKind,
@@ -16,8 +16,8 @@ fn unit_rod() -> Solid {
     Solid::tube([V3::zeros(), V3::z()], [1.0; 2], 12)
 }
 
-fn placed(body: BodyRef) -> Placement {
-    body.map_or(Placement::Ground, Placement::Body)
+fn placed(body: BodyRef) -> PartPlacement {
+    body.map_or(PartPlacement::Ground, PartPlacement::Body)
 }
 
 impl Figure {
@@ -150,13 +150,13 @@ impl Figure {
                 Solid::tube([low, point], [0.035 * size, 0.012 * size], ROUND)
             }
         };
-        self.part(name, foot, GROUND, Placement::Ground);
+        self.part(name, foot, GROUND, PartPlacement::Ground);
     }
 
     /// A planar mechanism has its springs and rods above the bodies.
-    fn between(&self, ends: [(BodyRef, [f64; 3]); 2], radius: f64, share: f64) -> Placement {
+    fn between(&self, ends: [(BodyRef, [f64; 3]); 2], radius: f64, share: f64) -> PartPlacement {
         let lift = if self.planar { 0.04 * self.size } else { 0.0 };
-        Placement::Between {
+        PartPlacement::Between {
             ends: ends.map(|(body, [x, y, z])| (body, [x, y, z + lift])),
             radius,
             share,

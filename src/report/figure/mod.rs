@@ -46,7 +46,7 @@ const SAMPLES: usize = 160;
 
 /// Where a part is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Placement {
+pub enum PartPlacement {
     /// Fixed in the ground frame.
     Ground,
     /// Fixed in the frame of a body.
@@ -72,7 +72,7 @@ pub struct FigurePart {
     /// sRGB.
     pub color: [u8; 3],
     /// Where it is.
-    pub placement: Placement,
+    pub placement: PartPlacement,
 }
 
 /// A mechanism as solids.
@@ -163,7 +163,7 @@ impl Figure {
         self.extent = [low, high];
     }
 
-    fn part(&mut self, name: &str, solid: Solid, color: [u8; 3], placement: Placement) {
+    fn part(&mut self, name: &str, solid: Solid, color: [u8; 3], placement: PartPlacement) {
         if !solid.triangles.is_empty() {
             self.parts.push(FigurePart {
                 name: name.to_owned(),

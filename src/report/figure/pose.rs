@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Quaternion, Translation3, UnitQuaternion};
 
-use super::{Placement, V3};
+use super::{PartPlacement, V3};
 use crate::model::{BodyRef, Model};
 use crate::report::recording::Recording;
 
@@ -123,12 +123,12 @@ impl<'a> Poses<'a> {
     }
 
     /// A part.
-    pub fn of_part(&self, placement: &Placement, at: impl Into<Moment>) -> PartPose {
+    pub fn of_part(&self, placement: &PartPlacement, at: impl Into<Moment>) -> PartPose {
         let at = at.into();
         let frame = match placement {
-            Placement::Ground => Isometry3::identity(),
-            Placement::Body(body) => self.of_body(Some(*body), at),
-            Placement::Between {
+            PartPlacement::Ground => Isometry3::identity(),
+            PartPlacement::Body(body) => self.of_body(Some(*body), at),
+            PartPlacement::Between {
                 ends,
                 radius,
                 share,

@@ -13,7 +13,7 @@ pub use curves::curves_png;
 
 use nalgebra::Vector3;
 
-use super::figure::{Figure, Placement, Poses};
+use super::figure::{Figure, PartPlacement, Poses};
 use super::recording::Recording;
 use crate::model::Model;
 use camera::Camera;
@@ -144,7 +144,7 @@ fn traces(model: &Model, poses: &Poses, figure: &Figure) -> Vec<Vec<(f64, Vector
     let shift = Vector3::z() * behind * (high - low).norm();
     let place = |body, point: &[f64; 3], row| {
         poses
-            .of_part(&Placement::Body(body), row)
+            .of_part(&PartPlacement::Body(body), row)
             .point(&Vector3::from(*point))
             + shift
     };

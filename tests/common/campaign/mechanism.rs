@@ -44,7 +44,7 @@ pub fn odd_mechanism(seed: u64) -> (Value, Features) {
 }
 
 fn draw(seed: u64, odd: bool) -> (Value, Features) {
-    let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x6269_656c_61);
+    let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x0062_6965_6c61);
     let dimension = 2 + random.below(2) as usize;
     let bodies = pick(&mut random, &[1, 2, 2, 3, 3, 4, 5, 6]);
     let mut draft = Draft {

@@ -161,7 +161,7 @@ fn run(model: biela::Result<Model>) -> Run {
     let began = CpuClock::Thread.now();
     let started = model.and_then(|mut model| {
         model.expose = Expose::All;
-        let experiment = model.experiment.clone();
+        let experiment = model.experiment;
         let mut instance = Instance::from_model(model)?;
         instance.initialize(experiment.start, experiment.stop, 0.0)?;
         Ok((instance, experiment))
