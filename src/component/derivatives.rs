@@ -12,6 +12,7 @@
 //! annihilate, so they keep their order. The state does not change.
 
 use super::Instance;
+use super::input::Extrapolation;
 use super::log::LogCategory;
 use super::quantity_point::{Multipliers, QuantityPoint, environment};
 use super::values::same_length;
@@ -325,7 +326,17 @@ impl Instance {
                 VariableSource::Output(_) => unreachable!("outputs are no knowns"),
             }
         }
-        let state = &state.motion;
+        let env = environment(&scratch.perturbed);
+        // From the last value set to the present one an extrapolated position may jump far: the same assembly as when it is set.
+        let mut jumped = None;
+        if moves && state.extrapolation != Extrapolation::Hold {
+            let mut copy = state.motion.clone();
+            let outcome = integrator.apply_input_jump(&**mechanism, &env, &mut copy);
+            integrator.forget();
+            outcome?;
+            jumped = Some(copy);
+        }
+        let state = jumped.as_ref().unwrap_or(&state.motion);
         let sample = &mut scratch.sample;
         sample.t = state.t;
         sample.q.copy_from_slice(&state.q);
@@ -333,7 +344,6 @@ impl Instance {
         sample.acc.copy_from_slice(&state.acc);
         sample.lambda.copy_from_slice(&state.lambda);
         (sample.dissipated, sample.supplied) = (state.dissipated, state.supplied);
-        let env = environment(&scratch.perturbed);
         match moves {
             true => integrator.consistent_at(&**mechanism, &env, state, sample)?,
             false => integrator.balance_at(&**mechanism, &env, state, sample)?,

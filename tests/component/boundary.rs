@@ -3,7 +3,7 @@
 
 use crate::common::Random;
 use crate::host::root;
-use biela::component::{Causality, Extrapolation, Instance};
+use biela::component::{Causality, Extrapolation, Instance, Variability};
 use biela::model::Model;
 
 /// A crank whose speed or acceleration an input prescribes, with a bob on it, a spring and an actuator.
@@ -138,9 +138,12 @@ fn seen_dependencies(instance: &mut Instance, computed: &[u32], inputs: &[u32]) 
 fn an_input_that_drives_a_speed_or_an_acceleration_is_declared_where_it_acts_and_nowhere_else() {
     for of in ["position", "speed", "acceleration"] {
         let mut instance = driven(of);
-        let computed = references(&instance, |c| {
+        // Counters are not of the motion.
+        let mut computed = references(&instance, |c| {
             matches!(c, Causality::Output | Causality::Local)
         });
+        computed
+            .retain(|r| instance.variables()[*r as usize].variability == Variability::Continuous);
         let inputs = references(&instance, |c| c == Causality::Input);
         let seen = seen_dependencies(&mut instance, &computed, &inputs);
         for (i, &reference) in computed.iter().enumerate() {

@@ -38,7 +38,7 @@ fn derivatives_continue_the_input_as_a_parabola() {
 
 #[test]
 fn a_new_derivative_leaves_value_and_other_derivatives_where_they_are_then() {
-    let mut input = InputPolynomial {
+    let input = InputPolynomial {
         since: 0.0,
         taylor: [1.0, 2.0, 4.0],
         ..InputPolynomial::default()

@@ -84,6 +84,10 @@ pub fn read_for(platform: &Platform, path: &Path) -> Result<Vec<u8>> {
         reason,
     };
     let bytes = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
+    if *platform == Platform::host() {
+        check(path)?;
+        return Ok(bytes);
+    }
     let found = Platform::of_library(&bytes)
         .ok_or_else(|| wrong("it is not a shared library of a known platform".to_owned()))?;
     if found != *platform {
@@ -92,9 +96,7 @@ pub fn read_for(platform: &Platform, path: &Path) -> Result<Vec<u8>> {
             found.system, found.architecture, platform.system, platform.architecture
         )));
     }
-    if found == Platform::host() {
-        check(path)?;
-    } else if !bytes.windows(MARK_LENGTH).any(|part| part == MARK_TEXT) {
+    if !bytes.windows(MARK_LENGTH).any(|part| part == MARK_TEXT) {
         let own = env!("CARGO_PKG_VERSION");
         return Err(wrong(format!(
             "it is not a library of biela {own}, the version of this program"

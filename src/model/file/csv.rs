@@ -1,10 +1,9 @@
 //! Tables in CSV files.
 
 use std::io::Read;
-
-use super::document::LARGEST_TEXT;
 use std::path::Path;
 
+use super::source_file;
 use crate::error::{Error, Result};
 use crate::model::suggest::{did_you_mean, shorten};
 
@@ -19,18 +18,14 @@ pub(super) fn csv(path: &Path, column: Option<&str>, input: &str) -> Result<Vec<
         path: shown.clone(),
         reason,
     };
-    let size = std::fs::metadata(path)
-        .map_err(|e| unreadable(e.to_string()))?
-        .len();
-    if size > LARGEST_CSV {
-        return Err(unreadable(format!(
-            "it is too large: at most {LARGEST_CSV} bytes are read"
-        )));
-    }
     let mut text = String::new();
-    super::source_file::open(path)
-        .and_then(|file| file.take(LARGEST_TEXT as u64).read_to_string(&mut text))
+    source_file::open(path)
+        .and_then(|file| file.take(LARGEST_CSV + 1).read_to_string(&mut text))
         .map_err(|e| unreadable(e.to_string()))?;
+    if text.len() as u64 > LARGEST_CSV {
+        let reason = format!("it is too large: at most {LARGEST_CSV} bytes are read");
+        return Err(unreadable(reason));
+    }
     let refuse = |line: usize, message: String| Error::Model {
         origin: shown.clone(),
         line,
