@@ -117,8 +117,6 @@ int main(int argc, char **argv)
     CHECK(messages == 2);
     CHECK(!InstantiateCoSimulation("one", "other", resources, false, false, false, false, NULL, 0, &messages, logger, NULL));
     CHECK(messages == 3 && strstr(last, "instantiationToken"));
-    CHECK(!InstantiateCoSimulation("one", token, resources, false, false, true, false, NULL, 0, &messages, logger, NULL));
-    CHECK(messages == 4 && strstr(last, "eventModeUsed"));
     fmi3Instance c = InstantiateCoSimulation(NULL, token, resources, false, true, false, false, NULL, 0, NULL, NULL, NULL);
     CHECK(c);
     FreeInstance(c);

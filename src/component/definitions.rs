@@ -11,8 +11,14 @@ use crate::integrator::Integrator;
 use crate::model::{Model, SolverSettings, Target};
 
 /// Whether some parameter sets a definition.
+#[inline(never)]
 pub(super) fn has_definition_parameters(model: &Model) -> bool {
-    (model.parameters.iter()).any(|p| matches!(p.target, Target::Definition(_)))
+    for parameter in &model.parameters {
+        if let Target::Definition(_) = parameter.target {
+            return true;
+        }
+    }
+    false
 }
 
 /// Definitions that parameters set, by index, with the values of the parameters; those of the model without any.

@@ -160,6 +160,7 @@ mod tests {
     /// Rounding upwards, trap on division by zero.
     const FOREIGN: u64 = (DEFAULT | 0x4000) & !0x0200;
 
+    #[inline(never)]
     fn rounds_upwards() -> bool {
         black_box(1.0) + black_box(1e-30) > 1.0
     }

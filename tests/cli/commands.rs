@@ -376,7 +376,7 @@ fn a_wrong_model_is_refused_with_file_line_and_column() {
     fs::write(&model, &text).unwrap();
     for command in ["run", "check"] {
         let sentence = refused(&[command, word(&model)], 2);
-        let place = format!("wrong.toml:{line}:8: ");
+        let place = format!("wrong.toml:{line}:9: ");
         assert!(sentence.contains(&place), "no {place} in {sentence}");
     }
     let sentence = refused(&["run", "models/missing.toml"], 2);

@@ -92,7 +92,10 @@ fn explain_knows_keys_and_quantities() {
         ("solver.alpha", &["0 .. 1/3", "default: 0.05"]),
         (
             "revolute",
-            &["Rotation about an axis", "keys: name, type, bodies"],
+            &[
+                "Rotation about an axis",
+                "keys: name, type, description, bodies",
+            ],
         ),
         ("crank.alphaz", &["rad/s2", "ground axes"]),
         ("energy.balance", &["total + dissipated - supplied"]),

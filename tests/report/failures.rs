@@ -20,7 +20,8 @@ fn a_run_that_failed_opens_at_the_failure() {
     assert!(!failure["advice"].as_array().unwrap().is_empty());
     let elements = failure["elements"].to_string();
     assert!(
-        elements.contains("drive_pin") && elements.contains("\"line\":"),
+        (elements.contains("drive_pin") || elements.contains("rocker"))
+            && elements.contains("\"line\":"),
         "{elements}"
     );
 
@@ -31,7 +32,7 @@ fn a_run_that_failed_opens_at_the_failure() {
     assert_eq!(browser.number("return biela.time()"), time);
     let shown = browser.run("return document.getElementById('failure').innerText");
     let shown = shown.as_str().unwrap();
-    for word in ["When", "Which", "Tried", "What to change", "drive_pin"] {
+    for word in ["When", "Which", "Tried", "What to change", "rocker"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     assert!(browser.number("return document.querySelectorAll('.text li.wrong').length") >= 1.0);

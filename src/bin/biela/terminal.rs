@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn progress_tells_time_part_rate_rest_and_step() {
-        let line = line([0.0, 10.0], 2.5, 1.25e-3, Duration::from_secs(5));
+        let line = line([0.0, 10.0], 2.5, 1.24e-3, Duration::from_secs(5));
         assert_eq!(
             line,
             "  t = 2.5000 s of 10 s (25 %), 0.500 s per second, 15.0 s left, h = 1.2e-3 s"
