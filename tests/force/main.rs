@@ -9,4 +9,5 @@ mod contacts;
 mod force_derivatives;
 mod forces;
 mod impacts;
+mod scenes;
 mod throws;

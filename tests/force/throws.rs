@@ -360,10 +360,18 @@ fn full() -> bool {
     std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1")
 }
 
+/// First number and count of the throws to run instead, as in `BIELA_THROWS=100,50`.
+fn window() -> Option<(u64, u64)> {
+    let text = std::env::var("BIELA_THROWS").ok()?;
+    let (first, count) = text.split_once(',')?;
+    Some((first.parse().ok()?, count.parse().ok()?))
+}
+
 fn all_hold(shape: Shape, rigid: bool) {
     let count = if full() { 1000 } else { 10 };
+    let (first, count) = window().unwrap_or((0, count));
     let mut failed = Vec::new();
-    for number in 0..count {
+    for number in first..first + count {
         let throw = throw(shape, rigid, number);
         let outcome = run(&throw);
         let faults = faults(shape, &throw, &outcome);
@@ -382,4 +390,39 @@ fn all_hold(shape: Shape, rigid: bool) {
 #[test]
 fn squares_thrown_on_a_rigid_floor_stay_above_it_and_come_to_rest() {
     all_hold(Shape::Square, true);
+}
+
+#[test]
+fn rods_thrown_on_a_rigid_floor_stay_above_it_and_come_to_rest() {
+    all_hold(Shape::Rod, true);
+}
+
+#[test]
+fn balls_thrown_down_rigid_stairs_stay_above_them() {
+    all_hold(Shape::Ball, true);
+}
+
+#[test]
+fn cubes_thrown_on_a_rigid_floor_stay_above_it_and_come_to_rest() {
+    all_hold(Shape::Cube, true);
+}
+
+#[test]
+fn squares_thrown_on_a_compliant_floor_are_carried_by_it() {
+    all_hold(Shape::Square, false);
+}
+
+#[test]
+fn rods_thrown_on_a_compliant_floor_are_carried_by_it() {
+    all_hold(Shape::Rod, false);
+}
+
+#[test]
+fn balls_thrown_down_compliant_stairs_are_carried_by_them() {
+    all_hold(Shape::Ball, false);
+}
+
+#[test]
+fn cubes_thrown_on_a_compliant_floor_are_carried_by_it() {
+    all_hold(Shape::Cube, false);
 }

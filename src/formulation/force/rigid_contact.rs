@@ -314,7 +314,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     }
 
     fn modes_exist(&self, modes: &[i32]) -> bool {
-        modes.iter().all(|mode| (SEPARATED..=BEHIND).contains(mode))
+        modes.iter().all(|mode| (SEPARATED..=IDLE).contains(mode))
     }
 
     fn initial_modes(

@@ -134,8 +134,15 @@ impl Integrator {
                 continue;
             }
             let rate = events.rate[0][i];
-            if far_side_is_due && (is_beyond(crossing, rate) || is_beyond(crossing, -rate)) {
-                if is_beyond(crossing, rate) {
+            if far_side_is_due && is_beyond(crossing, -rate) {
+                continue;
+            }
+            if far_side_is_due && is_beyond(crossing, rate) {
+                if !ahead {
+                    events.evaluate_ahead(work, p, s);
+                    ahead = true;
+                }
+                if !events.dips(crossing, i, s.next_h) {
                     s.event_side[i] = EventSide::Due;
                 }
                 continue;

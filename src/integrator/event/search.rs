@@ -1,7 +1,7 @@
 //! Finds the first crossing of an event function along the dense output of a step: bound first, look second.
 //!
 //! ```text
-//!   open by g, |g''| ≤ B:   g(t) ≥ g_a + g_a' τ − B τ²/2,   τ = t − t_a,   and the same from the right end
+//!   open by g, |g''| ≤ B:   g'(t) ≥ max(g_a' − B τ, g_b' − B (T − τ)),   τ = t − t_a,   integrated from g_a; the same from the right end
 //!   both bounds together positive over an interval: no crossing in it, proven
 //!   otherwise               look at its middle; both halves again, the left one first
 //! ```
@@ -84,7 +84,9 @@ impl Ends {
         if !(open[0] >= 0.0 && open[1] > 0.0) {
             return false;
         }
-        safe_time(open[0], rate[0], bound) + safe_time(open[1], -rate[1], bound) >= 1.0
+        let from_left = safe_part(open[0], [rate[0], rate[1]], bound);
+        let from_right = safe_part(open[1], [-rate[1], -rate[0]], bound);
+        from_left + from_right >= 1.0
     }
 
     /// Largest second derivative of the cubic.
@@ -101,6 +103,27 @@ impl Ends {
         let Self { x, d } = self;
         0.5 * (x[0] + x[1]) + 0.125 * (d[0] - d[1])
     }
+}
+
+/// Part of the unit interval for which g stays positive if it starts with `g`, has the slopes `r` at both ends and |g''| ≤ `bound`.
+///
+/// ```text
+///   g' ≥ max(r₀ − B t, r₁ − B (1 − t)):      g ≥ a parabola that opens downwards, then one that opens upwards
+/// ```
+fn safe_part(g: f64, r: [f64; 2], bound: f64) -> f64 {
+    let falling = safe_time(g, r[0], bound);
+    // Where both bounds of the slope are equal; at the start if there is no curvature at all.
+    let turn = ((r[0] - r[1] + bound) / (2.0 * bound)).clamp(0.0, 1.0);
+    if !(falling > turn) {
+        return falling;
+    }
+    let slope = r[0] - bound * turn;
+    let height = g + turn * (r[0] - 0.5 * bound * turn);
+    let discriminant = slope * slope - 2.0 * bound * height;
+    if slope >= 0.0 || discriminant < 0.0 {
+        return f64::INFINITY;
+    }
+    turn + 2.0 * height / (discriminant.sqrt() - slope)
 }
 
 /// Time for which g + r t − B t²/2 stays positive.

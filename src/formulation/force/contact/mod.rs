@@ -223,7 +223,7 @@ impl SpatialForce for Contact {
     }
 
     fn modes_exist(&self, modes: &[i32]) -> bool {
-        (modes.iter()).all(|mode| (unilateral::SEPARATED..=BEHIND).contains(mode))
+        (modes.iter()).all(|mode| (unilateral::SEPARATED..=OUTSIDE_SECOND).contains(mode))
     }
 
     fn event_functions<T: Scalar>(
