@@ -5,10 +5,10 @@ use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
 use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
-use super::crossing::{crosses, is_beyond};
+use super::crossing::crosses;
 use super::search::{CrossingSearch, PredictedCrossing, shift};
 use crate::error::Result;
-use crate::formulation::system::{Crossing, Dimensions, MotionPoint};
+use crate::formulation::system::{Dimensions, MotionPoint};
 
 /// Repetitions of a step to locate an event: enough to reach rounding for every smooth φ.
 const REPETITIONS: usize = 12;
@@ -26,9 +26,6 @@ const LEAD: f64 = 0.125;
 const HOP_SPEED: f64 = 1e-6;
 /// Time to look ahead to see whether φ returns, in steps.
 const LOOK_AHEAD: f64 = 0.1;
-
-/// Part of a step within which φ may leave for the far side and return without an event: the rate is rounding.
-const DIP: f64 = 1e-6;
 
 /// Event functions and their rates at the start and at the end of a step.
 pub(in crate::integrator) struct EventDetector {
@@ -118,14 +115,6 @@ impl EventDetector {
         };
         p.system
             .event_functions(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
-    }
-
-    /// Whether event i, whose φ moves on at its far side, turns back at once; φ is known here and a little later, and `h` is the
-    /// next step.
-    pub(super) fn dips(&self, crossing: Crossing, i: usize, h: f64) -> bool {
-        let (rate, later) = (self.rate[0][i], self.rate[1][i]);
-        let acceleration = (later - rate) / (LOOK_AHEAD * h);
-        is_beyond(crossing, -acceleration) && 2.0 * rate.abs() <= DIP * h * acceleration.abs()
     }
 
     /// φ of event `i` at both ends of the step, measured as in the search.

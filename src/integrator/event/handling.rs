@@ -117,7 +117,12 @@ impl Integrator {
         s: &mut State,
         before: Option<&[i32]>,
     ) {
-        let Self { work, events, .. } = self;
+        let Self {
+            work,
+            events,
+            contact_set,
+            ..
+        } = self;
         events.evaluate_start(work, p, s);
         let far_side_is_due = p.system.far_side_is_due();
         let mut ahead = false;
@@ -134,15 +139,10 @@ impl Integrator {
                 continue;
             }
             let rate = events.rate[0][i];
-            if far_side_is_due && is_beyond(crossing, -rate) {
-                continue;
-            }
-            if far_side_is_due && is_beyond(crossing, rate) {
-                if !ahead {
-                    events.evaluate_ahead(work, p, s);
-                    ahead = true;
-                }
-                if !events.dips(crossing, i, s.next_h) {
+            // What the impulses and the complementarity problem of this instant have decided is not asked again: its rate is rounding.
+            let decided = before.is_some() && contact_set.touching[i];
+            if far_side_is_due && (is_beyond(crossing, rate) || is_beyond(crossing, -rate)) {
+                if is_beyond(crossing, rate) && !decided {
                     s.event_side[i] = EventSide::Due;
                 }
                 continue;
