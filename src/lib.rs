@@ -37,6 +37,8 @@ pub mod fmi;
 #[cfg_attr(doc, doc(hidden))]
 pub mod formulation;
 #[cfg_attr(doc, doc(hidden))]
+pub mod import;
+#[cfg_attr(doc, doc(hidden))]
 pub mod integrator;
 #[cfg_attr(doc, doc(hidden))]
 pub mod linalg;

@@ -227,6 +227,7 @@ impl<'a> QuantityPoint<'a> {
             | Quantity::Joint(..)
             | Quantity::Motion(..)
             | Quantity::Force(..)
+            | Quantity::Beam(..)
             | Quantity::Coordinate(_)
             | Quantity::Rate(_)
             | Quantity::Acceleration(_)

@@ -15,10 +15,29 @@ use super::refinement::LONG;
 use super::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use super::sparsity::SaddleSparsity;
 
-/// Back-substitutions allowed in a projection; each gains three to five digits if G has changed little since the factorisation.
-const MAX_PASSES: usize = 6;
-/// An iteration that leaves more than this part of the last residual ends.
-const SLOWEST_CONTRACTION: f64 = 0.5;
+/// When an iteration that has not reached its tolerance ends.
+#[derive(Clone, Copy)]
+pub struct PassLimit {
+    /// Back-substitutions.
+    pub count: usize,
+    /// A pass that leaves more than this part of the last residual is the last.
+    pub slowest: f64,
+}
+
+impl PassLimit {
+    /// In a step each pass gains three to five digits, if G has changed little since the factorisation.
+    pub const STEP: Self = Self {
+        count: 6,
+        slowest: 0.5,
+    };
+    /// At a start and after an event a velocity may be far from consistent. Near a singular position, where E is of the order of
+    /// the squared sine between a gradient and the others, a pass leaves nearly all of the residual.
+    pub const START: Self = Self {
+        count: 300,
+        slowest: 0.99,
+    };
+}
+
 /// Contraction over the tolerance below which one pass is known to be enough.
 const SURELY: f64 = 0.1;
 
@@ -39,6 +58,8 @@ pub struct CorrectionTarget<'a> {
     pub computed_from: &'a [f64],
     /// Largest residual over r.
     pub tolerance: f64,
+    /// When the iteration ends without it.
+    pub limit: PassLimit,
 }
 
 /// Residuals of a correction over its right-hand side.
@@ -120,14 +141,14 @@ impl ConstraintSolver<'_> {
         self.counts.solves += 1;
         let mut last = f64::INFINITY;
         let mut first = None;
-        for pass in 1..=MAX_PASSES {
+        for pass in 1..=target.limit.count {
             self.jacobian_times(at, dx, &mut work.residual);
             for i in 0..r.len() {
                 work.residual[i] = r[i] - work.residual[i];
             }
             let now = largest(&work.residual, at.active) / size;
             first.get_or_insert(now);
-            if now <= tolerance || !(now < SLOWEST_CONTRACTION * last) {
+            if now <= tolerance || !(now < target.limit.slowest * last) {
                 last = now;
                 break;
             }
@@ -142,7 +163,7 @@ impl ConstraintSolver<'_> {
                 }
             }
             last = now;
-            if pass == MAX_PASSES {
+            if pass == target.limit.count {
                 break;
             }
             work.mu.copy_from_slice(&work.residual);
@@ -173,7 +194,7 @@ impl ConstraintSolver<'_> {
         let mut unfinished = [true; 2];
         // If one pass is known to be enough, its residual is not computed.
         let sure = contraction.is_some_and(|c| c <= SURELY * tolerance);
-        let passes = if sure { 1 } else { MAX_PASSES };
+        let passes = if sure { 1 } else { PassLimit::STEP.count };
         for pass in 0..passes {
             for k in 0..2 {
                 if !unfinished[k] {
@@ -186,7 +207,7 @@ impl ConstraintSolver<'_> {
                     unfinished[k] = residual != 0.0;
                 } else {
                     let now = residual / size[k];
-                    unfinished[k] = now > tolerance && now < SLOWEST_CONTRACTION * last[k];
+                    unfinished[k] = now > tolerance && now < PassLimit::STEP.slowest * last[k];
                     last[k] = now;
                 }
             }

@@ -283,6 +283,7 @@ impl Mechanism for LinearSystem {
             Quantity::Multiplier(i) => at.lambda[i],
             Quantity::Body(..)
             | Quantity::Motion(..)
+            | Quantity::Beam(..)
             | Quantity::Sensor(..)
             | Quantity::Joint(..)
             | Quantity::Force(..)

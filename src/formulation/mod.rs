@@ -52,7 +52,21 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
             }),
         };
     }
-    match (resolved_formulation(model), model.dimension) {
+    let formulation = resolved_formulation(model);
+    if let (Some(beam), false) = (
+        model.beams.first(),
+        formulation == FormulationName::Absolute,
+    ) {
+        return Err(Error::Argument {
+            name: "solver.formulation".into(),
+            value: format!("\"{}\"", formulation.name()),
+            expected: format!(
+                "\"auto\" or \"absolute\": beam \"{}\" has absolute coordinates",
+                beam.name
+            ),
+        });
+    }
+    match (formulation, model.dimension) {
         (FormulationName::Auto | FormulationName::Absolute, 2) => {
             Ok(Box::new(absolute::PlanarAbsolute::new(model)?))
         }

@@ -36,6 +36,9 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
         formulation: FormulationName::Absolute,
         why,
     };
+    if !model.beams.is_empty() {
+        return absolute("nodes of beams have absolute coordinates");
+    }
     if model.dimension == 2 {
         return absolute("cheaper in the plane");
     }

@@ -144,10 +144,8 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let JerkPoint { t, h, at } = *point;
-        // Wide enough for a difference in t, never wider than the step.
-        let e = (DIFFERENCE_WIDTH * h)
-            .max(1e3 * f64::EPSILON * t.abs())
-            .min(h);
+        // A width that t + e and t have exactly: the clock adds no rounding to the difference.
+        let e = (t + (DIFFERENCE_WIDTH * h).max(2.0 * f64::EPSILON * t.abs())) - t;
         self.accelerations.b.fill(0.0);
         self.accelerations.c.fill(0.0);
         for sign in [1.0, -1.0] {

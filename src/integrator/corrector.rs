@@ -26,7 +26,7 @@ use super::tolerances::{
 };
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
-use crate::constraint::minimum_norm::CorrectionTarget;
+use crate::constraint::minimum_norm::{CorrectionTarget, PassLimit};
 use crate::formulation::system::Dimensions;
 use crate::model::IntegratorName;
 
@@ -374,6 +374,7 @@ impl Workspace {
                     rate: r,
                     computed_from: &[],
                     tolerance: TANGENT_PROJECTION,
+                    limit: PassLimit::STEP,
                 },
                 removed,
                 multipliers,

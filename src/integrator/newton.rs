@@ -11,7 +11,7 @@
 //! the step. The contraction measured in earlier steps (`State::newton_contraction`) predicts the next increment, so that no
 //! iteration is spent only to confirm convergence.
 
-use super::singularity::is_near_singular;
+use super::singularity::{is_near_singular, position_pivot};
 use super::state::{State, Statistics};
 use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, MULTIPLIER_UPDATES};
 use super::trial::{Culprit, NearSingular, StepFailure, Trial, TrialOptions};
@@ -201,7 +201,7 @@ impl Workspace {
             .factorise(&self.sparsity, &mut LinearAlgebraCounts::default())
             .map_err(|e| StepFailure::Singular(culprit(e.unknown, self.size.nv)))?;
         // LU scales its pivots differently: only small ones compare.
-        let smallest = pivots.smallest_constraint * p.system.smallest_row(&y.q);
+        let smallest = position_pivot(pivots.smallest_constraint, p.system, &y.q);
         y.pivot = if pivots.used_lu {
             y.pivot.min(smallest)
         } else {

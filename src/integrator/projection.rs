@@ -10,10 +10,12 @@
 use super::hht::Hht;
 use super::newton::culprit;
 use super::state::Statistics;
-use super::tolerances::{INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, STEP_PROJECTION};
+use super::tolerances::{
+    CONSISTENT_VELOCITY, INCREMENT_REFINEMENTS, INCREMENT_RESIDUAL, STEP_PROJECTION,
+};
 use super::trial::{StepFailure, Trial};
 use super::workspace::{EvaluationVectors, Problem, Workspace};
-use crate::constraint::minimum_norm::CorrectionTarget;
+use crate::constraint::minimum_norm::{CorrectionTarget, PassLimit};
 use crate::constraint::saddle_point::LinearAlgebraCounts;
 use crate::formulation::system::{Dimensions, TangentWeights};
 use crate::linalg::norm::max_abs;
@@ -249,6 +251,7 @@ impl Workspace {
                     rate: r,
                     computed_from: of,
                     tolerance: STEP_PROJECTION,
+                    limit: PassLimit::STEP,
                 },
                 correction,
                 multipliers,
@@ -277,6 +280,11 @@ impl Workspace {
                 rate: r,
                 computed_from: of,
                 tolerance: residual,
+                limit: if residual > CONSISTENT_VELOCITY {
+                    PassLimit::STEP
+                } else {
+                    PassLimit::START
+                },
             },
             correction,
             multipliers,

@@ -23,7 +23,7 @@ use super::trial::{
 };
 use super::workspace::{PhasePoint, Problem, Workspace};
 use crate::constraint::augmented_lagrangian::Penalty;
-use crate::formulation::system::Dimensions;
+use crate::formulation::system::{Dimensions, System};
 use crate::model::Corrector;
 
 /// Pivot below which a position is near a singular one ...
@@ -77,6 +77,18 @@ impl TrialPolynomial {
             image: v(),
             lambda_beyond: vec![0.0; size.nc],
         }
+    }
+}
+
+/// Pivot of a position: the smallest one of a constraint times the smallest row. Without constraints the row of the system alone,
+/// which tells of the loops that independent coordinates have eliminated; with redundant constraints only, none.
+pub(super) fn position_pivot(smallest_constraint: f64, system: &dyn System, q: &[f64]) -> f64 {
+    if smallest_constraint.is_finite() {
+        smallest_constraint * system.smallest_row(q)
+    } else if system.dimensions().nc == 0 {
+        system.smallest_row(q)
+    } else {
+        f64::INFINITY
     }
 }
 

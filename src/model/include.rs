@@ -6,6 +6,7 @@
 //!
 //! What the part fixes to its ground is fixed to the body it is mounted on.
 
+use super::quantity::element_and_field;
 use super::{
     Body, BodyRef, ForceApplication, ForceKind, JointCoordinate, JointFrame, JointPlacement,
     LoadFrame, Model, PrescribedCoordinate, Surface, Target,
@@ -156,6 +157,9 @@ impl Model {
                 ForceApplication::Joint(JointCoordinate { joint, .. }) => *joint += offsets.joints,
             }
         }
+        for beam in &mut part.beams {
+            beam.first_node += offsets.bodies;
+        }
         for sensor in &mut part.sensors {
             if sensor.body.is_none() {
                 sensor.point = mount.placement.point(sensor.point);
@@ -168,6 +172,7 @@ impl Model {
         self.joints.append(&mut part.joints);
         self.motions.append(&mut part.motions);
         self.forces.append(&mut part.forces);
+        self.beams.append(&mut part.beams);
         self.sensors.append(&mut part.sensors);
         Ok(())
     }
@@ -193,7 +198,7 @@ impl Model {
             }
         }
         for mut output in std::mem::take(&mut part.outputs) {
-            let element = output.source.split('.').next().unwrap_or("");
+            let element = element_and_field(&output.source).map_or("", |(element, _)| element);
             if part.element(element).is_some() {
                 output.source = named(&output.source);
             }
@@ -213,6 +218,7 @@ fn rename(part: &mut Model, prefix: &str) {
         .chain(part.joints.iter_mut().map(|x| &mut x.name))
         .chain(part.motions.iter_mut().map(|x| &mut x.name))
         .chain(part.forces.iter_mut().map(|x| &mut x.name))
+        .chain(part.beams.iter_mut().map(|x| &mut x.name))
         .chain(part.sensors.iter_mut().map(|x| &mut x.name));
     names.for_each(|name| name.insert_str(0, prefix));
 }

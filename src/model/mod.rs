@@ -1,6 +1,7 @@
 //! The model as the user described it, without equations: bodies, joints, forces, or matrices; signals, settings. SI units,
 //! radians. One file for each table; [`file`] reads and describes the model file.
 
+mod beam;
 mod body;
 mod choice;
 pub mod counters;
@@ -28,6 +29,7 @@ mod user_system;
 mod validate;
 mod warnings;
 
+pub use beam::{Beam, BeamSection, SectionOutline};
 pub use body::{Body, BodyShape, Sensor};
 pub use curve::{Curve, CurvePiece, Interpolation};
 pub use definition::{ModelDefinition, ModelSource};
@@ -74,6 +76,7 @@ impl Model {
             .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
             .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
             .chain(model.forces.iter_mut().map(|x| &mut x.text_position))
+            .chain(model.beams.iter_mut().map(|x| &mut x.text_position))
             .chain(model.sensors.iter_mut().map(|x| &mut x.text_position))
             .chain(model.inputs.iter_mut().map(|x| &mut x.text_position))
             .chain(model.outputs.iter_mut().map(|x| &mut x.text_position))
@@ -116,6 +119,8 @@ pub struct Model {
     pub motions: Vec<Motion>,
     /// Forces.
     pub forces: Vec<Force>,
+    /// Beams; their nodes are among the bodies.
+    pub beams: Vec<Beam>,
     /// Points whose motion is a quantity.
     pub sensors: Vec<Sensor>,
     /// Declared inputs.
@@ -156,6 +161,7 @@ impl Default for Model {
             joints: vec![],
             motions: vec![],
             forces: vec![],
+            beams: vec![],
             sensors: vec![],
             inputs: vec![],
             outputs: vec![],

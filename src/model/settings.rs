@@ -243,7 +243,7 @@ pub(super) const SETTINGS: [Setting; 19] = [
         "error estimate; \"seed\" as first published"),
     setting("controller", Choice(&ControllerName::NAMES, |s, i| s.controller = ControllerName::ALL[i].1), "", "\"standard\"",
         "step-size rule; \"seed\" as first published"),
-    setting("corrector", Choice(&Corrector::NAMES, |s, i| s.corrector = Corrector::ALL[i].1), "", "\"auto\"",
+    setting("corrector", Choice(&Corrector::NAMES, |s, i| s.corrector = Corrector::ALL[i].1), "", "\"auto\", with beams \"off\"",
         "fourth-order corrector, suspended while the mechanism is stiff"),
     setting("step", Optional(Range::Positive, |s| &mut s.step), "s", "none",
         "if given, every step has this length"),

@@ -129,13 +129,22 @@ impl Model {
         (self.joints.iter()).try_for_each(|joint| joint.validate(self))?;
         (self.motions.iter()).try_for_each(|motion| motion.validate(self))?;
         (0..self.forces.len()).try_for_each(|i| self.validate_force(i))?;
+        (self.beams.iter()).try_for_each(|beam| beam.validate(self))?;
         (self.sensors.iter()).try_for_each(|sensor| sensor.validate(self))?;
         self.validate_signals()?;
         self.validate_signal_laws()
     }
 
     fn validate_names(&self) -> Result<()> {
-        distinct(self.element_names(), &RESERVED_ELEMENTS)?;
+        // Nodes and clamps of beams have names with a dot, behind that of the beam.
+        let of_beam = |name: &str| {
+            let beam = name.split_once('.').map(|(beam, _)| beam);
+            beam.is_some_and(|beam| self.beams.iter().any(|b| b.name == beam))
+        };
+        distinct(
+            self.element_names().filter(|name| !of_beam(name)),
+            &RESERVED_ELEMENTS,
+        )?;
         distinct(self.variable_names(), &RESERVED_VARIABLES)
     }
 

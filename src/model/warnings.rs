@@ -54,6 +54,12 @@ impl Model {
         for body in self.joints.iter().flat_map(|j| j.bodies).flatten() {
             jointed[body] = true;
         }
+        for beam in &self.beams {
+            if !jointed[beam.nodes()].iter().any(|jointed| *jointed) {
+                warnings.push(format!("beam \"{}\" is in no joint", beam.name));
+            }
+            jointed[beam.nodes()].fill(true);
+        }
         for (body, jointed) in self.bodies.iter().zip(jointed) {
             let name = &body.name;
             if !jointed {
@@ -62,7 +68,8 @@ impl Model {
             if body.mass == 0.0 && !body.prescribed {
                 warnings.push(format!("body \"{name}\" has no mass"));
             }
-            if self.dimension == 3 && check_inertia(&body.inertia) == InertiaDefect::Rounded {
+            let rounded = || check_inertia(&body.inertia) == InertiaDefect::Rounded;
+            if self.dimension == 3 && body.name.find('.').is_none() && rounded() {
                 warnings.push(format!(
                     "body \"{name}\": one principal moment of inertia slightly exceeds the sum of the others, as no real \
                      body's does; rounded digits?"

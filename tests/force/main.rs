@@ -5,6 +5,7 @@ mod common;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod beams;
 mod contacts;
 mod force_derivatives;
 mod forces;

@@ -171,7 +171,7 @@ fn a_driven_slider_crank_has_the_closed_form_motion_and_drive_effort() {
                     let apart = (found - expected).abs();
                     assert!(
                         apart < tolerance * (1.0 + expected.abs()),
-                        "{name}, t = {t}, {what}: {found} for {expected}"
+                        "{name} {formulation:?}, t = {t}, {what}: {found} for {expected}"
                     );
                 };
                 // Positions are closed to 1e-12 of their size, rates and accelerations are solved at the point.

@@ -1,5 +1,5 @@
 //! Mechanisms that once ended with status OK and a wrong answer, panicked, or were refused (`tests/data/mechanisms`), with every
-//! formulation. Those that wait for error control say what is seen today; the others have to be right.
+//! formulation. They have to be right; what is not yet is listed with what is seen today.
 
 use std::path::Path;
 
@@ -47,35 +47,31 @@ fn friction_in_a_driven_loop_closes_the_balance() {
     is_right("driven_slider_crank_with_friction");
 }
 
-/// What waits for error control, with what is seen there today.
-const OPEN: [(&str, &str); 9] = [
-    (
-        "box_just_touching_a_compliant_floor",
-        "the event occurs again and again at t = 0",
-    ),
+/// What error control once got wrong.
+const CONTROLLED: [(&str, &str); 8] = [
     (
         "dead_points_lose_energy",
-        "plain steps where the passes do not converge",
+        "plain steps where the passes did not converge lost 170 of 172 J",
     ),
     (
         "nearly_singular_start",
-        "a constraint is taken for redundant: velocities lose energy at once",
+        "a constraint was taken for redundant: velocities lost energy at once",
     ),
     (
         "nearly_singular_start_in_space",
-        "the same, and the step shrinks to nothing in global",
+        "the same, and the step shrank to nothing in global",
     ),
     (
         "one_body_in_topological",
-        "passes that converge too slowly add up",
+        "passes that converge too slowly added up to 7,800 tolerances",
     ),
     (
         "one_plain_step_loses_energy",
-        "a single plain step loses a fifth of the energy",
+        "a single plain step lost 87 J",
     ),
     (
         "stiff_bushing_gains_energy",
-        "velocity errors of short steps are weighed too little",
+        "velocity errors of short steps were weighed too little",
     ),
     ("stiff_end_stop_gains_energy", "the same at an end stop"),
     (
@@ -83,19 +79,19 @@ const OPEN: [(&str, &str); 9] = [
         "a robot arm with damped joints: plain steps all along, 400 tolerances and more",
     ),
 ];
-/// Long ones, with `BIELA_TEST_FULL=1`.
-const OPEN_AND_LONG: [(&str, &str); 6] = [
+/// Long ones: all tolerances with `BIELA_TEST_FULL=1`.
+const CONTROLLED_AND_LONG: [(&str, &str); 5] = [
     (
         "talos_with_damped_joints",
-        "a humanoid with damped joints: the corrector switches on and off",
+        "a humanoid with damped joints: the corrector switched on and off, 55,000 tolerances",
     ),
     (
         "cart_pole_with_nearly_coinciding_joints",
-        "the length of the norm is tiny: 23,000 steps",
+        "the length of the norm was tiny: 23,000 steps",
     ),
     (
         "swimmer_of_small_links",
-        "10,000 steps for an error of 3e-12 in absolute coordinates",
+        "10,000 steps for an error of 3e-12",
     ),
     (
         "hopper_with_massless_bodies",
@@ -103,28 +99,68 @@ const OPEN_AND_LONG: [(&str, &str); 6] = [
     ),
     (
         "pusher_with_tiny_masses",
-        "global takes a moment of inertia of 6e-13 kg m² for none",
+        "global took a moment of inertia of 6e-13 kg m² for none",
+    ),
+];
+/// What is still not right, with what is seen today. A run that becomes right has to leave the list.
+const OPEN: [(&str, &str, f64, Verdict, &str); 3] = [
+    (
+        "one_body_in_topological",
+        "topological",
+        1e-8,
+        Verdict::Energy,
+        "the balance is off by 181 tolerances after 139,000 steps",
     ),
     (
-        "three_boxes_on_compliant_contacts",
-        "boxes fall through each other, in all runs alike",
+        "z1_with_stiff_damping",
+        "global",
+        1e-8,
+        Verdict::Stopped,
+        "Newton's method ends above its tolerance at t = 0.6765 s",
+    ),
+    (
+        "talos_with_damped_joints",
+        "global",
+        1e-8,
+        Verdict::Stopped,
+        "the estimate stays above the tolerance at t = 0.744 s",
     ),
 ];
 
-/// They do not panic and do not hang; which of them are right already is printed.
 #[test]
-fn what_waits_for_error_control_fails_in_no_other_way() {
+fn what_error_control_got_wrong_is_right() {
     let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
-    let long: &[(&str, &str)] = if full { &OPEN_AND_LONG } else { &[] };
-    for (file, today) in OPEN.iter().chain(long) {
+    let tolerances: &[f64] = if full { &[1e-4, 1e-6, 1e-8] } else { &[1e-4] };
+    let long: &[(&str, &str)] = if full { &CONTROLLED_AND_LONG } else { &[] };
+    for (file, before) in CONTROLLED.iter().chain(long) {
+        for record in &run(file, tolerances).records {
+            let open = OPEN.iter().find(|(name, formulation, tolerance, ..)| {
+                name == file && record.formulation == *formulation && record.tolerance == *tolerance
+            });
+            let expected = open.map_or(Verdict::Right, |(.., verdict, _)| *verdict);
+            assert_eq!(
+                record.verdict(),
+                expected,
+                "{} ({before})",
+                record.sentence()
+            );
+        }
+    }
+}
+
+/// Waits for the contacts: neither panics nor hangs.
+#[test]
+fn contacts_that_are_not_right_yet_end() {
+    let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
+    let long: &[&str] = if full {
+        &["three_boxes_on_compliant_contacts"]
+    } else {
+        &[]
+    };
+    for file in ["box_just_touching_a_compliant_floor"].iter().chain(long) {
         let summary = run(file, &[1e-4]);
         for verdict in [Verdict::Panic, Verdict::Hang] {
             assert_eq!(summary.count(verdict), 0, "{}", summary.sentences(verdict));
         }
-        let right = summary.count(Verdict::Right);
-        println!(
-            "{file}: {right} of {} right ({today})",
-            summary.records.len()
-        );
     }
 }

@@ -28,6 +28,13 @@ fn each<'a>(model: &'a mut Value, table: &str) -> impl Iterator<Item = &'a mut V
     table.into_iter().flatten()
 }
 
+/// Rounds the stop time so that its eighths, the times of the rows, are numbers at 1e9 s too, where they are 1.2e-7 s apart.
+fn rounded_stop(model: &mut Value) {
+    const UNIT: f64 = 8.0 / (1 << 20) as f64;
+    let stop = model["experiment"]["stop"].as_f64().expect("a stop");
+    model["experiment"]["stop"] = json!((stop / UNIT).ceil() * UNIT);
+}
+
 /// Thirty years later. Laws of motion count from zero, so these mechanisms have none.
 fn later(model: &mut Value) {
     let stop = model["experiment"]["stop"].as_f64().expect("a stop");
@@ -133,14 +140,14 @@ const DESCRIPTIONS: [Description; 4] = [
 ];
 
 #[test]
-#[ignore = "not yet measured with the norm by bodies: run it with --ignored, then let it count"]
 fn another_description_of_a_mechanism_gives_the_same_motion() {
     let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
     let mut beyond = [const { Vec::new() }; 4];
     let (mut mechanisms, mut seed) = (0, 20_000);
     while mechanisms < if full { 200 } else { 10 } {
         seed += 1;
-        let (model, features) = random_mechanism(seed);
+        let (mut model, features) = random_mechanism(seed);
+        rounded_stop(&mut model);
         if features.driven {
             continue;
         }

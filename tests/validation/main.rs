@@ -9,6 +9,7 @@ mod cpu_time;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod beams;
 mod defects;
 mod four_bar_scan;
 mod gallery;

@@ -31,13 +31,12 @@ fn run() -> Summary {
     })
 }
 
-/// What holds today, as the largest count of each class in a thousand runs. The goals are in the last column; error control is
-/// still to reach them.
+/// What holds today, as the largest count of each class in a thousand runs. The goals are in the last column.
 const MOST_IN_A_THOUSAND: [(Verdict, usize, usize); 7] = [
-    (Verdict::Wrong, 20, 1),
-    (Verdict::Energy, 25, 0),
-    (Verdict::Stopped, 10, 0),
-    (Verdict::Refused, 5, 0),
+    (Verdict::Wrong, 1, 1),
+    (Verdict::Energy, 1, 0),
+    (Verdict::Stopped, 0, 0),
+    (Verdict::Refused, 0, 0),
     (Verdict::Hang, 0, 0),
     (Verdict::Panic, 0, 0),
     (Verdict::Unknown, 50, 50),
@@ -56,6 +55,19 @@ fn random_mechanisms_end_right_or_say_why_not() {
             summary.records.len(),
             summary.sentences(verdict)
         );
+    }
+}
+
+/// Seeds that once ended wrong: 97 by the sum of uncorrected steps, 2038 by accelerations near a singular position.
+#[test]
+fn seeds_that_were_wrong_are_right() {
+    let campaign = Campaign {
+        subjects: [97, 2038].map(Subject::Seed).to_vec(),
+        tolerances: vec![1e-4, 1e-6],
+        ..Campaign::default()
+    };
+    for record in &campaign.run(|_, _| {}).records {
+        assert_eq!(record.verdict(), Verdict::Right, "{}", record.sentence());
     }
 }
 

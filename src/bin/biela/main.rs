@@ -20,6 +20,7 @@ mod destinations;
 mod diagnose;
 mod experiment;
 mod explain;
+mod import;
 mod interrupt;
 mod man;
 mod model_file;
@@ -69,7 +70,7 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending); `-` is standard input
+        /// Model file (TOML, or JSON by its ending), or a robot (URDF); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
@@ -98,6 +99,8 @@ enum Command {
     },
     /// Show a model in the browser and run it again whenever its file is saved
     Watch(watch::Arguments),
+    /// Turn a robot (URDF) into a model file, and say what was kept, approximated and dropped
+    Import(import::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
     /// Print the completions of a shell, to be loaded by it
@@ -149,6 +152,7 @@ fn main() -> ExitCode {
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
         Command::Watch(arguments) => watch::watch(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),
         Command::Completions { shell } => completions::completions(shell),
         Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),

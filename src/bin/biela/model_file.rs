@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use biela::Model;
+use biela::import::{ImportOptions, is_foreign};
 
-use crate::Failure;
+use crate::{Failure, import};
 
 /// What messages call a model from standard input.
 const STANDARD_INPUT: &str = "standard input";
@@ -23,6 +24,7 @@ pub fn read(path: &Path) -> Result<Model, Failure> {
 pub fn read_model(path: &Path) -> biela::Result<Model> {
     match is_standard(path) {
         true => Model::from_text_in(&standard_input()?, STANDARD_INPUT, None),
+        false if is_foreign(path) => Ok(import::model_text(path)?.model),
         false => Model::from_file(path),
     }
 }
@@ -31,6 +33,10 @@ pub fn read_model(path: &Path) -> biela::Result<Model> {
 pub fn text(path: &Path) -> Result<String, Failure> {
     if is_standard(path) {
         return standard_input().map_err(Failure::input);
+    }
+    if is_foreign(path) {
+        let imported = biela::import::import(path, &ImportOptions::default());
+        return Ok(imported.map_err(Failure::input)?.text);
     }
     std::fs::read_to_string(path)
         .map_err(|error| Failure::Input(format!("cannot read \"{}\": {error}", path.display())))

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use biela::fmi::FmiStandard;
 use biela::fmi::package::{self, Platform, PlatformLibrary, library};
+use biela::import::is_foreign;
 use clap::{Args, ValueEnum};
 
-use crate::{Failure, output};
+use crate::{Failure, import, output};
 
 #[derive(Args)]
 #[command(
@@ -16,7 +17,7 @@ use crate::{Failure, output};
                   Exit status: 0 done, 2 bad input (nothing was written)."
 )]
 pub struct Arguments {
-    /// Model file (TOML, or JSON by its ending)
+    /// Model file (TOML, or JSON by its ending), or a robot (URDF)
     model: PathBuf,
 
     /// Version of the standard
@@ -49,7 +50,12 @@ pub fn pack(arguments: &Arguments) -> Result<(), Failure> {
         Fmi::Two => FmiStandard::Two,
         Fmi::Three => FmiStandard::Three,
     };
-    let contents = package::contents(&arguments.model, standard).map_err(Failure::input)?;
+    let contents = match is_foreign(&arguments.model) {
+        true => import::model_text(&arguments.model)
+            .and_then(|imported| package::contents_of(&imported.text, &arguments.model, standard)),
+        false => package::contents(&arguments.model, standard),
+    };
+    let contents = contents.map_err(Failure::input)?;
     let libraries = chosen_libraries(&arguments.library)?;
     let archive = package::archive(&contents, standard, &read_libraries(&libraries, standard)?)
         .map_err(Failure::input)?;

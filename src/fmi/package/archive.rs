@@ -12,7 +12,7 @@
 
 use std::ffi::OsStr;
 use std::io::{Cursor, Read, Write};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -47,9 +47,28 @@ pub fn contents(model: &Path, standard: FmiStandard) -> Result<PackageContents> 
     let original = original?;
     let bytes = read(model)?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(model, e.to_string()))?;
+    of_model(&original, &opened, &text, model, standard)
+}
+
+/// The same for a text that is not in a file: that of a robot, imported from `origin`.
+pub fn contents_of(text: &str, origin: &Path, standard: FmiStandard) -> Result<PackageContents> {
+    let shown = origin.display().to_string();
+    let read = || Model::from_text_in(text, &shown, origin.parent());
+    let (original, opened) = opened_files(read);
+    of_model(&original?, &opened, text, origin, standard)
+}
+
+/// The files of the archive of a model that was read from `text`; `opened` are the files that it names.
+fn of_model(
+    original: &Model,
+    opened: &[PathBuf],
+    text: &str,
+    model: &Path,
+    standard: FmiStandard,
+) -> Result<PackageContents> {
     let origin = model.display().to_string();
     let folder = model.parent();
-    let resolved = resolve(&original, &text, &origin, folder)?;
+    let resolved = resolve(original, text, &origin, folder)?;
 
     let instance = Instance::from_model(Model::from_text_in(&resolved, &origin, folder)?)?;
     if instance.variables().is_empty() {

@@ -15,5 +15,5 @@ mod terminals;
 pub mod token;
 mod xml;
 
-pub use archive::{PackageContents, PlatformLibrary, archive, contents};
+pub use archive::{PackageContents, PlatformLibrary, archive, contents, contents_of};
 pub use platform::Platform;

@@ -10,6 +10,8 @@ use super::{Absolute, AbsoluteBody, MechanismGeometry, NamedConstraint, TurnCoun
 use crate::error::{Error, Result};
 use crate::formulation::Sparsity;
 use crate::formulation::driven_value::DrivenValues;
+use crate::formulation::force::beam::mass::CoupledMasses;
+use crate::formulation::force::beam::{BeamElement, BeamGeometry};
 use crate::formulation::force::{self, ForceElement as _, gravity::Gravity, group::ForceGroup};
 use crate::formulation::joint::{self, JointEquations};
 use crate::formulation::prescribed_motion::PrescribedMotion;
@@ -36,7 +38,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         builder.add_couplings()?;
         let motions = builder.add_motions(&body_coordinates)?;
         builder.fix_undriven_coordinates();
-        let (forces, joint_forces) = builder.forces(&motions)?;
+        let (beams, coupled_masses) = builder.beams();
+        let (forces, joint_forces) = builder.forces(&motions, &beams)?;
 
         let mut constraint_count = 0;
         let mut jacobian = Vec::new();
@@ -56,6 +59,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             constraint_count,
             forces,
             joint_forces,
+            beams,
+            coupled_masses,
             sensors: (model.sensors.iter())
                 .map(|s| W::point(model, s.body, s.point))
                 .collect(),
@@ -73,6 +78,9 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         })
     }
 }
+
+/// The elements of a beam.
+type BeamElements<W, const N: usize> = Vec<Arc<BeamElement<<W as BeamGeometry<N>>::Kinematics, N>>>;
 
 /// A mechanism under construction. The order of the steps fixes the order of constraints, stored coordinates and matrix slots.
 struct Builder<'a, W: MechanismGeometry<N>, const N: usize> {
@@ -242,11 +250,30 @@ impl<'a, W: MechanismGeometry<N>, const N: usize> Builder<'a, W, N> {
         }
     }
 
-    /// The forces of the model, the points of tables that motions follow, then the forces in joints: friction and limits.
+    /// The elements of each beam, and the mass between their nodes.
+    fn beams(&mut self) -> (Vec<BeamElements<W, N>>, CoupledMasses) {
+        let (q, slots) = (&self.q, &mut self.slots);
+        let mut masses = CoupledMasses::default();
+        let elements = (self.model.beams.iter())
+            .map(|beam| {
+                let mut element = |k: usize| {
+                    let element = W::beam_element(beam, k, q, slots);
+                    let mass = beam.section.mass_per_length * element.length();
+                    masses.push(beam.element_nodes(k), mass, (N / 2, W::DIMENSION), slots);
+                    Arc::new(element)
+                };
+                (0..beam.elements).map(&mut element).collect()
+            })
+            .collect();
+        (elements, masses)
+    }
+
+    /// The forces of the model, the points of tables that motions follow, the elements of beams, then the forces in joints: friction and limits.
     #[allow(clippy::type_complexity)] // one tuple for each force in a joint: see the field of `Absolute`
     fn forces(
         &mut self,
         motions: &[usize],
+        beams: &[BeamElements<W, N>],
     ) -> Result<(ForceGroup<W, N>, Vec<(usize, usize, bool)>)> {
         let model = self.model;
         let context = force::ForceBuildContext {
@@ -272,6 +299,11 @@ impl<'a, W: MechanismGeometry<N>, const N: usize> Builder<'a, W, N> {
                 *mode = forces.event_counts().modes;
                 let table = table.clone();
                 forces.push(Arc::new(force::knot::TableKnots { table }), &motion.name);
+            }
+        }
+        for (beam, elements) in model.beams.iter().zip(beams) {
+            for element in elements {
+                forces.push(element.clone(), &beam.name);
             }
         }
         let mut joint_forces = Vec::new();
@@ -331,6 +363,13 @@ fn characteristic_length<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64
     let mut bodies: Vec<BodyExtent> = (model.bodies.iter().enumerate())
         .map(|(b, body)| BodyExtent::new(on(Some(b), body.center_of_mass), body))
         .collect();
+    // A beam is as large as a body through all of its nodes.
+    let beams: Vec<BodyExtent> = (model.beams.iter())
+        .map(|beam| {
+            let nodes = beam.nodes().map(|node| on(Some(node), [0.0; 3]));
+            BodyExtent::of_points(nodes.collect())
+        })
+        .collect();
     let mut points = Vec::new();
     let mut attach = |body: BodyRef, point: [f64; 3]| {
         points.push(point);
@@ -360,5 +399,6 @@ fn characteristic_length<W: Geometry<N>, const N: usize>(model: &Model, q: &[f64
             }
         }
     }
+    bodies.extend(beams);
     Ok(characteristic(&bodies, &points))
 }

@@ -29,6 +29,16 @@ impl BodyExtent {
         }
     }
 
+    /// A body with these points, which turns about the middle between the first and the last.
+    pub fn of_points(points: Vec<[f64; 3]>) -> Self {
+        let (a, b) = (points[0], points[points.len() - 1]);
+        Self {
+            center: std::array::from_fn(|k| 0.5 * (a[k] + b[k])),
+            gyration: 0.0,
+            points,
+        }
+    }
+
     /// Largest distance from the centre of mass to a point, at least the radius of gyration.
     fn lever_arm(&self) -> f64 {
         (self.points.iter()).fold(self.gyration, |arm, p| arm.max(distance(p, &self.center)))

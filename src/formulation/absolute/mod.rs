@@ -20,7 +20,11 @@ pub mod sparsity;
 pub mod spatial;
 mod system;
 
+use std::sync::Arc;
+
 use super::Sparsity;
+use super::force::beam::mass::CoupledMasses;
+use super::force::beam::{BeamElement, BeamGeometry};
 use super::force::{ForceGeometry, gravity::Gravity, group::ForceGroup};
 use super::joint::{JointEquations, JointGeometry};
 use constraint::ConstraintPart;
@@ -28,8 +32,11 @@ use geometry::Geometry;
 use planar::PlanarGeometry;
 use spatial::SpatialGeometry;
 
-/// Geometry with joints and forces: everything a mechanism needs.
-pub trait MechanismGeometry<const N: usize>: JointGeometry<N> + ForceGeometry<N> {}
+/// Geometry with joints, forces and beams: everything a mechanism needs.
+pub trait MechanismGeometry<const N: usize>:
+    JointGeometry<N> + ForceGeometry<N> + BeamGeometry<N>
+{
+}
 impl MechanismGeometry<6> for PlanarGeometry {}
 impl MechanismGeometry<12> for SpatialGeometry {}
 
@@ -57,7 +64,7 @@ pub(in crate::formulation) struct NamedConstraint<W: Geometry<N>, const N: usize
 
 /// A mechanism in absolute coordinates.
 #[derive(Clone, Debug)]
-pub struct Absolute<W: Geometry<N>, const N: usize> {
+pub struct Absolute<W: MechanismGeometry<N>, const N: usize> {
     pub(in crate::formulation) bodies: Vec<AbsoluteBody<W, N>>,
     pub(in crate::formulation) joints: Vec<JointEquations<W, N>>,
     /// Index in `constraints` of each motion.
@@ -65,10 +72,14 @@ pub struct Absolute<W: Geometry<N>, const N: usize> {
     pub(in crate::formulation) constraints: Vec<NamedConstraint<W, N>>,
     /// Number of constraint equations.
     constraint_count: usize,
-    /// The forces of the model, then friction and limits of its joints.
+    /// The forces of the model, elements of beams, then friction and limits of its joints.
     forces: ForceGroup<W, N>,
     /// Joint, coordinate, and whether it is friction (else a limit), of the forces after those of the model.
     joint_forces: Vec<(usize, usize, bool)>,
+    /// The elements of each beam, which are among the forces too.
+    beams: Vec<Vec<Arc<BeamElement<W::Kinematics, N>>>>,
+    /// Mass between the nodes of beams.
+    coupled_masses: CoupledMasses,
     sensors: Vec<W::BodyPoint>,
     gravity: Gravity,
     pub(in crate::formulation) length: f64,

@@ -5,7 +5,7 @@ use super::geometry::{Geometry, Wrench};
 use super::{Absolute, MechanismGeometry};
 use crate::formulation::joint::JointEquations;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
-use crate::model::quantity::{BodyField, ForceField, JointField, MotionField, Quantity};
+use crate::model::quantity::{BeamField, BodyField, ForceField, JointField, MotionField, Quantity};
 
 impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
     fn initial_state(&self, q: &mut [f64], v: &mut [f64]) {
@@ -31,6 +31,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
                 }
             }
             Quantity::Motion(i, field) => self.drive(i, field, at),
+            Quantity::Beam(i, field) => self.beam(i, field, at),
             Quantity::Energy(_)
             | Quantity::Solver(_)
             | Quantity::Time
@@ -95,6 +96,20 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             JointField::Force(k) => self.reaction(joint, at).force[k],
             JointField::Moment(k) => self.reaction(joint, at).moment[k],
             JointField::Friction(_) | JointField::Stop(_) => f64::NAN,
+        }
+    }
+
+    /// Strain energy of a beam, section force or strain of one of its elements.
+    fn beam(&self, beam: usize, field: BeamField, at: &MotionPoint) -> f64 {
+        let poses = &mut W::poses(at.q);
+        let elements = &self.beams[beam];
+        let mut section = |element: usize| elements[element].section(poses, at.v);
+        match field {
+            BeamField::StrainEnergy => (0..elements.len()).map(|k| section(k).energy).sum(),
+            BeamField::Force(k, axis) => section(k).force[axis],
+            BeamField::Moment(k, axis) => section(k).force[3 + axis],
+            BeamField::Strain(k, axis) => section(k).strain[axis],
+            BeamField::Curvature(k, axis) => section(k).strain[3 + axis],
         }
     }
 

@@ -158,6 +158,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             body.inertia
                 .times(cx, self.body_part(b, a), &mut out[range]);
         }
+        self.coupled_masses.add_times(a, out);
     }
 
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
@@ -183,6 +184,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         for (b, body) in self.bodies.iter().enumerate() {
             (body.inertia).add_tangent(cx, self.body_part(b, v), weights.mass, damping, out);
         }
+        self.coupled_masses.add_tangent(weights.mass, out);
         let poses = &mut W::poses(q);
         // T⁻¹ multiplies the columns of mass and damping, not those of stiffness.
         let has_theta = W::HAS_ROTATIONS && !weights.theta.is_empty();
@@ -330,6 +332,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
                 energy.potential -= m * g[k] * r[k];
             }
         }
+        energy.kinetic += self.coupled_masses.kinetic_energy(v);
         let poses = &mut W::poses(q);
         self.forces.add_energy(cx, poses, &mut energy);
         energy

@@ -17,6 +17,7 @@
 
 pub mod actuator;
 mod along_coordinate;
+pub mod beam;
 pub mod body_frame;
 mod build;
 mod build_joint;

@@ -95,6 +95,12 @@ impl System for Topological {
         work.gather(l, 1, out);
     }
 
+    /// The loops are eliminated: the squared conditioning of the dependent coordinates takes the place of a pivot.
+    fn smallest_row(&self, q: &[f64]) -> f64 {
+        self.at(q)
+            .map_or(0.0, |work| work.here.factor.regular.powi(2))
+    }
+
     /// Pᵀ (f − M b)
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
         let Some(mut guard) = self.moving(q, v) else {

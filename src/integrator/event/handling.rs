@@ -9,6 +9,7 @@ use super::LocatedEvent;
 use super::crossing::{crosses, is_beyond};
 use crate::error::{Error, Result};
 use crate::formulation::system::Crossing;
+use crate::integrator::singularity::position_pivot;
 
 /// Consecutive events without progress in time after which a bouncing contact becomes a constraint ...
 pub(super) const ACTIVATE_AFTER: u32 = 50;
@@ -227,7 +228,7 @@ fn restart_motion(
     if pivots.smallest_constraint < DEPENDENT_PIVOT || s.redundant.contains(&true) {
         work.find_redundant(p, s)?;
     }
-    s.typical_pivot = pivots.smallest_constraint * p.system.smallest_row(&s.q);
+    s.typical_pivot = position_pivot(pivots.smallest_constraint, p.system, &s.q);
     if work.size.nc > 0 {
         // A constraint that becomes active is satisfied only to the accuracy of the event's location.
         work.reassemble(p, s.t, &mut s.q, &s.v)?;

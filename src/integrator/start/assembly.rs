@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::formulation::system::System;
 use crate::integrator::Environment;
 use crate::integrator::closure::{ClosureFailure, ClosureMatrix, ClosureOptions};
+use crate::integrator::singularity::position_pivot;
 use crate::integrator::state::{StartReport, State};
 use crate::integrator::tolerances::{ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, OPEN_AFTER_ASSEMBLY};
 use crate::integrator::trial::StepFailure;
@@ -117,7 +118,7 @@ impl Workspace {
             self.select_active(p.system, s);
             pivots = self.factorise_mass(p, t, &s.q, &s.v).map_err(error)?;
         }
-        s.typical_pivot = pivots.smallest_constraint * p.system.smallest_row(&s.q);
+        s.typical_pivot = position_pivot(pivots.smallest_constraint, p.system, &s.q);
 
         let v_before = s.v.clone();
         self.project_velocity(p, t, &s.q, &mut s.v, CONSISTENT_VELOCITY);

@@ -3,6 +3,7 @@
 //!
 //! A [`KeyGroup`] is a table of the file or, if a key such as `type` decides which other keys it has, a variant of it.
 
+use super::beam::BEAM;
 use super::body::{BODY, PRESCRIBED, SENSOR};
 use super::force::FORCES;
 use super::include::INCLUDE;
@@ -49,10 +50,14 @@ pub(super) enum KeyKind {
     Vector,
     /// This many vectors; `None`: two or more.
     Vectors(Option<usize>),
-    /// An angular velocity: a number in the plane, a vector in space.
+    /// One or more vectors.
+    Points,
+    /// About an axis, such as an angular velocity: a number in the plane, a vector in space.
     Spin,
     /// A number in the plane; three or six in space.
     Inertia,
+    /// Stiffness of a section: its diagonal, or all rows.
+    SectionStiffness,
     /// Between this many and that many numbers.
     Numbers(usize, usize),
     /// A number, or one for each coordinate.
@@ -204,7 +209,7 @@ pub(super) fn groups() -> impl Iterator<Item = &'static KeyGroup> {
         .chain(&JOINTS)
         .chain(&MOTIONS)
         .chain(&FORCES)
-        .chain([&SENSOR, &SYSTEM, &INPUT])
+        .chain([&BEAM, &SENSOR, &SYSTEM, &INPUT])
         .chain(&SIGNALS)
         .chain([&PARAMETER, &OUTPUT])
 }

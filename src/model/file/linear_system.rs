@@ -36,7 +36,9 @@ pub(super) const SYSTEM: KeyGroup = KeyGroup::new(
 );
 
 /// Keys of mechanisms, refused together with `[system]`.
-pub(super) const OF_BODIES: [&str; 6] = ["body", "joint", "motion", "force", "sensor", "gravity"];
+pub(super) const OF_BODIES: [&str; 7] = [
+    "body", "joint", "motion", "force", "beam", "sensor", "gravity",
+];
 
 /// Reads `[system]`. The error order is that of the keys: sizes first, then numbers of entries, then symmetry.
 pub(super) fn linear_system(

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::beam::{ARC, BEAM, SECTION};
 use super::body::{BODY, SENSOR};
 use super::curve::{CURVE, PIECE};
 use super::explain;
@@ -28,6 +29,10 @@ fn block(name: &str) -> Option<String> {
         "joint" => variants(&JOINTS),
         "motion" => variants(&MOTIONS),
         "force" => variants(&FORCES),
+        "beam" => {
+            let of = |name: &str, keys: &[Key]| format!("\nOf `{name}`:\n\n{}", inner(keys));
+            table(&[&BEAM], |_| true) + &of("section", &SECTION) + &of("arc", &ARC)
+        }
         "sensor" => table(&[&SENSOR], |_| true),
         "system" => table(&[&SYSTEM], |_| true),
         "signals" => variants(&[INPUT, PARAMETER, OUTPUT]),
@@ -219,6 +224,7 @@ fn the_manual_has_the_table_of_every_group() {
         "laws",
         "force",
         "forces",
+        "beam",
         "sensor",
         "system",
         "include",

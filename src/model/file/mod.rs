@@ -3,6 +3,7 @@
 //! Each table has one file with its keys and its reader. The keys are the only list: [`schema`], [`explain`], the manual
 //! and [`portable`] follow from them.
 
+mod beam;
 mod body;
 mod csv;
 mod curve;
@@ -42,12 +43,6 @@ use self::document::{Document, LARGEST_TEXT};
 use self::table::{ModelText, TableReader};
 use super::{Model, ModelSource, SolverSettings};
 use crate::error::{Error, Result};
-
-/// Reads a model from text; `origin` names it in messages, files are relative to `base_dir`.
-type Importer = fn(text: &str, origin: &str, base_dir: Option<&Path>) -> Result<Model>;
-
-/// Other formats by the ending of the file name. An importer is a folder `src/import/<format>` and a line here.
-const IMPORTERS: [(&str, Importer); 0] = [];
 
 /// Whether a text is JSON: it begins with `{`, or its name ends with `.json`. Otherwise it is TOML.
 pub fn is_json(text: &str, origin: &str) -> bool {
@@ -140,34 +135,25 @@ fn read_in_chain(
     set: &[(String, f64)],
     chain: &[PathBuf],
 ) -> Result<Model> {
-    let importer = IMPORTERS
-        .iter()
-        .find(|(ending, _)| has_ending(origin, ending));
-    let model = match importer {
-        Some((_, import)) => import(text, origin, base_dir)?,
-        None => {
-            let mut document = Document::parse(text, origin, is_json(text, origin))?;
-            expression::resolve(&mut document, origin, set)?;
-            let source = ModelText {
-                document: &document,
-                origin,
-                dimension: 3,
-            };
-            let (model, opened) = source_file::opened_files(|| {
-                top::model(TableReader::root(source)?, origin, base_dir, chain)
-            });
-            let suspicions = document.mistakes.suspicions();
-            let mut model = document.mistakes.settle(model)?;
-            model.suspicions = suspicions;
-            // Matrices count with their values.
-            let files = match model.system {
-                Some(_) => Vec::new(),
-                None => contents(&opened)?,
-            };
-            model.words = Some(ModelWords::new(&document.root, &files, &model));
-            model
-        }
+    let mut document = Document::parse(text, origin, is_json(text, origin))?;
+    expression::resolve(&mut document, origin, set)?;
+    let source = ModelText {
+        document: &document,
+        origin,
+        dimension: 3,
     };
+    let (model, opened) = source_file::opened_files(|| {
+        top::model(TableReader::root(source)?, origin, base_dir, chain)
+    });
+    let suspicions = document.mistakes.suspicions();
+    let mut model = document.mistakes.settle(model)?;
+    model.suspicions = suspicions;
+    // Matrices count with their values.
+    let files = match model.system {
+        Some(_) => Vec::new(),
+        None => contents(&opened)?,
+    };
+    model.words = Some(ModelWords::new(&document.root, &files, &model));
     model.validate()?;
     Ok(model)
 }

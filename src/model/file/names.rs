@@ -30,6 +30,7 @@ pub(super) struct FirstIndices {
     pub joints: usize,
     pub motions: usize,
     pub forces: usize,
+    pub beams: usize,
     pub sensors: usize,
 }
 
@@ -41,6 +42,7 @@ impl FirstIndices {
             joints: self.joints + part.joints.len(),
             motions: self.motions + part.motions.len(),
             forces: self.forces + part.forces.len(),
+            beams: self.beams + part.beams.len(),
             sensors: self.sensors + part.sensors.len(),
         }
     }
@@ -87,6 +89,7 @@ impl<'a> Names<'a> {
                 }
                 NamedElement::Motion(i) => NamedElement::Motion(first.motions + i),
                 NamedElement::Force(i) => NamedElement::Force(first.forces + i),
+                NamedElement::Beam(i) => NamedElement::Beam(first.beams + i),
                 NamedElement::Sensor(i) => NamedElement::Sensor(first.sensors + i),
             };
             if self.elements.contains_key(name.as_str())
@@ -100,6 +103,20 @@ impl<'a> Names<'a> {
             self.order.push(name);
         }
         Ok(())
+    }
+
+    /// Declares the nodes of a beam and the joints that clamp its ends, which come in their order.
+    pub fn declare_of_beam(&mut self, table: &TableReader, own: &'a [(String, NamedElement)]) {
+        for (name, element) in own {
+            if let NamedElement::Joint(_) = element {
+                self.kinds.push(Ok(JointKind::Fixed));
+            }
+            // A second beam of the same name is refused for its name.
+            if !self.elements.contains_key(name.as_str()) {
+                (self.elements).insert(name, (*element, table.offset_of("name")));
+                self.order.push(name);
+            }
+        }
     }
 
     /// Notes why an element could not be read.

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::beam::BEAM;
 use super::body::{BODY, PRESCRIBED, SENSOR};
 use super::curve::{CURVE, INTERPOLATION, ONE_OF};
 use super::force::FORCES;
@@ -64,7 +65,7 @@ fn root(dimension: usize, matrices: bool) -> Value {
                 "type": "array",
                 "items": { "anyOf": [{ "type": "string" }, object(&INCLUDE, dimension)] },
             }),
-            "body" | "joint" | "motion" | "force" | "sensor" => {
+            "body" | "joint" | "motion" | "force" | "beam" | "sensor" => {
                 list(format!("#/$defs/{key}.{space}"))
             }
             _ => continue,
@@ -82,7 +83,7 @@ fn root(dimension: usize, matrices: bool) -> Value {
 }
 
 /// The tables that depend on the dimension.
-fn tables(dimension: usize) -> [(&'static str, Value); 5] {
+fn tables(dimension: usize) -> [(&'static str, Value); 6] {
     let variants = |groups: &[KeyGroup]| {
         let all: Vec<Value> = (groups.iter())
             .filter(|group| group.exists.has(dimension))
@@ -100,6 +101,7 @@ fn tables(dimension: usize) -> [(&'static str, Value); 5] {
         ("joint", variants(&JOINTS)),
         ("motion", variants(&MOTIONS)),
         ("force", variants(&FORCES)),
+        ("beam", object(&BEAM, dimension)),
         ("sensor", object(&SENSOR, dimension)),
     ]
 }
@@ -241,12 +243,18 @@ fn kind(kind: KeyKind, dimension: usize) -> Value {
         KeyKind::Choice(words) => json!({ "enum": words }),
         KeyKind::Vector => vector(),
         KeyKind::Vectors(count) => list(vector(), count.unwrap_or(2), count),
+        KeyKind::Points => list(vector(), 1, None),
         KeyKind::Spin if dimension == 2 => finite(),
         KeyKind::Spin => vector(),
         KeyKind::Inertia if dimension == 2 => number(Range::NonNegative),
         KeyKind::Inertia => json!({
             "anyOf": [list(finite(), 3, Some(3)), list(finite(), 6, Some(6))]
         }),
+        KeyKind::SectionStiffness => {
+            let n = if dimension == 2 { 3 } else { 6 };
+            let row = list(finite(), n, Some(n));
+            json!({ "anyOf": [row, list(row.clone(), n, Some(n))] })
+        }
         KeyKind::Numbers(least, most) => list(finite(), least, Some(most)),
         KeyKind::Coordinates(1) => finite(),
         KeyKind::Coordinates(count) => list(finite(), count, Some(count)),

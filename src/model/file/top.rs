@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::beam::{BeamParts, CLAMPS, beam, beam_keys};
 use super::body::{body, body_keys, sensor, sensor_keys};
 use super::document::{Node, NodeValue};
 use super::force::{ForceReader, force, force_keys};
@@ -21,8 +22,9 @@ use crate::error::Result;
 use crate::model::quantity::NamedElement;
 use crate::model::validate::is_identifier;
 use crate::model::{
-    Body, BodyCoordinate, Experiment, Expose, Force, ForceApplication, ForceKind, Joint, Model,
-    ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings, TextPosition,
+    Body, BodyCoordinate, Corrector, Experiment, Expose, Force, ForceApplication, ForceKind, Joint,
+    Model, ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings,
+    TextPosition,
 };
 
 #[rustfmt::skip]
@@ -49,6 +51,7 @@ pub(super) const TOP: KeyGroup = KeyGroup::new(
         Key::new("joint", KeyKind::Group, "", "none", "connections between bodies"),
         Key::new("motion", KeyKind::Group, "", "none", "prescribed coordinates"),
         Key::new("force", KeyKind::Group, "", "none", "force elements: springs, dampers, actuators, contacts"),
+        Key::new("beam", KeyKind::Group, "", "none", "elastic beams"),
         Key::new("sensor", KeyKind::Group, "", "none", "points of bodies whose motion is a quantity"),
         Key::new("input", KeyKind::Group, "", "none", "numbers driven from outside during the run"),
         Key::new("signal", KeyKind::Group, "", "none", "laws of inputs over time, until they are set from outside"),
@@ -115,6 +118,11 @@ pub(super) fn model(
     model.notes = notes(root)?;
     let parts = parts(root, base_dir, chain)?;
     elements(root, &mut model, parts)?;
+    // Elastic frequencies are to be damped, not followed: that is HHT by itself.
+    let chosen = root.table("solver")?;
+    if !model.beams.is_empty() && !chosen.is_some_and(|solver| solver.has("corrector")) {
+        model.solver.corrector = Corrector::Off;
+    }
     signal_laws(root, &mut model, base_dir)?;
     Ok(model)
 }
@@ -132,7 +140,7 @@ fn notes(root: &TableReader) -> Result<ModelNotes> {
         license: text(root, "license"),
         ..ModelNotes::default()
     };
-    for key in ["body", "joint", "motion", "force", "sensor"] {
+    for key in ["body", "joint", "motion", "force", "beam", "sensor"] {
         for table in root.tables(key)? {
             let description = text(&table, "description");
             if let (Ok(Some(name)), false) = (table.text("name"), description.is_empty()) {
@@ -164,6 +172,7 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
     let sensors = root.tables("sensor")?;
     let part_names: Vec<Vec<(String, NamedElement)>> =
         parts.iter().map(|part| part.names.clone()).collect();
+    let beams = BeamTables::new(root, &parts, bodies.len(), joints.len())?;
     let mut names = Names::default();
     let mut first = FirstIndices::default();
     for (part, own) in parts.iter().zip(&part_names) {
@@ -187,6 +196,7 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
         table.settle(force_keys(table));
         table.settle(names.declare(table, NamedElement::Force(first.forces + i)));
     }
+    beams.declare(&mut names, first.beams);
     for (i, table) in sensors.iter().enumerate() {
         sensor_keys(table);
         table.settle(names.declare(table, NamedElement::Sensor(first.sensors + i)));
@@ -205,9 +215,11 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
         included.map_err(|message| part.refuse(message))?;
     }
     model.bodies.extend(own_bodies);
+    let clamps = beams.read(names, first.beams, model);
     let of = |i: usize| NamedElement::Joint(first.joints + i);
     let own = read(&joints, names, of, joint);
     model.joints.extend(own);
+    model.joints.extend(clamps);
     let of = |i: usize| NamedElement::Motion(first.motions + i);
     let own = read(&motions, names, of, |table, names| {
         motion(table, names, model)
@@ -230,6 +242,75 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
     let own = read(&sensors, names, of, sensor);
     model.sensors.extend(own);
     signals(root, model, names)
+}
+
+/// The tables of beams, with the numbers and names of what they bring: nodes and clamps.
+struct BeamTables<'a> {
+    tables: Vec<TableReader<'a>>,
+    elements: Vec<usize>,
+    first_nodes: Vec<usize>,
+    names: Vec<Vec<(String, NamedElement)>>,
+}
+
+impl<'a> BeamTables<'a> {
+    /// Nodes come behind the bodies of all parts and the `bodies` of this file, clamps behind the joints.
+    fn new(root: &TableReader<'a>, parts: &[Part], bodies: usize, joints: usize) -> Result<Self> {
+        let tables = root.tables("beam")?;
+        let first = (parts.iter()).fold(FirstIndices::default(), |f, part| f.after(&part.model));
+        let (mut node, mut joint) = (first.bodies + bodies, first.joints + joints);
+        let mut beams = Self {
+            tables,
+            elements: vec![],
+            first_nodes: vec![],
+            names: vec![],
+        };
+        for table in &beams.tables {
+            let count = beam_keys(table);
+            beams.elements.push(count);
+            beams.first_nodes.push(node);
+            let mut names = vec![];
+            if let Ok(Some(name)) = table.text("name") {
+                let of_node = |k| (format!("{name}.{k}"), NamedElement::Body(node + k));
+                names.extend((0..=count).map(of_node));
+                for end in CLAMPS.into_iter().filter(|key| table.has(key)) {
+                    names.push((format!("{name}.{end}"), NamedElement::Joint(joint)));
+                    joint += 1;
+                }
+            }
+            beams.names.push(names);
+            node += count + 1;
+        }
+        Ok(beams)
+    }
+
+    fn declare<'n>(&'n self, names: &mut Names<'n>, first: usize)
+    where
+        'a: 'n,
+    {
+        for (i, table) in self.tables.iter().enumerate() {
+            table.settle(names.declare(table, NamedElement::Beam(first + i)));
+            names.declare_of_beam(table, &self.names[i]);
+        }
+    }
+
+    /// Adds the beams and their nodes to the model, and returns the joints that clamp them.
+    fn read(&self, names: &mut Names, first: usize, model: &mut Model) -> Vec<Joint> {
+        let mut clamps = vec![];
+        for (i, table) in self.tables.iter().enumerate() {
+            let result = beam(table, names, self.first_nodes[i]);
+            if let Err(error) = &result {
+                names.set_unread(NamedElement::Beam(first + i), error.clone());
+            }
+            let parts = table.settle(result).unwrap_or_else(|| {
+                let clamps = self.names[i].len().saturating_sub(self.elements[i] + 1);
+                BeamParts::substitute(self.elements[i], clamps)
+            });
+            model.bodies.extend(parts.nodes);
+            model.beams.push(parts.beam);
+            clamps.extend(parts.clamps);
+        }
+        clamps
+    }
 }
 
 /// Reads the tables of one kind. An element that cannot be read is reported, and a substitute takes its place: a model

@@ -1,7 +1,7 @@
 //! Fields of each kind of element, by the names of the model file.
 
 use super::resolve::NamedElement;
-use super::{BodyField, EnergyField, ForceField, JointField, MotionField, Quantity};
+use super::{BeamField, BodyField, EnergyField, ForceField, JointField, MotionField, Quantity};
 use crate::model::joint_force::has;
 use crate::model::{ForceApplication, ForceKind, JointKind, LoadDefinition, Model};
 
@@ -165,6 +165,23 @@ pub(in crate::model) const ENERGY_FIELDS: [(&str, EnergyField); 7] = [
     ("numerical", EnergyField::Numerical),
 ];
 
+/// Section forces and strains: name, axis, whether it exists in two dimensions, field.
+type SectionField = (&'static str, usize, bool, fn(usize, usize) -> BeamField);
+const SECTION_FIELDS: [SectionField; 12] = [
+    ("n1", 0, true, BeamField::Force),
+    ("n2", 1, true, BeamField::Force),
+    ("n3", 2, false, BeamField::Force),
+    ("m1", 0, false, BeamField::Moment),
+    ("m2", 1, false, BeamField::Moment),
+    ("m3", 2, true, BeamField::Moment),
+    ("e1", 0, true, BeamField::Strain),
+    ("e2", 1, true, BeamField::Strain),
+    ("e3", 2, false, BeamField::Strain),
+    ("k1", 0, false, BeamField::Curvature),
+    ("k2", 1, false, BeamField::Curvature),
+    ("k3", 2, true, BeamField::Curvature),
+];
+
 impl Model {
     fn force_fields(&self, force: usize) -> Vec<(&'static str, ForceField)> {
         let loads = |torque: bool, force: bool| {
@@ -239,12 +256,31 @@ impl Model {
         all
     }
 
+    /// Section forces and strains of the element that begins at a node of a beam; none of other bodies.
+    fn section_fields(&self, body: usize) -> Vec<(&'static str, Quantity)> {
+        let Some((beam, k)) = self.beam_of_node(body) else {
+            return vec![];
+        };
+        if k == self.beams[beam].elements {
+            return vec![];
+        }
+        let plane = self.dimension == 2;
+        (SECTION_FIELDS.iter())
+            .filter(|(_, _, in_plane, _)| *in_plane || !plane)
+            .map(|(name, axis, _, field)| (*name, Quantity::Beam(beam, field(k, *axis))))
+            .collect()
+    }
+
     /// The fields of an element; the two names of a field stand one after the other.
     pub(in crate::model) fn fields(&self, element: NamedElement) -> Vec<(&'static str, Quantity)> {
         match element {
             NamedElement::Body(i) => (body_fields(self.dimension).iter())
                 .map(|(name, field)| (*name, Quantity::Body(i, *field)))
+                .chain(self.section_fields(i))
                 .collect(),
+            NamedElement::Beam(i) => {
+                vec![("strain_energy", Quantity::Beam(i, BeamField::StrainEnergy))]
+            }
             NamedElement::Sensor(i) => (body_fields(self.dimension).iter())
                 .map(|(name, field)| (*name, Quantity::Sensor(i, *field)))
                 .collect(),

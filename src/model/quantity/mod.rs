@@ -23,6 +23,8 @@ pub enum Quantity {
     Motion(usize, MotionField),
     /// Of a force; evaluated by the formulation.
     Force(usize, ForceField),
+    /// Of a beam; evaluated by the formulation.
+    Beam(usize, BeamField),
     /// Of the whole mechanism; evaluated by the component.
     Energy(EnergyField),
     /// Of the solver; evaluated by the component.
@@ -61,7 +63,9 @@ impl Quantity {
                 field,
                 JointField::Position(_) | JointField::Speed(_) | JointField::Quaternion(_)
             ),
-            Self::Energy(_) | Self::Time | Self::Coordinate(_) | Self::Rate(_) => true,
+            Self::Beam(..) | Self::Energy(_) | Self::Time | Self::Coordinate(_) | Self::Rate(_) => {
+                true
+            }
             // Friction and rigid contacts depend on the multipliers.
             _ => false,
         }
@@ -135,6 +139,21 @@ pub enum ForceField {
     Load(usize),
     /// `.mx .my .mz`: torque on `bodies[1]` besides the moment of that force, ground axes (N m)
     Moment(usize),
+}
+
+/// State of a beam, or of one of its elements from 0; section axes 1, 2, 3 as 0, 1, 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BeamField {
+    /// `.strain_energy` (J)
+    StrainEnergy,
+    /// `.<element>.n1 .n2 .n3` (N): axial and shear forces
+    Force(usize, usize),
+    /// `.<element>.m1 .m2 .m3` (N m): torque and bending moments about the section axes
+    Moment(usize, usize),
+    /// `.<element>.e1 .e2 .e3`: axial and shear strains
+    Strain(usize, usize),
+    /// `.<element>.k1 .k2 .k3` (1/m): twist and curvatures, less those at rest
+    Curvature(usize, usize),
 }
 
 /// `energy.*` (J)

@@ -39,6 +39,7 @@ pub(in crate::model) enum NamedElement {
     Joint(usize),
     Motion(usize),
     Force(usize),
+    Beam(usize),
     Sensor(usize),
 }
 
@@ -49,6 +50,7 @@ impl NamedElement {
             Self::Joint(_) => "joint",
             Self::Motion(_) => "motion",
             Self::Force(_) => "force",
+            Self::Beam(_) => "beam",
             Self::Sensor(_) => "sensor",
         }
     }
@@ -56,9 +58,21 @@ impl NamedElement {
 
 /// The two halves of a dotted name.
 pub(in crate::model) fn element_and_field(dotted: &str) -> Option<(&str, &str)> {
-    dotted
-        .split_once('.')
-        .filter(|(e, f)| !e.is_empty() && !f.is_empty())
+    let (element, field) = dotted.split_once('.')?;
+    // `rod.3.x` and `rod.start.fx`: a node or a clamp of a beam.
+    let halves = match field.split_once('.') {
+        Some((part, field)) if is_part_of_beam(part) => {
+            (&dotted[..element.len() + 1 + part.len()], field)
+        }
+        _ => (element, field),
+    };
+    (!halves.0.is_empty() && !halves.1.is_empty()).then_some(halves)
+}
+
+/// Whether a word is what the name of a node or a clamp has behind that of its beam.
+fn is_part_of_beam(word: &str) -> bool {
+    matches!(word, "start" | "end")
+        || (!word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()))
 }
 
 impl Model {
@@ -67,6 +81,7 @@ impl Model {
             .chain((0..self.joints.len()).map(NamedElement::Joint))
             .chain((0..self.motions.len()).map(NamedElement::Motion))
             .chain((0..self.forces.len()).map(NamedElement::Force))
+            .chain((0..self.beams.len()).map(NamedElement::Beam))
             .chain((0..self.sensors.len()).map(NamedElement::Sensor))
     }
 
@@ -81,6 +96,7 @@ impl Model {
             NamedElement::Joint(i) => &self.joints[i].name,
             NamedElement::Motion(i) => &self.motions[i].name,
             NamedElement::Force(i) => &self.forces[i].name,
+            NamedElement::Beam(i) => &self.beams[i].name,
             NamedElement::Sensor(i) => &self.sensors[i].name,
         }
     }

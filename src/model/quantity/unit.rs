@@ -1,6 +1,6 @@
 //! Units of quantities.
 
-use super::{BodyField, ForceField, JointField, MotionField, Quantity};
+use super::{BeamField, BodyField, ForceField, JointField, MotionField, Quantity};
 use crate::model::Model;
 
 impl Model {
@@ -48,6 +48,13 @@ impl Model {
                 ForceField::Moment(_) => "N.m",
                 ForceField::Force if self.turns(force) => "N.m",
                 ForceField::Force => "N",
+            },
+            Quantity::Beam(_, field) => match field {
+                BeamField::StrainEnergy => "J",
+                BeamField::Force(..) => "N",
+                BeamField::Moment(..) => "N.m",
+                BeamField::Strain(..) => "",
+                BeamField::Curvature(..) => "1/m",
             },
             Quantity::Energy(_) => "J",
             Quantity::Solver(index) => index.counter().unit,

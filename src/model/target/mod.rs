@@ -166,7 +166,12 @@ impl Model {
     /// Targets of an element. If a target has two names, the first is printed and both are read.
     fn target_fields(&self, element: NamedElement) -> Vec<(&'static str, Target)> {
         match element {
-            NamedElement::Body(i) if self.bodies[i].prescribed => vec![],
+            // The mass of a node follows from the section of its beam.
+            NamedElement::Body(i)
+                if self.bodies[i].prescribed || self.beam_of_node(i).is_some() =>
+            {
+                vec![]
+            }
             NamedElement::Body(i) if self.dimension == 2 => vec![
                 ("mass", Target::BodyMass(i)),
                 ("inertia", Target::BodyInertia(i)),
@@ -208,7 +213,7 @@ impl Model {
             NamedElement::Joint(i) => (self.joints[i].settables(self.dimension).into_iter())
                 .map(|(k, (name, number, _))| (name, Target::Joint(i, k, number)))
                 .collect(),
-            NamedElement::Sensor(_) => vec![],
+            NamedElement::Beam(_) | NamedElement::Sensor(_) => vec![],
         }
     }
 

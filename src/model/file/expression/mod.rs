@@ -15,6 +15,7 @@ pub(super) use definition::{Definitions, ExpressionText};
 use definition::{definitions, value_of};
 use wanted::{Place, Wanted, over_power, time, wanted, wanted_after_comma};
 
+use super::beam::BEAM;
 use super::body::{BODY, SENSOR};
 use super::document::{Document, Node, NodeEntry, NodeValue};
 use super::force::FORCES;
@@ -180,6 +181,14 @@ struct Resolver<'a> {
     element: Cell<(usize, String)>,
 }
 
+/// Whether an array has arrays in it.
+fn has_rows(node: &Node) -> bool {
+    let NodeValue::Array(items) = &node.value else {
+        return false;
+    };
+    (items.iter()).any(|item| matches!(item.value, NodeValue::Array(_)))
+}
+
 /// What messages call an element.
 fn label(entries: &[NodeEntry], group: &KeyGroup) -> String {
     match text_of(entries, "name") {
@@ -214,6 +223,7 @@ impl Resolver<'_> {
             "motion" => &MOTIONS,
             "force" => &FORCES,
             "body" => &[BODY],
+            "beam" => &[BEAM],
             "sensor" => &[SENSOR],
             "solver" => &[SOLVER],
             "experiment" => &[EXPERIMENT],
@@ -332,10 +342,14 @@ impl Resolver<'_> {
             | KeyKind::OneOf(_)
             | KeyKind::Group => Ok(()),
             KeyKind::Count | KeyKind::Number(_) => self.scalar(node, key.name, &wanted),
-            KeyKind::Vector | KeyKind::Vectors(_) | KeyKind::Spin | KeyKind::Inertia => {
-                self.leaves(node, key.name, &wanted)
-            }
-            KeyKind::Numbers(..) => self.numbers(node, key, place),
+            KeyKind::Vector
+            | KeyKind::Vectors(_)
+            | KeyKind::Points
+            | KeyKind::Spin
+            | KeyKind::Inertia => self.leaves(node, key.name, &wanted),
+            // Rows of a matrix have entries of several units.
+            KeyKind::SectionStiffness if has_rows(node) => self.leaves(node, key.name, &None),
+            KeyKind::SectionStiffness | KeyKind::Numbers(..) => self.numbers(node, key, place),
             KeyKind::Coordinates(_) | KeyKind::Limits => self.coordinates(node, key, place),
             KeyKind::PerCoordinate(keys) => self.per_coordinate(node, keys, place),
             KeyKind::Pairs => {

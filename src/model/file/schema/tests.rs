@@ -317,6 +317,13 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
                 KeyKind::Vector => "[1, 0, 0]".to_owned(),
                 KeyKind::Vectors(_) if dimension == 2 => "[[1, 0], [0, 1]]".to_owned(),
                 KeyKind::Vectors(_) => "[[1, 0, 0], [0, 1, 0]]".to_owned(),
+                KeyKind::Points if dimension == 2 => "[[0, 0], [1, 0]]".to_owned(),
+                KeyKind::Points => "[[0, 0, 0], [1, 0, 0]]".to_owned(),
+                KeyKind::Count => "2".to_owned(),
+                KeyKind::Table(_) if name == "section" => {
+                    let n = if dimension == 2 { 3 } else { 6 };
+                    format!("{{ stiffness = {:?}, mass_per_length = 1 }}", vec![1; n])
+                }
                 KeyKind::Numbers(3, 6) if dimension == 2 => "[1, 1, 1]".to_owned(),
                 KeyKind::Numbers(3, 6) => "[1, 1, 1, 1, 1, 1]".to_owned(),
                 KeyKind::Numbers(..) => "[1]".to_owned(),

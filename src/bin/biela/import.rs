@@ -1,0 +1,149 @@
+//! `biela import`: a robot in URDF or MJCF as a model file, and what became of every element of it.
+
+use std::path::{Path, PathBuf};
+
+use biela::import::{self, BaseMotion, ImportOptions, Imported};
+use clap::{Args, ValueEnum};
+
+use crate::terminal::{Head, message};
+use crate::{Failure, output};
+
+#[derive(Args)]
+#[command(
+    after_help = "The report says of every element and attribute of the file whether it was kept, approximated or dropped; \
+                  `run`, `check` and `pack` take the same files directly.\n\n\
+                  Exit status: 0 done, 2 bad input, or --strict and something that changes the motion was dropped \
+                  (nothing was written)."
+)]
+pub struct Arguments {
+    /// URDF file
+    file: PathBuf,
+
+    /// SRDF file with start poses and the virtual joint of the base
+    #[arg(long, value_name = "S")]
+    srdf: Option<PathBuf>,
+
+    /// Whether the root is fixed to the ground or free [default: as the SRDF file says, else fixed]
+    #[arg(long, value_enum)]
+    base: Option<Base>,
+
+    /// Folder in which packages (`package://NAME/..`) are sought; may be repeated
+    #[arg(long, value_name = "DIR")]
+    package_path: Vec<PathBuf>,
+
+    /// Start from this keyframe (MJCF) or group state (SRDF)
+    #[arg(long, value_name = "K")]
+    keyframe: Option<String>,
+
+    /// Leave out the limits of joint coordinates
+    #[arg(long)]
+    no_limits: bool,
+
+    /// Where to write the model [default: standard output]
+    #[arg(short, long, value_name = "M.toml")]
+    out: Option<PathBuf>,
+
+    /// Write the whole report as JSON
+    #[arg(long, value_name = "R.json")]
+    report: Option<PathBuf>,
+
+    /// Fail if something that changes the motion was dropped
+    #[arg(long)]
+    strict: bool,
+
+    /// Do not print the report
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Base {
+    /// Fixed to the ground
+    Fixed,
+    /// Free in space
+    Free,
+}
+
+/// Imports a robot.
+pub fn import(arguments: &Arguments) -> Result<(), Failure> {
+    let options = ImportOptions {
+        srdf: arguments.srdf.clone(),
+        base: arguments.base.map(|base| match base {
+            Base::Fixed => BaseMotion::Fixed,
+            Base::Free => BaseMotion::Free,
+        }),
+        package_paths: arguments.package_path.clone(),
+        keyframe: arguments.keyframe.clone(),
+        no_limits: arguments.no_limits,
+    };
+    let imported = import::import(&arguments.file, &options).map_err(Failure::input)?;
+    if let Some(path) = &arguments.report {
+        let text = serde_json::to_string_pretty(&imported.report.json());
+        let text = text.expect("the report has string keys only") + "\n";
+        output::write(path, text.as_bytes())?;
+    }
+    if arguments.strict {
+        refuse_losses(&arguments.file, &imported)?;
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("-"));
+    output::write(&out, imported.text.as_bytes())?;
+    match (arguments.quiet, output::is_standard(&out)) {
+        (true, _) => Ok(()),
+        // The model is on standard output.
+        (false, true) => {
+            eprint!("{}", imported.report.text());
+            Ok(())
+        }
+        (false, false) => output::print(&imported.report.text()),
+    }
+}
+
+fn refuse_losses(path: &Path, imported: &Imported) -> Result<(), Failure> {
+    let lost = imported.report.lost_dynamics();
+    let Some(first) = lost.first() else {
+        return Ok(());
+    };
+    let (line, column) = first
+        .positions
+        .first()
+        .map_or((1, 1), |at| (at.line, at.column));
+    let more = match lost.len() {
+        1 => String::new(),
+        many => format!("; and {} more", many - 1),
+    };
+    Err(Failure::Input(format!(
+        "{}:{line}:{column}: {} is dropped and changes the motion: {}{more} (--strict)",
+        path.display(),
+        first.what,
+        first.reason
+    )))
+}
+
+/// The text of a model that is given as a robot; tells in one line what was lost.
+pub fn model_text(path: &Path) -> biela::Result<Imported> {
+    let imported = import::import(path, &ImportOptions::default())?;
+    let report = &imported.report;
+    let dropped = report.dropped.elements + report.dropped.attributes;
+    let lost = report.lost_dynamics();
+    let motion = match lost.len() {
+        0 => "none of them changes the motion".to_owned(),
+        _ => {
+            let names: Vec<&str> = lost.iter().map(|group| group.what.as_str()).collect();
+            format!("the motion differs without {}", names.join(", "))
+        }
+    };
+    let approximated = report.approximated.elements + report.approximated.attributes;
+    if dropped + approximated > 0 {
+        message(
+            Head::Note,
+            &format!(
+                "{}: {} of {} elements and attributes are approximated and {dropped} dropped, {motion}; \
+                 `biela import` says which",
+                path.display(),
+                approximated,
+                report.total.elements + report.total.attributes,
+            ),
+        );
+    }
+    Ok(imported)
+}

@@ -1,0 +1,105 @@
+//! Robots from other formats: a file becomes a [`crate::model::Model`] and its commented text, and a report says what became of
+//! every element and attribute. `docs/import.md` is the manual.
+//!
+//! | file | what |
+//! |---|---|
+//! | `xml` | elements with positions, their fates |
+//! | `report` | the fidelity report |
+//! | `draft` | the model under construction: names, notes |
+//! | `frame` | placements, sums of inertias |
+//! | `tree` | links joined by joints: fixed ones merged, start pose |
+//! | `text` | the model as text |
+//! | `rotor` | rotor inertia of a joint coordinate |
+//! | `resource` | files that a file names |
+//! | `urdf` | URDF and SRDF |
+
+mod draft;
+mod frame;
+mod report;
+mod resource;
+mod rotor;
+mod text;
+mod tree;
+mod urdf;
+mod xml;
+
+use std::path::{Path, PathBuf};
+
+pub use report::{FidelityCount, FidelityGroup, FidelityReport, ImportNote};
+pub use xml::Concern;
+
+use crate::error::{Error, Result};
+use crate::model::Model;
+
+/// `--base`: whether the root moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaseMotion {
+    /// Fixed to the ground.
+    Fixed,
+    /// Free in space.
+    Free,
+}
+
+/// What an import may be told.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// The SRDF file that belongs to a URDF file.
+    pub srdf: Option<PathBuf>,
+    /// Whether the root moves; `None`: as the files say, else fixed.
+    pub base: Option<BaseMotion>,
+    /// Folders in which `package://` is sought first.
+    pub package_paths: Vec<PathBuf>,
+    /// Start pose by name: a keyframe, or a group state of the SRDF file.
+    pub keyframe: Option<String>,
+    /// Without limits of joint coordinates.
+    pub no_limits: bool,
+}
+
+/// An imported model.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The model file.
+    pub text: String,
+    /// The model that the text describes.
+    pub model: Model,
+    /// What became of the file.
+    pub report: FidelityReport,
+}
+
+/// Whether a file is one that [`import`] reads, by the ending of its name.
+pub fn is_foreign(path: &Path) -> bool {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    matches!(ending.as_deref(), Some("urdf" | "xml" | "mjcf" | "xacro"))
+}
+
+/// Imports a robot from a URDF file.
+pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported> {
+    let shown = path.display().to_string();
+    if shown.ends_with(".xacro") {
+        return Err(Error::File {
+            path: shown,
+            reason: format!("it is written in xacro; {}", xml::XACRO),
+        });
+    }
+    let text = xml::file_text(path)?;
+    let mut xml = xml::XmlFiles::default();
+    let root = xml.add(&shown, &text)?;
+    let (draft, format) = match xml.tag(root) {
+        "robot" => (urdf::read(&mut xml, root, path, options)?, "URDF"),
+        other => {
+            let message = format!("the root is <{other}>; expected <robot> (URDF)");
+            return Err(xml.error(root, message));
+        }
+    };
+    let text = text::text(&draft);
+    let model = Model::from_text(&text, &shown).map_err(|error| Error::File {
+        path: shown,
+        reason: format!("the imported model is not accepted: {error}"),
+    })?;
+    let report = FidelityReport::new(format, &xml, draft.notes);
+    Ok(Imported {
+        text,
+        model,
+        report,
+    })
+}

@@ -1,0 +1,313 @@
+//! A model as commented text that a person can edit. It writes what importers make, in the order of the model; numbers have the
+//! shortest digits that read back the same, so the same model gives the same bytes.
+
+use std::f64::consts::TAU;
+use std::fmt::Write as _;
+
+use super::draft::Draft;
+use crate::model::{
+    Body, BodyRef, Characteristic, CouplingLaw, Curve, Force, ForceApplication, ForceKind, Joint,
+    JointCoordinate, JointKind, JointPlacement, LimitLaw, Model,
+};
+
+/// A text under construction.
+struct TextWriter<'a> {
+    draft: &'a Draft,
+    model: &'a Model,
+    text: String,
+}
+
+/// The text of a draft.
+pub fn text(draft: &Draft) -> String {
+    let mut writer = TextWriter {
+        draft,
+        model: &draft.model,
+        text: String::new(),
+    };
+    writer.head();
+    draft.model.bodies.iter().for_each(|body| writer.body(body));
+    draft
+        .model
+        .joints
+        .iter()
+        .for_each(|joint| writer.joint(joint));
+    draft
+        .model
+        .forces
+        .iter()
+        .for_each(|force| writer.force(force));
+    writer.sensors();
+    writer.signals();
+    writer.text
+}
+
+impl TextWriter<'_> {
+    fn line(&mut self, words: &str) {
+        self.text.push_str(words);
+        self.text.push('\n');
+    }
+
+    fn key(&mut self, key: &str, value: &str) {
+        writeln!(self.text, "{key} = {value}").expect("a String takes everything");
+    }
+
+    fn words(&mut self, key: &str, value: &str) {
+        self.key(key, &quoted(value));
+    }
+
+    /// The heading of a table and the comment of its element.
+    fn table(&mut self, table: &str, name: &str) {
+        self.line("");
+        self.line(&format!("[[{table}]]"));
+        let comment = match self.draft.comments.get(name) {
+            Some(comment) => format!("  # {}", plain(comment)),
+            None => String::new(),
+        };
+        self.line(&format!("name = {}{comment}", quoted(name)));
+    }
+
+    fn head(&mut self) {
+        for comment in &self.draft.head {
+            self.text.push_str("# ");
+            self.text.push_str(&plain(comment));
+            self.text.push('\n');
+        }
+        self.line("format = 1");
+        self.words("name", &self.model.name);
+        self.key("gravity", &list(&self.model.gravity));
+    }
+
+    fn body(&mut self, body: &Body) {
+        self.table("body", &body.name);
+        if body.prescribed {
+            self.line("prescribed = true");
+        } else {
+            self.key("mass", &number(body.mass));
+            let [diagonal @ .., xy, xz, yz] = body.inertia;
+            match [xy, xz, yz] {
+                [0.0, 0.0, 0.0] => self.key("inertia", &list(&diagonal)),
+                _ => self.key("inertia", &list(&body.inertia)),
+            }
+            if body.center_of_mass != [0.0; 3] {
+                self.key("center_of_mass", &list(&body.center_of_mass));
+            }
+        }
+        for (key, value) in [
+            ("position", body.position),
+            ("velocity", body.velocity),
+            ("angular_velocity", body.angular_velocity),
+        ] {
+            if value != [0.0; 3] {
+                self.key(key, &list(&value));
+            }
+        }
+        if body.orientation != [1.0, 0.0, 0.0, 0.0] {
+            self.key("orientation", &list(&body.orientation));
+        }
+    }
+
+    fn joint(&mut self, joint: &Joint) {
+        self.table("joint", &joint.name);
+        self.words("type", joint.kind.name());
+        if let Some(coupling) = &joint.coupling {
+            let names = coupling.coordinates.map(|c| quoted(&self.coordinate(c)));
+            self.key("joints", &format!("[{}]", names.join(", ")));
+            match &coupling.law {
+                CouplingLaw::Ratio(ratio) => self.key("ratio", &number(*ratio)),
+                CouplingLaw::Curve(curve) => self.key("law", &curve_text(curve)),
+            }
+            return;
+        }
+        let names = joint.bodies.map(|b| quoted(self.body_name(b)));
+        self.key("bodies", &format!("[{}]", names.join(", ")));
+        if let JointPlacement::BodyFrames(frames) = &joint.frame {
+            let frames = [0, 1].map(|k| {
+                let frame = &frames[k];
+                let mut keys = vec![format!("point = {}", list(&frame.point))];
+                if joint.kind == JointKind::Universal {
+                    let axes = [frame.axis, frame.reference_direction].map(|a| list(&a));
+                    keys.push(format!("axes = [{}]", axes.join(", ")));
+                } else {
+                    if frame.axis != [0.0; 3] {
+                        keys.push(format!("axis = {}", list(&frame.axis)));
+                    }
+                    if frame.reference_direction != [0.0; 3] {
+                        keys.push(format!("across = {}", list(&frame.reference_direction)));
+                    }
+                }
+                format!("{{ {} }}", keys.join(", "))
+            });
+            self.line(&format!("at = [\n  {},\n  {},\n]", frames[0], frames[1]));
+        }
+        self.limits(joint);
+        self.friction(joint);
+    }
+
+    fn limits(&mut self, joint: &Joint) {
+        if joint.limits.iter().flatten().next().is_none() {
+            return;
+        }
+        // With a unit, angles of several turns are not taken for degrees.
+        let many_turns = |k: usize, x: &f64| joint.kind.is_angle(k) && x.abs() > TAU;
+        let pair = |k: usize| match joint.limits.get(k).copied().flatten() {
+            Some(limits) if limits.range.iter().any(|x| many_turns(k, x)) => {
+                let [low, high] = limits.range.map(|x| quoted(&format!("{} rad", number(x))));
+                format!("[{low}, {high}]")
+            }
+            Some(limits) => list(&limits.range),
+            None => "[]".to_owned(),
+        };
+        let value = match joint.kind.coordinates(3) {
+            1 => pair(0),
+            many => format!("[{}]", (0..many).map(pair).collect::<Vec<_>>().join(", ")),
+        };
+        self.key("limits", &value);
+        let stop = joint
+            .limits
+            .iter()
+            .flatten()
+            .next()
+            .map(|limits| limits.stop);
+        match stop {
+            Some(LimitLaw::Rigid(rigid)) => self.key("restitution", &number(rigid.restitution)),
+            Some(LimitLaw::Compliant { stiffness, damping }) => {
+                self.key("stiffness", &number(stiffness));
+                self.key("damping", &number(damping));
+            }
+            None => {}
+        }
+    }
+
+    fn friction(&mut self, joint: &Joint) {
+        if joint.friction.iter().flatten().next().is_none() {
+            return;
+        }
+        let table = |k: usize| match joint.friction.get(k).copied().flatten() {
+            Some(f) => format!(
+                "{{ kinetic = {}, stiction_velocity = {} }}",
+                number(f.kinetic),
+                number(f.stiction_velocity)
+            ),
+            None => "{}".to_owned(),
+        };
+        let value = match joint.kind.coordinates(3) {
+            1 => table(0),
+            many => format!("[{}]", (0..many).map(table).collect::<Vec<_>>().join(", ")),
+        };
+        self.key("friction", &value);
+    }
+
+    fn force(&mut self, force: &Force) {
+        self.table("force", &force.name);
+        self.words("type", self.model.force_type(force).name());
+        let ForceApplication::Joint(on) = force.on else {
+            unreachable!("importers make forces in joints only");
+        };
+        let coordinate = quoted(&self.coordinate(on));
+        self.key("joint", &coordinate);
+        let is_angle = self.model.joints[on.joint].kind.is_angle(on.index);
+        match &force.kind {
+            ForceKind::SpringDamper(spring) => {
+                for (key, value) in [
+                    ("stiffness", &spring.stiffness),
+                    ("damping", &spring.damping),
+                ] {
+                    match value {
+                        Characteristic::Linear(0.0) => {}
+                        Characteristic::Linear(value) => self.key(key, &number(*value)),
+                        Characteristic::Law(curve) => self.key(key, &curve_text(curve)),
+                    }
+                }
+                if spring.stiffness != Characteristic::Linear(0.0) {
+                    let key = if is_angle { "angle" } else { "length" };
+                    self.key(key, &number(spring.length));
+                }
+                if spring.preload != 0.0 {
+                    self.key("preload", &number(spring.preload));
+                }
+            }
+            ForceKind::Actuator { effort } => {
+                let key = if is_angle { "torque" } else { "force" };
+                self.key(key, &number(*effort));
+            }
+            other => unreachable!("importers do not make {other:?}"),
+        }
+    }
+
+    fn sensors(&mut self) {
+        for sensor in &self.model.sensors {
+            self.table("sensor", &sensor.name);
+            let body = quoted(self.body_name(sensor.body));
+            self.key("body", &body);
+            self.key("point", &list(&sensor.point));
+        }
+    }
+
+    fn signals(&mut self) {
+        for input in &self.model.inputs {
+            self.table("input", &input.name);
+            self.words("target", &self.model.target_name(input.target));
+            if input.start != 0.0 {
+                self.key("start", &number(input.start));
+            }
+        }
+        for output in &self.model.outputs {
+            self.table("output", &output.name);
+            self.words("source", &output.source);
+        }
+    }
+
+    fn body_name(&self, body: BodyRef) -> &str {
+        match body {
+            Some(b) => &self.model.bodies[b].name,
+            None => "ground",
+        }
+    }
+
+    fn coordinate(&self, of: JointCoordinate) -> String {
+        let joint = &self.model.joints[of.joint];
+        match joint.kind.coordinates(3) {
+            1 => joint.name.clone(),
+            _ => format!("{}.position{}", joint.name, of.index + 1),
+        }
+    }
+}
+
+fn curve_text(curve: &Curve) -> String {
+    match curve {
+        Curve::Polynomial(coefficients) => format!("{{ polynomial = {} }}", list(coefficients)),
+        other => unreachable!("importers do not make {other:?}"),
+    }
+}
+
+fn number(value: f64) -> String {
+    format!("{:?}", value + 0.0)
+}
+
+fn list(values: &[f64]) -> String {
+    let words: Vec<String> = values.iter().map(|value| number(*value)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// A basic string of TOML.
+fn quoted(words: &str) -> String {
+    let mut text = String::from("\"");
+    for c in words.chars() {
+        match c {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            c if c.is_control() => {
+                write!(text, "\\u{:04X}", c as u32).expect("a String takes everything");
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// Words that may stand in a comment.
+fn plain(words: &str) -> String {
+    let safe = |c: char| if c.is_control() { ' ' } else { c };
+    words.chars().map(safe).collect()
+}

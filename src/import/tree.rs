@@ -1,0 +1,446 @@
+//! Links joined by joints, as URDF and MJCF have them, become bodies and joints of the model.
+//!
+//! The frame of a body is that of its link, so points and axes keep their numbers. A link without freedom is merged with its parent:
+//! the mass properties are added, its frame becomes a sensor. Joints are given in the frames of their bodies.
+
+use nalgebra::{Unit, UnitQuaternion, Vector3};
+
+use super::draft::{Draft, NamedCoordinate};
+use super::frame::{FramePlacement, MassProperties, perpendicular};
+use super::rotor;
+use super::xml::XmlPosition;
+use crate::model::{
+    Body, BodyRef, Characteristic, FrictionDefinition, Joint, JointCoordinate, JointFrame,
+    JointKind, JointLimits, JointPlacement, LimitLaw, RigidImpact, Sensor, SpringDefinition,
+};
+
+/// Speed below which imported dry friction is regularised (rad/s or m/s): robots move at some rad/s, and one part in a thousand of
+/// that is not seen.
+pub const STICTION_VELOCITY: f64 = 1e-3;
+
+/// Excess over the triangle inequality of inertias that the model accepts.
+const INERTIA_SLACK: f64 = 1e-2;
+
+/// Moment of inertia over mass (m²) below which a link has none about an axis: a hundredth of a micrometre.
+const NO_INERTIA: f64 = 1e-16;
+
+/// The motion that a joint allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeFreedom {
+    /// Rotation about the axis.
+    Hinge,
+    /// Translation along the axis.
+    Slide,
+    /// Rotation about the point.
+    Ball,
+    /// Translation perpendicular to the axis and rotation about it.
+    Plane,
+}
+
+/// A joint of a link.
+#[derive(Clone, Debug)]
+pub struct TreeJoint {
+    /// As the file calls it.
+    pub name: String,
+    /// Where it is in the file.
+    pub position: XmlPosition,
+    /// For the text.
+    pub comment: String,
+    /// Its motion.
+    pub freedom: TreeFreedom,
+    /// Unit vector in the frame of the link.
+    pub axis: Vector3<f64>,
+    /// In the frame of the link (m).
+    pub point: Vector3<f64>,
+    /// Coordinate in the pose that the file draws.
+    pub reference: f64,
+    /// Coordinate at the start.
+    pub start: f64,
+    /// Orientation of a ball at the start.
+    pub start_rotation: UnitQuaternion<f64>,
+    /// Lowest and highest coordinate.
+    pub limits: Option<[f64; 2]>,
+    /// N m s/rad or N s/m
+    pub damping: f64,
+    /// N m or N
+    pub friction: f64,
+    /// N m/rad or N/m
+    pub stiffness: f64,
+    /// Coordinate without spring force.
+    pub spring_reference: f64,
+    /// Force against the coordinate at the reference of the spring (N m or N).
+    pub preload: f64,
+    /// Inertia of the rotor as the coordinate feels it (kg m² or kg).
+    pub armature: f64,
+}
+
+/// A link and the joints between it and its parent.
+#[derive(Clone, Debug)]
+pub struct TreeLink {
+    /// As the file calls it.
+    pub name: String,
+    /// Where it is in the file.
+    pub position: XmlPosition,
+    /// For the text.
+    pub comment: String,
+    /// Index of the parent, which comes first; `None`: the ground.
+    pub parent: Option<usize>,
+    /// In the frame of the parent, in the pose that the file draws.
+    pub placement: FramePlacement,
+    /// From the parent outwards.
+    pub joints: Vec<TreeJoint>,
+    /// Free in space.
+    pub is_free: bool,
+    /// In the frame of the link.
+    pub mass: MassProperties,
+}
+
+/// Where the links and joints are in the model.
+#[derive(Default)]
+pub struct TreeMap {
+    /// Body of each link, and its frame there.
+    pub links: Vec<(BodyRef, FramePlacement)>,
+    /// Coordinate of each joint of each link; none if it has none.
+    pub coordinates: Vec<Vec<Option<NamedCoordinate>>>,
+}
+
+impl TreeJoint {
+    /// Motion from the drawn pose to the coordinate `value`, in the frame of the link.
+    pub fn motion(&self) -> FramePlacement {
+        let at = FramePlacement {
+            position: self.point,
+            ..FramePlacement::default()
+        };
+        let moved = match self.freedom {
+            TreeFreedom::Hinge => {
+                let angle = self.start - self.reference;
+                FramePlacement::rotation(UnitQuaternion::from_axis_angle(
+                    &Unit::new_unchecked(self.axis),
+                    angle,
+                ))
+            }
+            TreeFreedom::Slide => {
+                FramePlacement::translation((self.axis * (self.start - self.reference)).into())
+            }
+            TreeFreedom::Ball => FramePlacement::rotation(self.start_rotation),
+            TreeFreedom::Plane => FramePlacement::default(),
+        };
+        at.then(&moved).then(&at.inverse())
+    }
+}
+
+/// Adds the links to a draft: bodies, joints, what acts in the coordinates, sensors for merged links.
+pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
+    fix_joints_without_inertia(draft, links);
+    let mut map = TreeMap::default();
+    // Poses of the links at the start, and of the bodies.
+    let mut poses: Vec<FramePlacement> = vec![];
+    let mut body_poses: Vec<FramePlacement> = vec![];
+    let mut masses: Vec<MassProperties> = vec![];
+    let mut owners: Vec<usize> = vec![];
+    for (k, link) in links.iter().enumerate() {
+        let parent_pose = link.parent.map_or(FramePlacement::default(), |p| poses[p]);
+        let moved = (link.joints.iter()).fold(link.placement, |at, joint| at.then(&joint.motion()));
+        let pose = parent_pose.then(&moved);
+        poses.push(pose);
+        let (parent_body, parent_at) = match link.parent {
+            Some(p) => map.links[p],
+            None => (None, FramePlacement::default()),
+        };
+        if link.joints.is_empty() && !link.is_free {
+            // In the frame of the body that it is merged with.
+            let at = parent_at.then(&link.placement);
+            if let Some(b) = parent_body {
+                masses[b] = masses[b].with(&link.mass.placed(&at));
+            }
+            map.links.push((parent_body, at));
+            continue;
+        }
+        let body = body_poses.len();
+        body_poses.push(pose);
+        masses.push(link.mass);
+        owners.push(k);
+        map.links.push((Some(body), FramePlacement::default()));
+    }
+    for (b, owner) in owners.iter().enumerate() {
+        add_body(draft, &links[*owner], &body_poses[b], &mut masses[b]);
+    }
+    for (k, link) in links.iter().enumerate() {
+        let coordinates = match link.joints.is_empty() {
+            true => vec![],
+            false => add_joints(draft, link, k, &map),
+        };
+        map.coordinates.push(coordinates);
+    }
+    for (k, link) in links.iter().enumerate() {
+        let (body, at) = map.links[k];
+        if link.joints.is_empty() && !link.is_free && body.is_some() {
+            let name = draft.element_name("link", &link.name, Some(link.position));
+            draft.comments.insert(name.clone(), link.comment.clone());
+            draft.model.sensors.push(Sensor {
+                name,
+                body,
+                point: at.position.into(),
+                text_position: Default::default(),
+            });
+        }
+    }
+    map
+}
+
+/// Removes joints that move no inertia: nothing determines their acceleration.
+fn fix_joints_without_inertia(draft: &mut Draft, links: &mut [TreeLink]) {
+    // Mass properties of each link with all behind it, in the drawn pose.
+    let mut behind: Vec<MassProperties> = links.iter().map(|link| link.mass).collect();
+    for k in (0..links.len()).rev() {
+        let parent = links[k].parent;
+        let link = &mut links[k];
+        let total = behind[k];
+        let (mut kept, mut dropped) = (vec![], vec![]);
+        for joint in std::mem::take(&mut link.joints) {
+            let arm = (total.center - joint.point).cross(&joint.axis);
+            let moment =
+                (joint.axis.dot(&(total.inertia * joint.axis))) + total.mass * arm.norm_squared();
+            let inertia = match joint.freedom {
+                TreeFreedom::Slide => total.mass,
+                TreeFreedom::Hinge => moment,
+                TreeFreedom::Ball | TreeFreedom::Plane => total.mass + total.inertia.trace(),
+            };
+            if inertia + joint.armature > NO_INERTIA * total.mass {
+                kept.push(joint);
+            } else {
+                dropped.push(joint);
+            }
+        }
+        for joint in dropped {
+            draft.note(
+                format!(
+                    "joint \"{}\" moves no inertia and is fixed at its start value",
+                    joint.name
+                ),
+                Some(joint.position),
+            );
+            link.placement = link.placement.then(&joint.motion());
+        }
+        link.joints = kept;
+        if let Some(p) = parent {
+            let placed = total.placed(&links[k].placement);
+            behind[p] = behind[p].with(&placed);
+        }
+    }
+}
+
+fn add_body(draft: &mut Draft, link: &TreeLink, pose: &FramePlacement, mass: &mut MassProperties) {
+    let name = draft.element_name("link", &link.name, Some(link.position));
+    if let Some(change) = mass.repair(INERTIA_SLACK) {
+        draft.note(
+            format!(
+                "the inertia of link \"{}\" is not that of a body; principal moments were raised by up to {change:.2e} kg.m2",
+                link.name
+            ),
+            Some(link.position),
+        );
+    }
+    draft.comments.insert(name.clone(), link.comment.clone());
+    draft.model.bodies.push(Body {
+        name,
+        mass: mass.mass,
+        inertia: mass.tensor(),
+        position: pose.position.into(),
+        orientation: pose.quaternion(),
+        center_of_mass: mass.center.into(),
+        ..Body::default()
+    });
+}
+
+/// Joints of a link that one joint of the model stands for: its type, and the index of the coordinate of each.
+pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
+    use TreeFreedom::{Ball, Hinge, Plane, Slide};
+    /// Cosine of directions that are perpendicular to all digits.
+    const PERPENDICULAR: f64 = 1e-12;
+    let perpendicular = |a: &TreeJoint, b: &TreeJoint| a.axis.dot(&b.axis).abs() <= PERPENDICULAR;
+    let kinds: Vec<TreeFreedom> = joints.iter().map(|joint| joint.freedom).collect();
+    match (&kinds[..], joints) {
+        ([Hinge], _) => Some((JointKind::Revolute, vec![0])),
+        ([Slide], _) => Some((JointKind::Prismatic, vec![0])),
+        ([Ball], _) => Some((JointKind::Spherical, vec![])),
+        ([Plane], _) => Some((JointKind::Planar, vec![])),
+        ([Hinge, Hinge], [a, b]) => {
+            let together = a.point == b.point && a.reference == 0.0 && b.reference == 0.0;
+            (together && perpendicular(a, b)).then(|| (JointKind::Universal, vec![0, 1]))
+        }
+        ([Slide, Slide, Hinge], [a, b, hinge]) => {
+            let level = perpendicular(a, hinge) && perpendicular(b, hinge) && perpendicular(a, b);
+            let second = hinge.axis.cross(&a.axis).dot(&b.axis);
+            let order = if second > 0.0 { [0, 1] } else { [1, 0] };
+            level.then(|| (JointKind::Planar, vec![order[0], order[1], 2]))
+        }
+        _ => None,
+    }
+}
+
+/// Adds the joint between a link and its parent, and what acts in its coordinates.
+fn add_joints(
+    draft: &mut Draft,
+    link: &TreeLink,
+    k: usize,
+    map: &TreeMap,
+) -> Vec<Option<NamedCoordinate>> {
+    let (parent_body, parent_at) = match link.parent {
+        Some(p) => map.links[p],
+        None => (None, FramePlacement::default()),
+    };
+    let drawn = parent_at.then(&link.placement);
+    let (kind, indices) = combined(&link.joints).expect("readers split other combinations");
+    let names: Vec<&str> = link
+        .joints
+        .iter()
+        .map(|joint| joint.name.as_str())
+        .collect();
+    let first = &link.joints[0];
+    let name = draft.element_name("joint", &names.join("_"), Some(first.position));
+    let comments: Vec<&str> = link.joints.iter().map(|j| j.comment.as_str()).collect();
+    draft.comments.insert(name.clone(), comments.join("; "));
+    let index = draft.model.joints.len();
+    let count = kind.coordinates(3);
+    let (mut friction, mut limits) = (vec![None; count], vec![None; count]);
+    for (joint, i) in link.joints.iter().zip(&indices) {
+        friction[*i] = (joint.friction > 0.0).then(|| dry_friction(joint.friction));
+        limits[*i] = joint.limits.map(rigid_limits);
+    }
+    let none = |list: &[bool]| !list.contains(&true);
+    if none(&friction.iter().map(Option::is_some).collect::<Vec<_>>()) {
+        friction.clear();
+    }
+    if none(&limits.iter().map(Option::is_some).collect::<Vec<_>>()) {
+        limits.clear();
+    }
+    draft.model.joints.push(Joint {
+        name: name.clone(),
+        kind,
+        bodies: [parent_body, map.links[k].0],
+        frame: JointPlacement::BodyFrames(joint_frames(&link.joints, kind, &indices, &drawn)),
+        friction,
+        limits,
+        ..Joint::default()
+    });
+    let mut coordinates = vec![];
+    for (j, joint) in link.joints.iter().enumerate() {
+        let Some(i) = indices.get(j) else {
+            coordinates.push(None);
+            continue;
+        };
+        let coordinate = NamedCoordinate {
+            coordinate: JointCoordinate {
+                joint: index,
+                index: *i,
+            },
+            name: match link.joints.len() {
+                1 => name.clone(),
+                _ => joint.name.clone(),
+            },
+            is_angle: joint.freedom == TreeFreedom::Hinge,
+            of: count,
+        };
+        add_spring(draft, joint, &coordinate);
+        if joint.armature > 0.0 {
+            rotor::add(draft, &coordinate, joint.armature);
+        }
+        coordinates.push(Some(coordinate));
+    }
+    coordinates
+}
+
+fn add_spring(draft: &mut Draft, joint: &TreeJoint, coordinate: &NamedCoordinate) {
+    if joint.stiffness == 0.0 && joint.damping == 0.0 && joint.preload == 0.0 {
+        return;
+    }
+    let spring = SpringDefinition {
+        stiffness: Characteristic::Linear(joint.stiffness),
+        damping: Characteristic::Linear(joint.damping),
+        length: match joint.stiffness > 0.0 {
+            true => joint.spring_reference,
+            false => 0.0,
+        },
+        preload: joint.preload,
+        only: None,
+    };
+    draft.add_joint_spring(coordinate, spring);
+}
+
+/// The frames of a joint in its bodies; they coincide where the coordinates are zero.
+fn joint_frames(
+    joints: &[TreeJoint],
+    kind: JointKind,
+    indices: &[usize],
+    drawn: &FramePlacement,
+) -> [JointFrame; 2] {
+    let last = joints.last().expect("a joint has a part");
+    let axis = match kind {
+        JointKind::Universal => joints[0].axis,
+        _ => last.axis,
+    };
+    let across = match (kind, indices) {
+        (JointKind::Universal, _) => joints[1].axis,
+        (JointKind::Planar, [0, ..]) => joints[0].axis,
+        (JointKind::Planar, [1, ..]) => joints[1].axis,
+        _ => perpendicular(&axis),
+    };
+    // A reference is the coordinate in the drawn pose: the first frame lies back by it.
+    let (mut first_point, mut turned) = (last.point, across);
+    for joint in joints {
+        match joint.freedom {
+            TreeFreedom::Hinge if joint.reference != 0.0 => {
+                let axis = Unit::new_unchecked(joint.axis);
+                turned = UnitQuaternion::from_axis_angle(&axis, joint.reference) * across;
+            }
+            TreeFreedom::Slide => first_point -= joint.axis * joint.reference,
+            _ => {}
+        }
+    }
+    let frame = |at: &FramePlacement, point, across| {
+        let point = at.point(point).into();
+        let direction = |v| unit(at.rotation * v);
+        match kind {
+            JointKind::Spherical => JointFrame {
+                point,
+                ..JointFrame::default()
+            },
+            _ => JointFrame {
+                point,
+                axis: direction(axis),
+                reference_direction: direction(across),
+            },
+        }
+    };
+    [
+        frame(drawn, first_point, across),
+        frame(&FramePlacement::default(), last.point, turned),
+    ]
+}
+
+/// With length one to the last digit, and without negative zeros.
+fn unit(v: Vector3<f64>) -> [f64; 3] {
+    let v: [f64; 3] = v.normalize().into();
+    v.map(|x| x + 0.0)
+}
+
+fn dry_friction(level: f64) -> FrictionDefinition {
+    FrictionDefinition {
+        kinetic: level,
+        r#static: level,
+        stiction_velocity: STICTION_VELOCITY,
+        stribeck_velocity: 10.0 * STICTION_VELOCITY,
+        viscous: 0.0,
+    }
+}
+
+fn rigid_limits(range: [f64; 2]) -> JointLimits {
+    JointLimits {
+        range,
+        stop: LimitLaw::Rigid(RigidImpact {
+            restitution: 0.0,
+            rest_speed: None,
+        }),
+    }
+}

@@ -1,0 +1,290 @@
+//! Real robots against Pinocchio: masses and centres, poses, accelerations in every formulation, trajectories.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use biela::import::{BaseMotion, ImportOptions, Imported, import};
+use biela::model::FormulationName;
+use biela::{Instance, Model};
+use serde_json::{Value, json};
+
+use super::python::{ask, interpreter, robots};
+
+const FORMULATIONS: [FormulationName; 5] = [
+    FormulationName::Absolute,
+    FormulationName::Relative,
+    FormulationName::Global,
+    FormulationName::Topological,
+    FormulationName::Hybrid,
+];
+
+fn full() -> bool {
+    std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1")
+}
+
+struct Case {
+    path: PathBuf,
+    base: BaseMotion,
+    imported: Imported,
+    /// Names of the file by those of the model.
+    links: BTreeMap<String, String>,
+    joints: BTreeMap<String, String>,
+}
+
+/// The names that elements have in the file, from the comments of the text.
+fn names(text: &str, kind: &str) -> BTreeMap<String, String> {
+    let mark = format!("  # {kind} \"");
+    let lines = text.lines().filter_map(|line| {
+        let (own, comment) = line.strip_prefix("name = \"")?.split_once(&mark)?;
+        let file = comment.split('"').next()?;
+        Some((own.trim_end_matches('"').to_owned(), file.to_owned()))
+    });
+    lines.collect()
+}
+
+/// The robots that are imported, every second one with a free base.
+fn cases() -> Vec<Case> {
+    let all = robots("urdf", &["cmeel.prefix/share/example-robot-data"]);
+    let mut cases = vec![];
+    for (k, path) in all.into_iter().enumerate() {
+        let base = match k % 2 {
+            0 => BaseMotion::Fixed,
+            _ => BaseMotion::Free,
+        };
+        let options = ImportOptions {
+            base: Some(base),
+            no_limits: true,
+            ..ImportOptions::default()
+        };
+        match import(&path, &options) {
+            Ok(imported) => cases.push(Case {
+                links: names(&imported.text, "link"),
+                joints: names(&imported.text, "joint"),
+                path,
+                base,
+                imported,
+            }),
+            // A sentence with line and column.
+            Err(error) => {
+                let text = error.to_string();
+                let rest = text.split(".urdf:").nth(1).unwrap_or_default();
+                assert!(rest.starts_with(|c: char| c.is_ascii_digit()), "{text}");
+            }
+        }
+    }
+    cases
+}
+
+fn request(case: &Case, k: usize, states: usize, time: f64) -> Value {
+    json!({
+        "path": case.path,
+        "base": if case.base == BaseMotion::Free { "free" } else { "fixed" },
+        "joints": case.joints.values().collect::<Vec<_>>(),
+        "seed": k,
+        "states": states,
+        "time": time,
+        "friction": time == 0.0,
+    })
+}
+
+fn numbers<const N: usize>(value: &Value) -> [f64; N] {
+    let list = value.as_array().unwrap_or_else(|| panic!("{value}"));
+    std::array::from_fn(|i| list[i].as_f64().unwrap())
+}
+
+/// The model with its bodies where the oracle has them, and accelerations as outputs.
+fn at(case: &Case, state: &Value) -> Model {
+    let mut model = case.imported.model.clone();
+    model.outputs.clear();
+    for body in &mut model.bodies {
+        let link = &state["links"][&case.links[&body.name]];
+        body.position = numbers(&link["position"]);
+        let q: [f64; 4] = numbers(&link["orientation"]);
+        let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+        body.orientation = q.map(|x| x / length);
+        body.velocity = numbers(&link["velocity"]);
+        body.angular_velocity = numbers(&link["angular_velocity"]);
+    }
+    let template = case.imported.model.outputs[0].clone();
+    let mut output = |name: String, source: String| {
+        let mut output = template.clone();
+        (output.name, output.source, output.unit) = (name, source, None);
+        model.outputs.push(output);
+    };
+    for body in &case.imported.model.bodies {
+        for field in ["ax", "ay", "az", "alphax", "alphay", "alphaz"] {
+            output(
+                format!("{}_{field}", body.name),
+                format!("{}.{field}", body.name),
+            );
+        }
+    }
+    for joint in &case.imported.model.joints {
+        if joint.kind.coordinates(3) == 1 {
+            let source = format!("{}.position", joint.name);
+            output(format!("{}_s", joint.name), source);
+        }
+    }
+    model
+}
+
+fn value(instance: &mut Instance, name: &str) -> f64 {
+    let reference = instance.find(name).unwrap();
+    let mut x = [0.0];
+    instance.get_real(&[reference], &mut x).unwrap();
+    x[0]
+}
+
+/// Largest difference of accelerations relative to the largest one, and of joint coordinates.
+fn compare(case: &Case, state: &Value, formulation: FormulationName) -> Result<(f64, f64), String> {
+    let mut model = at(case, state);
+    model.solver.formulation = formulation;
+    let mut instance = Instance::from_model(model).map_err(|e| e.to_string())?;
+    (instance.initialize(0.0, 1.0, 0.0)).map_err(|e| e.to_string())?;
+    let (mut worst, mut largest, mut apart) = (0.0f64, 1e-300f64, 0.0f64);
+    for (own, file) in &case.links {
+        if !case.imported.model.bodies.iter().any(|b| b.name == *own) {
+            continue;
+        }
+        let expected: [f64; 6] = numbers(&state["links"][file]["acceleration"]);
+        let fields = ["ax", "ay", "az", "alphax", "alphay", "alphaz"];
+        for (field, expected) in fields.iter().zip(expected) {
+            let found = value(&mut instance, &format!("{own}_{field}"));
+            worst = worst.max((found - expected).abs());
+            largest = largest.max(expected.abs());
+        }
+    }
+    for (own, file) in &case.joints {
+        if let Some(expected) = state["joints"][file].as_f64() {
+            let found = value(&mut instance, &format!("{own}_s"));
+            let turns = ((found - expected) / std::f64::consts::TAU).round();
+            let difference = found - expected - turns * std::f64::consts::TAU;
+            apart = apart.max(difference.abs());
+        }
+    }
+    Ok((worst / largest, apart))
+}
+
+#[test]
+fn robots_have_the_masses_poses_and_accelerations_of_pinocchio() {
+    if interpreter().is_none() {
+        return;
+    }
+    let (every, states) = if full() { (1, 20) } else { (6, 2) };
+    let cases: Vec<Case> = cases().into_iter().step_by(every).collect();
+    assert!(cases.len() >= 10);
+    let requests = cases
+        .iter()
+        .enumerate()
+        .map(|(k, c)| request(c, k, states, 0.0));
+    let answers = ask(&requests.collect());
+    let (mut compared, mut refused) = (0, vec![]);
+    for (case, answer) in cases.iter().zip(&answers) {
+        let name = case.path.display();
+        assert!(answer["error"].is_null(), "{name}: {}", answer["error"]);
+        let total = &case.imported.report.total;
+        assert_eq!(answer["elements"], total.elements, "{name}");
+        assert_eq!(answer["attributes"], total.attributes, "{name}");
+        // Inertias that were repaired are not those of the file.
+        let repaired = (case.imported.report.notes.iter())
+            .any(|note| note.text.contains("is not that of a body"));
+        for body in &case.imported.model.bodies {
+            let link = &case.links[&body.name];
+            let [mass, center @ ..]: [f64; 4] = numbers(&answer["masses"][link]);
+            // Rounding of sums of some dozen merged links.
+            assert!(
+                (body.mass - mass).abs() <= 1e-12 * mass,
+                "{name}: {link} {mass}"
+            );
+            for i in 0..3 {
+                let apart = (body.center_of_mass[i] - center[i]).abs();
+                assert!(mass == 0.0 || apart <= 1e-12, "{name}: {link} {apart}");
+            }
+        }
+        if repaired {
+            continue;
+        }
+        for state in answer["states"].as_array().unwrap() {
+            for formulation in FORMULATIONS {
+                match compare(case, state, formulation) {
+                    Ok((worst, apart)) => {
+                        compared += 1;
+                        let what = format!("{name} {formulation:?}");
+                        assert!(apart <= 1e-10, "{what}: coordinates differ by {apart:.1e}");
+                        assert!(worst <= 1e-8, "{what}: accelerations differ by {worst:.1e}");
+                    }
+                    Err(why) => refused.push(format!("{name} {formulation:?}: {why}")),
+                }
+            }
+        }
+    }
+    refused.dedup();
+    println!(
+        "{compared} compared, {} refused: {refused:#?}",
+        refused.len()
+    );
+    assert!(refused.len() * 10 < compared, "{refused:#?}");
+}
+
+#[test]
+fn trajectories_are_those_of_pinocchio() {
+    if interpreter().is_none() {
+        return;
+    }
+    // Arms, hands, quadrupeds, humanoids, double pendulums.
+    let wanted = [
+        "ur5_robot",
+        "panda",
+        "kinova",
+        "z1",
+        "xarm7",
+        "ur10_robot",
+        "allegro_left_hand",
+        "solo12",
+        "a1",
+        "go1",
+        "anymal",
+        "bolt",
+        "simple_humanoid",
+        "double_pendulum",
+        "hyq_no_sensors",
+        "talos_reduced",
+    ];
+    let count = if full() { wanted.len() } else { 4 };
+    let cases: Vec<Case> = cases()
+        .into_iter()
+        .filter(|case| {
+            let name = case.path.file_stem().unwrap().to_string_lossy();
+            wanted[..count].contains(&&*name)
+        })
+        .collect();
+    assert!(cases.len() >= count);
+    let requests = cases.iter().enumerate().map(|(k, c)| request(c, k, 0, 1.0));
+    let answers = ask(&requests.collect());
+    for (case, answer) in cases.iter().zip(&answers) {
+        let name = case.path.display();
+        assert!(answer["error"].is_null(), "{name}: {}", answer["error"]);
+        let mut model = at(case, &answer["start"]);
+        model
+            .joints
+            .iter_mut()
+            .for_each(|joint| joint.friction.clear());
+        model.solver.tolerance = 1e-8;
+        let mut instance = Instance::from_model(model).unwrap();
+        instance.initialize(0.0, 1.0, 0.0).unwrap();
+        instance
+            .step(0.0, 1.0)
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        for (own, file) in &case.joints {
+            let Some(expected) = answer["end"]["joints"][file].as_f64() else {
+                continue;
+            };
+            let found = value(&mut instance, &format!("{own}_s"));
+            let apart = (found - expected).abs();
+            assert!(
+                apart <= 1e-6,
+                "{name}: {file} {found} {expected}, {apart:.1e}"
+            );
+        }
+    }
+}

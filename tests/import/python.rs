@@ -1,0 +1,117 @@
+//! A Python environment with Pinocchio, MuJoCo and the robots that come with them.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::host::{root, skip, tool};
+
+/// With versions, so that the robots stay the same.
+const PACKAGES: [&str; 6] = [
+    "pin==4.1.0",
+    "mujoco==4.0.0",
+    "gymnasium==1.4.0",
+    "dm-control==1.0.50",
+    "scipy==1.17.1",
+    "example-robot-data==6.0.0",
+];
+
+/// The interpreter; `None` with a SKIP line if the environment cannot be made.
+pub fn interpreter() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || match environment() {
+        Ok(python) => Some(python),
+        Err(why) => {
+            skip(&format!(
+                "no Python environment with Pinocchio and MuJoCo, so no robot was compared with them: {why}"
+            ));
+            None
+        }
+    };
+    FOUND.get_or_init(find).clone()
+}
+
+fn environment() -> Result<PathBuf, String> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let folder = target.join("import-python");
+    let interpreter = folder.join("bin/python");
+    let stamp = folder.join("packages");
+    let wanted = PACKAGES.join(" ");
+    let lock = File::create(target.join("import-python.lock")).map_err(|e| e.to_string())?;
+    lock.lock().map_err(|e| e.to_string())?;
+    if interpreter.is_file() && fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+        return Ok(interpreter);
+    }
+    let python = tool("python3").ok_or("python3 is not installed")?;
+    let _ = fs::remove_dir_all(&folder);
+    run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
+    run(Command::new(&interpreter)
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ])
+        .args(["--timeout", "30", "--retries", "2"])
+        .args(PACKAGES))
+    .map_err(|e| format!("pip fails (is there a network?): {e}"))?;
+    fs::write(stamp, wanted).map_err(|e| e.to_string())?;
+    Ok(interpreter)
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|e| e.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}
+
+/// The files of installed packages below `site-packages` with an ending, sorted.
+pub fn robots(ending: &str, folders: &[&str]) -> Vec<PathBuf> {
+    let Some(python) = interpreter() else {
+        return vec![];
+    };
+    let library = python.parent().unwrap().parent().unwrap().join("lib");
+    let packages = fs::read_dir(library).unwrap().next().unwrap().unwrap();
+    let packages = packages.path().join("site-packages");
+    let mut found = vec![];
+    let mut waiting: Vec<PathBuf> = folders.iter().map(|f| packages.join(f)).collect();
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|e| e == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Asks the oracle.
+pub fn ask(requests: &Value) -> Vec<Value> {
+    let python = interpreter().expect("callers have asked whether it is there");
+    let mut child = Command::new(python)
+        .arg(root().join("tests/import/oracle.py"))
+        .env("OMP_NUM_THREADS", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python starts");
+    let text = requests.to_string();
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().expect("python ends");
+    writer.join().unwrap().expect("it reads the requests");
+    assert!(output.status.success(), "the oracle fails");
+    let answers: Value = serde_json::from_slice(&output.stdout).expect("it answers in JSON");
+    answers.as_array().unwrap().clone()
+}
