@@ -212,3 +212,71 @@ fn a_billiard_break_keeps_energy_and_momentum() {
     let moving = (names.iter()).filter(|b| sim.get(&format!("{b}.vx")).abs() > 1e-3);
     assert!(moving.count() > 3);
 }
+
+/// Runs a file of `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
+fn scene(file: &str, stop: f64, depth: f64) -> Sim {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/contact")
+        .join(file);
+    let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
+    model.expose = Expose::All;
+    let names = contacts(&model);
+    let mut sim = Sim::of(model, 0.0);
+    let deepest = (greatest(&mut sim, stop, &names).into_iter()).fold(0.0, f64::max);
+    assert!(deepest <= depth, "{file}: {deepest} m");
+    sim
+}
+
+#[test]
+fn a_thrown_box_and_a_thrown_cube_lie_flat_at_the_end() {
+    // The height is half the size, to the depth that is allowed; kinetic energies below 1e-12 of 4 J are rest.
+    for (file, height) in [
+        ("tumbling_box.toml", "box.y"),
+        ("tumbling_cube.toml", "cube.z"),
+    ] {
+        let mut sim = scene(file, 2.0, 1e-7);
+        let height = sim.get(height);
+        assert!((height - 0.05).abs() < 1e-7, "{file}: {height}");
+        let kinetic = sim.get("energy.kinetic");
+        assert!(kinetic < 1e-11, "{file}: {kinetic} J");
+    }
+}
+
+#[test]
+fn ten_boxes_stand_on_each_other_and_carry_the_weight_above() {
+    let mut sim = scene("stack_of_ten.toml", 1.0, 2e-7);
+    let top = sim.get("box10.y");
+    assert!((top - 0.95).abs() < 1e-6, "{top}");
+    for k in 1..=10 {
+        // Both corners together carry the boxes above.
+        let force = sim.get(&format!("left{k}.force")) + sim.get(&format!("right{k}.force"));
+        let weight = 9.81 * f64::from(11 - k);
+        assert!((force / weight - 1.0).abs() < 1e-6, "{k}: {force} {weight}");
+    }
+}
+
+#[test]
+fn dominoes_knock_each_other_over() {
+    let mut sim = scene("dominoes.toml", 1.5, 1e-7);
+    for k in 1..=8 {
+        let angle = sim.get(&format!("domino{k}.angle"));
+        assert!(angle < -1.0, "{k}: {angle}");
+    }
+    // The last one lies on its side.
+    let last = sim.get("domino8.angle");
+    assert!((last + std::f64::consts::FRAC_PI_2).abs() < 1e-5, "{last}");
+}
+
+#[test]
+fn a_limp_quadruped_falls_and_lies_on_its_belly() {
+    // Its feet meet the ground at once; lying down takes two seconds.
+    let full = std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1");
+    let mut sim = scene("quadruped.toml", if full { 2.0 } else { 0.3 }, 4e-7);
+    let (lost, balance) = (sim.get("energy.dissipated"), sim.get("energy.balance"));
+    // Ten tolerances of the energy turned over, 3.4 kg falling 0.4 m.
+    assert!(lost > 0.0 && balance.abs() < 1.4e-4, "{lost} {balance}");
+    if full {
+        let height = sim.get("trunk.z");
+        assert!((height - 0.04).abs() < 1e-3, "{height}");
+    }
+}
