@@ -141,7 +141,9 @@ impl Integrator {
             }
             let rate = events.rate[0][i];
             // What the impulses and the complementarity problem of this instant have decided is not asked again: its rate is rounding.
-            let decided = before.is_some() && contact_set.touching[i];
+            // After many events without progress nothing is: time must go on, and the next step looks again.
+            let decided =
+                (before.is_some() && contact_set.touching[i]) || s.event_streak >= ACTIVATE_AFTER;
             if far_side_is_due && (is_beyond(crossing, rate) || is_beyond(crossing, -rate)) {
                 if is_beyond(crossing, rate) && !decided {
                     s.event_side[i] = EventSide::Due;
