@@ -182,6 +182,7 @@ fn places(mechanism: &dyn Mechanism, parameters: &[f64], bodies: usize, s: &Stat
         u_ddot: &[],
         p: parameters,
         modes: &s.modes,
+        integrals: &[],
     };
     let motion = MotionPoint {
         q: &s.q,

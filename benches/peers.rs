@@ -214,6 +214,7 @@ impl Watch<'_> {
             u_ddot: &[],
             p: parameters,
             modes: &state.modes,
+            integrals: &[],
         }
     }
 

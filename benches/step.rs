@@ -172,6 +172,7 @@ impl Run {
             u_ddot: &[],
             p: &self.parameters,
             modes: &s.modes,
+            integrals: &[],
         };
         let m = Hht::new(biela::model::SolverSettings::default().alpha);
         let weights = TangentWeights {

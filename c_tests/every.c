@@ -16,7 +16,7 @@ biela_status biela_inject_panic(biela_instance *instance);
 typedef struct {
     biela_instance *instance, **made;
     biela_state *state, **place;
-    const char *text;
+    const char *text, **name;
     const uint32_t *references, *orders;
     size_t count;
     double number, *values;
@@ -62,6 +62,9 @@ static void quiet(void *user, biela_log_level level, const char *category, doubl
     F(biela_directional_derivative, 1, \
       biela_directional_derivative(a->instance, a->references, a->count, a->orders, a->count, a->values, \
                                    a->values ? a->values + 1 : NULL)) \
+    F(biela_equilibrium, 1, biela_equilibrium(a->instance)) \
+    F(biela_linearize, 1, biela_linearize(a->instance, a->size, a->values, NULL, NULL, NULL)) \
+    F(biela_linear_name, 1, biela_linear_name(a->instance, a->integer, a->count, a->name)) \
     F(biela_state_save, 1, biela_state_save(a->instance, a->place)) \
     F(biela_state_restore, 1, biela_state_restore(a->instance, a->state)) \
     F(biela_state_free, 0, biela_state_free(a->state)) \
@@ -133,7 +136,8 @@ static picture scratch;
 static void prepare(arguments *a, biela_instance *instance, biela_state *state, double number, double *room)
 {
     static uint32_t integers[4];
-    static size_t size;
+    static size_t size[3];
+    static const char *name;
     memset(a, 0, sizeof *a);
     a->instance = instance;
     a->state = state;
@@ -145,7 +149,8 @@ static void prepare(arguments *a, biela_instance *instance, biela_state *state, 
     a->values = room;
     a->integer = 1;
     a->integers = integers;
-    a->size = &size;
+    a->size = size;
+    a->name = &name;
     a->bytes = scratch.bytes;
     a->variable = &variable;
     a->counters = &counters;
@@ -184,7 +189,7 @@ static void sweep(const char *model, int started)
                 a.definition = NULL;
                 a.made = NULL, a.place = NULL, a.state = NULL, a.text = NULL, a.references = a.orders = NULL;
                 a.values = NULL, a.integers = NULL, a.size = NULL, a.bytes = NULL, a.variable = NULL, a.counters = NULL;
-                a.callback = NULL;
+                a.callback = NULL, a.name = NULL;
             }
             /* Promises of the header that no check can see: memory that is there, and handles that live on. */
             const int text_too_short = strcmp(functions[f].name, "biela_instance_new_from_string") == 0;

@@ -266,6 +266,7 @@ fn integrate(case: &Case, settings: &SolverSettings, look: bool) -> (Statistics,
                 u_ddot: &[],
                 p: &case.parameters,
                 modes: &state.modes,
+                integrals: &[],
             };
             worst = worst.max(system.norm(&cx, exact, &state.scale, &difference));
         }

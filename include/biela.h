@@ -1064,6 +1064,52 @@ biela_status biela_directional_derivative(biela_instance *instance,
                                           double *sensitivities);
 
 /**
+ * Moves the instance to the static equilibrium next to its present position, at rest, at the present time and with
+ * the inputs as now set; prescribed motions keep their positions. Legal after `biela_initialize`. Counters and energies
+ * start again. On failure the instance is unchanged.
+ *
+ * Directions that nothing holds, unstable ones and reactions that are not unique are no failures: the logger gets a
+ * warning that names them.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle.
+ */
+biela_status biela_equilibrium(biela_instance *instance);
+
+/**
+ * The linear model x' = A x + B u, y = C x + D u about the present point of the motion: x are minimal coordinates and
+ * their derivatives, u the inputs, y the outputs. Nothing changes, not a bit of what follows.
+ *
+ * `sizes` are three numbers: states, inputs, outputs. With all four matrices NULL they are written. Otherwise they must be
+ * those of the present point (the numbers may change at an event), and every matrix that is not NULL is filled by rows:
+ * `a` states x states, `b` states x inputs, `c` outputs x states, `d` outputs x inputs. On failure the matrices are unchanged.
+ * After the first call nothing is allocated.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `sizes` is NULL or has three elements; each matrix is NULL or has the elements that
+ * `sizes` say.
+ */
+biela_status biela_linearize(biela_instance *instance,
+                             size_t *sizes,
+                             double *a,
+                             double *b,
+                             double *c,
+                             double *d);
+
+/**
+ * The name of a state, input or output of the last linear model of `biela_linearize`; `part` is a `biela_linear_part`.
+ * `*name` is UTF-8 and valid until the next call of `biela_linearize` or `biela_linear_name`, or until the instance is
+ * freed. On failure it is unchanged.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; `name` is NULL or points to one pointer.
+ */
+biela_status biela_linear_name(biela_instance *instance,
+                               uint32_t part,
+                               size_t index,
+                               const char **name);
+
+/**
  * Saves the present state into `*state`. Where `*state` is NULL a new state is made; otherwise the state it
  * holds is overwritten, without allocating if it came from the same model. On failure `*state` is
  * unchanged. Set `*state = NULL` before the first call, and end it with `biela_state_free`.

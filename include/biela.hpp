@@ -321,6 +321,37 @@ public:
         return sensitivities;
     }
 
+    /// Moves to the static equilibrium next to the present position, at rest. Warnings go to the logger.
+    void equilibrium() { check(biela_equilibrium(handle())); }
+
+    /// x' = A x + B u, y = C x + D u about the present point; matrices by rows.
+    struct linear_model {
+        std::vector<std::string> states, inputs, outputs;
+        std::vector<double> a, b, c, d;
+    };
+
+    /// The linear model at the present point. Nothing changes.
+    linear_model linearize() const
+    {
+        std::size_t sizes[3] = {0, 0, 0};
+        check(biela_linearize(handle(), sizes, nullptr, nullptr, nullptr, nullptr));
+        linear_model model;
+        std::vector<std::string> *names[3] = {&model.states, &model.inputs, &model.outputs};
+        for (std::uint32_t part = 0; part < 3; ++part) {
+            for (std::size_t i = 0; i < sizes[part]; ++i) {
+                const char *name = nullptr;
+                check(biela_linear_name(handle(), part, i, &name));
+                names[part]->emplace_back(name);
+            }
+        }
+        model.a.resize(sizes[0] * sizes[0]);
+        model.b.resize(sizes[0] * sizes[1]);
+        model.c.resize(sizes[2] * sizes[0]);
+        model.d.resize(sizes[2] * sizes[1]);
+        check(biela_linearize(handle(), sizes, model.a.data(), model.b.data(), model.c.data(), model.d.data()));
+        return model;
+    }
+
     /// Messages up to `level` go to `sink`; an empty one ends that.
     void set_logger(log_level level, logger sink)
     {

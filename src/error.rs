@@ -92,6 +92,20 @@ pub enum Error {
         /// Coordinate or body.
         culprit: String,
     },
+    /// The constraints are dependent at a position but not beside it: its degrees of freedom are not defined.
+    SingularPosition {
+        /// s
+        time: f64,
+        /// Joints or coordinates whose constraints become dependent, by name.
+        culprits: Vec<String>,
+    },
+    /// No static equilibrium was found.
+    NoEquilibrium {
+        /// s
+        time: f64,
+        /// What was found instead.
+        reason: String,
+    },
     /// The equations evaluate to NaN or infinity.
     Evaluation {
         /// s
@@ -265,6 +279,14 @@ impl fmt::Display for Error {
             }
             Self::SingularMass { culprit } => {
                 write!(f, "\"{culprit}\" has no mass and no constraint fixes it")
+            }
+            Self::SingularPosition { time, culprits } => write!(
+                f,
+                "the position at t = {time} s is singular: {} become dependent there, so that the degrees of freedom are not defined",
+                quoted(culprits)
+            ),
+            Self::NoEquilibrium { time, reason } => {
+                write!(f, "no static equilibrium at t = {time} s: {reason}")
             }
             Self::Evaluation { time, culprit } => {
                 let time = Digits(*time, 9);

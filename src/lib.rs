@@ -24,6 +24,8 @@
 //! on this page are the interface. Modules are hidden from the documentation only, so that the compiler asks for comments there.
 
 #[cfg_attr(doc, doc(hidden))]
+pub mod analysis;
+#[cfg_attr(doc, doc(hidden))]
 pub mod capi;
 #[cfg_attr(doc, doc(hidden))]
 pub mod component;
@@ -46,10 +48,13 @@ pub mod linalg;
 pub mod model;
 #[cfg_attr(doc, doc(hidden))]
 pub mod report;
+#[cfg_attr(doc, doc(hidden))]
+pub mod study;
 
 pub use component::{
-    Causality, Extrapolation, InitialKind, Instance, LogCategory, LogLevel, LogMessage, Logger,
-    Observer, SavedState, StepProbe, Variability, Variable,
+    Causality, DescriptorModel, EquilibriumReport, Extrapolation, InitialKind, Instance,
+    LogCategory, LogLevel, LogMessage, Logger, Mode, Observer, SavedState, StateSpace, StepProbe,
+    Variability, Variable,
 };
 pub use error::{Error, Result};
 pub use integrator::{StartReport, Statistics};

@@ -111,6 +111,9 @@ _PROTOTYPES = {
     "biela_set_extrapolation": (c_int, [c_void_p, c_uint32]),
     "biela_get_output_derivatives": (c_int, [c_void_p, _Words, _Words, c_size_t, _Doubles]),
     "biela_directional_derivative": (c_int, [c_void_p, _Words, c_size_t, _Words, c_size_t, _Doubles, _Doubles]),
+    "biela_equilibrium": (c_int, [c_void_p]),
+    "biela_linearize": (c_int, [c_void_p, POINTER(c_size_t), _Doubles, _Doubles, _Doubles, _Doubles]),
+    "biela_linear_name": (c_int, [c_void_p, c_uint32, c_size_t, POINTER(c_char_p)]),
     "biela_state_save": (c_int, [c_void_p, POINTER(c_void_p)]),
     "biela_state_restore": (c_int, [c_void_p, c_void_p]),
     "biela_state_free": (c_int, [c_void_p]),
@@ -287,6 +290,30 @@ class Instance:
         self._call("biela_directional_derivative", unknowns, len(unknowns), knowns, len(knowns),
                    _doubles(seed.values()), values)
         return list(values)
+
+    def equilibrium(self):
+        """Moves to the static equilibrium next to the present position, at rest."""
+        self._call("biela_equilibrium")
+
+    def linearize(self):
+        """x' = A x + B u, y = C x + D u about the present point: a dictionary of names and matrices (lists of rows)."""
+        sizes = (c_size_t * 3)()
+        self._call("biela_linearize", sizes, None, None, None, None)
+        n, m, p = sizes
+        matrices = [(c_double * max(1, size))() for size in (n * n, n * m, p * n, p * m)]
+        self._call("biela_linearize", sizes, *matrices)
+
+        def names(part, count):
+            name, found = c_char_p(), []
+            for index in range(count):
+                self._call("biela_linear_name", part, index, byref(name))
+                found.append(name.value.decode())
+            return found
+
+        shapes = {"A": (n, n), "B": (n, m), "C": (p, n), "D": (p, m)}
+        model = {key: [list(values[i * columns:(i + 1) * columns]) for i in range(rows)]
+                 for (key, (rows, columns)), values in zip(shapes.items(), matrices)}
+        return dict(model, states=names(0, n), inputs=names(1, m), outputs=names(2, p))
 
     def save(self):
         handle = c_void_p()

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use super::gate::{self, CallResult, create, gate_even_if_broken, lock};
 use super::status::biela_status;
 use super::system::Callbacks;
-use crate::component::{Instance, SavedState, Variable};
+use crate::component::{Instance, SavedState, StateSpace, Variable};
 use crate::error::{Error, Result};
 use crate::ffi::gate::catch_panic;
 use crate::ffi::handle::{self, Handle};
@@ -56,6 +56,9 @@ pub(super) struct InstanceContent {
     pub(super) texts: Vec<[CString; 3]>,
     /// Direct dependencies of each variable, during the run and at the start; determined on first use.
     pub(super) dependencies: OnceCell<Vec<[Vec<u32>; 2]>>,
+    /// The last linear model, and the name last asked for.
+    pub(super) linear_model: StateSpace,
+    pub(super) linear_name: CString,
     /// Sentence of the last failure.
     pub(super) sentence: CString,
     /// A panic may have left the component inconsistent.
@@ -86,6 +89,8 @@ impl InstanceContent {
         Self {
             texts: component.variables().iter().map(text).collect(),
             dependencies: OnceCell::new(),
+            linear_model: StateSpace::default(),
+            linear_name: CString::default(),
             sentence: CString::default(),
             broken: false,
             callbacks,

@@ -8,6 +8,7 @@
 //! The doc comments of the exported items are the C manual: cbindgen copies them into `include/biela.h`; a test compares the
 //! result with the committed file.
 
+pub mod analysis;
 pub mod derivative;
 #[cfg(feature = "fault-injection")]
 pub mod fault;

@@ -103,6 +103,8 @@ impl From<&Error> for biela_status {
             Error::CallOrder { .. } => Self::ErrorCallOrder,
             Error::Assembly { .. } => Self::ErrorAssembly,
             Error::SingularMass { .. }
+            | Error::SingularPosition { .. }
+            | Error::NoEquilibrium { .. }
             | Error::Evaluation { .. }
             | Error::NewtonDiverged { .. }
             | Error::StepTooSmall { .. }

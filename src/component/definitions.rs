@@ -60,6 +60,7 @@ impl Instance {
         let integrator = Integrator::new(&*mechanism, &settings)?;
         self.scratch = InstanceScratch::new(&model, &*mechanism, &self.catalogue, &self.state);
         self.dependencies = OnceLock::new();
+        self.linearizer = None;
         (self.model, self.mechanism, self.integrator) = (model, mechanism, integrator);
         Ok(())
     }

@@ -64,6 +64,7 @@ impl SignalPoint {
             u_ddot: &self.u[2],
             p: &self.p,
             modes,
+            integrals: &[],
         }
     }
 }

@@ -204,11 +204,11 @@ impl Instance {
                 format!("1 to {HIGHEST_OUTPUT_DERIVATIVE}"),
             );
         }
-        if let Quantity::Solver(_) = quantity {
+        if quantity.is_discrete() {
             return invalid(
                 "output to differentiate in time".to_string(),
                 format!("\"{name}\""),
-                "a quantity of the motion: counters are not continuous".to_string(),
+                "a quantity of the motion: counters and modes are not continuous".to_string(),
             );
         }
         Ok(derived(quantity, order))
@@ -438,7 +438,9 @@ fn rate_of(quantity: Quantity) -> Option<Quantity> {
 /// counts as supplied, so the balance is constant.
 pub(super) fn immediate_quantity(quantity: Quantity) -> Option<Quantity> {
     match quantity {
-        Quantity::Solver(_) | Quantity::Time => None,
+        Quantity::Time => None,
+        // A mode changes at an event, not when an input is set.
+        _ if quantity.is_discrete() => None,
         Quantity::Energy(EnergyField::Supplied) => Some(Quantity::Energy(EnergyField::Total)),
         Quantity::Energy(
             EnergyField::Dissipated | EnergyField::Balance | EnergyField::Numerical,

@@ -13,7 +13,7 @@ use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, Motion
 use crate::integrator::start::assemble;
 use crate::integrator::{Environment, Sample, StartReport, State};
 use crate::model::quantity::{MotionField, Quantity};
-use crate::model::{JointKind, Model, SolverSettings, Target};
+use crate::model::{InitialPosition, JointKind, Model, SolverSettings, Target};
 
 /// Change by the assembly, in the error norm, above which the user is warned: more than rounding to three digits.
 const NOTICEABLE_CHANGE: f64 = 1e-3;
@@ -25,8 +25,30 @@ impl Instance {
         let outcome = self.start(start, stop, tolerance);
         self.log_failure(LogCategory::Start, &outcome);
         outcome?;
+        if self.initial_position() == InitialPosition::Equilibrium {
+            if let Err(error) = self.equilibrium() {
+                // As before the call.
+                self.state.phase = InstancePhase::Created;
+                self.state.start_report = None;
+                return Err(error);
+            }
+        }
         self.log_start();
         Ok(())
+    }
+
+    /// Where to start: as the parameter says, if there is one, or the model.
+    fn initial_position(&self) -> InitialPosition {
+        let parameters = self
+            .model
+            .parameters
+            .iter()
+            .zip(&self.state.pending.parameters);
+        let mut chosen = parameters.filter(|(p, _)| p.target == Target::Equilibrium);
+        match chosen.next() {
+            Some((_, value)) => InitialPosition::from_number(*value),
+            None => self.model.experiment.initial,
+        }
     }
 
     /// Logs what assembly and consistent initialisation have changed.
@@ -165,6 +187,7 @@ impl Instance {
             u_ddot: &none,
             p: &self.state.pending.parameters,
             modes: &[],
+            integrals: &[],
         };
         for (input, polynomial) in self.model.inputs.iter().zip(&mut inputs.inputs) {
             if let (Target::Motion(k), 1..) = (input.target, polynomial.order) {

@@ -4,6 +4,7 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
+use crate::linalg::elementary::sin_cos;
 use crate::linalg::interpolation::{PiecewiseCubic, Spline, SplineEnds, TableEnds};
 use crate::model::{Interpolation, Model, SignalLaw, TimeExpression};
 
@@ -181,7 +182,7 @@ impl InputLaw {
             && *angular != 0.0
         {
             let (h, w) = (b - a, *angular);
-            let ((sa, ca), (sb, cb)) = ((w * a + phase).sin_cos(), (w * b + phase).sin_cos());
+            let ((sa, ca), (sb, cb)) = (sin_cos(w * a + phase), sin_cos(w * b + phase));
             return [
                 offset * h + amplitude * (ca - cb) / w,
                 0.5 * offset * h * h + amplitude * (ca * h / w + (sa - sb) / (w * w)),
@@ -202,7 +203,7 @@ impl InputLaw {
 
 /// offset + amplitude sin ψ with two derivatives; ψ with its own.
 fn oscillation(amplitude: f64, offset: f64, [psi, rate, change]: [f64; 3]) -> [f64; 3] {
-    let (sin, cos) = psi.sin_cos();
+    let (sin, cos) = sin_cos(psi);
     [
         offset + amplitude * sin,
         amplitude * rate * cos,

@@ -8,6 +8,7 @@ use super::definitions::{definition_values, has_definition_parameters};
 use super::dependencies::Dependencies;
 use super::input::InputState;
 use super::instance_state::{InstancePhase, InstanceState, ModelFingerprint};
+use super::linearize::InstanceLinearizer;
 use super::log::Logger;
 use super::value_cache::ValueCache;
 use super::variables::{Variable, VariableCatalogue};
@@ -33,6 +34,8 @@ pub struct Instance {
     /// Computed on first use.
     pub(super) dependencies: OnceLock<Dependencies>,
     pub(super) scratch: InstanceScratch,
+    /// Made at the first linear model.
+    pub(super) linearizer: Option<Box<InstanceLinearizer>>,
 }
 
 /// Workspace, so that steps and reads do not allocate.
@@ -125,6 +128,7 @@ impl Instance {
     pub fn memory_of_state(&self) -> usize {
         let size = self.mechanism.dimensions();
         let numbers = size.nq + 8 * size.nv + 3 * size.nc + 2 * size.modes + 2 * size.ne;
+        let numbers = numbers + 7 * size.integrals;
         16_usize.saturating_mul(numbers + 16 * self.catalogue.variables.len())
     }
 
@@ -154,6 +158,7 @@ impl Instance {
             catalogue,
             integrator,
             scratch,
+            linearizer: None,
         })
     }
     /// The model.

@@ -80,6 +80,7 @@ impl Instance {
         let inputs = &self.state.applied;
         let mut point = QuantityPoint::of_sample(&self.state, inputs, sample, signals);
         point.cx.modes = self.integrator.step_modes();
+        point.cx.integrals = self.integrator.step_integrals();
         (point, &*self.mechanism)
     }
 
@@ -131,7 +132,10 @@ impl<'a> QuantityPoint<'a> {
         } = signals;
         inputs.sample(t, u, u_dot, u_ddot);
         let State {
-            modes, statistics, ..
+            modes,
+            integrals,
+            statistics,
+            ..
         } = &state.motion;
         let cx = EvaluationContext {
             t,
@@ -140,6 +144,7 @@ impl<'a> QuantityPoint<'a> {
             u_ddot,
             p: &inputs.parameters,
             modes,
+            integrals,
         };
         Self {
             cx,

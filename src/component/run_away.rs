@@ -4,6 +4,7 @@ use super::Instance;
 use super::log::{LogCategory, LogLevel};
 use super::quantity_point::Multipliers;
 use crate::error::{Error, Result};
+use crate::linalg::elementary::hypot;
 use crate::model::quantity::{BodyField, Quantity};
 use crate::model::{BodyRef, ForceApplication, PrescribedCoordinate, Target};
 
@@ -77,7 +78,7 @@ impl Instance {
             let v = [0, 1, 2]
                 .map(part)
                 .map(|x| if x.is_nan() { 0.0 } else { x });
-            v[0].hypot(v[1]).hypot(v[2])
+            hypot(hypot(v[0], v[1]), v[2])
         };
         let speeds = (0..bodies).flat_map(|body| {
             [

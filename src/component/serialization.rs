@@ -16,13 +16,14 @@ use super::Instance;
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
+use crate::formulation::IntegralMemory;
 use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
 use crate::model::counters::CounterMut;
 
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 40;
 /// Bytes of the checksum.
@@ -238,6 +239,7 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         acc,
         lambda,
         modes,
+        integrals,
         dissipated,
         supplied,
         statistics,
@@ -313,6 +315,19 @@ fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
         c.u32(&mut bits)?;
         *x = bits.cast_signed();
         Ok(())
+    })?;
+    c.list(integrals, |c, integral| {
+        let IntegralMemory {
+            t,
+            value,
+            integrand,
+            previous_step,
+            previous,
+        } = integral;
+        (([t, value, previous_step].into_iter())
+            .chain(integrand)
+            .chain(previous))
+        .try_for_each(|x| c.f64(x))
     })?;
     c.list(redundant, |c, x| c.boolean(x))?;
     c.list(event_memory, |c, x| {

@@ -38,6 +38,7 @@ fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions
             s.acc.len(),
             s.lambda.len(),
             s.modes.len(),
+            s.integrals.len(),
             s.a.len(),
             s.delta.len(),
             s.delta_dot.len(),
@@ -89,6 +90,13 @@ fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
         &s.jerk,
         &s.scale,
     ];
+    let integrals = (s.integrals.iter()).all(|i| {
+        finite(&[i.t, i.value, i.previous_step])
+            && finite(&i.integrand)
+            && finite(&i.previous)
+            && i.t <= s.t
+            && i.previous_step >= 0.0
+    });
     // The contraction is infinite if it is unknown, the pivot if there are no constraints.
     let steps = finite(&[s.t, s.h, s.factored_step])
         && not_negative(&[s.h, s.next_h, s.factored_step])
@@ -109,7 +117,7 @@ fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
     });
     let histories = (history.iter()).all(|h| h.count <= 3 && finite(&h.t) && finite(&h.u));
     let vectors = vectors.iter().all(|vector| finite(vector));
-    match times && energies && vectors && steps && statistics && inputs && histories {
+    match times && energies && vectors && integrals && steps && statistics && inputs && histories {
         true => Ok(()),
         false => Err(damaged("a number outside its range")),
     }

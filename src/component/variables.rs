@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::input::HIGHEST_DERIVATIVE;
 use super::input_law::start_of_law;
 use crate::error::{Error, Result};
-use crate::model::quantity::Quantity;
+use crate::model::quantity::{ForceField, Quantity};
 use crate::model::suggest::nearest;
 use crate::model::{Expose, Model, Target};
 
@@ -32,7 +32,7 @@ pub enum Variability {
     Fixed,
     /// Whenever it is set, also between steps.
     Tunable,
-    /// At single times: a counter.
+    /// At single times: a counter, the mode of a contact.
     Discrete,
     /// At any time.
     Continuous,
@@ -297,7 +297,7 @@ fn settable(
         unit,
         causality,
         variability: match target {
-            Target::Definition(_) => Variability::Fixed,
+            Target::Definition(_) | Target::Equilibrium => Variability::Fixed,
             _ => Variability::Tunable,
         },
         kind: VariableKind::Real,
@@ -323,11 +323,13 @@ fn computed(
     Variable {
         causality,
         variability: match quantity {
-            Quantity::Solver(_) => Variability::Discrete,
+            _ if quantity.is_discrete() => Variability::Discrete,
             _ => Variability::Continuous,
         },
         kind: match quantity {
             Quantity::Solver(counter) if counter.is_count() => VariableKind::Integer,
+            Quantity::Force(_, ForceField::Closed) => VariableKind::Boolean,
+            Quantity::Force(_, ForceField::Mode) => VariableKind::Integer,
             _ => VariableKind::Real,
         },
         source: description.clone(),

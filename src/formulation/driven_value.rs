@@ -35,6 +35,15 @@ impl DrivenValue {
         }
     }
 
+    /// Its second time derivative (1/s²).
+    #[inline]
+    pub fn second_rate(&self, cx: &EvaluationContext) -> f64 {
+        match *self {
+            Self::Input(i) => cx.u_ddot[i],
+            _ => 0.0,
+        }
+    }
+
     /// Whether it is zero at all times.
     pub fn always_zero(&self) -> bool {
         *self == Self::Constant(0.0)
@@ -105,6 +114,7 @@ mod tests {
             u_ddot: &[0.0],
             p: &[7.0, 8.0],
             modes: &[],
+            integrals: &[],
         };
         assert_eq!(DrivenValue::Constant(2.0).get(&cx), 2.0);
         assert_eq!(DrivenValue::Parameter(1).get(&cx), 8.0);

@@ -53,6 +53,7 @@ impl LinearSystem {
         let inputs = (model.inputs.iter().enumerate())
             .map(|(k, input)| (component(input.target), DrivenValue::Input(k)));
         let parameters = (model.parameters.iter().enumerate())
+            .filter(|(_, parameter)| parameter.target != Target::Equilibrium)
             .map(|(k, parameter)| (component(parameter.target), DrivenValue::Parameter(k)));
         let mut driven_forces: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
         driven_forces.sort_by_key(|(i, _)| *i);
@@ -340,6 +341,7 @@ mod tests {
                 u_ddot: &[0.0],
                 p: &p,
                 modes: &[],
+                integrals: &[],
             };
             let at = MotionPoint {
                 q: &q,
@@ -361,6 +363,7 @@ mod tests {
             u_ddot: &[0.0],
             p: &[30.0],
             modes: &[],
+            integrals: &[],
         };
         let (q, v) = ([1.0, 2.0, 3.0], [1.0, -1.0, 0.5]);
         let mut f = [0.0; 3];

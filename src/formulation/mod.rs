@@ -13,6 +13,7 @@ pub mod mechanism;
 pub mod natural;
 pub mod prescribed_motion;
 pub mod relative;
+mod rotor;
 pub mod selection;
 pub mod system;
 pub mod topological;
@@ -23,8 +24,8 @@ pub use mechanism::{BodyAssembly, Mechanism};
 pub use system::{
     ConfigurationSpace, ConstraintHandling, CoordinatePartitioning, Crossing, DescriptorForm,
     Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
-    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights, TangentialFriction,
+    FullConstraintSet, HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity,
+    System, TangentWeights, TangentialFriction,
 };
 
 use crate::error::{Error, Result};
@@ -79,8 +80,14 @@ pub fn build(model: &Model) -> Result<Box<dyn Mechanism>> {
         (FormulationName::Relative | FormulationName::Hybrid, _) => {
             Ok(Box::new(relative::SpatialRelative::new(model)?))
         }
-        (FormulationName::Global, 2) => Ok(Box::new(natural::PlanarNatural::new(model)?)),
-        (FormulationName::Global, _) => Ok(Box::new(natural::SpatialNatural::new(model)?)),
+        (FormulationName::Global, 2) => {
+            let model = rotor::with_rotors::<absolute::planar::PlanarGeometry, 6>(model)?;
+            Ok(Box::new(natural::PlanarNatural::new(&model)?))
+        }
+        (FormulationName::Global, _) => {
+            let model = rotor::with_rotors::<absolute::spatial::SpatialGeometry, 12>(model)?;
+            Ok(Box::new(natural::SpatialNatural::new(&model)?))
+        }
         (FormulationName::Topological, _) => topological::build(model),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::EvaluationContext;
 use super::driven_value::{DrivenValue, DrivenValues};
 use super::function::{Jet, Spline, SplineEnds, polynomial, table};
+use crate::linalg::elementary::sin_cos;
 use crate::linalg::interpolation::{PiecewiseCubic, TableEnds};
 use crate::model::{Interpolation, Model, MotionLaw, Target};
 
@@ -149,7 +150,7 @@ impl PrescribedMotion {
                 phase,
                 offset,
             } => {
-                let (sin, cos) = (angular * cx.t + phase).sin_cos();
+                let (sin, cos) = sin_cos(angular * cx.t + phase);
                 [
                     offset + amplitude * sin,
                     amplitude * angular * cos,
@@ -247,6 +248,7 @@ mod tests {
                 u_ddot: &[],
                 p: &[],
                 modes: &[],
+                integrals: &[],
             })
         };
         // Central differences with e = 1e-4: truncation 1e-8 times derivatives of order 20.

@@ -70,6 +70,9 @@ pub fn by_topology(model: &Model) -> FormulationChoice {
     if has_limits_or_friction || model.forces.iter().any(|force| is_contact(&force.kind)) {
         return absolute("contacts, limits or friction");
     }
+    if model.joints.iter().any(|joint| joint.armature != [0.0; 3]) {
+        return absolute("armatures are not measured");
+    }
     if model.solver.integrator == IntegratorName::Vsa23 {
         return absolute("measured with HHT only");
     }

@@ -5,8 +5,8 @@
 //! ```
 
 use super::{
-    Crossing, Energy, EvaluationContext, EventEffect, HybridSystem, MotionPoint, Power, System,
-    TangentialFriction,
+    Crossing, Energy, EvaluationContext, EventEffect, HybridSystem, IntegralMemory, MotionPoint,
+    Power, System, TangentialFriction,
 };
 
 /// A velocity transformation v_b = J v to an inner system with the same modes and events. A type that has one is a [`HybridSystem`].
@@ -54,6 +54,18 @@ pub trait VelocityTransformation {
                 dissipated: f64::NAN,
                 supplied: f64::NAN,
             })
+    }
+
+    /// Writes the integrals of the inner system.
+    fn inner_integrals(
+        &self,
+        cx: &EvaluationContext,
+        (q, v): (&[f64], &[f64]),
+        out: &mut [IntegralMemory],
+    ) {
+        if !out.is_empty() {
+            self.with_velocities(q, v, |q, v| self.inner().integrals(cx, q, v, out));
+        }
     }
 }
 

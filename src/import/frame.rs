@@ -2,6 +2,8 @@
 
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
+use crate::linalg::elementary::rotation_about;
+
 /// FramePlacement of a frame in another: x ↦ position + rotation x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FramePlacement {
@@ -41,7 +43,9 @@ impl FramePlacement {
     pub fn from_rpy(position: [f64; 3], [roll, pitch, yaw]: [f64; 3]) -> Self {
         Self {
             position: position.into(),
-            rotation: UnitQuaternion::from_euler_angles(roll, pitch, yaw),
+            rotation: rotation_about(&Vector3::z_axis(), yaw)
+                * rotation_about(&Vector3::y_axis(), pitch)
+                * rotation_about(&Vector3::x_axis(), roll),
         }
     }
 

@@ -9,15 +9,15 @@
 //! | `frame` | placements, sums of inertias |
 //! | `tree` | links joined by joints: fixed ones merged, start pose |
 //! | `text` | the model as text |
-//! | `rotor` | rotor inertia of a joint coordinate |
 //! | `resource` | files that a file names |
 //! | `urdf` | URDF and SRDF |
+//! | `mjcf` | MJCF |
 
 mod draft;
 mod frame;
+mod mjcf;
 mod report;
 mod resource;
-mod rotor;
 mod text;
 mod tree;
 mod urdf;
@@ -51,6 +51,8 @@ pub struct ImportOptions {
     pub package_paths: Vec<PathBuf>,
     /// Start pose by name: a keyframe, or a group state of the SRDF file.
     pub keyframe: Option<String>,
+    /// Values of joint coordinates at the start, by the joint's name in the file; they count more than those of a keyframe.
+    pub start: Vec<(String, f64)>,
     /// Without limits of joint coordinates.
     pub no_limits: bool,
 }
@@ -72,7 +74,7 @@ pub fn is_foreign(path: &Path) -> bool {
     matches!(ending.as_deref(), Some("urdf" | "xml" | "mjcf" | "xacro"))
 }
 
-/// Imports a robot from a URDF file.
+/// Imports a robot from a URDF or MJCF file.
 pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported> {
     let shown = path.display().to_string();
     if shown.ends_with(".xacro") {
@@ -86,8 +88,10 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported> {
     let root = xml.add(&shown, &text)?;
     let (draft, format) = match xml.tag(root) {
         "robot" => (urdf::read(&mut xml, root, path, options)?, "URDF"),
+        "mujoco" | "mujocoinclude" => (mjcf::read(&mut xml, root, path, options)?, "MJCF"),
         other => {
-            let message = format!("the root is <{other}>; expected <robot> (URDF)");
+            let message =
+                format!("the root is <{other}>; expected <robot> (URDF) or <mujoco> (MJCF)");
             return Err(xml.error(root, message));
         }
     };
@@ -102,4 +106,16 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported> {
         model,
         report,
     })
+}
+
+/// A name of a model, which is also that of files and FMUs.
+fn model_name(name: &str) -> String {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut plain: String = (name.chars())
+        .map(|c| if legal(c) { c } else { '_' })
+        .collect();
+    if !plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        plain.insert_str(0, "robot_");
+    }
+    plain
 }

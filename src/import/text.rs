@@ -139,6 +139,13 @@ impl TextWriter<'_> {
             });
             self.line(&format!("at = [\n  {},\n  {},\n]", frames[0], frames[1]));
         }
+        if joint.armature != [0.0; 3] {
+            let value = match joint.kind.coordinates(3) {
+                1 => number(joint.armature[0]),
+                many => list(&joint.armature[..many]),
+            };
+            self.key("armature", &value);
+        }
         self.limits(joint);
         self.friction(joint);
     }

@@ -7,8 +7,8 @@ use nalgebra::{Unit, UnitQuaternion, Vector3};
 
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::{FramePlacement, MassProperties, perpendicular};
-use super::rotor;
 use super::xml::XmlPosition;
+use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, Characteristic, FrictionDefinition, Joint, JointCoordinate, JointFrame,
     JointKind, JointLimits, JointPlacement, LimitLaw, RigidImpact, Sensor, SpringDefinition,
@@ -114,10 +114,7 @@ impl TreeJoint {
         let moved = match self.freedom {
             TreeFreedom::Hinge => {
                 let angle = self.start - self.reference;
-                FramePlacement::rotation(UnitQuaternion::from_axis_angle(
-                    &Unit::new_unchecked(self.axis),
-                    angle,
-                ))
+                FramePlacement::rotation(rotation_about(&Unit::new_unchecked(self.axis), angle))
             }
             TreeFreedom::Slide => {
                 FramePlacement::translation((self.axis * (self.start - self.reference)).into())
@@ -304,7 +301,9 @@ fn add_joints(
     let index = draft.model.joints.len();
     let count = kind.coordinates(3);
     let (mut friction, mut limits) = (vec![None; count], vec![None; count]);
+    let mut armature = [0.0; 3];
     for (joint, i) in link.joints.iter().zip(&indices) {
+        armature[*i] = joint.armature;
         friction[*i] = (joint.friction > 0.0).then(|| dry_friction(joint.friction));
         limits[*i] = joint.limits.map(rigid_limits);
     }
@@ -322,6 +321,7 @@ fn add_joints(
         frame: JointPlacement::BodyFrames(joint_frames(&link.joints, kind, &indices, &drawn)),
         friction,
         limits,
+        armature,
         ..Joint::default()
     });
     let mut coordinates = vec![];
@@ -343,9 +343,6 @@ fn add_joints(
             of: count,
         };
         add_spring(draft, joint, &coordinate);
-        if joint.armature > 0.0 {
-            rotor::add(draft, &coordinate, joint.armature);
-        }
         coordinates.push(Some(coordinate));
     }
     coordinates
@@ -392,7 +389,7 @@ fn joint_frames(
         match joint.freedom {
             TreeFreedom::Hinge if joint.reference != 0.0 => {
                 let axis = Unit::new_unchecked(joint.axis);
-                turned = UnitQuaternion::from_axis_angle(&axis, joint.reference) * across;
+                turned = rotation_about(&axis, joint.reference) * across;
             }
             TreeFreedom::Slide => first_point -= joint.axis * joint.reference,
             _ => {}

@@ -9,6 +9,7 @@
 //! with e the estimated error over the tolerance.
 
 use super::method::step_size_law;
+use crate::linalg::elementary::powf;
 use crate::model::{ControllerName, EstimateName, SolverSettings};
 
 /// Safety factor. theory: section 6 of the first paper's notes; with 0.8 an elementary controller rejects no more than a PI
@@ -164,8 +165,8 @@ impl StepControl {
     /// Step size at which the estimated error would be the tolerance, times the safety factor.
     fn wanted(&self, h: f64, e: f64) -> f64 {
         match self.rule {
-            ControllerName::Standard => h * self.law.safety * e.powf(-self.law.exponent),
-            ControllerName::Seed => h * e.powf(-0.5),
+            ControllerName::Standard => h * self.law.safety * powf(e, -self.law.exponent),
+            ControllerName::Seed => h * powf(e, -0.5),
         }
     }
 

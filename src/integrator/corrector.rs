@@ -28,6 +28,7 @@ use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace};
 use crate::constraint::minimum_norm::{CorrectionTarget, PassLimit};
 use crate::formulation::system::Dimensions;
+use crate::linalg::elementary::{exp, hypot};
 use crate::model::IntegratorName;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
@@ -172,13 +173,13 @@ impl Workspace {
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
         let (omega, typical) = self.frequency_and_step(p, s, y);
-        y.growth = (typical / y.h).max((y.h * omega).exp());
+        y.growth = (typical / y.h).max(exp(y.h * omega));
         // The corrections of both passes together are the error of the HHT step.
         let (dq, dv) = (first.dq + second.dq, first.dv + second.dv);
         self.set_motion_time(p, s, y, omega);
         let noise = unknown.max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Correction::Kept {
-            error: dq.hypot(dv * self.velocity_weight(s, y, omega)),
+            error: hypot(dq, dv * self.velocity_weight(s, y, omega)),
             hidden,
             contraction: if d2 <= noise { 0.0 } else { d2 / d1 },
         })

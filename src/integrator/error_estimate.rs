@@ -23,6 +23,7 @@ use super::tolerances::TANGENT_PROJECTION;
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{Problem, Workspace};
 use crate::formulation::system::MotionPoint;
+use crate::linalg::elementary::powf;
 use crate::model::{Corrector, EstimateName};
 
 /// Part of the tolerance, over the step, by which the velocities of dependent coordinates may jump ...
@@ -144,7 +145,10 @@ impl Workspace {
 
     /// A Hermite defect over the tolerance, converted to an error of the order in the controller.
     pub fn hidden_over_tolerance(&self, hidden: f64) -> f64 {
-        (hidden / self.settings.tolerance).powf(1.0 / (HERMITE_ORDER * self.control.exponent()))
+        powf(
+            hidden / self.settings.tolerance,
+            1.0 / (HERMITE_ORDER * self.control.exponent()),
+        )
     }
 
     /// Error over the tolerance, per step or per second.

@@ -8,11 +8,12 @@
 mod work;
 
 use super::closure::{ClosureMatrix, ClosureOptions};
+use super::hermite_polynomial::{hermite3, hermite3_slope, hermite5};
 use super::trial::Trial;
 use super::workspace::{EvaluationVectors, Problem};
 use super::{Environment, Integrator, Sample, SampleLevel, State};
 use crate::error::{Error, Result};
-use crate::formulation::system::{Dimensions, System};
+use crate::formulation::system::{Dimensions, IntegralMemory, System};
 
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]
@@ -24,6 +25,7 @@ pub(super) struct Segment {
     lambda: [Vec<f64>; 2],
     lambda_dot: [Vec<f64>; 2],
     modes: Vec<i32>,
+    integrals: Vec<IntegralMemory>,
     redundant: Vec<bool>,
     dissipated: [f64; 2],
     supplied: [f64; 2],
@@ -103,6 +105,7 @@ impl Segment {
             lambda: two(size.nc),
             lambda_dot: two(size.nc),
             modes: vec![0; size.modes],
+            integrals: vec![IntegralMemory::default(); size.integrals],
             redundant: vec![false; size.nc],
             ..Self::default()
         }
@@ -111,6 +114,11 @@ impl Segment {
     /// Modes in which the step was made.
     pub fn modes(&self) -> &[i32] {
         &self.modes
+    }
+
+    /// Integrals at its start.
+    pub fn integrals(&self) -> &[IntegralMemory] {
+        &self.integrals
     }
 
     /// Redundant constraints of the step.
@@ -127,6 +135,7 @@ impl Segment {
     pub fn start(&mut self, s: &State) {
         self.t[0] = s.t;
         self.modes.copy_from_slice(&s.modes);
+        self.integrals.copy_from_slice(&s.integrals);
         self.redundant.copy_from_slice(&s.redundant);
         (self.dissipated[0], self.supplied[0]) = (s.dissipated, s.supplied);
     }
@@ -166,36 +175,6 @@ impl Segment {
     }
 }
 
-/// Cubic with values `x` and scaled slopes `d` at 0 and 1.
-fn hermite3(s: f64, x: [f64; 2], d: [f64; 2]) -> f64 {
-    let r = 1.0 - s;
-    x[0] * r * r * (1.0 + 2.0 * s) + d[0] * s * r * r + x[1] * s * s * (3.0 - 2.0 * s)
-        - d[1] * s * s * r
-}
-
-/// Slope of the cubic that rises by `x` and has the scaled slopes `d` at 0 and 1.
-fn hermite3_slope(s: f64, x: f64, d: [f64; 2]) -> f64 {
-    let (c2, c3) = (3.0 * x - 2.0 * d[0] - d[1], d[0] + d[1] - 2.0 * x);
-    d[0] + s * (2.0 * c2 + s * 3.0 * c3)
-}
-
-/// Quintic with values 0 and `x`, scaled slopes `d` and second derivatives `dd` at 0 and 1: value, slope, second and third
-/// derivative at `s`.
-pub(super) fn hermite5(s: f64, x: f64, d: [f64; 2], dd: [f64; 2]) -> [f64; 4] {
-    let (c1, c2) = (d[0], 0.5 * dd[0]);
-    // Value, slope and second derivative at 1 that s³, s⁴, s⁵ add to the Taylor polynomial of the start.
-    let (a, b, c) = (x - c1 - c2, d[1] - c1 - 2.0 * c2, dd[1] - 2.0 * c2);
-    let c3 = 10.0 * a - 4.0 * b + 0.5 * c;
-    let c4 = -15.0 * a + 7.0 * b - c;
-    let c5 = 6.0 * a - 3.0 * b + 0.5 * c;
-    [
-        s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
-        c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
-        2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)),
-        6.0 * c3 + s * (24.0 * c4 + s * 60.0 * c5),
-    ]
-}
-
 /// Closes an interpolated position. A sample is as good as its polynomial: it never fails for a residual.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: 1e-13,
@@ -211,6 +190,11 @@ impl Integrator {
     /// Modes in which the last step was made; an event at its end may have changed those of the state.
     pub fn step_modes(&self) -> &[i32] {
         self.segment.modes()
+    }
+
+    /// Integrals at the start of the last step.
+    pub fn step_integrals(&self) -> &[IntegralMemory] {
+        self.segment.integrals()
     }
 
     /// As [`Integrator::interpolate`], up to a level: what is above it is not consistent.
@@ -261,6 +245,7 @@ impl Integrator {
             env: *env,
             modes: &modes,
         };
+        core.set_integrals(&segment.integrals);
         let (dissipated, supplied) = segment.work(core, &p, s);
         out.dissipated = segment.dissipated[0] + dissipated;
         out.supplied = segment.supplied[0] + supplied;

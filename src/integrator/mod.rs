@@ -21,6 +21,7 @@ mod factor_cache;
 mod friction_coupling;
 mod full_constraints;
 mod hermite;
+mod hermite_polynomial;
 mod hht;
 mod hht_step;
 mod interpolation;

@@ -8,6 +8,7 @@
 use super::state::State;
 use super::trial::Trial;
 use super::workspace::{Problem, Workspace};
+use crate::linalg::elementary::{cbrt, exp, powf};
 
 /// Contraction that the next step is allowed.
 const KEPT_CONTRACTION: f64 = 0.12;
@@ -41,7 +42,7 @@ impl Workspace {
         let amplitude = (v / high + a / (high * high)).sqrt();
         (
             omega,
-            (self.settings.tolerance / (self.method.cq * amplitude)).cbrt() / omega,
+            cbrt(self.settings.tolerance / (self.method.cq * amplitude)) / omega,
         )
     }
 
@@ -55,7 +56,7 @@ impl Workspace {
     pub fn set_motion_time(&mut self, p: &Problem, s: &State, y: &mut Trial, omega: f64) {
         let (now, before) = (1.0 / omega, s.motion_time);
         let fading = if before > now {
-            now + (before - now) * (-y.h / before).exp()
+            now + (before - now) * exp(-y.h / before)
         } else {
             now
         };
@@ -96,7 +97,7 @@ impl Workspace {
     /// Limits the next step to one whose passes contract, and notes if the error would allow a far longer one.
     pub fn limit_by_contraction(&self, y: &mut Trial, error: f64, contraction: f64) {
         let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
-        let wanted = 0.8 * self.over_tolerance(error, y.h).powf(-1.0 / 3.0);
+        let wanted = 0.8 * powf(self.over_tolerance(error, y.h), -1.0 / 3.0);
         y.stiffness_limits = contraction > 0.02 && wanted > STIFF_RATIO * longest;
         y.growth = y.growth.min(longest.max(0.5));
     }

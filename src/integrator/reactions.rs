@@ -28,6 +28,7 @@ impl Integrator {
             env: *env,
             modes: &state.modes,
         };
+        self.work.set_integrals(&state.integrals);
         lambda.copy_from_slice(&state.lambda);
         let at = (&state.q[..], &state.v[..], &state.acc[..]);
         self.work
@@ -47,6 +48,7 @@ impl Integrator {
             env: *env,
             modes: &state.modes,
         };
+        self.work.set_integrals(&state.integrals);
         let Sample {
             t,
             q,
@@ -71,6 +73,7 @@ impl Integrator {
             env: *env,
             modes: self.segment.modes(),
         };
+        self.work.set_integrals(self.segment.integrals());
         let Sample {
             t,
             q,

@@ -15,7 +15,7 @@
 
 use super::Integrator;
 use super::closure::{ClosureMatrix, ClosureOptions};
-use super::interpolation::hermite5;
+use super::hermite_polynomial::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{
@@ -24,6 +24,7 @@ use super::trial::{
 use super::workspace::{PhasePoint, Problem, Workspace};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::formulation::system::{Dimensions, System};
+use crate::linalg::elementary::powf;
 use crate::model::Corrector;
 
 /// Pivot below which a position is near a singular one ...
@@ -99,7 +100,7 @@ pub(super) fn is_near_singular(pivot: f64, s: &State) -> bool {
 
 /// The typical pivot after a step.
 pub(super) fn typical_pivot(s: &State, y: &Trial) -> f64 {
-    let decay = TYPICAL_PIVOT_DECAY.powf((y.h / s.next_h).min(1.0));
+    let decay = powf(TYPICAL_PIVOT_DECAY, (y.h / s.next_h).min(1.0));
     y.pivot.max(decay * s.typical_pivot)
 }
 

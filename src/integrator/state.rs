@@ -1,6 +1,6 @@
 //! The state of a run, its counters, and the results of a start and of a step.
 
-use crate::formulation::system::{Dimensions, System};
+use crate::formulation::system::{Dimensions, IntegralMemory, System};
 pub use crate::model::counters::Statistics;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
@@ -18,6 +18,8 @@ pub struct State {
     pub lambda: Vec<f64>,
     /// Discrete modes.
     pub modes: Vec<i32>,
+    /// Integrals along the motion at t.
+    pub integrals: Vec<IntegralMemory>,
     /// Energy dissipated since the start (J).
     pub dissipated: f64,
     /// Energy supplied since the start (J).
@@ -146,6 +148,7 @@ impl State {
             acc: v(),
             lambda: vec![0.0; size.nc],
             modes: vec![0; size.modes],
+            integrals: vec![IntegralMemory::default(); size.integrals],
             a: v(),
             delta: v(),
             delta_dot: v(),
@@ -189,6 +192,9 @@ impl State {
         self.previous_known = false;
         self.previous_acc.fill(0.0);
         self.previous_jerk.fill(0.0);
+        self.integrals
+            .iter_mut()
+            .for_each(IntegralMemory::forget_previous);
     }
 
     /// Copies another state; does not allocate if the lengths are the same.
@@ -200,6 +206,7 @@ impl State {
             acc,
             lambda,
             modes,
+            integrals,
             dissipated,
             supplied,
             statistics,
@@ -236,6 +243,7 @@ impl State {
         acc.clone_from(&other.acc);
         lambda.clone_from(&other.lambda);
         modes.clone_from(&other.modes);
+        integrals.clone_from(&other.integrals);
         *dissipated = other.dissipated;
         *supplied = other.supplied;
         *statistics = other.statistics;

@@ -319,5 +319,6 @@ impl Integrator {
             s.supplied += supplied;
         }
         segment.set_work(s);
+        work.update_integrals(p, s);
     }
 }

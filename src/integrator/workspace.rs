@@ -17,7 +17,7 @@ use super::{Environment, Signals};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
-    Dimensions, EvaluationContext, FullConstraintSet, Properties, System,
+    Dimensions, EvaluationContext, FullConstraintSet, IntegralMemory, Properties, System,
 };
 use crate::model::SolverSettings;
 
@@ -38,18 +38,27 @@ pub(super) struct Inputs {
     u: Vec<f64>,
     u_dot: Vec<f64>,
     u_ddot: Vec<f64>,
+    /// Integrals at the start of the step.
+    integrals: Vec<IntegralMemory>,
 }
 
 impl Inputs {
-    fn new(n: usize) -> Self {
+    fn new(size: &Dimensions) -> Self {
+        let n = size.inputs;
         Self {
             u: vec![0.0; n],
             u_dot: vec![0.0; n],
             u_ddot: vec![0.0; n],
+            integrals: Vec::with_capacity(size.integrals),
         }
     }
 
-    /// Inputs, parameters and modes at time `t`.
+    fn set_integrals(&mut self, integrals: &[IntegralMemory]) {
+        self.integrals.clear();
+        self.integrals.extend_from_slice(integrals);
+    }
+
+    /// Inputs, parameters, modes and integrals at time `t`.
     pub fn at<'a>(&'a mut self, p: &Problem<'a>, t: f64) -> EvaluationContext<'a> {
         let signals: &dyn Signals = p.env.signals;
         signals.sample(t, &mut self.u, &mut self.u_dot, &mut self.u_ddot);
@@ -60,6 +69,7 @@ impl Inputs {
             u_ddot: &self.u_ddot,
             p: p.env.parameters,
             modes: p.modes,
+            integrals: &self.integrals,
         }
     }
 }
@@ -185,8 +195,8 @@ impl Workspace {
             mass_matrix,
             step_coupling: FrictionCoupling::new(&size, &system.properties()),
             mass_coupling: FrictionCoupling::new(&size, &system.properties()),
-            inputs: Inputs::new(size.inputs),
-            nearby: Inputs::new(size.inputs),
+            inputs: Inputs::new(&size),
+            nearby: Inputs::new(&size),
             newton: NewtonWorkspace::new(&size),
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
@@ -218,8 +228,39 @@ impl Workspace {
         )
     }
 
-    /// Activates the constraints of the state's modes in both matrices, without the redundant ones.
+    /// Sets the integrals at the start of the step that is evaluated; none before the start of a run.
+    pub fn set_integrals(&mut self, integrals: &[IntegralMemory]) {
+        self.inputs.set_integrals(integrals);
+        self.nearby.set_integrals(integrals);
+    }
+
+    /// Brings the integrals of a state to its present time, position and velocity. A step starts there.
+    pub fn update_integrals(&mut self, p: &Problem, s: &mut State) {
+        if self.size.integrals > 0 {
+            let cx = self.inputs.at(p, s.t);
+            p.system.integrals(&cx, &s.q, &s.v, &mut s.integrals);
+            self.set_integrals(&s.integrals);
+        }
+    }
+
+    /// The same after a jump: what was before it says nothing about what follows.
+    pub fn restart_integrals(&mut self, p: &Problem, s: &mut State) {
+        self.update_integrals(p, s);
+        s.integrals
+            .iter_mut()
+            .for_each(IntegralMemory::forget_previous);
+        self.set_integrals(&s.integrals);
+    }
+
+    /// Sets the integrals of a state to those of the model.
+    pub fn start_integrals(&mut self, p: &Problem, s: &mut State) {
+        self.set_integrals(&[]);
+        self.update_integrals(p, s);
+    }
+
+    /// Activates the constraints of the state's modes in both matrices, without the redundant ones; takes its integrals.
     pub fn select_active(&mut self, system: &dyn System, s: &State) {
+        self.set_integrals(&s.integrals);
         self.step_matrix
             .select_active(system, &s.modes, &s.redundant);
         self.mass_matrix

@@ -45,6 +45,11 @@ impl DenseLu {
         &mut self.a
     }
 
+    /// Number of rows.
+    pub fn size(&self) -> usize {
+        self.n
+    }
+
     /// Diagonal entry `k` of U.
     pub fn pivot(&self, k: usize) -> f64 {
         self.a[k * self.n + k]

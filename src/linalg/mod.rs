@@ -2,7 +2,9 @@
 
 pub mod csr;
 pub mod dense_lu;
+pub mod elementary;
 pub mod interpolation;
+pub mod least_squares;
 pub mod matrix_market;
 pub mod norm;
 pub mod ordering;

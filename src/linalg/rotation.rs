@@ -7,6 +7,7 @@
 //!
 //! with ω in body axes and φ~ the skew-symmetric matrix of φ.
 
+use crate::linalg::elementary::{atan2, cos, sin, tan};
 use nalgebra::{Matrix3, Vector3};
 
 /// A spatial vector.
@@ -73,9 +74,9 @@ pub fn exp(phi: &Vec3) -> Quaternion {
     let s = if a < 1e-3 {
         0.5 - a * a / 48.0
     } else {
-        (0.5 * a).sin() / a
+        sin(0.5 * a) / a
     };
-    [(0.5 * a).cos(), s * phi.x, s * phi.y, s * phi.z]
+    [cos(0.5 * a), s * phi.x, s * phi.y, s * phi.z]
 }
 
 /// Rotation vector φ with exp(φ) = q and |φ| ≤ π.
@@ -92,7 +93,7 @@ pub fn log(q: &Quaternion) -> Vec3 {
     let factor = if sine < 1e-4 {
         2.0 * (1.0 + sine * sine / 6.0)
     } else {
-        2.0 * sine.atan2(w) / sine
+        2.0 * atan2(sine, w) / sine
     };
     s * factor * v
 }
@@ -106,7 +107,7 @@ pub fn tangent_inverse(phi: &Vec3) -> Mat3 {
         1.0 / 12.0 + a2 * (1.0 / 720.0 + a2 * (1.0 / 30240.0 + a2 / 1_209_600.0))
     } else {
         let half = 0.5 * a2.sqrt();
-        (1.0 - half / half.tan()) / a2
+        (1.0 - half / tan(half)) / a2
     };
     let c = cross(phi);
     Mat3::identity() + 0.5 * c + factor * c * c
@@ -122,7 +123,7 @@ pub fn tangent(phi: &Vec3) -> Mat3 {
         )
     } else {
         let a = a2.sqrt();
-        ((1.0 - a.cos()) / a2, (a - a.sin()) / (a2 * a))
+        ((1.0 - cos(a)) / a2, (a - sin(a)) / (a2 * a))
     };
     let c = cross(phi);
     Mat3::identity() - one * c + two * c * c

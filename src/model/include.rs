@@ -379,6 +379,9 @@ fn shifted(target: Target, by: Offsets) -> Target {
         Target::Joint(i, k, number) => Target::Joint(i + by.joints, k, number),
         Target::Motion(i) => Target::Motion(i + by.motions),
         Target::MotionSpeed(i) => Target::MotionSpeed(i + by.motions),
-        Target::Gravity(_) | Target::Definition(_) | Target::SystemForce(_) => target,
+        Target::Gravity(_)
+        | Target::Definition(_)
+        | Target::Equilibrium
+        | Target::SystemForce(_) => target,
     }
 }

@@ -81,6 +81,8 @@ pub struct Joint {
     pub friction: Vec<Option<FrictionDefinition>>,
     /// Limits of each coordinate; none in those beyond the end of the list.
     pub limits: Vec<Option<JointLimits>>,
+    /// Inertia of each coordinate besides that of the bodies (kg m² or kg): rotors that turn with it.
+    pub armature: [f64; 3],
     /// Position in the text.
     pub text_position: TextPosition,
 }
@@ -99,6 +101,7 @@ impl Default for Joint {
             coupling: None,
             friction: vec![],
             limits: vec![],
+            armature: [0.0; 3],
             text_position: TextPosition::default(),
         }
     }
@@ -191,6 +194,14 @@ impl Joint {
                     &given,
                     &format!("at most {count}, one for each coordinate"),
                 ));
+            }
+        }
+        for (k, armature) in self.armature.iter().enumerate() {
+            Range::NonNegative.check(|| format!("{}.armature", self.name), *armature)?;
+            if k >= count && *armature != 0.0 {
+                let name = format!("{}.armature", self.name);
+                let expected = format!("at most {count}, one for each coordinate");
+                return Err(refused(&name, armature, &expected));
             }
         }
         for friction in self.friction.iter().flatten() {

@@ -2,6 +2,7 @@
 //! distances between the joints on each body.
 
 use super::{Body, BodyRef, Joint, JointKind, JointPlacement, Model};
+use crate::linalg::elementary::{cos, sin};
 
 /// Part of the longest link by which the others must be short to be reported: less is rounding.
 const SHORT: f64 = 1e-6;
@@ -115,7 +116,7 @@ impl Model {
 fn in_frame(body: &Body, dimension: usize, point: [f64; 3]) -> [f64; 3] {
     let d: [f64; 3] = std::array::from_fn(|i| point[i] - body.position[i]);
     let [w, x, y, z] = match dimension {
-        2 => [(0.5 * body.angle).cos(), 0.0, 0.0, (0.5 * body.angle).sin()],
+        2 => [cos(0.5 * body.angle), 0.0, 0.0, sin(0.5 * body.angle)],
         _ => body.orientation,
     };
     // Rotation by the conjugate quaternion: d + 2 w (d × u) + 2 u × (u × d).

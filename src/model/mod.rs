@@ -36,8 +36,8 @@ pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
-    ForceType, LoadDefinition, LoadFrame, OneSided, SpringDefinition, Surface, SurfaceOutline,
-    TyreDefinition,
+    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, SpringDefinition, Surface,
+    SurfaceOutline, TyreDefinition,
 };
 pub use joint::{
     Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,
@@ -47,8 +47,8 @@ pub use linear_system::LinearSystemMatrices;
 pub use motion::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate};
 pub use notes::{ModelNotes, VariableNotes};
 pub use settings::{
-    ControllerName, Corrector, ErrorAt, EstimateName, Experiment, FormulationName, IntegratorName,
-    SolverSettings, Vsa23Parameters, Vsa23Settings,
+    ControllerName, Corrector, ErrorAt, EstimateName, Experiment, FormulationName, InitialPosition,
+    IntegratorName, SolverSettings, Vsa23Parameters, Vsa23Settings,
 };
 pub use signal::{Expose, Input, Output, Parameter};
 pub use signal_law::{InputSignal, SignalLaw, TimeExpression};

@@ -387,6 +387,29 @@ fn refused(key: &str, value: f64, expected: &str) -> Error {
     }
 }
 
+choice! {
+    /// `initial`: where an instance starts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum InitialPosition {
+        /// The positions and velocities of the model.
+        #[default]
+        Given = "given",
+        /// The static equilibrium next to these positions, at rest.
+        Equilibrium = "equilibrium",
+    }
+}
+
+impl InitialPosition {
+    /// The choice of a parameter: 1 is the equilibrium, 0 the initial conditions.
+    pub fn from_number(number: f64) -> Self {
+        if number >= 0.5 {
+            Self::Equilibrium
+        } else {
+            Self::Given
+        }
+    }
+}
+
 /// `[experiment]`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Experiment {
@@ -396,6 +419,8 @@ pub struct Experiment {
     pub stop: f64,
     /// Output interval (s); `None`: every accepted step.
     pub interval: Option<f64>,
+    /// Where an instance starts.
+    pub initial: InitialPosition,
 }
 
 impl Default for Experiment {
@@ -405,6 +430,7 @@ impl Default for Experiment {
             start: 0.0,
             stop: 10.0,
             interval: None,
+            initial: InitialPosition::Given,
         }
     }
 }

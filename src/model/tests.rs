@@ -196,7 +196,8 @@ fn the_good_text_is_good_and_its_defaults_are_those_of_the_manual() {
         Experiment {
             start: 0.0,
             stop: 1.0,
-            interval: None
+            interval: None,
+            initial: InitialPosition::Given,
         }
     );
     assert_eq!(model.bodies[0].position, [0.0; 3]);

@@ -116,6 +116,8 @@ fn what(error: &Error) -> (&'static str, Vec<String>) {
     match error {
         Error::Assembly { culprits, .. } => ("The mechanism cannot be assembled", culprits.clone()),
         Error::SingularMass { culprit } => ("A coordinate has no mass", one(culprit)),
+        Error::SingularPosition { culprits, .. } => ("The position is singular", culprits.clone()),
+        Error::NoEquilibrium { .. } => ("There is no static equilibrium", Vec::new()),
         Error::Evaluation { culprit, .. } => ("The equations are not finite", one(culprit)),
         Error::NewtonDiverged { culprit, .. } => {
             ("Newton's iteration did not converge", one(culprit))

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::figure::{Figure, PartPlacement, PartPose, Poses, Solid};
 use super::recording::Recording;
+use crate::linalg::elementary::powf;
 use crate::model::Model;
 
 /// Most rows of an animation; of longer runs every second, third .. row is taken.
@@ -315,7 +316,7 @@ fn linear(channel: u8) -> f64 {
     let value = if c <= 0.04045 {
         c / 12.92
     } else {
-        ((c + 0.055) / 1.055).powf(2.4)
+        powf((c + 0.055) / 1.055, 2.4)
     };
     (value * 1e4).round() / 1e4
 }

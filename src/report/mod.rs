@@ -11,6 +11,7 @@ mod columns;
 mod failure;
 mod figure;
 mod gltf;
+mod mode_recording;
 mod page;
 mod picture;
 mod recording;
@@ -19,6 +20,7 @@ mod summary;
 
 pub use failure::{FailureReport, advice};
 pub use gltf::glb;
+pub use mode_recording::SECONDS_PER_MODE;
 pub use page::{Measured, ReportData};
 pub use picture::{Pictures, curves_png};
 pub use recording::{Recording, RowSchedule, StepMethod, Watched};

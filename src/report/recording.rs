@@ -188,7 +188,7 @@ impl Recording {
         }
     }
 
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             watched: Watched::default(),
             outputs: Vec::new(),

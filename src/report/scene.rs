@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::linalg::elementary::sin_cos;
 use crate::model::{
     Body, BodyRef, BodyShape, ContactDefinition, Curve, Force, ForceApplication, ForceKind, Joint,
     JointFrame, JointKind, JointPlacement, LoadDefinition, Model, PrescribedCoordinate, Surface,
@@ -95,7 +96,7 @@ pub(super) fn frame_in(
 /// Components along the axes of the body in its pose as written.
 fn into_body(model: &Model, body: &Body, v: [f64; 3]) -> [f64; 3] {
     if model.dimension == 2 {
-        let (sin, cos) = body.angle.sin_cos();
+        let (sin, cos) = sin_cos(body.angle);
         return [cos * v[0] + sin * v[1], cos * v[1] - sin * v[0], 0.0];
     }
     // v' = v + 2 w (u × v) + 2 u × (u × v) with the conjugate quaternion (w, u).

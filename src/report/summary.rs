@@ -60,6 +60,7 @@ impl Report<'_> {
             "author": self.model.notes.author,
             "version": self.model.notes.version,
             "license": self.model.notes.license,
+            "described": self.model.notes.elements,
             "file": self.file,
             "start": self.span[0],
             "stop": self.span[1],

@@ -59,3 +59,15 @@ fn a_communication_step_allocates_nothing() {
     });
     assert_eq!(count, 0, "allocations in 100 communication steps");
 }
+
+#[test]
+fn a_linear_model_allocates_nothing_after_the_first() {
+    let mut instance = slider_crank();
+    instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
+    let mut linear = instance.linearize().unwrap();
+    instance.step(0.0, 0.05).unwrap();
+    let before = format!("{:?}", instance.save().unwrap());
+    let count = allocations(|| instance.linearize_into(&mut linear).unwrap());
+    assert_eq!(count, 0, "allocations of a linear model");
+    assert_eq!(before, format!("{:?}", instance.save().unwrap()));
+}

@@ -8,13 +8,14 @@ use std::process::Command;
 use crate::host::{Scratch, compilers, root};
 
 /// In the order in which the header is best read.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "status.rs",
     "instance.rs",
     "variable.rs",
     "step.rs",
     "value.rs",
     "derivative.rs",
+    "analysis.rs",
     "state.rs",
     "statistics.rs",
     "logger.rs",

@@ -362,7 +362,7 @@ fn check_gives_json_with_what_there_is_or_every_mistake() {
 #[test]
 fn completions_and_manual_pages_know_every_command() {
     let commands = [
-        "run", "check", "diagnose", "compare", "new", "schema", "explain", "pack",
+        "run", "check", "diagnose", "compare", "new", "schema", "explain", "pack", "sweep", "merge",
     ];
     for shell in ["bash", "zsh", "fish"] {
         let text = fine(&["completions", shell]);

@@ -3,8 +3,10 @@
 #[path = "../common/host.rs"]
 mod host;
 
+mod analysis;
 mod commands;
 mod documents;
 mod habits;
 mod models;
 mod readme;
+mod sweep;

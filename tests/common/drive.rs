@@ -168,6 +168,7 @@ where
             u_ddot: &u_ddot,
             p: &self.parameters,
             modes: &self.state.modes,
+            integrals: &[],
         };
         let (mut phi, mut on) = (vec![0.0; size.nc], vec![true; size.nc]);
         system.constraint(&cx, &self.state.q, &mut phi);

@@ -116,6 +116,7 @@ impl Rig {
             u_ddot: &[],
             p: &self.parameters,
             modes: &self.state.modes,
+            integrals: &[],
         }
     }
 

@@ -32,6 +32,7 @@ pub const STILL: EvaluationContext = EvaluationContext {
     u_ddot: &[],
     p: &[],
     modes: &[],
+    integrals: &[],
 };
 
 /// All entries of an n x m matrix, by rows.

@@ -118,6 +118,7 @@ unsafe fn with(
             u_ddot: array(at.u_ddot, size.inputs),
             p: array(at.p, size.parameters),
             modes: array(at.modes, size.modes),
+            integrals: &[],
         };
         fn or<'a>(given: &'a [f64], zero: &'a [f64]) -> &'a [f64] {
             match given.is_empty() {

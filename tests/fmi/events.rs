@@ -401,6 +401,111 @@ fn counters_are_discrete_int32_and_other_types_are_refused_by_name() {
     );
 }
 
+/// A ball that falls 0.2 m onto a floor; the law of the contact is put in.
+const DROP: &str = r#"
+format = 1
+name = "drop"
+dimension = 2
+gravity = [0.0, -10.0]
+[[body]]
+name = "ball"
+mass = 1.0
+inertia = 1.0
+position = [0.0, 0.3]
+[[force]]
+name = "floor"
+type = "contact"
+bodies = ["ground", "ball"]
+plane = { normal = [0.0, 1.0] }
+radius = 0.1
+LAW
+[[output]]
+name = "closed"
+source = "floor.closed"
+[[output]]
+name = "mode"
+source = "floor.mode"
+[[output]]
+name = "depth"
+source = "floor.length"
+[[output]]
+name = "force"
+source = "floor.force"
+"#;
+
+/// Discrete values, then depth and force.
+fn contact(unit: &Unit) -> (u8, i32, f64, f64) {
+    let (mut closed, mut mode) = (9, -9);
+    // SAFETY: a live handle and pointers to locals.
+    unsafe {
+        assert_eq!(fmi3GetBoolean(unit.0, &0, 1, &mut closed, 1), FmiStatus::Ok);
+        assert_eq!(fmi3GetInt32(unit.0, &1, 1, &mut mode, 1), FmiStatus::Ok);
+    }
+    (closed, mode, unit.get(2), unit.get(3))
+}
+
+#[test]
+fn contacts_show_whether_they_are_closed_and_their_mode_as_discrete_variables() {
+    let scratch = Scratch::new("fmi-closed");
+    // A strong damper pulls when the ball leaves: mode 2. A rigid contact that does not bounce stays closed.
+    let laws = [
+        ("give", "stiffness = 4000.0\ndamping = 60.0", vec![1, 2, 0]),
+        ("rigid", "restitution = 0.0", vec![1]),
+        (
+            "bounce",
+            "restitution = 0.5\nrest_speed = 0.6",
+            vec![0, 0, 1],
+        ),
+    ];
+    for (name, law, expected) in laws {
+        let path = scratch.path().join(format!("{name}.toml"));
+        std::fs::write(&path, DROP.replace("LAW", law)).unwrap();
+        let unpacked = Unpacked::new(&path, FmiStandard::Three, &scratch);
+        let xml = unpacked.description();
+        for (variable, element) in [("closed", "<Boolean "), ("mode", "<Int32 ")] {
+            let quoted = format!("name=\"{variable}\"");
+            let line = xml.lines().find(|line| line.contains(&quoted)).unwrap();
+            assert!(
+                line.contains(element) && line.contains("variability=\"discrete\""),
+                "{line}"
+            );
+        }
+        let unit = Unit::new(&unpacked, EVENTS, &[]);
+        unit.start(true);
+        assert_eq!((contact(&unit).0, contact(&unit).1), (0, 0), "{name}");
+        let (mut time, mut modes) = (0.0, Vec::new());
+        while modes.len() < expected.len() && time < 2.0 {
+            let stepped = unit.step(time, 0.01);
+            assert_eq!(stepped.status, FmiStatus::Ok);
+            time = stepped.time;
+            if stepped.event {
+                // Before the event the mode is the old one, after it the new one; a state saved in between keeps both.
+                let before = contact(&unit);
+                let bytes = unit.bytes();
+                assert_eq!(
+                    before.1,
+                    modes.last().copied().unwrap_or(0),
+                    "{name} {time}"
+                );
+                assert!(unit.handle_event());
+                let after = contact(&unit);
+                unit.restore(&bytes);
+                assert_eq!(contact(&unit), before, "{name} {time}");
+                assert!(unit.handle_event());
+                assert_eq!(contact(&unit), after, "{name} {time}");
+                modes.push(after.1);
+            }
+            let (closed, mode, depth, force) = contact(&unit);
+            assert_eq!(closed == 1, mode != 0, "{name} {time}");
+            assert_eq!(force > 0.0, mode == 1, "{name} {time}: {force}");
+            // An event is located to 1e-9 s; the ball falls with 2 m/s.
+            assert!(mode == 0 || depth > -1e-8, "{name} {time}: {depth}");
+            assert!(mode != 0 || depth < 1e-8, "{name} {time}: {depth}");
+        }
+        assert_eq!(modes, expected, "{name}");
+    }
+}
+
 // --- inside a step --------------------------------------------------------------------------------------------------
 
 /// What the callback does and sees.

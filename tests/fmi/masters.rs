@@ -165,6 +165,33 @@ fn every_master_gets_the_same_trajectory() {
     let _ = script("masters.py", &json!(tasks));
 }
 
+/// fmusim (of the Reference FMUs, up to 0.0.39) is in no registry: it is taken from the path or from FMUSIM.
+#[test]
+fn fmusim_takes_the_units_without_a_message() {
+    let named = std::env::var_os("FMUSIM").map(PathBuf::from);
+    let Some(program) = named.or_else(|| tool("fmusim")) else {
+        skip("fmusim is not installed: set FMUSIM to a build of it to try the units there");
+        return;
+    };
+    let scratch = Scratch::new("fmi-fmusim");
+    for standard in BOTH {
+        for name in STEADY {
+            let archive = pack(&model(name), standard, &scratch);
+            let output = Command::new(&program)
+                .args(["--interface-type", "cs", "--stop-time", "1"])
+                .args(["--output-interval", "0.01", "--output-file"])
+                .arg(scratch.path().join("rows.csv"))
+                .arg(archive)
+                .output()
+                .expect("fmusim starts");
+            let printed = expect_success("fmusim", &output);
+            assert_eq!(printed.trim(), "", "{name}");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(said.trim(), "", "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_mechanism_cut_in_two_approaches_the_whole_as_the_step_shrinks() {
     if python().is_none() {

@@ -21,6 +21,7 @@ fn context(u: &[f64]) -> EvaluationContext<'_> {
         u_ddot: &[0.0],
         p: &[],
         modes: &[],
+        integrals: &[],
     }
 }
 
@@ -227,8 +228,7 @@ fn roll_up(plane: bool, elements: usize, turns: f64) -> [f64; 3] {
     };
     let q = equilibrium(&*system, moment, 20);
     let get = |name: &str| value(&model, &*system, &q, &format!("rod.{elements}.{name}"));
-    let bending = if plane { "rod.1.m3" } else { "rod.1.m3" };
-    let carried = value(&model, &*system, &q, bending);
+    let carried = value(&model, &*system, &q, "rod.1.m3");
     assert!(
         (carried / moment - 1.0).abs() < 1e-9,
         "{carried} of {moment}"
@@ -358,5 +358,72 @@ fn a_rigid_body_motion_stores_no_energy_and_makes_no_force() {
         // EA/L ε |r| with EA/L = 2e8, |r| = 200.
         let largest = force.iter().fold(0.0f64, |m: f64, f: &f64| m.max(f.abs()));
         assert!(largest < 2e8 * 200.0 * 1e-15, "{largest:e} N");
+    }
+}
+
+/// Frequencies (rad/s) of the small vibrations of a slender cantilever with EI = ρA = L = 1, ascending.
+fn frequencies(elements: usize) -> Vec<f64> {
+    let model = model(&format!(
+        "dimension = 2\n[[beam]]\nname = \"rod\"\npoints = [[0, 0], [1, 0]]\nelements = {elements}\n\
+         section = {{ stiffness = [1e6, 1e6, 1], mass_per_length = 1, inertia_per_length = 1e-7 }}\n"
+    ));
+    let system = PlanarAbsolute::new(&model).unwrap();
+    let n = system.dimensions().nv;
+    let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
+    system.initial_state(&mut q, &mut v);
+    let sparsity = system.sparsity();
+    let matrix = |mass: f64, stiffness: f64| {
+        let at = MotionPoint {
+            q: &q,
+            v: &v,
+            a: &v,
+            lambda: &[],
+        };
+        let weights = TangentWeights {
+            mass,
+            damping: 0.0,
+            stiffness,
+            theta: &[],
+        };
+        let mut values = vec![0.0; sparsity.tangent.len()];
+        system
+            .tangent(&context(&[]), &at, &weights, &mut values)
+            .unwrap();
+        let mut dense = DMatrix::zeros(n, n);
+        for ((i, j), x) in sparsity.tangent.iter().zip(&values) {
+            dense[(*i as usize, *j as usize)] += x;
+        }
+        // Clamped: node 0 does not move.
+        dense.remove_rows(0, 3).remove_columns(0, 3)
+    };
+    let (mass, stiffness) = (matrix(1.0, 0.0), matrix(0.0, 1.0));
+    let lower = mass.cholesky().expect("a positive definite mass").l();
+    let once = lower.solve_lower_triangular(&stiffness).unwrap();
+    let twice = lower.solve_lower_triangular(&once.transpose()).unwrap();
+    let symmetric = (&twice + twice.transpose()) * 0.5;
+    let mut squares: Vec<f64> = symmetric.symmetric_eigenvalues().iter().copied().collect();
+    squares.sort_by(f64::total_cmp);
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+#[test]
+fn a_cantilever_has_the_frequencies_of_euler_and_bernoulli_with_order_two() {
+    let (coarse, fine) = (frequencies(16), frequencies(32));
+    for (mode, (b, bound)) in [
+        (1.8751040687f64, 1e-3),
+        (4.6940911330, 1.1e-2),
+        (7.8547574382, 3e-2),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let [first, second] = [&coarse, &fine].map(|all| all[mode] / (b * b) - 1.0);
+        assert!(first.abs() < bound, "mode {}: {first}", mode + 1);
+        let order = (first / second).log2();
+        assert!(
+            (order - 2.0).abs() < 0.1,
+            "mode {}: order {order}",
+            mode + 1
+        );
     }
 }

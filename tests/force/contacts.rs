@@ -25,6 +25,7 @@ fn energy(run: &Run<Contacts>) -> f64 {
         u_ddot: &[],
         p: &[],
         modes: &run.state.modes,
+        integrals: &[],
     };
     let e = run.system.energy(&cx, &run.state.q, &run.state.v);
     e.kinetic + e.potential

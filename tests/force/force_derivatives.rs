@@ -397,6 +397,7 @@ fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held:
             u_ddot: &[],
             p: &[],
             modes: &[],
+            integrals: &[],
         };
         if held {
             modes.fill(1);

@@ -10,5 +10,6 @@ mod contacts;
 mod force_derivatives;
 mod forces;
 mod impacts;
+mod pid;
 mod scenes;
 mod throws;

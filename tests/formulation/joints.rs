@@ -531,6 +531,7 @@ fn turns_are_counted_forwards_and_after_a_restore() {
                     u_ddot: &[],
                     p: &[],
                     modes: &s.modes,
+                    integrals: &[],
                 };
                 let at = MotionPoint {
                     q: &s.q,

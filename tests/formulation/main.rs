@@ -5,13 +5,16 @@ mod common;
 #[path = "../common/rig.rs"]
 mod rig;
 
+mod armature;
 mod assembly;
 mod auto;
 mod compare;
 mod compared;
+mod equilibria;
 mod global;
 mod hybrid;
 mod joints;
+mod linear_models;
 mod mechanisms;
 mod reactions;
 mod spatial;

@@ -133,6 +133,7 @@ fn every_derivative_agrees_with_finite_differences() {
                 u_ddot: &zero,
                 p: &p,
                 modes: &[],
+                integrals: &[],
             };
             system.initial_modes(
                 &EvaluationContext {

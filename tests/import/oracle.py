@@ -1,4 +1,4 @@
-"""Answers of Pinocchio about robots: masses, poses, accelerations at random states, trajectories.
+"""Answers of Pinocchio (URDF) and MuJoCo (MJCF) about robots: masses, poses, accelerations at random states, trajectories.
 
 Reads a list of requests as JSON from standard input and writes the list of answers to standard output."""
 
@@ -164,7 +164,87 @@ class PinocchioRobot:
         return {"joints": joints}
 
 
+class MujocoRobot:
+    """A model in MuJoCo without contacts, limits, dry friction and equalities."""
+
+    def __init__(self, request):
+        import mujoco
+
+        self.mj = mujoco
+        self.model = mujoco.MjModel.from_xml_path(request["path"])
+        flags = mujoco.mjtDisableBit
+        for flag in (flags.mjDSBL_CONTACT, flags.mjDSBL_LIMIT, flags.mjDSBL_FRICTIONLOSS, flags.mjDSBL_EQUALITY):
+            self.model.opt.disableflags |= flag
+        self.data = mujoco.MjData(self.model)
+
+    def joint_name(self, j):
+        name = self.model.joint(j).name
+        if name:
+            return name
+        body = self.model.jnt_bodyid[j]
+        own = self.model.body(body).name or f"body{body}"
+        return f"{own}_joint{j - self.model.body_jntadr[body] + 1}"
+
+    def masses(self):
+        """Of each body with all that is welded to it, centre of mass in its frame."""
+        m, mj, out = self.model, self.mj, {}
+        data = mj.MjData(m)
+        mj.mj_kinematics(m, data)
+        for b in range(1, m.nbody):
+            if m.body_weldid[b] != b:
+                continue
+            parts = [k for k in range(1, m.nbody) if m.body_weldid[k] == b]
+            mass = sum(m.body_mass[k] for k in parts)
+            center = sum(m.body_mass[k] * data.xipos[k] for k in parts) / (mass or 1.0)
+            out[str(b)] = [mass, *(data.xmat[b].reshape(3, 3).T @ (center - data.xpos[b]))]
+        return out
+
+    def state(self, random):
+        m, d, mj = self.model, self.data, self.mj
+        mj.mj_resetData(m, d)
+        joints = {}
+        for j in range(m.njnt):
+            q, v, kind = m.jnt_qposadr[j], m.jnt_dofadr[j], mj.mjtJoint(m.jnt_type[j])
+            if kind in (mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE):
+                d.qpos[q] += random.uniform(-1, 1)
+                d.qvel[v] = random.uniform(-1, 1)
+                joints[self.joint_name(j)] = [d.qpos[q], d.qvel[v]]
+                continue
+            if kind == mj.mjtJoint.mjJNT_FREE:
+                d.qpos[q : q + 3] += random.uniform(-1, 1, 3)
+                q, v, n = q + 3, v, 6
+            else:
+                n = 3
+            x = random.normal(size=4)
+            d.qpos[q : q + 4] = x / np.linalg.norm(x)
+            d.qvel[v : v + n] = random.uniform(-1, 1, n)
+        mj.mj_forward(m, d)
+        mj.mj_rnePostConstraint(m, d)
+        gravity = np.array(m.opt.gravity)
+        if m.opt.disableflags & mj.mjtDisableBit.mjDSBL_GRAVITY:
+            gravity = np.zeros(3)
+        links = {}
+        for b in range(1, m.nbody):
+            rate, change = np.zeros(6), np.zeros(6)
+            mj.mj_objectVelocity(m, d, mj.mjtObj.mjOBJ_XBODY, b, rate, 0)
+            mj.mj_objectAcceleration(m, d, mj.mjtObj.mjOBJ_XBODY, b, change, 0)
+            links[str(b)] = {
+                "position": list(d.xpos[b]),
+                "orientation": list(d.xquat[b]),
+                "velocity": list(rate[3:]),
+                "angular_velocity": list(rate[:3]),
+                # Accelerations are measured as by an accelerometer.
+                "acceleration": list(change[3:] + gravity) + list(change[:3]),
+            }
+        return {"links": links, "joints": joints}
+
+
 def answer(request):
+    if request["path"].endswith(".xml"):
+        robot = MujocoRobot(request)
+        random = np.random.default_rng(request["seed"])
+        states = [robot.state(random) for _ in range(request["states"])]
+        return {"masses": robot.masses(), "states": states, "dofs": robot.model.nv}
     robot = PinocchioRobot(request)
     random = np.random.default_rng(request["seed"])
     n = robot.G.shape[1]

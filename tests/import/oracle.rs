@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::python::{ask, interpreter, robots};
 
-const FORMULATIONS: [FormulationName; 5] = [
+pub const FORMULATIONS: [FormulationName; 5] = [
     FormulationName::Absolute,
     FormulationName::Relative,
     FormulationName::Global,
@@ -18,7 +18,7 @@ const FORMULATIONS: [FormulationName; 5] = [
     FormulationName::Hybrid,
 ];
 
-fn full() -> bool {
+pub fn full() -> bool {
     std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1")
 }
 
@@ -87,7 +87,7 @@ fn request(case: &Case, k: usize, states: usize, time: f64) -> Value {
     })
 }
 
-fn numbers<const N: usize>(value: &Value) -> [f64; N] {
+pub fn numbers<const N: usize>(value: &Value) -> [f64; N] {
     let list = value.as_array().unwrap_or_else(|| panic!("{value}"));
     std::array::from_fn(|i| list[i].as_f64().unwrap())
 }
@@ -128,7 +128,7 @@ fn at(case: &Case, state: &Value) -> Model {
     model
 }
 
-fn value(instance: &mut Instance, name: &str) -> f64 {
+pub fn value(instance: &mut Instance, name: &str) -> f64 {
     let reference = instance.find(name).unwrap();
     let mut x = [0.0];
     instance.get_real(&[reference], &mut x).unwrap();

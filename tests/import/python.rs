@@ -102,6 +102,8 @@ pub fn ask(requests: &Value) -> Vec<Value> {
     let mut child = Command::new(python)
         .arg(root().join("tests/import/oracle.py"))
         .env("OMP_NUM_THREADS", "1")
+        // MuJoCo writes a log where it runs.
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -95,6 +95,7 @@ impl<'a> Run<'a> {
             u_ddot: &[0.0],
             p: &[],
             modes: &self.state.modes,
+            integrals: &[],
         };
         let s = &self.state;
         let energy = self.system.energy(&cx, &s.q, &s.v);

@@ -108,6 +108,7 @@ fn energy(run: &Run<dyn System>) -> f64 {
         u_ddot: &[],
         p: &[],
         modes: &[],
+        integrals: &[],
     };
     let e = run.system.energy(&cx, &run.state.q, &run.state.v);
     e.kinetic + e.potential

@@ -7,21 +7,14 @@ import fmpy
 import numpy as np
 from lxml import etree
 
-from units import task
+from units import silent, task
 
 schema = os.path.join(os.path.dirname(fmpy.__file__), "schema", "fmi3", "fmi3TerminalsAndIcons.xsd")
-messages = []
-
-
-def heard(*arguments):
-    messages.append(arguments)
-
-
 for each in task():
     archive, stop = each["archive"], each["stop"]
     common = dict(stop_time=stop, output_interval=each["step"], fmi_type="CoSimulation")
-    plain = fmpy.simulate_fmu(archive, **common)
-    result = fmpy.simulate_fmu(archive, use_event_mode=True, early_return_allowed=True, **common)
+    plain = silent("FMPy", lambda: fmpy.simulate_fmu(archive, **common))
+    result = silent("FMPy", lambda: fmpy.simulate_fmu(archive, use_event_mode=True, early_return_allowed=True, **common))
     times = result["time"]
     # A row at the start before and after the first event mode; then a pair at each event.
     pairs = [i for i in range(1, len(times)) if times[i] == times[i - 1] and times[i] > 0.0]

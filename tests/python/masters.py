@@ -1,9 +1,9 @@
-"""One trajectory from every master: FMPy, HELICS and the hosts whose numbers come as files bit by bit, Ecos and libcosim,
+"""One trajectory from every master, none of which may say a word: FMPy, HELICS and the hosts whose numbers come as files bit by bit, Ecos and libcosim,
 which keep time in their own way, to 1e-9. Argument: a list of
 {name, fmi2, fmi3, steps, h, constant, csv, strict, c2, c3, output}."""
 import csv
 
-from units import Unit, ecos, near, run, same, staircase, task
+from units import Unit, ecos, near, run, same, silent, staircase, task
 
 TOLERANCE = 1e-9
 
@@ -35,7 +35,7 @@ def run_libcosim(path, unit, steps, h, drive, values):
     from libcosimpy.CosimManipulator import CosimManipulator
     from libcosimpy.CosimObserver import CosimObserver
     from libcosimpy.CosimSlave import CosimLocalSlave
-    log_output_level(CosimLogLevel.FATAL)
+    log_output_level(CosimLogLevel.WARNING)
     execution = CosimExecution.from_step_size(round(h * 1e9))
     slave = CosimLocalSlave(fmu_path=path, instance_name="m")
     assert slave.ptr(), "libcosim did not load the unit"
@@ -106,12 +106,12 @@ def check(model):
     with Unit(model["fmi2"]) as two, Unit(model["fmi3"]) as three:
         values = {i: model["constant"] for i in two.inputs}
         expected = read_csv(model["csv"], two.outputs)
-        same(f"{name}: FMPy, FMI 2", expected, run(two, steps, h, None, values))
-        same(f"{name}: FMPy, FMI 3", expected, run(three, steps, h, None, values))
+        same(f"{name}: FMPy, FMI 2", expected, silent("FMPy, FMI 2", run, two, steps, h, None, values))
+        same(f"{name}: FMPy, FMI 3", expected, silent("FMPy, FMI 3", run, three, steps, h, None, values))
         driven = run(two, steps, h, staircase)
         same(f"{name}: FMPy, FMI 3, driven", driven, run(three, steps, h, staircase))
-        same(f"{name}: HELICS, FMI 2, driven", driven, run_helics(two, steps, h, staircase, {}, name + "2"))
-        same(f"{name}: HELICS, FMI 3, driven", driven, run_helics(three, steps, h, staircase, {}, name + "3"))
+        same(f"{name}: HELICS, FMI 2, driven", driven, silent("HELICS", run_helics, two, steps, h, staircase, {}, name + "2"))
+        same(f"{name}: HELICS, FMI 3, driven", driven, silent("HELICS", run_helics, three, steps, h, staircase, {}, name + "3"))
         for key in ("c2", "c3"):
             if model.get(key):
                 column = two.outputs.index(model["output"])
@@ -121,12 +121,12 @@ def check(model):
         if model["strict"]:
             for unit, standard in ((two, 2), (three, 3)):
                 what = f"{name}: Ecos, FMI {standard}"
-                worst = max(worst, near(what, expected, run_ecos(unit.path, unit, steps, h, None, values), TOLERANCE, two.sizes))
+                worst = max(worst, near(what, expected, silent(what, run_ecos, unit.path, unit, steps, h, None, values), TOLERANCE, two.sizes))
                 what += ", driven"
-                worst = max(worst, near(what, driven, run_ecos(unit.path, unit, steps, h, staircase, {}), TOLERANCE, two.sizes))
-            found = run_libcosim(two.path, two, steps, h, None, values)
+                worst = max(worst, near(what, driven, silent(what, run_ecos, unit.path, unit, steps, h, staircase, {}), TOLERANCE, two.sizes))
+            found = silent("libcosim", run_libcosim, two.path, two, steps, h, None, values)
             worst = max(worst, near(f"{name}: libcosim", expected[1:], found, TOLERANCE, two.sizes))
-            found = run_libcosim(two.path, two, steps, h, staircase, {})
+            found = silent("libcosim", run_libcosim, two.path, two, steps, h, staircase, {})
             worst = max(worst, near(f"{name}: libcosim, driven", driven[1:], found, TOLERANCE, two.sizes))
         print(f"{name}: {len(two.outputs)} outputs, {steps} steps, other clocks agree to {worst:.1e}", flush=True)
 

@@ -105,6 +105,38 @@ def run(unit, steps, h, drive=None, values=()):
     return rows
 
 
+# What Ecos 0.7.2 prints of every FMI 3 unit: it also looks for a function named placeholder_fmi3GetVersion.
+OF_ECOS = ('Function "fmi3GetVersion" is not provided by this FMU.', "Loading FMI version 3...")
+# What a unit says of its model, such as a start that does not fit the joints, is no complaint of the master.
+OF_THE_MODEL = "category=logStatusWarning"
+
+
+def silent(what, function, *arguments):
+    """Runs a master and expects that neither it nor the unit has anything to say, in Python or below it."""
+    sys.stdout.flush()
+    kept = [os.dup(1), os.dup(2)]
+    with tempfile.TemporaryFile() as heard:
+        os.dup2(heard.fileno(), 1)
+        os.dup2(heard.fileno(), 2)
+        try:
+            result = function(*arguments)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            ctypes.CDLL(None).fflush(None)
+            for place, fd in enumerate(kept, 1):
+                os.dup2(fd, place)
+                os.close(fd)
+            heard.seek(0)
+            text = heard.read().decode(errors="replace")
+            if sys.exc_info()[0]:
+                print(text)
+    lines = [line.strip() for line in text.splitlines()]
+    said = [line for line in lines if line and line not in OF_ECOS and OF_THE_MODEL not in line]
+    assert not said, f"{what} says: {said}"
+    return result
+
+
 def same(what, expected, found):
     """Bit by bit."""
     assert len(expected) == len(found), f"{what}: {len(found)} rows, not {len(expected)}"

@@ -13,3 +13,4 @@ mod gallery_text;
 mod rows;
 mod support;
 mod watch;
+mod words;

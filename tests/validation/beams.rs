@@ -1,7 +1,9 @@
 //! Beams in motion against published benchmarks, closed forms and conservation laws.
 
+use biela::component::Instance;
 use biela::model::Model;
 
+use crate::cpu_time::CpuClock;
 use crate::sim::Sim;
 
 /// Whether the counts of the issue are wanted.
@@ -133,7 +135,8 @@ fn the_flying_spaghetti_flies_as_published_and_keeps_its_momentum() {
         }
     }
     let (mass, inertia) = (10.0 / elements as f64, 100.0 / elements as f64);
-    let before = momentum(&mut sim, elements, mass, inertia);
+    // HHT weighs the forces of two steps: the end of the push is felt for two more.
+    let before = momentum(sim.to(5.1), elements, mass, inertia);
     for t in if full() {
         vec![7.5, 10.0, 15.0]
     } else {
@@ -232,7 +235,7 @@ fn a_four_bar_with_a_misaligned_pin_bends_out_of_its_plane() {
 /// Frequency (rad/s) of a cantilever started in the shape of a mode, by the zero crossings of its tip.
 fn frequency(elements: usize, mode: usize) -> f64 {
     // βL of the modes; EI = ρA = L = 1: ω = (βL)².
-    let b: f64 = [1.8751040687, 4.6940911330, 7.8547574382][mode];
+    let b: f64 = [1.8751040687, 4.6940911330][mode];
     let exact = b * b;
     let sigma = (b.cosh() + b.cos()) / (b.sinh() + b.sin());
     let shape = |x: f64| (b * x).cosh() - (b * x).cos() - sigma * ((b * x).sinh() - (b * x).sin());
@@ -269,20 +272,12 @@ fn frequency(elements: usize, mode: usize) -> f64 {
 }
 
 #[test]
-fn a_cantilever_has_the_frequencies_of_euler_and_bernoulli_with_order_two() {
-    for (mode, bound) in [1e-3, 1.1e-2, 3e-2]
-        .into_iter()
-        .enumerate()
-        .take(if full() { 3 } else { 2 })
-    {
-        let exact = [1.8751040687f64, 4.6940911330, 7.8547574382][mode].powi(2);
-        let fine = frequency(16, mode) / exact - 1.0;
-        assert!(fine.abs() < bound, "mode {}: {fine}", mode + 1);
-        if mode == 1 {
-            let coarse = frequency(8, mode) / exact - 1.0;
-            let order = (coarse / fine).log2();
-            assert!((order - 2.0).abs() < 0.2, "order {order}: {coarse} {fine}");
-        }
+fn a_cantilever_swings_with_the_frequencies_of_euler_and_bernoulli() {
+    // The third shape of a slender beam is no shape of 16 elements alone: its frequency is compared in tests/force/beams.rs.
+    for (mode, bound) in [1e-3, 1.1e-2].into_iter().enumerate() {
+        let exact = [1.8751040687f64, 4.6940911330][mode].powi(2);
+        let error = frequency(16, mode) / exact - 1.0;
+        assert!(error.abs() < bound, "mode {}: {error}", mode + 1);
     }
 }
 
@@ -347,11 +342,132 @@ fn a_stiff_beam_swings_as_the_rigid_bar() {
             1e5 * stiffer,
             20.0 * stiffer
         );
-        let mut sim = Sim::new(&text, 1e-6);
+        let mut sim = Sim::new(&text, 1e-8);
         sim.to(0.5);
         (sim.get("rod.8.y") - angle.sin()).abs()
     };
     let (soft, stiff) = (lag(1.0), lag(1000.0));
-    // The deflection falls with the stiffness; what remains is the tolerance, some hundred steps of 1e-6.
-    assert!(stiff < 1e-4 && stiff < 0.02 * soft, "{soft} {stiff}");
+    // The deflection falls with the stiffness; what remains is the tolerance, some thousand steps of 1e-8.
+    assert!(stiff < 1e-5 && stiff < 0.02 * soft, "{soft} {stiff}");
+}
+
+#[test]
+fn a_beam_is_rolled_back_to_the_last_bit() {
+    for text in [spaghetti(8), falling("as it is", |x| x)] {
+        let names = [
+            "rod.2.x",
+            "rod.1.m3",
+            "rod.strain_energy",
+            "energy.numerical",
+        ];
+        let read = |sim: &mut Sim| names.map(|name| sim.get(name).to_bits());
+        let mut sim = Sim::new(&text, 0.0);
+        let saved = sim.to(0.13).instance.save().unwrap();
+        let first = read(sim.to(0.2));
+        sim.instance.restore(&saved).unwrap();
+        assert_eq!(first, read(sim.to(0.2)));
+        // Another instance, through bytes.
+        let mut other = Sim::new(&text, 0.0);
+        let state = other.instance.deserialize(&saved.to_bytes()).unwrap();
+        other.instance.restore(&state).unwrap();
+        assert_eq!(first, read(other.to(0.2)));
+    }
+}
+
+#[test]
+fn other_coordinates_refuse_beams_by_name() {
+    for formulation in ["relative", "global", "topological", "hybrid"] {
+        let text = falling("as it is", |x| x).replace(
+            "format = 1\n",
+            &format!("format = 1\nsolver = {{ formulation = \"{formulation}\" }}\n"),
+        );
+        let model = Model::from_text(&text, "beam").unwrap();
+        let said = match Instance::from_model(model) {
+            Ok(_) => "accepted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        assert!(
+            said.contains("beam \"rod\"") && said.contains(formulation),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_model_with_beams_damps_what_rings_unless_it_says_otherwise() {
+    use biela::model::Corrector;
+    let corrector = |text: &str| Model::from_text(text, "beam").unwrap().solver.corrector;
+    let text = spaghetti(4);
+    assert_eq!(corrector(&text), Corrector::Off);
+    let asked = text.replace(
+        "dimension = 2\n",
+        "dimension = 2\nsolver = { corrector = \"auto\" }\n",
+    );
+    assert_eq!(corrector(&asked), Corrector::Auto);
+    assert_eq!(corrector("format = 1\n"), Corrector::Auto);
+}
+
+#[test]
+fn a_part_brings_its_beams_to_where_it_is_mounted() {
+    let folder = std::env::temp_dir().join(format!("biela_beams_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let part = "format = 1\ndimension = 2\n[[beam]]\nname = \"rod\"\npoints = [[0, 0], [1, 0], [1, 1]]\nelements = 4\nstart = \"ground\"\n\
+                section = { stiffness = [1e4, 1e4, 10], mass_per_length = 1 }\n[[output]]\nname = \"m\"\nsource = \"rod.0.m3\"\n";
+    let whole = "format = 1\ndimension = 2\n[[body]]\nname = \"hub\"\nmass = 1\ninertia = 1\n\
+                 [[beam]]\nname = \"rod\"\npoints = [[0, 0], [0, 1]]\nelements = 2\nstart = \"hub\"\n\
+                 section = { stiffness = [1e4, 1e4, 10], mass_per_length = 1 }\n\
+                 [[include]]\nfile = \"part.toml\"\nprefix = \"left_\"\nmount = { body = \"hub\", position = [2, 0], angle = 1.5707963267948966 }\n";
+    std::fs::write(folder.join("part.toml"), part).unwrap();
+    std::fs::write(folder.join("whole.toml"), whole).unwrap();
+    let model = Model::from_file(&folder.join("whole.toml"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    let model = model.unwrap_or_else(|e| panic!("{e}"));
+    model.validate().unwrap();
+    assert_eq!(model.beams.len(), 2);
+    let part = &model.beams[0];
+    assert_eq!((part.name.as_str(), part.elements), ("left_rod", 4));
+    let end = &model.bodies[part.nodes().end - 1];
+    assert_eq!(end.name, "left_rod.4");
+    assert!(
+        (end.position[0] - 1.0).abs() < 1e-12 && (end.position[1] - 1.0).abs() < 1e-12,
+        "{:?}",
+        end.position
+    );
+    assert_eq!(model.outputs[0].source, "left_rod.0.m3");
+    let mut sim = Sim::of(model, 0.0);
+    sim.to(0.01);
+    // Mounted without stress, at rest: nothing moves.
+    assert!(sim.get("left_rod.strain_energy") < 1e-12);
+    assert!(sim.get("rod.strain_energy") < 1e-12);
+}
+
+/// CPU seconds for each element and step of a cantilever that falls in steps of 1 ms.
+fn cost(elements: usize) -> f64 {
+    let text = format!(
+        "format = 1\ndimension = 2\ngravity = [0, -9.81]\n[solver]\nstep = 1e-3\n\
+         [[beam]]\nname = \"rod\"\npoints = [[0, 0], [{elements}, 0]]\nelements = {elements}\nstart = \"ground\"\n\
+         section = {{ stiffness = [1e5, 1e5, 1e3], mass_per_length = 1, inertia_per_length = 1e-2 }}\n"
+    );
+    let mut sim = Sim::new(&text, 0.0);
+    // Enough steps for the clock.
+    let steps = (20_000 / elements).clamp(20, 400);
+    let start = CpuClock::Thread.now();
+    sim.to(1e-3 * steps as f64);
+    (CpuClock::Thread.now() - start).as_secs_f64() / (steps * elements) as f64
+}
+
+#[test]
+fn the_cost_of_an_element_does_not_grow_with_their_number() {
+    let few = cost(100).min(cost(100));
+    for elements in if full() {
+        vec![10, 1000, 10_000]
+    } else {
+        vec![1000]
+    } {
+        let many = cost(elements);
+        assert!(
+            many < 2.0 * few,
+            "{elements} elements: {many:e} s, {few:e} s of 100"
+        );
+    }
 }

@@ -17,5 +17,6 @@ mod hybrid_reference;
 mod iltis;
 mod invariance;
 mod random_campaign;
+mod random_modes;
 mod reference;
 mod rows;

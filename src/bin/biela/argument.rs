@@ -1,5 +1,7 @@
 //! Values of command-line options.
 
+use biela::study::SetValue;
+
 /// A finite number of seconds.
 pub fn finite(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -34,15 +36,6 @@ pub fn pair(text: &str) -> Result<[String; 2], String> {
     }
 }
 
-/// What `--set` gives a name.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SetValue {
-    /// A number.
-    Number(f64),
-    /// A word, for settings of the solver such as `formulation`.
-    Word(String),
-}
-
 /// `NAME=VALUE` with a finite number or a word.
 pub fn assignment(text: &str) -> Result<(String, SetValue), String> {
     let (name, value) = text
@@ -52,13 +45,9 @@ pub fn assignment(text: &str) -> Result<(String, SetValue), String> {
     if name.is_empty() {
         return Err("expected a name before the equals sign".to_owned());
     }
-    let value = value.trim();
-    let word = value.starts_with(|c: char| c.is_ascii_alphabetic())
-        && (value.chars()).all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-    match value.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok((name.to_owned(), SetValue::Number(number))),
-        Err(_) if word => Ok((name.to_owned(), SetValue::Word(value.to_owned()))),
-        _ => Err(format!(
+    match SetValue::parse(value) {
+        Some(value) => Ok((name.to_owned(), value)),
+        None => Err(format!(
             "expected a finite number, or a word, after \"{name}=\""
         )),
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use biela::formulation::resolved_formulation;
 use biela::formulation::selection::by_topology;
+use biela::linalg::elementary::{acos, hypot};
 use biela::model::{
     BodyRef, ForceApplication, FormulationName, JointCoordinate, LinearSystemMatrices, MotionLaw,
     Output, PrescribedCoordinate, SolverSettings,
@@ -307,14 +308,14 @@ fn moved(model: &Model, most: usize, text: &mut String) {
             let d = |k: usize| now[k] - body.position[k];
             match model.dimension {
                 2 => (
-                    d(0).hypot(d(1)),
+                    hypot(d(0), d(1)),
                     (now[2] - body.angle).abs(),
                     &body.name[..],
                 ),
                 _ => {
-                    let distance = d(0).hypot(d(1)).hypot(d(2));
+                    let distance = hypot(hypot(d(0), d(1)), d(2));
                     let cosine: f64 = (0..4).map(|k| now[3 + k] * body.orientation[k]).sum();
-                    (distance, 2.0 * cosine.abs().min(1.0).acos(), &body.name[..])
+                    (distance, 2.0 * acos(cosine.abs().min(1.0)), &body.name[..])
                 }
             }
         })

@@ -2,11 +2,10 @@
 
 use biela::Model;
 use biela::model::Experiment;
+use biela::study::{SetValue, TimeGrid};
 
 use crate::Failure;
-use crate::argument::SetValue;
 use crate::csv::Number;
-use crate::time_grid::TimeGrid;
 
 /// Start, stop and interval: those of the arguments, else those of the model.
 pub fn planned(
@@ -27,6 +26,7 @@ pub fn planned(
         start,
         stop,
         interval: interval.or(model.experiment.interval),
+        initial: model.experiment.initial,
     })
 }
 
@@ -44,10 +44,7 @@ pub fn time_grid(name: &str, spacing: f64, experiment: &Experiment) -> Result<Ti
 
 /// Sets numbers of the model and settings of its solver.
 pub fn assign(model: &mut Model, set: &[(String, SetValue)]) -> biela::Result<()> {
-    set.iter().try_for_each(|(name, value)| match value {
-        SetValue::Number(number) => model.set(name, *number),
-        SetValue::Word(word) => model.set_word(name, word),
-    })
+    (set.iter()).try_for_each(|(name, value)| value.assign(model, name))
 }
 
 /// The numbers among what is set.

@@ -16,7 +16,7 @@ use crate::{Failure, output};
                   (nothing was written)."
 )]
 pub struct Arguments {
-    /// URDF file
+    /// URDF or MJCF file
     file: PathBuf,
 
     /// SRDF file with start poses and the virtual joint of the base
@@ -34,6 +34,10 @@ pub struct Arguments {
     /// Start from this keyframe (MJCF) or group state (SRDF)
     #[arg(long, value_name = "K")]
     keyframe: Option<String>,
+
+    /// Start value of a joint coordinate (rad or m); may be repeated
+    #[arg(long, value_name = "JOINT=VALUE", value_parser = start_value)]
+    start: Vec<(String, f64)>,
 
     /// Leave out the limits of joint coordinates
     #[arg(long)]
@@ -64,6 +68,16 @@ enum Base {
     Free,
 }
 
+fn start_value(text: &str) -> Result<(String, f64), String> {
+    let parsed = text
+        .rsplit_once('=')
+        .and_then(|(name, value)| Some((name, value.parse().ok()?)));
+    match parsed {
+        Some((name, value)) if f64::is_finite(value) => Ok((name.to_owned(), value)),
+        _ => Err("expected JOINT=VALUE, such as elbow=0.5".to_owned()),
+    }
+}
+
 /// Imports a robot.
 pub fn import(arguments: &Arguments) -> Result<(), Failure> {
     let options = ImportOptions {
@@ -74,6 +88,7 @@ pub fn import(arguments: &Arguments) -> Result<(), Failure> {
         }),
         package_paths: arguments.package_path.clone(),
         keyframe: arguments.keyframe.clone(),
+        start: arguments.start.clone(),
         no_limits: arguments.no_limits,
     };
     let imported = import::import(&arguments.file, &options).map_err(Failure::input)?;

@@ -9,6 +9,11 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
+/// The flag itself, for threads that look at it.
+pub fn flag() -> &'static AtomicBool {
+    &REQUESTED
+}
+
 /// From now on the first Ctrl-C only sets a flag.
 #[cfg(unix)]
 pub fn catch() {

@@ -7,6 +7,7 @@
 //! 130  ended by Ctrl-C; results up to there are kept
 //! ```
 
+mod analysis_point;
 mod animation_files;
 mod argument;
 mod check;
@@ -18,12 +19,17 @@ mod cpu_time;
 mod csv;
 mod destinations;
 mod diagnose;
+mod equilibrium;
 mod experiment;
 mod explain;
 mod import;
 mod interrupt;
+mod journal;
+mod linearize;
 mod man;
+mod merge;
 mod model_file;
+mod modes;
 mod new;
 mod output;
 mod pack;
@@ -33,9 +39,10 @@ mod report;
 mod run;
 mod schema;
 mod snippet;
+mod study_table;
 mod summary;
+mod sweep;
 mod terminal;
-mod time_grid;
 mod watch;
 
 use std::path::PathBuf;
@@ -70,7 +77,7 @@ enum Command {
     Run(run::Arguments),
     /// Say what a model is: bodies, joints, degrees of freedom, consistency of the start, variables, warnings
     Check {
-        /// Model file (TOML, or JSON by its ending), or a robot (URDF); `-` is standard input
+        /// Model file (TOML, or JSON by its ending), or a robot (URDF, MJCF); `-` is standard input
         model: PathBuf,
         /// Show all items of long lists
         #[arg(long)]
@@ -83,6 +90,10 @@ enum Command {
     Diagnose(diagnose::Arguments),
     /// Compare the tables of two runs, output by output
     Compare(compare::Arguments),
+    /// Simulate a model many times with other numbers; a row a run
+    Sweep(sweep::Arguments),
+    /// Put the tables of the shards of a sweep together
+    Merge(merge::Arguments),
     /// Write a commented model to start from
     New {
         /// Name of the model; the file is NAME.toml in the working directory
@@ -97,9 +108,15 @@ enum Command {
         #[arg(value_name = "KEY|QUANTITY")]
         word: String,
     },
+    /// Write the linear model about a point: A, B, C, D
+    Linearize(linearize::Arguments),
+    /// Find the static equilibrium next to the initial position
+    Equilibrium(equilibrium::Arguments),
+    /// Print the modes at a point: frequency, damping, shape
+    Modes(modes::Arguments),
     /// Show a model in the browser and run it again whenever its file is saved
     Watch(watch::Arguments),
-    /// Turn a robot (URDF) into a model file, and say what was kept, approximated and dropped
+    /// Turn a robot (URDF, MJCF) into a model file, and say what was kept, approximated and dropped
     Import(import::Arguments),
     /// Pack a model as an FMU (FMI 2.0 or 3.0, Co-Simulation)
     Pack(pack::Arguments),
@@ -148,9 +165,14 @@ fn main() -> ExitCode {
         Command::Check { model, all, .. } => check::check(&model, all),
         Command::Diagnose(arguments) => diagnose::diagnose(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::Merge(arguments) => merge::merge(&arguments),
         Command::New { name } => new::new(&name),
         Command::Schema => schema::schema(),
         Command::Explain { word } => explain::explain(&word),
+        Command::Linearize(arguments) => linearize::linearize(&arguments),
+        Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
+        Command::Modes(arguments) => modes::modes(&arguments),
         Command::Watch(arguments) => watch::watch(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::Pack(arguments) => pack::pack(&arguments),

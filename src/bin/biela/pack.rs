@@ -17,7 +17,7 @@ use crate::{Failure, import, output};
                   Exit status: 0 done, 2 bad input (nothing was written)."
 )]
 pub struct Arguments {
-    /// Model file (TOML, or JSON by its ending), or a robot (URDF)
+    /// Model file (TOML, or JSON by its ending), or a robot (URDF, MJCF)
     model: PathBuf,
 
     /// Version of the standard

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use biela::report::Recording;
+use biela::study::TimeGrid;
 use biela::{Instance, Observer, StepProbe, Variable};
 
 use crate::Failure;
@@ -14,7 +15,6 @@ use crate::interrupt;
 use crate::output::{self, OutputFile};
 use crate::plot::Animation;
 use crate::terminal::Progress;
-use crate::time_grid::TimeGrid;
 
 /// Times of the rows of the table.
 pub enum RowTimes {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use biela::model::Experiment;
 use biela::report::{FailureReport, Measured, Recording, Report, ReportData, RowSchedule};
+use biela::study::TimeGrid;
 use biela::{Instance, Model};
 
 use crate::Failure;
 use crate::cpu_time::CpuClock;
 use crate::model_file;
 use crate::output::{self, OutputFile};
-use crate::time_grid::TimeGrid;
 
 /// What the page tells besides the run itself.
 pub struct PageSource {

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use biela::component::{LogLevel, Logger};
 use biela::model::Experiment;
-use biela::{Causality, Instance, Model, Observer, Variable};
+use biela::study::{SetValue, TimeGrid, advance};
+use biela::{Causality, Instance, Model, Variable};
 
 use crate::Failure;
+use crate::analysis_point::StartPoint;
 use crate::animation_files::AnimationFiles;
-use crate::argument::{SetValue, assignment, finite, input_law, pair, positive};
+use crate::argument::{assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::{Number, rounded};
 use crate::destinations::{Destinations, same_file};
@@ -23,7 +25,6 @@ use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
 use crate::report::{self, ReportPage};
 use crate::summary::Results;
 use crate::terminal::Progress;
-use crate::time_grid::TimeGrid;
 
 /// Arguments of `biela run`.
 #[derive(clap::Args)]
@@ -74,6 +75,10 @@ pub struct Arguments {
     /// network and no other file
     #[arg(long, value_name = "F.html")]
     report: Option<PathBuf>,
+
+    /// Start from the initial conditions or from the static equilibrium next to them [default: the model's]
+    #[arg(long, value_name = "START", value_enum)]
+    from: Option<StartPoint>,
 
     /// Write the moving mechanism as binary glTF 2.0, for viewers, Blender and game engines
     #[arg(long, value_name = "F.glb")]
@@ -262,39 +267,6 @@ fn simulate(
     (result, cpu.saturating_sub(recorder.spent() - recording))
 }
 
-/// Steps to `stop`, in one call or in one for each communication point.
-pub fn advance(
-    instance: &mut Instance,
-    stop: f64,
-    points: &mut Option<TimeGrid>,
-    observer: &mut dyn Observer,
-) -> biela::Result<()> {
-    // t + H may differ from the communication point by rounding; the difference is not a step.
-    let rounding = 4.0 * f64::EPSILON * stop.abs();
-    while stop - instance.time() > rounding {
-        let now = instance.time();
-        let target = points
-            .as_mut()
-            .and_then(|grid| std::iter::from_fn(|| grid.due(stop)).find(|&t| t > now + rounding))
-            .unwrap_or(stop);
-        match instance.step_observed(now, target - now, observer) {
-            // The limit protects a host that waits for its communication point; here the run itself is long.
-            Err(biela::Error::TooManySubsteps { .. })
-                if points.is_none() && progresses(now, instance.time(), stop) => {}
-            result => result?,
-        }
-    }
-    Ok(())
-}
-
-/// Most calls of `max_substeps` substeps that a run may be expected to need. At ten thousand it would take days.
-const MOST_CALLS: f64 = 1e4;
-
-/// Whether a call that led from `before` to `now` leaves hope to reach `stop`.
-fn progresses(before: f64, now: f64, stop: f64) -> bool {
-    (stop - now) <= MOST_CALLS * (now - before)
-}
-
 impl Arguments {
     fn experiment(&self, model: &Model) -> Result<Experiment, Failure> {
         experiment::planned(model, self.stop, self.interval)
@@ -329,6 +301,9 @@ impl Arguments {
 
     /// Changes the model as the arguments say.
     fn change(&self, model: &mut Model) -> Result<(), Failure> {
+        if let Some(from) = self.from {
+            model.experiment.initial = from.into();
+        }
         experiment::assign(model, &self.set).map_err(Failure::input)?;
         if let Some(tolerance) = self.tolerance {
             model

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use biela::linalg::elementary::log10;
 use biela::model::counters::{COUNTERS, CounterValue, Shown};
 use biela::{Statistics, Variable};
 use serde_json::{Map, Value};
@@ -39,7 +40,7 @@ impl Results {
 
     /// Digits that mean something at the tolerance of the run, and one more.
     fn digits(&self) -> usize {
-        let meant = (-self.tolerance.log10()).ceil();
+        let meant = (-log10(self.tolerance)).ceil();
         (meant as usize).clamp(3, 11) + 1
     }
 

@@ -84,6 +84,67 @@ impl Drop for Progress {
     }
 }
 
+/// The line of progress of many runs, on standard error.
+pub struct RunProgress {
+    began: Instant,
+    next: Instant,
+    /// Runs that were done before.
+    before: u64,
+    done: u64,
+    all: u64,
+    shown: bool,
+}
+
+impl RunProgress {
+    /// Of `all` runs of which `before` are done; `None` if standard error is no terminal.
+    pub fn new(before: u64, all: u64) -> Option<Self> {
+        std::io::stderr().is_terminal().then(|| {
+            let began = Instant::now();
+            Self {
+                began,
+                next: began + SHORT,
+                before,
+                done: before,
+                all,
+                shown: false,
+            }
+        })
+    }
+
+    /// One more run is done; shows it, if a line is due.
+    pub fn show(&mut self) {
+        self.done += 1;
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        self.next = now + BETWEEN;
+        self.shown = true;
+        let line = run_line(self.before, self.done, self.all, now - self.began);
+        let mut out = std::io::stderr();
+        let _ = write!(out, "\r{line}\x1b[K").and_then(|()| out.flush());
+    }
+}
+
+impl Drop for RunProgress {
+    fn drop(&mut self) {
+        if self.shown {
+            let mut out = std::io::stderr();
+            let _ = write!(out, "\r\x1b[K").and_then(|()| out.flush());
+        }
+    }
+}
+
+fn run_line(before: u64, done: u64, all: u64, elapsed: Duration) -> String {
+    let rate = (done - before) as f64 / elapsed.as_secs_f64();
+    let left = match rate > 0.0 {
+        true => duration((all - done) as f64 / rate),
+        false => "?".to_owned(),
+    };
+    let part = 100.0 * done as f64 / all as f64;
+    format!("  {done} of {all} runs ({part:.0} %), {rate:.1} per second, {left} left")
+}
+
 fn line([start, stop]: [f64; 2], time: f64, step: f64, elapsed: Duration) -> String {
     let done = (time - start) / (stop - start);
     let rate = (time - start) / elapsed.as_secs_f64();
@@ -129,6 +190,15 @@ mod tests {
         assert_eq!(
             line,
             "  t = 2.5000 s of 10 s (25 %), 0.500 s per second, 15.0 s left, h = 1.2e-3 s"
+        );
+    }
+
+    #[test]
+    fn progress_of_many_runs_counts_those_of_this_time() {
+        let line = run_line(100, 200, 500, Duration::from_secs(10));
+        assert_eq!(
+            line,
+            "  200 of 500 runs (40 %), 10.0 per second, 30.0 s left"
         );
     }
 

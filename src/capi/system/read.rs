@@ -163,6 +163,7 @@ fn sizes(given: &biela_system_definition) -> Result<Dimensions> {
         modes: given.modes,
         inputs: given.inputs,
         parameters: given.parameters,
+        integrals: 0,
     })
 }
 

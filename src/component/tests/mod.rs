@@ -163,6 +163,7 @@ pub fn model() -> Model {
             start: 0.0,
             stop: 1.0,
             interval: None,
+            ..Experiment::default()
         },
         system: None,
         motions: vec![],

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::armature::armatures;
 use super::characteristic_length::{BodyExtent, characteristic};
 use super::constraint::ConstraintPart;
 use super::geometry::{BodyInertia as _, Geometry, RelativeCoordinate as _};
@@ -40,6 +41,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         builder.fix_undriven_coordinates();
         let (beams, coupled_masses) = builder.beams();
         let (forces, joint_forces) = builder.forces(&motions, &beams)?;
+        let armatures = armatures(model, &builder.joints, &mut builder.slots)?;
 
         let mut constraint_count = 0;
         let mut jacobian = Vec::new();
@@ -61,6 +63,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             joint_forces,
             beams,
             coupled_masses,
+            armatures,
             sensors: (model.sensors.iter())
                 .map(|s| W::point(model, s.body, s.point))
                 .collect(),

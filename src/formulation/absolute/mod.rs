@@ -1,7 +1,7 @@
 //! Absolute coordinates: position of the centre of mass and orientation of each body; joints are constraints.
 //!
 //! ```text
-//!   M a + Gᵀ λ = f,      Φ(q, t) = 0,      M constant
+//!   M a + Gᵀ λ = f,      Φ(q, t) = 0,      M constant but for armatures
 //! ```
 //!
 //! Written once for the plane ([`PlanarGeometry`]: x, y, angle) and for space ([`SpatialGeometry`]: position and unit quaternion,
@@ -9,6 +9,7 @@
 //! angles of joints come after them. Constraints follow joints, motions, prescribed bodies and unilateral forces. Points given in
 //! a body frame are stored relative to the centre of mass.
 
+mod armature;
 mod build;
 pub mod characteristic_length;
 mod configuration_space;
@@ -80,6 +81,8 @@ pub struct Absolute<W: MechanismGeometry<N>, const N: usize> {
     beams: Vec<Vec<Arc<BeamElement<W::Kinematics, N>>>>,
     /// Mass between the nodes of beams.
     coupled_masses: CoupledMasses,
+    /// Inertia of joint coordinates.
+    armatures: Vec<Arc<armature::Armature<W, N>>>,
     sensors: Vec<W::BodyPoint>,
     gravity: Gravity,
     pub(in crate::formulation) length: f64,

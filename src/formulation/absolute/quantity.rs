@@ -3,6 +3,7 @@
 use super::constraint::{ConstraintPart, relative_motion};
 use super::geometry::{Geometry, Wrench};
 use super::{Absolute, MechanismGeometry};
+use crate::formulation::force::unilateral::SEPARATED;
 use crate::formulation::joint::JointEquations;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::model::quantity::{BeamField, BodyField, ForceField, JointField, MotionField, Quantity};
@@ -28,6 +29,10 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
                     ForceField::Force => values.force,
                     ForceField::Load(k) => values.force_vector[k],
                     ForceField::Moment(k) => values.moment[k],
+                    ForceField::ControlError => values.control_error,
+                    ForceField::Integral => values.integral,
+                    ForceField::Closed => f64::from(u8::from(values.mode != SEPARATED)),
+                    ForceField::Mode => f64::from(values.mode),
                 }
             }
             Quantity::Motion(i, field) => self.drive(i, field, at),

@@ -5,7 +5,8 @@ use super::{Absolute, MechanismGeometry, NamedConstraint};
 use crate::formulation::force::ForceElement as _;
 use crate::formulation::{
     Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, HybridSystem,
-    MotionPoint, Power, Properties, Sparsity, System, TangentWeights, TangentialFriction,
+    IntegralMemory, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    TangentialFriction,
 };
 
 impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
@@ -133,6 +134,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             modes: self.forces.event_counts().modes,
             inputs: self.inputs,
             parameters: self.parameters,
+            integrals: self.forces.event_counts().integrals,
         }
     }
 
@@ -152,13 +154,14 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         self.sparsity.clone()
     }
 
-    fn mass_times(&self, cx: &EvaluationContext, _q: &[f64], a: &[f64], out: &mut [f64]) {
+    fn mass_times(&self, cx: &EvaluationContext, q: &[f64], a: &[f64], out: &mut [f64]) {
         for (b, body) in self.bodies.iter().enumerate() {
             let range = Self::BODY_DOF * b..Self::BODY_DOF * (b + 1);
             body.inertia
                 .times(cx, self.body_part(b, a), &mut out[range]);
         }
         self.coupled_masses.add_times(a, out);
+        self.add_armature_times(q, a, out);
     }
 
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
@@ -168,6 +171,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             body.inertia
                 .add_gyroscopic_force(cx, self.body_part(b, v), own);
         }
+        self.add_armature_force(q, v, out);
         Ok(())
     }
 
@@ -178,13 +182,14 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         weights: &TangentWeights,
         out: &mut [f64],
     ) -> Evaluated {
-        let MotionPoint { q, v, lambda, .. } = *at;
+        let MotionPoint { q, v, a, lambda } = *at;
         let (damping, stiffness) = (weights.damping, weights.stiffness);
         out.fill(0.0);
         for (b, body) in self.bodies.iter().enumerate() {
             (body.inertia).add_tangent(cx, self.body_part(b, v), weights.mass, damping, out);
         }
         self.coupled_masses.add_tangent(weights.mass, out);
+        self.add_armature_tangent((q, v), weights.mass, damping, out);
         let poses = &mut W::poses(q);
         // T⁻¹ multiplies the columns of mass and damping, not those of stiffness.
         let has_theta = W::HAS_ROTATIONS && !weights.theta.is_empty();
@@ -202,6 +207,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         }
         let damping = if has_theta { 0.0 } else { damping };
         self.add_applied_tangent(cx, poses, v, lambda, (damping, stiffness), out);
+        self.add_armature_stiffness((q, v, a), stiffness, out);
         Ok(())
     }
 
@@ -333,6 +339,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
             }
         }
         energy.kinetic += self.coupled_masses.kinetic_energy(v);
+        energy.kinetic += self.armature_energy(q, v);
         let poses = &mut W::poses(q);
         self.forces.add_energy(cx, poses, &mut energy);
         energy
@@ -353,6 +360,10 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         let poses = &mut W::poses(q);
         self.forces.add_power(cx, poses, v, &mut power);
         power
+    }
+
+    fn integrals(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [IntegralMemory]) {
+        self.forces.integrals(cx, &mut W::poses(q), v, out);
     }
 
     fn coordinate_name(&self, i: usize) -> String {

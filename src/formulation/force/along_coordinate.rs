@@ -6,7 +6,9 @@ use super::{EventCounts, ForceElement, ForceQuantities, ScalarLaw};
 use crate::formulation::absolute::constraint::relative_motion;
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate, transposed_times};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, gather, pick, scatter};
-use crate::formulation::{Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power};
+use crate::formulation::{
+    Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint, Power,
+};
 
 /// A scalar law along a relative coordinate.
 #[derive(Debug)]
@@ -122,11 +124,28 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         let (length, g) = self.coordinate.value(poses);
         let rate = gather(self.coordinate.bodies(), &g, at.v);
         let force = self.law.force(cx, length, rate);
+        let integral = self.law.integral(cx, length, rate).unwrap_or_default();
         ForceQuantities {
             length,
             rate,
             force: self.law.reported_force(&force),
+            control_error: integral.integrand[0],
+            integral: integral.value,
             ..ForceQuantities::default()
+        }
+    }
+
+    fn integrals(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [IntegralMemory],
+    ) {
+        let (length, g) = self.coordinate.value(poses);
+        let rate = gather(self.coordinate.bodies(), &g, v);
+        if let Some(integral) = self.law.integral(cx, length, rate) {
+            out[0] = integral;
         }
     }
 

@@ -6,6 +6,7 @@ use super::actuator::Actuator;
 use super::along_coordinate::CoordinateForceElement;
 use super::bushing::Bushing;
 use super::load::AppliedLoad;
+use super::pid::PidController;
 use super::rigid_contact::UnilateralConstraint;
 use super::spatial_force::{SpatialForce, SpatialForceElement};
 use super::spring_damper::{SpringDamper, SpringLaw};
@@ -17,6 +18,7 @@ use crate::formulation::absolute::geometry::RelativeCoordinate as _;
 use crate::formulation::absolute::sparsity::SparsityBuilder;
 use crate::formulation::driven_value::{DrivenValue, DrivenValues};
 use crate::formulation::joint::{self, JointEquations};
+use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::Vec3;
 use crate::model::{
     self, BodyRef, ForceApplication, ForceKind, ForceNumber, JointPlacement, Model, Target,
@@ -237,6 +239,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 let effort = self.value(Target::ForceEffort(self.index), *effort);
                 self.along_coordinate(Actuator { effort })
             }
+            ForceKind::Pid(pid) => self.pid(pid),
             ForceKind::Load {
                 load,
                 components,
@@ -246,6 +249,25 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
             ForceKind::Tyre(tyre) => self.tyre(tyre),
             ForceKind::Contact(contact) => self.contact(contact),
         }
+    }
+
+    fn pid(&mut self, pid: &model::PidDefinition) -> Result<Arc<dyn ForceElement<W, N>>> {
+        use ForceNumber as Number;
+        let law = PidController {
+            set_point: self.number(Number::SetPoint, pid.set_point),
+            proportional: self.number(Number::Proportional, pid.proportional),
+            integral: self.number(Number::Integral, pid.integral),
+            derivative: self.number(Number::Derivative, pid.derivative),
+            limits: pid.limits.map(|[lower, upper]| {
+                [
+                    self.number(Number::LowerLimit, lower),
+                    self.number(Number::UpperLimit, upper),
+                ]
+            }),
+            tracking_time: self.number(Number::TrackingTime, pid.tracking_time),
+            start: pid.start,
+        };
+        self.along_coordinate(law)
     }
 
     /// Returns the relative coordinate along which the force acts.
@@ -357,7 +379,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
         let planar_angle = (W::DIMENSION == 2).then(|| match at {
             JointPlacement::InitialPose(_) => frames[1].angle - frames[0].angle,
             _ => {
-                let angle = |k: usize| axes[k][0][1].atan2(axes[k][0][0]);
+                let angle = |k: usize| atan2(axes[k][0][1], axes[k][0][0]);
                 angle(0) - angle(1)
             }
         });

@@ -15,6 +15,7 @@ use super::dual::{Scalar, Vector3Of, cross, dot, minus, plus, times};
 use super::spatial_force::{AppliedWrench, SpatialForce};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
+use crate::linalg::elementary::{acos, sin_cos};
 
 /// A bushing.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ fn rotation_vector_factor<T: Scalar>(cosine: T) -> T {
         return cosine.chain(y, -slope);
     }
     let sine_squared = (1.0 - c * c).max(f64::MIN_POSITIVE);
-    let y = c.clamp(-1.0, 1.0).acos() / sine_squared.sqrt();
+    let y = acos(c.clamp(-1.0, 1.0)) / sine_squared.sqrt();
     cosine.chain(y, (c * y - 1.0) / sine_squared)
 }
 
@@ -67,7 +68,7 @@ fn tangent_inverse_factor<T: Scalar>(squared: T) -> T {
         return squared.chain(y, slope);
     }
     let a = s.sqrt();
-    let (sin, cos) = a.sin_cos();
+    let (sin, cos) = sin_cos(a);
     // (1 + cos)/sin = cot(a/2)
     let cot = (1.0 + cos) / sin;
     let y = 1.0 / s - cot / (2.0 * a);

@@ -14,7 +14,8 @@ use crate::formulation::absolute::spatial::coordinate::{
     SpatialCoordinate, SpatialDistance, SpatialSlide,
 };
 use crate::formulation::{
-    Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
+    Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint, Power,
+    TangentialFriction,
 };
 use crate::linalg::rotation::Vec3;
 use crate::model::BodyRef;
@@ -30,13 +31,15 @@ pub struct ScalarForce {
     pub by_rate: f64,
 }
 
-/// Numbers of event functions and of discrete modes of an element.
+/// Numbers of event functions, discrete modes and integrals of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventCounts {
     /// Event functions.
     pub events: usize,
     /// Modes.
     pub modes: usize,
+    /// Integrals along the motion.
+    pub integrals: usize,
 }
 
 /// Output quantities of a force element.
@@ -52,6 +55,12 @@ pub struct ForceQuantities {
     pub force_vector: [f64; 3],
     /// Couple on the second body besides the moment of the force, ground axes (N m).
     pub moment: [f64; 3],
+    /// Of a controller: its error (m or rad).
+    pub control_error: f64,
+    /// Of a controller: the integral part of its force (N or N m).
+    pub integral: f64,
+    /// Of a tyre or contact: `SEPARATED`, `LOADED` or `RELAXING` of `unilateral`.
+    pub mode: i32,
 }
 
 /// A force law F(c, ċ) along one relative coordinate. `cx.modes` holds the modes of this law only.
@@ -126,6 +135,16 @@ pub trait ScalarLaw: Debug + Send + Sync {
         _i: usize,
         _modes: &mut [i32],
     ) {
+    }
+
+    /// Returns the integral of the law at c and ċ, if it has one; `cx.integrals` holds its own only.
+    fn integral(
+        &self,
+        _cx: &EvaluationContext,
+        _length: f64,
+        _rate: f64,
+    ) -> Option<IntegralMemory> {
+        None
     }
 
     /// Enters a mode that ends chattering about event `i`, if there is one.
@@ -210,6 +229,16 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities;
+
+    /// Writes the integrals of the element.
+    fn integrals(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _out: &mut [IntegralMemory],
+    ) {
+    }
 
     /// Writes which of the element's constraints are active; other entries of `active` stay.
     fn active_constraints(&self, _modes: &[i32], _active: &mut [bool]) {}

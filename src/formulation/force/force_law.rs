@@ -12,6 +12,7 @@ use super::EventCounts;
 use super::dual::Scalar;
 use crate::formulation::Crossing;
 use crate::formulation::function::{Spline, SplineEnds, polynomial, table};
+use crate::linalg::elementary::{exp, ln_1p, tanh};
 use crate::linalg::interpolation::{PiecewiseCubic, TableEnds};
 use crate::model::{Curve, Interpolation};
 
@@ -143,9 +144,9 @@ impl ForceLaw {
         );
         let e = x - bound;
         let z = e / self.ramp_width;
-        let tanh = z.tanh();
+        let tanh = tanh(z);
         // ln cosh z without overflow.
-        let log = z.abs() + (-2.0 * z.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+        let log = z.abs() + ln_1p(exp(-2.0 * z.abs())) - std::f64::consts::LN_2;
         LawValue {
             force: mean + half * tanh,
             slope: half * (1.0 - tanh * tanh) / self.ramp_width,
@@ -159,6 +160,7 @@ impl ForceLaw {
             true => EventCounts {
                 events: 2 * (self.pieces.len() - 1),
                 modes: 1,
+                ..EventCounts::default()
             },
             false => EventCounts::default(),
         }

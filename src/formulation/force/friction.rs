@@ -8,6 +8,7 @@ use super::dual::Scalar;
 use super::{ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
+use crate::linalg::elementary::{exp, tanh};
 
 /// Parameters of the law. The levels are forces or torques in joints, and multiples of the normal force in contacts.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +33,8 @@ impl Friction {
             self.r#static.get(cx) - self.kinetic.get(cx),
         );
         let x = u / self.stribeck_velocity;
-        let stribeck = (-x * x).exp();
-        let tanh = (u / self.stiction_velocity).tanh();
+        let stribeck = exp(-x * x);
+        let tanh = tanh(u / self.stiction_velocity);
         let level = kinetic + excess * stribeck;
         let viscous = self.viscous.get(cx);
         let slope = -2.0 * excess * stribeck * x / self.stribeck_velocity * tanh
@@ -113,6 +114,7 @@ mod tests {
         u_ddot: &[],
         p: &[],
         modes: &[],
+        integrals: &[],
     };
 
     fn friction() -> Friction {

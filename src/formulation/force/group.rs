@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::unilateral::LOADED;
 use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::{
-    Crossing, Energy, EvaluationContext, EventEffect, MotionPoint, Power, TangentialFriction,
+    Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint, Power,
+    TangentialFriction,
 };
 
 #[derive(Clone, Debug)]
@@ -15,6 +17,7 @@ struct Member<W: Geometry<N>, const N: usize> {
     name: String,
     events: Range<usize>,
     modes: Range<usize>,
+    integrals: Range<usize>,
 }
 
 /// Force elements in a fixed order.
@@ -33,33 +36,49 @@ impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
     }
 }
 
-/// Returns the context with the modes of one element.
-#[inline]
-fn member_context<'a>(cx: &EvaluationContext<'a>, modes: &Range<usize>) -> EvaluationContext<'a> {
-    EvaluationContext {
-        modes: if modes.is_empty() {
-            &[]
-        } else {
-            &cx.modes[modes.clone()]
-        },
-        ..*cx
+impl<W: Geometry<N>, const N: usize> Member<W, N> {
+    /// Returns the context with the modes and integrals of this element.
+    #[inline]
+    fn context<'a>(&self, cx: &EvaluationContext<'a>) -> EvaluationContext<'a> {
+        EvaluationContext {
+            modes: if self.modes.is_empty() {
+                &[]
+            } else {
+                &cx.modes[self.modes.clone()]
+            },
+            integrals: self.integrals(cx),
+            ..*cx
+        }
+    }
+
+    /// Returns the integrals of this element; none before the start of a run.
+    #[inline]
+    fn integrals<'a>(&self, cx: &EvaluationContext<'a>) -> &'a [IntegralMemory] {
+        cx.integrals.get(self.integrals.clone()).unwrap_or(&[])
     }
 }
 
 impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
     /// Appends an element, with the name of its events.
     pub fn push(&mut self, element: Arc<dyn ForceElement<W, N>>, name: &str) {
-        let EventCounts { events, modes } = element.event_counts();
+        let EventCounts {
+            events,
+            modes,
+            integrals,
+        } = element.event_counts();
         let (e, m) = (self.counts.events, self.counts.modes);
+        let i = self.counts.integrals;
         self.members.push(Member {
             element,
             name: name.to_owned(),
             events: e..e + events,
             modes: m..m + modes,
+            integrals: i..i + integrals,
         });
         self.counts = EventCounts {
             events: e + events,
             modes: m + modes,
+            integrals: i + integrals,
         };
     }
 
@@ -82,9 +101,7 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         at: &MotionPoint,
     ) -> ForceQuantities {
         let member = &self.members[k];
-        member
-            .element
-            .quantities(&member_context(cx, &member.modes), poses, at)
+        member.element.quantities(&member.context(cx), poses, at)
     }
 
     /// Returns the element of event `i`.
@@ -110,14 +127,9 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         out: &mut [f64],
     ) {
         for member in self.members.iter().filter(|m| m.element.depends_on_rate()) {
-            member.element.add_tangent(
-                &member_context(cx, &member.modes),
-                poses,
-                v,
-                damping,
-                0.0,
-                out,
-            );
+            member
+                .element
+                .add_tangent(&member.context(cx), poses, v, damping, 0.0, out);
         }
     }
 }
@@ -139,9 +151,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         out: &mut [f64],
     ) {
         for member in &self.members {
-            member
-                .element
-                .add_force(&member_context(cx, &member.modes), poses, v, out);
+            member.element.add_force(&member.context(cx), poses, v, out);
         }
     }
 
@@ -156,14 +166,9 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) {
         for member in &self.members {
             if stiffness != 0.0 || (damping != 0.0 && member.element.depends_on_rate()) {
-                member.element.add_tangent(
-                    &member_context(cx, &member.modes),
-                    poses,
-                    v,
-                    damping,
-                    stiffness,
-                    out,
-                );
+                member
+                    .element
+                    .add_tangent(&member.context(cx), poses, v, damping, stiffness, out);
             }
         }
     }
@@ -187,13 +192,9 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
             .iter()
             .filter(|m| m.element.has_constraint_friction())
         {
-            member.element.add_constraint_friction(
-                &member_context(cx, &member.modes),
-                poses,
-                v,
-                lambda,
-                out,
-            );
+            member
+                .element
+                .add_constraint_friction(&member.context(cx), poses, v, lambda, out);
         }
     }
 
@@ -212,7 +213,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
             .filter(|m| m.element.has_constraint_friction())
         {
             member.element.add_constraint_friction_tangent(
-                &member_context(cx, &member.modes),
+                &member.context(cx),
                 poses,
                 at,
                 damping,
@@ -226,7 +227,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in &self.members {
             member
                 .element
-                .add_energy(&member_context(cx, &member.modes), poses, energy);
+                .add_energy(&member.context(cx), poses, energy);
         }
     }
 
@@ -240,7 +241,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in &self.members {
             member
                 .element
-                .add_power(&member_context(cx, &member.modes), poses, v, power);
+                .add_power(&member.context(cx), poses, v, power);
         }
     }
 
@@ -262,12 +263,30 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
                 (all.length, all.rate) = (one.length, one.rate);
             }
             all.force += one.force;
+            // Pressed if one is, else touching if one is.
+            all.mode = match (all.mode, one.mode) {
+                (LOADED, _) | (_, LOADED) => LOADED,
+                (a, b) => a.max(b),
+            };
             for k in 0..3 {
                 all.force_vector[k] += one.force_vector[k];
                 all.moment[k] += one.moment[k];
             }
         }
         all
+    }
+
+    fn integrals(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [IntegralMemory],
+    ) {
+        for member in self.members.iter().filter(|m| !m.integrals.is_empty()) {
+            let out = &mut out[member.integrals.clone()];
+            (member.element).integrals(&member.context(cx), poses, v, out);
+        }
     }
 
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
@@ -295,9 +314,14 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         modes: &mut [i32],
     ) {
         for member in &self.members {
+            // The modes are not known yet.
+            let own = EvaluationContext {
+                integrals: member.integrals(cx),
+                ..*cx
+            };
             member
                 .element
-                .initial_modes(cx, poses, v, &mut modes[member.modes.clone()]);
+                .initial_modes(&own, poses, v, &mut modes[member.modes.clone()]);
         }
     }
 
@@ -312,13 +336,9 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         for member in self.members.iter().filter(|m| !m.events.is_empty()) {
             let events = member.events.clone();
             let (phi, rate) = (&mut phi[events.clone()], &mut rate[events]);
-            member.element.event_functions(
-                &member_context(cx, &member.modes),
-                poses,
-                at,
-                phi,
-                rate,
-            );
+            member
+                .element
+                .event_functions(&member.context(cx), poses, at, phi, rate);
         }
     }
 
@@ -331,7 +351,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) {
         for member in self.members.iter().filter(|m| !m.events.is_empty()) {
             let bound = &mut bound[member.events.clone()];
-            (member.element).event_curvature(&member_context(cx, &member.modes), poses, at, bound);
+            (member.element).event_curvature(&member.context(cx), poses, at, bound);
         }
     }
 
@@ -353,14 +373,9 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) -> EventEffect {
         let member = self.owner(i);
         let (first, own_modes) = (member.events.start, &mut modes[member.modes.clone()]);
-        member.element.handle_event(
-            &member_context(cx, &member.modes),
-            poses,
-            at,
-            i - first,
-            own_modes,
-            n,
-        )
+        member
+            .element
+            .handle_event(&member.context(cx), poses, at, i - first, own_modes, n)
     }
 
     fn tangential_direction(
@@ -374,14 +389,9 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     ) -> Option<TangentialFriction> {
         let member = self.owner(i);
         let first = member.events.start;
-        member.element.tangential_direction(
-            &member_context(cx, &member.modes),
-            poses,
-            at,
-            i - first,
-            direction,
-            t,
-        )
+        member
+            .element
+            .tangential_direction(&member.context(cx), poses, at, i - first, direction, t)
     }
 
     fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {

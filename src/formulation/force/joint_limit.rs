@@ -87,6 +87,7 @@ impl ScalarLaw for CompliantLimit {
         EventCounts {
             events: 2 * unilateral::EVENTS,
             modes: 2,
+            ..EventCounts::default()
         }
     }
 

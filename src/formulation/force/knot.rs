@@ -70,6 +70,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for TableKnots {
         EventCounts {
             events: 1,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 

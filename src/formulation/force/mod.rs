@@ -32,6 +32,7 @@ pub mod group;
 pub mod joint_limit;
 pub mod knot;
 pub mod load;
+pub mod pid;
 pub mod rigid_contact;
 pub mod spatial_force;
 pub mod spring_damper;

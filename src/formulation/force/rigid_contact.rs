@@ -22,7 +22,7 @@ use super::contact::surface::ContactSurface;
 use super::dual::{Dual, Scalar, cross, dot, minus, plus, times};
 use super::friction::Friction;
 use super::spatial_force::{AppliedWrench, generalised_forces};
-use super::{EventCounts, ForceElement, ForceQuantities};
+use super::{EventCounts, ForceElement, ForceQuantities, unilateral};
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate as _};
 use crate::formulation::absolute::sparsity::{PairSlots, gather, pick, scatter};
 use crate::formulation::driven_value::DrivenValue;
@@ -297,6 +297,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             rate: -rate,
             force: normal_force,
             force_vector: plus(&times(normal_force, &proximity.normal), &friction),
+            mode: match cx.modes[0] {
+                ACTIVE => unilateral::LOADED,
+                _ => unilateral::SEPARATED,
+            },
             ..ForceQuantities::default()
         }
     }
@@ -310,6 +314,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         EventCounts {
             events: 2 + margins,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 

@@ -234,6 +234,7 @@ impl ScalarLaw for SpringDamper {
         EventCounts {
             events: k.events + d.events + unilateral::EVENTS * one_sided,
             modes: k.modes + d.modes + one_sided,
+            ..EventCounts::default()
         }
     }
 

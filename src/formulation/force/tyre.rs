@@ -312,6 +312,7 @@ impl SpatialForce for Tyre {
             length: at.deflection,
             rate: at.rate,
             force,
+            mode: contact,
             ..ForceQuantities::default()
         }
     }
@@ -322,6 +323,7 @@ impl SpatialForce for Tyre {
         EventCounts {
             events: bounds + k.events + d.events + unilateral::EVENTS,
             modes: usize::from(bounds > 0) + k.modes + d.modes + 1,
+            ..EventCounts::default()
         }
     }
 

@@ -26,6 +26,14 @@ pub fn mode_exists(mode: i32) -> bool {
     (SEPARATED..=RELAXING).contains(&mode)
 }
 
+/// What is shown of the mode of a contact, which may have more of them: outside the ends of a surface or behind it is separated too.
+pub fn shown_mode(mode: i32) -> i32 {
+    match mode {
+        LOADED | RELAXING => mode,
+        _ => SEPARATED,
+    }
+}
+
 /// Returns the mode for given e and F.
 pub fn initial_mode(e: f64, force: f64) -> i32 {
     if !(e > 0.0) {

@@ -4,10 +4,11 @@
 use super::JointBuilder;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::linalg::elementary::atan2;
 
 pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
     b.coincide();
-    let references = b.placement.axes.map(|a| a.y.atan2(a.x));
+    let references = b.placement.axes.map(|a| atan2(a.y, a.x));
     let (angle, value) = (b.angle(0.0), b.placement.fixed_angle(references));
     b.fix(angle, value);
 }

@@ -7,12 +7,13 @@ use crate::error::Result;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::planar::pose::{Vec2, perp};
 use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::linalg::elementary::atan2;
 
 pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) -> Result<()> {
     let axes = directions(b, "is prismatic but its axis has no direction in the plane")?;
     let (angle, value) = (
         b.angle(0.0),
-        b.placement.fixed_angle(axes.map(|a| a.y.atan2(a.x))),
+        b.placement.fixed_angle(axes.map(|a| atan2(a.y, a.x))),
     );
     b.fix(angle, value);
     let normal = b.slide(perp(axes[0]), 0.0);

@@ -7,6 +7,7 @@ use std::f64::consts::TAU;
 use super::JointBuilder;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::spatial::SpatialGeometry;
+use crate::linalg::elementary::atan2;
 
 pub(super) fn planar(b: &mut JointBuilder<PlanarGeometry, 6>) {
     b.coincide();
@@ -20,7 +21,7 @@ pub(super) fn offset(b: &JointBuilder<PlanarGeometry, 6>, position: f64) -> f64 
     if b.placement.in_initial_pose {
         position - b.placement.initial_angle
     } else {
-        let [reference0, reference1] = b.placement.axes.map(|a| a.y.atan2(a.x));
+        let [reference0, reference1] = b.placement.axes.map(|a| atan2(a.y, a.x));
         let difference = reference1 - reference0;
         position + difference - TAU * (difference / TAU).round()
     }

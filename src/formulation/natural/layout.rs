@@ -11,6 +11,7 @@ use super::shared_points::{BodyItem, ItemKind, SharedItem, SharedItems};
 use crate::formulation::absolute::Absolute;
 use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::absolute::geometry::CoincidentPoints as _;
+use crate::linalg::elementary::powf;
 
 /// Distance, relative to the characteristic length, below which two points are too close to define a direction.
 const MIN_DISTANCE: f64 = 1e-3;
@@ -269,7 +270,7 @@ fn keep_basis(
             let dot = |x: &[f64; 3], y: &[f64; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
             let mut factor = if key_i == key_j { 0.5 } else { 1.0 };
             if *length_i && *length_j {
-                factor /= (dot(d_i, d_i) * dot(d_j, d_j)).powf(0.25);
+                factor /= powf(dot(d_i, d_i) * dot(d_j, d_j), 0.25);
             }
             rows.push(RigidityConstraints {
                 row: RigidityEquation::Product(ScalarProduct {

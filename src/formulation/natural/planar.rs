@@ -9,6 +9,7 @@ use super::shared_points::{BodyItem, ItemKind};
 use crate::formulation::absolute::constraint::ConstraintPart;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::planar::pose::PlanarPoint;
+use crate::linalg::elementary::{atan2, sin_cos};
 use nalgebra::Complex;
 
 fn complex(x: [f64; 3]) -> Complex<f64> {
@@ -47,7 +48,11 @@ impl BodyMap<6> for PlanarGeometry {
                 BodyBasis::Own(ItemKind::Vector, [1.0, 0.0, 0.0]),
             ];
         }
-        let far = |k: usize| (complex(spots[k].1) - complex(spots[0].1)).norm();
+        let far = |k: usize| {
+            (complex(spots[k].1) - complex(spots[0].1))
+                .norm_sqr()
+                .sqrt()
+        };
         let second = (1..spots.len()).max_by(|&a, &b| far(a).total_cmp(&far(b)));
         let second = match second {
             Some(k) if far(k) > small => BodyBasis::Had(k),
@@ -86,20 +91,20 @@ impl BodyMap<6> for PlanarGeometry {
 
     /// Takes the angle nearest to the earlier one.
     fn settle(y: &[f64], near: &[f64], out: &mut [f64]) {
-        let (sine, cosine) = near[2].sin_cos();
-        let turned = (cosine * y[3] - sine * y[2]).atan2(cosine * y[2] + sine * y[3]);
+        let (sine, cosine) = sin_cos(near[2]);
+        let turned = atan2(cosine * y[3] - sine * y[2], cosine * y[2] + sine * y[3]);
         out[0] = y[0];
         out[1] = y[1];
         out[2] = near[2] + turned;
     }
 
     fn unsettle(q: &[f64], y: &mut [f64]) {
-        let (sine, cosine) = q[2].sin_cos();
+        let (sine, cosine) = sin_cos(q[2]);
         y.copy_from_slice(&[q[0], q[1], cosine, sine]);
     }
 
     fn rates(q: &[f64], v: &[f64], y: &mut [f64]) {
-        let (sine, cosine) = q[2].sin_cos();
+        let (sine, cosine) = sin_cos(q[2]);
         y.copy_from_slice(&[v[0], v[1], -v[2] * sine, v[2] * cosine]);
     }
 

@@ -6,7 +6,7 @@ use crate::formulation::absolute::Absolute;
 use crate::formulation::transformed::VelocityTransformation;
 use crate::formulation::{
     ConfigurationSpace, Dimensions, Energy, Evaluated, EvaluationContext, FullConstraintSet,
-    HybridSystem, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
 };
 
 impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
@@ -203,6 +203,10 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         self.inner_power(cx, q, v)
+    }
+
+    fn integrals(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [IntegralMemory]) {
+        self.inner_integrals(cx, (q, v), out);
     }
 
     fn coordinate_name(&self, i: usize) -> String {

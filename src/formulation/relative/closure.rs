@@ -14,6 +14,7 @@ pub const NOWHERE: EvaluationContext<'static> = EvaluationContext {
     u_ddot: &[],
     p: &[],
     modes: &[],
+    integrals: &[],
 };
 
 /// A mechanism in joint coordinates with closed loops.

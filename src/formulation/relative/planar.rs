@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::planar::pose::{PlanarPose, Vec2, perp};
 use crate::formulation::joint::placement;
+use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::{Mat3, Vec3};
 use crate::model::{self, JointKind, Model};
 
@@ -70,7 +71,7 @@ impl JointMap<6> for PlanarGeometry {
         let direction = |k: usize| at.axes[k].normalize();
         let turned = match joint.kind {
             JointKind::Fixed | JointKind::Prismatic => {
-                at.fixed_angle([0, 1].map(|k| at.axes[k].y.atan2(at.axes[k].x)))
+                at.fixed_angle([0, 1].map(|k| atan2(at.axes[k].y, at.axes[k].x)))
             }
             _ => 0.0,
         };

@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::formulation::absolute::geometry::Geometry as _;
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::joint::placement;
+use crate::linalg::elementary::{atan2, sin_cos};
 use crate::linalg::rotation::{self, Mat3, Quaternion, Vec3, cross};
 use crate::model::{self, JointKind, Model};
 
@@ -59,7 +60,7 @@ const NO_TURN: Quaternion = [1.0, 0.0, 0.0, 0.0];
 
 /// Returns the rotation by `angle` about axis k.
 fn about(k: usize, angle: f64) -> Quaternion {
-    let (sin, cos) = (0.5 * angle).sin_cos();
+    let (sin, cos) = sin_cos(0.5 * angle);
     let mut q = [cos, 0.0, 0.0, 0.0];
     q[k + 1] = sin;
     q
@@ -146,7 +147,7 @@ impl SpatialJointMap {
         match self.turn {
             RotationMap::None => {}
             RotationMap::Axis => {
-                z[0] = t[(1, 0)].atan2(t[(0, 0)]);
+                z[0] = atan2(t[(1, 0)], t[(0, 0)]);
                 if self.lead != 0.0 {
                     // The translation gives the number of turns.
                     let turns = (self.axis(0).dot(&d) / self.lead - z[0]) / TAU;
@@ -154,12 +155,12 @@ impl SpatialJointMap {
                 }
             }
             RotationMap::Cross => {
-                z[0] = t[(1, 0)].atan2(t[(0, 0)]);
-                z[1] = t[(2, 1)].atan2(t[(2, 2)]);
+                z[0] = atan2(t[(1, 0)], t[(0, 0)]);
+                z[1] = atan2(t[(2, 1)], t[(2, 2)]);
             }
             RotationMap::CrossBack => {
-                z[0] = (-t[(1, 2)]).atan2(t[(2, 2)]);
-                z[1] = (-t[(0, 1)]).atan2(t[(0, 0)]);
+                z[0] = atan2(-t[(1, 2)], t[(2, 2)]);
+                z[1] = atan2(-t[(0, 1)], t[(0, 0)]);
             }
             RotationMap::Ball => z[..4].copy_from_slice(&q),
         }
@@ -183,11 +184,11 @@ impl SpatialJointMap {
             RotationMap::None => [none; 3],
             RotationMap::Axis => [n, none, none],
             RotationMap::Cross => {
-                let (s, c) = z[self.travels + 1].sin_cos();
+                let (s, c) = sin_cos(z[self.travels + 1]);
                 [own * Vec3::new(0.0, s, c), e, none]
             }
             RotationMap::CrossBack => {
-                let (s, c) = z[self.travels + 1].sin_cos();
+                let (s, c) = sin_cos(z[self.travels + 1]);
                 [own * Vec3::new(c, -s, 0.0), n, none]
             }
             RotationMap::Ball => [Vec3::x(), Vec3::y(), Vec3::z()],
@@ -200,11 +201,11 @@ impl SpatialJointMap {
         let rate = |x: Vec3| z_dot[k] * z_dot[k + 1] * (rotation::matrix(&self.frames[1]) * x);
         match self.turn {
             RotationMap::Cross => {
-                let (s, c) = z[k + 1].sin_cos();
+                let (s, c) = sin_cos(z[k + 1]);
                 rate(Vec3::new(0.0, c, -s))
             }
             RotationMap::CrossBack => {
-                let (s, c) = z[k + 1].sin_cos();
+                let (s, c) = sin_cos(z[k + 1]);
                 rate(Vec3::new(-s, -c, 0.0))
             }
             _ => Vec3::zeros(),

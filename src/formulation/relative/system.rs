@@ -10,8 +10,8 @@ use crate::formulation::absolute::sparsity::gather;
 use crate::formulation::transformed::VelocityTransformation;
 use crate::formulation::{
     ConfigurationSpace, DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext,
-    FullConstraintSet, HybridSystem, MotionPoint, Power, Properties, Sparsity, System,
-    TangentWeights,
+    FullConstraintSet, HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity,
+    System, TangentWeights,
 };
 use crate::linalg::rotation::{self, Vec3};
 
@@ -190,6 +190,10 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         self.inner_power(cx, q, v)
+    }
+
+    fn integrals(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [IntegralMemory]) {
+        self.inner_integrals(cx, (q, v), out);
     }
 
     fn coordinate_name(&self, i: usize) -> String {

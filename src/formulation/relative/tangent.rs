@@ -134,6 +134,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         }
         load_body_motions::<W, N>(cache);
         let RelativeCache {
+            q,
             z,
             z_dot,
             geometry,
@@ -158,9 +159,9 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                 [] => Mat3::identity(),
                 theta => rotation::tangent_inverse(&Vec3::from_column_slice(&theta[rotation])),
             });
-            self.velocity_columns(cx, count, weights, work);
+            self.velocity_columns((cx, q), count, weights, work);
             for i in 0..count {
-                self.position_column(cx, i, weights.stiffness, work);
+                self.position_column((cx, q), i, weights.stiffness, work);
                 match &tangent_inverse {
                     Some(t) if i + 3 >= count => {
                         for l in 0..3 {
@@ -233,7 +234,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// M (m Y + c B) + c C Y of the coordinates of one joint.
     fn velocity_columns(
         &self,
-        cx: &EvaluationContext,
+        (cx, q): (&EvaluationContext, &[f64]),
         count: usize,
         weights: &TangentWeights,
         work: &mut RelativeTangentWorkspace,
@@ -250,6 +251,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                 }
                 (self.inner).body_mass_times(b, cx, &sum[..width], &mut out[own]);
             }
+            (self.inner).add_armature_columns(q, [(m, y), (c, b_column)], out);
             if c != 0.0 {
                 add_times(c, &work.entries[0], y, out);
             }
@@ -259,7 +261,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     /// k (M A + C V + K Y) of coordinate `i` of one joint.
     fn position_column(
         &self,
-        cx: &EvaluationContext,
+        (cx, q): (&EvaluationContext, &[f64]),
         i: usize,
         k: f64,
         work: &mut RelativeTangentWorkspace,
@@ -275,6 +277,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             let own = N / 2 * b..N / 2 * (b + 1);
             (self.inner).body_mass_times(b, cx, &a_column[own.clone()], &mut out[own]);
         }
+        self.inner.add_armature_times(q, a_column, out);
         add_times(1.0, damping, v_column, out);
         add_times(1.0, stiffness, y, out);
         for x in out {

@@ -25,6 +25,7 @@ pub(crate) const CX: EvaluationContext<'static> = EvaluationContext {
     u_ddot: &[],
     p: &[],
     modes: &[],
+    integrals: &[],
 };
 
 pub(crate) fn body(dimension: usize, name: &str, random: &mut Random) -> Body {

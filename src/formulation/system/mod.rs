@@ -10,10 +10,12 @@
 //! [`System`] has the equations, [`ConfigurationSpace`] the group operation q ∘ w, [`HybridSystem`] the events. What only some
 //! formulations have is optional: [`CoordinatePartitioning`], [`DescriptorForm`], [`FullConstraintSet`].
 
+mod integral;
 mod types;
 
 use std::sync::Arc;
 
+pub use integral::IntegralMemory;
 pub use types::{
     ConstraintHandling, Crossing, Dimensions, Energy, Evaluated, EvaluationContext,
     EvaluationFailure, EventEffect, MotionPoint, Power, Properties, Sparsity, TangentWeights,
@@ -236,6 +238,19 @@ pub trait System: ConfigurationSpace + HybridSystem + Send + Sync {
     /// are independent.
     fn smallest_row(&self, _q: &[f64]) -> f64 {
         1.0
+    }
+
+    // ---- integrals along the motion ------------------------------------------------------------------------------
+
+    /// Integrals at a point of the step that starts at `cx.integrals`: what a step that starts at this point needs to know of
+    /// them. At the start of a run `cx.integrals` is empty.
+    fn integrals(
+        &self,
+        _cx: &EvaluationContext,
+        _q: &[f64],
+        _v: &[f64],
+        _out: &mut [IntegralMemory],
+    ) {
     }
 
     // ---- error norm, energy, names -----------------------------------------------------------------------------

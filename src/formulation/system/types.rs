@@ -1,5 +1,7 @@
 //! The plain data of the interface: arguments, dimensions, properties and results.
 
+use super::IntegralMemory;
+
 /// Everything besides `q` and `v` that the equations depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluationContext<'a> {
@@ -15,6 +17,8 @@ pub struct EvaluationContext<'a> {
     pub p: &'a [f64],
     /// Discrete modes. Only events change them, so that the equations are smooth within a step.
     pub modes: &'a [i32],
+    /// Integrals at the start of the step; empty before the start of a run.
+    pub integrals: &'a [IntegralMemory],
 }
 
 /// Dimensions of a system.
@@ -34,6 +38,8 @@ pub struct Dimensions {
     pub inputs: usize,
     /// Parameters.
     pub parameters: usize,
+    /// Integrals along the motion ([`IntegralMemory`]).
+    pub integrals: usize,
 }
 
 /// Properties of the equations that save work in the integrator.

@@ -24,6 +24,8 @@ use super::relative::{PlanarRelative, SpatialRelative};
 use super::{Dimensions, Mechanism};
 use crate::error::Result;
 use crate::formulation::cache::{CacheGuard, Cached};
+use crate::linalg::elementary::ln;
+use crate::linalg::least_squares::smallest_least_squares;
 use crate::linalg::random::Random;
 use crate::model::Model;
 use continuation::Continuation;
@@ -159,7 +161,7 @@ impl Topological {
     fn choose(&self, work: &mut TopologicalCache, z: &[f64], but: &[usize]) {
         let l = &self.layout;
         self.scale(work, z);
-        for row in work.scaled.chunks_exact_mut(l.looped.len()) {
+        for row in work.scaled.chunks_exact_mut(l.looped.len().max(1)) {
             but.iter().for_each(|&k| row[k] = 0.0);
         }
         let (m, n) = (l.rows.len(), l.looped.len());
@@ -244,7 +246,7 @@ impl Topological {
                 }
             }
             work.current.factor();
-            other = work.current.size < work.choice.size + REPARTITION_RATIO.ln();
+            other = work.current.size < work.choice.size + ln(REPARTITION_RATIO);
         }
         if !other && !work.here.turned() {
             return false;
@@ -361,6 +363,10 @@ const NEAR: f64 = 0.1;
 /// Returns the rank of the closure Jacobian: the largest one at the start and near it, since the start may be a singular configuration.
 fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
     let (m, n) = (l.rows.len(), l.looped.len());
+    if m == 0 || n == 0 {
+        // The joints of the loop have no coordinates: it is rigid.
+        return 0;
+    }
     let mut z = vec![0.0; l.inner.nq];
     inner.initial_state(&mut z, &mut vec![0.0; l.inner.nv]);
     let scaled = |z: &[f64]| {
@@ -400,7 +406,7 @@ fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
             if open < CLOSED {
                 return (z, true);
             }
-            let Ok(x) = scaled(&z).svd(true, true).solve(&gap, REDUNDANT_PIVOT) else {
+            let Some(x) = smallest_least_squares(&scaled(&z), &gap, REDUNDANT_PIVOT) else {
                 break;
             };
             z = moved(&z, x.as_slice());
@@ -419,7 +425,7 @@ fn rank(inner: &dyn ClosureConstraints, l: &CoordinateLayout) -> usize {
         let away = nalgebra::DVector::from_vec(Random::new(seed + 1).vector(n, NEAR));
         let a = scaled(&start);
         let gap = &a * &away;
-        let Ok(back) = a.svd(true, true).solve(&gap, REDUNDANT_PIVOT) else {
+        let Some(back) = smallest_least_squares(&a, &gap, REDUNDANT_PIVOT) else {
             continue;
         };
         let (there, assembled) = closed(moved(&start, (away - back).as_slice()));

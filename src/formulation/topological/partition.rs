@@ -7,6 +7,8 @@
 //! The columns of the pivots are the dependent coordinates, their rows the constraints that are solved. The partition with the larger
 //! |det J̃_d| is the better one, whatever the units.
 
+use crate::linalg::elementary::ln;
+
 /// Relative amount by which a later candidate must be larger: the choice between equal pivots must not depend on rounding.
 const DISTINCT_PIVOT: f64 = 1e-6;
 
@@ -78,7 +80,7 @@ impl Square {
                 (least, self.weakest) = (pivot.abs(), k);
             }
             most = most.max(pivot.abs());
-            self.size += pivot.abs().ln();
+            self.size += ln(pivot.abs());
             for i in k + 1..n {
                 let factor = a[i * n + k] / pivot;
                 a[i * n + k] = factor;
@@ -182,7 +184,7 @@ impl Partition {
             if !(best > least && best.is_finite()) {
                 return;
             }
-            self.size += best.ln();
+            self.size += ln(best);
             self.rows.push(p);
             self.columns.push(c);
             (of_rows[p], of_columns[c]) = (true, true);

@@ -5,6 +5,7 @@
 //!   ω = T(ρ) ρ̇,     α = T(ρ) ρ̈ + (T_ρ ρ̇) ρ̇,      T = 1 − a₁ ρ~ + a₂ ρ~²
 //! ```
 
+use crate::linalg::elementary::sin_cos;
 use crate::linalg::rotation::{self, Vec3};
 
 /// A rotation of a joint in a loop.
@@ -31,7 +32,7 @@ fn factors(square: f64) -> [f64; 4] {
         ]
     } else {
         let a = s.sqrt();
-        let (sin, cos) = a.sin_cos();
+        let (sin, cos) = sin_cos(a);
         let (one, two) = ((1.0 - cos) / s, (a - sin) / (s * a));
         [
             one,

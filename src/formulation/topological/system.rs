@@ -6,7 +6,8 @@ use crate::formulation::relative::closure::ClosureConstraints;
 use crate::formulation::transformed::VelocityTransformation;
 use crate::formulation::{
     ConfigurationSpace, CoordinatePartitioning, Dimensions, Energy, Evaluated, EvaluationContext,
-    FullConstraintSet, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    FullConstraintSet, IntegralMemory, MotionPoint, Power, Properties, Sparsity, System,
+    TangentWeights,
 };
 use crate::linalg::rotation::{self, Vec3};
 
@@ -261,6 +262,10 @@ impl System for Topological {
 
     fn power(&self, cx: &EvaluationContext, q: &[f64], v: &[f64]) -> Power {
         self.inner_power(cx, q, v)
+    }
+
+    fn integrals(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [IntegralMemory]) {
+        self.inner_integrals(cx, (q, v), out);
     }
 
     fn coordinate_name(&self, i: usize) -> String {

@@ -13,6 +13,7 @@
 
 use super::{Callback, CallbackArguments, UserEquations, UserSystem, UserSystemShape};
 use crate::formulation::{ConfigurationSpace, Evaluated, EvaluationContext};
+use crate::linalg::elementary::{exp2, log2};
 
 /// Step of central differences, ε^(1/3): balances the truncation error h² and rounding.
 pub(super) const CENTRAL_STEP: f64 = 6.06e-6;
@@ -263,7 +264,7 @@ impl<E: UserEquations> UserSystem<E> {
 fn time_step(e: f64, t: f64) -> f64 {
     let e = e.max(SMALLEST_STEP * t.abs());
     // A power of two, so that (t + e) − t = e wherever possible.
-    e.log2().round().exp2()
+    exp2(log2(e).round())
 }
 
 /// The context a time `s` later, inputs extrapolated by their derivatives.

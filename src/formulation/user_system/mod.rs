@@ -90,6 +90,7 @@ impl<E: UserEquations> UserSystem<E> {
             u_ddot: &still,
             p: &self.shape.parameters,
             modes: &modes,
+            integrals: &[],
         };
         let mut values = vec![0.0; self.shape.pattern.jacobian.len()];
         self.jacobian(&cx, &self.shape.q, &mut values);

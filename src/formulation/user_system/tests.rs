@@ -170,6 +170,7 @@ const CX: EvaluationContext = EvaluationContext {
     u_ddot: &[1.1],
     p: &[1.5],
     modes: &[],
+    integrals: &[],
 };
 const Q: [f64; 3] = [0.3, -0.4, 0.7];
 const V: [f64; 3] = [1.2, -0.8, 0.5];

@@ -69,7 +69,7 @@ pub fn read(
     for reason in pose.notes {
         draft.note(reason, None);
     }
-    draft.model.name = draft_name(name.as_deref().unwrap_or("robot"));
+    draft.model.name = super::model_name(name.as_deref().unwrap_or("robot"));
     draft.model.gravity = [0.0, 0.0, -GRAVITY];
     draft.head.push(format!(
         "From {}, robot \"{}\". `biela import` wrote this file; edit it as you like.",
@@ -88,18 +88,6 @@ pub fn read(
         add_base_outputs(&mut draft);
     }
     Ok(draft)
-}
-
-/// Model names are those of files and FMUs.
-fn draft_name(name: &str) -> String {
-    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut plain: String = (name.chars())
-        .map(|c| if legal(c) { c } else { '_' })
-        .collect();
-    if !plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-        plain.insert_str(0, "robot_");
-    }
-    plain
 }
 
 fn refuse_xacro(xml: &XmlFiles, root: XmlNode) -> Result<()> {
@@ -262,6 +250,9 @@ impl Robot {
     ) {
         for joint in &mut self.joints {
             if let Some(value) = pose.values.get(&joint.name) {
+                joint.tree.start = *value;
+            }
+            if let Some((_, value)) = options.start.iter().find(|(name, _)| *name == joint.name) {
                 joint.tree.start = *value;
             }
             if options.no_limits && joint.tree.limits.take().is_some() {

@@ -6,6 +6,7 @@ use crate::integrator::state::{StartReport, State, Statistics};
 use crate::integrator::trial::StepFailure;
 use crate::integrator::workspace::{PhasePoint, Problem, Workspace};
 use crate::integrator::{Environment, Integrator};
+use crate::linalg::elementary::cbrt;
 
 /// Largest part of the time scale of the motion that the first step may have.
 const FIRST_PART: f64 = 0.1;
@@ -43,6 +44,7 @@ impl Integrator {
         }
         self.segment.forget();
         self.work.factor_cache.drop_all();
+        self.work.set_integrals(&[]);
         let modes = self.work.initial_modes(system, env, &mut fresh);
         let p = Problem {
             system,
@@ -52,6 +54,7 @@ impl Integrator {
         // The work of the start is not part of the counters of the run.
         let mut unused = fresh.statistics;
         let mut report = self.work.assemble(&p, &mut fresh)?;
+        self.work.start_integrals(&p, &mut fresh);
         let error = |failure: StepFailure| failure.error(system, t, 0.0);
         self.work
             .initialise_accelerations(&p, &mut fresh, &mut report, &mut unused)
@@ -118,7 +121,7 @@ impl Workspace {
         }
         let tol = self.settings.tolerance;
         let scale = self.time_scale(p, s.t, &s.q, &s.v, &s.acc, &s.scale);
-        let mut h = tol.cbrt().min(FIRST_PART) * scale;
+        let mut h = cbrt(tol).min(FIRST_PART) * scale;
         if !h.is_finite() {
             h = STEP_AT_REST;
         }
@@ -128,7 +131,7 @@ impl Workspace {
         let cx = self.inputs.at(p, s.t);
         let jerk = p.system.norm(&cx, &s.q, &s.scale, &s.jerk);
         if jerk > 0.0 {
-            h = h.min((tol / (self.method.cq * jerk)).cbrt());
+            h = h.min(cbrt(tol / (self.method.cq * jerk)));
         }
         Ok(self.control.limit(h))
     }

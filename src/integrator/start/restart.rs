@@ -49,6 +49,8 @@ impl Integrator {
         work.select_active(p.system, state);
         let moved = work.character.moving_constraints
             && work.active_residual_at(p, state.t, &state.q).0 > OPEN_AFTER_ASSEMBLY;
+        // The set point of a controller may have jumped.
+        work.restart_integrals(p, state);
         let needs_jerk =
             work.settings.corrector == Corrector::Auto && state.corrector_suspension == 0;
         // In the trial, so that a failure leaves the state unchanged.
@@ -137,6 +139,7 @@ impl Workspace {
         s: &mut State,
         stats: &mut Statistics,
     ) -> std::result::Result<(), StepFailure> {
+        self.restart_integrals(p, s);
         let pivots = self.factorise_mass(p, s.t, &s.q, &s.v)?;
         if self.two_sided_accelerations(p, SingularPoint::of(s), pivots, stats)? {
             s.lambda_dot.fill(0.0);

@@ -3,6 +3,7 @@
 //! Section axis 1 is along the beam, axis 2 = axis 3 x axis 1. From one segment of a polyline to the next the frame turns by the
 //! least rotation that takes the one direction to the other; the corner itself is rigid.
 
+use crate::linalg::elementary::{atan2, rotation_about, sin};
 use nalgebra::{Matrix3, Rotation3, Unit, UnitQuaternion, Vector3};
 
 type V3 = Vector3<f64>;
@@ -55,7 +56,7 @@ fn quaternion(frame: &Rotation3<f64>) -> [f64; 4] {
 
 /// Rotation about section axis 1.
 fn twisted(frame: &Rotation3<f64>, angle: f64) -> Rotation3<f64> {
-    frame * Rotation3::from_axis_angle(&V3::x_axis(), angle)
+    frame * rotation_about(&V3::x_axis(), angle).to_rotation_matrix()
 }
 
 impl BeamLine {
@@ -97,7 +98,7 @@ impl BeamLine {
         let normal = from.cross(&to);
         let size = from.norm() * to.norm();
         // Beyond half a turn the arc goes the other way round than the shortest rotation.
-        let sign = if angle.sin() < 0.0 { -1.0 } else { 1.0 };
+        let sign = if sin(angle) < 0.0 { -1.0 } else { 1.0 };
         (normal.norm() > COINCIDENT * size).then(|| (sign * normal.normalize()).into())
     }
 }
@@ -148,14 +149,14 @@ fn polyline(
         match before {
             None => {
                 own = frame(&tangent, orientation)?;
-                angle = tangent.y.atan2(tangent.x);
+                angle = atan2(tangent.y, tangent.x);
             }
             Some(last) => {
                 let turn = turn_of(&last, &tangent)
                     .ok_or_else(|| format!("the beam turns back on itself at points[{k}]"))?;
                 let ends = twisted(&own, twist * done / total);
                 own = turn * own;
-                angle += last.cross(&tangent).z.atan2(last.dot(&tangent));
+                angle += atan2(last.cross(&tangent).z, last.dot(&tangent));
                 let begins = twisted(&own, twist * done / total);
                 let corner = quaternion(&(begins.inverse() * ends));
                 if tangent != last {
@@ -196,7 +197,7 @@ fn turn_of(from: &V3, to: &V3) -> Option<Rotation3<f64>> {
         return None;
     }
     match Unit::try_new(axis, 1e-300) {
-        Some(axis) => Some(Rotation3::from_axis_angle(&axis, sine.atan2(cosine))),
+        Some(axis) => Some(rotation_about(&axis, atan2(sine, cosine)).to_rotation_matrix()),
         None => Some(Rotation3::identity()),
     }
 }
@@ -270,11 +271,11 @@ impl Arc {
         check_rotations((self.angle * self.angle + twist * twist).sqrt() / n)?;
         let tangent = axis.cross(&arm).normalize() * self.angle.signum();
         let first = frame(&tangent, orientation)?;
-        let angle = tangent.y.atan2(tangent.x);
+        let angle = atan2(tangent.y, tangent.x);
         let mut nodes = BeamNodes::default();
         for k in 0..=elements {
             let part = k as f64 / n;
-            let turn = Rotation3::from_axis_angle(&axis, self.angle * part);
+            let turn = rotation_about(&axis, self.angle * part).to_rotation_matrix();
             let position = self.start - arm + turn * arm;
             // In the plane the axis is z or −z.
             let about_z = self.angle * axis.z.signum();

@@ -2,6 +2,7 @@
 //!
 //! Order of the stiffness: EA, GA2, GA3, GJ, EI2, EI3 along and about the section axes 1, 2, 3. In the plane EA, GA2, EI3.
 
+use crate::linalg::elementary::tanh;
 use nalgebra::{DMatrix, Matrix6};
 
 /// Rows of the stiffness that exist in the plane.
@@ -162,7 +163,7 @@ impl SectionOutline {
         // Terms fall like n⁻⁵: the first left out is below 1e-13.
         let sum: f64 = (0..200)
             .map(|k| f64::from(2 * k + 1))
-            .map(|n| (n * FRAC_PI_2 * a / b).tanh() / n.powi(5))
+            .map(|n| tanh(n * FRAC_PI_2 * a / b) / n.powi(5))
             .sum();
         a * b.powi(3) / 3.0 * (1.0 - 192.0 / PI.powi(5) * b / a * sum)
     }

@@ -3,6 +3,9 @@
 use std::f64::consts::LN_10;
 
 use super::{CONSTANTS, ExpressionError, MathFunction, PhysicalDimension, Term, TermKind};
+use crate::linalg::elementary::{
+    acos, asin, atan, atan2, exp, hypot, ln, log10, powf, sin_cos, tan,
+};
 use crate::model::suggest::shorten;
 
 /// A number in which an expression can be evaluated: a real number, or one with derivatives.
@@ -25,19 +28,19 @@ pub(in crate::model) trait ExpressionNumber: Copy {
         let (x, y) = (self.value(), exponent.value());
         // x^y = x^y₀ · exp((y − y₀) ln x): the second factor is one.
         let power = self.chain([
-            x.powf(y),
-            if y == 0.0 { 0.0 } else { y * x.powf(y - 1.0) },
+            powf(x, y),
+            if y == 0.0 { 0.0 } else { y * powf(x, y - 1.0) },
             if y == 0.0 || y == 1.0 {
                 0.0
             } else {
-                y * (y - 1.0) * x.powf(y - 2.0)
+                y * (y - 1.0) * powf(x, y - 2.0)
             },
         ]);
         let change = exponent.plus(Self::constant(-y));
         if x <= 0.0 {
             return power;
         }
-        let log = self.chain([x.ln(), 1.0 / x, -1.0 / (x * x)]);
+        let log = self.chain([ln(x), 1.0 / x, -1.0 / (x * x)]);
         power.times(change.times(log).chain([1.0, 1.0, 1.0]))
     }
 }
@@ -62,7 +65,7 @@ impl ExpressionNumber for f64 {
         self / other
     }
     fn to_the(self, exponent: Self) -> Self {
-        self.powf(exponent)
+        powf(self, exponent)
     }
 }
 
@@ -237,7 +240,7 @@ impl Term {
         Ok(match function {
             Sin | Cos | Tan => {
                 let angle = self.plain(function, first, true)?;
-                let ((s, c), t) = (x.sin_cos(), x.tan());
+                let ((s, c), t) = (sin_cos(x), tan(x));
                 let jet = match function {
                     Sin => [s, c, -s],
                     Cos => [c, -s, -c],
@@ -253,8 +256,8 @@ impl Term {
                 let root = (1.0 - x * x).sqrt();
                 let (slope, curvature) = (1.0 / root, x / (root * root * root));
                 let jet = match function {
-                    Asin => [x.asin(), slope, curvature],
-                    _ => [x.acos(), -slope, -curvature],
+                    Asin => [asin(x), slope, curvature],
+                    _ => [acos(x), -slope, -curvature],
                 };
                 new(plain.chain(jet), PhysicalDimension::ANGLE)
             }
@@ -262,7 +265,7 @@ impl Term {
                 let plain = self.plain(function, first, false)?;
                 let r = 1.0 / (1.0 + x * x);
                 new(
-                    plain.chain([x.atan(), r, -2.0 * x * r * r]),
+                    plain.chain([atan(x), r, -2.0 * x * r * r]),
                     PhysicalDimension::ANGLE,
                 )
             }
@@ -273,7 +276,7 @@ impl Term {
                 let scaled = |a: T, by: f64| a.times(T::constant(by));
                 let across = scaled(y.value, x0).plus(scaled(x.value, -y0));
                 let along = scaled(x.value, x0).plus(scaled(y.value, y0));
-                let angle = y0.atan2(x0);
+                let angle = atan2(y0, x0);
                 let value = match along.value() == 0.0 {
                     true => T::constant(angle),
                     false => across.over(along).chain([angle, 1.0, 0.0]),
@@ -292,7 +295,7 @@ impl Term {
             }
             Exp => {
                 let plain = self.plain(function, first, false)?;
-                new(plain.chain([x.exp(); 3]), none)
+                new(plain.chain([exp(x); 3]), none)
             }
             Log | Log10 => {
                 let plain = self.plain(function, first, false)?;
@@ -300,8 +303,8 @@ impl Term {
                     return Err(self.error(format!("{} of {x} does not exist", function.name())));
                 }
                 let (value, base) = match function {
-                    Log => (x.ln(), 1.0),
-                    _ => (x.log10(), LN_10),
+                    Log => (ln(x), 1.0),
+                    _ => (log10(x), LN_10),
                 };
                 new(
                     plain.chain([value, 1.0 / (x * base), -1.0 / (x * x * base)]),
@@ -311,7 +314,7 @@ impl Term {
             Hypot => {
                 let (a, b) = self.alike("hypot", first, arguments[1])?;
                 let square = (a.value.times(a.value)).plus(b.value.times(b.value));
-                let (r, s) = (a.value.value().hypot(b.value.value()), square.value());
+                let (r, s) = (hypot(a.value.value(), b.value.value()), square.value());
                 new(square.chain([r, 0.5 / r, -0.25 / (s * r)]), a.dimension)
             }
             Abs => new(

@@ -5,6 +5,7 @@ use super::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::TableReader;
 use crate::error::Result;
+use crate::linalg::elementary::hypot;
 use crate::model::beam::{BeamLine, MAX_ELEMENTS, SectionMaterial, planar_stiffness};
 use crate::model::body::{InertiaDefect, check_inertia};
 use crate::model::validate::{RESERVED_ELEMENTS, Range};
@@ -206,7 +207,7 @@ fn orientation(table: &TableReader, points: &[[f64; 3]], is_arc: bool) -> Result
     }
     let along_z = match points {
         [a, b, ..] if !is_arc => {
-            let across = (b[0] - a[0]).hypot(b[1] - a[1]);
+            let across = hypot(b[0] - a[0], b[1] - a[1]);
             across <= 1e-6 * (b[2] - a[2]).abs()
         }
         _ => false,

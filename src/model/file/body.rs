@@ -4,6 +4,7 @@ use super::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::{TableReader, unit};
 use crate::error::Result;
+use crate::linalg::elementary::sin_cos;
 use crate::model::body::{InertiaDefect, check_inertia};
 use crate::model::validate::{RESERVED_ELEMENTS, Range};
 use crate::model::{Body, BodyShape, Sensor};
@@ -201,7 +202,7 @@ pub(super) fn orientation(table: &TableReader) -> Result<[f64; 4]> {
     };
     rotation.keys_among(&ROTATION);
     let [x, y, z] = rotation.needed_direction("axis")?;
-    let (sin, cos) = (0.5 * rotation.needed_number("angle", Range::Finite)?).sin_cos();
+    let (sin, cos) = sin_cos(0.5 * rotation.needed_number("angle", Range::Finite)?);
     Ok([cos, sin * x, sin * y, sin * z])
 }
 

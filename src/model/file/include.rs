@@ -9,6 +9,7 @@ use super::names::Names;
 use super::read_part;
 use super::table::TableReader;
 use crate::error::{Error, Result};
+use crate::linalg::elementary::sin_cos;
 use crate::model::include::{Mount, Placement};
 use crate::model::quantity::NamedElement;
 use crate::model::suggest::{did_you_mean, shorten};
@@ -74,7 +75,7 @@ impl Part<'_> {
     pub fn mount(&self, names: &Names, bodies: &dyn Fn(usize) -> Option<Body>) -> Result<Mount> {
         let plane = self.root.dimension() == 2;
         let about_z = |angle: f64| {
-            let (sin, cos) = (0.5 * angle).sin_cos();
+            let (sin, cos) = sin_cos(0.5 * angle);
             [cos, 0.0, 0.0, sin]
         };
         let mut mount = Mount {

@@ -7,6 +7,16 @@ use crate::model::Model;
 
 /// The same text with `formulation` of `[solver]` set to `word`; comments and layout stay.
 pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> {
+    with_word(text, origin, ("solver", "formulation"), word)
+}
+
+/// The same text with `initial` of `[experiment]` set to `word`; comments and layout stay.
+pub fn with_initial(text: &str, origin: &str, word: &str) -> Result<String> {
+    with_word(text, origin, ("experiment", "initial"), word)
+}
+
+/// The same text with a key of a table set to `word`.
+fn with_word(text: &str, origin: &str, (table, name): (&str, &str), word: &str) -> Result<String> {
     let json = is_json(text, origin);
     let document = Document::parse(text, origin, json)?;
     let text = document.text;
@@ -15,25 +25,22 @@ pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> 
         return Ok(text.to_owned());
     };
     let key = if json {
-        "\"formulation\": "
+        format!("\"{name}\": ")
     } else {
-        "formulation = "
+        format!("{name} = ")
     };
-    let Some(solver) = root.iter().find(|entry| entry.key == "solver") else {
+    let Some(solver) = root.iter().find(|entry| entry.key == table) else {
         return Ok(match (json, text.find('{')) {
             (true, Some(brace)) => {
-                insert(brace + 1, &format!("\n\"solver\": {{{key}\"{word}\"}},"))
+                insert(brace + 1, &format!("\n\"{table}\": {{{key}\"{word}\"}},"))
             }
-            _ => format!(
-                "{}\n\n[solver]\nformulation = \"{word}\"\n",
-                text.trim_end()
-            ),
+            _ => format!("{}\n\n[{table}]\n{name} = \"{word}\"\n", text.trim_end()),
         });
     };
     let NodeValue::Table(entries) = &solver.node.value else {
         return Ok(text.to_owned());
     };
-    if let Some(entry) = entries.iter().find(|entry| entry.key == "formulation") {
+    if let Some(entry) = entries.iter().find(|entry| entry.key == name) {
         let span = entry.node.span.clone();
         return Ok(format!(
             "{}\"{word}\"{}",
@@ -46,18 +53,18 @@ pub fn with_formulation(text: &str, origin: &str, word: &str) -> Result<String> 
         let comma = if entries.is_empty() { "" } else { ", " };
         return Ok(insert(start + 1, &format!("{key}\"{word}\"{comma}")));
     }
-    // A [solver] table, or dotted keys: a line before the first of its keys, with the same beginning.
+    // A table with a heading, or dotted keys: a line before the first of its keys, with the same beginning.
     let line_of = |offset: usize| text[..offset].rfind('\n').map_or(0, |i| i + 1);
     Ok(match entries.first() {
         Some(first) => {
             let line = line_of(first.offset);
             let before = text[line..first.offset].trim_start();
-            insert(line, &format!("{before}formulation = \"{word}\"\n"))
+            insert(line, &format!("{before}{name} = \"{word}\"\n"))
         }
         None => {
             let line = line_of(solver.offset);
             let end = text[line..].find('\n').map_or(text.len(), |i| line + i);
-            insert(end, &format!("\nformulation = \"{word}\""))
+            insert(end, &format!("\n{name} = \"{word}\""))
         }
     })
 }
@@ -104,6 +111,22 @@ mod tests {
         set("{\"format\": 1, \"name\": \"m\", \"dimension\": 2}");
         set("{\"format\": 1, \"solver\": {}, \"name\": \"m\", \"dimension\": 2}");
         set("{\"format\": 1, \"solver\": {\"alpha\": 0.1}, \"name\": \"m\", \"dimension\": 2}");
+    }
+
+    #[test]
+    fn the_start_is_written_beside_other_keys_of_the_experiment() {
+        for text in [
+            REST.to_owned(),
+            format!("{REST}[experiment]\nstop = 1.0 # soon\n"),
+            format!("{REST}[experiment]\ninitial = 'given'\n"),
+            "{\"format\": 1, \"name\": \"m\", \"dimension\": 2}".to_owned(),
+        ] {
+            let done = with_initial(&text, "m.toml", "equilibrium").unwrap();
+            let mut expected = Model::from_text(&text, "m.toml").unwrap();
+            expected.experiment.initial = crate::model::InitialPosition::Equilibrium;
+            let found = Model::from_text(&done, "m.toml").unwrap();
+            assert!(same_meaning(&expected, &found), "{done}");
+        }
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn set_by<'a>(
             text_position,
         });
     }
-    *model.number_mut(target) = start;
+    model.write_number(target, start);
     Ok(())
 }
 

@@ -191,6 +191,18 @@ fn number(table: &TableReader, key: &str, unit: &str) -> Result<Option<f64>> {
     }
 }
 
+/// First and last frequency of a chirp.
+fn frequencies(table: &TableReader) -> Result<[f64; 2]> {
+    let expected = "two frequencies [first, last]";
+    match table.needed_numbers_in("frequencies", expected, "Hz")?[..] {
+        [first, last] => Ok([first, last]),
+        _ => {
+            let message = "frequencies must be two numbers [first, last]";
+            Err(table.refuse_value("frequencies", message))
+        }
+    }
+}
+
 fn read(
     table: &TableReader,
     law: &str,
@@ -222,19 +234,12 @@ fn read(
             phase: or("phase", "rad", 0.0)?,
             offset: or("offset", unit, 0.0)?,
         },
-        "chirp" => {
-            let found = table.needed_numbers("frequencies", "two frequencies [first, last]", 2)?;
-            let [first, last] = found[..] else {
-                let message = "frequencies must be two numbers [first, last]";
-                return Err(table.refuse_value("frequencies", message));
-            };
-            SignalLaw::Chirp {
-                amplitude: needed("amplitude", unit)?,
-                frequencies: [first, last],
-                times: [needed("begin", "s")?, needed("end", "s")?],
-                offset: or("offset", unit, 0.0)?,
-            }
-        }
+        "chirp" => SignalLaw::Chirp {
+            amplitude: needed("amplitude", unit)?,
+            frequencies: frequencies(table)?,
+            times: [needed("begin", "s")?, needed("end", "s")?],
+            offset: or("offset", unit, 0.0)?,
+        },
         "pulse" => SignalLaw::Pulse {
             period: needed("period", "s")?,
             width: needed("width", "s")?,
@@ -243,7 +248,7 @@ fn read(
             high: needed("high", unit)?,
         },
         "table" => SignalLaw::Table {
-            points: table.pairs("points")?,
+            points: table.pairs_in("points", ["s", unit])?,
             interpolation: interpolation(table)?,
             periodic: table.flag("periodic")?.unwrap_or(false),
         },

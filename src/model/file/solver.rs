@@ -4,6 +4,7 @@
 use super::keys::{Key, KeyGroup, KeyKind};
 use super::table::TableReader;
 use crate::error::{Error, Result};
+use crate::model::InitialPosition;
 use crate::model::settings::{SETTINGS, Setting, SettingField};
 use crate::model::validate::Range;
 use crate::model::{ErrorAt, Experiment, SolverSettings, Vsa23Parameters, Vsa23Settings};
@@ -131,6 +132,8 @@ pub(super) const EXPERIMENT: KeyGroup = KeyGroup::new(
             "time at the end, later than start"),
         Key::new("interval", KeyKind::Number(Range::Positive), "s", "none: one row for each accepted step",
             "between rows of the result"),
+        Key::new("initial", KeyKind::Choice(&InitialPosition::NAMES), "", "given",
+            "start from the positions and velocities of the model, or at rest in the static equilibrium next to them"),
     ]],
 );
 
@@ -144,6 +147,9 @@ pub(super) fn experiment(table: &TableReader) -> Result<Experiment> {
             .any_number("stop")?
             .unwrap_or(start + Experiment::default().stop),
         interval: table.any_number("interval")?,
+        initial: table
+            .choice("initial", &InitialPosition::ALL)?
+            .unwrap_or_default(),
     };
     experiment.validate().map_err(|e| at_its_key(table, e))?;
     Ok(experiment)

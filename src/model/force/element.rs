@@ -54,6 +54,26 @@ impl Default for SpringDefinition {
     }
 }
 
+/// A PID controller on a joint coordinate c: proportional e + integral ∫e + derivative ė with e = set point − c; positive
+/// increases c.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PidDefinition {
+    /// m or rad; driveable.
+    pub set_point: f64,
+    /// N/m (N m/rad)
+    pub proportional: f64,
+    /// N/(m s) (N m/(rad s))
+    pub integral: f64,
+    /// N s/m (N m s/rad)
+    pub derivative: f64,
+    /// Lower and upper limit of the force (N or N m).
+    pub limits: Option<[f64; 2]>,
+    /// Time in which the integral part follows the limited output (s).
+    pub tracking_time: f64,
+    /// Integral part of the force at the start (N or N m).
+    pub start: f64,
+}
+
 /// A force or a torque on one body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadDefinition {

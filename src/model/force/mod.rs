@@ -25,6 +25,8 @@ choice! {
         Torque = "torque",
         /// Driven force or torque.
         Actuator = "actuator",
+        /// PID controller.
+        Pid = "pid",
         /// Springs and dampers between two frames.
         Bushing = "bushing",
         /// Wheel on a road.
@@ -58,6 +60,8 @@ pub enum ForceKind {
         /// Initial value (N or N m); driveable.
         effort: f64,
     },
+    /// A PID controller on a joint coordinate.
+    Pid(PidDefinition),
     /// `force` and `torque` on one body.
     Load {
         /// Force or torque.

@@ -1,8 +1,8 @@
 //! Numbers of force elements that can be set from outside.
 
 use super::{
-    Characteristic, ContactDefinition, ContactLaw, ForceKind, LoadDefinition, SpringDefinition,
-    TyreDefinition,
+    Characteristic, ContactDefinition, ContactLaw, ForceKind, LoadDefinition, PidDefinition,
+    SpringDefinition, TyreDefinition,
 };
 use crate::model::validate::Range;
 
@@ -27,6 +27,20 @@ pub enum ForceNumber {
     Static,
     /// Of a rigid contact.
     Restitution,
+    /// Set point of a controller: driveable.
+    SetPoint,
+    /// Gain of a controller.
+    Proportional,
+    /// Gain of a controller.
+    Integral,
+    /// Gain of a controller.
+    Derivative,
+    /// Limit of a controller.
+    LowerLimit,
+    /// Limit of a controller.
+    UpperLimit,
+    /// Of a controller.
+    TrackingTime,
 }
 
 impl ForceNumber {
@@ -34,7 +48,9 @@ impl ForceNumber {
     pub(in crate::model) fn range(self) -> Range {
         match self {
             Self::Preload | Self::Component(_) | Self::Height => Range::Finite,
-            Self::Radius => Range::Positive,
+            Self::SetPoint | Self::LowerLimit | Self::UpperLimit => Range::Finite,
+            Self::Proportional | Self::Integral | Self::Derivative => Range::NonNegative,
+            Self::Radius | Self::TrackingTime => Range::Positive,
             Self::Restitution => Range::Part,
             Self::Stiffness(_) | Self::Damping(_) | Self::Kinetic | Self::Static => {
                 Range::NonNegative
@@ -44,7 +60,10 @@ impl ForceNumber {
 
     /// Whether an input may drive it.
     pub(in crate::model) fn driveable(self) -> bool {
-        matches!(self, Self::Preload | Self::Component(_) | Self::Height)
+        matches!(
+            self,
+            Self::Preload | Self::Component(_) | Self::Height | Self::SetPoint
+        )
     }
 }
 
@@ -67,6 +86,7 @@ impl ForceKind {
         match self {
             Self::SpringDamper(_) => vec![("preload", N::Preload, if turns { "N.m" } else { "N" })],
             Self::Actuator { .. } => vec![],
+            Self::Pid(pid) => pid.settables(turns),
             Self::Load { load, .. } => {
                 let (unit, axes) = match load {
                     LoadDefinition::Force => ("N", 0..dimension),
@@ -114,6 +134,7 @@ impl ForceKind {
             (Self::Load { components, .. }, N::Component(k)) => components.get_mut(k),
             (Self::Bushing { stiffness, .. }, N::Stiffness(k)) => stiffness.get_mut(k),
             (Self::Bushing { damping, .. }, N::Damping(k)) => damping.get_mut(k),
+            (Self::Pid(pid), number) => pid.number_mut(number),
             (Self::Tyre(tyre), N::Radius) => Some(&mut tyre.radius),
             (Self::Tyre(tyre), N::Height) => Some(&mut tyre.height),
             (
@@ -195,6 +216,41 @@ impl ForceKind {
     pub(in crate::model) fn effort_mut(&mut self) -> Option<&mut f64> {
         match self {
             Self::Actuator { effort } => Some(effort),
+            _ => None,
+        }
+    }
+}
+
+impl PidDefinition {
+    fn settables(&self, turns: bool) -> Vec<Settable<ForceNumber>> {
+        use ForceNumber as N;
+        let unit = |along_length, along_angle| if turns { along_angle } else { along_length };
+        let mut all = vec![
+            ("set_point", N::SetPoint, unit("m", "rad")),
+            ("proportional", N::Proportional, unit("N/m", "N.m/rad")),
+            ("integral", N::Integral, unit("N/m/s", "N.m/rad/s")),
+            ("derivative", N::Derivative, unit("N.s/m", "N.m.s/rad")),
+        ];
+        if self.limits.is_some() {
+            all.extend([
+                ("lower", N::LowerLimit, unit("N", "N.m")),
+                ("upper", N::UpperLimit, unit("N", "N.m")),
+                ("tracking_time", N::TrackingTime, "s"),
+            ]);
+        }
+        all
+    }
+
+    fn number_mut(&mut self, number: ForceNumber) -> Option<&mut f64> {
+        use ForceNumber as N;
+        match number {
+            N::SetPoint => Some(&mut self.set_point),
+            N::Proportional => Some(&mut self.proportional),
+            N::Integral => Some(&mut self.integral),
+            N::Derivative => Some(&mut self.derivative),
+            N::LowerLimit => self.limits.as_mut().map(|limits| &mut limits[0]),
+            N::UpperLimit => self.limits.as_mut().map(|limits| &mut limits[1]),
+            N::TrackingTime => self.limits.is_some().then_some(&mut self.tracking_time),
             _ => None,
         }
     }

@@ -1,8 +1,8 @@
 //! Checks of force elements.
 
 use super::{
-    Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, Surface,
-    TyreDefinition,
+    Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind,
+    PidDefinition, Surface, TyreDefinition,
 };
 use crate::error::Result;
 use crate::model::validate::{Range, refused, validate_unit};
@@ -28,6 +28,10 @@ impl Model {
                 between_two
             }
             ForceKind::Actuator { .. } => between_two,
+            ForceKind::Pid(pid) => {
+                pid.validate(name)?;
+                matches!(force.on, ForceApplication::Joint(_))
+            }
             ForceKind::Load { components, .. } => {
                 for x in components {
                     Range::Finite.check(|| name("components"), *x)?;
@@ -130,6 +134,23 @@ impl Characteristic {
         match self {
             Self::Linear(_) => Ok(()),
             Self::Law(curve) => curve.validate(name),
+        }
+    }
+}
+
+impl PidDefinition {
+    fn validate(&self, name: impl Fn(&str) -> String) -> Result<()> {
+        Range::Finite.check(|| name("integral_start"), self.start)?;
+        match self.limits {
+            Some([lower, upper]) if !(lower < upper) => {
+                let expected = "a lower limit below the upper one";
+                Err(refused(
+                    &name("limits"),
+                    &format!("[{lower}, {upper}]"),
+                    expected,
+                ))
+            }
+            _ => Ok(()),
         }
     }
 }

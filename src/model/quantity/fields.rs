@@ -125,12 +125,22 @@ const POINT_FORCE_FIELDS: [(&str, ForceField); 3] = [
     ("force", ForceField::Force),
 ];
 
+/// State of tyres and contacts.
+const CONTACT_FIELDS: [(&str, ForceField); 2] =
+    [("closed", ForceField::Closed), ("mode", ForceField::Mode)];
+
 /// Fields of actuators in translational coordinates.
 const SLIDING_FORCE_FIELDS: [(&str, ForceField); 1] = [("force", ForceField::Force)];
 
 /// Fields of actuators in rotational coordinates: one field with two names.
 const TURNING_FORCE_FIELDS: [(&str, ForceField); 2] =
     [("torque", ForceField::Force), ("force", ForceField::Force)];
+
+/// Fields of controllers, besides those of actuators.
+const CONTROLLER_FIELDS: [(&str, ForceField); 2] = [
+    ("error", ForceField::ControlError),
+    ("integral_part", ForceField::Integral),
+];
 
 /// Fields of springs in rotational coordinates.
 const TORSION_FIELDS: [(&str, ForceField); 4] = [
@@ -208,6 +218,12 @@ impl Model {
             (ForceKind::Actuator { .. }, ForceApplication::Joint(_)) => {
                 SLIDING_FORCE_FIELDS.to_vec()
             }
+            (ForceKind::Pid(_), _) if turns => {
+                [TURNING_FORCE_FIELDS.as_slice(), &CONTROLLER_FIELDS].concat()
+            }
+            (ForceKind::Pid(_), _) => {
+                [SLIDING_FORCE_FIELDS.as_slice(), &CONTROLLER_FIELDS].concat()
+            }
             (ForceKind::SpringDamper(_), ForceApplication::Joint(_)) if turns => {
                 TORSION_FIELDS.to_vec()
             }
@@ -226,9 +242,12 @@ impl Model {
                 _,
             ) => loads(true, false),
             (ForceKind::Bushing { .. }, _) => loads(true, true),
-            (ForceKind::Tyre(_) | ForceKind::Contact(_), _) => {
-                [POINT_FORCE_FIELDS.to_vec(), loads(false, true)].concat()
-            }
+            (ForceKind::Tyre(_) | ForceKind::Contact(_), _) => [
+                POINT_FORCE_FIELDS.to_vec(),
+                loads(false, true),
+                CONTACT_FIELDS.to_vec(),
+            ]
+            .concat(),
             _ => POINT_FORCE_FIELDS.to_vec(),
         }
     }

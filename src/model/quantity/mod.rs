@@ -52,6 +52,14 @@ impl Quantity {
         )
     }
 
+    /// Whether it changes at single times only: at events, or with the steps of the solver.
+    pub fn is_discrete(self) -> bool {
+        matches!(
+            self,
+            Self::Solver(_) | Self::Force(_, ForceField::Closed | ForceField::Mode)
+        )
+    }
+
     /// Whether it follows from positions and velocities alone.
     pub fn is_of_motion(self) -> bool {
         match self {
@@ -139,6 +147,14 @@ pub enum ForceField {
     Load(usize),
     /// `.mx .my .mz`: torque on `bodies[1]` besides the moment of that force, ground axes (N m)
     Moment(usize),
+    /// `.error` of a controller: set point minus coordinate (m or rad)
+    ControlError,
+    /// `.integral_part` of a controller: the integral part of its force (N or N m)
+    Integral,
+    /// `.closed` of a tyre or contact: 1 while the surfaces touch, else 0
+    Closed,
+    /// `.mode` of a tyre or contact: 0 separated, 1 pressed, 2 touching without a force because its damper would pull
+    Mode,
 }
 
 /// State of a beam, or of one of its elements from 0; section axes 1, 2, 3 as 0, 1, 2.

@@ -125,6 +125,7 @@ impl Model {
             ForceKind::SpringDamper(_) if self.along_angle(&force.on) => ForceType::TorsionSpring,
             ForceKind::SpringDamper(_) => ForceType::SpringDamper,
             ForceKind::Actuator { .. } => ForceType::Actuator,
+            ForceKind::Pid(_) => ForceType::Pid,
             ForceKind::Load { load, .. } => match load {
                 LoadDefinition::Force => ForceType::Force,
                 LoadDefinition::Torque => ForceType::Torque,

@@ -39,9 +39,14 @@ pub enum Target {
     MotionSpeed(usize),
     /// `define.<name>`: a definition of the text, by its index. The model is read again when it is set.
     Definition(usize),
+    /// `experiment.equilibrium`: 1 starts in the static equilibrium, 0 from the initial conditions.
+    Equilibrium,
     /// `f1 f2 ..` of a linear system: driveable. Of a user-defined system: the input or parameter of this index.
     SystemForce(usize),
 }
+
+/// Name of [`Target::Equilibrium`].
+const EQUILIBRIUM: &str = "experiment.equilibrium";
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -56,7 +61,7 @@ impl Target {
             | Self::BodyInertia(_)
             | Self::ForceStiffness(_)
             | Self::ForceDamping(_) => Range::NonNegative,
-            Self::Joint(_, _, JointNumber::Restitution) => Range::Part,
+            Self::Joint(_, _, JointNumber::Restitution) | Self::Equilibrium => Range::Part,
             Self::Joint(..) => Range::NonNegative,
             Self::Force(_, number) => number.range(),
             Self::ForceLength(_)
@@ -107,6 +112,9 @@ impl Model {
                 let near = did_you_mean(name, self.definitions.iter().map(|d| &d.name));
                 format!("there is no definition \"{}\"{near}", shorten(name))
             });
+        }
+        if dotted == EQUILIBRIUM {
+            return Ok(Target::Equilibrium);
         }
         if let Some(system) = &self.system {
             let n = system.coordinates();
@@ -268,6 +276,7 @@ impl Model {
             }
             Target::MotionSpeed(i) => format!("{}.speed", self.motions[i].name),
             Target::Definition(i) => format!("define.{}", self.definitions[i].name),
+            Target::Equilibrium => EQUILIBRIUM.to_owned(),
             Target::SystemForce(_) if self.user_system.is_some() => String::new(),
             Target::SystemForce(i) => format!("f{}", i + 1),
         }
@@ -319,7 +328,7 @@ impl Model {
                 }
             }
             Target::Definition(i) => self.definitions[i].unit,
-            Target::SystemForce(_) => "",
+            Target::SystemForce(_) | Target::Equilibrium => "",
         }
     }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::settings::numeric_settings;
 use crate::model::suggest::nearest;
 use crate::model::validate::refused;
-use crate::model::{FormulationName, JointNumber, Model, MotionLaw};
+use crate::model::{FormulationName, InitialPosition, JointNumber, Model, MotionLaw};
 
 impl Model {
     /// Whether the model has this target; an actuator, say, has no stiffness.
@@ -28,17 +28,28 @@ impl Model {
             Target::MotionSpeed(i) => (self.motions.get(i))
                 .is_some_and(|m| matches!(m.law, MotionLaw::ConstantSpeed { .. })),
             Target::Definition(i) => i < self.definitions.len(),
+            Target::Equilibrium => true,
             Target::SystemForce(i) => (self.system.as_ref()).is_some_and(|s| i < s.force.len()),
         }
     }
 
+    /// Writes the number. The model must have the target.
+    pub(in crate::model) fn write_number(&mut self, target: Target, value: f64) {
+        if target == Target::Equilibrium {
+            self.experiment.initial = InitialPosition::from_number(value);
+        } else {
+            *self.number_mut(target) = value;
+        }
+    }
+
     /// The number. The model must have the target.
-    pub(in crate::model) fn number_mut(&mut self, target: Target) -> &mut f64 {
+    fn number_mut(&mut self, target: Target) -> &mut f64 {
         match target {
             Target::BodyMass(i) => &mut self.bodies[i].mass,
             Target::BodyInertia(i) => &mut self.bodies[i].inertia[2],
             Target::Gravity(axis) => &mut self.gravity[axis],
             Target::Definition(i) => &mut self.definitions[i].value,
+            Target::Equilibrium => unreachable!("write_number writes it"),
             Target::Motion(i) | Target::MotionSpeed(i) => match &mut self.motions[i].law {
                 MotionLaw::Input { start, .. } => start,
                 MotionLaw::ConstantSpeed { speed } => speed,
@@ -118,6 +129,10 @@ impl Model {
             Target::BodyInertia(i) => self.bodies.get(i).map(|b| b.inertia[2]),
             Target::Gravity(axis) => self.gravity.get(axis).copied(),
             Target::Definition(i) => self.definitions.get(i).map(|d| d.value),
+            Target::Equilibrium => Some(match self.experiment.initial {
+                InitialPosition::Given => 0.0,
+                InitialPosition::Equilibrium => 1.0,
+            }),
             Target::Motion(i) | Target::MotionSpeed(i) => {
                 self.motions.get(i).and_then(|motion| match motion.law {
                     MotionLaw::Input { start, .. } => Some(start),
@@ -151,7 +166,7 @@ impl Model {
         if let Target::Definition(index) = target {
             *self = self.with_definitions(&[(index, value)])?;
         }
-        *self.number_mut(target) = value;
+        self.write_number(target, value);
         for input in self.inputs.iter_mut().filter(|i| i.target == target) {
             input.start = value;
         }

@@ -1,6 +1,7 @@
 //! Bodies by their shape; without one, by the points that joints and forces hold on to, or by their inertia.
 
 use super::{Figure, PartPlacement, Solid, V3, body_color};
+use crate::linalg::elementary::{atan2, cos, hypot, sin};
 use crate::model::{
     Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model,
 };
@@ -218,12 +219,12 @@ pub(super) fn corners(model: &Model, body: &Body, points: &[V3]) -> Vec<V3> {
 
 /// A bar with round ends.
 pub(super) fn bar(a: [f64; 2], b: [f64; 2], r: f64, low: f64, high: f64) -> Solid {
-    let angle = (b[1] - a[1]).atan2(b[0] - a[0]);
+    let angle = atan2(b[1] - a[1], b[0] - a[0]);
     let n = ROUND / 2;
     let arc = |center: [f64; 2], from: f64| {
         (0..=n).map(move |i| {
             let s = from + std::f64::consts::PI * i as f64 / n as f64;
-            [center[0] + r * s.cos(), center[1] + r * s.sin()]
+            [center[0] + r * cos(s), center[1] + r * sin(s)]
         })
     };
     let quarter = std::f64::consts::FRAC_PI_2;
@@ -234,7 +235,7 @@ pub(super) fn bar(a: [f64; 2], b: [f64; 2], r: f64, low: f64, high: f64) -> Soli
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
+    hypot(a[0] - b[0], a[1] - b[1])
 }
 
 fn area(polygon: &[[f64; 2]]) -> f64 {

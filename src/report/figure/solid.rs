@@ -2,6 +2,7 @@
 
 use super::V3;
 use super::pose::turn_z_to;
+use crate::linalg::elementary::{cos, hypot, sin};
 
 /// Triangles; every corner has its own normal, so that edges are sharp and round surfaces smooth.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +73,7 @@ impl Solid {
         let slope = (r0 - r1) / length;
         let spoke = |i: usize| {
             let s = std::f64::consts::TAU * (i % corners) as f64 / corners as f64;
-            V3::new(s.cos(), s.sin(), 0.0)
+            V3::new(cos(s), sin(s), 0.0)
         };
         let out = |i: usize| turn * (spoke(i) + V3::z() * slope).normalize();
         for i in 0..corners {
@@ -108,7 +109,7 @@ impl Solid {
         let at = |i: usize, k: usize| {
             let u = std::f64::consts::PI * i as f64 / rows as f64;
             let v = std::f64::consts::TAU * (k % corners) as f64 / corners as f64;
-            V3::new(u.sin() * v.cos(), u.sin() * v.sin(), u.cos())
+            V3::new(sin(u) * cos(v), sin(u) * sin(v), cos(u))
         };
         for i in 0..rows {
             for k in 0..corners {
@@ -144,7 +145,7 @@ impl Solid {
         }
         for i in 0..n {
             let ([x0, y0], [x1, y1]) = (polygon[i], polygon[(i + 1) % n]);
-            if (x1 - x0).hypot(y1 - y0) > 0.0 {
+            if hypot(x1 - x0, y1 - y0) > 0.0 {
                 solid.flat(&[
                     V3::new(x0, y0, low),
                     V3::new(x1, y1, low),
@@ -164,8 +165,8 @@ impl Solid {
         let at = |i: usize, k: usize| {
             let s = std::f64::consts::TAU * (i % corners) as f64 / corners as f64;
             let v = std::f64::consts::TAU * (k % around) as f64 / around as f64;
-            let spoke = V3::new(s.cos(), s.sin(), 0.0);
-            let n = spoke * v.cos() + V3::z() * v.sin();
+            let spoke = V3::new(cos(s), sin(s), 0.0);
+            let n = spoke * cos(v) + V3::z() * sin(v);
             (center + turn * (spoke * radius + n * thickness), turn * n)
         };
         for i in 0..corners {
@@ -186,8 +187,8 @@ impl Solid {
         let at = |i: usize, k: usize| {
             let s = std::f64::consts::TAU * turns as f64 * i as f64 / steps as f64;
             let v = std::f64::consts::TAU * (k % around) as f64 / around as f64;
-            let spoke = V3::new(s.cos(), s.sin(), 0.0);
-            let n = spoke * v.cos() + V3::z() * v.sin();
+            let spoke = V3::new(cos(s), sin(s), 0.0);
+            let n = spoke * cos(v) + V3::z() * sin(v);
             let center = spoke + V3::z() * (0.1 + 0.8 * i as f64 / steps as f64);
             (center + n.component_mul(&V3::new(WIRE, WIRE, ALONG)), n)
         };

@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use crate::linalg::elementary::{cos, sin, tan};
 use crate::report::figure::Figure;
 
 /// Angle of view of spatial mechanisms.
@@ -38,9 +39,9 @@ impl Camera {
         }
         let side = base.cross(&front);
         let [yaw, pitch] = if figure.planar { [0.0; 2] } else { ISO };
-        let level = front * yaw.cos() + side * yaw.sin();
-        let right = side * yaw.cos() - front * yaw.sin();
-        let out = level * pitch.cos() + base * pitch.sin();
+        let level = front * cos(yaw) + side * sin(yaw);
+        let right = side * cos(yaw) - front * sin(yaw);
+        let out = level * cos(pitch) + base * sin(pitch);
         let up = out.cross(&right);
         let [low, high] = figure.extent;
         let corners =
@@ -62,7 +63,7 @@ impl Camera {
             height += 0.35 * (o[1] - o[0]);
         }
         let height = height.max(1e-9);
-        let distance = 0.5 * height / (0.5 * FIELD_OF_VIEW).tan();
+        let distance = 0.5 * height / tan(0.5 * FIELD_OF_VIEW);
         Self {
             right,
             up,

@@ -1,6 +1,7 @@
 //! Triangles and lines on pixels, with a depth buffer. Every pixel has four samples, so that edges are smooth.
 
 use super::camera::ScreenPoint;
+use crate::linalg::elementary::hypot;
 
 /// Samples along each side of a pixel.
 const SAMPLES: usize = 2;
@@ -81,7 +82,7 @@ impl Canvas {
     /// Draws a line some pixels wide.
     pub fn line(&mut self, [a, b]: [ScreenPoint; 2], width: f64, color: [u8; 3]) {
         let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-        let length = dx.hypot(dy);
+        let length = hypot(dx, dy);
         if !(length > 0.0) {
             return;
         }

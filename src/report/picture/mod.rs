@@ -15,6 +15,7 @@ use nalgebra::Vector3;
 
 use super::figure::{Figure, PartPlacement, Poses};
 use super::recording::Recording;
+use crate::linalg::elementary::{log10, powf};
 use crate::model::Model;
 use camera::Camera;
 use canvas::{Canvas, Light};
@@ -159,7 +160,7 @@ fn traces(model: &Model, poses: &Poses, figure: &Figure) -> Vec<Vec<(f64, Vector
 
 /// The smallest of 1, 2, 5 times a power of ten not below x.
 fn round_up(x: f64) -> f64 {
-    let power = 10f64.powf(x.log10().floor());
+    let power = powf(10f64, log10(x).floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|d| d * power);
     steps
         .into_iter()

@@ -40,6 +40,7 @@ impl System for Bounce {
             modes: 1,
             inputs: 1,
             parameters: 0,
+            integrals: 0,
         }
     }
 

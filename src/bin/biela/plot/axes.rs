@@ -1,6 +1,7 @@
 //! Time histories in panels, one for each unit: ticks, grid, lines, legend, and a cursor synchronous with the mechanism.
 
 use biela::component::Variable;
+use biela::linalg::elementary::{log10, powf};
 
 use super::animation::{Animation, Playback};
 use super::svg::{Svg, polyline, px, simplified};
@@ -293,7 +294,7 @@ impl Axis {
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
         let span = self.high - self.low;
         let rough = span / count as f64 * 0.999;
-        let power = 10f64.powf(rough.log10().floor());
+        let power = powf(10f64, log10(rough).floor());
         let steps = [10.0, 5.0, 2.0, 1.0, 0.5, 0.2].map(|m| m * power);
         let fine = steps.iter().rposition(|step| *step >= rough).unwrap_or(0);
         let inside = |step: f64| {
@@ -323,11 +324,10 @@ fn tick_label(value: f64, step: f64, size: f64) -> String {
         return "0".to_owned();
     }
     let text = if !(1e-3..1e5).contains(&size) {
-        let digits =
-            (value.abs().log10().floor() - (step.log10() + 1e-9).floor()).max(0.0) as usize;
+        let digits = (log10(value.abs()).floor() - (log10(step) + 1e-9).floor()).max(0.0) as usize;
         format!("{value:.digits$e}")
     } else {
-        let decimals = (-step.log10() - 1e-9).ceil().max(0.0) as usize;
+        let decimals = (-log10(step) - 1e-9).ceil().max(0.0) as usize;
         format!("{value:.decimals$}")
     };
     text.replace('-', "\u{2212}")

@@ -1,5 +1,6 @@
 //! The drawing of a mechanism: bodies, pins, supports, rails, springs, and the paths of sensors.
 
+use biela::linalg::elementary::hypot;
 use biela::model::{Joint, JointFrame, JointKind, JointPlacement, Model};
 
 use super::animation::Playback;
@@ -295,7 +296,7 @@ fn extent(model: &Model, corners: &[Vec<Point>]) -> f64 {
     }
     let far = points
         .iter()
-        .flat_map(|a| points.iter().map(|b| (a[0] - b[0]).hypot(a[1] - b[1])))
+        .flat_map(|a| points.iter().map(|b| hypot(a[0] - b[0], a[1] - b[1])))
         .fold(0.0, f64::max);
     if far > 0.0 { far } else { 1.0 }
 }

@@ -1,5 +1,6 @@
 //! Springs and actuators between two points.
 
+use biela::linalg::elementary::hypot;
 use biela::model::{BodyRef, Force, ForceKind};
 
 use super::animation::Playback;
@@ -58,7 +59,7 @@ pub fn force_ends(force: &Force, motions: &[BodyTrajectory]) -> Option<[Vec<Poin
 fn zigzag(a: Point, b: Point) -> Vec<Point> {
     const TURNS: usize = 12;
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-    let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
+    let length = hypot(dx, dy).max(f64::MIN_POSITIVE);
     let side = [-dy / length * 7.0, dx / length * 7.0];
     let at = |s: f64, out: f64| [a[0] + s * dx + out * side[0], a[1] + s * dy + out * side[1]];
     let turns = (0..TURNS).map(|i| {

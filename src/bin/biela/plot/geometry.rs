@@ -1,5 +1,7 @@
 //! Points in the plane of the mechanism.
 
+use biela::linalg::elementary::{hypot, sin_cos};
+
 /// Coordinates x and y.
 pub type Point = [f64; 2];
 
@@ -10,7 +12,7 @@ pub fn planar(p: [f64; 3]) -> Point {
 
 /// A vector rotated by an angle (rad).
 pub fn rotated([x, y]: Point, angle: f64) -> Point {
-    let (sin, cos) = angle.sin_cos();
+    let (sin, cos) = sin_cos(angle);
     [cos * x - sin * y, sin * x + cos * y]
 }
 
@@ -18,7 +20,7 @@ pub fn rotated([x, y]: Point, angle: f64) -> Point {
 /// are left out.
 pub fn hull(mut points: Vec<Point>, near: f64) -> Vec<Point> {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    points.dedup_by(|a, b| (a[0] - b[0]).hypot(a[1] - b[1]) <= near);
+    points.dedup_by(|a, b| hypot(a[0] - b[0], a[1] - b[1]) <= near);
     if points.len() < 3 {
         return points;
     }
@@ -28,7 +30,7 @@ pub fn hull(mut points: Vec<Point>, near: f64) -> Vec<Point> {
             while chain.len() >= 2 {
                 let (a, b) = (chain[chain.len() - 2], chain[chain.len() - 1]);
                 let (ab, ap) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
-                let height = (ab[0] * ap[1] - ab[1] * ap[0]) / ap[0].hypot(ap[1]);
+                let height = (ab[0] * ap[1] - ab[1] * ap[0]) / hypot(ap[0], ap[1]);
                 if height > near {
                     break;
                 }

@@ -5,6 +5,7 @@ use super::geometry::{Point, rotated};
 use super::outline::DrawnOutline;
 use super::svg::{Svg, polyline};
 use super::view::View;
+use biela::linalg::elementary::hypot;
 
 /// Size of a support (px).
 const SUPPORT: f64 = 13.0;
@@ -58,7 +59,7 @@ impl Rail {
     /// Draws the guide, hatched on the side of the ground.
     pub fn draw(&self, svg: &mut Svg, view: &View, motion: &BodyTrajectory) {
         let [from, to] = self.ends(motion).map(|p| view.at(p));
-        let length = (to[0] - from[0]).hypot(to[1] - from[1]);
+        let length = hypot(to[0] - from[0], to[1] - from[1]);
         if length.is_nan() || length <= 0.0 {
             return;
         }

@@ -343,6 +343,7 @@ mod tests {
                 start: 0.0,
                 stop: 2.0,
                 interval: None,
+                ..Experiment::default()
             },
             system: None,
             motions: vec![],

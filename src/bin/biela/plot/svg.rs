@@ -1,5 +1,6 @@
 //! A writer of SVG: elements, attributes, escapes, short numbers.
 
+use biela::linalg::elementary::hypot;
 use std::fmt::Write;
 
 /// An attribute: name and value.
@@ -184,7 +185,7 @@ fn distance(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
     } else {
         0.0
     };
-    (ap[0] - along * ab[0]).hypot(ap[1] - along * ab[1])
+    hypot(ap[0] - along * ab[0], ap[1] - along * ab[1])
 }
 
 fn escaped(text: &str) -> String {

@@ -6,6 +6,7 @@
 
 use super::geometry::Point;
 use super::svg::{Svg, polyline};
+use biela::linalg::elementary::{log10, powf};
 
 /// Margin of the drawing (px).
 const MARGIN: f64 = 34.0;
@@ -78,8 +79,8 @@ impl View {
 
 /// The largest of 1, 2, 5 times a power of ten that is not above `value`.
 fn round_below(value: f64) -> f64 {
-    let exponent = value.log10().floor();
-    let mantissa = value / 10f64.powf(exponent);
+    let exponent = log10(value).floor();
+    let mantissa = value / powf(10f64, exponent);
     let digit = [5.0, 2.0, 1.0]
         .into_iter()
         .find(|d| *d <= mantissa)

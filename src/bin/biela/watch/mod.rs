@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use biela::report::{Recording, ReportData};
+use biela::study::{SetValue, advance};
 use biela::{Instance, Model, Observer, StepProbe};
 
 use crate::Failure;
-use crate::argument::{SetValue, assignment, finite, positive};
+use crate::argument::{assignment, finite, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::Number;
 use crate::experiment::{self, time_grid};
 use crate::output;
 use crate::report::{self, PageSource};
-use crate::run;
 use board::{Board, FileProblem};
 use source::WatchedSource;
 
@@ -175,7 +175,7 @@ impl Arguments {
             saved: false,
         };
         let (start, stop) = (experiment.start, experiment.stop);
-        let result = run::advance(&mut instance, stop, &mut None, &mut observer);
+        let result = advance(&mut instance, stop, &mut None, &mut observer);
         let WatchingObserver {
             recording, saved, ..
         } = observer;

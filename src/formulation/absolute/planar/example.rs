@@ -16,6 +16,7 @@ pub const STILL: EvaluationContext = EvaluationContext {
     u_ddot: &[],
     p: &[],
     modes: &[],
+    integrals: &[],
 };
 
 pub fn model(
@@ -34,6 +35,7 @@ pub fn model(
             start: 0.0,
             stop: 1.0,
             interval: None,
+            ..Experiment::default()
         },
         system: None,
         user_system: None,
@@ -79,6 +81,7 @@ pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64;
         coupling: None,
         friction: vec![],
         limits: vec![],
+        armature: [0.0; 3],
         text_position: TextPosition { line: 7, column: 3 },
     }
 }
@@ -134,6 +137,7 @@ pub fn check_at_random(model: &Model) {
         u_ddot: &Random::new(3).vector(model.inputs.len(), 2.0),
         p: &model.parameters.iter().map(|p| p.start).collect::<Vec<_>>(),
         modes: &[],
+        integrals: &[],
     };
     let system = PlanarAbsolute::new(model).unwrap();
     let size = system.dimensions();

@@ -11,6 +11,7 @@ pub mod pose;
 mod tests;
 
 use super::geometry::{Geometry, PointMotion, Wrench};
+use crate::linalg::elementary::{cos, sin};
 use crate::model::{self, BodyRef, Model};
 use pose::{PlanarPoint, PlanarPose, PlanarPoses, Vec2, perp, twist};
 
@@ -79,7 +80,7 @@ impl Geometry<6> for PlanarGeometry {
 
     fn quaternion(poses: &mut PlanarPoses, point: &PlanarPoint) -> [f64; 4] {
         let half = 0.5 * poses.get(point.body).angle;
-        [half.cos(), 0.0, 0.0, half.sin()]
+        [cos(half), 0.0, 0.0, sin(half)]
     }
 
     fn wrench(poses: &mut PlanarPoses, point: &PlanarPoint, f: &[f64]) -> Wrench {
@@ -94,7 +95,7 @@ impl Geometry<6> for PlanarGeometry {
     fn relative_quaternion(poses: &mut PlanarPoses, bodies: [BodyRef; 2]) -> [f64; 4] {
         let [angle0, angle1] = bodies.map(|b| poses.get(b).angle);
         let half = 0.5 * (angle1 - angle0);
-        [half.cos(), 0.0, 0.0, half.sin()]
+        [cos(half), 0.0, 0.0, sin(half)]
     }
 
     #[inline]

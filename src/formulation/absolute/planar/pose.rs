@@ -9,6 +9,7 @@
 
 use nalgebra::Vector2;
 
+use crate::linalg::elementary::sin_cos;
 use crate::model::BodyRef;
 
 /// A vector of the plane.
@@ -45,7 +46,7 @@ impl PlanarPose {
     /// The pose with these coordinates.
     #[inline]
     pub fn new(x: f64, y: f64, angle: f64) -> Self {
-        let (sin, cos) = angle.sin_cos();
+        let (sin, cos) = sin_cos(angle);
         Self {
             r: Vec2::new(x, y),
             angle,

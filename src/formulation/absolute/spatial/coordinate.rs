@@ -13,6 +13,7 @@ use std::f64::consts::TAU;
 use super::SpatialGeometry;
 use super::pose::{SpatialPoint, SpatialPoses};
 use crate::formulation::absolute::geometry;
+use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::{Mat3, Vec3, cross};
 use crate::model::BodyRef;
 
@@ -407,7 +408,7 @@ impl SpatialAngle {
         let squared = s * s + c * c;
         let (s1, c1) = (self.sign * s / squared, self.sign * c / squared);
         let g = std::array::from_fn(|k| c1 * by_s[k] - s1 * by_c[k]);
-        let angle = self.sign * s.atan2(c) + self.offset;
+        let angle = self.sign * atan2(s, c) + self.offset;
         let turns = match self.counter {
             Some(counter) => whole_turns(poses.stored(counter) - angle),
             None => 0.0,
@@ -417,7 +418,7 @@ impl SpatialAngle {
 
     fn near(&self, poses: &mut SpatialPoses, value: f64) -> f64 {
         let (s, c) = (self.sine.value_only(poses), self.cosine.value_only(poses));
-        let angle = self.sign * s.atan2(c) + self.offset;
+        let angle = self.sign * atan2(s, c) + self.offset;
         angle + whole_turns(value - angle)
     }
 

@@ -114,6 +114,7 @@ fn derivatives_of_every_joint_agree_with_differences() {
             u_ddot: &[],
             p: &[],
             modes: &[],
+            integrals: &[],
         };
         for round in 0..3 {
             let q = configuration(&system, &mut random);

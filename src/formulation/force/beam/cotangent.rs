@@ -5,6 +5,7 @@
 //! ```
 
 use crate::formulation::force::dual::Scalar;
+use crate::linalg::elementary::tan;
 
 /// |B₂ₖ|/(2k)! for k = 1 .. 12. At s = 1 the next term is 1/39.5¹² of the first, below rounding.
 const SERIES: [f64; 12] = [
@@ -34,7 +35,7 @@ pub(super) fn cotangent_factor(s: f64) -> [f64; 3] {
         return [c, first, second];
     }
     let a = s.sqrt();
-    let cot = 1.0 / (0.5 * a).tan();
+    let cot = 1.0 / tan(0.5 * a);
     let square = 1.0 + cot * cot;
     [
         1.0 / s - 0.5 * cot / a,

@@ -9,6 +9,7 @@ use super::{BeamKinematics, ElasticLaw, SectionState};
 use crate::formulation::absolute::planar::PlanarGeometry;
 use crate::formulation::absolute::planar::pose::{PlanarPoses, Vec2, twist};
 use crate::formulation::force::dual::{Dual, Scalar};
+use crate::linalg::elementary::atan2;
 use crate::model::Beam;
 
 /// Places of the planar deformation (u₁, u₂, θ) among the six.
@@ -44,7 +45,7 @@ impl PlanarBeam {
         let [w, _, _, z] = beam.end_orientation(k);
         let mut element = Self {
             nodes: beam.element_nodes(k),
-            end_angle: 2.0 * z.atan2(w),
+            end_angle: 2.0 * atan2(z, w),
             law: ElasticLaw::new(beam, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
         };
         let end = element.end(&mut PlanarPoses::new(q));

@@ -12,6 +12,7 @@ use super::{BeamKinematics, ElasticLaw, SectionState};
 use crate::formulation::absolute::spatial::SpatialGeometry;
 use crate::formulation::absolute::spatial::pose::{SpatialPoses, twist};
 use crate::formulation::force::dual::{Dual, Scalar, Vector3Of, cross, dot, minus, plus, times};
+use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::{self, Mat3, Vec3};
 use crate::model::Beam;
 
@@ -82,7 +83,7 @@ fn rotation_vector_factor<T: Scalar>(cosine: T, sine: f64) -> T {
         }
         return cosine.chain(y, -slope);
     }
-    let y = sine.atan2(c) / sine;
+    let y = atan2(sine, c) / sine;
     cosine.chain(y, (c * y - 1.0) / square)
 }
 

@@ -23,6 +23,7 @@ use super::unilateral;
 use super::{EventCounts, ForceQuantities};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
+use crate::linalg::elementary::powf;
 use curvature::{BodySpeeds, distance};
 use surface::{ContactSurface, Proximity};
 
@@ -53,7 +54,7 @@ impl NormalForce {
         if self.exponent == 1.0 {
             return depth * k;
         }
-        let power = x.abs().powf(self.exponent - 1.0);
+        let power = powf(x.abs(), self.exponent - 1.0);
         depth.chain(k * power * x, k * self.exponent * power)
     }
 
@@ -210,6 +211,7 @@ impl SpatialForce for Contact {
             length: at.proximity.depth,
             rate: at.rate,
             force,
+            mode: unilateral::shown_mode(cx.modes[0]),
             ..ForceQuantities::default()
         }
     }
@@ -219,6 +221,7 @@ impl SpatialForce for Contact {
         EventCounts {
             events: unilateral::EVENTS + margins,
             modes: 1,
+            ..EventCounts::default()
         }
     }
 

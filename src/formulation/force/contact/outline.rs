@@ -4,6 +4,7 @@
 use super::super::dual::Scalar;
 use super::surface::ContactSurface;
 use crate::formulation::function::{Spline, SplineEnds};
+use crate::linalg::elementary::hypot;
 use crate::model::SurfaceOutline;
 
 /// Returns the contact surfaces of an outline, with points relative to the centre of mass.
@@ -50,7 +51,7 @@ pub fn surfaces(outline: &SurfaceOutline, center: [f64; 2]) -> Vec<ContactSurfac
 
 fn unit(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     let (x, y) = (b[0] - a[0], b[1] - a[1]);
-    let length = x.hypot(y);
+    let length = hypot(x, y);
     [x / length, y / length]
 }
 
@@ -107,7 +108,7 @@ impl SmoothCurve {
         }
         let mut knots = vec![0.0];
         for pair in points.windows(2) {
-            let length = (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
+            let length = hypot(pair[1][0] - pair[0][0], pair[1][1] - pair[0][1]);
             knots.push(knots[knots.len() - 1] + length);
         }
         let ends = if closed {

@@ -5,6 +5,7 @@ mod bushing;
 mod contact;
 pub(super) mod friction;
 mod load;
+mod pid;
 mod spring;
 mod tyre;
 
@@ -33,6 +34,7 @@ pub(super) const FORCES: [KeyGroup; ForceType::ALL.len()] = [
     load::FORCE,
     load::TORQUE,
     actuator::ACTUATOR,
+    pid::PID,
     bushing::BUSHING,
     tyre::TYRE,
     contact::CONTACT,
@@ -45,6 +47,7 @@ const READERS: [fn(&ForceReader) -> Result<Element>; ForceType::ALL.len()] = [
     load::force,
     load::torque,
     actuator::actuator,
+    pid::pid,
     bushing::bushing,
     tyre::tyre,
     contact::contact,

@@ -50,6 +50,17 @@ const THREE: Key = position(
     "values of the joint coordinates in the initial pose, [first, second, third]",
 );
 
+/// `armature` of a joint with this many coordinates.
+#[rustfmt::skip]
+const fn armature(count: usize) -> Key {
+    let (kind, default, meaning) = match count {
+        1 => (KeyKind::Number(Range::NonNegative), "0", "inertia of the joint coordinate besides that of the bodies: a rotor behind a gear, n^2 J"),
+        2 => (KeyKind::Numbers(2, 2), "zero", "inertias of the joint coordinates besides those of the bodies, [first, second]"),
+        _ => (KeyKind::Numbers(3, 3), "zero", "inertias of the joint coordinates besides those of the bodies, [first, second, third]"),
+    };
+    Key::new("armature", kind, "kg.m2 or kg", default, meaning)
+}
+
 // Keys of the two frames of `at`.
 const POINT_IN: Key = Key::new("point", KeyKind::Vector, "m", REQUIRED, "in the body frame");
 const AXIS_IN: Key = Key::new(
@@ -147,6 +158,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
                 ACROSS,
                 at(PIN),
                 ONE,
+                armature(1),
             ],
             FRICTION_AND_LIMITS,
         ],
@@ -158,7 +170,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         EITHER,
         &[
             &HEAD,
-            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), ONE],
+            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), ONE, armature(1)],
             FRICTION_AND_LIMITS,
         ],
     ),
@@ -169,7 +181,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         EITHER,
         &[
             &HEAD,
-            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), TWO],
+            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), TWO, armature(2)],
             FRICTION_AND_LIMITS,
         ],
     ),
@@ -187,7 +199,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         EITHER,
         &[
             &HEAD,
-            &[BODIES, POINT, AXES, at(CROSS), TWO],
+            &[BODIES, POINT, AXES, at(CROSS), TWO, armature(2)],
             FRICTION_AND_LIMITS,
         ],
     ),
@@ -198,7 +210,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         EITHER,
         &[
             &HEAD,
-            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), THREE],
+            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), THREE, armature(3)],
             FRICTION_AND_LIMITS,
         ],
     ),
@@ -216,6 +228,7 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
                 ACROSS,
                 at(WITH_AXIS),
                 ONE,
+                armature(1),
                 Key::new("pitch", KeyKind::Number(Range::Finite), "m", REQUIRED,
                     "translation per revolution, not zero; negative: left-hand thread"),
             ],
@@ -251,6 +264,8 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
                 at(LINE),
                 ONE.only(KeyDimension::Space),
                 TWO.only(KeyDimension::Plane),
+                armature(1).only(KeyDimension::Space),
+                armature(2).only(KeyDimension::Plane),
             ],
             FRICTION_AND_LIMITS,
         ],

@@ -10,6 +10,7 @@ use super::force::friction::{frictions, limits};
 use super::keys::{KeyGroup, keys_of_frames};
 use super::names::Names;
 use crate::error::Result;
+use crate::linalg::elementary::acos;
 use crate::model::file::table::{TableReader, unit};
 use crate::model::validate::{PERPENDICULAR, RESERVED_ELEMENTS, Range, perpendicular_part};
 use crate::model::{Joint, JointFrame, JointKind, JointPlacement};
@@ -94,6 +95,7 @@ pub fn joint(table: &TableReader, names: &Names) -> Result<Joint> {
     }
     joint.frame = placement(table, kind)?;
     joint.position = position(table, kind)?;
+    joint.armature = armature(table, kind)?;
     joint.friction = frictions(table, kind)?;
     joint.limits = limits(table, kind)?;
     if kind == JointKind::Screw {
@@ -217,13 +219,33 @@ fn universal_axes(table: &TableReader) -> Result<([f64; 3], [f64; 3])> {
     match perpendicular_part(a, b) {
         Some(b) if cosine.abs() <= PERPENDICULAR => Ok((a, b)),
         _ => {
-            let degrees = cosine.clamp(-1.0, 1.0).acos().to_degrees();
+            let degrees = acos(cosine.clamp(-1.0, 1.0)).to_degrees();
             let message = format!(
                 "the axes of a universal joint must be at right angles, found {degrees:.4} degrees"
             );
             Err(table.refuse_value("axes", message))
         }
     }
+}
+
+/// `armature`: a number, or an array of them where the joint has several coordinates.
+fn armature(table: &TableReader, kind: JointKind) -> Result<[f64; 3]> {
+    let mut armature = [0.0; 3];
+    let count = kind.coordinates(table.dimension());
+    if count == 1 {
+        let given = table.number("armature", Range::NonNegative)?;
+        armature[0] = given.unwrap_or(0.0);
+    } else if count > 1 {
+        let expected = format!("an array of {count} numbers >= 0, one for each coordinate");
+        if let Some(given) = table.numbers("armature", &expected, count)? {
+            if given.len() != count || given.iter().any(|x| !Range::NonNegative.accepts(*x)) {
+                let message = format!("armature must be {expected}, found {given:?}");
+                return Err(table.refuse_value("armature", message));
+            }
+            armature[..count].copy_from_slice(&given);
+        }
+    }
+    Ok(armature)
 }
 
 /// `position`: a number, or an array of them where the joint has several coordinates.

@@ -128,6 +128,14 @@ impl<'a> TableReader<'a> {
             .transpose()
     }
 
+    /// The same; each may be an expression in a unit that follows from other tables.
+    pub fn needed_numbers_in(&self, key: &str, expected: &str, unit: &str) -> Result<Vec<f64>> {
+        let items = (self.items(key, expected, 0)?).ok_or_else(|| self.missing(key, expected))?;
+        (items.iter().enumerate())
+            .map(|(i, item)| self.number_in(&format!("{key}[{i}]"), item, unit))
+            .collect()
+    }
+
     pub fn needed_numbers(&self, key: &str, expected: &str, least: usize) -> Result<Vec<f64>> {
         self.numbers(key, expected, least)?
             .ok_or_else(|| self.missing(key, expected))
@@ -150,18 +158,19 @@ impl<'a> TableReader<'a> {
 
     /// `[[x, y], ..]`, two or more, x strictly increasing.
     pub fn rising_pairs(&self, key: &str) -> Result<Option<Vec<[f64; 2]>>> {
-        self.ordered_pairs(key, |before, x| before < x)
+        self.ordered_pairs(key, None, |before, x| before < x)
     }
 
-    /// `[[x, y], ..]`, two or more, x not decreasing.
-    pub fn pairs(&self, key: &str) -> Result<Vec<[f64; 2]>> {
-        self.ordered_pairs(key, |before, x| before <= x)?
+    /// `[[x, y], ..]`, two or more, x not decreasing; each may be an expression in the units of x and y.
+    pub fn pairs_in(&self, key: &str, units: [&str; 2]) -> Result<Vec<[f64; 2]>> {
+        self.ordered_pairs(key, Some(units), |before, x| before <= x)?
             .ok_or_else(|| self.missing(key, "two or more pairs [[x, y], ..]"))
     }
 
     fn ordered_pairs(
         &self,
         key: &str,
+        units: Option<[&str; 2]>,
         in_order: fn(f64, f64) -> bool,
     ) -> Result<Option<Vec<[f64; 2]>>> {
         const EXPECTED: &str = "two or more pairs [[x, y], ..]";
@@ -174,8 +183,13 @@ impl<'a> TableReader<'a> {
                 NodeValue::Array(pair) if pair.len() == 2 => pair,
                 _ => return Err(self.wrong(&format!("{key}[{i}]"), "a pair [x, y]", item)),
             };
-            let number =
-                |j: usize| self.number_of(&format!("{key}[{i}][{j}]"), &pair[j], Range::Finite);
+            let number = |j: usize| {
+                let label = format!("{key}[{i}][{j}]");
+                match units {
+                    Some(units) => self.number_in(&label, &pair[j], units[j]),
+                    None => self.number_of(&label, &pair[j], Range::Finite),
+                }
+            };
             let [x, y] = [number(0)?, number(1)?];
             if let Some([before, _]) = pairs.last()
                 && !in_order(*before, x)

@@ -195,16 +195,29 @@ impl<'a> TableReader<'a> {
 
     /// The value of a string under a key as an expression, where the unit follows from other tables; `None` if it is no string.
     pub fn expression(&self, key: &str, unit: &str) -> Result<Option<f64>> {
-        let Some(entry) = self.get(key) else {
-            return Ok(None);
-        };
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => self.expression_of(key, &entry.node, unit),
+        }
+    }
+
+    /// The same of a node; `label` names it in messages.
+    fn expression_of(&self, label: &str, node: &Node, unit: &str) -> Result<Option<f64>> {
         let document = self.source.document;
         let source = ExpressionText {
             text: document.text,
             lines: &document.lines,
             origin: self.source.origin,
         };
-        source.number(&entry.node, key, unit, &document.definitions)
+        source.number(node, label, unit, &document.definitions)
+    }
+
+    /// A finite number, or an expression in a unit.
+    fn number_in(&self, label: &str, node: &Node, unit: &str) -> Result<f64> {
+        match self.expression_of(label, node, unit)? {
+            Some(value) => Ok(value),
+            None => self.number_of(label, node, Range::Finite),
+        }
     }
 
     /// All keys of this table with their numbers; expressions of any unit are in base units.

@@ -48,6 +48,7 @@ async function start() {
   biela.player = player;
   [range.low, range.high] = [player.first, player.last > player.first ? player.last : player.first + 1];
   addHead();
+  addAbout();
   addFailure(player);
   if (scene.bodies.length) biela.stage = player.stage = new Stage();
   else byId("view").classList.add("nothing");

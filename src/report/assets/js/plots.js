@@ -1,5 +1,5 @@
 // Curves over time. All plots show the same stretch of time and the same cursor; a click or drag in any of them seeks.
-//   plot { x, unit, series: [{ name, y, color, stairs, marks, at }], log, zero, limit, events, methods, height }
+//   plot { x, unit, series: [{ name, what, y, band, color, stairs, marks, at }], log, zero, limit, events, methods, height }
 const plots = [];
 const range = { low: 0, high: 1 };
 
@@ -7,6 +7,8 @@ class Plot {
   constructor(parent, spec, player) {
     this.spec = spec;
     this.player = player;
+    // Upper and lower edge of each error band.
+    this.edges = spec.series.filter((s) => s.band).flatMap((series) => [{ series, sign: 1 }, { series, sign: -1 }]);
     this.box = element("figure", { class: "plot", tabindex: 0, "aria-label": `Plot: ${spec.series.map((s) => s.name).join(", ")}` });
     this.legend = element("figcaption", {});
     this.area = element("div", { class: "area" });
@@ -27,7 +29,8 @@ class Plot {
     this.values = this.spec.series.map((series, i) => {
       const value = element("b", {}, " ");
       const swatch = element("i", { class: `swatch ${series.mark ?? ""}` });
-      this.legend.append(element("span", { title: series.source ?? "" }, swatch, `${series.name} `, value));
+      const what = series.what ? [element("span", { class: "what" }, ` ${series.what}`)] : [];
+      this.legend.append(element("span", { title: series.source ?? "" }, swatch, `${series.name} `, value, ...what));
       return { value, swatch, series, i };
     });
     if (this.spec.unit) this.legend.append(element("span", { class: "unit" }, this.spec.unit));
@@ -66,11 +69,16 @@ class Plot {
         // The value of a step belongs to the time before its end.
         paths: series.marks ? () => null : series.stairs ? uPlot.paths.stepped({ align: -1 }) : uPlot.paths.linear(),
         points: series.marks ? { show: true, size: 6, width: 1.5, fill: this.color(series) } : { show: false },
-      }))],
+      })), ...this.edges.map(() => ({ width: 0, stroke: "transparent", paths: uPlot.paths.linear(), points: { show: false } }))],
+      bands: this.edges.filter((edge) => edge.sign > 0).map(({ series }, k) => {
+        const upper = 1 + spec.series.length + 2 * k;
+        return { series: [upper, upper + 1], fill: translucent(this.color(series)) };
+      }),
       padding: [8, 16, 0, 0],
       hooks: { draw: [(u) => { this.marks(u); this.move(this.player.time); }] },
     };
-    this.plot = new uPlot(options, [spec.x, ...spec.series.map((s) => s.y)], this.area);
+    const edges = this.edges.map(({ series, sign }) => series.y.map((y, i) => y + sign * Math.abs(series.band[i])));
+    this.plot = new uPlot(options, [spec.x, ...spec.series.map((s) => s.y), ...edges], this.area);
     this.line = element("div", { class: "cursor" });
     this.plot.over.append(this.line);
     this.addPointer(this.plot.over);
@@ -180,6 +188,9 @@ class Plot {
     }
   }
 }
+
+// A colour #rrggbb that lets the grid through.
+const translucent = (color) => `${color}38`;
 
 function setRange(low, high) {
   const { first, last } = biela.player;

@@ -3,10 +3,15 @@ const METHODS = ["HHT", "HHT with fourth-order corrector"];
 
 const rowValue = (column, unitName) => (t) => `${number(mix(column, locate(run.times, t)), 5)} ${unitName}`;
 
+// An output `x.error` is the estimated error of the output `x`: a band around its curve, not a curve of its own.
+const bandOf = (output) => summary.outputs.findIndex((other) => other.name === `${output.name}.error`);
+const isBand = (output) => output.name.endsWith(".error") && summary.outputs.some((other) => `${other.name}.error` === output.name);
+
 // Outputs of one unit share a plot, a few in each.
 function addOutputs(parent, player) {
   const groups = new Map();
   summary.outputs.forEach((output, i) => {
+    if (isBand(output)) return;
     let n = 0;
     while ((groups.get(`${output.unit}|${n}`)?.length ?? 0) >= 4) n++;
     const key = `${output.unit}|${n}`;
@@ -16,12 +21,19 @@ function addOutputs(parent, player) {
     const { unit: unitName } = summary.outputs[indices[0]];
     new Plot(parent, {
       x: run.times, unit: unitName ? `[${unitName}]` : "", events: true,
-      series: indices.map((i, k) => ({
-        name: summary.outputs[i].name, source: summary.outputs[i].source, y: run.outputs[i], color: k, at: rowValue(run.outputs[i], ""),
-      })),
+      series: indices.map((i, k) => outputSeries(summary.outputs[i], run.outputs[i], k)),
     }, player);
   }
   if (!summary.outputs.length) parent.append(element("p", { class: "empty" }, "The model declares no outputs."));
+}
+
+function outputSeries(output, y, color) {
+  const band = run.outputs[bandOf(output)];
+  const value = rowValue(y, "");
+  return {
+    name: output.name, source: output.source, what: words(output), y, color, band,
+    at: band ? (t) => `${value(t)}\u00b1 ${number(Math.abs(mix(band, locate(run.times, t))), 2)}` : value,
+  };
 }
 
 const ENERGY_COLORS = { kinetic: 0, potential: 1, total: 2, dissipated: 3, supplied: 4, balance: 5 };

@@ -14,6 +14,16 @@ function addHead() {
   byId("program").textContent = `${summary.file ? `${summary.file} \u00b7 ` : ""}${summary.program}`;
 }
 
+// What the text says to people about the model.
+function addAbout() {
+  const { description, author, version, license } = summary;
+  const from = [author && `by ${author}`, version && `version ${version}`, license && `licence ${license}`].filter(Boolean);
+  if (!description && !from.length) { byId("about").remove(); return; }
+  if (description) byId("about").append(element("p", {}, description));
+  if (from.length) byId("about").append(element("p", { class: "from" }, from.join(" \u00b7 ")));
+  byId("about").hidden = false;
+}
+
 function addFailure(player) {
   const { failure } = summary;
   const box = byId("failure");
@@ -65,11 +75,25 @@ function addStatistics(parent) {
   if (summary.notes.length) parent.append(element("h3", {}, "Notes"), element("ul", {}, ...summary.notes.map((n) => element("li", {}, n))));
 }
 
+// The description of a variable; without one it is the name of what it stands for.
+const words = (v) => (v.description && v.description !== v.source ? v.description : "");
+
+// Descriptions of bodies, joints, motions, forces and sensors.
+function addDescribed(parent) {
+  const entries = Object.entries(summary.described ?? {});
+  if (!entries.length) { parent.remove(); return; }
+  parent.append(element("h3", {}, "Elements"), element("table", {}, element("tbody", {}, ...entries.map(([name, text]) =>
+    element("tr", {}, element("td", { class: "code" }, name), element("td", {}, text))))));
+}
+
 function addVariables(parent) {
+  addDescribed(byId("described"));
+  const said = summary.variables.some(words);
   const rows = summary.variables.map((v) => element("tr", {}, element("td", {}, v.name), element("td", { class: "num" }, number(v.value, 8)),
-    element("td", {}, v.unit), element("td", { class: "code" }, v.source), element("td", {}, `${v.kind}${v.set ? ", set for this run" : ""}`)));
+    element("td", {}, v.unit), element("td", { class: "code" }, v.source), element("td", {}, `${v.kind}${v.set ? ", set for this run" : ""}`),
+    ...(said ? [element("td", {}, words(v))] : [])));
   if (!rows.length) { parent.append(element("p", { class: "empty" }, "The model declares no parameters and no inputs.")); return; }
-  const heads = ["name", "value", "unit", "stands for", "kind"];
+  const heads = ["name", "value", "unit", "stands for", "kind", ...(said ? ["description"] : [])];
   parent.append(element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((h) => element("th", { scope: "col" }, h)))), element("tbody", {}, ...rows))));
 }
 

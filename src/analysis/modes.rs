@@ -1,0 +1,294 @@
+//! Modes of a linear model: eigenvalues s and shapes x of
+//!
+//! ```text
+//!   (s² I − s A₂₂ − A₂₁) x = 0,      in coordinates in which the mass matrix is the identity
+//! ```
+//!
+//! Eigenvalues zero are counted, not computed: the null space of the first-order matrix, then the null space of what is left of it
+//! (a free body has two zeros in one chain), are removed until the rest is regular. Each chain is one mode of frequency zero.
+
+use nalgebra::{Complex, DMatrix, DVector, Schur, SymmetricEigen};
+
+/// Square of a frequency, over the largest one, that counts as zero: rounding of the matrices in an orthonormal basis.
+const ZERO_PART: f64 = 1e-13;
+/// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding.
+const ZERO_OF_LOADS: f64 = 1e-12;
+/// Asymmetry and damping below which a system counts as conservative, relative to the largest entry.
+const CONSERVATIVE: f64 = 1e-12;
+/// Relative difference of eigenvalues that count as one.
+const MULTIPLE: f64 = 1e-6;
+/// Iterations of the Schur decomposition for each eigenvalue.
+const SCHUR_ITERATIONS: usize = 200;
+
+/// An eigenvalue and its shape in the minimal coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Eigenmode {
+    /// s (1/s); of a conjugate pair the one with positive imaginary part. Exactly zero for a rigid-body mode.
+    pub eigenvalue: Complex<f64>,
+    /// Shape; the other of a pair has the conjugate one.
+    pub shape: Vec<Complex<f64>>,
+}
+
+impl Eigenmode {
+    /// |s| / 2π (Hz)
+    pub fn frequency(&self) -> f64 {
+        self.eigenvalue.norm() / std::f64::consts::TAU
+    }
+
+    /// −Re s / |s|; zero for a rigid-body mode, −1 for exponential growth.
+    pub fn damping(&self) -> f64 {
+        match self.eigenvalue.norm() {
+            0.0 => 0.0,
+            // No negative zero.
+            size => 0.0 - self.eigenvalue.re / size,
+        }
+    }
+}
+
+/// A system of second order ÿ = A₂₁ y + A₂₂ ẏ.
+pub struct SecondOrderSystem {
+    /// A₂₁
+    pub position: DMatrix<f64>,
+    /// A₂₂
+    pub velocity: DMatrix<f64>,
+    /// Mass matrix of the coordinates y.
+    pub mass: DMatrix<f64>,
+    /// Accelerations of the loads in the error norm (1/s²).
+    pub loads: f64,
+}
+
+/// All modes, the lowest frequency first. `None` if an iteration does not converge.
+pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
+    let n = system.position.nrows();
+    if n == 0 {
+        return Some(Vec::new());
+    }
+    // x = Lᵀ y with M = L Lᵀ.
+    let l = system.mass.clone().cholesky()?.l();
+    let transform = |a: &DMatrix<f64>| -> Option<DMatrix<f64>> {
+        // Lᵀ A L⁻ᵀ = (L⁻¹ (Lᵀ A)ᵀ)ᵀ
+        Some(
+            l.solve_lower_triangular(&(l.transpose() * a).transpose())?
+                .transpose(),
+        )
+    };
+    let (k, c) = (transform(&system.position)?, transform(&system.velocity)?);
+    let largest = k.amax().max(c.amax().powi(2));
+    let zero = (ZERO_PART * n as f64 * largest).max(ZERO_OF_LOADS * system.loads);
+    let asymmetry = (&k - k.transpose()).amax();
+    let conservative = asymmetry <= 1e-9 * k.amax() + zero
+        && c.amax().powi(2) <= CONSERVATIVE * CONSERVATIVE * largest + zero * CONSERVATIVE;
+    let mut found = if conservative {
+        conservative_modes(k, zero)
+    } else {
+        complex_modes(&k, &c, zero)?
+    };
+    for mode in &mut found {
+        let shape = DVector::from_vec(mode.shape.clone());
+        let back = l.transpose().map(|x| Complex::new(x, 0.0));
+        let shape = back.solve_upper_triangular(&shape)?;
+        mode.shape = shape.as_slice().to_vec();
+    }
+    found.sort_by(|a, b| {
+        (a.eigenvalue.norm().total_cmp(&b.eigenvalue.norm()))
+            .then(b.eigenvalue.re.total_cmp(&a.eigenvalue.re))
+    });
+    Some(found)
+}
+
+/// Modes of ẍ = K x with symmetric K: s² are its eigenvalues.
+fn conservative_modes(k: DMatrix<f64>, zero: f64) -> Vec<Eigenmode> {
+    let symmetric = 0.5 * (&k + k.transpose());
+    let eigen = SymmetricEigen::new(symmetric);
+    let mut found = Vec::new();
+    for (square, shape) in eigen
+        .eigenvalues
+        .iter()
+        .zip(eigen.eigenvectors.column_iter())
+    {
+        let shape: Vec<_> = shape.iter().map(|x| Complex::new(*x, 0.0)).collect();
+        let eigenvalues = if square.abs() <= zero {
+            vec![Complex::new(0.0, 0.0)]
+        } else if *square < 0.0 {
+            vec![Complex::new(0.0, (-square).sqrt())]
+        } else {
+            // Unstable: one solution grows, one decays.
+            vec![
+                Complex::new(square.sqrt(), 0.0),
+                Complex::new(-square.sqrt(), 0.0),
+            ]
+        };
+        for eigenvalue in eigenvalues {
+            found.push(Eigenmode {
+                eigenvalue,
+                shape: shape.clone(),
+            });
+        }
+    }
+    found
+}
+
+/// Modes with damping and gyroscopic terms.
+fn complex_modes(k: &DMatrix<f64>, c: &DMatrix<f64>, zero: f64) -> Option<Vec<Eigenmode>> {
+    let n = k.nrows();
+    // Unit of time, so that positions and velocities are of one size.
+    let omega = k.amax().sqrt().max(c.amax());
+    let mut a = DMatrix::zeros(2 * n, 2 * n);
+    for i in 0..n {
+        a[(i, n + i)] = 1.0;
+        for j in 0..n {
+            a[(n + i, j)] = k[(i, j)] / (omega * omega);
+            a[(n + i, n + j)] = c[(i, j)] / omega;
+        }
+    }
+    let zero = (zero / (omega * omega)).max(f64::EPSILON * 4.0 * n as f64);
+    let (rest, rigid) = without_zeros(a, zero);
+    let mut found: Vec<Eigenmode> = rigid
+        .into_iter()
+        .map(|shape| Eigenmode {
+            eigenvalue: Complex::new(0.0, 0.0),
+            shape: shape
+                .iter()
+                .take(n)
+                .map(|x| Complex::new(*x, 0.0))
+                .collect(),
+        })
+        .collect();
+    if rest.nrows() == 0 {
+        return Some(found);
+    }
+    let limit = SCHUR_ITERATIONS * rest.nrows();
+    let schur = Schur::try_new(rest, f64::EPSILON, limit)?;
+    for value in schur.complex_eigenvalues().iter() {
+        let value = value * Complex::new(omega, 0.0);
+        if value.im < 0.0 {
+            continue;
+        }
+        let same = |mode: &&Eigenmode| (mode.eigenvalue - value).norm() <= MULTIPLE * value.norm();
+        let others: Vec<Vec<Complex<f64>>> = (found.iter().filter(same))
+            .map(|mode| mode.shape.clone())
+            .collect();
+        let shape = shape_of(k, c, value, &others)?;
+        found.push(Eigenmode {
+            eigenvalue: value,
+            shape,
+        });
+    }
+    Some(found)
+}
+
+/// The part of A without eigenvalues zero, and the null space of A.
+fn without_zeros(mut a: DMatrix<f64>, zero: f64) -> (DMatrix<f64>, Vec<DVector<f64>>) {
+    let mut null_space = None;
+    while a.nrows() > 0 {
+        let n = a.nrows();
+        let svd = a.clone().svd(false, true);
+        let Some(v_t) = svd.v_t else { break };
+        let largest = svd.singular_values.max();
+        let is_zero = |i: &usize| svd.singular_values[*i] <= zero * largest;
+        let (null, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(is_zero);
+        let vectors: Vec<DVector<f64>> = null.iter().map(|&i| v_t.row(i).transpose()).collect();
+        null_space.get_or_insert(vectors);
+        if null.is_empty() {
+            break;
+        }
+        let v = v_t.select_rows(&kept).transpose();
+        a = v.transpose() * a * v;
+    }
+    (a, null_space.unwrap_or_default())
+}
+
+/// Shape x of an eigenvalue by inverse iteration with Q(s) = s² I − s C − K, orthogonal to `others` of the same eigenvalue.
+fn shape_of(
+    k: &DMatrix<f64>,
+    c: &DMatrix<f64>,
+    s: Complex<f64>,
+    others: &[Vec<Complex<f64>>],
+) -> Option<Vec<Complex<f64>>> {
+    let n = k.nrows();
+    // Beside the eigenvalue, so that the matrix is regular; the shape of a real eigenvalue is real.
+    let beside = if s.im == 0.0 { 0.0 } else { 1e-10 };
+    let s = s * Complex::new(1.0 + 1e-10, beside);
+    let q = DMatrix::from_fn(n, n, |i, j| {
+        let unit = if i == j {
+            s * s
+        } else {
+            Complex::new(0.0, 0.0)
+        };
+        unit - s * c[(i, j)] - Complex::new(k[(i, j)], 0.0)
+    });
+    let lu = q.lu();
+    let imaginary = if s.im == 0.0 { 0.0 } else { 0.3 };
+    let mut x = DVector::from_fn(n, |i, _| {
+        let real = 1.0 + (i * (others.len() + 1)) as f64 % 3.7;
+        Complex::new(real, imaginary * i as f64)
+    });
+    for _ in 0..3 {
+        let before = x.clone();
+        x = lu.solve(&x)?;
+        for other in others {
+            let other = DVector::from_column_slice(other);
+            let part = other.dotc(&x);
+            x.axpy(-part, &other, Complex::new(1.0, 0.0));
+        }
+        if others.len() >= n || x.norm() == 0.0 {
+            // A defective eigenvalue has fewer shapes.
+            x = before;
+            break;
+        }
+        let size = x.norm();
+        x.unscale_mut(size);
+    }
+    x.iter()
+        .all(|x| x.is_finite())
+        .then(|| x.as_slice().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn system(k: &[f64], c: &[f64]) -> SecondOrderSystem {
+        let n = (k.len() as f64).sqrt() as usize;
+        SecondOrderSystem {
+            position: DMatrix::from_row_slice(n, n, k),
+            velocity: DMatrix::from_row_slice(n, n, c),
+            mass: DMatrix::identity(n, n),
+            loads: 0.0,
+        }
+    }
+
+    #[test]
+    fn free_bodies_have_one_zero_mode_for_each_degree_of_freedom() {
+        // Two masses and a spring; the first with a damper too in the second case.
+        let k = [-2.0, 2.0, 2.0, -2.0];
+        let found = modes(&system(&k, &[0.0; 4])).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].eigenvalue, Complex::new(0.0, 0.0));
+        assert!((found[1].eigenvalue.im - 2.0).abs() < 1e-14);
+        let found = modes(&system(&k, &[-0.1, 0.1, 0.1, -0.1])).unwrap();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0].frequency(), 0.0);
+        // s² + 0.2 s + 4 = 0
+        assert!((found[1].eigenvalue.re + 0.1).abs() < 1e-14);
+        let found = modes(&system(&k, &[-0.1, 0.0, 0.0, 0.0])).unwrap();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(found[0].frequency(), 0.0);
+        assert_eq!(found[1].damping(), 1.0);
+    }
+
+    #[test]
+    fn a_body_without_forces_has_only_zero_modes() {
+        let found = modes(&system(&[0.0; 9], &[0.0; 9])).unwrap();
+        assert_eq!(found.len(), 3);
+        assert!(found.iter().all(|mode| mode.frequency() == 0.0));
+    }
+
+    #[test]
+    fn an_unstable_position_has_a_growing_and_a_decaying_mode() {
+        let found = modes(&system(&[9.0], &[0.0])).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].damping(), -1.0);
+        assert_eq!(found[1].damping(), 1.0);
+    }
+}

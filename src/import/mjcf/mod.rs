@@ -1,0 +1,329 @@
+//! MJCF: bodies, joints, actuators and equalities of MuJoCo's models.
+
+mod actuator;
+mod body;
+mod compiler;
+mod defaults;
+mod equality;
+mod geom;
+mod include;
+
+use std::path::Path;
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+
+use super::ImportOptions;
+use super::draft::{Draft, NamedCoordinate};
+use super::frame::FramePlacement;
+use super::resource::Resources;
+use super::tree::{self, TreeFreedom, TreeLink, TreeMap};
+use super::xml::{Concern, Fate, XmlFiles, XmlNode};
+use crate::error::Result;
+use body::BodyReader;
+use compiler::CompilerSettings;
+use defaults::DefaultClasses;
+
+/// What was read of the bodies, and where it is in the model.
+struct MjcfTree {
+    links: Vec<TreeLink>,
+    /// Name and link of each body.
+    bodies: Vec<(String, usize)>,
+    /// Name, link and index there of each joint.
+    joints: Vec<(String, usize, usize)>,
+    map: TreeMap,
+}
+
+impl MjcfTree {
+    /// The coordinate of a joint.
+    fn coordinate(&self, name: &str) -> Option<&NamedCoordinate> {
+        let (_, link, joint) = self.joints.iter().find(|(own, ..)| own == name)?;
+        self.map.coordinates[*link].get(*joint)?.as_ref()
+    }
+
+    /// Coordinate of a joint in the pose that the file draws.
+    fn reference(&self, name: &str) -> f64 {
+        let found = self.joints.iter().find(|(own, ..)| own == name);
+        found.map_or(0.0, |(_, link, j)| {
+            self.links[*link]
+                .joints
+                .get(*j)
+                .map_or(0.0, |j| j.reference)
+        })
+    }
+
+    /// The link of a body; `None` if there is none of this name.
+    fn body(&self, name: &str) -> Option<usize> {
+        self.bodies
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, link)| *link)
+    }
+
+    /// Pose of a link where the file draws it.
+    fn drawn(&self, link: usize) -> FramePlacement {
+        let own = self.links[link].placement;
+        match self.links[link].parent {
+            Some(parent) => self.drawn(parent).then(&own),
+            None => own,
+        }
+    }
+}
+
+/// Reads an MJCF file.
+pub fn read(
+    xml: &mut XmlFiles,
+    root: XmlNode,
+    path: &Path,
+    options: &ImportOptions,
+) -> Result<Draft> {
+    let resources = Resources::new(path, &options.package_paths);
+    include::expand(xml, root, path, &resources)?;
+    let xml = &*xml;
+    xml.keep(root);
+    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let name = xml
+        .value(root, "model")
+        .map(str::to_owned)
+        .or(stem)
+        .unwrap_or_default();
+    let settings = CompilerSettings::new(xml, root)?;
+    let defaults = DefaultClasses::new(xml, root)?;
+    let mut draft = Draft::default();
+    draft.model.name = super::model_name(&name);
+    draft.model.gravity = gravity(xml, root)?;
+    draft.head.push(format!(
+        "From {}, model \"{name}\". `biela import` wrote this file; edit it as you like.",
+        path.file_name()
+            .map(|f| f.to_string_lossy())
+            .unwrap_or_default(),
+    ));
+    let worlds = xml.all(root, "worldbody");
+    let Some(world) = worlds.first() else {
+        return Err(xml.error(root, "there is no <worldbody>"));
+    };
+    let mut reader = BodyReader::read(&settings, &defaults, *world)?;
+    for more in &worlds[1..] {
+        reader.read_more(*more)?;
+    }
+    if settings.total_mass > 0.0 {
+        scale(&mut reader.links, settings.total_mass);
+    }
+    if let Some(key) = &options.keyframe {
+        start(xml, root, key, &mut reader)?;
+    }
+    set_start(options, &mut reader.links, &mut draft);
+    let BodyReader {
+        mut links,
+        bodies,
+        joints,
+        ..
+    } = reader;
+    actuator::add_bias(&defaults, root, &mut links, &joints)?;
+    let map = tree::add(&mut draft, &mut links);
+    let tree = MjcfTree {
+        links,
+        bodies,
+        joints,
+        map,
+    };
+    equality::add(&defaults, root, &tree, &mut draft)?;
+    actuator::add(&defaults, root, &tree, &mut draft)?;
+    for coordinate in tree.map.coordinates.iter().flatten().flatten() {
+        draft.add_joint_outputs(coordinate);
+    }
+    add_pose_outputs(&tree, &mut draft);
+    defaults.drop_unused();
+    drop_the_rest(&defaults, root);
+    Ok(draft)
+}
+
+/// Gravity, and what the options say besides.
+fn gravity(xml: &XmlFiles, root: XmlNode) -> Result<[f64; 3]> {
+    let mut gravity = [0.0, 0.0, -9.81];
+    for node in xml.all(root, "option") {
+        gravity = xml.numbers::<3>(node, "gravity")?.unwrap_or(gravity);
+        for name in ["density", "viscosity"] {
+            if xml.number(node, name)?.unwrap_or(0.0) != 0.0 {
+                let why = "forces of a fluid".to_owned();
+                xml.mark(node, name, Fate::Dropped(why, Concern::Dynamics));
+            }
+        }
+        for flag in xml.all(node, "flag") {
+            if xml.value(flag, "gravity") == Some("disable") {
+                gravity = [0.0; 3];
+            }
+        }
+        drop_unread(xml, node, "settings of MuJoCo's solver", Concern::Control);
+    }
+    Ok(gravity)
+}
+
+/// `settotalmass`
+fn scale(links: &mut [TreeLink], total: f64) {
+    let sum: f64 = links.iter().map(|link| link.mass.mass).sum();
+    if sum > 0.0 {
+        for link in links {
+            link.mass.mass *= total / sum;
+            link.mass.inertia *= total / sum;
+        }
+    }
+}
+
+/// Sets the start to a keyframe.
+fn start(xml: &XmlFiles, root: XmlNode, key: &str, reader: &mut BodyReader) -> Result<()> {
+    let keys = xml.all(root, "keyframe").into_iter();
+    let keys: Vec<XmlNode> = keys.flat_map(|frames| xml.children(frames)).collect();
+    let named = |node: &&XmlNode| {
+        let name = xml.attribute(**node, "name").map(|a| a.value.as_str());
+        name == Some(key)
+    };
+    let Some(node) = keys.iter().find(named) else {
+        return Err(xml.error(root, format!("there is no keyframe \"{key}\"")));
+    };
+    xml.keep(*node);
+    xml.value(*node, "name");
+    let Some(values) = xml.list(*node, "qpos")? else {
+        return Ok(());
+    };
+    let mut values = values.into_iter();
+    let mut next = || {
+        values
+            .next()
+            .ok_or_else(|| xml.error(*node, "<key> qpos: too few numbers"))
+    };
+    for (link, joint) in reader.coordinates.clone() {
+        let link = &mut reader.links[link];
+        match joint.map(|j| &mut link.joints[j]) {
+            None => {
+                let position = Vector3::new(next()?, next()?, next()?);
+                let q = Quaternion::new(next()?, next()?, next()?, next()?);
+                link.placement = FramePlacement {
+                    position,
+                    rotation: UnitQuaternion::from_quaternion(q),
+                };
+            }
+            Some(joint) if joint.freedom == TreeFreedom::Ball => {
+                let q = Quaternion::new(next()?, next()?, next()?, next()?);
+                joint.start_rotation = UnitQuaternion::from_quaternion(q);
+            }
+            Some(joint) => joint.start = next()?,
+        }
+    }
+    Ok(())
+}
+
+/// Moves the start into the limits.
+fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft) {
+    for joint in links.iter_mut().flat_map(|link| &mut link.joints) {
+        if let Some((_, value)) = options.start.iter().find(|(name, _)| *name == joint.name) {
+            joint.start = *value;
+        }
+        if options.no_limits {
+            joint.limits = None;
+        }
+        let Some([low, high]) = joint.limits else {
+            continue;
+        };
+        let value = joint.start.clamp(low, high);
+        if value != joint.start {
+            draft.note(
+                format!(
+                    "joint \"{}\": the start {} is outside the limits and was moved to {value}",
+                    joint.name, joint.start
+                ),
+                Some(joint.position),
+            );
+            joint.start = value;
+        }
+    }
+}
+
+/// Outputs of free bodies: their poses.
+fn add_pose_outputs(tree: &MjcfTree, draft: &mut Draft) {
+    for (k, link) in tree.links.iter().enumerate() {
+        let (Some(body), true) = (tree.map.links[k].0, link.is_free) else {
+            continue;
+        };
+        let name = draft.model.bodies[body].name.clone();
+        for field in ["x", "y", "z", "qw", "qx", "qy", "qz"] {
+            draft.add_output(&format!("{name}_{field}"), &format!("{name}.{field}"));
+        }
+    }
+}
+
+/// What the root has besides.
+fn drop_the_rest(defaults: &DefaultClasses, root: XmlNode) {
+    let xml = defaults.xml;
+    for node in xml.children(root) {
+        let (why, concern) = match xml.tag(node) {
+            "worldbody" | "default" | "compiler" | "option" | "actuator" | "equality" => {
+                drop_unread(xml, node, "not imported", Concern::Other);
+                continue;
+            }
+            "asset" | "visual" | "statistic" => ("for pictures", Concern::Picture),
+            "contact" => ("contacts are not imported", Concern::Contact),
+            "sensor" => ("outputs are positions and speeds of joints", Concern::Other),
+            "tendon" => {
+                drop_tendons(defaults, node);
+                continue;
+            }
+            "keyframe" => {
+                drop_unread(xml, node, "another start, or no part of it", Concern::Other);
+                continue;
+            }
+            "deformable" => ("deformable bodies", Concern::Dynamics),
+            _ => ("it does not change the motion", Concern::Other),
+        };
+        xml.drop_all(node, why, concern);
+    }
+    let root = &xml.elements[root];
+    for attribute in &root.attributes {
+        if *attribute.fate.borrow() == Fate::Unread {
+            attribute
+                .fate
+                .replace(Fate::Dropped("not imported".to_owned(), Concern::Other));
+        }
+    }
+}
+
+/// Tendons: a fixed one is a sum of joint coordinates, which does nothing without a force of its own.
+fn drop_tendons(defaults: &DefaultClasses, node: XmlNode) {
+    let xml = defaults.xml;
+    xml.keep(node);
+    for tendon in xml.children(node) {
+        let names = ["stiffness", "damping", "frictionloss", "range", "armature"];
+        let acts = names
+            .iter()
+            .any(|name| defaults.owner(tendon, None, name).is_some());
+        if xml.tag(tendon) == "fixed" && !acts {
+            let why = "a sum of joint coordinates without a force";
+            xml.drop_all(tendon, why, Concern::Other);
+        } else {
+            xml.drop_all(tendon, "tendons are not imported", Concern::Dynamics);
+        }
+    }
+}
+
+/// Marks what was not read in an element and below as dropped; children that were read keep their own.
+fn drop_unread(xml: &XmlFiles, node: XmlNode, why: &str, concern: Concern) {
+    let element = &xml.elements[node];
+    let drop = |fate: &std::cell::RefCell<Fate>| {
+        if *fate.borrow() == Fate::Unread {
+            fate.replace(Fate::Dropped(why.to_owned(), concern));
+        }
+    };
+    drop(&element.fate);
+    element
+        .attributes
+        .iter()
+        .for_each(|attribute| drop(&attribute.fate));
+    element
+        .children
+        .iter()
+        .for_each(|child| drop_unread(xml, *child, why, concern));
+}
+
+/// A name that was read.
+fn keep_name(xml: &XmlFiles, node: XmlNode) {
+    xml.value(node, "name");
+}

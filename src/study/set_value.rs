@@ -1,0 +1,46 @@
+//! What a name of the model is set to.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::model::Model;
+
+/// A number, or a word for settings of the solver such as `solver.formulation`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetValue {
+    /// A number, in the unit of the variable.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl SetValue {
+    /// Reads a finite number or a word of letters, digits, `_` and `-`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && (text.chars()).all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Some(Self::Number(number)),
+            Err(_) if word => Some(Self::Word(text.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Sets `name` of the model: a parameter, an input, a number by its dotted name or a setting of the solver.
+    pub fn assign(&self, model: &mut Model, name: &str) -> Result<()> {
+        match self {
+            Self::Number(number) => model.set(name, *number),
+            Self::Word(word) => model.set_word(name, word),
+        }
+    }
+}
+
+impl fmt::Display for SetValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number:?}"),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}

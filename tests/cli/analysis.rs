@@ -1,0 +1,151 @@
+//! `biela equilibrium`, `modes` and `linearize` as a user meets them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::host::{Scratch, root, skip, tool};
+
+fn biela(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_biela"))
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("the program starts")
+}
+
+fn fine(arguments: &[&str]) -> String {
+    let output = biela(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&fine(arguments)).unwrap()
+}
+
+#[test]
+fn equilibrium_prints_the_outputs_and_writes_a_model_that_starts_there() {
+    let scratch = Scratch::new("equilibrium");
+    let out = scratch.path().join("rest.toml");
+    let found = json(&[
+        "equilibrium",
+        "models/pendulum.toml",
+        "--json",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    let y = found["final"]["y"].as_f64().unwrap();
+    assert!((y + 1.0).abs() < 1e-12, "{found}");
+    assert_eq!(found["stable"], true);
+    for arguments in [
+        vec!["run", out.to_str().unwrap()],
+        vec!["run", "models/pendulum.toml", "--from", "equilibrium"],
+    ] {
+        let mut arguments = arguments;
+        arguments.extend(["--stop", "0.5", "--json"]);
+        let ran = json(&arguments);
+        let moved = ran["final"]["y"].as_f64().unwrap() - y;
+        assert!(moved.abs() < 1e-9, "{arguments:?}: {moved}");
+    }
+}
+
+#[test]
+fn modes_have_the_promised_keys_and_a_page() {
+    let scratch = Scratch::new("modes");
+    let page = scratch.path().join("modes.html");
+    let found = json(&[
+        "modes",
+        "models/double_pendulum.toml",
+        "--from",
+        "equilibrium",
+        "--report",
+        page.to_str().unwrap(),
+        "--json",
+    ]);
+    let modes = found["modes"].as_array().unwrap();
+    // Two point masses of 1 kg on rods of 1 m: ω² = (2 ± √2) g / l.
+    for (mode, sign) in modes.iter().zip([-1.0, 1.0]) {
+        let omega = ((2.0 + sign * 2.0_f64.sqrt()) * 9.81).sqrt();
+        let off = mode["frequency"].as_f64().unwrap() * std::f64::consts::TAU / omega - 1.0;
+        assert!(off.abs() < 1e-9, "{mode}: {off}");
+        assert!(mode["damping"].as_f64().unwrap().abs() < 1e-9);
+        assert!(mode["shape"]["shoulder"]["position"].is_f64(), "{mode}");
+        assert!(mode["energy"]["upper"].is_f64(), "{mode}");
+    }
+    assert_eq!(modes.len(), 2);
+    assert!(fs::read_to_string(page).unwrap().contains("<html"));
+    let one = json(&[
+        "modes",
+        "models/double_pendulum.toml",
+        "--count",
+        "1",
+        "--json",
+    ]);
+    assert_eq!(one["modes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_load_that_nothing_balances_ends_with_status_one_and_a_name() {
+    let scratch = Scratch::new("falling");
+    let path = scratch.path().join("falling.toml");
+    let text = "format = 1\nname = \"falling\"\ndimension = 2\ngravity = [0.0, -9.81]\n\
+                [[body]]\nname = \"stone\"\nmass = 1.0\ninertia = 1.0\n";
+    fs::write(&path, text).unwrap();
+    let output = biela(&["equilibrium", path.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("stone.y"), "{said}");
+}
+
+/// The interpreter of an environment with SciPy and Pinocchio, made once and kept below `target`.
+fn python() -> Option<PathBuf> {
+    const PACKAGES: [&str; 3] = ["numpy", "scipy", "pin"];
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("analysis-python");
+    let interpreter = folder.join("bin/python");
+    let ready = folder.join("ready");
+    if !ready.is_file() {
+        let made = tool("python3").is_some_and(|python| {
+            let run = |command: &mut Command| command.output().is_ok_and(|o| o.status.success());
+            run(Command::new(python).args(["-m", "venv"]).arg(&folder))
+                && run(Command::new(&interpreter)
+                    .args(["-m", "pip", "install", "--quiet", "--timeout", "30"])
+                    .args(PACKAGES))
+                && fs::write(&ready, "").is_ok()
+        });
+        if !made {
+            skip(
+                "no Python environment with SciPy and Pinocchio: linear models were not compared with them",
+            );
+            return None;
+        }
+    }
+    Some(interpreter)
+}
+
+#[test]
+fn linear_models_are_those_of_pinocchio_and_are_read_by_scipy() {
+    let Some(python) = python() else { return };
+    let states = match std::env::var("BIELA_TEST_FULL").as_deref() {
+        Ok("1") => "20",
+        _ => "3",
+    };
+    let output = Command::new(python)
+        .arg(root().join("tests/python/linear_models.py"))
+        .arg(env!("CARGO_BIN_EXE_biela"))
+        .arg(root().join("models"))
+        .arg(states)
+        .output()
+        .expect("python starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{why}");
+    assert_eq!(
+        said.lines().filter(|l| l.starts_with("ok")).count(),
+        10,
+        "{said}"
+    );
+}

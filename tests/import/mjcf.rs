@@ -1,0 +1,186 @@
+//! MJCF: small files with known answers.
+
+use std::fs;
+
+use biela::import::{ImportOptions, Imported, import};
+use biela::model::{Characteristic, ForceKind, JointKind, portable};
+use biela::{Instance, Model};
+
+use super::host::Scratch;
+
+const WALKER: &str = r#"<mujoco model="walker">
+  <compiler angle="degree" inertiafromgeom="true"/>
+  <option gravity="0 0 -10" timestep="0.01"/>
+  <default>
+    <joint damping="0.5" armature="0.02"/>
+    <geom density="500"/>
+    <default class="foot"><joint damping="0.1" stiffness="3" springref="30"/></default>
+    <motor ctrlrange="-1 1" ctrllimited="true"/>
+  </default>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <light pos="0 0 3"/>
+    <body name="torso" pos="0 0 1">
+      <joint name="x" type="slide" axis="1 0 0" armature="0" damping="0"/>
+      <joint name="z" type="slide" axis="0 0 1" ref="1" armature="0" damping="0"/>
+      <joint name="tilt" type="hinge" axis="0 1 0" armature="0" damping="0"/>
+      <geom type="box" size="0.1 0.2 0.3"/>
+      <frame pos="0 0 -0.3" euler="0 0 90">
+        <body name="thigh" childclass="foot">
+          <joint name="hip" axis="0 1 0" range="-90 90"/>
+          <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.05"/>
+          <body name="head" pos="0 0 -0.5"><geom type="sphere" size="0.1" mass="2"/></body>
+        </body>
+      </frame>
+    </body>
+    <body name="ball" pos="3 0 1"><freejoint/><geom size="0.1"/></body>
+  </worldbody>
+  <actuator>
+    <motor name="hip_motor" joint="hip" gear="20"/>
+    <position name="servo" joint="tilt" kp="7" kv="2"/>
+  </actuator>
+  <sensor><jointpos joint="hip"/></sensor>
+</mujoco>
+"#;
+
+fn imported(name: &str, text: &str) -> biela::Result<Imported> {
+    let scratch = Scratch::new(&format!("mjcf_{name}"));
+    let path = scratch.path().join("model.xml");
+    fs::write(&path, text).unwrap();
+    import(&path, &ImportOptions::default())
+}
+
+#[test]
+fn bodies_joints_and_classes() {
+    let Imported {
+        model,
+        text,
+        report,
+    } = imported("walker", WALKER).unwrap();
+    let read = Model::from_text(&text, "model.toml").unwrap();
+    assert!(portable::same_meaning(&read, &model));
+    assert_eq!(model.gravity, [0.0, 0.0, -10.0]);
+    let names: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
+    // The head has no joint and belongs to the thigh.
+    assert_eq!(names, ["torso", "thigh", "ball"]);
+    assert_eq!(model.joints[1].armature, [0.02, 0.0, 0.0]);
+    // Density 500, volume 8 · 0.1 · 0.2 · 0.3.
+    assert!((model.bodies[0].mass - 24.0).abs() < 1e-12);
+    assert!((model.bodies[2].mass - 500.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3).abs() < 1e-12);
+    assert_eq!(model.joints[0].kind, JointKind::Planar);
+    assert_eq!(model.joints[1].kind, JointKind::Revolute);
+    // The frame turns the axis y of the thigh to −x of the torso.
+    let spring = model
+        .forces
+        .iter()
+        .find(|f| f.name == "hip_spring")
+        .unwrap();
+    let ForceKind::SpringDamper(spring) = &spring.kind else {
+        panic!()
+    };
+    assert_eq!(spring.stiffness, Characteristic::Linear(3.0));
+    assert_eq!(spring.damping, Characteristic::Linear(0.1));
+    assert!((spring.length - 30f64.to_radians()).abs() < 1e-15);
+    assert!(
+        report.lost_dynamics().is_empty(),
+        "{:?}",
+        report.lost_dynamics()
+    );
+}
+
+#[test]
+fn coordinates_are_those_of_the_file() {
+    let model = imported("coordinates", WALKER).unwrap().model;
+    let mut instance = Instance::from_model(model).unwrap();
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    let mut get = |name: &str| {
+        let mut x = [0.0];
+        let reference = instance.find(name).unwrap();
+        instance.get_real(&[reference], &mut x).unwrap();
+        x[0]
+    };
+    // The reference is the coordinate in the pose that is drawn.
+    for (name, expected) in [("x", 0.0), ("z", 1.0), ("tilt", 0.0), ("hip", 0.0)] {
+        assert!(
+            (get(&format!("{name}_position")) - expected).abs() < 1e-12,
+            "{name}"
+        );
+    }
+    assert!((get("ball_x") - 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn equalities_close_loops() {
+    let text = WALKER.replace(
+        "<sensor>",
+        r#"<equality>
+            <connect body1="head" body2="ball" anchor="0 0 0"/>
+            <joint joint1="x" joint2="hip" polycoef="0.1 2 0 0 0"/>
+           </equality><sensor>"#,
+    );
+    let Imported { model, report, .. } = imported("loops", &text).unwrap();
+    let kinds: Vec<JointKind> = model.joints.iter().map(|j| j.kind).collect();
+    assert_eq!(
+        kinds.iter().filter(|k| **k == JointKind::Spherical).count(),
+        1
+    );
+    assert!(report.text().contains("soft"), "{}", report.text());
+}
+
+#[test]
+fn includes_stay_in_their_folder_and_do_not_go_in_circles() {
+    let scratch = Scratch::new("mjcf_include");
+    let path = scratch.path().join("model.xml");
+    let part = scratch.path().join("part.xml");
+    let include =
+        |file: &str| WALKER.replace("<sensor>", &format!("<include file=\"{file}\"/><sensor>"));
+    let options = ImportOptions::default();
+    fs::write(&part, "<mujoco><option gravity=\"0 0 -5\"/></mujoco>").unwrap();
+    fs::write(&path, include("part.xml")).unwrap();
+    assert_eq!(
+        import(&path, &options).unwrap().model.gravity,
+        [0.0, 0.0, -5.0]
+    );
+    fs::write(&part, "<mujoco><include file=\"model.xml\"/></mujoco>").unwrap();
+    let words = import(&path, &options).unwrap_err().to_string();
+    assert!(
+        words.contains("part.xml:1:9") && words.contains("includes itself"),
+        "{words}"
+    );
+    for file in ["../../../../etc/hostname", "/etc/hostname"] {
+        fs::write(&path, include(file)).unwrap();
+        let words = import(&path, &options).unwrap_err().to_string();
+        assert!(
+            words.contains("outside the folder") && words.contains("model.xml:3"),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn mistakes_have_a_place() {
+    for (from, to, part) in [
+        ("gravity=\"0 0 -10\"", "gravity=\"0 0\"", "expected 3"),
+        ("size=\"0.1 0.2 0.3\"", "size=\"0.1 inf 0.3\"", "finite"),
+        (
+            "childclass=\"foot\"",
+            "childclass=\"hand\"",
+            "no default class",
+        ),
+        ("type=\"hinge\"", "type=\"magic\"", "magic"),
+        ("angle=\"degree\"", "angle=\"grad\"", "radian or degree"),
+        (
+            "fromto=\"0 0 0 0 0 -0.5\"",
+            "fromto=\"0 0 0 0 0 0\"",
+            "same",
+        ),
+    ] {
+        let text = WALKER.replacen(from, to, 1);
+        assert_ne!(text, WALKER, "{from}");
+        let words = imported("mistake", &text).unwrap_err().to_string();
+        assert!(
+            words.contains("model.xml:") && words.contains(part),
+            "{part}: {words}"
+        );
+    }
+}

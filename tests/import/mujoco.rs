@@ -1,0 +1,183 @@
+//! Real models against MuJoCo: masses, centres, poses, and accelerations in every formulation.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use biela::import::{ImportOptions, Imported, import};
+use biela::{Instance, Model};
+use serde_json::{Value, json};
+
+use super::oracle::{FORMULATIONS, full, numbers, value};
+use super::python::{ask, interpreter, robots};
+
+/// Number of the body in MuJoCo of each body of the model, from the comments of the text.
+fn bodies(text: &str) -> BTreeMap<String, String> {
+    let lines = text.lines().filter_map(|line| {
+        let (own, comment) = line.strip_prefix("name = \"")?.split_once("\"  # body ")?;
+        Some((own.to_owned(), comment.split(' ').next()?.to_owned()))
+    });
+    lines.collect()
+}
+
+fn imported(path: &Path, start: Vec<(String, f64)>) -> biela::Result<Imported> {
+    let options = ImportOptions {
+        start,
+        no_limits: true,
+        ..ImportOptions::default()
+    };
+    import(path, &options)
+}
+
+/// The model in a state of the oracle, with accelerations as outputs.
+fn at(path: &Path, state: &Value) -> Model {
+    let joints = state["joints"].as_object().unwrap();
+    let start = joints
+        .iter()
+        .map(|(name, x)| (name.clone(), x[0].as_f64().unwrap()));
+    let Imported {
+        mut model, text, ..
+    } = imported(path, start.collect()).unwrap();
+    let bodies = bodies(&text);
+    let template = model.outputs.first().cloned();
+    model.outputs.clear();
+    model
+        .joints
+        .iter_mut()
+        .for_each(|joint| joint.friction.clear());
+    for body in &mut model.bodies {
+        if let Some(number) = bodies.get(&body.name) {
+            let link = &state["links"][number];
+            body.position = numbers(&link["position"]);
+            let q: [f64; 4] = numbers(&link["orientation"]);
+            let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+            body.orientation = q.map(|x| x / length);
+            body.velocity = numbers(&link["velocity"]);
+            body.angular_velocity = numbers(&link["angular_velocity"]);
+            for field in ["ax", "ay", "az", "alphax", "alphay", "alphaz"] {
+                let mut output = template.clone().expect("a joint has outputs");
+                output.name = format!("{}_{field}", body.name);
+                output.source = format!("{}.{field}", body.name);
+                model.outputs.push(output);
+            }
+        }
+    }
+    model
+}
+
+/// Largest difference of accelerations relative to the largest one.
+fn compare(model: &Model, bodies: &BTreeMap<String, String>, state: &Value) -> Result<f64, String> {
+    let mut instance = Instance::from_model(model.clone()).map_err(|e| e.to_string())?;
+    (instance.initialize(0.0, 1.0, 0.0)).map_err(|e| e.to_string())?;
+    let (mut worst, mut largest) = (0.0f64, 1e-300f64);
+    for body in &model.bodies {
+        let Some(number) = bodies.get(&body.name) else {
+            continue;
+        };
+        let expected: [f64; 6] = numbers(&state["links"][number]["acceleration"]);
+        let fields = ["ax", "ay", "az", "alphax", "alphay", "alphaz"];
+        for (field, expected) in fields.iter().zip(expected) {
+            let found = value(&mut instance, &format!("{}_{field}", body.name));
+            worst = worst.max((found - expected).abs());
+            largest = largest.max(expected.abs());
+        }
+    }
+    Ok(worst / largest)
+}
+
+/// Models that are imported without a loss of dynamics and without equalities, which MuJoCo softens.
+fn cases() -> Vec<(PathBuf, Imported)> {
+    let mut cases = vec![];
+    for path in robots("xml", &["gymnasium", "dm_control"]) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        match imported(&path, vec![]) {
+            Ok(imported) => {
+                let report = &imported.report;
+                let (kept, lost) = (report.kept, report.dropped);
+                let sum = kept.elements + report.approximated.elements + lost.elements;
+                assert_eq!(sum, report.total.elements);
+                if report.lost_dynamics().is_empty() && !text.contains("<equality>") {
+                    cases.push((path, imported));
+                }
+            }
+            Err(error) => {
+                let words = error.to_string();
+                let rest = words.split(".xml:").nth(1).unwrap_or_default();
+                assert!(rest.starts_with(|c: char| c.is_ascii_digit()), "{words}");
+            }
+        }
+    }
+    cases
+}
+
+/// Whether the oracle tells the whole state: not that of bodies between the joints of a body, which counts if those have inertia.
+fn is_determined(imported: &Imported) -> bool {
+    let has_armature = |joint: &biela::model::Joint| joint.armature != [0.0; 3];
+    let between = imported.text.contains("# between the joints of");
+    !between || !imported.model.joints.iter().any(has_armature)
+}
+
+#[test]
+fn models_have_the_masses_and_accelerations_of_mujoco() {
+    if interpreter().is_none() {
+        return;
+    }
+    let (every, states) = if full() { (1, 20) } else { (4, 2) };
+    let cases: Vec<(PathBuf, Imported)> = (cases().into_iter())
+        .filter(|(_, imported)| !imported.model.bodies.is_empty() && is_determined(imported))
+        .step_by(every)
+        .collect();
+    assert!(cases.len() >= 5, "{}", cases.len());
+    let requests = cases
+        .iter()
+        .enumerate()
+        .map(|(k, (path, _))| json!({ "path": path, "seed": k, "states": states }));
+    let answers = ask(&requests.collect());
+    let (mut compared, mut refused, mut wrong) = (0, vec![], vec![]);
+    for ((path, imported), answer) in cases.iter().zip(&answers) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        if !answer["error"].is_null() {
+            // Parts that MuJoCo does not compile alone.
+            refused.push(format!("{name}: {}", answer["error"]));
+            continue;
+        }
+        let bodies = bodies(&imported.text);
+        for body in &imported.model.bodies {
+            let Some(number) = bodies.get(&body.name) else {
+                continue;
+            };
+            let [mass, center @ ..]: [f64; 4] = numbers(&answer["masses"][number]);
+            let apart = (0..3).map(|i| (body.center_of_mass[i] - center[i]).abs());
+            let apart = apart.fold(0.0f64, f64::max);
+            if (body.mass - mass).abs() > 1e-12 * mass || apart > 1e-12 {
+                wrong.push(format!(
+                    "{name}: {} mass {} {mass}, centre {apart:.1e}",
+                    body.name, body.mass
+                ));
+            }
+        }
+        for state in answer["states"].as_array().unwrap() {
+            let mut model = at(path, state);
+            for formulation in FORMULATIONS {
+                model.solver.formulation = formulation;
+                match compare(&model, &bodies, state) {
+                    Ok(worst) => {
+                        compared += 1;
+                        if !(worst <= 1e-8) {
+                            wrong
+                                .push(format!("{name} {formulation:?}: accelerations {worst:.1e}"));
+                        }
+                    }
+                    Err(why) => refused.push(format!("{name} {formulation:?}: {why}")),
+                }
+            }
+        }
+    }
+    refused.dedup();
+    println!(
+        "{} models, {compared} compared, {} refused: {refused:#?}",
+        cases.len(),
+        refused.len()
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(refused.len() * 10 < compared, "{refused:#?}");
+}
