@@ -25,14 +25,17 @@ int main(int argc, char **argv)
     snprintf(name, sizeof name, "%s_speed", argv[2]);
     status = status == BIELA_STATUS_OK ? biela_variable_find(arm, name, &speed) : status;
     status = status == BIELA_STATUS_OK ? biela_initialize(arm, 0.0, INFINITY, 0.0) : status;
-    for (int k = 0; k < 10 && status == BIELA_STATUS_OK; k++) {
+    const double interval = 0.005; /* s; a sampled controller needs short ones */
+    for (int k = 0; k < 200 && status == BIELA_STATUS_OK; k++) {
         double q = 0.0, v = 0.0, reached = 0.0;
         biela_get_real(arm, &position, 1, &q);
         biela_get_real(arm, &speed, 1, &v);
-        printf("%.1f,%.6f,%.6f\n", 0.1 * k, q, v);
-        const double hold = -400.0 * q - 40.0 * v;
+        if (k % 20 == 0) {
+            printf("%.1f,%.6f,%.6f\n", interval * k, q, v);
+        }
+        const double hold = -100.0 * q - 10.0 * v;
         biela_set_real(arm, &torque, 1, &hold);
-        status = biela_step(arm, 0.1 * k, 0.1, &reached);
+        status = biela_step(arm, interval * k, interval, &reached);
     }
     if (status != BIELA_STATUS_OK) {
         fprintf(stderr, "%s\n", biela_last_error(arm));

@@ -126,7 +126,7 @@ impl Linearizer {
         self.input_only.copy_inputs(&self.perturbation);
         let w = &mut self.work;
         let (sum, sample) = (&mut w.force, &mut w.sum);
-        let rubs = system.properties().has_constraint_friction;
+        let has_friction = system.properties().has_constraint_friction;
         let mut outcome = Ok(());
         self.point
             .differentiate(system, at, &self.input_only, |weight, cx, point| {
@@ -135,7 +135,7 @@ impl Linearizer {
                 {
                     outcome = Err(Error::Callback { time: cx.t, code });
                 }
-                if rubs {
+                if has_friction {
                     system.constraint_friction(cx, point.q, point.v, point.lambda, sample);
                 }
                 add(sum, weight, sample);

@@ -27,14 +27,14 @@ pub(super) fn examine(system: &dyn System, at: &OperatingPoint, here: &NullSpace
         names.dedup();
         names
     };
-    if let Some(partitioning) = system.partitioning() {
-        if !(partitioning.conditioning(at.motion.q) > SINGULAR_PARTITION) {
-            let failed = partitioning.dependent_failure();
-            return Err(Error::SingularPosition {
-                time: at.cx.t,
-                culprits: failed.map(|(lost, _)| lost).into_iter().collect(),
-            });
-        }
+    if let Some(partitioning) = system.partitioning()
+        && !(partitioning.conditioning(at.motion.q) > SINGULAR_PARTITION)
+    {
+        let failed = partitioning.dependent_failure();
+        return Err(Error::SingularPosition {
+            time: at.cx.t,
+            culprits: failed.map(|(lost, _)| lost).into_iter().collect(),
+        });
     }
     if here.redundant_rows().is_empty() {
         return Ok(());
@@ -82,7 +82,7 @@ fn close(
     system: &dyn System,
     at: &OperatingPoint,
     matrices: &mut SystemMatrices,
-    q: &mut Vec<f64>,
+    q: &mut [f64],
 ) -> bool {
     let size = system.dimensions();
     let mut phi = vec![0.0; size.nc];
@@ -111,7 +111,7 @@ fn close(
             return false;
         };
         let shift: Vec<f64> = (0..size.nv).map(|j| x[j] / length(j)).collect();
-        let before = q.clone();
+        let before = q.to_vec();
         system.retract(&before, &shift, q);
     }
     false

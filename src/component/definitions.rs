@@ -1,6 +1,6 @@
 //! Parameters that set definitions of the model text: lengths, hardpoints, whatever the text computes from them. They are fixed
 //! once the instance runs. `initialize`, `restore` and `reset` read the text again where their values have changed, and build the
-//! equations anew; elements, variables and sizes stay.
+//! equations again; elements, variables and sizes stay.
 
 use std::sync::OnceLock;
 

@@ -141,10 +141,10 @@ impl Instance {
             (last, growing) = (0.0, 0);
             stops += 1;
             self.stop().ok()?;
-            if stops % STOPS_BETWEEN_TRIALS == 0 || kinetic == 0.0 {
-                if let Ok(found) = self.newton_equilibrium() {
-                    return Some(found);
-                }
+            if (stops % STOPS_BETWEEN_TRIALS == 0 || kinetic == 0.0)
+                && let Ok(found) = self.newton_equilibrium()
+            {
+                return Some(found);
             }
         }
         None

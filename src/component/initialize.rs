@@ -25,13 +25,13 @@ impl Instance {
         let outcome = self.start(start, stop, tolerance);
         self.log_failure(LogCategory::Start, &outcome);
         outcome?;
-        if self.initial_position() == InitialPosition::Equilibrium {
-            if let Err(error) = self.equilibrium() {
-                // As before the call.
-                self.state.phase = InstancePhase::Created;
-                self.state.start_report = None;
-                return Err(error);
-            }
+        if self.initial_position() == InitialPosition::Equilibrium
+            && let Err(error) = self.equilibrium()
+        {
+            // As before the call.
+            self.state.phase = InstancePhase::Created;
+            self.state.start_report = None;
+            return Err(error);
         }
         self.log_start();
         Ok(())

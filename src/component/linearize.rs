@@ -165,15 +165,20 @@ impl InstanceLinearizer {
         let coordinates = &self.model.coordinates;
         let positions = coordinates.iter().map(|&i| &self.list.names[i].position);
         let speeds = coordinates.iter().map(|&i| &self.list.names[i].speed);
-        let is_state = |k: &usize| self.roles[*k] != ColumnRole::Input;
-        let (held, driven): (Vec<usize>, Vec<usize>) =
-            (0..self.roles.len()).partition(|k| is_state(k));
-        let integrals = held.iter().map(|&k| &self.columns[k]);
+        // Without a list: nothing may be allocated here.
+        let columns = |input: bool| {
+            let pairs = self.roles.iter().zip(&self.columns);
+            let fits = move |role: &ColumnRole| (*role == ColumnRole::Input) == input;
+            pairs
+                .filter(move |(role, _)| fits(role))
+                .map(|(_, name)| name)
+        };
+        let integrals = columns(false);
         let states = positions.chain(speeds).chain(integrals);
         if !out.states.iter().eq(states.clone()) {
             out.states = states.cloned().collect();
         }
-        let inputs = driven.iter().map(|&k| &self.columns[k]);
+        let inputs = columns(true);
         if !out.inputs.iter().eq(inputs.clone()) {
             out.inputs = inputs.cloned().collect();
         }

@@ -22,8 +22,8 @@ use crate::formulation::system::{
     TangentWeights,
 };
 
-/// Largest number of refinements of a solution with E = 0. Two or three are usual; near a singular position a refinement leaves
-/// up to 0.6 of the residual.
+/// Largest number of refinements of a solution with E = 0. Two or three are usual; near a singular position, where E is of the
+/// order of the squared sine between gradients, more of them converge.
 const EXACT_REFINEMENTS: usize = 12;
 
 /// A saddle-point matrix at a point with its factorisation.

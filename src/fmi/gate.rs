@@ -141,7 +141,14 @@ fn on_failure(shared: &FmuShared, fmu: &mut FmuInstance, failure: FmuFailure) ->
             log_error(fmu, error)
         }
         FmuFailure::Discarded(error) => {
-            let sentence = error.to_string();
+            // FMI 2 has a state for a failed step; in FMI 3 the unit has gone back.
+            let sentence = match fmu.three() {
+                true => format!(
+                    "{error}; the unit is back at t = {:?} s",
+                    fmu.component.time()
+                ),
+                false => error.to_string(),
+            };
             fmu.logger
                 .log(FmiStatus::Discard, FmiLogCategory::Discard, &sentence);
             FmiStatus::Discard

@@ -55,7 +55,7 @@ impl Resources {
         if path.is_absolute() {
             let roots = [
                 &self.given[..],
-                &[self.folder.clone()],
+                std::slice::from_ref(&self.folder),
                 &self.package_root(),
             ]
             .concat();

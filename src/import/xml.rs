@@ -305,10 +305,13 @@ impl XmlFiles {
         list.try_into().map(Some).map_err(|_| {
             let at = self.attribute(node, name).expect("it has a value").position;
             let tag = self.tag(node);
-            let words = if N == 1 { "a number" } else { "numbers" };
+            let words = match N {
+                1 => "a number".to_owned(),
+                _ => format!("{N} numbers"),
+            };
             self.error_at(
                 at,
-                format!("<{tag}> {name}: expected {N} {words}, found {found}"),
+                format!("<{tag}> {name}: expected {words}, found {found}"),
             )
         })
     }
@@ -434,11 +437,8 @@ fn tag_end(bytes: &[u8], at: usize) -> (usize, usize) {
     let (mut quote, mut values) = (0_u8, 0);
     for (i, byte) in bytes.iter().enumerate().skip(at + 1) {
         match *byte {
-            b if quote != 0 => {
-                if b == quote {
-                    quote = 0;
-                }
-            }
+            b if b == quote => quote = 0,
+            _ if quote != 0 => {}
             b @ (b'"' | b'\'') => {
                 quote = b;
                 values += 1;

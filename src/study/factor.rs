@@ -133,7 +133,7 @@ impl Factor {
         }
     }
 
-    /// Whether it is a distribution, which is drawn anew in every run.
+    /// Whether it is a distribution, which is drawn again in every run.
     pub fn is_random(&self) -> bool {
         matches!(
             self.values,

@@ -12,7 +12,7 @@ const MOST_RUNS: u64 = 1_000_000_000;
 /// How the values of the factors are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanKind {
-    /// Every level with every other. Distributions are drawn anew in every run.
+    /// Every level with every other. Distributions are drawn again in every run.
     Grid,
     /// Latin hypercube: every factor takes each of `runs` equally likely parts of its values once.
     LatinHypercube,

@@ -1,12 +1,12 @@
 //! `biela equilibrium`, `modes` and `linearize` as a user meets them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::host::{Scratch, root, skip, tool};
+use super::host::{Scratch, python_environment, root, skip};
 
 fn biela(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_biela"))
@@ -101,29 +101,15 @@ fn a_load_that_nothing_balances_ends_with_status_one_and_a_name() {
     assert!(said.contains("stone.y"), "{said}");
 }
 
-/// The interpreter of an environment with SciPy and Pinocchio, made once and kept below `target`.
+/// The interpreter of an environment with SciPy and Pinocchio.
 fn python() -> Option<PathBuf> {
-    const PACKAGES: [&str; 3] = ["numpy", "scipy", "pin"];
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("analysis-python");
-    let interpreter = folder.join("bin/python");
-    let ready = folder.join("ready");
-    if !ready.is_file() {
-        let made = tool("python3").is_some_and(|python| {
-            let run = |command: &mut Command| command.output().is_ok_and(|o| o.status.success());
-            run(Command::new(python).args(["-m", "venv"]).arg(&folder))
-                && run(Command::new(&interpreter)
-                    .args(["-m", "pip", "install", "--quiet", "--timeout", "30"])
-                    .args(PACKAGES))
-                && fs::write(&ready, "").is_ok()
-        });
-        if !made {
-            skip(
-                "no Python environment with SciPy and Pinocchio: linear models were not compared with them",
-            );
-            return None;
-        }
-    }
-    Some(interpreter)
+    let made = python_environment("analysis", &["pin==4.1.0", "scipy==1.17.1"]);
+    made.map_err(|why| {
+        skip(&format!(
+            "no Python environment with SciPy and Pinocchio, so linear models were not compared with them: {why}"
+        ));
+    })
+    .ok()
 }
 
 #[test]

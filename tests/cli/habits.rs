@@ -3,59 +3,17 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::program::{command, fine, folder, of, outcome, word};
 
 const PENDULUM: &str = "models/pendulum.toml";
 const DOUBLE_PENDULUM: &str = "models/double_pendulum.toml";
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_biela"));
-    command
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null());
-    command
-}
-
-fn biela(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program starts")
-}
-
-/// Status, standard output and standard error.
-fn outcome(arguments: &[&str]) -> (i32, String, String) {
-    of(&biela(arguments))
-}
-
-fn of(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let status = output.status.code().expect("the program ends by itself");
-    (status, text(&output.stdout), text(&output.stderr))
-}
-
-fn fine(arguments: &[&str]) -> String {
-    let (status, said, error) = outcome(arguments);
-    assert_eq!(status, 0, "{arguments:?}: {error}");
-    said
-}
-
-/// A folder of this test alone.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("habits")
-        .join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn word(path: &Path) -> &str {
-    path.to_str().expect("the test folder has a plain name")
-}
-
 #[test]
 fn the_ending_of_a_file_says_what_is_written() {
-    let folder = folder("endings");
+    let folder = folder("habits_endings");
     let [csv, svg, html] = ["a.csv", "a.svg", "a.html"].map(|name| folder.join(name));
     fine(&[
         "run",
@@ -95,7 +53,7 @@ fn the_ending_of_a_file_says_what_is_written() {
 #[cfg(unix)]
 #[test]
 fn the_same_file_under_two_names_is_refused() {
-    let folder = folder("twice");
+    let folder = folder("habits_twice");
     let [table, link] = ["a.csv", "a.svg"].map(|name| folder.join(name));
     fs::write(&table, "kept").unwrap();
     std::os::unix::fs::symlink(&table, &link).unwrap();
@@ -108,7 +66,7 @@ fn the_same_file_under_two_names_is_refused() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_what_was_computed_and_says_so() {
-    let folder = folder("interrupted");
+    let folder = folder("habits_interrupted");
     let csv = folder.join("a.csv");
     let child = command(&["run", DOUBLE_PENDULUM, "--stop", "1e7", "-o", word(&csv)])
         .stdout(Stdio::piped())
@@ -186,7 +144,7 @@ fn a_full_disk_is_an_error_with_its_reason() {
 
 #[test]
 fn unwritable_places_are_known_before_the_run() {
-    let folder = folder("unwritable");
+    let folder = folder("habits_unwritable");
     for (path, fragment) in [
         (folder.join("no/such/a.csv"), "the folder does not exist"),
         (folder.join("sub.csv"), "it is a folder"),
@@ -201,7 +159,7 @@ fn unwritable_places_are_known_before_the_run() {
 
 #[test]
 fn a_failed_write_leaves_the_file_of_the_run_before() {
-    let folder = folder("kept");
+    let folder = folder("habits_kept");
     let csv = folder.join("a.csv");
     fine(&["run", PENDULUM, "--quiet", "-o", word(&csv)]);
     let before = fs::read(&csv).unwrap();
@@ -305,7 +263,7 @@ fn quiet_says_nothing_and_verbose_tells_events() {
 
 #[test]
 fn a_long_run_is_not_ended_by_max_substeps_but_a_host_is() {
-    let folder = folder("long");
+    let folder = folder("habits_long");
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(PENDULUM)).unwrap();
     let text = match text.contains("[solver]") {
         true => text.replace("[solver]", "[solver]\nmax_substeps = 50"),
@@ -340,7 +298,7 @@ fn check_gives_json_with_what_there_is_or_every_mistake() {
     assert_eq!(object["ok"], true);
     assert_eq!(object["degrees_of_freedom"], 1);
     assert!(object["outputs"][0]["unit"].is_string());
-    let folder = folder("json");
+    let folder = folder("habits_json");
     let model = folder.join("wrong.toml");
     fs::write(
         &model,
@@ -376,7 +334,7 @@ fn completions_and_manual_pages_know_every_command() {
     );
     let page = fine(&["man", "run"]);
     assert!(page.contains("\\-\\-tolerance"), "{page}");
-    let folder = folder("man");
+    let folder = folder("habits_man");
     fine(&["man", "--dir", word(&folder)]);
     assert!(folder.join("biela-run.1").exists() && folder.join("biela.1").exists());
     let (status, _, error) = outcome(&["man", "walk"]);
@@ -386,7 +344,7 @@ fn completions_and_manual_pages_know_every_command() {
 
 #[test]
 fn pictures_show_chosen_outputs_pairs_and_pixels() {
-    let folder = folder("pictures");
+    let folder = folder("habits_pictures");
     let model = "models/slider_crank.toml";
     let svg = folder.join("a.svg");
     fine(&[
@@ -422,7 +380,7 @@ fn pictures_show_chosen_outputs_pairs_and_pixels() {
 
 #[test]
 fn two_runs_are_compared_with_numbers_and_a_picture() {
-    let folder = folder("compare");
+    let folder = folder("habits_compare");
     let [a, b, svg] = ["a.csv", "b.csv", "both.svg"].map(|name| folder.join(name));
     fine(&[
         "run",
@@ -474,7 +432,7 @@ fn diagnose_finds_nothing_in_a_good_model_and_the_culprit_in_a_bad_one() {
     let said = fine(&["diagnose", PENDULUM]);
     assert!(said.contains("runs to t = "), "{said}");
     // A crank that a motion turns although its rod is too short to follow.
-    let folder = folder("diagnose");
+    let folder = folder("habits_diagnose");
     let model = folder.join("short.toml");
     let bar = |name: &str, x: f64, y: f64| {
         format!("[[body]]\nname = \"{name}\"\nmass = 1\ninertia = 0.1\nposition = [{x}, {y}]\n")
@@ -510,7 +468,7 @@ fn diagnose_finds_nothing_in_a_good_model_and_the_culprit_in_a_bad_one() {
 
 #[test]
 fn contradicting_motors_and_short_loops_are_found_by_check() {
-    let folder = folder("contradiction");
+    let folder = folder("habits_contradiction");
     let model = folder.join("motors.toml");
     let text = fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suspicious/two_motors.toml"),

@@ -8,5 +8,6 @@ mod commands;
 mod documents;
 mod habits;
 mod models;
+mod program;
 mod readme;
 mod sweep;

@@ -3,40 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use super::program::{fine, folder, outcome, word};
 
 const CRANK: &str = "models/slider_crank.toml";
-
-fn biela(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_biela"))
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let status = output.status.code().expect("the program ends by itself");
-    (status, text(&output.stdout), text(&output.stderr))
-}
-
-fn fine(arguments: &[&str]) -> String {
-    let (status, said, error) = biela(arguments);
-    assert_eq!(status, 0, "{arguments:?}: {error}");
-    said
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("sweep")
-        .join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn word(path: &Path) -> &str {
-    path.to_str().expect("the test folder has a plain name")
-}
 
 /// The rows of a table, by column names; no field of these tests has a quote unless it is a message.
 struct Rows {
@@ -74,7 +45,7 @@ impl Rows {
 
 #[test]
 fn a_row_is_what_a_single_run_gives() {
-    let folder = folder("single");
+    let folder = folder("sweep_single");
     let table = folder.join("r.csv");
     let vary = [
         "--vary",
@@ -135,7 +106,7 @@ fn a_row_is_what_a_single_run_gives() {
 
 #[test]
 fn extremes_are_those_of_a_fine_table() {
-    let folder = folder("extremes");
+    let folder = folder("sweep_extremes");
     // A crank that turns, a contact that bounces, forces that jump: closed forms are not needed, a dense table shows the extremes.
     for model in [
         "slider_crank",
@@ -218,7 +189,7 @@ fn extremes_are_those_of_a_fine_table() {
 
 #[test]
 fn any_number_of_threads_and_merged_shards_give_the_same_bytes() {
-    let folder = folder("bytes");
+    let folder = folder("sweep_bytes");
     for ending in ["csv", "parquet"] {
         let path = |name: &str| folder.join(format!("{name}.{ending}"));
         let long = |name: &str| folder.join(format!("{name}_long.{ending}"));
@@ -275,14 +246,14 @@ fn any_number_of_threads_and_merged_shards_give_the_same_bytes() {
         }
         // A shard that is missing, one that is there twice, and a table of something else.
         let out = path("none");
-        let (status, _, error) = biela(&["merge", tables[0], tables[1], "--out", word(&out)]);
+        let (status, _, error) = outcome(&["merge", tables[0], tables[1], "--out", word(&out)]);
         assert!(
             status == 2 && error.contains("run 2 is in none of the tables"),
             "{error}"
         );
-        let (status, _, error) = biela(&["merge", tables[0], tables[0], "--out", word(&out)]);
+        let (status, _, error) = outcome(&["merge", tables[0], tables[0], "--out", word(&out)]);
         assert!(status == 2 && error.contains("run 3 is in"), "{error}");
-        let (status, _, error) = biela(&["merge", tables[0], longs[1], "--out", word(&out)]);
+        let (status, _, error) = outcome(&["merge", tables[0], longs[1], "--out", word(&out)]);
         assert!(
             status == 2 && error.contains("not parts of one sweep"),
             "{error}"
@@ -293,7 +264,7 @@ fn any_number_of_threads_and_merged_shards_give_the_same_bytes() {
 
 #[test]
 fn a_sweep_that_was_killed_goes_on() {
-    let folder = folder("killed");
+    let folder = folder("sweep_killed");
     for ending in ["csv", "parquet"] {
         let [whole, part, whole_long, part_long] = ["whole", "part", "whole_long", "part_long"]
             .map(|name| folder.join(format!("{name}.{ending}")));
@@ -315,7 +286,7 @@ fn a_sweep_that_was_killed_goes_on() {
             ];
             texts.map(str::to_owned).to_vec()
         };
-        let run = |texts: &[String]| biela(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let run = |texts: &[String]| outcome(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(run(&study(&whole, &whole_long)).0, 0);
         let mut child = Command::new(env!("CARGO_BIN_EXE_biela"))
             .args(study(&part, &part_long))
@@ -368,7 +339,7 @@ fn a_sweep_that_was_killed_goes_on() {
 
 #[test]
 fn a_run_that_fails_is_a_row_with_its_sentence() {
-    let folder = folder("failed");
+    let folder = folder("sweep_failed");
     let table = folder.join("r.csv");
     let said = fine(&[
         "sweep",
@@ -421,7 +392,7 @@ fn a_run_that_fails_is_a_row_with_its_sentence() {
 
 #[test]
 fn definitions_and_plans_from_tables_vary_too() {
-    let folder = folder("plan");
+    let folder = folder("sweep_plan");
     let model = folder.join("m.toml");
     let text = "format = 1\nname = \"drop\"\ndimension = 2\ngravity = [0.0, \"-g\"]\n[define]\ng = \"9.81 m/s^2\"\n[experiment]\nstop = 1.0\n\
                 [[body]]\nname = \"ball\"\nmass = 1.0\ninertia = 1.0\n[[output]]\nname = \"y\"\nsource = \"ball.y\"\n";
@@ -455,10 +426,10 @@ fn definitions_and_plans_from_tables_vary_too() {
 
 #[test]
 fn mistakes_are_told_before_anything_runs() {
-    let folder = folder("mistakes");
+    let folder = folder("sweep_mistakes");
     let out = folder.join("r.csv");
     let sweep =
-        |arguments: &[&str]| biela(&[&["sweep", CRANK, "-o", word(&out)], arguments].concat());
+        |arguments: &[&str]| outcome(&[&["sweep", CRANK, "-o", word(&out)], arguments].concat());
     for (arguments, sentence) in [
         (
             vec!["--vary", "slider_mas=1:2:3"],
@@ -516,7 +487,8 @@ fn mistakes_are_told_before_anything_runs() {
         assert!(!out.exists());
         assert!(!folder.join("r.csv.runs").exists());
     }
-    let (status, _, error) = biela(&["sweep", CRANK, "-o", "r.txt", "--vary", "slider_mass=1:2:3"]);
+    let (status, _, error) =
+        outcome(&["sweep", CRANK, "-o", "r.txt", "--vary", "slider_mass=1:2:3"]);
     assert!(
         status == 2 && error.contains("expected .csv or .parquet"),
         "{error}"

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test binary uses its own part
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -26,6 +26,47 @@ pub fn tool(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path)
         .map(|directory| directory.join(name))
         .find(|file| file.is_file())
+}
+
+/// The interpreter of the Python environment `NAME-python` below `target`, made once with these packages. They are pinned, so
+/// that a test does not change because the world does. The error says why there is none.
+pub fn python_environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let folder = target.join(format!("{name}-python"));
+    let interpreter = folder.join("bin/python");
+    let stamp = folder.join("packages");
+    let wanted = packages.join(" ");
+    // Other test programs may want the same at the same time.
+    let lock = File::create(folder.with_extension("lock")).map_err(|e| e.to_string())?;
+    lock.lock().map_err(|e| e.to_string())?;
+    if interpreter.is_file() && fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+        return Ok(interpreter);
+    }
+    let python = tool("python3").ok_or("python3 is not installed")?;
+    let _ = fs::remove_dir_all(&folder);
+    succeed(Command::new(python).args(["-m", "venv"]).arg(&folder))
+        .map_err(|e| format!("python3 -m venv fails (is python3-venv installed?): {e}"))?;
+    succeed(
+        Command::new(&interpreter)
+            .args(["-m", "pip", "install", "--quiet"])
+            .args(["--disable-pip-version-check"])
+            .args(["--timeout", "30", "--retries", "2"])
+            .args(packages),
+    )
+    .map_err(|e| format!("pip fails (is there a network?): {e}"))?;
+    fs::write(stamp, wanted).map_err(|e| e.to_string())?;
+    Ok(interpreter)
+}
+
+/// The error is the last line that the command says.
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|e| e.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    Err(last.unwrap_or("it says nothing").to_owned())
 }
 
 /// Those compilers that exist; a SKIP line for each that does not.

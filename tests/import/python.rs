@@ -1,14 +1,14 @@
 //! A Python environment with Pinocchio, MuJoCo and the robots that come with them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::host::{root, skip, tool};
+use super::host::{python_environment, root, skip};
 
 /// With versions, so that the robots stay the same.
 const PACKAGES: [&str; 6] = [
@@ -23,7 +23,7 @@ const PACKAGES: [&str; 6] = [
 /// The interpreter; `None` with a SKIP line if the environment cannot be made.
 pub fn interpreter() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let find = || match environment() {
+    let find = || match python_environment("import", &PACKAGES) {
         Ok(python) => Some(python),
         Err(why) => {
             skip(&format!(
@@ -33,43 +33,6 @@ pub fn interpreter() -> Option<PathBuf> {
         }
     };
     FOUND.get_or_init(find).clone()
-}
-
-fn environment() -> Result<PathBuf, String> {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let folder = target.join("import-python");
-    let interpreter = folder.join("bin/python");
-    let stamp = folder.join("packages");
-    let wanted = PACKAGES.join(" ");
-    let lock = File::create(target.join("import-python.lock")).map_err(|e| e.to_string())?;
-    lock.lock().map_err(|e| e.to_string())?;
-    if interpreter.is_file() && fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
-        return Ok(interpreter);
-    }
-    let python = tool("python3").ok_or("python3 is not installed")?;
-    let _ = fs::remove_dir_all(&folder);
-    run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
-    run(Command::new(&interpreter)
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ])
-        .args(["--timeout", "30", "--retries", "2"])
-        .args(PACKAGES))
-    .map_err(|e| format!("pip fails (is there a network?): {e}"))?;
-    fs::write(stamp, wanted).map_err(|e| e.to_string())?;
-    Ok(interpreter)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|e| e.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
 }
 
 /// The files of installed packages below `site-packages` with an ending, sorted.

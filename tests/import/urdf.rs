@@ -248,7 +248,7 @@ fn mistakes_have_a_place() {
         ),
         ("mass value=\"2\"", "mass value=\"nan\"", "finite numbers"),
         ("mass value=\"2\"", "mass value=\"-2\"", ">= 0"),
-        ("mass value=\"2\"", "mass value=\"\"", "expected 1 a number"),
+        ("mass value=\"2\"", "mass value=\"\"", "expected a number"),
         ("origin xyz=\"0 0 1\"", "origin xyz=\"0 0\"", "expected 3"),
         ("origin xyz=\"0 0 1\"", "origin xyz=\"0 0 ${h}\"", "xacro"),
         ("axis xyz=\"0 2 0\"", "axis xyz=\"0 0 0\"", "axis is zero"),

@@ -471,3 +471,32 @@ fn the_cost_of_an_element_does_not_grow_with_their_number() {
         );
     }
 }
+
+#[test]
+fn static_equilibria_of_beams_are_found_by_the_search_of_an_instance() {
+    // Rolled up to a circle by an end moment.
+    let moment = 2.0 * std::f64::consts::PI * 500.0 / 10.0;
+    let mut sim = Sim::new(
+        &format!(
+            "format = 1\ndimension = 2\n[[beam]]\nname = \"rod\"\npoints = [[0, 0], [10, 0]]\nelements = 4\nstart = \"ground\"\n\
+             section = {{ stiffness = [1e4, 1e4, 500], mass_per_length = 1 }}\n\
+             [[force]]\nname = \"bend\"\ntype = \"torque\"\nbody = \"rod.4\"\ntorque = {moment}\n"
+        ),
+        0.0,
+    );
+    sim.instance.equilibrium().unwrap_or_else(|e| panic!("{e}"));
+    let end = ["x", "y"].map(|axis| sim.get(&format!("rod.4.{axis}")));
+    assert!(end[0].hypot(end[1]) < 1e-9, "{end:?}");
+    assert!((sim.get("rod.2.m3") / moment - 1.0).abs() < 1e-9);
+    // The bend of 45 degrees under 600 N; with 8 elements z is 53.3338.
+    let mut sim = Sim::new(
+        "format = 1\n[[beam]]\nname = \"bend\"\npoints = [[0, 0, 0]]\narc = { center = [0, 100, 0], angle = 0.7853981633974483 }\n\
+         elements = 8\nstart = \"ground\"\n\
+         section = { stiffness = [1e7, \"25e6/6\", \"25e6/6\", \"5e6/6\", \"1e7/12\", \"1e7/12\"], mass_per_length = 1 }\n\
+         [[force]]\nname = \"tip\"\ntype = \"force\"\nbody = \"bend.8\"\nforce = [0, 0, 600]\n",
+        0.0,
+    );
+    sim.instance.equilibrium().unwrap_or_else(|e| panic!("{e}"));
+    let z = sim.get("bend.8.z");
+    assert!((z - 53.3338).abs() < 1e-3, "{z}");
+}

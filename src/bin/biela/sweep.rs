@@ -22,7 +22,7 @@ use crate::terminal::{Head, RunProgress, message};
 #[derive(clap::Args)]
 #[command(
     after_help = "VALUES of --vary: a:b:n (n values from a to b), log:a:b:n, list:x,y,.., uniform(a,b), normal(mean,deviation). \
-                  A grid takes every value with every other and draws distributions anew in every run; lhs and sobol fill the \
+                  A grid takes every value with every other and draws distributions again in every run; lhs and sobol fill the \
                   space with --runs points.\n\nColumns: run, seed, what varies, status (ok or failed), message, time (reached), \
                   each output at the end, its .min and .max over the run, energy_drift, counters of the solver. The table has the \
                   same bytes for any number of threads, and after `biela merge` of its shards.\n\nExit status: 0 done (failed runs \

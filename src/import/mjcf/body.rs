@@ -112,7 +112,7 @@ impl<'a> BodyReader<'a> {
         let xml = self.defaults.xml;
         xml.keep(node);
         let count = xml.number(node, "count")?.unwrap_or(0.0);
-        if !(count >= 0.0 && count <= MOST_COPIES && count.fract() == 0.0) {
+        if !(0.0..=MOST_COPIES).contains(&count) || count.fract() != 0.0 {
             let message = format!("<replicate> count: expected 0 .. {MOST_COPIES}, found {count}");
             return Err(xml.error(node, message));
         }

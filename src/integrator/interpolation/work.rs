@@ -16,7 +16,7 @@ use crate::integrator::workspace::{EvaluationVectors, Problem, Workspace};
 use crate::integrator::{Sample, SampleLevel};
 
 /// Energy balance of a step with moving constraints, over tolerance and energy turned over in the step, above which its work is
-/// integrated anew: a hundred such steps that all err in one direction are off by ten tolerances.
+/// integrated again: a hundred such steps that all err in one direction are off by ten tolerances.
 const OPEN_BALANCE: f64 = 0.1;
 /// Panels of Simpson's rule at most: a force that reverses within a hundredth of the step is then resolved.
 const MOST_PANELS: usize = 64;

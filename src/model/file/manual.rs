@@ -7,13 +7,13 @@ use std::path::Path;
 use super::beam::{ARC, BEAM, SECTION};
 use super::body::{BODY, SENSOR};
 use super::curve::{CURVE, PIECE};
-use super::explain;
 use super::force::FORCES;
 use super::include::{INCLUDE, MOUNT};
 use super::joint::JOINTS;
 use super::keys::{Key, KeyDimension, KeyGroup, KeyKind, keys_of_frames};
 use super::linear_system::SYSTEM;
 use super::motion::MOTIONS;
+use super::quantity_list;
 use super::signal::{INPUT, OUTPUT, PARAMETER};
 use super::signal_law::SIGNALS;
 use super::solver::{EXPERIMENT, SOLVER};
@@ -127,7 +127,7 @@ fn variants(groups: &[KeyGroup]) -> String {
 
 fn quantities() -> String {
     let mut out = "| name | unit | meaning |\n|---|---|---|\n".to_owned();
-    for q in explain::quantities() {
+    for q in quantity_list::quantities() {
         let fields = match q.of {
             "" => format!(
                 "`{}{}`",

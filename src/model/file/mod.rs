@@ -21,6 +21,7 @@ mod mistakes;
 mod motion;
 mod names;
 pub mod portable;
+mod quantity_list;
 mod schema;
 mod signal;
 mod signal_law;

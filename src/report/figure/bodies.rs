@@ -3,7 +3,7 @@
 use super::{Figure, PartPlacement, Solid, V3, body_color};
 use crate::linalg::elementary::{atan2, cos, hypot, sin};
 use crate::model::{
-    Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model,
+    Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model, Surface,
 };
 use crate::report::scene::frame_in;
 
@@ -187,6 +187,44 @@ pub(super) fn attached_points(model: &Model) -> Vec<Vec<V3>> {
         put(sensor.body, sensor.point.into());
     }
     points
+}
+
+/// Of each body, points that bound the wheels, balls and curves that tyres and contacts draw on it.
+pub(super) fn contact_bounds(model: &Model) -> Vec<Vec<V3>> {
+    let mut bounds: Vec<Vec<V3>> = vec![Vec::new(); model.bodies.len()];
+    let mut round = |body: Option<usize>, centre: [f64; 3], radius: f64| {
+        let Some(list) = body.map(|i| &mut bounds[i]) else {
+            return;
+        };
+        for axis in 0..model.dimension {
+            let mut arm = V3::zeros();
+            arm[axis] = radius;
+            let centre = V3::from(centre);
+            list.extend([centre - arm, centre + arm]);
+        }
+    };
+    for force in &model.forces {
+        let ForceApplication::Points { bodies, points } = &force.on else {
+            continue;
+        };
+        match &force.kind {
+            ForceKind::Tyre(tyre) => round(bodies[1], points[1], tyre.radius),
+            ForceKind::Contact(contact) => {
+                round(bodies[1], points[1], contact.radius);
+                match &contact.surface {
+                    Surface::Sphere(radius) => round(bodies[0], points[0], *radius),
+                    Surface::Curve(curve) => {
+                        for [x, y] in &curve.points {
+                            round(bodies[0], [*x, *y, 0.0], 0.0);
+                        }
+                    }
+                    Surface::Plane(_) => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    bounds
 }
 
 /// Points that must be in the picture, in the body's frame.

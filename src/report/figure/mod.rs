@@ -122,6 +122,7 @@ impl Figure {
         let corners: Vec<Vec<V3>> = (model.bodies.iter().zip(attached))
             .map(|(body, points)| bodies::corners(model, body, points))
             .collect();
+        let bounds = bodies::contact_bounds(model);
         let mut low = V3::repeat(f64::INFINITY);
         let mut high = -low;
         let mut grow = |p: V3| {
@@ -140,6 +141,12 @@ impl Figure {
                     let p = pose * nalgebra::Point3::from(*corner);
                     grow(p.coords);
                     (least, most) = (least.inf(&p.coords), most.sup(&p.coords));
+                }
+            }
+            for (body, bounds) in bounds.iter().enumerate() {
+                let pose = poses.of_body(Some(body), row);
+                for bound in bounds {
+                    grow((pose * nalgebra::Point3::from(*bound)).coords);
                 }
             }
             spans.push((most - least).norm());

@@ -3,7 +3,7 @@
 
 pub mod world;
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use biela::fmi::FmiStandard;
 use biela::fmi::package::{self, PackageContents, Platform, PlatformLibrary};
 
-use crate::host::{Scratch, library, root, skip, tool};
+use crate::host::{Scratch, library, python_environment, root, skip};
 
 /// Both standards.
 pub const BOTH: [FmiStandard; 2] = [FmiStandard::Two, FmiStandard::Three];
@@ -98,7 +98,6 @@ pub fn pack(model: &Path, standard: FmiStandard, scratch: &Scratch) -> PathBuf {
 
 // --- Python ---------------------------------------------------------------------------------------------------------
 
-/// Pinned, so that a test does not change because the world does.
 const PACKAGES: [&str; 9] = [
     "fmpy==0.3.32",
     "ecospy==0.7.2",
@@ -116,7 +115,7 @@ const PACKAGES: [&str; 9] = [
 pub fn python() -> Option<PathBuf> {
     static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
     PYTHON
-        .get_or_init(|| match environment() {
+        .get_or_init(|| match python_environment("fmi", &PACKAGES) {
             Ok(python) => Some(python),
             Err(why) => {
                 skip(&format!(
@@ -126,49 +125,6 @@ pub fn python() -> Option<PathBuf> {
             }
         })
         .clone()
-}
-
-fn environment() -> Result<PathBuf, String> {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let folder = target.join("fmi-python");
-    let interpreter = folder.join("bin/python");
-    let stamp = folder.join("packages");
-    let wanted = PACKAGES.join(" ");
-    // Other test programs may want the same at the same time.
-    let lock = File::create(target.join("fmi-python.lock")).map_err(|e| e.to_string())?;
-    lock.lock().map_err(|e| e.to_string())?;
-    if interpreter.is_file() && fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
-        return Ok(interpreter);
-    }
-    let python = tool("python3").ok_or("python3 is not installed")?;
-    let _ = fs::remove_dir_all(&folder);
-    run(Command::new(python).args(["-m", "venv"]).arg(&folder))
-        .map_err(|e| format!("python3 -m venv fails (is python3-venv installed?): {e}"))?;
-    run(Command::new(&interpreter)
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ])
-        .args(["--timeout", "30", "--retries", "2"])
-        .args(PACKAGES))
-    .map_err(|e| format!("pip fails (is there a network?): {e}"))?;
-    fs::write(stamp, wanted).map_err(|e| e.to_string())?;
-    Ok(interpreter)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|e| e.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().rev().find(|line| !line.trim().is_empty());
-            Err(last.unwrap_or("it says nothing").to_owned())
-        }
-    }
 }
 
 /// The folder of the standards' own headers, which FMPy brings.

@@ -281,6 +281,8 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
             ("force" | "joint", "rest_speed", "restitution") => true,
             ("force", _, "stiffness") if other.default == "this or restitution" => true,
             ("force", _, "damping") => true,
+            // A controller has at least one gain.
+            ("force", _, "proportional") => true,
             // Without gravity a road has no upward direction; stops are what their stiffness belongs to.
             ("force", _, "up") => true,
             ("joint", "stiffness" | "damping" | "restitution" | "rest_speed", "limits")

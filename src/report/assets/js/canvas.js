@@ -1,5 +1,5 @@
 // Draws the mechanism where there is no WebGL: faces and lines projected and painted from far to near. Everything that is
-// made anew for each picture stands in arrays that are kept, and small round parts are painted as thick lines and discs.
+// made again for each picture stands in arrays that are kept, and small round parts are painted as thick lines and discs.
 const SMALL = 7;            // a rod or ball of fewer pixels in radius is painted without faces
 const SHADES = 32;          // steps of brightness; each is one text for the canvas
 const [POLYGON, LINE, DISC] = [0, 1, 2];
