@@ -6,6 +6,7 @@ mod common;
 mod sim;
 
 mod beams;
+mod closed_forms;
 mod contacts;
 mod force_derivatives;
 mod forces;

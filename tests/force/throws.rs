@@ -360,7 +360,7 @@ fn full() -> bool {
     std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1")
 }
 
-/// First number and count of the throws to run instead, as in `BIELA_THROWS=100,50`.
+/// First number and count of the throws to run instead, as in `BIELA_THROWS=100,50`. Throws with faults are written to `target/tmp`.
 fn window() -> Option<(u64, u64)> {
     let text = std::env::var("BIELA_THROWS").ok()?;
     let (first, count) = text.split_once(',')?;
@@ -377,6 +377,9 @@ fn all_hold(shape: Shape, rigid: bool) {
         let faults = faults(shape, &throw, &outcome);
         if !faults.is_empty() {
             failed.push(format!("{number}: {}", faults.join("; ")));
+            let file = format!("{shape:?}_{rigid}_{number}.toml").to_lowercase();
+            let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+            std::fs::write(path, &throw.text).unwrap();
         }
     }
     assert!(

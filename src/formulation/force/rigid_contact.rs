@@ -18,8 +18,8 @@
 
 use super::body_frame::{BodyFrame, BodyView};
 use super::contact::curvature::{BodySpeeds, distance};
-use super::contact::surface::ContactSurface;
-use super::dual::{Dual, Scalar, cross, dot, minus, plus, times};
+use super::contact::surface::{ContactSurface, tangential_unit_vector};
+use super::dual::{Dual, Scalar, dot, minus, plus, times};
 use super::friction::Friction;
 use super::spatial_force::{AppliedWrench, generalised_forces};
 use super::{EventCounts, ForceElement, ForceQuantities, unilateral};
@@ -482,21 +482,4 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             modes[0] = IDLE;
         }
     }
-}
-
-/// Returns a unit vector tangential to the surface: along the slip for direction 0, normal to it for direction 1 (in space only).
-fn tangential_unit_vector(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> [f64; 3] {
-    let sliding = minus(u, &times(dot(u, normal), normal));
-    // Without slip any tangential direction serves: that of x or y, whichever is further from the normal.
-    let other = if normal[0].abs() < normal[1].abs() {
-        [1.0, 0.0, 0.0]
-    } else {
-        [0.0, 1.0, 0.0]
-    };
-    let other = minus(&other, &times(dot(&other, normal), normal));
-    let speed = dot(&sliding, &sliding).sqrt();
-    let slides = speed > 1e-12 * dot(u, u).sqrt();
-    let first = if slides { sliding } else { other };
-    let first = times(1.0 / dot(&first, &first).sqrt(), &first);
-    [first, cross(normal, &first)][direction.min(1)]
 }

@@ -3,25 +3,14 @@
 use super::super::Integrator;
 use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
-use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
+use super::super::trial::{SlowContraction, StepEnd, StepTarget};
 use super::super::workspace::{Problem, Workspace};
 use super::crossing::crosses;
+use super::location::{Approach, Bracket};
 use super::search::{CrossingSearch, PredictedCrossing, shift};
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, MotionPoint};
 
-/// Repetitions of a step to locate an event: enough to reach rounding for every smooth φ.
-const REPETITIONS: usize = 12;
-/// Repetitions after which two predicted crossings in one step, neither of which was seen, are taken for a graze.
-const GRAZE_REPETITIONS: usize = 6;
-/// An event is located when the motion left is below this part of the tolerance ...
-const LOCATED: f64 = 1e-3;
-/// ... which is smaller for the fourth-order corrector, whose error is smaller too ...
-const LOCATED_CORRECTED: f64 = 1e-6;
-/// ... and the time left is below this part of the step: the last hops of a bouncing ball are resolved like the first.
-const LOCATED_TIME: f64 = 1e-6;
-/// Distance beyond the crossing that is aimed at, as part of the one allowed.
-const LEAD: f64 = 0.125;
 /// A hop starts with more than this part of the speed of the event it is compared with.
 const HOP_SPEED: f64 = 1e-6;
 /// Time to look ahead to see whether φ returns, in steps.
@@ -34,7 +23,7 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
-    search: CrossingSearch,
+    pub(super) search: CrossingSearch,
     /// The law of a prescribed motion changes at the events that are handled.
     pub(super) motion_law_changes: bool,
     ahead: LookAhead,
@@ -118,34 +107,13 @@ impl EventDetector {
     }
 
     /// φ of event `i` at both ends of the step, measured as in the search.
-    fn end_values(&self, p: &Problem, i: usize, memory: EventMemory) -> [f64; 2] {
+    pub(super) fn end_values(&self, p: &Problem, i: usize, memory: EventMemory) -> [f64; 2] {
         let start = self.phi[0][i];
         let crossing = p.system.crossing(p.modes, i);
         let far = p.system.far_side_is_due();
         let shift = shift(crossing, (start, self.rate[0][i]), memory, far);
         [start - shift, self.phi[1][i] - shift]
     }
-}
-
-/// Accuracy to which an event is located, as times (s).
-#[derive(Clone, Copy)]
-struct LocationAccuracy {
-    /// Time in which the motion is below the allowed part of the tolerance.
-    motion: f64,
-    /// Rounding of the time.
-    resolution: f64,
-    /// Largest time beyond the crossing.
-    within: f64,
-    /// Time beyond the crossing that is aimed at.
-    lead: f64,
-}
-
-/// Search for the crossing of one event: step sizes that end before and after it.
-struct Bracket {
-    before: f64,
-    after: f64,
-    /// A trial has ended on the other side of φ = 0.
-    seen: bool,
 }
 
 impl Integrator {
@@ -172,15 +140,32 @@ impl Integrator {
             let mut bracket = Bracket {
                 before: predicted.interval[0] * full_h,
                 after: predicted.interval[1] * full_h,
+                full: full_h,
                 seen: !predicted.pair,
             };
-            if self.approach(p, s, predicted, accuracy, &mut bracket, stats)? {
-                return Ok(Some(self.mark_occurring(
-                    p,
-                    s,
-                    predicted.event,
-                    accuracy.motion,
-                )));
+            match self.approach(p, s, predicted, accuracy, &mut bracket, stats)? {
+                Approach::OnCrossing => {
+                    return Ok(Some(self.mark_occurring(
+                        p,
+                        s,
+                        predicted.event,
+                        accuracy.motion,
+                    )));
+                }
+                Approach::Inaccurate(h) => {
+                    self.retry_shorter(p, s, h, None, stats)?;
+                    return self.locate_event(p, s, stats);
+                }
+                Approach::NotSmooth
+                    if bracket.seen
+                        && self.events.search.is_smooth(predicted.event)
+                        && FAILURE_RATIO * full_h >= self.work.control.smallest(s.t) =>
+                {
+                    // The motion of so long a step is not accurate enough to say where the crossing is.
+                    self.retry_shorter(p, s, full_h, None, stats)?;
+                    return self.locate_event(p, s, stats);
+                }
+                Approach::NotSmooth => {}
             }
             // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was never
             // seen is none: the solution only grazes φ = 0, and the full step stands.
@@ -189,11 +174,18 @@ impl Integrator {
             } else {
                 full_h
             };
-            if let Err(failure) = self.try_step(p, s, target(h), stats) {
+            let failure = match self.try_step(p, s, target(h), stats) {
+                Ok(error) if self.accepts_repeated(p, s, error) => {
+                    self.evaluate_end(p);
+                    None
+                }
+                Ok(_) => Some(None),
+                Err(failure) => Some(Some(failure)),
+            };
+            if let Some(failure) = failure {
                 self.retry_shorter(p, s, h, failure, stats)?;
                 return self.locate_event(p, s, stats);
             }
-            self.evaluate_end(p);
             if bracket.seen {
                 return Ok(Some(self.mark_occurring(
                     p,
@@ -205,45 +197,6 @@ impl Integrator {
             grazed = Some((predicted.event, predicted.interval[1]));
         }
         Ok(None)
-    }
-
-    /// Repeats the trial until it ends on the predicted crossing. Returns false if the bracket says what is known instead.
-    fn approach(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        predicted: PredictedCrossing,
-        accuracy: LocationAccuracy,
-        bracket: &mut Bracket,
-        stats: &mut Statistics,
-    ) -> Result<bool> {
-        let (full_t, full_h) = (self.trial.t, self.trial.h);
-        let mut h = (predicted.root * full_h + accuracy.lead).min(full_h);
-        for repetition in 1..=REPETITIONS {
-            stats.event_repeats += 1;
-            let target = StepTarget {
-                h,
-                t1: if h == full_h { full_t } else { s.t + h },
-                end: StepEnd::Fixed,
-                slow_contraction: SlowContraction::Uncorrected,
-            };
-            if let Err(failure) = self.try_step(p, s, target, stats) {
-                if failure.is_fatal() {
-                    return Err(failure.error(p.system, s.t, h));
-                }
-                // No step ends here: try one closer to the start.
-                bracket.after = h;
-                h = 0.5 * (bracket.before + bracket.after);
-                continue;
-            }
-            self.evaluate_end(p);
-            match self.narrow(p, s, predicted, accuracy, bracket, h) {
-                None => return Ok(true),
-                Some(_) if !bracket.seen && repetition >= GRAZE_REPETITIONS => break,
-                Some(next) => h = next,
-            }
-        }
-        Ok(false)
     }
 
     /// First crossing on the dense output of the trial.
@@ -280,112 +233,14 @@ impl Integrator {
                 end: StepEnd::Fixed,
                 slow_contraction: SlowContraction::Uncorrected,
             };
-            if let Err(failure) = self.try_step(p, s, target, stats) {
-                self.retry_shorter(p, s, h, failure, stats)?;
+            match self.try_step(p, s, target, stats) {
+                Ok(error) if self.accepts_repeated(p, s, error) => {}
+                Ok(_) => self.retry_shorter(p, s, h, None, stats)?,
+                Err(failure) => self.retry_shorter(p, s, h, Some(failure), stats)?,
             }
             self.events.step_limit = self.trial.h;
         }
         Ok(())
-    }
-
-    /// The accuracy for an event predicted at the part `root` of the trial.
-    fn location_accuracy(&mut self, p: &Problem, s: &State, root: f64) -> LocationAccuracy {
-        let h = self.trial.h;
-        let cx = self.work.inputs.at(p, s.t);
-        let norm = |v: &[f64]| p.system.norm(&cx, &s.q, &s.scale, v);
-        let speed = norm(&self.trial.v).max(norm(&s.v));
-        let part = if self.trial.corrected {
-            LOCATED_CORRECTED
-        } else {
-            LOCATED
-        };
-        let resolution = 4.0 * f64::EPSILON * s.t.abs().max(h);
-        let motion = if speed > 0.0 {
-            part * self.work.settings.tolerance / speed
-        } else {
-            h
-        };
-        let within = motion.min(LOCATED_TIME * root * h).max(resolution);
-        LocationAccuracy {
-            motion,
-            resolution,
-            within,
-            lead: (LEAD * within).max(0.5 * resolution),
-        }
-    }
-
-    /// Narrows the bracket with φ at the end of the trial of size `h`. Returns the next size to try, by Newton's formula or
-    /// bisection; None if the trial ends on the event.
-    fn narrow(
-        &self,
-        p: &Problem,
-        s: &State,
-        predicted: PredictedCrossing,
-        accuracy: LocationAccuracy,
-        bracket: &mut Bracket,
-        h: f64,
-    ) -> Option<f64> {
-        let PredictedCrossing {
-            event,
-            rising,
-            pair,
-            ..
-        } = predicted;
-        let [x0, x] = (self.events).end_values(p, event, s.event_memory[event]);
-        let known = self.events.rate[1][event];
-        let rate = if known.is_nan() { (x - x0) / h } else { known };
-        let past = if rising { x >= 0.0 } else { x <= 0.0 };
-        let towards = (rate > 0.0) == rising;
-        if past && (x == 0.0 || (towards && (x / rate).abs() <= accuracy.within)) {
-            return None;
-        }
-        // Where φ moves back, the first crossing of a pair lies before this point and the second one behind it.
-        let start = if rising {
-            EventSide::Negative
-        } else {
-            EventSide::Positive
-        };
-        let first = pair && EventSide::of(x0) == start;
-        if if towards || !pair { past } else { first } {
-            bracket.after = h;
-        } else {
-            bracket.before = h;
-        }
-        bracket.seen |= EventSide::of(x) != EventSide::of(x0);
-        let newton = h - x / rate + accuracy.lead;
-        Some(if newton > bracket.before && newton < bracket.after {
-            newton
-        } else {
-            0.5 * (bracket.before + bracket.after)
-        })
-    }
-
-    /// Shortens the step of size `h`, which failed, until one succeeds.
-    fn retry_shorter(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        mut h: f64,
-        mut failure: StepFailure,
-        stats: &mut Statistics,
-    ) -> Result<()> {
-        loop {
-            h *= FAILURE_RATIO;
-            if failure.is_fatal() || h < self.work.control.smallest(s.t) {
-                return Err(failure.error(p.system, s.t, h));
-            }
-            stats.event_repeats += 1;
-            let target = StepTarget {
-                h,
-                t1: s.t + h,
-                end: StepEnd::Fixed,
-                slow_contraction: SlowContraction::Uncorrected,
-            };
-            match self.try_step(p, s, target, stats) {
-                Ok(_) => return Ok(()),
-                Err(again) => failure = again,
-            }
-        }
     }
 
     /// Marks the event, and every other one whose φ has crossed zero by the end of the trial. It chatters if the motion since
@@ -424,7 +279,7 @@ impl Integrator {
     }
 
     /// Evaluates φ at the end of the trial.
-    fn evaluate_end(&mut self, p: &Problem) {
+    pub(super) fn evaluate_end(&mut self, p: &Problem) {
         let Self {
             work,
             trial: y,

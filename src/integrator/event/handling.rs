@@ -200,7 +200,8 @@ impl Integrator {
             p.system.energy(&cx, &s.q, &s.v).kinetic
         };
         let motion_law_changes = self.events.motion_law_changes;
-        let before = if motion_law_changes {
+        let closes = self.contact_set.touching.contains(&true);
+        let before = if motion_law_changes || closes {
             kinetic(work, s)
         } else {
             0.0
@@ -209,6 +210,9 @@ impl Integrator {
             .map_err(|failure| failure.error(p.system, s.t, 0.0));
         if motion_law_changes {
             s.supplied += kinetic(work, s) - before;
+        } else if closes {
+            // A contact that becomes active loses the velocity it has left: plastic.
+            s.dissipated += (before - kinetic(work, s)).max(0.0);
         }
         if outcome.is_ok() {
             self.find_due_events(&after, s, Some(p.modes));

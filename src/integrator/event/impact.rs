@@ -19,6 +19,7 @@ use super::dot;
 use super::handling::ACTIVATE_AFTER;
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
+use crate::linalg::elementary::hypot;
 
 /// Impulse directions, normal and tangential, that are solved together; further ones follow in the next round.
 pub(in crate::integrator) const SIMULTANEOUS: usize = 192;
@@ -171,7 +172,7 @@ impl ImpactSolver {
         });
         let (normal, mu) = self.directions[i].friction.unwrap_or((i, 0.0));
         let limit = mu * self.impulse[normal];
-        let size = step[0].hypot(step[1]);
+        let size = hypot(step[0], step[1]);
         let part = if size > limit { limit / size } else { 1.0 };
         let mut moved = 0.0_f64;
         for (i, next) in [i, j].into_iter().zip(step) {
