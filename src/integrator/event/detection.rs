@@ -1,7 +1,6 @@
 //! Finds the first event inside an accepted step and repeats the step so that it ends there.
 
 use super::super::Integrator;
-use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
 use super::super::trial::{SlowContraction, StepEnd, StepTarget};
 use super::super::workspace::{Problem, Workspace};
@@ -23,7 +22,7 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
-    pub(super) search: CrossingSearch,
+    search: CrossingSearch,
     /// The law of a prescribed motion changes at the events that are handled.
     pub(super) motion_law_changes: bool,
     ahead: LookAhead,
@@ -154,15 +153,6 @@ impl Integrator {
                 }
                 Approach::Inaccurate(h) => {
                     self.retry_shorter(p, s, h, None, stats)?;
-                    return self.locate_event(p, s, stats);
-                }
-                Approach::NotSmooth
-                    if bracket.seen
-                        && self.events.search.is_smooth(predicted.event)
-                        && FAILURE_RATIO * full_h >= self.work.control.smallest(s.t) =>
-                {
-                    // The motion of so long a step is not accurate enough to say where the crossing is.
-                    self.retry_shorter(p, s, full_h, None, stats)?;
                     return self.locate_event(p, s, stats);
                 }
                 Approach::NotSmooth => {}

@@ -163,11 +163,6 @@ impl CrossingSearch {
         }
     }
 
-    /// Whether a bound of |φ''| is known for this event in the step that was searched.
-    pub fn is_smooth(&self, event: usize) -> bool {
-        self.bounds[event].is_finite()
-    }
-
     /// See [`DenseOutput::rotates_too_far`].
     pub fn rotates_too_far(&mut self, p: &Problem, step: (&State, &Trial)) -> bool {
         self.dense.rotates_too_far(p, step)
