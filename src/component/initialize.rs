@@ -133,6 +133,7 @@ impl Instance {
 
         let mut inputs = self.state.pending.clone();
         inputs.start_at(start);
+        inputs.refuse_infinite_laws(&self.model, start)?;
         let Sample { q, v, .. } = &mut self.scratch.sample;
         self.mechanism.initial_state(q, v);
         self.start_prescribed_motions(start, &mut inputs);

@@ -18,6 +18,7 @@
 //! ```
 
 use super::input_law::{InputLaw, InputLaws};
+use crate::error::{Error, Result};
 use crate::integrator::Signals;
 use crate::model::{Input, Model, MotionLaw, Target};
 
@@ -208,6 +209,23 @@ impl InputState {
         }
     }
 
+    /// An error if the law of an input has no finite value at `t`.
+    pub fn refuse_infinite_laws(&self, model: &Model, t: f64) -> Result<()> {
+        for (i, input) in model.inputs.iter().enumerate() {
+            let Some((law, piece)) = self.followed(i) else {
+                continue;
+            };
+            let value = law.at(piece, t)[0];
+            if !value.is_finite() {
+                return Err(Error::NotFinite {
+                    name: format!("the law of input \"{}\" at t = {t} s", input.name),
+                    value: value.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The law that an input follows, and its present piece.
     #[inline]
     fn followed(&self, i: usize) -> Option<(&InputLaw, i64)> {
@@ -227,6 +245,9 @@ impl InputState {
     #[inline]
     pub fn motion_law(&self, i: usize, t: f64) -> [f64; 3] {
         let input = &self.inputs[i];
+        if input.order == 0 && input.piece.is_none() {
+            return input.at(t);
+        }
         let Some((law, piece)) = self.followed(i) else {
             return input.motion_law(t);
         };

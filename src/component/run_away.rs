@@ -98,9 +98,11 @@ impl Instance {
     /// The largest of the inputs that act on a body, or of all if none does; as `"tau" = 5 N.m`.
     fn input_on(&self, body: usize) -> Option<String> {
         let t = self.time();
-        let values = self.state.applied.inputs.iter().map(|input| input.at(t)[0]);
-        let mut inputs: Vec<(bool, f64, usize)> = (values.enumerate())
-            .map(|(i, value)| (self.acts_on(self.model.inputs[i].target, body), value, i))
+        let mut inputs: Vec<(bool, f64, usize)> = (self.model.inputs.iter().enumerate())
+            .map(|(i, input)| {
+                let value = self.state.applied.at(i, t)[0];
+                (self.acts_on(input.target, body), value, i)
+            })
             .collect();
         inputs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.abs().total_cmp(&b.1.abs())));
         let (_, value, i) = *inputs.last()?;

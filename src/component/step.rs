@@ -288,7 +288,13 @@ impl Instance {
             let end = self.pass_breaks_of_laws(target)?;
             let planned = end.min(self.time() + self.state.motion.next_h);
             observer.before_substep(self, planned)?;
-            let (start, event) = self.advance_one_substep(end)?;
+            let advanced = self.advance_one_substep(end);
+            if let Err(Error::Evaluation { time, .. }) = advanced {
+                // Rather the law that has no value than the body it drives.
+                let applied = &self.state.applied;
+                applied.refuse_infinite_laws(&self.model, time)?;
+            }
+            let (start, event) = advanced?;
             substeps += 1;
             self.watch_substeps(substeps)?;
             let mut probe = StepProbe {

@@ -8,18 +8,22 @@ use super::Instance;
 /// Values of the variables, valid or not.
 #[derive(Default)]
 pub(super) struct ValueCache {
-    values: Vec<f64>,
-    /// A value is valid if its generation is the present one.
-    generations: Vec<u64>,
+    entries: Vec<CachedValue>,
     present: u64,
+}
+
+/// A value and the generation in which it was read: it is valid if that is the present one.
+#[derive(Clone, Copy, Default)]
+struct CachedValue {
+    generation: u64,
+    value: f64,
 }
 
 impl ValueCache {
     /// An empty cache of so many variables.
     pub fn new(variables: usize) -> Self {
         Self {
-            values: vec![0.0; variables],
-            generations: vec![0; variables],
+            entries: vec![CachedValue::default(); variables],
             present: 1,
         }
     }
@@ -30,15 +34,35 @@ impl ValueCache {
         self.present += 1;
     }
 
+    /// The value of a variable if it is valid.
+    #[inline]
+    fn valid(&self, reference: u32) -> Option<f64> {
+        let entry = self.entries.get(reference as usize)?;
+        (entry.generation == self.present).then_some(entry.value)
+    }
+
     /// Reads `values` if all of them are valid; otherwise reads nothing and returns false.
     #[inline]
     pub fn read(&self, references: &[u32], values: &mut [f64]) -> bool {
-        let valid = |r: &u32| self.generations.get(*r as usize) == Some(&self.present);
-        if references.len() != values.len() || !references.iter().all(valid) {
+        // Most hosts read one value at a time.
+        if let ([reference], [value]) = (references, &mut *values) {
+            let Some(valid) = self.valid(*reference) else {
+                return false;
+            };
+            *value = valid;
+            return true;
+        }
+        self.read_many(references, values)
+    }
+
+    #[inline(never)]
+    fn read_many(&self, references: &[u32], values: &mut [f64]) -> bool {
+        if references.len() != values.len() || !references.iter().all(|r| self.valid(*r).is_some())
+        {
             return false;
         }
         for (reference, value) in references.iter().zip(values) {
-            *value = self.values[*reference as usize];
+            *value = self.entries[*reference as usize].value;
         }
         true
     }
@@ -47,8 +71,10 @@ impl ValueCache {
     #[inline]
     pub fn store(&mut self, references: &[u32], values: &[f64]) {
         for (reference, value) in references.iter().zip(values) {
-            let i = *reference as usize;
-            (self.values[i], self.generations[i]) = (*value, self.present);
+            self.entries[*reference as usize] = CachedValue {
+                generation: self.present,
+                value: *value,
+            };
         }
     }
 }

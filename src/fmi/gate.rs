@@ -69,8 +69,9 @@ pub(super) unsafe fn gate(
 ) -> FmiStatus {
     // A busy FMU answers by the status alone: its logger belongs to the running call.
     let busy = |_: &FmuShared, _: &CStr| FmiStatus::Error;
+    let body = |shared: &FmuShared, fmu: &mut FmuInstance| guarded(shared, fmu, action);
     // SAFETY: passed on.
-    unsafe { gate_with_fast_path(instance, standard, call, |_| false, action, busy) }
+    unsafe { with_lock(instance, standard, call, body, busy) }
 }
 
 /// Like [`gate`], but tries `fast` first, which cannot panic and needs no guard; true: the call is done. While another call
@@ -87,6 +88,32 @@ pub(super) unsafe fn gate_with_fast_path(
     action: impl FnOnce(&mut FmuInstance) -> FmiResult,
     busy: impl FnOnce(&FmuShared, &CStr) -> FmiStatus,
 ) -> FmiStatus {
+    let body = |shared: &FmuShared, fmu: &mut FmuInstance| {
+        #[cfg(feature = "fault-injection")]
+        let fast_allowed = !fmu.fault;
+        #[cfg(not(feature = "fault-injection"))]
+        let fast_allowed = true;
+        match fast_allowed && fast(fmu) {
+            true => FmiStatus::Ok,
+            false => guarded_apart(shared, fmu, action),
+        }
+    };
+    // SAFETY: passed on.
+    unsafe { with_lock(instance, standard, call, body, busy) }
+}
+
+/// Opens and locks the FMU and runs `body` if `call` is legal now.
+///
+/// # Safety
+/// As [`gate`].
+#[inline]
+unsafe fn with_lock(
+    instance: *mut c_void,
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    body: impl FnOnce(&FmuShared, &mut FmuInstance) -> FmiStatus,
+    busy: impl FnOnce(&FmuShared, &CStr) -> FmiStatus,
+) -> FmiStatus {
     // SAFETY: the caller's promise.
     let Some(handle) = (unsafe { FmuHandle::open(instance.cast(), tag(standard)) }) else {
         return FmiStatus::Error;
@@ -99,17 +126,21 @@ pub(super) unsafe fn gate_with_fast_path(
     if !call.legal_in(fmu.phase) {
         return log_error(fmu, illegal(call, fmu.phase));
     }
-    #[cfg(feature = "fault-injection")]
-    let fast_allowed = !fmu.fault;
-    #[cfg(not(feature = "fault-injection"))]
-    let fast_allowed = true;
-    if fast_allowed && fast(fmu) {
-        return FmiStatus::Ok;
-    }
-    guarded(&handle.shared, fmu, action)
+    body(&handle.shared, fmu)
+}
+
+/// As [`guarded`], but never inlined: a call on the fast path would save and restore the registers that only this needs.
+#[inline(never)]
+fn guarded_apart(
+    shared: &FmuShared,
+    fmu: &mut FmuInstance,
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+) -> FmiStatus {
+    guarded(shared, fmu, action)
 }
 
 /// Runs `action` after the pending inputs are set; a panic becomes an error.
+#[inline]
 fn guarded(
     shared: &FmuShared,
     fmu: &mut FmuInstance,

@@ -55,6 +55,39 @@ impl Function {
     }
 }
 
+impl Function {
+    /// Bounds of the pieces, at which y'' jumps, ascending.
+    pub fn bounds(&self) -> Vec<f64> {
+        match self {
+            Self::Polynomial(_) | Self::Spline(_) => vec![],
+            Self::Table(table) => (table.pieces().map(|(below, ..)| below))
+                .filter(|below| below.is_finite())
+                .collect(),
+            Self::Pieces(pieces) => (pieces.iter().map(|(below, _)| *below))
+                .filter(|below| below.is_finite())
+                .collect(),
+        }
+    }
+
+    /// y, y', y'' at x by the polynomial of a piece, which need not contain x. Modes count pieces from 1; 0 is the piece that
+    /// contains x.
+    #[inline]
+    pub fn in_mode(&self, mode: i32, x: f64) -> Jet {
+        let piece = match mode.checked_sub(1) {
+            Some(piece) if piece >= 0 => piece,
+            _ => return self.at(x),
+        };
+        match self {
+            Self::Table(table) => table.in_piece(piece.into(), x),
+            Self::Pieces(pieces) => match pieces.get(piece as usize).or(pieces.last()) {
+                Some((_, c)) => polynomial(c, x),
+                None => [0.0; 3],
+            },
+            _ => self.at(x),
+        }
+    }
+}
+
 /// Straight lines or monotone cubics through points. A spline is no piecewise cubic of this kind: it is a [`Spline`].
 pub fn table(points: &[[f64; 2]], interpolation: Interpolation, ends: TableEnds) -> PiecewiseCubic {
     match interpolation {

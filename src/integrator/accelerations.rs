@@ -28,6 +28,23 @@ const FRICTION_ROUNDS: usize = 60;
 /// Half width of the difference for the jerk, in steps.
 const DIFFERENCE_WIDTH: f64 = 1e-4;
 
+/// The displaced points of the difference for the jerk: how far the motion and the clock are displaced (s), and their sign. A width
+/// that t + e and t have exactly: the clock adds no rounding. Where the clock is coarser than the width, it is displaced alone, and
+/// farther.
+fn differences(t: f64, width: f64) -> impl Iterator<Item = ([f64; 2], f64)> {
+    let finest = 2.0 * f64::EPSILON * t.abs();
+    let on_clock = |width: f64| (t + width) - t;
+    let [together, apart] = if width >= finest {
+        [Some([on_clock(width); 2]), None]
+    } else {
+        [Some([width, 0.0]), Some([0.0, on_clock(finest)])]
+    };
+    [together, apart]
+        .into_iter()
+        .flatten()
+        .flat_map(|widths| [(widths, 1.0), (widths, -1.0)])
+}
+
 /// Initial guess of a solve, and the relative residual it is to leave.
 #[derive(Clone, Copy)]
 pub(super) enum InitialGuess {
@@ -144,12 +161,10 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let JerkPoint { t, h, at } = *point;
-        // A width that t + e and t have exactly: the clock adds no rounding to the difference.
-        let e = (t + (DIFFERENCE_WIDTH * h).max(2.0 * f64::EPSILON * t.abs())) - t;
         self.accelerations.b.fill(0.0);
         self.accelerations.c.fill(0.0);
-        for sign in [1.0, -1.0] {
-            let cx = self.nearby.at(p, t + sign * e);
+        for ([e, clock], sign) in differences(t, DIFFERENCE_WIDTH * h) {
+            let cx = self.nearby.at(p, t + sign * clock);
             let AccelerationWorkspace { b, c, .. } = &mut self.accelerations;
             let EvaluationVectors {
                 q,
@@ -180,7 +195,7 @@ impl Workspace {
             p.system.constraint_acceleration_bias(&cx, q, v, bias);
             self.step_matrix
                 .jacobian_times(&self.sparsity, at.a, product);
-            let weight = 0.5 * sign / e;
+            let weight = 0.5 * sign / e.max(clock);
             for i in 0..b.len() {
                 b[i] += weight * (force[i] - inertia[i]);
             }

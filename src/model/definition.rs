@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::expression::{DimensionedValue, PhysicalDimension, dimension_of};
 use super::file::read_defined;
 use super::{Model, TextPosition};
 use crate::error::{Error, Result};
@@ -66,6 +67,13 @@ impl ModelSource {
 }
 
 impl Model {
+    /// The value of a definition, with its dimension.
+    pub(in crate::model) fn definition_value(&self, name: &str) -> Option<DimensionedValue<f64>> {
+        let found = self.definitions.iter().find(|d| d.name == name)?;
+        let dimension = dimension_of(found.unit).unwrap_or(PhysicalDimension::NONE);
+        Some(DimensionedValue::new(found.value, dimension))
+    }
+
     /// The model with other values of definitions, by index and in base units: its text is read again. What was changed in code
     /// since it was read stays, unless it depends on a definition that changes.
     pub fn with_definitions(&self, values: &[(usize, f64)]) -> Result<Self> {

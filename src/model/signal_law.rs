@@ -194,7 +194,9 @@ impl SignalLaw {
                 rising([*width, *period], "a period longer than the width")
             }
             Self::Table {
-                points, periodic, ..
+                points,
+                periodic,
+                interpolation,
             } => {
                 points.iter().try_for_each(|point| finite(point))?;
                 if points.len() < 2 || points.windows(2).any(|two| two[0][0] > two[1][0]) {
@@ -208,6 +210,11 @@ impl SignalLaw {
                     return Err(refused(name, &"a table", "points at different times"));
                 }
                 let jumps = points.windows(2).any(|two| two[0][0] == two[1][0]);
+                if jumps && *interpolation == Interpolation::Spline {
+                    let expected =
+                        "no two points at one time: a jump needs \"linear\" or \"monotone\"";
+                    return Err(refused(name, &"a spline", expected));
+                }
                 if *periodic && (jumps || !is_periodic(points)) {
                     let expected = "first and last value equal, and no jumps";
                     return Err(refused(name, &"a periodic table", expected));

@@ -5,12 +5,12 @@ use std::fmt;
 use crate::error::Result;
 use crate::model::Model;
 
-/// A number, or a word for settings of the solver such as `solver.formulation`.
+/// A number, or a word: of a setting such as `solver.formulation`, or an expression such as `30 deg`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetValue {
     /// A number, in the unit of the variable.
     Number(f64),
-    /// A word.
+    /// A word or an expression.
     Word(String),
 }
 

@@ -7,18 +7,9 @@ use std::process::{Command, Output};
 
 use crate::host::{
     Compiler, Linked, Scratch, expect_success, library, library_with_faults, parse_hex_float, root,
-    skip, slider_crank, tool,
+    slider_crank, valgrind, with_fixed_addresses, without_library_path as command,
 };
 use biela::component::{Causality, Instance};
-
-/// A program that finds its library by its own run path: cargo's search path would come first.
-fn command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command
-        .env_remove("LD_LIBRARY_PATH")
-        .env_remove("DYLD_FALLBACK_LIBRARY_PATH");
-    command
-}
 
 fn run(program: &Path, arguments: &[&Path]) -> Output {
     command(program)
@@ -228,21 +219,13 @@ fn the_example_host_runs() {
 #[test]
 fn valgrind_finds_no_wrong_access_and_no_leak_in_the_c_programs() {
     let Some(c) = Compiler::c() else { return };
-    let Some(valgrind) = tool("valgrind") else {
-        skip("valgrind is not installed: leaks and wrong accesses are not looked for");
+    if valgrind().is_none() {
         return;
-    };
+    }
     let scratch = Scratch::new("valgrind");
     let watched = |program: &Path| {
-        let mut command = command(&valgrind);
-        command
-            .args([
-                "--quiet",
-                "--error-exitcode=9",
-                "--leak-check=full",
-                "--fair-sched=try",
-            ])
-            .arg(program);
+        let mut command = valgrind().expect("it works");
+        command.arg(program);
         command
     };
     for source in WITH_A_MODEL {
@@ -289,6 +272,46 @@ fn sanitizers_find_nothing_in_the_c_programs() {
     through_a_file(&bytes, &scratch, &command);
     let faults = Linked::Shared(library_with_faults());
     drive(&c.build("c_tests/fault.c", faults, &scratch));
+}
+
+/// Hosts in C++; c_tests/wrapper.cpp has its sanitizers in examples.rs.
+const IN_CPP: [&str; 2] = ["c_tests/linked.cpp", "c_tests/cancel.cpp"];
+
+#[test]
+fn sanitizers_find_nothing_in_the_cpp_programs() {
+    let Some(cpp) = Compiler::cpp().and_then(Compiler::with_sanitizers) else {
+        return;
+    };
+    let scratch = Scratch::new("sanitizers-cpp");
+    for source in IN_CPP {
+        let program = cpp.build(source, Linked::Shared(library()), &scratch);
+        let output = run(&program, &[&slider_crank()]);
+        expect_success(&format!("{source} with sanitizers"), &output);
+    }
+}
+
+#[test]
+fn the_sanitizer_of_threads_finds_nothing_in_the_c_and_cpp_programs() {
+    let shared = Linked::Shared(library());
+    let check = |compiler: &Compiler, source: &str, scratch: &Scratch| {
+        let program = compiler.build(source, shared, scratch);
+        let output = with_fixed_addresses(&program)
+            .arg(slider_crank())
+            .output()
+            .expect("the program starts");
+        expect_success(&format!("{source} with ThreadSanitizer"), &output);
+    };
+    let scratch = Scratch::new("threads");
+    if let Some(c) = Compiler::c().and_then(Compiler::with_thread_sanitizer) {
+        for source in WITH_A_MODEL {
+            check(&c, source, &scratch);
+        }
+    }
+    if let Some(cpp) = Compiler::cpp().and_then(Compiler::with_thread_sanitizer) {
+        for source in IN_CPP.into_iter().chain(["c_tests/wrapper.cpp"]) {
+            check(&cpp, source, &scratch);
+        }
+    }
 }
 
 #[test]
@@ -343,15 +366,6 @@ fn cancel_from_another_thread_takes_no_exception_away() {
     let shared = Linked::Shared(library());
     let program = cpp.build("c_tests/cancel.cpp", shared, &scratch);
     expect_success("c_tests/cancel.cpp", &run(&program, &[]));
-    let Some(watched) = Compiler::cpp().and_then(Compiler::with_thread_sanitizer) else {
-        return;
-    };
-    let scratch = Scratch::new("cancel-tsan");
-    let program = watched.build("c_tests/cancel.cpp", shared, &scratch);
-    expect_success(
-        "c_tests/cancel.cpp with ThreadSanitizer",
-        &run(&program, &[]),
-    );
 }
 
 #[test]

@@ -5,17 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::host::{
-    Compiler, Linked, Scratch, expect_success, library, root, skip, slider_crank, tool,
+    Compiler, Linked, Scratch, expect_success, library, root, skip, slider_crank, tool, valgrind,
+    without_library_path as command,
 };
-
-/// A program that finds its library by its own run path: cargo's search path would come first.
-fn command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command
-        .env_remove("LD_LIBRARY_PATH")
-        .env_remove("DYLD_FALLBACK_LIBRARY_PATH");
-    command
-}
 
 fn run(program: &Path, arguments: &[&Path]) -> Output {
     (command(program).args(arguments).output()).expect("the program starts")
@@ -84,21 +76,12 @@ fn the_cpp_wrapper_does_all_it_says_under_every_compiler_and_leaks_nothing() {
         }
         let archive = cpp.build(source, Linked::Static(library()), &scratch);
         expect_success("static", &run(&archive, &[&model]));
-        match tool("valgrind") {
-            None => skip("valgrind is not installed: the C++ wrapper is not run under it"),
-            Some(valgrind) => {
-                let output = command(&valgrind)
-                    .args([
-                        "--quiet",
-                        "--error-exitcode=9",
-                        "--leak-check=full",
-                        "--fair-sched=try",
-                    ])
-                    .args([&shared, &model])
-                    .output()
-                    .expect("valgrind starts");
-                expect_success("the wrapper under valgrind", &output);
-            }
+        if let Some(mut valgrind) = valgrind() {
+            let output = valgrind
+                .args([&shared, &model])
+                .output()
+                .expect("valgrind starts");
+            expect_success("the wrapper under valgrind", &output);
         }
         if let Some(cpp) = cpp.with_sanitizers() {
             let checked = cpp.build(source, Linked::Shared(library()), &scratch);

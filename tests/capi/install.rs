@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::host::{Scratch, expect_success, root, skip, slider_crank, tool};
+use crate::host::{SMALL_BUILD, Scratch, expect_success, root, skip, slider_crank, tool};
 
 /// The prefix, made once; `None` and a SKIP line without cargo-c.
 fn prefix() -> Option<&'static Path> {
@@ -18,13 +18,15 @@ fn prefix() -> Option<&'static Path> {
             return None;
         }
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let prefix = Scratch::new("prefix").path().to_owned();
+        let prefix = target.join("tmp/prefix");
+        let _ = fs::remove_dir_all(&prefix);
         // Not optimised: what is tested is where things are.
         let output = Command::new(env!("CARGO"))
             .args(["cinstall", "--debug", "--locked", "--offline", "--libdir", "lib", "--prefix"])
             .arg(&prefix)
             .arg("--target-dir")
             .arg(target.join("cinstall"))
+            .envs(SMALL_BUILD)
             .current_dir(root())
             .output()
             .expect("cargo starts");

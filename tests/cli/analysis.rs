@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::host::{Scratch, python_environment, root, skip};
+use super::host::{Scratch, mechanics_environment, root, skip};
 
 fn biela(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_biela"))
@@ -103,8 +103,7 @@ fn a_load_that_nothing_balances_ends_with_status_one_and_a_name() {
 
 /// The interpreter of an environment with SciPy and Pinocchio.
 fn python() -> Option<PathBuf> {
-    let made = python_environment("analysis", &["pin==4.1.0", "scipy==1.17.1"]);
-    made.map_err(|why| {
+    mechanics_environment().map_err(|why| {
         skip(&format!(
             "no Python environment with SciPy and Pinocchio, so linear models were not compared with them: {why}"
         ));

@@ -105,8 +105,9 @@ fn an_interrupted_run_keeps_what_was_computed_and_says_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_and_colours_are_for_terminals() {
+    // script may end with the command, before it has read its last words.
     let line = format!(
-        "timeout -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7",
+        "timeout -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7; sleep 1",
         env!("CARGO_BIN_EXE_biela")
     );
     let output = Command::new("script")
@@ -486,4 +487,178 @@ fn contradicting_motors_and_short_loops_are_found_by_check() {
     let (status, said, error) = outcome(&["check", word(&model)]);
     assert_eq!(status, 0, "{error}");
     assert!(said.contains("redundant"), "{said}");
+}
+
+#[test]
+fn tables_of_other_rows_are_compared_at_common_times() {
+    let folder = folder("habits_common_times");
+    let [a, b, c] = ["a.csv", "b.csv", "c.csv"].map(|name| folder.join(name));
+    let write = |path: &Path, more: &[&str]| {
+        let arguments = [
+            "run",
+            "models/slider_crank.toml",
+            "--quiet",
+            "-o",
+            word(path),
+        ];
+        fine(&[&arguments[..], more].concat());
+    };
+    write(&a, &["--interval", "0.01"]);
+    write(&b, &["--interval", "0.02"]);
+    write(&c, &["--interval", "0.013", "--tolerance", "1e-8"]);
+    let said = fine(&["compare", word(&a), word(&b), "--within", "0"]);
+    assert!(said.contains("0 s to 2 s, 101 times\n"), "{said}");
+    let said = fine(&["compare", word(&a), word(&c)]);
+    assert!(said.contains("times, between rows interpolated"), "{said}");
+    // The energy is constant: its last digits are no difference of its whole range.
+    write(&c, &["--interval", "0.01", "--tolerance", "1e-5"]);
+    let within = [
+        "compare",
+        word(&a),
+        word(&c),
+        "--show",
+        "energy",
+        "--within",
+    ];
+    fine(&[&within[..], &["0.5"]].concat());
+}
+
+#[test]
+fn numbers_are_set_by_expressions_with_units() {
+    let value = |set: &str| {
+        let said = fine(&["run", PENDULUM, "--json", "--stop", "0.01", "--set", set]);
+        let object: serde_json::Value = serde_json::from_str(&said).unwrap();
+        object["final"].to_string()
+    };
+    assert_eq!(value("gravity.y=-1.6"), value("gravity.y=-160 cm/s^2"));
+    assert_ne!(value("gravity.y=-1.6"), value("gravity.y=-(1 + 1) m/s^2"));
+    fine(&["run", PENDULUM, "--quiet", "--set", "expose=all"]);
+    for (set, fragment) in [
+        ("gravity.y=-1 kg", "a value in m/s2, it is a mass"),
+        ("gravity.y=-1 parsec", "column 4"),
+        ("expose=every", "one of declared, all"),
+        (
+            "experiment.initial=equilibrum",
+            "did you mean \"equilibrium\"?",
+        ),
+    ] {
+        let (status, _, error) = outcome(&["run", PENDULUM, "--set", set]);
+        assert_eq!(status, 2, "{error}");
+        assert!(error.contains(fragment), "{set}: {error}");
+    }
+}
+
+#[test]
+fn options_without_effect_and_two_laws_of_one_input_are_refused() {
+    let model = "models/slider_crank.toml";
+    for (arguments, fragment) in [
+        (&["--units"][..], "--out F.csv"),
+        (
+            &["--input", "tau=1", "--input", "tau=2"],
+            "two laws for one input",
+        ),
+        (&["--tolerance", "-1"], "solver.tolerance = -1"),
+        (
+            &["--input", "tau=step(0.5, 0, 10"],
+            "expected step(time, before, after)",
+        ),
+        (
+            &["--input", "tau=stepp(0.5, 0, 10)"],
+            "expected step(time, before, after)",
+        ),
+        (
+            &["--input", "tau=step(0.5, 0, 10 kg)"],
+            "argument 3 in N.m, it is a mass",
+        ),
+        (
+            &["--input", "tau=sqrt(t - 1)"],
+            "the law of input \"tau\" at t = 0 s = NaN",
+        ),
+    ] {
+        let (status, _, error) = outcome(&[&["run", model], arguments].concat());
+        assert_eq!(status, 2, "{error}");
+        assert!(error.contains(fragment), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_table_with_units_drives_an_input() {
+    let folder = folder("habits_units_input");
+    let (table, out) = (folder.join("drive.csv"), folder.join("a.glb"));
+    fs::write(&table, "time,tau\ns,N.m\n0,0\n0.5,0\n0.5,1\n2,1\n").unwrap();
+    let drive = format!("tau={}", word(&table));
+    let model = "models/slider_crank.toml";
+    let by_table = fine(&["run", model, "--out", "-", "--input", &drive]);
+    let by_law = fine(&["run", model, "--out", "-", "--input", "tau=step(0.5, 0, 1)"]);
+    assert_eq!(by_table, by_law);
+    fine(&["run", model, "--quiet", "-o", word(&out)]);
+    assert!(fs::read(&out).unwrap().starts_with(b"glTF"));
+}
+
+#[test]
+fn a_start_that_fails_is_told_with_its_line() {
+    let folder = folder("habits_positions");
+    let model = folder.join("m.toml");
+    let bar = |name: &str, x: f64| {
+        format!("[[body]]\nname = \"{name}\"\nmass = 1\ninertia = 0.1\nposition = [{x}, 0]\n")
+    };
+    let pin = |name: &str, a: &str, b: &str, p: f64, q: f64| {
+        format!(
+            "[[joint]]\nname = \"{name}\"\ntype = \"revolute\"\nbodies = [\"{a}\", \"{b}\"]\n\
+             at = [{{ point = [{p}, 0] }}, {{ point = [{q}, 0] }}]\n"
+        )
+    };
+    let open = [
+        "format = 1\ndimension = 2\n".to_owned(),
+        bar("left", 0.5),
+        bar("right", 2.5),
+        pin("a", "ground", "left", 0.0, -0.5),
+        pin("b", "left", "right", 0.5, -0.5),
+        pin("c", "ground", "right", 3.0, 0.5),
+    ]
+    .concat();
+    let massless = "format = 1\ndimension = 2\n[[body]]\nname = \"dust\"\nmass = 0\ninertia = 0\n";
+    for (text, fragment) in [
+        (open.as_str(), "the mechanism cannot be assembled"),
+        (massless, "m.toml:3:1: \"dust"),
+    ] {
+        fs::write(&model, text).unwrap();
+        for command in ["check", "run"] {
+            let (status, _, error) = outcome(&[command, word(&model)]);
+            assert_eq!(status, 2, "{error}");
+            assert!(error.contains(fragment), "{error}");
+            assert!(error.contains("m.toml:"), "{error}");
+        }
+        let (_, said, _) = outcome(&["check", "--json", word(&model)]);
+        let object: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert!(object["errors"][0]["line"].as_u64().is_some(), "{said}");
+    }
+    // The length that is short, in metres, at a joint of the loop.
+    fs::write(&model, &open).unwrap();
+    let (_, _, error) = outcome(&["check", word(&model)]);
+    assert!(
+        error.contains("1.0000 m short") && error.contains("m.toml:"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_run_away_by_a_law_tells_its_present_value() {
+    let folder = folder("habits_run_away");
+    let model = folder.join("rotor.toml");
+    let text = "format = 1\ndimension = 2\n[[body]]\nname = \"rotor\"\nmass = 1\ninertia = 1e-4\n\
+                [[joint]]\nname = \"j\"\ntype = \"revolute\"\nbodies = [\"ground\", \"rotor\"]\npoint = [0, 0]\n\
+                [[force]]\nname = \"m\"\ntype = \"actuator\"\njoint = \"j\"\n[[input]]\nname = \"tau\"\ntarget = \"m.torque\"\n";
+    fs::write(&model, text).unwrap();
+    let (status, _, error) = outcome(&["run", word(&model), "--input", "tau=1e6*t"]);
+    assert_eq!(status, 1, "{error}");
+    // A tenth of a second at 1e6 N.m/s.
+    for part in [
+        "\"rotor\" runs away: ",
+        " rad/s at t = 0.1",
+        "\"tau\" = 1.0",
+        "e5 N.m",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
 }

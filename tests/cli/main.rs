@@ -9,5 +9,6 @@ mod documents;
 mod habits;
 mod models;
 mod program;
+mod python_package;
 mod readme;
 mod sweep;

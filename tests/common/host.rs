@@ -58,6 +58,20 @@ pub fn python_environment(name: &str, packages: &[&str]) -> Result<PathBuf, Stri
     Ok(interpreter)
 }
 
+/// The environment with Pinocchio, MuJoCo, SciPy and the robots that come with them; with versions, so that they stay the same. One
+/// for all test programs: it takes more than a gigabyte.
+pub fn mechanics_environment() -> Result<PathBuf, String> {
+    const PACKAGES: [&str; 6] = [
+        "pin==4.1.0",
+        "mujoco==4.0.0",
+        "gymnasium==1.4.0",
+        "dm-control==1.0.50",
+        "scipy==1.17.1",
+        "example-robot-data==6.0.0",
+    ];
+    python_environment("import", &PACKAGES)
+}
+
 /// The error is the last line that the command says.
 fn succeed(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|e| e.to_string())?;
@@ -67,6 +81,59 @@ fn succeed(command: &mut Command) -> Result<(), String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rev().find(|line| !line.trim().is_empty());
     Err(last.unwrap_or("it says nothing").to_owned())
+}
+
+/// A program under valgrind, which looks for wrong accesses and leaks and ends with 9 if it finds any; `None` and a SKIP line if
+/// valgrind is missing or does not work here (it needs the symbols of the dynamic loader).
+pub fn valgrind() -> Option<Command> {
+    static WORKING: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let working = WORKING.get_or_init(|| {
+        let Some(program) = tool("valgrind") else {
+            skip("valgrind is not installed: leaks and wrong accesses are not looked for");
+            return None;
+        };
+        let tried = succeed(Command::new(&program).args(["--quiet", "--error-exitcode=9", "true"]));
+        if let Err(why) = &tried {
+            skip(&format!("valgrind does not work here: {why}"));
+        }
+        tried.is_ok().then_some(program)
+    });
+    let mut command = without_library_path(working.as_ref()?);
+    command.args([
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--fair-sched=try",
+    ]);
+    Some(command)
+}
+
+/// A program that finds its library by its own run path: cargo's search path would come first.
+pub fn without_library_path(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("DYLD_FALLBACK_LIBRARY_PATH");
+    command
+}
+
+/// The same, with addresses that are not random where that can be had: the sanitizer of threads has fixed places for its own memory
+/// and fails now and then where the system has chosen them for something else.
+pub fn with_fixed_addresses(program: &Path) -> Command {
+    static SETARCH: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let setarch = SETARCH.get_or_init(|| {
+        let found = tool("setarch")?;
+        let works = succeed(Command::new(&found).args(["-R", "true"])).is_ok();
+        works.then_some(found)
+    });
+    match setarch {
+        None => without_library_path(program),
+        Some(setarch) => {
+            let mut command = without_library_path(setarch);
+            command.arg("-R").arg(program);
+            command
+        }
+    }
 }
 
 /// Those compilers that exist; a SKIP line for each that does not.
@@ -82,7 +149,7 @@ pub fn compilers(names: &[&str]) -> Vec<PathBuf> {
     found.collect()
 }
 
-/// A directory of the test's own below the target directory.
+/// A directory of the test's own below the target directory; deleted when the test has passed, kept when it has failed.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -97,6 +164,14 @@ impl Scratch {
     /// Where.
     pub fn path(&self) -> &Path {
         &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
     }
 }
 
@@ -116,9 +191,14 @@ pub fn library() -> &'static Library {
         if profile_dir().ends_with("release") {
             options.push("--release");
         }
-        build(&options, &target_dir())
+        build(&options, &target_dir(), &[])
     })
 }
+
+/// Environment of a build that is only for a test: without debugging information and what speeds up the next build it takes a
+/// third of the disk.
+pub const SMALL_BUILD: [(&str, &str); 2] =
+    [("CARGO_PROFILE_DEV_DEBUG", "0"), ("CARGO_INCREMENTAL", "0")];
 
 /// The library with the panic on demand, in a target directory of its own: it must never lie where the real one is found.
 /// Not optimised, since all of it has to be compiled again for that.
@@ -128,6 +208,7 @@ pub fn library_with_faults() -> &'static Library {
         build(
             &["build", "--lib", "--features", "fault-injection"],
             &target_dir().join("fault-injection"),
+            &SMALL_BUILD,
         )
     })
 }
@@ -150,12 +231,13 @@ fn target_dir() -> PathBuf {
 }
 
 /// Builds the library and asks cargo where it is. Cargo holds no lock while tests run.
-fn build(options: &[&str], target_dir: &Path) -> Library {
+fn build(options: &[&str], target_dir: &Path, environment: &[(&str, &str)]) -> Library {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .args(options)
         .args(["--message-format", "json", "--target-dir"])
         .arg(target_dir)
+        .envs(environment.iter().copied())
         .current_dir(root());
     let output = cargo.output().expect("cargo starts");
     assert!(
@@ -311,7 +393,7 @@ impl Compiler {
         let program = scratch.path().join("probe");
         let built = self.command(&source, Linked::Nothing, &program).output();
         let runs = built.is_ok_and(|output| output.status.success())
-            && Command::new(&program)
+            && with_fixed_addresses(&program)
                 .output()
                 .is_ok_and(|output| output.status.success());
         if !runs {
@@ -359,6 +441,9 @@ impl Compiler {
             }
             Linked::Static(library) => {
                 command.arg(&library.archive);
+                // The standard library in it has debugging information: 15 MB in each program.
+                #[cfg(target_os = "linux")]
+                command.arg("-Wl,--strip-debug");
                 #[cfg(target_os = "linux")]
                 command.args(["-lgcc_s", "-lutil", "-lrt"]);
             }

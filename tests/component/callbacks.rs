@@ -12,7 +12,9 @@ use crate::common::systems::fragile::{Break, Fragile};
 use crate::common::systems::oscillator::Oscillator;
 use crate::common::systems::pendulum::Pendulum;
 use crate::dressed::{Driven, Given, Told};
-use crate::host::{Compiler, Linked, Scratch, expect_success, library, skip, tool};
+use crate::host::{
+    Compiler, Linked, Scratch, expect_success, library, valgrind, without_library_path,
+};
 use biela::capi::instance::biela_instance_reset;
 use biela::capi::state::{biela_state_free, biela_state_restore, biela_state_save};
 use biela::capi::statistics::{biela_counters, biela_counters_default, biela_statistics};
@@ -493,38 +495,26 @@ fn callbacks_are_called_and_used_in_a_real_c_program() {
     let scratch = Scratch::new("system-callbacks");
     let source = "c_tests/system_callbacks.c";
     let shared = c.build(source, Linked::Shared(library()), &scratch);
-    expect_success(source, &run(&shared, None));
+    expect_success(source, &run(&shared));
     expect_success(
         source,
-        &run(&c.build(source, Linked::Static(library()), &scratch), None),
+        &run(&c.build(source, Linked::Static(library()), &scratch)),
     );
-    match tool("valgrind") {
-        Some(valgrind) => {
-            let output = run(&shared, Some(&valgrind));
-            expect_success(&format!("{source} under valgrind"), &output);
-        }
-        None => skip("valgrind is not installed: the functions of a system are not run under it"),
+    if let Some(mut valgrind) = valgrind() {
+        let output = valgrind.arg(&shared).output().expect("valgrind starts");
+        expect_success(&format!("{source} under valgrind"), &output);
     }
     if let Some(c) = c.with_sanitizers() {
         expect_success(
             source,
-            &run(&c.build(source, Linked::Shared(library()), &scratch), None),
+            &run(&c.build(source, Linked::Shared(library()), &scratch)),
         );
     }
 }
 
-/// Runs a program, perhaps under valgrind. Cargo's search path for libraries would come before the program's own.
 #[cfg(unix)]
-fn run(program: &std::path::Path, under: Option<&std::path::Path>) -> std::process::Output {
-    let mut command = std::process::Command::new(under.unwrap_or(program));
-    if under.is_some() {
-        command
-            .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
-            .arg(program);
-    }
-    command
-        .env_remove("LD_LIBRARY_PATH")
-        .env_remove("DYLD_FALLBACK_LIBRARY_PATH")
+fn run(program: &std::path::Path) -> std::process::Output {
+    without_library_path(program)
         .output()
         .expect("the program starts")
 }

@@ -710,3 +710,82 @@ fn descriptions_definitions_and_parts_go_into_the_archive() {
         }
     }
 }
+
+/// Every capability flag of co-simulation in the schema of a standard.
+fn flags(standard: FmiStandard) -> &'static [&'static str] {
+    match standard {
+        FmiStandard::Two => &[
+            "needsExecutionTool",
+            "canHandleVariableCommunicationStepSize",
+            "canInterpolateInputs",
+            "maxOutputDerivativeOrder",
+            "canRunAsynchronuously",
+            "canBeInstantiatedOnlyOncePerProcess",
+            "canNotUseMemoryManagementFunctions",
+            "canGetAndSetFMUstate",
+            "canSerializeFMUstate",
+            "providesDirectionalDerivative",
+        ],
+        FmiStandard::Three => &[
+            "needsExecutionTool",
+            "canBeInstantiatedOnlyOncePerProcess",
+            "canGetAndSetFMUState",
+            "canSerializeFMUState",
+            "providesDirectionalDerivatives",
+            "providesAdjointDerivatives",
+            "providesPerElementDependencies",
+            "canHandleVariableCommunicationStepSize",
+            "fixedInternalStepSize",
+            "maxOutputDerivativeOrder",
+            "recommendedIntermediateInputSmoothness",
+            "providesIntermediateUpdate",
+            "mightReturnEarlyFromDoStep",
+            "canReturnEarlyAfterIntermediateUpdate",
+            "hasEventMode",
+            "providesEvaluateDiscreteStates",
+        ],
+    }
+}
+
+#[test]
+fn the_tables_of_the_manual_have_every_capability_flag_as_the_description_says_it() {
+    let manual = fs::read_to_string(root().join("docs/fmi.md")).unwrap();
+    for standard in BOTH {
+        let contents = package::contents(&model("slider_crank"), standard).unwrap();
+        let text = String::from_utf8(contents.files[0].1.clone()).unwrap();
+        let start = text.find("<CoSimulation ").unwrap();
+        let element = &text[start..start + text[start..].find("/>").unwrap()];
+        let attributes: BTreeMap<&str, &str> = element
+            .split_whitespace()
+            .skip(1)
+            .map(|word| word.split_once('=').unwrap())
+            .map(|(name, value)| (name, value.trim_matches('"')))
+            .collect();
+        let heading = format!("| flag of FMI {} Co-Simulation", standard.version());
+        let rows: Vec<[&str; 2]> = manual
+            .lines()
+            .skip_while(|line| !line.starts_with(&heading))
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| {
+                let mut cells = line.split('|').skip(1).map(str::trim);
+                [cells.next().unwrap(), cells.next().unwrap()]
+            })
+            .collect();
+        for flag in flags(standard) {
+            let quoted = format!("`{flag}`");
+            let row = rows.iter().find(|[names, _]| names.contains(&quoted));
+            let Some([_, here]) = row else {
+                panic!("{flag} is not in the table of FMI {}", standard.version());
+            };
+            let said = match *here {
+                "yes" => Some("true"),
+                "no" => None,
+                other => Some(other),
+            };
+            assert_eq!(attributes.get(flag).copied(), said, "{flag}");
+        }
+        for name in attributes.keys().filter(|name| **name != "modelIdentifier") {
+            assert!(flags(standard).contains(name), "{name} is no flag");
+        }
+    }
+}

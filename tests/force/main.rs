@@ -7,7 +7,9 @@ mod sim;
 
 mod beams;
 mod closed_forms;
+mod contact_laws;
 mod contacts;
+mod couplings;
 mod force_derivatives;
 mod forces;
 mod impacts;

@@ -3,13 +3,7 @@
 use biela::model::FormulationName;
 use biela::{Instance, Model};
 
-const FORMULATIONS: [FormulationName; 5] = [
-    FormulationName::Absolute,
-    FormulationName::Relative,
-    FormulationName::Global,
-    FormulationName::Topological,
-    FormulationName::Hybrid,
-];
+use super::compared::FORMULATIONS;
 
 /// A pendulum in the plane whose pin has a rotor, and a block on a rail with one.
 const PLANE: &str = r#"

@@ -3,7 +3,16 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use biela::model::{Expose, Model};
+use biela::model::{Expose, FormulationName, Model};
+
+/// All formulations.
+pub const FORMULATIONS: [FormulationName; 5] = [
+    FormulationName::Absolute,
+    FormulationName::Relative,
+    FormulationName::Global,
+    FormulationName::Topological,
+    FormulationName::Hybrid,
+];
 
 pub fn file(name: &str) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

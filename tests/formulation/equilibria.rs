@@ -6,15 +6,7 @@ use biela::model::{FormulationName, Model};
 use biela::{EquilibriumReport, Error, Instance, Mode};
 use nalgebra::{Complex, DMatrix};
 
-use super::compared::text;
-
-const FORMULATIONS: [FormulationName; 5] = [
-    FormulationName::Absolute,
-    FormulationName::Relative,
-    FormulationName::Global,
-    FormulationName::Topological,
-    FormulationName::Hybrid,
-];
+use super::compared::{FORMULATIONS, text};
 
 fn started(model: &Model, formulation: FormulationName) -> Instance {
     let mut model = model.clone();

@@ -5,16 +5,8 @@ use biela::model::quantity::{JointField, Quantity};
 use biela::model::{FormulationName, Model};
 use biela::{Instance, StateSpace};
 
-use super::compared::{RSSR, chain, file, text};
+use super::compared::{FORMULATIONS, RSSR, chain, file, text};
 use super::rig::Rig;
-
-const FORMULATIONS: [FormulationName; 5] = [
-    FormulationName::Absolute,
-    FormulationName::Relative,
-    FormulationName::Global,
-    FormulationName::Topological,
-    FormulationName::Hybrid,
-];
 
 fn linear_model(model: &Model, formulation: FormulationName) -> StateSpace {
     let mut model = model.clone();

@@ -8,22 +8,12 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::host::{python_environment, root, skip};
-
-/// With versions, so that the robots stay the same.
-const PACKAGES: [&str; 6] = [
-    "pin==4.1.0",
-    "mujoco==4.0.0",
-    "gymnasium==1.4.0",
-    "dm-control==1.0.50",
-    "scipy==1.17.1",
-    "example-robot-data==6.0.0",
-];
+use super::host::{mechanics_environment, root, skip};
 
 /// The interpreter; `None` with a SKIP line if the environment cannot be made.
 pub fn interpreter() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let find = || match python_environment("import", &PACKAGES) {
+    let find = || match mechanics_environment() {
         Ok(python) => Some(python),
         Err(why) => {
             skip(&format!(

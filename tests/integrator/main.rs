@@ -14,6 +14,7 @@ mod events;
 mod faults;
 mod interpolation;
 mod order;
+mod redundant;
 mod restart;
 mod singular;
 mod systems;

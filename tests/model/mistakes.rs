@@ -157,3 +157,87 @@ fn mistakes_are_counted_once_in_random_models() {
         }
     }
 }
+
+#[test]
+fn mistakes_in_definitions_hide_no_others() {
+    let text = format!(
+        "{HEAD}[define]\nl = \"2*\"\nw = \"3 mm + 2 kg\"\nz = \"unknown\"\na = \"b\"\nb = \"a\"\nuses = \"l + w\"\n\
+         2x = 3\npi = 3\nlist = [1, 2]\ngood = \"10 mm\"\n\
+         [solver]\nalpha = \"l\"\n\
+         [[body]]\nname = \"rod\"\nmas = 1.0\ninertia = \"l\"\nposition = [\"q\", \"good\"]\nangle = \"uses\"\n\
+         [[joint]]\nname = \"p\"\ntype = \"revolute\"\nbodies = [\"ground\", \"rood\"]\npoint = [0, \"good*2 kg\"]\n\
+         [[parameter]]\nname = \"length\"\ntarget = \"define.l\"\n"
+    );
+    assert_mistakes(
+        &text,
+        &[
+            "4:8 define: l: the expression ends",
+            "5:11 define: w: ",
+            "6:6 define: z: there is no definition \"unknown\"",
+            "8:6 definitions go in a circle: a, b",
+            "10:1 define: a name has letters",
+            "11:1 define: \"pi\" has a meaning",
+            "12:8 define: list must be a number",
+            "18:1 did you mean \"mass\"?",
+            "20:14 there is no definition \"q\"",
+            "25:21 did you mean \"rod\"?",
+            "26:13 point is in m, but",
+        ],
+    );
+}
+
+#[test]
+fn a_definition_that_resembles_another_is_suggested() {
+    let text = format!("{HEAD}[define]\nlength = 2\nhalf = \"lenght/2\"\n");
+    assert_mistakes(&text, &["5:9 did you mean \"length\"?"]);
+}
+
+/// Mistakes of parts are told with those of the file that includes them; names that may be those of a part that could not be read
+/// are no mistakes.
+#[test]
+fn mistakes_in_parts_hide_no_others() {
+    let folder = std::env::temp_dir().join(format!("biela_mistakes_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let part =
+        "format = 1\ndimension = 2\n[[body]]\nname = \"b\"\nmass = \"1 m\"\ninertia = \"2*\"\n";
+    std::fs::write(folder.join("part.toml"), part).unwrap();
+    let whole = format!(
+        "{HEAD}include = [\"nothing.toml\", \"part.toml\"]\n[[body]]\nname = \"rod\"\nmas = 1\ninertia = 1\n\
+         [[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"b\", \"rod\"]\npoint = [0, 0]\n\
+         [[output]]\nname = \"x\"\nsource = \"b.x\"\n[[output]]\nname = \"y\"\nsource = \"rod.hight\"\n"
+    );
+    let path = folder.join("whole.toml");
+    std::fs::write(&path, whole).unwrap();
+    let error = Model::from_file(&path).unwrap_err().to_string();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let found: Vec<&str> = error.lines().collect();
+    for (file, fragment) in [
+        ("whole.toml:3:12: ", "cannot read"),
+        ("part.toml:5:8: ", "mass is in kg"),
+        ("part.toml:6:14: ", "the expression ends"),
+        ("whole.toml:6:1: ", "did you mean \"mass\"?"),
+        ("whole.toml:18:10: ", "rod"),
+    ] {
+        let told = |line: &&&str| line.contains(file) && line.contains(fragment);
+        assert!(
+            found.iter().any(|line| told(&line)),
+            "{file}{fragment}: {error}"
+        );
+    }
+    assert_eq!(found.len(), 5, "{error}");
+}
+
+#[test]
+fn a_signal_of_an_input_with_a_mistake_is_no_mistake() {
+    let text = format!(
+        "{HEAD}[[input]]\nname = \"f\"\ntarget = \"drive.force\"\n[[signal]]\ninput = \"f\"\nlaw = \"constant\"\nvalue = 1\n\
+         [[signal]]\ninput = \"g\"\nlaw = \"constant\"\nvalue = 1\n"
+    );
+    assert_mistakes(
+        &text,
+        &[
+            "5:10 there is no element \"drive\"",
+            "11:9 there is no input \"g\"",
+        ],
+    );
+}

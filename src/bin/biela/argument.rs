@@ -36,7 +36,7 @@ pub fn pair(text: &str) -> Result<[String; 2], String> {
     }
 }
 
-/// `NAME=VALUE` with a finite number or a word.
+/// `NAME=VALUE` with a finite number, a word, or an expression that begins with a number, a sign or `(`.
 pub fn assignment(text: &str) -> Result<(String, SetValue), String> {
     let (name, value) = text
         .split_once('=')
@@ -45,8 +45,13 @@ pub fn assignment(text: &str) -> Result<(String, SetValue), String> {
     if name.is_empty() {
         return Err("expected a name before the equals sign".to_owned());
     }
+    let value = value.trim();
+    let is_expression = value.starts_with(|c: char| c.is_ascii_digit() || ".-+(".contains(c))
+        && !value.contains('=')
+        && value.parse::<f64>().is_err();
     match SetValue::parse(value) {
         Some(value) => Ok((name.to_owned(), value)),
+        None if is_expression => Ok((name.to_owned(), SetValue::Word(value.to_owned()))),
         None => Err(format!(
             "expected a finite number, or a word, after \"{name}=\""
         )),

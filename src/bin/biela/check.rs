@@ -7,24 +7,28 @@ use std::path::Path;
 
 use biela::formulation::resolved_formulation;
 use biela::formulation::selection::by_topology;
-use biela::linalg::elementary::{acos, hypot};
 use biela::model::{
     BodyRef, ForceApplication, FormulationName, JointCoordinate, LinearSystemMatrices, MotionLaw,
-    Output, PrescribedCoordinate, SolverSettings,
+    PrescribedCoordinate, SolverSettings,
 };
 use biela::{Causality, Instance, Model, StartReport, Variable};
 
 use crate::Failure;
 use crate::contradiction::contradicting_motions;
-use crate::csv::Number;
+use crate::csv::{Number, rounded};
+use crate::element_positions::ElementPositions;
 use crate::model_file;
+use crate::moved_bodies::moved_bodies;
 use crate::output;
 
 /// Largest closure error, relative to the mechanism, of an initial pose that counts as consistent.
 const CLOSED: f64 = 1e-9;
 
+/// Digits of numbers, which people wrote.
+const DIGITS: usize = 7;
+
 /// Number of items of a list that are shown without `--all`.
-const SHOWN: usize = 30;
+pub const SHOWN: usize = 30;
 
 /// Checks a model. `all`: lists are not shortened.
 pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
@@ -33,12 +37,13 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     let most = if all { usize::MAX } else { SHOWN };
     let mut text = String::new();
     describe(&model, most, &mut text);
+    let positions = ElementPositions::of(&model);
     let mut instance = Instance::from_model(model).map_err(Failure::input)?;
     let started = instance.initialize(experiment.start, experiment.stop, 0.0);
     if let Err(error) = started {
         // The description may explain the error.
         output::print(&text)?;
-        return Err(Failure::input(error));
+        return Err(Failure::input(positions.locate(error)));
     }
     let report = instance
         .start_report()
@@ -46,11 +51,11 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
     let freedom = Freedom::of(&instance, report);
     start(&freedom, report, most, &mut text);
     if report.moved > CLOSED {
-        moved(instance.model(), most, &mut text);
+        moved_bodies(instance.model(), most, &mut text);
     }
-    if let Some(sentence) = contradicting_motions(instance.model(), report) {
+    if let Some(error) = contradicting_motions(instance.model(), report) {
         output::print(&text)?;
-        return Err(Failure::Input(sentence));
+        return Err(Failure::input(error));
     }
     settings(instance.model(), &mut text);
     if instance.model().solver.formulation == FormulationName::Topological {
@@ -73,7 +78,7 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
 }
 
 /// Shows at most `most` items and the number of the others.
-fn items<T>(all: &[T], most: usize, text: &mut String, show: impl Fn(&mut String, &T)) {
+pub fn items<T>(all: &[T], most: usize, text: &mut String, show: impl Fn(&mut String, &T)) {
     for one in all.iter().take(most) {
         show(text, one);
     }
@@ -92,18 +97,25 @@ fn describe(model: &Model, most: usize, text: &mut String) {
     line(text, "bodies", &model.bodies.len().to_string());
     items(&model.bodies, most, text, |text, body| {
         let inertia = match (model.dimension, &body.inertia) {
-            (2, inertia) => Number(inertia[2]).to_string(),
+            (2, inertia) => rounded(inertia[2], DIGITS),
             (_, [diagonal @ .., 0.0, 0.0, 0.0]) => list(diagonal),
             (_, inertia) => list(inertia),
         };
         let words = match body.prescribed {
             true => "prescribed".to_owned(),
-            false => format!("mass {} kg, inertia {inertia} kg.m2", Number(body.mass)),
+            false => format!(
+                "mass {} kg, inertia {inertia} kg.m2",
+                rounded(body.mass, DIGITS)
+            ),
         };
         item(text, &body.name, &words);
     });
-    let total: f64 = model.bodies.iter().map(|body| body.mass).sum();
-    line(text, "total mass", &format!("{} kg", Number(total)));
+    let total = (model.bodies.iter()).fold(0.0, |total, body| total + body.mass);
+    line(
+        text,
+        "total mass",
+        &format!("{} kg", rounded(total, DIGITS)),
+    );
     line(text, "joints", &model.joints.len().to_string());
     items(&model.joints, most, text, |text, joint| {
         let words = match &joint.coupling {
@@ -246,8 +258,8 @@ fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String
     line(text, "redundant", &redundant);
     let pose = if report.closure_before <= CLOSED {
         format!(
-            "consistent as written (closure {:.1e})",
-            report.closure_before
+            "consistent as written (loops closed to {} of the mechanism's size)",
+            rounded(report.closure_before, 2)
         )
     } else {
         format!(
@@ -265,75 +277,6 @@ fn start(freedom: &Freedom, report: &StartReport, most: usize, text: &mut String
         )
     };
     line(text, "start rates", &rates);
-}
-
-/// Lists the bodies that the assembly moved, the farthest first, from an instance with the poses of all bodies as outputs.
-fn moved(model: &Model, most: usize, text: &mut String) {
-    let mut shown = model.clone();
-    let fields: &[&str] = match model.dimension {
-        2 => &["x", "y", "angle"],
-        _ => &["x", "y", "z", "qw", "qx", "qy", "qz"],
-    };
-    shown.inputs.clear();
-    shown.parameters.clear();
-    shown.outputs.clear();
-    for (i, body) in model.bodies.iter().enumerate() {
-        for field in fields {
-            shown.outputs.push(Output {
-                name: format!("moved_{i}_{field}"),
-                source: format!("{}.{field}", body.name),
-                unit: None,
-                text_position: body.text_position,
-            });
-        }
-    }
-    let experiment = model.experiment;
-    let read = || -> biela::Result<Vec<f64>> {
-        let mut instance = Instance::from_model(shown)?;
-        instance.initialize(experiment.start, experiment.stop, 0.0)?;
-        let names = instance.model().outputs.iter();
-        let references = names
-            .map(|output| instance.find(&output.name))
-            .collect::<biela::Result<Vec<u32>>>()?;
-        let mut values = vec![0.0; references.len()];
-        instance.get_real(&references, &mut values)?;
-        Ok(values)
-    };
-    let Ok(values) = read() else {
-        return; // It has been assembled before; if it fails now, this part is left out.
-    };
-    let mut all: Vec<(f64, f64, &str)> = (model.bodies.iter())
-        .zip(values.chunks(fields.len()))
-        .map(|(body, now)| {
-            let d = |k: usize| now[k] - body.position[k];
-            match model.dimension {
-                2 => (
-                    hypot(d(0), d(1)),
-                    (now[2] - body.angle).abs(),
-                    &body.name[..],
-                ),
-                _ => {
-                    let distance = hypot(hypot(d(0), d(1)), d(2));
-                    let cosine: f64 = (0..4).map(|k| now[3 + k] * body.orientation[k]).sum();
-                    (distance, 2.0 * acos(cosine.abs().min(1.0)), &body.name[..])
-                }
-            }
-        })
-        .filter(|(distance, rotation, _)| *distance > 1e-9 || *rotation > 1e-7)
-        .collect();
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    items(
-        &all,
-        most.min(SHOWN),
-        text,
-        |text, (distance, rotation, name)| {
-            item(
-                text,
-                name,
-                &format!("moved by {distance:.1e} m, rotated by {rotation:.1e} rad"),
-            );
-        },
-    );
 }
 
 fn settings(model: &Model, text: &mut String) {
@@ -392,7 +335,7 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
         line(text, head, &chosen.len().to_string());
         items(&chosen, most, text, |text, variable| {
             let words = match variable.start {
-                Some(value) => format!("{} {}", Number(value), variable.unit),
+                Some(value) => format!("{} {}", rounded(value, DIGITS), variable.unit),
                 None => variable.unit.clone(),
             };
             let said = Some(&variable.description).filter(|words| **words != variable.source);
@@ -448,8 +391,12 @@ fn fully_constrained(model: &Model, report: &StartReport, most: usize) -> Option
     if !(joints.iter()).any(|name| report.redundant.contains(name)) {
         return None;
     }
+    let they_are = match report.immovable.len() {
+        1 => "it is",
+        _ => "they are",
+    };
     Some(format!(
-        "{} cannot move: they are fully constrained by redundant joints: {}",
+        "{} cannot move: {they_are} fully constrained by redundant joints: {}",
         counted(&report.immovable, most),
         counted(&joints, most)
     ))
@@ -483,7 +430,7 @@ fn name(model: &Model, body: BodyRef) -> &str {
 }
 
 fn list(values: &[f64]) -> String {
-    let words: Vec<String> = values.iter().map(|&v| Number(v).to_string()).collect();
+    let words: Vec<String> = values.iter().map(|&v| rounded(v, DIGITS)).collect();
     format!("[{}]", words.join(", "))
 }
 
@@ -493,7 +440,7 @@ fn line(text: &mut String, head: &str, words: &str) {
     writeln!(text, "  {head:<12}  {words}").expect(FITS);
 }
 
-fn item(text: &mut String, head: &str, words: &str) {
+pub fn item(text: &mut String, head: &str, words: &str) {
     writeln!(text, "                {head:<16}  {words}").expect(FITS);
 }
 

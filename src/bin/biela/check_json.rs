@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::check::{Freedom, warnings};
 use crate::contradiction::contradicting_motions;
+use crate::element_positions::ElementPositions;
 use crate::model_file;
 use crate::output;
 
@@ -27,18 +28,16 @@ pub fn check(path: &Path, all: bool) -> Result<(), Failure> {
 fn describe(path: &Path, all: bool) -> biela::Result<Value> {
     let model = model_file::read_model(path)?;
     let experiment = model.experiment;
+    let positions = ElementPositions::of(&model);
     let mut instance = Instance::from_model(model)?;
-    instance.initialize(experiment.start, experiment.stop, 0.0)?;
+    (instance.initialize(experiment.start, experiment.stop, 0.0))
+        .map_err(|error| positions.locate(error))?;
     let report = instance
         .start_report()
         .expect("an initialised instance has a start report");
     let model = instance.model();
-    if let Some(message) = contradicting_motions(model, report) {
-        return Err(Error::Argument {
-            name: "motion".to_owned(),
-            value: model.name.clone(),
-            expected: message,
-        });
+    if let Some(error) = contradicting_motions(model, report) {
+        return Err(error);
     }
     let freedom = Freedom::of(&instance, report);
     let most = if all { usize::MAX } else { 30 };
@@ -87,9 +86,6 @@ fn errors(error: &Error) -> Vec<Value> {
         } => {
             let one = json!({ "file": origin, "line": line, "column": column, "message": message });
             vec![one]
-        }
-        Error::Argument { name, expected, .. } if name == "motion" => {
-            vec![json!({ "message": expected })]
         }
         other => vec![json!({ "message": other.to_string() })],
     }

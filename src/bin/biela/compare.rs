@@ -13,7 +13,9 @@ use crate::plot::{self, Animation};
 /// Arguments of `biela compare`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Tables of different times are compared at the times of both, interpolated linearly in between.\n\n\
+    after_help = "Tables are compared at the times that both have. Without such times, those of both are taken and the values \
+                  between rows interpolated linearly; run both with the same --interval for exact differences.\n\n\
+                  The range of a column that hardly changes is taken as a thousandth of its largest value.\n\n\
                   Exit status: 0 compared, 1 a difference is larger than --within, 2 bad input."
 )]
 pub struct Arguments {
@@ -55,13 +57,9 @@ pub fn compare(arguments: &Arguments) -> Result<(), Failure> {
             begin
         )));
     }
-    let mut times: Vec<f64> = (first.columns[0].iter().chain(&second.columns[0]).copied())
-        .filter(|t| (begin..=end).contains(t))
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times.dedup();
+    let (times, how) = compared_times(&first, &second, [begin, end]);
     let mut text = format!(
-        "{} and {}: {} s to {} s, {} times\n",
+        "{} and {}: {} s to {} s, {} {how}\n",
         arguments.first.display(),
         arguments.second.display(),
         rounded(begin, 9),
@@ -114,6 +112,48 @@ pub fn compare(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// The times at which two tables are compared, and what they are: those of both tables if most rows of one of them have such a
+/// time, else all.
+fn compared_times(
+    first: &Table,
+    second: &Table,
+    [begin, end]: [f64; 2],
+) -> (Vec<f64>, &'static str) {
+    let own = |table: &Table| -> Vec<f64> {
+        let inside = table.columns[0]
+            .iter()
+            .filter(|t| (begin..=end).contains(*t));
+        let mut times: Vec<f64> = inside.copied().collect();
+        times.dedup();
+        times
+    };
+    let [a, b] = [own(first), own(second)];
+    let rounding = TIME_ROUNDING * begin.abs().max(end.abs());
+    let has = |t: &&f64| {
+        let k = b.partition_point(|other| *other < **t - rounding);
+        b.get(k).is_some_and(|other| *other <= **t + rounding)
+    };
+    let common: Vec<f64> = a.iter().filter(has).copied().collect();
+    if 2 * common.len() > a.len().min(b.len()) {
+        let how = match common.len() {
+            1 => "time",
+            _ => "times",
+        };
+        return (common, how);
+    }
+    let mut all = [a, b].concat();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    (all, "times, between rows interpolated")
+}
+
+/// Difference of equal times that were computed in two ways, over the largest.
+const TIME_ROUNDING: f64 = 1e-12;
+
+/// The smallest range of a column, as part of its largest value: a constant that differs in its last digits is no difference of
+/// its whole range.
+const LEAST_RANGE: f64 = 1e-3;
+
 impl Arguments {
     /// The columns that are compared.
     fn columns(&self, first: &Table, second: &Table) -> Result<Vec<String>, Failure> {
@@ -146,7 +186,7 @@ impl Arguments {
 struct Difference {
     largest: f64,
     time: f64,
-    /// Largest less smallest value of both.
+    /// Largest less smallest value of both, at least a part of the largest.
     range: f64,
 }
 
@@ -173,7 +213,7 @@ impl Difference {
                 difference.time = t;
             }
         }
-        difference.range = high - low;
+        difference.range = (high - low).max(LEAST_RANGE * high.abs().max(low.abs()));
         difference
     }
 
@@ -264,6 +304,8 @@ impl Table {
         match after {
             0 => values[0],
             k if k == times.len() || times[k - 1] == t => values[k - 1],
+            // The same time, computed in another way.
+            k if times[k] - t <= TIME_ROUNDING * t.abs() => values[k],
             k => {
                 let part = (t - times[k - 1]) / (times[k] - times[k - 1]);
                 values[k - 1] + part * (values[k] - values[k - 1])

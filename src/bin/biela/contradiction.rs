@@ -6,9 +6,9 @@ use biela::{Error, Instance, Model, StartReport};
 /// Part of the run that is tried.
 const TRIED: f64 = 1e-3;
 
-/// A sentence about motions that contradict each other, or `None`. Only mechanisms with redundant constraints and motions are
+/// An error about motions that contradict each other, or `None`. Only mechanisms with redundant constraints and motions are
 /// tried: their first steps show whether the laws agree.
-pub fn contradicting_motions(model: &Model, report: &StartReport) -> Option<String> {
+pub fn contradicting_motions(model: &Model, report: &StartReport) -> Option<Error> {
     if model.motions.is_empty() || report.redundant.is_empty() {
         return None;
     }
@@ -33,9 +33,14 @@ pub fn contradicting_motions(model: &Model, report: &StartReport) -> Option<Stri
         true => "the joints".to_owned(),
         false => others.join(", "),
     };
-    Some(format!(
-        "{}:{line}:{column}: motion \"{}\" contradicts {whom}: more coordinates are prescribed than the mechanism has \
-         degrees of freedom, and the laws do not agree; let one coordinate follow, or drive it by an actuator",
-        model.origin, first.name
-    ))
+    Some(Error::Model {
+        origin: model.origin.clone(),
+        line,
+        column,
+        message: format!(
+            "motion \"{}\" contradicts {whom}: more coordinates are prescribed than the mechanism has degrees of \
+             freedom, and the laws do not agree; let one coordinate follow, or drive it by an actuator",
+            first.name
+        ),
+    })
 }

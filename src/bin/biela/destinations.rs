@@ -26,16 +26,18 @@ enum ResultKind {
     Table,
     Picture,
     Page,
+    Animation,
 }
 
 /// Endings and what they say.
-const ENDINGS: [(&str, ResultKind); 6] = [
+const ENDINGS: [(&str, ResultKind); 7] = [
     ("csv", ResultKind::Table),
     ("txt", ResultKind::Table),
     ("svg", ResultKind::Picture),
     ("png", ResultKind::Picture),
     ("html", ResultKind::Page),
     ("htm", ResultKind::Page),
+    ("glb", ResultKind::Animation),
 ];
 
 impl ResultKind {
@@ -44,6 +46,7 @@ impl ResultKind {
             Self::Table => ".csv (table)",
             Self::Picture => ".svg or .png (picture)",
             Self::Page => ".html (page)",
+            Self::Animation => ".glb (binary glTF)",
         }
     }
 
@@ -52,6 +55,7 @@ impl ResultKind {
             Self::Table => "table",
             Self::Picture => "picture",
             Self::Page => "page",
+            Self::Animation => "animation",
         }
     }
 }
@@ -83,6 +87,7 @@ impl Destinations {
             ResultKind::Table => &mut self.table,
             ResultKind::Picture => &mut self.plot,
             ResultKind::Page => &mut self.report,
+            ResultKind::Animation => &mut self.gltf,
         };
         if let Some(other) = place.replace(path.to_owned()) {
             return Err(Failure::Input(format!(
@@ -101,17 +106,11 @@ impl Destinations {
         gltf: Option<&PathBuf>,
         frames: Option<&PathBuf>,
     ) -> Result<(), Failure> {
-        let is_glb = |path: &&PathBuf| {
-            path.extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
-        };
-        if let Some(path) = gltf.filter(|path| !output::is_standard(path) && !is_glb(path)) {
-            return Err(Failure::Input(format!(
-                "--gltf {}: the ending says what is written, expected .glb (binary glTF)",
-                path.display()
-            )));
+        if let Some(path) = gltf {
+            let kind = kind_of("--gltf", path, Some(ResultKind::Animation))?;
+            self.set(kind, path)?;
         }
-        (self.gltf, self.frames) = (gltf.cloned(), frames.cloned());
+        self.frames = frames.cloned();
         self.refuse_twice()
     }
 
@@ -170,7 +169,12 @@ fn kind_of(option: &str, path: &Path, expected: Option<ResultKind>) -> Result<Re
     match known {
         Some((_, kind)) if expected.is_none_or(|expected| expected == *kind) => Ok(*kind),
         _ => {
-            let kinds = [ResultKind::Table, ResultKind::Picture, ResultKind::Page];
+            let kinds = [
+                ResultKind::Table,
+                ResultKind::Picture,
+                ResultKind::Page,
+                ResultKind::Animation,
+            ];
             let words: Vec<&str> = (kinds.into_iter())
                 .filter(|kind| expected.is_none_or(|expected| expected == *kind))
                 .map(ResultKind::words)
@@ -214,7 +218,8 @@ mod tests {
 
     #[test]
     fn the_ending_says_what_is_written() {
-        let all = of(&["a.csv", "b.PNG", "c.html"], None, None).unwrap();
+        let all = of(&["a.csv", "b.PNG", "c.html", "d.glb"], None, None).unwrap();
+        assert_eq!(all.gltf, Some("d.glb".into()));
         assert_eq!(all.table, Some("a.csv".into()));
         assert_eq!(all.plot, Some("b.PNG".into()));
         assert_eq!(all.report, Some("c.html".into()));

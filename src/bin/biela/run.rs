@@ -16,6 +16,7 @@ use crate::argument::{assignment, finite, input_law, pair, positive};
 use crate::cpu_time::CpuClock;
 use crate::csv::{Number, rounded};
 use crate::destinations::{Destinations, same_file};
+use crate::element_positions::ElementPositions;
 use crate::experiment::{self, time_grid};
 use crate::interrupt;
 use crate::model_file;
@@ -51,7 +52,7 @@ pub struct Arguments {
     communication: Option<f64>,
 
     /// Write results to a file; its ending says what: .csv the outputs as a table (`time` first), .svg or .png a picture,
-    /// .html a page; `-` is the table on standard output. May be repeated
+    /// .html a page, .glb the moving mechanism; `-` is the table on standard output. May be repeated
     #[arg(short, long, value_name = "FILE")]
     out: Vec<PathBuf>,
 
@@ -89,13 +90,13 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
 
-    /// Start value of a parameter or input, any number of the model by its dotted name, or a setting of the solver
-    /// (solver.formulation=relative); may be repeated
+    /// Start value of a parameter or input, or any number of the model by its dotted name, as a number or an expression
+    /// ('30 deg'); or a setting (solver.formulation=relative, expose=all); may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, SetValue)>,
 
     /// Tolerance of the solver, as --set solver.tolerance=E
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
     tolerance: Option<f64>,
 
     /// Formulation of the equations: auto, absolute, relative, global, hybrid, topological
@@ -235,6 +236,7 @@ fn initialized(
     began: Duration,
 ) -> Result<Instance, Failure> {
     let read = CpuClock::Process.now();
+    let positions = ElementPositions::of(&model);
     let as_written = page.as_ref().map(|_| model.clone());
     let instance = Instance::from_model(model).and_then(|mut instance| {
         instance.initialize(experiment.start, experiment.stop, 0.0)?;
@@ -250,7 +252,7 @@ fn initialized(
             page.write_unstarted(model, error)?;
         }
     }
-    instance.map_err(Failure::input)
+    instance.map_err(|error| Failure::input(positions.locate(error)))
 }
 
 /// Simulates from start to stop. Returns the CPU time of the integration, without that of recording.
@@ -313,7 +315,11 @@ impl Arguments {
         if let Some(word) = &self.formulation {
             (model.set_word("solver.formulation", word)).map_err(Failure::input)?;
         }
-        for (name, law) in &self.input {
+        for (i, (name, law)) in self.input.iter().enumerate() {
+            if self.input[..i].iter().any(|(other, _)| other == name) {
+                let message = format!("--input {name}: two laws for one input");
+                return Err(Failure::Input(message));
+            }
             (model.set_signal_text(name, law, None)).map_err(Failure::input)?;
         }
         Ok(())
@@ -380,6 +386,10 @@ impl Arguments {
     fn files(&self) -> Result<Destinations, Failure> {
         let mut files = Destinations::new(&self.out, self.plot.as_ref(), self.report.as_ref())?;
         files.animate(self.gltf.as_ref(), self.frames.as_ref())?;
+        if self.units && files.table.is_none() {
+            let message = "--units writes a line of the table: name one with --out F.csv";
+            return Err(Failure::Input(message.to_owned()));
+        }
         let streams = files.all().filter(|path| output::is_standard(path)).count();
         if streams + usize::from(self.json) > 1 {
             return Err(Failure::Input(

@@ -289,7 +289,7 @@ fn the_command_line_gives_laws_by_name_by_file_or_as_expressions() {
     std::fs::write(&file, "0,1\n1,x\n").unwrap();
     let error = law(file.to_str().unwrap()).unwrap_err().to_string();
     assert!(
-        error.contains("u.csv:2:1") && error.contains("\"x\" in column 2"),
+        error.contains("u.csv:2:3") && error.contains("\"x\" in column 2"),
         "{error}"
     );
     std::fs::remove_dir_all(&folder).unwrap();

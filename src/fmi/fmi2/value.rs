@@ -22,11 +22,11 @@ pub unsafe extern "C" fn fmi2GetReal(
             c,
             FmiStandard::Two,
             &calls::GET_REAL,
-            |fmu| {
+            move |fmu| {
                 let arrays = pointer::read_write(references, count, values, count);
                 arrays.is_some_and(|(references, values)| fmu.get_cached(references, values))
             },
-            |fmu| {
+            move |fmu| {
                 pointer::disjoint("vr", references, count, "value", values, count)?;
                 let references = pointer::slice("vr", references, count)?;
                 let values = pointer::slice_mut("value", values, count)?;
@@ -51,11 +51,11 @@ pub unsafe extern "C" fn fmi2SetReal(
             c,
             FmiStandard::Two,
             &calls::SET_REAL,
-            |fmu| {
+            move |fmu| {
                 let arrays = pointer::read_both(references, values, count);
                 arrays.is_some_and(|(references, values)| fmu.set_pending(references, values))
             },
-            |fmu| {
+            move |fmu| {
                 let references = pointer::slice("vr", references, count)?;
                 let values = pointer::slice("value", values, count)?;
                 Ok(fmu.set(references, values)?)

@@ -28,11 +28,11 @@ pub unsafe extern "C" fn fmi3GetFloat64(
             instance,
             FmiStandard::Three,
             &calls::GET_FLOAT64,
-            |fmu| {
+            move |fmu| {
                 let arrays = pointer::read_write(references, count, values, value_count);
                 arrays.is_some_and(|(references, values)| fmu.get_cached(references, values))
             },
-            |fmu| {
+            move |fmu| {
                 pointer::disjoint(
                     "valueReferences",
                     references,
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn fmi3GetFloat64(
                 let values = pointer::slice_mut("values", values, value_count)?;
                 Ok(fmu.get(references, values)?)
             },
-            |shared, _| {
+            move |shared, _| {
                 in_update(shared, |substep| {
                     let references = pointer::slice("valueReferences", references, count)?;
                     let values = pointer::slice_mut("values", values, value_count)?;
@@ -91,18 +91,18 @@ pub unsafe extern "C" fn fmi3SetFloat64(
             instance,
             FmiStandard::Three,
             &calls::SET_FLOAT64,
-            |fmu| {
+            move |fmu| {
                 let arrays = pointer::read_both(references, values, count);
                 count == value_count
                     && arrays
                         .is_some_and(|(references, values)| fmu.set_pending(references, values))
             },
-            |fmu| {
+            move |fmu| {
                 let references = pointer::slice("valueReferences", references, count)?;
                 let values = pointer::slice("values", values, value_count)?;
                 Ok(fmu.set(references, values)?)
             },
-            |shared, _| {
+            move |shared, _| {
                 in_update(shared, |substep| {
                     let references = pointer::slice("valueReferences", references, count)?;
                     let values = pointer::slice("values", values, value_count)?;

@@ -57,24 +57,11 @@ pub(super) fn armatures<W: Geometry<N>, const N: usize>(
 }
 
 impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
-    /// out += J g (g·x) of all armatures.
-    pub(in crate::formulation) fn add_armature_times(&self, q: &[f64], x: &[f64], out: &mut [f64]) {
-        if self.armatures.is_empty() {
-            return;
-        }
-        let poses = &mut W::poses(q);
-        for armature in &self.armatures {
-            let bodies = armature.coordinate.bodies();
-            let (_, g) = armature.coordinate.value(poses);
-            scatter(bodies, armature.inertia * gather(bodies, &g, x), &g, out);
-        }
-    }
-
-    /// The same of a sum of vectors with factors.
-    pub(in crate::formulation) fn add_armature_columns(
+    /// out += J g (g·x) of all armatures, x the sum of vectors with factors.
+    pub(in crate::formulation) fn add_armature_times(
         &self,
         q: &[f64],
-        columns: [(f64, &Vec<f64>); 2],
+        x: &[(f64, &[f64])],
         out: &mut [f64],
     ) {
         if self.armatures.is_empty() {
@@ -84,7 +71,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
         for armature in &self.armatures {
             let bodies = armature.coordinate.bodies();
             let (_, g) = armature.coordinate.value(poses);
-            for (factor, x) in columns {
+            for (factor, x) in x {
                 let product = factor * armature.inertia * gather(bodies, &g, x);
                 scatter(bodies, product, &g, out);
             }

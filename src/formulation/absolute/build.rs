@@ -16,7 +16,7 @@ use crate::formulation::force::beam::{BeamElement, BeamGeometry};
 use crate::formulation::force::{self, ForceElement as _, gravity::Gravity, group::ForceGroup};
 use crate::formulation::joint::{self, JointEquations};
 use crate::formulation::prescribed_motion::PrescribedMotion;
-use crate::model::{BodyRef, JointPlacement, Model, PrescribedCoordinate};
+use crate::model::{BodyRef, IntegratorName, JointPlacement, Model, PrescribedCoordinate};
 
 /// Distance below which two points coincide, relative to the characteristic length: some thousand times rounding error.
 const COINCIDENT: f64 = 1e-12;
@@ -302,6 +302,18 @@ impl<'a, W: MechanismGeometry<N>, const N: usize> Builder<'a, W, N> {
                 *mode = forces.event_counts().modes;
                 let table = table.clone();
                 forces.push(Arc::new(force::knot::TableKnots { table }), &motion.name);
+            }
+        }
+        // VSA23 knows no events.
+        for (k, joint) in model.joints.iter().enumerate() {
+            if joint.coupling.is_none() || model.solver.integrator == IntegratorName::Vsa23 {
+                continue;
+            }
+            let part = constraints.part_mut(self.joints[k].constraints.start);
+            if let Some((coordinate, bounds, mode)) = part.coupling_with_knots() {
+                *mode = Some(forces.event_counts().modes);
+                let knots = force::knot::CouplingKnots { coordinate, bounds };
+                forces.push(Arc::new(knots), &joint.name);
             }
         }
         for (beam, elements) in model.beams.iter().zip(beams) {

@@ -9,7 +9,7 @@
 use super::geometry::{CoincidentPoints, Geometry, Gradient, RelativeCoordinate, dot};
 use super::sparsity::{CompactPairSlots, SparsityBuilder, gather, pick};
 use crate::formulation::EvaluationContext;
-use crate::formulation::function::Function;
+use crate::formulation::function::{Function, Jet};
 use crate::formulation::prescribed_motion::PrescribedMotion;
 use crate::model::BodyRef;
 
@@ -44,6 +44,8 @@ pub struct CoupledPart<W: Geometry<N>, const N: usize> {
     pub coordinates: [W::RelativeCoordinate; 2],
     /// F
     pub law: Function,
+    /// Index of the mode that says which piece of F applies; see [`crate::formulation::force::knot::CouplingKnots`].
+    pub mode: Option<usize>,
     columns: [Vec<u8>; 2],
     entries: [CompactPairSlots<N>; 2],
 }
@@ -117,6 +119,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             entries,
             coordinates,
             law,
+            mode: None,
         }))
     }
 
@@ -141,6 +144,26 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     /// Whether Φ depends on time.
     pub fn is_moving(&self) -> bool {
         matches!(self, Self::Prescribed(prescribed) if prescribed.motion.is_moving())
+    }
+
+    /// First coordinate of a coupling whose law has pieces, their bounds, and the index of its mode, to be set.
+    #[allow(clippy::type_complexity)] // used in one place
+    pub fn coupling_with_knots(
+        &mut self,
+    ) -> Option<(W::RelativeCoordinate, Vec<f64>, &mut Option<usize>)> {
+        let Self::Coupled(coupled) = self else {
+            return None;
+        };
+        let bounds = coupled.law.bounds();
+        if bounds.is_empty() {
+            return None;
+        }
+        Some((coupled.coordinates[0].clone(), bounds, &mut coupled.mode))
+    }
+
+    /// Whether Φ depends on modes.
+    pub fn has_modes(&self) -> bool {
+        matches!(self, Self::Coupled(coupled) if coupled.mode.is_some())
     }
 
     /// Entries of the Jacobian, rows counted from the first constraint of the part.
@@ -172,14 +195,19 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             }
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
-                phi[0] = b.value(poses).0 - coupled.law.at(a.value(poses).0)[0];
+                phi[0] = b.value(poses).0 - coupled.law_at(cx, a.value(poses).0)[0];
             }
         }
     }
 
     /// Values of G in the order of `sparsity`; returns their number.
     #[inline]
-    pub fn jacobian(&self, poses: &mut W::Poses<'_>, out: &mut [f64]) -> usize {
+    pub fn jacobian(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        out: &mut [f64],
+    ) -> usize {
         match self {
             Self::Coincidence(coincidence) => coincidence.jacobian(poses, out),
             Self::Prescribed(prescribed) => write(
@@ -191,7 +219,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
-                let n = write(&coupled.columns[0], -coupled.law.at(c)[1], &g, out);
+                let n = write(&coupled.columns[0], -coupled.law_at(cx, c)[1], &g, out);
                 n + write(&coupled.columns[1], 1.0, &b.value(poses).1, &mut out[n..])
             }
         }
@@ -219,7 +247,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let ((c_a, g_a), (c_b, g_b)) = (a.value(poses), b.value(poses));
-                let [law, slope, _] = coupled.law.at(c_a);
+                let [law, slope, _] = coupled.law_at(cx, c_a);
                 phi[0] = c_b - law;
                 let n = write(&coupled.columns[0], -slope, &g_a, out);
                 n + write(&coupled.columns[1], 1.0, &g_b, &mut out[n..])
@@ -253,7 +281,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
-                let [_, slope, second] = coupled.law.at(c);
+                let [_, slope, second] = coupled.law_at(cx, c);
                 let (va, vb): (Gradient<N>, Gradient<N>) =
                     (pick(a.bodies(), v), pick(b.bodies(), v));
                 let rate = dot(&g, &va);
@@ -268,6 +296,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     #[inline]
     pub fn add_stiffness(
         &self,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         lambda: &[f64],
         factor: f64,
@@ -290,7 +319,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 let [a, b] = &coupled.coordinates;
                 let [entries_a, entries_b] = &coupled.entries;
                 let (c, g) = a.value(poses);
-                let [_, slope, second] = coupled.law.at(c);
+                let [_, slope, second] = coupled.law_at(cx, c);
                 entries_b.add_matrix(factor, &b.hessian(poses), out);
                 entries_a.add_matrix(-factor * slope, &a.hessian(poses), out);
                 if second != 0.0 {
@@ -329,6 +358,17 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                     }
                 }
             }
+        }
+    }
+}
+
+impl<W: Geometry<N>, const N: usize> CoupledPart<W, N> {
+    /// F, F', F'' at c_a, by the piece of the mode.
+    #[inline]
+    fn law_at(&self, cx: &EvaluationContext, c: f64) -> Jet {
+        match self.mode.and_then(|mode| cx.modes.get(mode)) {
+            Some(&mode) => self.law.in_mode(mode, c),
+            None => self.law.at(c),
         }
     }
 }

@@ -80,7 +80,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     ) {
         if stiffness != 0.0 {
             for NamedConstraint { part, first, .. } in &self.constraints {
-                part.add_stiffness(poses, &lambda[*first..], stiffness, out);
+                part.add_stiffness(cx, poses, &lambda[*first..], stiffness, out);
             }
         }
         self.forces
@@ -161,7 +161,7 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
                 .times(cx, self.body_part(b, a), &mut out[range]);
         }
         self.coupled_masses.add_times(a, out);
-        self.add_armature_times(q, a, out);
+        self.add_armature_times(q, &[(1.0, a)], out);
     }
 
     fn force(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) -> Evaluated {
@@ -230,11 +230,11 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
-    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let poses = &mut W::poses(q);
         let mut at = 0;
         for NamedConstraint { part, .. } in &self.constraints {
-            at += part.jacobian(poses, &mut out[at..]);
+            at += part.jacobian(cx, poses, &mut out[at..]);
         }
     }
 

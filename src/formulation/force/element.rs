@@ -160,25 +160,27 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     /// Whether the element dissipates or supplies energy; a spring only stores it.
     fn does_work(&self) -> bool;
 
-    /// out += f
+    /// out += f; nothing where the element has only events or a constraint.
     fn add_force(
         &self,
-        cx: &EvaluationContext,
-        poses: &mut W::Poses<'_>,
-        v: &[f64],
-        out: &mut [f64],
-    );
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
 
     /// out += damping (−∂f/∂v) + stiffness (−∂f/∂q), at the entries reserved when the element was built.
     fn add_tangent(
         &self,
-        cx: &EvaluationContext,
-        poses: &mut W::Poses<'_>,
-        v: &[f64],
-        damping: f64,
-        stiffness: f64,
-        out: &mut [f64],
-    );
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _damping: f64,
+        _stiffness: f64,
+        _out: &mut [f64],
+    ) {
+    }
 
     /// Whether the element has Coulomb friction proportional to the multipliers of its constraints.
     fn has_constraint_friction(&self) -> bool {
@@ -225,10 +227,12 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     /// Returns the output quantities.
     fn quantities(
         &self,
-        cx: &EvaluationContext,
-        poses: &mut W::Poses<'_>,
-        at: &MotionPoint,
-    ) -> ForceQuantities;
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: &MotionPoint,
+    ) -> ForceQuantities {
+        ForceQuantities::default()
+    }
 
     /// Writes the integrals of the element.
     fn integrals(

@@ -248,26 +248,6 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         }
     }
 
-    fn add_force(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _out: &mut [f64],
-    ) {
-    }
-
-    fn add_tangent(
-        &self,
-        _cx: &EvaluationContext,
-        _poses: &mut W::Poses<'_>,
-        _v: &[f64],
-        _damping: f64,
-        _stiffness: f64,
-        _out: &mut [f64],
-    ) {
-    }
-
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         active[self.row] = modes[0] == ACTIVE;
     }

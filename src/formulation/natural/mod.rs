@@ -220,11 +220,11 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
     }
 
     /// Writes G of the kept constraints of the inner system.
-    fn load_rows(&self, q: &[f64], g: &mut [f64]) {
+    fn load_rows(&self, cx: &EvaluationContext, q: &[f64], g: &mut [f64]) {
         let poses = &mut W::poses(self.poses(q));
         for kept in &self.kept {
             let part = &self.inner.constraints[kept.part].part;
-            part.jacobian(poses, &mut g[kept.slots.clone()]);
+            part.jacobian(cx, poses, &mut g[kept.slots.clone()]);
         }
     }
 

@@ -103,9 +103,9 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
     }
 
     /// G J of the kept constraints, then the rigidity constraints.
-    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let work = &mut *self.at(q);
-        self.load_rows(q, &mut work.g);
+        self.load_rows(cx, q, &mut work.g);
         let mut at = 0;
         for kept in &self.kept {
             let entries = &self.inner.sparsity.jacobian[kept.slots.clone()];

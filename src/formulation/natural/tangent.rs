@@ -139,7 +139,7 @@ impl<W: BodyMap<N>, const N: usize> Natural<W, N> {
             self.inner
                 .constraint_friction(cx, poses, rates, inner, load);
             load.iter_mut().for_each(|f| *f = -*f);
-            self.load_rows(q, g);
+            self.load_rows(cx, q, g);
             self.add_rows(g, inner, load);
         }
         for block in &self.blocks {

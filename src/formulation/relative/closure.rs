@@ -45,8 +45,8 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             .unwrap_or(0)
     }
 
-    /// Whether coordinate partitioning can use a closure, one of `parts` parts of joints: it does not depend on time, and a coordinate
-    /// moves its bodies relative to each other. Between bodies that are fixed to each other it has no coordinate to eliminate.
+    /// Whether coordinate partitioning can use a closure, one of `parts` parts of joints: it does not depend on time or modes, and a
+    /// coordinate moves its bodies relative to each other. Between bodies that are fixed to each other it has no coordinate to eliminate.
     fn eliminates(
         &self,
         parts: usize,
@@ -54,7 +54,10 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
         closure: &ClosureConstraint,
     ) -> bool {
         let moves = |&branch: &usize| self.tree.branches[branch].moved.1 > 0;
-        closure.part < parts && !part.is_moving() && closure.path.iter().any(moves)
+        closure.part < parts
+            && !part.is_moving()
+            && !part.has_modes()
+            && closure.path.iter().any(moves)
     }
 }
 
@@ -88,7 +91,7 @@ impl<W: JointMap<N>, const N: usize> ClosureConstraints for Relative<W, N> {
 
     fn bend(&self, z: &[f64], z_dot: &[f64], gamma: &mut [f64]) {
         let (work, parts) = (&mut *self.moving(z, z_dot), self.joint_parts());
-        self.load_closures(work);
+        self.load_closures(&NOWHERE, work);
         work.joints.fill(0.0);
         (self.tree).accelerate(&work.geometry, &work.joints, &work.bias, &mut work.y);
         let poses = &mut W::poses(&work.q);

@@ -33,7 +33,7 @@ use super::absolute::constraint::ConstraintPart;
 use super::absolute::planar::PlanarGeometry;
 use super::absolute::spatial::SpatialGeometry;
 use super::cache::{CacheGuard, Cached};
-use super::{ConstraintHandling, Dimensions, Sparsity};
+use super::{ConstraintHandling, Dimensions, EvaluationContext, Sparsity};
 use joint_map::JointMap;
 use recursion::JointTree;
 
@@ -152,11 +152,11 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
     }
 
     /// Loads G of the closure constraints in absolute coordinates into the cache.
-    fn load_closures(&self, work: &mut RelativeCache) {
+    fn load_closures(&self, cx: &EvaluationContext, work: &mut RelativeCache) {
         let poses = &mut W::poses(&work.q);
         let g = &mut work.g;
         self.each_closure(|part, closure| {
-            part.jacobian(poses, &mut g[closure.slots.clone()]);
+            part.jacobian(cx, poses, &mut g[closure.slots.clone()]);
         });
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Relative;
+use super::closure::NOWHERE;
 use super::joint_map::JointMap;
 use crate::formulation::absolute::Absolute;
 use crate::formulation::absolute::geometry::RelativeCoordinate as _;
@@ -124,7 +125,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         if self.descriptor.is_some() {
             return self.inner.jacobian(cx, &work.q, out);
         }
-        self.load_closures(work);
+        self.load_closures(cx, work);
         self.pull_back(work, out);
     }
 
@@ -143,7 +144,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         gamma: &mut [f64],
     ) {
         let work = &mut *self.moving(q, v);
-        self.load_closures(work);
+        self.load_closures(cx, work);
         let poses = &mut W::poses(&work.q);
         self.each_closure(|part, closure| {
             part.acceleration_bias(cx, poses, &work.v, &mut gamma[closure.rows.clone()]);
@@ -168,7 +169,7 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
             return 1.0;
         }
         let work = &mut *self.at(q);
-        self.load_closures(work);
+        self.load_closures(&NOWHERE, work);
         self.smallest_closure_row(work)
     }
 

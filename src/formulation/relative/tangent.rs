@@ -251,7 +251,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
                 }
                 (self.inner).body_mass_times(b, cx, &sum[..width], &mut out[own]);
             }
-            (self.inner).add_armature_columns(q, [(m, y), (c, b_column)], out);
+            (self.inner).add_armature_times(q, &[(m, y), (c, b_column)], out);
             if c != 0.0 {
                 add_times(c, &work.entries[0], y, out);
             }
@@ -277,7 +277,7 @@ impl<W: JointMap<N>, const N: usize> Relative<W, N> {
             let own = N / 2 * b..N / 2 * (b + 1);
             (self.inner).body_mass_times(b, cx, &a_column[own.clone()], &mut out[own]);
         }
-        self.inner.add_armature_times(q, a_column, out);
+        (self.inner).add_armature_times(q, &[(1.0, a_column)], out);
         add_times(1.0, damping, v_column, out);
         add_times(1.0, stiffness, y, out);
         for x in out {

@@ -123,12 +123,31 @@ impl Part<'_> {
     }
 }
 
-/// Reads the parts of a file. `chain` has the files that lead to this one.
+/// Reads the parts of a file, and whether all could be read: mistakes are reported. `chain` has the files that lead to this one.
 pub(super) fn parts<'a>(
     root: &TableReader<'a>,
     base_dir: Option<&Path>,
     chain: &[PathBuf],
-) -> Result<Vec<Part<'a>>> {
+) -> (Vec<Part<'a>>, bool) {
+    let (mut parts, mut all) = (vec![], true);
+    let items = root.settle(items(root)).unwrap_or_default();
+    for (item, table) in items {
+        match part(root, item, table, base_dir, chain) {
+            Ok(part) => parts.push(part),
+            Err(error) => {
+                root.source().document.mistakes.report(error);
+                all = false;
+            }
+        }
+    }
+    (parts, all)
+}
+
+/// An entry of `include`, and its table if it is one.
+type IncludeEntry<'a> = (&'a Node, Option<TableReader<'a>>);
+
+/// The entries of `include`.
+fn items<'a>(root: &TableReader<'a>) -> Result<Vec<IncludeEntry<'a>>> {
     let Some(entry) = root.get("include") else {
         return Ok(vec![]);
     };
@@ -153,16 +172,14 @@ pub(super) fn parts<'a>(
         true => root.tables("include")?.into_iter(),
         false => vec![].into_iter(),
     };
-    let mut parts: Vec<Part> = Vec::with_capacity(items.len());
-    for item in items {
+    let each = items.iter().map(|item| {
         let table = match &item.value {
-            NodeValue::Text(_) => None,
             NodeValue::Table(_) => tables.next(),
-            _ => return Err(root.wrong("include", "names of files, or tables", item)),
+            _ => None,
         };
-        parts.push(part(root, item, table, base_dir, chain)?);
-    }
-    Ok(parts)
+        (item, table)
+    });
+    Ok(each.collect())
 }
 
 /// Reads the part of an entry, a name or a table.
@@ -189,7 +206,10 @@ fn part<'a>(
     let path = guarded(file, base_dir, chain).map_err(refuse)?;
     let mut chain = chain.to_vec();
     chain.push(path.canonicalize().unwrap_or_else(|_| path.clone()));
-    let model = read_part(&path, &set, &chain)?;
+    let model = read_part(&path, &set, &chain).map_err(|error| match error {
+        Error::File { .. } => refuse(error.to_string()),
+        other => other,
+    })?;
     if model.dimension != root.dimension() {
         return Err(refuse(format!(
             "\"{}\" has {} dimensions, this file has {}",

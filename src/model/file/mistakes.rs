@@ -9,6 +9,14 @@ use crate::error::{Error, Result};
 /// Most mistakes that are reported of one text.
 pub(super) const MOST: usize = 20;
 
+/// The error of a value that is not known because of a mistake that has been reported: nothing is reported for it.
+pub(super) fn reported_elsewhere() -> Error {
+    Error::Mistakes {
+        mistakes: vec![],
+        more: 0,
+    }
+}
+
 /// The mistakes of one text so far.
 #[derive(Default)]
 pub(super) struct Mistakes(RefCell<Noted>);
@@ -23,6 +31,8 @@ struct Noted {
     consequences: Vec<Error>,
     /// Elements in which a substitute stands for a value.
     spoiled: HashSet<usize>,
+    /// Bytes of values for which a substitute stands.
+    substitutes: HashSet<usize>,
     /// Values that are legal but probably not meant.
     suspicions: Vec<String>,
     /// Table and key that is not written in it, and the misspelt key that is meant.
@@ -42,8 +52,12 @@ impl Mistakes {
         }
     }
 
-    /// Reports a mistake.
+    /// Reports a mistake, or all of a part.
     pub fn report(&self, error: Error) {
+        if let Error::Mistakes { mistakes, more } = error {
+            self.0.borrow_mut().more += more;
+            return mistakes.into_iter().for_each(|one| self.report(one));
+        }
         let noted = &mut *self.0.borrow_mut();
         if noted.reported.len() >= MOST {
             noted.more += 1;
@@ -63,6 +77,16 @@ impl Mistakes {
         self.0.borrow_mut().spoiled.insert(element);
     }
 
+    /// Notes that a substitute stands for the value at this byte.
+    pub fn substitute(&self, offset: usize) {
+        self.0.borrow_mut().substitutes.insert(offset);
+    }
+
+    /// Whether a substitute stands for the value at this byte.
+    pub fn is_substitute(&self, offset: usize) -> bool {
+        self.0.borrow().substitutes.contains(&offset)
+    }
+
     /// Reports a mistake that the values of an element lead to, unless one of them is a substitute.
     pub fn report_conclusion(&self, element: usize, error: Error) {
         if self.0.borrow().spoiled.contains(&element) {
@@ -70,6 +94,11 @@ impl Mistakes {
         } else {
             self.report_value(element, error);
         }
+    }
+
+    /// Whether there are mistakes so far.
+    pub fn are_there(&self) -> bool {
+        !self.0.borrow().reported.is_empty()
     }
 
     /// Notes a value that is legal but probably not meant.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::include::Part;
+use super::mistakes::reported_elsewhere;
 use super::table::TableReader;
 use crate::error::{Error, Result};
 use crate::model::quantity::NamedElement;
@@ -21,6 +22,8 @@ pub(super) struct Names<'a> {
     kinds: Vec<Result<JointKind>>,
     /// Elements that could not be read, and why.
     unread: HashMap<NamedElement, Error>,
+    /// A part could not be read: names that are not found may be its.
+    pub part_missing: bool,
 }
 
 /// Index of the first element of each kind that a part, or the file itself, has in the whole.
@@ -126,7 +129,7 @@ impl<'a> Names<'a> {
 
     /// Whether every element could be read.
     pub fn all_read(&self) -> bool {
-        self.unread.is_empty()
+        self.unread.is_empty() && !self.part_missing
     }
 
     /// Refuses an element that could not be read, with the mistake that is known already.
@@ -160,6 +163,7 @@ impl<'a> Names<'a> {
         found: Option<NamedElement>,
     ) -> Error {
         let message = match found {
+            None if self.part_missing => return reported_elsewhere(),
             Some(other) => format!("\"{name}\" is a {}, not a {wanted}", other.kind()),
             None => {
                 let same = |name: &&&str| self.find(name).is_some_and(|e| e.kind() == wanted);

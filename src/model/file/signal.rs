@@ -1,12 +1,12 @@
 //! `[[input]]`, `[[parameter]]` and `[[output]]`: keys and reader. Targets and sources must exist, and no target may be set twice.
 
 use super::keys::{DESCRIPTION, Key, KeyGroup, KeyKind, REQUIRED};
+use super::mistakes::reported_elsewhere;
 use super::names::{Names, twice};
 use super::table::TableReader;
 use crate::error::Result;
 use crate::model::suggest::shorten;
-use crate::model::validate::RESERVED_VARIABLES;
-use crate::model::validate::Range;
+use crate::model::validate::{RESERVED_ELEMENTS, RESERVED_VARIABLES, Range};
 use crate::model::{Input, Model, Output, Parameter, Target, TextPosition, VariableNotes};
 use std::collections::HashMap;
 
@@ -143,10 +143,15 @@ fn set_by<'a>(
 }
 
 /// Refuses a dotted name whose element could not be read, with the mistake that is known already.
-fn must_be_read(names: &Names, dotted: &str) -> Result<()> {
-    let (name, _) = dotted.split_once('.').unwrap_or((dotted, ""));
+fn must_be_read(table: &TableReader, names: &Names, dotted: &str) -> Result<()> {
+    let (name, field) = dotted.split_once('.').unwrap_or((dotted, ""));
+    let definitions = &table.source().document.definitions;
     match names.find(name) {
         Some(element) => names.must_be_read(element),
+        None if names.part_missing && !RESERVED_ELEMENTS.contains(&name) => {
+            Err(reported_elsewhere())
+        }
+        None if name == "define" && definitions.is_unknown(field) => Err(reported_elsewhere()),
         None => Ok(()),
     }
 }
@@ -154,7 +159,7 @@ fn must_be_read(names: &Names, dotted: &str) -> Result<()> {
 fn output(table: &TableReader, model: &mut Model, names: &Names) -> Result<Output> {
     let (name, _) = table.name(&RESERVED_VARIABLES)?;
     let source = table.needed_text("source", "a quantity, <element>.<field>")?;
-    must_be_read(names, source)?;
+    must_be_read(table, names, source)?;
     let quantity = model
         .resolve_quantity(source, |name| names.find(name))
         .map_err(|message| table.refuse_value("source", format!("source: {message}")))?;
@@ -177,7 +182,7 @@ fn target_and_start(
     input: bool,
 ) -> Result<(Target, f64)> {
     let dotted = table.needed_text("target", "what it sets, <element>.<field>")?;
-    must_be_read(names, dotted)?;
+    must_be_read(table, names, dotted)?;
     let target = model
         .resolve_target(dotted, |name| names.find(name))
         .map_err(|message| table.refuse_value("target", format!("target: {message}")))?;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::csv::csv;
 use super::curve::{INTERPOLATION, interpolation};
-use super::keys::{Key, KeyGroup, KeyKind, REQUIRED};
+use super::keys::{DESCRIPTION, Key, KeyGroup, KeyKind, REQUIRED};
+use super::mistakes::reported_elsewhere;
 use super::table::TableReader;
 use crate::error::{Error, Result};
 use crate::model::suggest::{did_you_mean, shorten};
@@ -25,9 +26,10 @@ pub(super) const LAWS: [&str; 9] = [
 ];
 
 #[rustfmt::skip]
-const HEAD: [Key; 2] = [
+const HEAD: [Key; 3] = [
     Key::new("input", KeyKind::Text, "", REQUIRED, "name of the [[input]]"),
     Key::new("law", KeyKind::Choice(&LAWS), "", REQUIRED, "law over time"),
+    DESCRIPTION,
 ];
 
 const FINITE: KeyKind = KeyKind::Number(Range::Finite);
@@ -151,21 +153,38 @@ pub(super) fn signal_laws(
     model: &mut Model,
     base_dir: Option<&Path>,
 ) -> Result<()> {
+    let declared = root.tables("input")?;
+    // An input whose own table, or whose part, has a mistake is not among those of the model.
+    let is_mistaken = |name: &str| {
+        let named =
+            |table: &TableReader| matches!(table.text("name"), Ok(Some(own)) if own == name);
+        declared.iter().any(named)
+            || (root.has("include") && root.source().document.mistakes.are_there())
+    };
     for table in root.tables("signal")? {
-        table.settle(signal_law(&table, model, base_dir));
+        table.settle(signal_law(&table, model, base_dir, &is_mistaken));
     }
     Ok(())
 }
 
-fn signal_law(table: &TableReader, model: &mut Model, base_dir: Option<&Path>) -> Result<()> {
+fn signal_law(
+    table: &TableReader,
+    model: &mut Model,
+    base_dir: Option<&Path>,
+    is_mistaken: &dyn Fn(&str) -> bool,
+) -> Result<()> {
     if !table.has("law") {
         table.keys_of_any(&SIGNALS);
     }
     let choices: Vec<(&str, usize)> = LAWS.into_iter().zip(0..).collect();
     let law = table.needed_choice("law", &choices)?;
     table.keys_of(&SIGNALS[law]);
+    let description = table.text("description")?.unwrap_or_default();
     let name = table.needed_text("input", "the name of an [[input]]")?;
     let Some(input) = model.inputs.iter().position(|i| i.name == name) else {
+        if is_mistaken(name) {
+            return Err(reported_elsewhere());
+        }
         let near = did_you_mean(name, model.inputs.iter().map(|i| &i.name));
         let message = format!("there is no input \"{}\"{near}", shorten(name));
         return Err(table.refuse_value("input", message));
@@ -177,6 +196,10 @@ fn signal_law(table: &TableReader, model: &mut Model, base_dir: Option<&Path>) -
     let unit = model.unit_of_target(model.inputs[input].target);
     let law = read(table, LAWS[law], unit, name, base_dir)?;
     (model.set_signal(input, law)).map_err(|error| table.refuse_value("law", error.to_string()))?;
+    let notes = model.notes.variables.entry(name.to_owned()).or_default();
+    if notes.description.is_empty() {
+        description.clone_into(&mut notes.description);
+    }
     if let Some(signal) = model.signals.last_mut() {
         signal.text_position = table.text_position();
     }
@@ -258,7 +281,7 @@ fn read(
             let interpolation = table.choice(INTERPOLATION.name, &Interpolation::ALL)?;
             let path = base_dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
             SignalLaw::Table {
-                points: csv(&path, column, input)?,
+                points: csv(&path, column, input, unit)?,
                 interpolation: interpolation.unwrap_or(Interpolation::Linear),
                 periodic: false,
             }
@@ -267,6 +290,9 @@ fn read(
             let entry = table.get("value");
             let content = table.needed_text("value", "an expression of t")?;
             let definitions = &table.source().document.definitions;
+            if definitions.leave_open(content) {
+                return Err(reported_elsewhere());
+            }
             let value = |name: &str| definitions.get(name).map(|d| d.value);
             let found = TimeExpression::new(content, &value);
             SignalLaw::Expression(found.map_err(|error| match entry {

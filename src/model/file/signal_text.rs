@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::csv::csv;
 use super::signal_law::LAWS;
 use crate::error::{Error, Result};
-use crate::model::expression::{DimensionedValue, Expression, PhysicalDimension, dimension_of};
+use crate::model::expression::{Expression, PhysicalDimension, dimension_of, is_reserved};
 use crate::model::suggest::{nearest, shorten};
 use crate::model::{Interpolation, Model, SignalLaw, TimeExpression};
 
@@ -34,17 +34,13 @@ impl Model {
             });
         };
         let unit = self.unit_of_target(self.inputs[index].target);
-        let definition = |name: &str| {
-            let found = self.definitions.iter().find(|d| d.name == name)?;
-            let dimension = dimension_of(found.unit).unwrap_or(PhysicalDimension::NONE);
-            Some(DimensionedValue::new(found.value, dimension))
-        };
+        let definition = |name: &str| self.definition_value(name);
         let law = law.trim();
         let ends_with_csv = law.len() > 4 && law[law.len() - 4..].eq_ignore_ascii_case(".csv");
         let found = if law.is_char_boundary(law.len().saturating_sub(4)) && ends_with_csv {
             let path = base_dir.map_or_else(|| PathBuf::from(law), |dir| dir.join(law));
             SignalLaw::Table {
-                points: csv(&path, None, input)?,
+                points: csv(&path, None, input, unit)?,
                 interpolation: Interpolation::Linear,
                 periodic: false,
             }
@@ -62,9 +58,8 @@ impl Model {
                         {
                             true => Ok(found.value),
                             false => Err(refuse(format!(
-                                "argument {} in {}, it is {}",
+                                "argument {} in {unit}, it is {}",
                                 k + 1,
-                                wanted.name(),
                                 found.dimension.words()
                             ))),
                         }
@@ -72,6 +67,9 @@ impl Model {
                     from_call(name, arguments.len(), unit, &value, &refuse)?
                 }
                 None => {
+                    if let Some(law) = meant_law(law) {
+                        return Err(refuse(form(law).2.to_owned()));
+                    }
                     SignalLaw::Expression(TimeExpression::new(law, &definition).map_err(|e| {
                         refuse(format!(
                             "a file .csv, a law or an expression of t; column {}: {}",
@@ -114,15 +112,20 @@ fn call(text: &str) -> Option<(&str, Vec<&str>)> {
     Some((name, arguments))
 }
 
-/// The law of a call; `value` gives an argument in a unit.
-fn from_call(
-    name: &str,
-    count: usize,
-    unit: &str,
-    value: &dyn Fn(usize, &str) -> Result<f64>,
-    refuse: &dyn Fn(String) -> Error,
-) -> Result<SignalLaw> {
-    let (least, most, form) = match name {
+/// The law that a text begins with, or nearly so, although it is no call of it: a bracket is missing, or the name is misspelt.
+fn meant_law(text: &str) -> Option<&'static str> {
+    let (name, _) = text.split_once('(')?;
+    let name = name.trim();
+    let near = |law: &&&str| **law == name || nearest(name, [**law]).is_some();
+    match is_reserved(name) {
+        true => None,
+        false => LAWS[..6].iter().find(near).copied(),
+    }
+}
+
+/// Least and largest number of arguments of a law, and its form.
+fn form(law: &str) -> (usize, usize, &'static str) {
+    match law {
         "constant" => (1, 1, "constant(value)"),
         "step" => (3, 3, "step(time, before, after)"),
         "ramp" => (4, 4, "ramp(begin, end, from, to)"),
@@ -133,7 +136,18 @@ fn from_call(
             "chirp(amplitude, first frequency, last frequency, begin, end)",
         ),
         _ => (4, 5, "pulse(period, width, low, high, time)"),
-    };
+    }
+}
+
+/// The law of a call; `value` gives an argument in a unit.
+fn from_call(
+    name: &str,
+    count: usize,
+    unit: &str,
+    value: &dyn Fn(usize, &str) -> Result<f64>,
+    refuse: &dyn Fn(String) -> Error,
+) -> Result<SignalLaw> {
+    let (least, most, form) = form(name);
     if count < least || count > most {
         return Err(refuse(form.to_owned()));
     }

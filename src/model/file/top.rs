@@ -116,8 +116,7 @@ pub(super) fn model(
         ..Model::default()
     };
     model.notes = notes(root)?;
-    let parts = parts(root, base_dir, chain)?;
-    elements(root, &mut model, parts)?;
+    elements(root, &mut model, parts(root, base_dir, chain))?;
     // Elastic frequencies are to be damped, not followed: that is HHT by itself.
     let chosen = root.table("solver")?;
     if !model.beams.is_empty() && !chosen.is_some_and(|solver| solver.has("corrector")) {
@@ -164,7 +163,8 @@ fn check_format(root: &TableReader) -> Result<()> {
 }
 
 /// Reads bodies, joints, motions, forces, sensors and signals. The elements of parts come first.
-fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<()> {
+fn elements(root: &TableReader, model: &mut Model, parts: (Vec<Part>, bool)) -> Result<()> {
+    let (parts, all_parts) = parts;
     let bodies = root.tables("body")?;
     let joints = root.tables("joint")?;
     let motions = root.tables("motion")?;
@@ -174,6 +174,7 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
         parts.iter().map(|part| part.names.clone()).collect();
     let beams = BeamTables::new(root, &parts, bodies.len(), joints.len())?;
     let mut names = Names::default();
+    names.part_missing = !all_parts;
     let mut first = FirstIndices::default();
     for (part, own) in parts.iter().zip(&part_names) {
         root.settle(names.declare_part(part, own, &first));
@@ -205,15 +206,7 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
     let names = &mut names;
     let of = |i: usize| NamedElement::Body(first.bodies + i);
     let own_bodies: Vec<Body> = read(&bodies, names, of, |t, _| body(t));
-    for part in parts {
-        let at = |index: usize| match index.checked_sub(first.bodies) {
-            Some(own) => own_bodies.get(own).cloned(),
-            None => model.bodies.get(index).cloned(),
-        };
-        let mount = part.mount(names, &at)?;
-        let included = model.include(part.model.clone(), &mount);
-        included.map_err(|message| part.refuse(message))?;
-    }
+    mount(root, model, names, parts, (first.bodies, &own_bodies));
     model.bodies.extend(own_bodies);
     let clamps = beams.read(names, first.beams, model);
     let of = |i: usize| NamedElement::Joint(first.joints + i);
@@ -242,6 +235,30 @@ fn elements(root: &TableReader, model: &mut Model, parts: Vec<Part>) -> Result<(
     let own = read(&sensors, names, of, sensor);
     model.sensors.extend(own);
     signals(root, model, names)
+}
+
+/// Adds the elements of parts to the model. The bodies of this file come behind those of the parts, from index `own.0` on.
+fn mount(
+    root: &TableReader,
+    model: &mut Model,
+    names: &mut Names,
+    parts: Vec<Part>,
+    own: (usize, &[Body]),
+) {
+    for part in parts {
+        let at = |index: usize| match index.checked_sub(own.0) {
+            Some(index) => own.1.get(index).cloned(),
+            None => model.bodies.get(index).cloned(),
+        };
+        let included = part.mount(names, &at).and_then(|mount| {
+            let included = model.include(part.model.clone(), &mount);
+            included.map_err(|message| part.refuse(message))
+        });
+        if let Err(error) = included {
+            root.source().document.mistakes.report(error);
+            names.part_missing = true;
+        }
+    }
 }
 
 /// The tables of beams, with the numbers and names of what they bring: nodes and clamps.

@@ -2,10 +2,11 @@
 
 use super::Target;
 use crate::error::{Error, Result};
+use crate::model::expression::{Expression, PhysicalDimension, dimension_of};
 use crate::model::settings::numeric_settings;
-use crate::model::suggest::nearest;
+use crate::model::suggest::{did_you_mean, nearest};
 use crate::model::validate::refused;
-use crate::model::{FormulationName, InitialPosition, JointNumber, Model, MotionLaw};
+use crate::model::{Expose, FormulationName, InitialPosition, JointNumber, Model, MotionLaw};
 
 impl Model {
     /// Whether the model has this target; an actuator, say, has no stiffness.
@@ -176,7 +177,8 @@ impl Model {
         Ok(())
     }
 
-    /// Sets a setting of the solver that is a word, `solver.<key>`, such as `solver.formulation`.
+    /// Sets what is a word: a setting of the solver, `solver.<key>`, `expose` or `experiment.initial`; or a number by an expression
+    /// such as `30 deg`.
     pub fn set_word(&mut self, name: &str, word: &str) -> Result<()> {
         if let Some(key) = name.strip_prefix("solver.")
             && let Some(result) = self.solver.set_word(key, word)
@@ -189,11 +191,60 @@ impl Model {
             }
             return Ok(());
         }
+        let chosen = |choices: &[&str]| {
+            (choices.iter().position(|other| *other == word)).ok_or_else(|| {
+                let near = did_you_mean(word, choices);
+                refused(name, &word, &format!("one of {}{near}", choices.join(", ")))
+            })
+        };
+        match name {
+            "expose" => {
+                self.expose = Expose::ALL[chosen(&Expose::NAMES)?].1;
+                return Ok(());
+            }
+            "experiment.initial" => {
+                let index = chosen(&InitialPosition::NAMES)?;
+                self.experiment.initial = InitialPosition::ALL[index].1;
+                return Ok(());
+            }
+            _ => {}
+        }
+        let is_plain = word.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if !is_plain && let Some(value) = self.expression_for(name, word)? {
+            return self.set(name, value);
+        }
         // The error of a name that no number has either, or a number is expected.
         let mut copy = self.clone();
         match copy.set(name, f64::NAN) {
             Err(error @ (Error::UnknownVariable { .. } | Error::NotSettable { .. })) => Err(error),
             _ => Err(refused(name, &word, "a finite number")),
+        }
+    }
+
+    /// The value of an expression in the unit of a number of the model; `None` if there is no such number.
+    fn expression_for(&self, name: &str, text: &str) -> Result<Option<f64>> {
+        let declared = (self.inputs.iter().map(|i| (&i.name, i.target)))
+            .chain(self.parameters.iter().map(|p| (&p.name, p.target)))
+            .find(|(declared, _)| *declared == name)
+            .map(|(_, target)| target);
+        let unit = match declared.or_else(|| self.target(name).ok()) {
+            Some(target) => self.unit_of_target(target),
+            None if name.starts_with("solver.") => "?",
+            None => return Ok(None),
+        };
+        let definition = |name: &str| self.definition_value(name);
+        let found = Expression::parse(text, &|name| definition(name).is_some())
+            .and_then(|expression| expression.evaluate(&definition))
+            .map_err(|e| refused(name, &text, &format!("column {}: {}", e.at + 1, e.message)))?;
+        let wanted = dimension_of(unit);
+        let fits = found.dimension == PhysicalDimension::NONE
+            || wanted.is_none_or(|wanted| found.dimension.fits(wanted));
+        match fits {
+            true => Ok(Some(found.value)),
+            false => {
+                let expected = format!("a value in {unit}, it is {}", found.dimension.words());
+                Err(refused(name, &text, &expected))
+            }
         }
     }
 

@@ -129,9 +129,6 @@ impl Figure {
             low = low.inf(&p);
             high = high.sup(&p);
         };
-        for point in fixed_points(model) {
-            grow(point);
-        }
         let mut spans = Vec::new();
         for row in poses.spread(SAMPLES) {
             let (mut least, mut most) = (V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY));
@@ -150,6 +147,15 @@ impl Figure {
                 }
             }
             spans.push((most - least).norm());
+        }
+        let moving = (low, high);
+        let reach = (high - low).norm();
+        for point in fixed_points(model) {
+            // The far anchor of a spring would make the mechanism a dot. NaN where nothing moves: all points count.
+            let away = point - point.sup(&moving.0).inf(&moving.1);
+            if !(away.norm() > 2.0 * reach) {
+                (low, high) = (low.inf(&point), high.sup(&point));
+            }
         }
         if !(low.x <= high.x) {
             (low, high) = (V3::repeat(-0.5), V3::repeat(0.5));

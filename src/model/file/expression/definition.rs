@@ -7,6 +7,7 @@ use crate::model::expression::{
     DimensionedValue, Expression, ExpressionError, PhysicalDimension, is_reserved, unit_by_name,
 };
 use crate::model::file::document::{LineIndex, Node, NodeEntry, NodeValue};
+use crate::model::file::mistakes::Mistakes;
 use crate::model::suggest::{did_you_mean, shorten};
 use crate::model::validate::is_identifier;
 use crate::model::{ModelDefinition, TextPosition};
@@ -26,6 +27,8 @@ pub(in crate::model::file) struct Definition {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::model::file) struct Definitions {
     pub all: Vec<Definition>,
+    /// Names whose values are not known because of a mistake, which has been reported.
+    unknown: Vec<String>,
 }
 
 impl Definitions {
@@ -42,6 +45,19 @@ impl Definitions {
 
     pub fn get(&self, name: &str) -> Option<&Definition> {
         self.all.iter().find(|d| d.name == name)
+    }
+
+    /// Whether an expression has a name whose value is not known because of a mistake elsewhere.
+    pub fn leave_open(&self, content: &str) -> bool {
+        let is_name = |name: &str| self.get(name).is_some() || self.is_unknown(name);
+        !self.unknown.is_empty()
+            && Expression::parse(content, &is_name)
+                .is_ok_and(|e| e.names().iter().any(|(name, _)| self.is_unknown(name)))
+    }
+
+    /// Whether the value of a definition is not known because of a mistake.
+    pub fn is_unknown(&self, name: &str) -> bool {
+        self.unknown.iter().any(|other| other == name)
     }
 }
 
@@ -102,70 +118,151 @@ fn check_names(
     }
 }
 
-/// Reads the entries of `[define]`. `overrides` replaces values, in base units; the dimension stays.
+/// What is known of a definition.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    Nothing,
+    Value(DimensionedValue<f64>),
+    /// It has a mistake, or follows from one that has.
+    Mistaken,
+}
+
+/// Reads the entries of `[define]`. `overrides` replaces values, in base units; the dimension stays. Mistakes are reported, and
+/// their definitions left out.
 pub(super) fn definitions(
     source: ExpressionText,
+    mistakes: &Mistakes,
     entries: &[NodeEntry],
     overrides: &[(String, f64)],
-) -> Result<Definitions> {
+) -> Definitions {
     if entries.len() > MOST {
         let message = format!(
             "define has {} entries; at most {MOST} are read",
             entries.len()
         );
-        return Err(source.error(entries[MOST].offset, message));
+        mistakes.report(source.error(entries[MOST].offset, message));
+        return Definitions {
+            all: vec![],
+            unknown: entries.iter().map(|entry| entry.key.clone()).collect(),
+        };
     }
     let by_name: HashMap<&str, usize> = (entries.iter().enumerate())
         .map(|(i, entry)| (entry.key.as_str(), i))
         .collect();
-    let index = |name: &str| by_name.get(name).copied();
-    let mut parsed: Vec<Option<Expression>> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        parsed.push(read(source, entry, &|name| index(name).is_some())?);
+    let mut reader = DefinitionReader {
+        source,
+        mistakes,
+        entries,
+        overrides,
+        by_name,
+        parsed: Vec::with_capacity(entries.len()),
+        values: vec![Known::Nothing; entries.len()],
+    };
+    reader.parse();
+    (0..entries.len()).for_each(|first| reader.evaluate(first));
+    let mut definitions = Definitions::default();
+    for (entry, value) in entries.iter().zip(reader.values) {
+        match value {
+            Known::Value(value) => definitions.all.push(Definition {
+                name: entry.key.clone(),
+                value,
+                text_position: source.lines.text_position(entry.offset),
+            }),
+            _ => definitions.unknown.push(entry.key.clone()),
+        }
     }
-    let mut values: Vec<Option<DimensionedValue<f64>>> = vec![None; entries.len()];
-    // The definitions on the way to the one being evaluated.
-    let mut way: Vec<usize> = vec![];
-    for first in 0..entries.len() {
-        way.push(first);
+    definitions
+}
+
+/// The entries of `[define]` while they are read.
+struct DefinitionReader<'a> {
+    source: ExpressionText<'a>,
+    mistakes: &'a Mistakes,
+    entries: &'a [NodeEntry],
+    overrides: &'a [(String, f64)],
+    by_name: HashMap<&'a str, usize>,
+    parsed: Vec<Option<Expression>>,
+    values: Vec<Known>,
+}
+
+impl DefinitionReader<'_> {
+    fn index(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    fn parse(&mut self) {
+        for (i, entry) in self.entries.iter().enumerate() {
+            let read = read(self.source, entry, &|name| self.index(name).is_some());
+            let expression = read.unwrap_or_else(|error| {
+                self.mistakes.report(error);
+                self.values[i] = Known::Mistaken;
+                None
+            });
+            self.parsed.push(expression);
+        }
+    }
+
+    /// Evaluates a definition and all that it needs.
+    fn evaluate(&mut self, first: usize) {
+        // The definitions on the way to the one being evaluated.
+        let mut way = vec![first];
         while let Some(&i) = way.last() {
-            if values[i].is_some() {
+            if self.values[i] != Known::Nothing {
                 way.pop();
                 continue;
             }
-            let names = parsed[i].iter().flat_map(Expression::names);
-            let missing = (names.filter_map(|(name, at)| Some((index(name)?, at))))
-                .find(|(other, _)| values[*other].is_none());
-            if let Some((other, at)) = missing {
-                if way.contains(&other) {
-                    let names: Vec<&str> = way.iter().map(|k| entries[*k].key.as_str()).collect();
-                    let message = format!("definitions go in a circle: {}", names.join(", "));
-                    let error = ExpressionError { at, message };
-                    return Err(in_definition(source, &entries[i], error));
-                }
-                way.push(other);
+            let names = self.parsed[i].iter().flat_map(Expression::names);
+            let others: Vec<(usize, usize)> = names
+                .filter_map(|(name, at)| Some((self.index(name)?, at)))
+                .collect();
+            if (others.iter()).any(|(other, _)| self.values[*other] == Known::Mistaken) {
+                self.values[i] = Known::Mistaken;
                 continue;
             }
-            let look_up = |name: &str| values[index(name)?];
-            let value = evaluate(source, &entries[i], parsed[i].as_ref(), &look_up)?;
-            let set = overrides.iter().find(|(name, _)| *name == entries[i].key);
-            values[i] = Some(DimensionedValue {
-                value: set.map_or(value.value, |(_, set)| *set),
-                ..value
-            });
-            way.pop();
+            let missing =
+                (others.into_iter()).find(|(other, _)| self.values[*other] == Known::Nothing);
+            let Some((other, at)) = missing else {
+                self.values[i] = self.value(i);
+                continue;
+            };
+            match way.iter().position(|k| *k == other) {
+                Some(begin) => self.refuse_circle(i, at, &way[begin..]),
+                None => way.push(other),
+            }
         }
     }
-    let all = (entries.iter().zip(values))
-        .filter_map(|(entry, value)| {
-            Some(Definition {
-                name: entry.key.clone(),
-                value: value?,
-                text_position: source.lines.text_position(entry.offset),
-            })
-        })
-        .collect();
-    Ok(Definitions { all })
+
+    fn refuse_circle(&mut self, i: usize, at: usize, circle: &[usize]) {
+        let names: Vec<&str> = (circle.iter().map(|k| self.entries[*k].key.as_str())).collect();
+        let message = format!("definitions go in a circle: {}", names.join(", "));
+        let error = ExpressionError { at, message };
+        let entry = &self.entries[i];
+        (self.mistakes).report(in_definition(self.source, entry, error));
+        circle
+            .iter()
+            .for_each(|k| self.values[*k] = Known::Mistaken);
+    }
+
+    /// The value of a definition whose names are all known.
+    fn value(&self, i: usize) -> Known {
+        let look_up = |name: &str| match self.values[self.index(name)?] {
+            Known::Value(value) => Some(value),
+            _ => None,
+        };
+        let known = || self.entries.iter().map(|entry| entry.key.clone()).collect();
+        let (entry, expression) = (&self.entries[i], self.parsed[i].as_ref());
+        let set = self.overrides.iter().find(|(name, _)| *name == entry.key);
+        match evaluate(self.source, entry, expression, &look_up, &known) {
+            Ok(value) => Known::Value(DimensionedValue {
+                value: set.map_or(value.value, |(_, set)| *set),
+                ..value
+            }),
+            Err(error) => {
+                self.mistakes.report(error);
+                Known::Mistaken
+            }
+        }
+    }
 }
 
 /// Checks the name of a definition and parses its expression; `None` if it is a number.
@@ -207,9 +304,10 @@ fn evaluate(
     entry: &NodeEntry,
     expression: Option<&Expression>,
     look_up: &dyn Fn(&str) -> Option<DimensionedValue<f64>>,
+    known: &dyn Fn() -> Vec<String>,
 ) -> Result<DimensionedValue<f64>> {
     match (expression, &entry.node.value) {
-        (Some(expression), _) => check_names(expression, |name| look_up(name).is_some(), Vec::new)
+        (Some(expression), _) => check_names(expression, |name| look_up(name).is_some(), known)
             .and_then(|()| expression.evaluate(look_up))
             .map_err(|error| in_definition(source, entry, error)),
         (None, NodeValue::Number(value)) if value.is_finite() => {

@@ -22,7 +22,7 @@ use super::force::FORCES;
 use super::include::INCLUDE;
 use super::joint::JOINTS;
 use super::keys::{Key, KeyGroup, KeyKind};
-use super::mistakes::Mistakes;
+use super::mistakes::{Mistakes, reported_elsewhere};
 use super::motion::MOTIONS;
 use super::solver::{EXPERIMENT, SOLVER};
 use super::table::identity;
@@ -69,7 +69,7 @@ fn resolve_root(
     let defined = match entries.iter().find(|entry| entry.key == "define") {
         None => Definitions::default(),
         Some(entry) => match &entry.node.value {
-            NodeValue::Table(defined) => definitions(source, defined, overrides)?,
+            NodeValue::Table(defined) => definitions(source, mistakes, defined, overrides),
             other => {
                 let message = format!(
                     "define must be a table: [define], then a line name = value for each; found {}",
@@ -141,6 +141,9 @@ impl ExpressionText<'_> {
         let NodeValue::Text(content) = &node.value else {
             return Ok(None);
         };
+        if definitions.leave_open(content) {
+            return Err(reported_elsewhere());
+        }
         let found = value_of(content, definitions)
             .map_err(|error| self.inside(node, content, label, error))?;
         let fits = found.dimension == PhysicalDimension::NONE
@@ -400,6 +403,7 @@ impl Resolver<'_> {
                 let (element, name) = self.element.take();
                 self.mistakes.report_value(element, labelled(error, &name));
                 self.element.set((element, name));
+                self.mistakes.substitute(node.span.start);
                 node.value = NodeValue::Number(1.0);
                 Ok(())
             }

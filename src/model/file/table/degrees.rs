@@ -28,7 +28,8 @@ impl TableReader<'_> {
             let name = key.name;
             let radians = (value * PI / 180.0 * 1e6).round() / 1e6;
             let message = format!(
-                "{name} is in radians, and {value} rad is {:.1} turns; if {value} degrees are meant, write {radians}",
+                "{name} {} in radians, and {value} rad is {:.1} turns; if {value} degrees are meant, write {radians}",
+                if name.ends_with('s') { "are" } else { "is" },
                 value / TAU
             );
             self.suspect(entry.node.span.start, &message);

@@ -172,6 +172,9 @@ impl<'a> TableReader<'a> {
     pub fn number_of(&self, key: &str, node: &Node, range: Range) -> Result<f64> {
         match node.value {
             NodeValue::Number(value) if range.accepts(value) => Ok(value),
+            _ if (self.source.document.mistakes).is_substitute(node.span.start) => {
+                Ok(range.substitute())
+            }
             _ => self.substitute(self.wrong(key, range.words(), node), range.substitute()),
         }
     }
