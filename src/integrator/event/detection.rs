@@ -2,10 +2,9 @@
 
 use super::super::Integrator;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
-use super::super::trial::{SlowContraction, StepEnd, StepTarget};
 use super::super::workspace::{Problem, Workspace};
 use super::crossing::crosses;
-use super::location::{Approach, Bracket};
+use super::location::{Approach, Bracket, Repeated};
 use super::search::{CrossingSearch, PredictedCrossing, shift};
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, MotionPoint};
@@ -36,6 +35,14 @@ struct LookAhead {
     q: Vec<f64>,
     v: Vec<f64>,
     acc: Vec<f64>,
+}
+
+/// What the search of a trial found.
+enum Location {
+    /// The trial ends on this event, or has none.
+    Found(Option<LocatedEvent>),
+    /// The trial of this size fails the error test, although a longer one has passed it.
+    Inaccurate(f64),
 }
 
 /// The event that ends a step.
@@ -125,68 +132,85 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> Result<Option<LocatedEvent>> {
         self.limit_rotation(p, s, stats)?;
+        loop {
+            let full = (self.trial.h, self.trial.t);
+            match self.locate_in_trial(p, s, Repeated::Tested, stats)? {
+                Location::Found(event) => return Ok(event),
+                Location::Inaccurate(h) => {
+                    if self.retry_shorter(p, s, h, stats)? {
+                        continue;
+                    }
+                }
+            }
+            // No shorter step is better: the one that was accepted stands, and the event is located in it as well as can be.
+            self.repeat_full_step(p, s, full, stats)?;
+            if let Location::Found(event) = self.locate_in_trial(p, s, Repeated::Untested, stats)? {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// Searches the trial for an event and repeats it so that it ends there. Repeated trials are tested as told.
+    fn locate_in_trial(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        repeated: Repeated,
+        stats: &mut Statistics,
+    ) -> Result<Location> {
         self.evaluate_end(p);
-        let (full_t, full_h) = (self.trial.t, self.trial.h);
-        let target = |h: f64| StepTarget {
-            h,
-            t1: if h == full_h { full_t } else { s.t + h },
-            end: StepEnd::Fixed,
-            slow_contraction: SlowContraction::Uncorrected,
-        };
+        let full = (self.trial.h, self.trial.t);
         let mut grazed = None;
         while let Some(predicted) = self.first_crossing(p, s, grazed) {
             let accuracy = self.location_accuracy(p, s, predicted.root);
+            let after = predicted.interval[1] * full.0;
             let mut bracket = Bracket {
-                before: predicted.interval[0] * full_h,
-                after: predicted.interval[1] * full_h,
-                full: full_h,
+                before: predicted.interval[0] * full.0,
+                after,
+                full: full.0,
+                end: after,
                 seen: !predicted.pair,
             };
-            match self.approach(p, s, predicted, accuracy, &mut bracket, stats)? {
-                Approach::OnCrossing => {
-                    return Ok(Some(self.mark_occurring(
-                        p,
-                        s,
-                        predicted.event,
-                        accuracy.motion,
-                    )));
-                }
-                Approach::Inaccurate(h) => {
-                    self.retry_shorter(p, s, h, None, stats)?;
-                    return self.locate_event(p, s, stats);
-                }
-                Approach::NotSmooth => {}
-            }
-            // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was never
-            // seen is none: the solution only grazes φ = 0, and the full step stands.
-            let h = if bracket.seen {
-                bracket.after.max(accuracy.resolution)
-            } else {
-                full_h
-            };
-            let failure = match self.try_step(p, s, target(h), stats) {
-                Ok(error) if self.accepts_repeated(p, s, error) => {
+            let crossing = (predicted, accuracy);
+            match self.approach(p, s, crossing, repeated, &mut bracket, stats)? {
+                Approach::OnCrossing => {}
+                Approach::Inaccurate(h) => return Ok(Location::Inaccurate(h)),
+                Approach::NotSmooth => {
+                    // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was
+                    // never seen is none: the solution only grazes φ = 0, and the full step stands.
+                    let h = bracket.end.max(accuracy.resolution);
+                    let stands = bracket.seen && h < full.0 && {
+                        let error = self.repeat_step(p, s, (h, s.t + h), stats);
+                        error.is_ok_and(|error| self.may_stand(p, s, repeated, error))
+                    };
+                    if !stands {
+                        self.repeat_full_step(p, s, full, stats)?;
+                    }
                     self.evaluate_end(p);
-                    None
+                    if !bracket.seen {
+                        grazed = Some((predicted.event, predicted.interval[1]));
+                        continue;
+                    }
                 }
-                Ok(_) => Some(None),
-                Err(failure) => Some(Some(failure)),
-            };
-            if let Some(failure) = failure {
-                self.retry_shorter(p, s, h, failure, stats)?;
-                return self.locate_event(p, s, stats);
             }
-            if bracket.seen {
-                return Ok(Some(self.mark_occurring(
-                    p,
-                    s,
-                    predicted.event,
-                    accuracy.motion,
-                )));
-            }
-            grazed = Some((predicted.event, predicted.interval[1]));
+            let event = self.mark_occurring(p, s, predicted.event, accuracy.motion);
+            return Ok(Location::Found(Some(event)));
         }
-        Ok(None)
+        Ok(Location::Found(None))
+    }
+
+    /// Repeats the step that was accepted.
+    fn repeat_full_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        full: (f64, f64),
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        match self.repeat_step(p, s, full, stats) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(failure.error(p.system, s.t, full.0)),
+        }
     }
 
     /// First crossing on the dense output of the trial.
@@ -215,18 +239,12 @@ impl Integrator {
         while self.work.character.rotations
             && (self.events.search).rotates_too_far(p, (s, &self.trial))
         {
-            let h = 0.5 * self.trial.h;
-            stats.event_repeats += 1;
-            let target = StepTarget {
-                h,
-                t1: s.t + h,
-                end: StepEnd::Fixed,
-                slow_contraction: SlowContraction::Uncorrected,
-            };
-            match self.try_step(p, s, target, stats) {
-                Ok(error) if self.accepts_repeated(p, s, error) => {}
-                Ok(_) => self.retry_shorter(p, s, h, None, stats)?,
-                Err(failure) => self.retry_shorter(p, s, h, Some(failure), stats)?,
+            let full = (self.trial.h, self.trial.t);
+            let h = 0.5 * full.0;
+            let half = self.repeat_step(p, s, (h, s.t + h), stats);
+            let stands = half.is_ok_and(|error| self.may_stand(p, s, Repeated::Tested, error));
+            if !stands && !self.retry_shorter(p, s, h, stats)? {
+                return self.repeat_full_step(p, s, full, stats);
             }
             self.events.step_limit = self.trial.h;
         }

@@ -53,8 +53,19 @@ pub(super) struct Bracket {
     pub after: f64,
     /// Size of the full step.
     pub full: f64,
+    /// Shortest size that ends behind the crossing, of those that have not failed.
+    pub end: f64,
     /// A trial has ended on the other side of φ = 0.
     pub seen: bool,
+}
+
+/// Which repeated trials may stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeated {
+    /// Those that pass the error test, as the full step did.
+    Tested,
+    /// All: no shorter step is better.
+    Untested,
 }
 
 impl Integrator {
@@ -63,8 +74,8 @@ impl Integrator {
         &mut self,
         p: &Problem,
         s: &State,
-        predicted: PredictedCrossing,
-        accuracy: LocationAccuracy,
+        (predicted, accuracy): (PredictedCrossing, LocationAccuracy),
+        repeated: Repeated,
         bracket: &mut Bracket,
         stats: &mut Statistics,
     ) -> Result<Approach> {
@@ -75,15 +86,9 @@ impl Integrator {
             h = full_h;
         }
         for repetition in 1..=REPETITIONS {
-            stats.event_repeats += 1;
-            let target = StepTarget {
-                h,
-                t1: if h == full_h { full_t } else { s.t + h },
-                end: StepEnd::Fixed,
-                slow_contraction: SlowContraction::Uncorrected,
-            };
-            match self.try_step(p, s, target, stats) {
-                Ok(error) if self.accepts_repeated(p, s, error) => {}
+            let t1 = if h == full_h { full_t } else { s.t + h };
+            match self.repeat_step(p, s, (h, t1), stats) {
+                Ok(error) if self.may_stand(p, s, repeated, error) => {}
                 Ok(_) => return Ok(Approach::Inaccurate(h)),
                 Err(failure) if failure.is_fatal() => {
                     return Err(failure.error(p.system, s.t, h));
@@ -174,7 +179,7 @@ impl Integrator {
         };
         let first = pair && EventSide::of(x0) == start;
         if if towards || !pair { past } else { first } {
-            bracket.after = h;
+            (bracket.after, bracket.end) = (h, h);
         } else {
             bracket.before = h;
         }
@@ -187,44 +192,59 @@ impl Integrator {
         })
     }
 
-    /// Whether a repeated trial may stand: it passes the error test, or no shorter one is possible, or the whole motion in it is far
-    /// below the tolerance, where the estimate is rounding.
-    pub(super) fn accepts_repeated(&mut self, p: &Problem, s: &State, error: f64) -> bool {
-        self.work.control.accepts(error) || self.trial.h <= self.location_accuracy(p, s, 1.0).motion
+    /// Whether a repeated trial may stand: it passes the error test, or the whole motion in it is far below the tolerance, where the
+    /// estimate is rounding.
+    pub(super) fn may_stand(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        repeated: Repeated,
+        error: f64,
+    ) -> bool {
+        repeated == Repeated::Untested
+            || self.work.control.accepts(error)
+            || self.trial.h <= self.location_accuracy(p, s, 1.0).motion
     }
 
-    /// Shortens the step of size `h`, which failed or, without a failure, was too inaccurate, until one may stand.
+    /// Shortens the step of size `h`, which failed or was too inaccurate, until one may stand. Returns false if none does; an error only
+    /// if no other step can help.
     pub(super) fn retry_shorter(
         &mut self,
         p: &Problem,
         s: &State,
         mut h: f64,
-        mut failure: Option<StepFailure>,
         stats: &mut Statistics,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         loop {
             h *= FAILURE_RATIO;
-            let shortest = h < self.work.control.smallest(s.t);
-            match failure {
-                Some(failure) if shortest || failure.is_fatal() => {
+            if h < self.work.control.smallest(s.t) {
+                return Ok(false);
+            }
+            match self.repeat_step(p, s, (h, s.t + h), stats) {
+                Ok(error) if self.may_stand(p, s, Repeated::Tested, error) => return Ok(true),
+                Err(failure) if failure.is_fatal() => {
                     return Err(failure.error(p.system, s.t, h));
                 }
-                // The last trial is as accurate as it gets.
-                None if shortest => return Ok(()),
                 _ => {}
             }
-            stats.event_repeats += 1;
-            let target = StepTarget {
-                h,
-                t1: s.t + h,
-                end: StepEnd::Fixed,
-                slow_contraction: SlowContraction::Uncorrected,
-            };
-            failure = match self.try_step(p, s, target, stats) {
-                Ok(error) if self.accepts_repeated(p, s, error) => return Ok(()),
-                Ok(_) => None,
-                Err(failure) => Some(failure),
-            };
         }
+    }
+
+    /// Repeats the step with the size h, to the time `t1`.
+    pub(super) fn repeat_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        (h, t1): (f64, f64),
+        stats: &mut Statistics,
+    ) -> std::result::Result<f64, StepFailure> {
+        stats.event_repeats += 1;
+        let target = StepTarget {
+            h,
+            t1,
+            end: StepEnd::Fixed,
+            slow_contraction: SlowContraction::Uncorrected,
+        };
+        self.try_step(p, s, target, stats)
     }
 }
