@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   vector coordinates   q(s): quintic on q, v, q̈ at both ends,  v(s) its derivative
+//!                        v(s): cubic on v, q̈ where q hardly changes: its change is mostly rounding
 //!   rotations            w(s): cubic on w = log(q₀⁻¹ ∘ q), w' at both ends;  v(s): cubic on v, q̈ at both ends
 //! ```
 
@@ -14,6 +15,10 @@ use super::workspace::{EvaluationVectors, Problem};
 use super::{Environment, Integrator, Sample, SampleLevel, State};
 use crate::error::{Error, Result};
 use crate::formulation::system::{Dimensions, IntegralMemory, System};
+
+/// Change of a coordinate over its magnitude up to which its slope is not taken from it: the rounding of the change is then more than
+/// a millionth of it.
+const BARELY_MOVED: f64 = 1e6 * f64::EPSILON;
 
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]
@@ -74,12 +79,21 @@ impl StepEnds<'_> {
             }
         } else {
             for i in 0..w.len() {
+                let rise = q[1][i] - q[0][i];
                 let d = [h * v[0][i], h * v[1][i]];
                 let dd = [h * h * acc[0][i], h * h * acc[1][i]];
-                let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
+                let [x, dx, ddx, _] = hermite5(s, rise, d, dd);
                 w[i] = x;
-                out.v[i] = dx / h;
-                out.acc[i] = ddx / (h * h);
+                (out.v[i], out.acc[i]) =
+                    if rise.abs() > BARELY_MOVED * q[0][i].abs().max(q[1][i].abs()) {
+                        (dx / h, ddx / (h * h))
+                    } else {
+                        let slopes = [h * acc[0][i], h * acc[1][i]];
+                        (
+                            hermite3(s, [v[0][i], v[1][i]], slopes),
+                            hermite3_slope(s, v[1][i] - v[0][i], slopes) / h,
+                        )
+                    };
             }
         }
         system.retract(q[0], w, out.q);
