@@ -248,7 +248,7 @@ impl Integrator {
             .complete_accepted(&mut self.work, p, s, &mut self.trial, stats);
         let h = self.trial.h;
         self.commit_trial(p, s);
-        s.next_h = next_h;
+        s.next_h = next_h.min(self.events.step_limit);
         (s.first, s.may_grow) = (false, true);
         stats.note_accepted(h, error, self.trial.corrected);
         self.handle_end_of_step(p, s, located, stats)?;
