@@ -218,6 +218,7 @@ impl NativeModel {
             keyframe,
             start,
             no_limits,
+            folder: None,
         };
         let imported = py.detach(|| import(&path, &options)).raised()?;
         let lost = imported.report.lost_dynamics();

@@ -101,6 +101,22 @@ impl<T: VelocityTransformation> HybridSystem for T {
         }
     }
 
+    fn event_curvature(&self, cx: &EvaluationContext, at: &MotionPoint, bound: &mut [f64]) {
+        if bound.is_empty() {
+            return;
+        }
+        let evaluated = self.with_motion(cx, at, &mut [], |motion, _| {
+            self.inner().event_curvature(cx, motion, bound);
+        });
+        if evaluated.is_none() {
+            bound.fill(f64::NAN);
+        }
+    }
+
+    fn far_side_is_due(&self) -> bool {
+        self.inner().far_side_is_due()
+    }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.inner().crossing(modes, i)
     }
@@ -142,6 +158,10 @@ impl<T: VelocityTransformation> HybridSystem for T {
 
     fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.inner().activate_unilateral(i, modes);
+    }
+
+    fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.inner().idle_unilateral(i, modes);
     }
 
     fn event_name(&self, i: usize) -> String {

@@ -7,8 +7,9 @@
 //!
 //! The derivative along the motion is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
 //!
-//! Coulomb friction adds D λ to f, and D λ' to its derivative. Both solves are then repeated with the multipliers found until
-//! these converge.
+//! Coulomb friction adds D λ to f, and D λ' to its derivative: the few columns of closed contacts are eliminated
+//! (`friction_coupling`). With too many of them, or in systems that do not tell them apart, both solves are repeated with the
+//! multipliers found until these converge.
 //!
 //! In the passes of the corrector of long systems the solution of the pass before is the initial guess: its change is solved
 //! for, to the same residual.
@@ -262,12 +263,33 @@ impl Workspace {
             }
         }
         if self.character.has_constraint_friction {
-            self.iterate_friction(p, at, guess.residual(), x, l)?;
+            self.add_friction(p, at, guess.residual(), x, l)?;
         }
         match first_not_finite(x) {
             Some(i) => Err(StepFailure::NotFinite(Culprit::Coordinate(i))),
             None => Ok(()),
         }
+    }
+
+    /// Adds the friction D l to a solution without it.
+    fn add_friction(
+        &mut self,
+        p: &Problem,
+        at: PhasePoint,
+        residual: f64,
+        x: &mut [f64],
+        l: &mut [f64],
+    ) -> Result<(), StepFailure> {
+        let cx = self.inputs.at(p, at.t);
+        let (matrix, sparsity, counts) = (&mut self.mass_matrix, &self.sparsity, &mut self.counts);
+        self.mass_coupling.prepare(p, &cx, (at.q, at.v), |x, l| {
+            matrix.solve_exact(sparsity, residual, x, l, counts);
+        });
+        if self.mass_coupling.is_prepared() {
+            self.mass_coupling.complete(x, l);
+            return Ok(());
+        }
+        self.iterate_friction(p, at, residual, x, l)
     }
 
     /// Repeats the solve with the friction of the multipliers found, until these change by no more than `residual`.

@@ -181,7 +181,7 @@ impl Workspace {
         let sixth = s.previous_known
             && ratio >= SMALLEST_RATIO
             && !y.amplifies_rounding(s)
-            && self.settings.integrator == IntegratorName::Auto;
+            && self.settings.integrator != IntegratorName::Hht;
         let weights = sixth.then(|| HermiteWeights::new(ratio));
         let weights = weights.as_ref();
         let options = PassOptions {

@@ -58,7 +58,7 @@ impl HhtMethod {
     /// The motion has been smooth for a step, the last one is long enough to predict this one, and HHT would not do with a longer
     /// one.
     fn is_smooth(&self, work: &mut Workspace, p: &Problem, s: &State, y: &Trial) -> bool {
-        work.settings.integrator == IntegratorName::Auto
+        work.settings.integrator == IntegratorName::Smooth
             && self.corrector == Corrector::Auto
             && work.control.fixed().is_none()
             && s.previous_known
@@ -100,7 +100,7 @@ impl Method for HhtMethod {
         if self.is_smooth(work, p, s, y) {
             match work.smooth_step(p, s, options, y, stats) {
                 Ok(Correction::Kept { error, hidden, .. }) => {
-                    (y.corrected, y.jerk_known) = (true, true);
+                    (y.corrected, y.jerk_known, y.smooth) = (true, true, true);
                     y.growth = y.growth.min(work.smooth_growth(error, y.h));
                     let error = work.smooth_over_limit(error, y.h);
                     let hidden = self.total_error(work, p, s, y, [0.0, hidden])?;

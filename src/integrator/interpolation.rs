@@ -1,10 +1,10 @@
-//! Interpolation in the last accepted step by Hermite polynomials on its ends, closed and projected. The work of the step is in
-//! `work`.
+//! Interpolation in the last accepted step by Hermite polynomials on its ends, closed and projected. The work of the step is in `work`.
 //!
 //! ```text
 //!   vector coordinates   q(s): quintic on q, v, q̈ at both ends,  v(s) its derivative
+//!                        v(s): cubic on v, q̈ where q hardly changes: its change is mostly rounding
 //!   rotations            w(s): cubic on w = log(q₀⁻¹ ∘ q), w' at both ends;  v(s): cubic on v, q̈ at both ends
-//!   with known jerks     q(s): septic on q, v, q̈, j;  w(s): quintic on w, w', w'', v(s): quintic on v, q̈, j at both ends
+//!   on the smooth path   q(s): septic on q, v, q̈, j;  w(s): quintic on w, w', w'', v(s): quintic on v, q̈, j at both ends
 //! ```
 
 mod work;
@@ -17,8 +17,13 @@ use super::{Environment, Integrator, Sample, SampleLevel, State};
 use crate::error::{Error, Result};
 use crate::formulation::system::{Dimensions, IntegralMemory, System};
 
+/// Change of a coordinate over its magnitude up to which its slope is not taken from it: the rounding of the change is then more than
+/// a millionth of it.
+const BARELY_MOVED: f64 = 1e6 * f64::EPSILON;
+
 /// Half width of the difference for w'' (steps): its error, 1e-6 of the fourth derivative, is far below that of the quintic.
 const RATE_DIFFERENCE: f64 = 1e-3;
+
 /// The last accepted substep, before anything an event changed at its end.
 #[derive(Default)]
 pub(super) struct Segment {
@@ -27,8 +32,8 @@ pub(super) struct Segment {
     v: [Vec<f64>; 2],
     acc: [Vec<f64>; 2],
     jerk: [Vec<f64>; 2],
-    /// Whether the jerk at the start is known, and whether those at both ends are known and resolved by the step.
-    jerk_known: [bool; 2],
+    /// Taken on the smooth path: its jerks are those of the motion.
+    smooth: bool,
     lambda: [Vec<f64>; 2],
     lambda_dot: [Vec<f64>; 2],
     modes: Vec<i32>,
@@ -37,17 +42,128 @@ pub(super) struct Segment {
     dissipated: [f64; 2],
     supplied: [f64; 2],
     valid: bool,
-    /// Change of the work below which it is known well enough (J), if the rule over the whole step was not enough.
+    /// Change of the work below which it is known well enough (J), if Simpson's rule over the whole step was not enough.
     refined: Option<f64>,
     /// A point inside the step.
     node: Sample,
 }
 
 /// Output of an interpolation.
-struct BlendedPolynomial<'a> {
-    q: &'a mut [f64],
-    v: &'a mut [f64],
-    acc: &'a mut [f64],
+pub(super) struct BlendedPolynomial<'a> {
+    pub q: &'a mut [f64],
+    pub v: &'a mut [f64],
+    pub acc: &'a mut [f64],
+}
+
+/// Both ends of a step of size h.
+pub(super) struct StepEnds<'a> {
+    pub h: f64,
+    pub q: [&'a [f64]; 2],
+    pub v: [&'a [f64]; 2],
+    pub acc: [&'a [f64]; 2],
+    /// Where they are those of the motion.
+    pub jerk: Option<[&'a [f64]; 2]>,
+}
+
+impl StepEnds<'_> {
+    /// q, v and q̈ at the fraction `s` of the step, not yet consistent; `w` and `rate` are overwritten.
+    pub fn blend(
+        &self,
+        system: &dyn System,
+        rotations: bool,
+        s: f64,
+        [w, rate]: [&mut [f64]; 2],
+        out: BlendedPolynomial,
+    ) {
+        let Self { h, q, v, acc, jerk } = *self;
+        if let Some(jerk) = jerk {
+            self.blend_with_jerk(system, rotations, (s, jerk), [w, rate], out);
+            return;
+        }
+        if rotations {
+            system.difference(q[0], q[1], w);
+            rate.copy_from_slice(v[1]);
+            system.tangent_inverse(w, rate);
+            for i in 0..w.len() {
+                w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
+                let slopes = [h * acc[0][i], h * acc[1][i]];
+                out.v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
+                out.acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
+            }
+        } else {
+            for i in 0..w.len() {
+                let rise = q[1][i] - q[0][i];
+                let d = [h * v[0][i], h * v[1][i]];
+                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
+                let [x, dx, ddx, _] = hermite5(s, rise, d, dd);
+                w[i] = x;
+                (out.v[i], out.acc[i]) =
+                    if rise.abs() > BARELY_MOVED * q[0][i].abs().max(q[1][i].abs()) {
+                        (dx / h, ddx / (h * h))
+                    } else {
+                        let slopes = [h * acc[0][i], h * acc[1][i]];
+                        (
+                            hermite3(s, [v[0][i], v[1][i]], slopes),
+                            hermite3_slope(s, v[1][i] - v[0][i], slopes) / h,
+                        )
+                    };
+            }
+        }
+        system.retract(q[0], w, out.q);
+    }
+
+    /// The same with jerks.
+    fn blend_with_jerk(
+        &self,
+        system: &dyn System,
+        rotations: bool,
+        (s, jerk): (f64, [&[f64]; 2]),
+        [w, rate]: [&mut [f64]; 2],
+        out: BlendedPolynomial,
+    ) {
+        let Self { h, q, v, acc, .. } = *self;
+        if rotations {
+            system.difference(q[0], q[1], w);
+            rate.copy_from_slice(v[1]);
+            system.tangent_inverse(w, rate);
+            // w'' at the end: w' = T⁻¹(w) v along the motion.
+            let e = RATE_DIFFERENCE * h;
+            out.acc.fill(0.0);
+            for sign in [1.0, -1.0] {
+                let near = &mut out.q[..w.len()];
+                for i in 0..w.len() {
+                    near[i] = w[i] + sign * e * rate[i];
+                    out.v[i] = v[1][i] + e * (sign * acc[1][i] + 0.5 * e * jerk[1][i]);
+                }
+                system.tangent_inverse(near, out.v);
+                for i in 0..w.len() {
+                    out.acc[i] += 0.5 * sign * out.v[i] / e;
+                }
+            }
+            for i in 0..w.len() {
+                let d = [h * v[0][i], h * rate[i]];
+                let dd = [h * h * acc[0][i], h * h * out.acc[i]];
+                [w[i], ..] = hermite5(s, w[i], d, dd);
+                let d = [h * acc[0][i], h * acc[1][i]];
+                let dd = [h * h * jerk[0][i], h * h * jerk[1][i]];
+                let [x, dx, ..] = hermite5(s, v[1][i] - v[0][i], d, dd);
+                out.v[i] = v[0][i] + x;
+                out.acc[i] = dx / h;
+            }
+        } else {
+            let [h2, h3] = [h * h, h * h * h];
+            for i in 0..w.len() {
+                let d = [h * v[0][i], h * v[1][i]];
+                let dd = [h2 * acc[0][i], h2 * acc[1][i]];
+                let ddd = [h3 * jerk[0][i], h3 * jerk[1][i]];
+                let [x, dx, ddx] = hermite7(s, q[1][i] - q[0][i], d, dd, ddd);
+                w[i] = x;
+                out.v[i] = dx / h;
+                out.acc[i] = ddx / h2;
+            }
+        }
+        system.retract(q[0], w, out.q);
+    }
 }
 
 impl Segment {
@@ -99,7 +215,6 @@ impl Segment {
     /// Sets the start of the step, without its vectors.
     pub fn start(&mut self, s: &State) {
         self.t[0] = s.t;
-        self.jerk_known[0] = s.jerk_known;
         self.modes.copy_from_slice(&s.modes);
         self.integrals.copy_from_slice(&s.integrals);
         self.redundant.copy_from_slice(&s.redundant);
@@ -116,17 +231,13 @@ impl Segment {
         std::mem::swap(&mut self.lambda_dot[0], &mut old.lambda_dot);
     }
 
-    /// Sets the end of the step. Where it is `corrected` its passes have contracted, and its jerks are those of the motion; in a stiff
-    /// step they are those of a transient that it does not resolve.
-    pub fn end(&mut self, s: &State, corrected: bool) {
+    pub fn end(&mut self, s: &State, smooth: bool) {
         self.t[1] = s.t;
         self.q[1].copy_from_slice(&s.q);
         self.v[1].copy_from_slice(&s.v);
         self.acc[1].copy_from_slice(&s.acc);
-        self.jerk_known[1] = self.jerk_known[0] && s.previous_known && corrected;
-        if self.jerk_known[1] {
-            self.jerk[1].copy_from_slice(&s.jerk);
-        }
+        self.jerk[1].copy_from_slice(&s.jerk);
+        self.smooth = smooth;
         self.lambda[1].copy_from_slice(&s.lambda);
         self.lambda_dot[1].copy_from_slice(&s.lambda_dot);
         self.valid = true;
@@ -137,98 +248,17 @@ impl Segment {
         (self.dissipated[1], self.supplied[1]) = (s.dissipated, s.supplied);
     }
 
-    /// q, v and q̈ at the fraction `s` of the step, not yet consistent; `w` and `rate` are overwritten.
-    fn blend(
-        &self,
-        system: &dyn System,
-        rotations: bool,
-        s: f64,
-        [w, rate]: [&mut [f64]; 2],
-        out: BlendedPolynomial,
-    ) {
-        let h = self.t[1] - self.t[0];
-        let Self { q, v, acc, .. } = self;
-        if self.jerk_known[1] {
-            self.blend_with_jerk(system, rotations, s, [w, rate], out);
-            return;
-        }
-        if rotations {
-            system.difference(&q[0], &q[1], w);
-            rate.copy_from_slice(&v[1]);
-            system.tangent_inverse(w, rate);
-            for i in 0..w.len() {
-                w[i] = hermite3(s, [0.0, w[i]], [h * v[0][i], h * rate[i]]);
-                let slopes = [h * acc[0][i], h * acc[1][i]];
-                out.v[i] = hermite3(s, [v[0][i], v[1][i]], slopes);
-                out.acc[i] = hermite3_slope(s, v[1][i] - v[0][i], slopes) / h;
-            }
-        } else {
-            for i in 0..w.len() {
-                let d = [h * v[0][i], h * v[1][i]];
-                let dd = [h * h * acc[0][i], h * h * acc[1][i]];
-                let [x, dx, ddx, _] = hermite5(s, q[1][i] - q[0][i], d, dd);
-                w[i] = x;
-                out.v[i] = dx / h;
-                out.acc[i] = ddx / (h * h);
-            }
-        }
-        system.retract(&q[0], w, out.q);
-    }
-
-    /// The same with jerks.
-    fn blend_with_jerk(
-        &self,
-        system: &dyn System,
-        rotations: bool,
-        s: f64,
-        [w, rate]: [&mut [f64]; 2],
-        out: BlendedPolynomial,
-    ) {
-        let h = self.t[1] - self.t[0];
+    fn ends(&self) -> StepEnds<'_> {
         let Self {
-            q, v, acc, jerk, ..
+            t, q, v, acc, jerk, ..
         } = self;
-        if rotations {
-            system.difference(&q[0], &q[1], w);
-            rate.copy_from_slice(&v[1]);
-            system.tangent_inverse(w, rate);
-            // w'' at the end: w' = T⁻¹(w) v along the motion.
-            let e = RATE_DIFFERENCE * h;
-            out.acc.fill(0.0);
-            for sign in [1.0, -1.0] {
-                let near = &mut out.q[..w.len()];
-                for i in 0..w.len() {
-                    near[i] = w[i] + sign * e * rate[i];
-                    out.v[i] = v[1][i] + e * (sign * acc[1][i] + 0.5 * e * jerk[1][i]);
-                }
-                system.tangent_inverse(near, out.v);
-                for i in 0..w.len() {
-                    out.acc[i] += 0.5 * sign * out.v[i] / e;
-                }
-            }
-            for i in 0..w.len() {
-                let d = [h * v[0][i], h * rate[i]];
-                let dd = [h * h * acc[0][i], h * h * out.acc[i]];
-                [w[i], ..] = hermite5(s, w[i], d, dd);
-                let d = [h * acc[0][i], h * acc[1][i]];
-                let dd = [h * h * jerk[0][i], h * h * jerk[1][i]];
-                let [x, dx, ..] = hermite5(s, v[1][i] - v[0][i], d, dd);
-                out.v[i] = v[0][i] + x;
-                out.acc[i] = dx / h;
-            }
-        } else {
-            let [h2, h3] = [h * h, h * h * h];
-            for i in 0..w.len() {
-                let d = [h * v[0][i], h * v[1][i]];
-                let dd = [h2 * acc[0][i], h2 * acc[1][i]];
-                let ddd = [h3 * jerk[0][i], h3 * jerk[1][i]];
-                let [x, dx, ddx] = hermite7(s, q[1][i] - q[0][i], d, dd, ddd);
-                w[i] = x;
-                out.v[i] = dx / h;
-                out.acc[i] = ddx / h2;
-            }
+        StepEnds {
+            h: t[1] - t[0],
+            q: [&q[0], &q[1]],
+            v: [&v[0], &v[1]],
+            acc: [&acc[0], &acc[1]],
+            jerk: self.smooth.then_some([&jerk[0], &jerk[1]]),
         }
-        system.retract(&q[0], w, out.q);
     }
 }
 
@@ -316,7 +346,9 @@ impl Integrator {
         } = &mut core.evaluation;
         let Sample { q, v, acc, .. } = &mut *out;
         let here = BlendedPolynomial { q, v, acc };
-        segment.blend(system, core.character.rotations, s, [w, w_dot], here);
+        segment
+            .ends()
+            .blend(system, core.character.rotations, s, [w, w_dot], here);
         out.lambda.clone_from(&segment.lambda[1]);
         core.step_matrix
             .select_active(system, &modes, &segment.redundant);

@@ -18,6 +18,7 @@ mod error_estimate;
 mod evaluate;
 mod event;
 mod factor_cache;
+mod friction_coupling;
 mod full_constraints;
 mod hermite;
 mod hermite_polynomial;
@@ -49,7 +50,7 @@ pub use state::{
     Accepted, EventMemory, EventSide, Sample, SampleLevel, StartReport, State, Statistics,
 };
 
-use self::event::{EventDetector, ImpactSolver};
+use self::event::{ContactSet, EventDetector, ImpactSolver, SIMULTANEOUS};
 use self::interpolation::Segment;
 use self::method::Method;
 use self::trial::Trial;
@@ -92,6 +93,7 @@ pub struct Integrator {
     segment: Segment,
     events: EventDetector,
     impacts: ImpactSolver,
+    contact_set: ContactSet,
     /// Modes of the step.
     modes: Vec<i32>,
     /// Modes after an event at its end.
@@ -127,6 +129,7 @@ impl Integrator {
             segment: Segment::new(&size),
             events: EventDetector::new(&size),
             impacts: ImpactSolver::new(&size),
+            contact_set: ContactSet::new(&size, size.ne.min(SIMULTANEOUS)),
             modes: vec![0; size.modes],
             modes_after: vec![0; size.modes],
             // Without events it is used only where redundancy is updated, which allocates anyway.

@@ -207,9 +207,27 @@ impl Workspace {
         } else {
             smallest
         };
+        self.couple_step_friction(p, y);
         let regular = pivots.smallest_constraint > SINGULAR_PIVOT;
         self.factor_cache.keep_step(h, regular);
         Ok((regular, true))
+    }
+
+    /// Prepares the elimination of friction that is proportional to contact forces; multipliers that are updated in every iteration
+    /// carry it along.
+    fn couple_step_friction(&mut self, p: &Problem, y: &Trial) {
+        if !self.character.has_constraint_friction
+            || self.step_matrix.handling().updates_multipliers()
+        {
+            self.step_coupling.forget();
+            return;
+        }
+        let cx = self.inputs.at(p, y.t);
+        let (matrix, sparsity, counts) = (&mut self.step_matrix, &self.sparsity, &mut self.counts);
+        self.step_coupling.prepare(p, &cx, (&y.q, &y.v), |x, l| {
+            let limits = (INCREMENT_RESIDUAL, INCREMENT_REFINEMENTS);
+            matrix.solve_refined(sparsity, limits.0, limits.1, x, l, counts);
+        });
     }
 
     /// One iteration. `loaded` tells that Φ and G of the trial point are already evaluated. Returns the increment of x and the
@@ -325,6 +343,7 @@ impl Workspace {
             self.step_matrix
                 .solve(&self.sparsity, inertia, phi, &mut self.counts);
         }
+        self.step_coupling.complete(inertia, phi);
     }
 }
 

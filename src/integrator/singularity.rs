@@ -15,7 +15,7 @@
 
 use super::Integrator;
 use super::closure::{ClosureMatrix, ClosureOptions};
-use super::hermite_polynomial::{hermite5, hermite7};
+use super::hermite_polynomial::hermite5;
 use super::state::{State, Statistics};
 use super::tolerances::{OPEN_AFTER_STEP, REDUNDANT_RESIDUAL, STEP_CLOSURE, STEP_PROJECTION};
 use super::trial::{
@@ -269,7 +269,7 @@ impl Integrator {
 impl Workspace {
     /// Moves the trial to the fraction `x` of its step, by the polynomials through both ends:
     /// ```text
-    ///   w = log(q₀⁻¹ ∘ q): quintic on w, w', w'', septic where w''' = j is known and nothing rotates;    v: quintic on v, q̈, j, without jerks its cubic;    q̈, j: its derivatives
+    ///   w = log(q₀⁻¹ ∘ q): quintic on w, w', w'';    v: quintic on v, q̈, j, without jerks its cubic;    q̈, j: its derivatives
     /// ```
     fn interpolate_trial(&mut self, p: &Problem, s: &State, y: &mut Trial, x: f64) {
         let h = y.h;
@@ -300,16 +300,10 @@ impl Workspace {
                 }
             }
         }
-        let septic = s.jerk_known && y.jerk_known && y.corrected && !self.character.rotations;
         for i in 0..w.len() {
             let d = [h * s.v[i], h * w_dot[i]];
             let dd = [h * h * s.acc[i], h * h * w_ddot[i]];
-            w[i] = if septic {
-                let ddd = [h * h * h * s.jerk[i], h * h * h * y.jerk[i]];
-                hermite7(x, w[i], d, dd, ddd)[0]
-            } else {
-                hermite5(x, w[i], d, dd)[0]
-            };
+            w[i] = hermite5(x, w[i], d, dd)[0];
             let dv = y.v[i] - s.v[i];
             let d = [h * s.acc[i], h * y.acc[i]];
             let dd = if s.jerk_known && y.jerk_known {

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The estimate is that of the first paper one order up: a difference of accelerations and of their derivatives, at no further
-//! evaluation. The value delivered is the better one.
+//! evaluation. The value delivered is the better one. Where the jerk jumps the difference can vanish by chance: what the predictor
+//! missed in velocity, over its own error constant, does not.
 
 use super::accelerations::InitialGuess;
 use super::corrector::{Correction, PassOptions};

@@ -248,7 +248,7 @@ impl Integrator {
             .complete_accepted(&mut self.work, p, s, &mut self.trial, stats);
         let h = self.trial.h;
         self.commit_trial(p, s);
-        s.next_h = next_h;
+        s.next_h = next_h.min(self.events.step_limit);
         (s.first, s.may_grow) = (false, true);
         stats.note_accepted(h, error, self.trial.corrected);
         self.handle_end_of_step(p, s, located, stats)?;
@@ -283,9 +283,7 @@ impl Integrator {
             y.jerk.fill(0.0);
         }
         segment.start(s);
-        // Jerks near a singular position are amplified rounding.
-        s.previous_known =
-            s.jerk_known && y.jerk_known && !y.restarts_history && !y.amplifies_rounding(s);
+        s.previous_known = s.jerk_known && y.jerk_known && !y.restarts_history;
         if s.previous_known {
             s.previous_acc.copy_from_slice(&s.acc);
             s.previous_jerk.copy_from_slice(&s.jerk);
@@ -314,7 +312,7 @@ impl Integrator {
         for i in 0..s.scale.len().min(s.q.len()) {
             s.scale[i] = s.scale[i].max(s.q[i].abs());
         }
-        segment.end(s, y.corrected);
+        segment.end(s, y.smooth && !y.restarts_history);
         if work.character.does_work || work.character.moving_constraints {
             let (dissipated, supplied) = segment.work(work, p, 1.0);
             s.dissipated += dissipated;

@@ -5,6 +5,7 @@ use super::closure::ClosureWorkspace;
 use super::controller::StepControl;
 use super::corrector::ErrorVectors;
 use super::factor_cache::FactorCache;
+use super::friction_coupling::FrictionCoupling;
 use super::full_constraints::FullConstraints;
 use super::hht::Hht;
 use super::newton::NewtonWorkspace;
@@ -128,6 +129,9 @@ pub(super) struct Workspace {
     pub step_matrix: SaddlePoint,
     /// [M Gᵀ; G −E] at the end of the step, factorised only on demand.
     pub mass_matrix: SaddlePoint,
+    /// Friction of closed contacts in the solves with the step matrix and with the mass matrix.
+    pub step_coupling: FrictionCoupling,
+    pub mass_coupling: FrictionCoupling,
     /// Inputs at the end of the step.
     pub inputs: Inputs,
     /// Inputs at a point near it.
@@ -189,6 +193,8 @@ impl Workspace {
                 .collect(),
             step_matrix,
             mass_matrix,
+            step_coupling: FrictionCoupling::new(&size, &system.properties()),
+            mass_coupling: FrictionCoupling::new(&size, &system.properties()),
             inputs: Inputs::new(&size),
             nearby: Inputs::new(&size),
             newton: NewtonWorkspace::new(&size),

@@ -6,6 +6,7 @@ mod common;
 mod sim;
 
 mod beams;
+mod closed_forms;
 mod contact_laws;
 mod contacts;
 mod couplings;
@@ -13,3 +14,5 @@ mod force_derivatives;
 mod forces;
 mod impacts;
 mod pid;
+mod scenes;
+mod throws;

@@ -158,11 +158,7 @@ impl Row {
         seen.drift = seen.drift.max((energy(&self.run) - self.e0).abs());
         let angle = |body: usize| s.q[3 * body + 2];
         for coupler in n + 1..=2 * n {
-            // Rounding of a closed position is magnified by the sine by which the rows differ. Free steps do not end where it is
-            // below 1e-4; a step that has to end there is seen as if it had ended at 1e-4.
-            let sine = (FRAC_PI_2 - angle(0)).cos().abs();
-            let part = (sine / 1e-4).min(1.0);
-            seen.tilt = seen.tilt.max(part * angle(coupler).abs());
+            seen.tilt = seen.tilt.max(angle(coupler).abs());
         }
         seen.closure = seen.closure.max(self.run.closure());
         for x in s.acc.iter().chain(&s.lambda) {
@@ -190,7 +186,7 @@ impl Row {
     /// The smooth branch, closed loops, finite accelerations that are those of the branch (within `balance`, rad/s²).
     fn check(&self, what: &str, drift: f64, balance: f64) {
         let seen = &self.seen;
-        // Rounding of a closed position (2e-14 of coordinates of some metres) over a sine of 1e-4.
+        // Rounding of a closed position (2e-14) over the smallest sine by which the rows still differ where steps end (1e-4).
         assert!(seen.tilt < 1e-9, "{what}: {seen:?}");
         assert!(seen.closure <= 1e-10, "{what}: {seen:?}");
         assert!(seen.drift <= drift, "{what}: {seen:?}");

@@ -20,3 +20,4 @@ mod random_campaign;
 mod random_modes;
 mod reference;
 mod rows;
+mod smooth;

@@ -21,9 +21,6 @@ const TOLERANCE: f64 = 1e-8;
 /// tolerance in positions; accelerations of stiff elements magnify it by (frequency times time)², 10⁴ and more. A row in wrong
 /// modes differs by the size of the quantity itself.
 const ALLOWED: f64 = 2e-3;
-/// Quantities that are always smaller are zero by symmetry, as the angular accelerations of a platform that is only lifted: what they
-/// show is rounding.
-const ROUNDING: f64 = 1e-9;
 /// Quantities that are nearly zero all the time are compared with this part of the largest one of the same unit.
 const NEARLY_ZERO: f64 = 1e-4;
 
@@ -135,9 +132,6 @@ fn worst(comparison: &Comparison) -> (f64, String) {
     for compared in &comparison.all {
         for (k, variable) in variables.iter().enumerate() {
             let (row, point) = (compared.row[k], compared.point[k]);
-            if row.abs().max(point.abs()).max(sizes[k]) < ROUNDING {
-                continue;
-            }
             let size = sizes[k].max(NEARLY_ZERO * by_unit[&variable.unit[..]]) + TOLERANCE;
             let difference = (row - point).abs() / size;
             if !(difference <= worst.0) {

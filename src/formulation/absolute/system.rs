@@ -405,6 +405,15 @@ impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
             .event_functions(cx, &mut W::poses(at.q), at, phi, rate);
     }
 
+    fn event_curvature(&self, cx: &EvaluationContext, at: &MotionPoint, bound: &mut [f64]) {
+        self.forces
+            .event_curvature(cx, &mut W::poses(at.q), at, bound);
+    }
+
+    fn far_side_is_due(&self) -> bool {
+        true
+    }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         self.forces.crossing(modes, i)
     }
@@ -439,6 +448,10 @@ impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
 
     fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.forces.activate_unilateral(i, modes);
+    }
+
+    fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.forces.idle_unilateral(i, modes);
     }
 
     fn event_name(&self, i: usize) -> String {

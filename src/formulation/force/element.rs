@@ -278,6 +278,17 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     ) {
     }
 
+    /// Writes bounds of |φ''| for all motions with the speeds and accelerations of `at`; NaN where none is known.
+    fn event_curvature(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        bound.fill(f64::NAN);
+    }
+
     /// Returns which zero crossings of event `i` count in these modes.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
         Crossing::Off
@@ -314,6 +325,11 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
 
     /// Activates the unilateral constraint of event `i`, or stops chattering about that event.
     fn activate_unilateral(&self, _i: usize, _modes: &mut [i32]) {}
+
+    /// Lets the contact of event `i` touch without a force.
+    fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.activate_unilateral(i, modes);
+    }
 }
 
 /// A geometry, planar or spatial, in which force elements can be built.

@@ -342,6 +342,19 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         }
     }
 
+    fn event_curvature(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| !m.events.is_empty()) {
+            let bound = &mut bound[member.events.clone()];
+            (member.element).event_curvature(&member.context(cx), poses, at, bound);
+        }
+    }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         let member = self.owner(i);
         member
@@ -395,5 +408,12 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         member
             .element
             .activate_unilateral(i - member.events.start, &mut modes[member.modes.clone()]);
+    }
+
+    fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
+        let member = self.owner(i);
+        member
+            .element
+            .idle_unilateral(i - member.events.start, &mut modes[member.modes.clone()]);
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //!   separated  g > 0; an impact where g falls through zero:  ġ₊ = −e ġ₋,  solved together with all constraints
 //!   active     Φ = c − c₀ = 0 with the normal force N = ∓λ; the contact separates where N falls through zero
+//!   idle       |g| ≤ δ without a force: other contacts keep it closed (the fourth leg of a table)
 //! ```
 //!
 //! With friction an impact also has a tangential impulse, at most μ times the normal one. An active contact has Coulomb friction
@@ -13,11 +14,12 @@
 //! ```
 //!
 //! An impact with a closing velocity below the rest speed is plastic and activates the constraint, so that bouncing ends. A bounded
-//! surface (a piece of an outline) has two more modes: the sphere is outside its ends, or behind it.
+//! surface (a piece of an outline) has three more modes: the sphere is outside its first or second end, or behind it.
 
 use super::body_frame::{BodyFrame, BodyView};
-use super::contact::surface::ContactSurface;
-use super::dual::{Dual, Scalar, cross, dot, minus, plus, times};
+use super::contact::curvature::{BodySpeeds, distance};
+use super::contact::surface::{ContactSurface, tangential_unit_vector};
+use super::dual::{Dual, Scalar, dot, minus, plus, times};
 use super::friction::Friction;
 use super::spatial_force::{AppliedWrench, generalised_forces};
 use super::{EventCounts, ForceElement, ForceQuantities, unilateral};
@@ -31,12 +33,19 @@ use crate::model::BodyRef;
 
 const SEPARATED: i32 = 0;
 const ACTIVE: i32 = 1;
-/// Outside the ends of a bounded surface.
-const OUTSIDE_ENDS: i32 = 2;
+/// Outside the first end of a bounded surface.
+const OUTSIDE_FIRST: i32 = 2;
 /// Deeper than the largest penetration: on the far side of a bounded surface.
 const BEHIND: i32 = 3;
+/// Outside the second end of a bounded surface.
+const OUTSIDE_SECOND: i32 = 4;
 
-/// Event functions: the gap and the normal force; of a bounded surface also the distances inside its two ends.
+/// Touches without a force, held there by others.
+const IDLE: i32 = 5;
+/// Gap, or overlap, within which a contact stays idle, as part of the gap below which it touches initially.
+const IDLE_GAP: f64 = 1e-2;
+
+/// Event functions: the gap and the normal force, of an idle contact the two ends of its gap; of a bounded surface also the distances inside its two ends.
 const GAP_EVENT: usize = 0;
 const FORCE_EVENT: usize = 1;
 const MARGIN_EVENTS: [usize; 2] = [2, 3];
@@ -136,17 +145,16 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
     /// behind it.
     pub fn overlap(&self, q: &[f64], allowed: f64) -> Option<f64> {
         let poses = &mut W::poses(q);
-        let outside = self.outside_ends(poses);
+        let outside = self.end_outside(poses, None).is_some();
         let depth = -self.sign * (self.coordinate.value(poses).0 - self.bound);
         (!outside && depth > allowed && depth <= self.max_depth()).then_some(depth)
     }
 
-    /// Whether the sphere is outside the ends of a bounded surface.
-    fn outside_ends(&self, poses: &mut W::Poses<'_>) -> bool {
-        self.bounded_contact().is_some_and(|contact| {
-            let frames = W::frames_at_rest(poses, self.bodies());
-            margins(contact, &frames).iter().any(|m| *m < 0.0)
-        })
+    /// Returns the end of a bounded surface outside which the sphere is, without regard to the end `within`: it is rounding.
+    fn end_outside(&self, poses: &mut W::Poses<'_>, within: Option<usize>) -> Option<usize> {
+        let contact = self.bounded_contact()?;
+        let margins = margins(contact, &W::frames_at_rest(poses, self.bodies()));
+        (0..2).find(|&end| within != Some(end) && margins[end] < 0.0)
     }
 
     /// Returns the depth beyond which the sphere is behind the surface.
@@ -154,8 +162,13 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         (self.contact.as_ref()).map_or(f64::INFINITY, |contact| contact.surface.max_depth())
     }
 
-    /// Returns the mode of a sphere that is not outside the ends of the surface.
-    fn mode_within_ends(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> i32 {
+    /// Returns the mode of a sphere, without regard to the end `within`.
+    fn mode_at(&self, poses: &mut W::Poses<'_>, v: &[f64], within: Option<usize>) -> i32 {
+        match self.end_outside(poses, within) {
+            Some(0) => return OUTSIDE_FIRST,
+            Some(_) => return OUTSIDE_SECOND,
+            None => {}
+        }
         let (gap, rate) = self.gap(poses, v);
         if gap < -self.max_depth() {
             BEHIND
@@ -286,7 +299,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     }
 
     fn modes_exist(&self, modes: &[i32]) -> bool {
-        modes.iter().all(|mode| (SEPARATED..=BEHIND).contains(mode))
+        modes.iter().all(|mode| (SEPARATED..=IDLE).contains(mode))
     }
 
     fn initial_modes(
@@ -296,24 +309,27 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         v: &[f64],
         modes: &mut [i32],
     ) {
-        modes[0] = if self.outside_ends(poses) {
-            OUTSIDE_ENDS
-        } else {
-            self.mode_within_ends(poses, v)
-        };
+        modes[0] = self.mode_at(poses, v, None);
     }
 
     fn event_functions(
         &self,
-        _cx: &EvaluationContext,
+        cx: &EvaluationContext,
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
         (phi[GAP_EVENT], rate[GAP_EVENT]) = self.gap(poses, at.v);
-        phi[FORCE_EVENT] = self.tensile_tolerance - self.sign * at.lambda[self.row];
-        rate[FORCE_EVENT] = f64::NAN;
+        if cx.modes[0] == IDLE {
+            let band = IDLE_GAP * self.touching_gap;
+            phi[FORCE_EVENT] = phi[GAP_EVENT] - band;
+            rate[FORCE_EVENT] = rate[GAP_EVENT];
+            phi[GAP_EVENT] += band;
+        } else {
+            phi[FORCE_EVENT] = self.tensile_tolerance - self.sign * at.lambda[self.row];
+            rate[FORCE_EVENT] = f64::NAN;
+        }
         if let Some(contact) = self.bounded_contact() {
             let frames = W::frames_with_derivatives(poses, self.bodies(), at.v);
             let (v, a) = (pick(self.bodies(), at.v), pick(self.bodies(), at.a));
@@ -325,13 +341,40 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         }
     }
 
+    fn event_curvature(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        bound.fill(f64::NAN);
+        let Some(contact) = &self.contact else {
+            return;
+        };
+        let speeds = BodySpeeds::of::<N>(self.bodies(), at);
+        let apart = if self.bodies()[0].is_some() {
+            let [a, b] = W::frames_at_rest(poses, self.bodies());
+            distance(&b.point_position(&contact.center), &a.r)
+        } else {
+            0.0
+        };
+        let sphere = (&contact.center, contact.radius);
+        let [gap, margin] = contact.surface.depth_curvature(&speeds, sphere, apart);
+        bound[GAP_EVENT] = gap;
+        if cx.modes[0] == IDLE {
+            bound[FORCE_EVENT] = gap;
+        }
+        bound[2..].fill(margin);
+    }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         match (modes[0], i) {
-            (OUTSIDE_ENDS, 2 | 3) => Crossing::Rising,
-            (OUTSIDE_ENDS, _) => Crossing::Off,
+            (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => Crossing::Rising,
+            (OUTSIDE_FIRST | OUTSIDE_SECOND, _) => Crossing::Off,
             (_, 2 | 3) => Crossing::Falling,
-            (SEPARATED, GAP_EVENT) | (ACTIVE, FORCE_EVENT) => Crossing::Falling,
-            (BEHIND, GAP_EVENT) => Crossing::Rising,
+            (SEPARATED | IDLE, GAP_EVENT) | (ACTIVE, FORCE_EVENT) => Crossing::Falling,
+            (BEHIND, GAP_EVENT) | (IDLE, FORCE_EVENT) => Crossing::Rising,
             _ => Crossing::Off,
         }
     }
@@ -345,27 +388,20 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         modes: &mut [i32],
         n: &mut [f64],
     ) -> EventEffect {
-        if (modes[0], i) == (SEPARATED, GAP_EVENT) {
+        if let (SEPARATED | IDLE, GAP_EVENT) = (modes[0], i) {
             let (_, g) = self.coordinate.value(poses);
             n.fill(0.0);
             scatter(self.bodies(), self.sign, &g, n);
+            modes[0] = SEPARATED;
             return EventEffect::Impulse {
                 restitution: self.restitution.get(cx),
                 slowest: self.rest_speed,
             };
         }
-        modes[0] = match (modes[0], i, self.bounded_contact()) {
-            (OUTSIDE_ENDS, 2 | 3, Some(contact)) => {
-                // The distance that crossed zero is rounding: only the other end decides.
-                let frames = W::frames_at_rest(poses, self.bodies());
-                let other = margins(contact, &frames)[3 - i];
-                if other < 0.0 {
-                    OUTSIDE_ENDS
-                } else {
-                    self.mode_within_ends(poses, at.v)
-                }
-            }
-            (_, 2 | 3, _) => OUTSIDE_ENDS,
+        modes[0] = match (modes[0], i) {
+            (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => self.mode_at(poses, at.v, Some(i - 2)),
+            (_, 2) => OUTSIDE_FIRST,
+            (_, 3) => OUTSIDE_SECOND,
             // Separated, or returned from behind.
             _ => SEPARATED,
         };
@@ -409,7 +445,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     }
 
     fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
-        if modes[0] == ACTIVE {
+        if let ACTIVE | IDLE = modes[0] {
             modes[0] = SEPARATED;
             gaps[GAP_EVENT] = true;
         }
@@ -420,27 +456,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             modes[0] = ACTIVE;
         }
     }
-}
 
-/// Returns a unit vector tangential to the surface: along the slip for direction 0, normal to it for direction 1 (in space only).
-fn tangential_unit_vector(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> [f64; 3] {
-    let sliding = minus(u, &times(dot(u, normal), normal));
-    // Without slip any tangential direction serves: that of x or y, whichever is further from the normal.
-    let other = if normal[0].abs() < normal[1].abs() {
-        [1.0, 0.0, 0.0]
-    } else {
-        [0.0, 1.0, 0.0]
-    };
-    let other = minus(&other, &times(dot(&other, normal), normal));
-    let speed = dot(&sliding, &sliding).sqrt();
-    let (first, size) = if speed > 1e-12 * dot(u, u).sqrt() && speed > 0.0 {
-        (sliding, speed)
-    } else {
-        (other, dot(&other, &other).sqrt())
-    };
-    let first = times(1.0 / size, &first);
-    match direction {
-        0 => first,
-        _ => cross(normal, &first),
+    fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
+        if i == GAP_EVENT {
+            modes[0] = IDLE;
+        }
     }
 }

@@ -10,6 +10,7 @@
 use std::fmt::Debug;
 
 use super::body_frame::{BodyFrame, BodyView};
+use super::contact::curvature::BodySpeeds;
 use super::dual::{Dual, Scalar, Vector3Of, cross, minus, plus};
 use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::sparsity::{PairSlots, SparsityBuilder, pick, scatter};
@@ -92,6 +93,16 @@ pub trait SpatialForce: Debug + Send + Sync {
     /// Whether modes that were read from outside are modes of this element.
     fn modes_exist(&self, _modes: &[i32]) -> bool {
         true
+    }
+
+    /// Writes bounds of |φ''| for motions with these speeds; NaN where none is known.
+    fn event_curvature(
+        &self,
+        _speeds: &[BodySpeeds; 2],
+        _bodies: &[BodyFrame<f64>; 2],
+        bound: &mut [f64],
+    ) {
+        bound.fill(f64::NAN);
     }
 
     /// Sets the initial modes.
@@ -287,6 +298,18 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
                 phi[i] = x.x;
                 rate[i] = x.rate_along(&v, &a);
             });
+    }
+
+    fn event_curvature(
+        &self,
+        _cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        let speeds = BodySpeeds::of::<N>(self.bodies, at);
+        let frames = W::frames_at_rest(poses, self.bodies);
+        self.force.event_curvature(&speeds, &frames, bound);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {

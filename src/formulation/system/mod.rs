@@ -74,6 +74,18 @@ pub trait HybridSystem {
     ) {
     }
 
+    /// Bounds of |φ''| that hold for all motions with the speeds and accelerations at this point, whatever their directions; NaN
+    /// where none is known. No crossing hides between two points of a step where these bounds exclude it.
+    fn event_curvature(&self, _cx: &EvaluationContext, _at: &MotionPoint, bound: &mut [f64]) {
+        bound.fill(f64::NAN);
+    }
+
+    /// Whether an event with a direction is due wherever φ is on its far side and goes on, as with contacts. Otherwise only a
+    /// crossing counts.
+    fn far_side_is_due(&self) -> bool {
+        false
+    }
+
     /// Crossings that trigger event `i` in these modes.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
         Crossing::Either
@@ -110,6 +122,12 @@ pub trait HybridSystem {
 
     /// Enters the mode that keeps φ of event `i` at zero, usually by a constraint: the impact was plastic.
     fn activate_unilateral(&self, _i: usize, _modes: &mut [i32]) {}
+
+    /// Enters the mode in which the contact of event `i` touches without a force, held there by others. By default it is active, and
+    /// may be redundant.
+    fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
+        self.activate_unilateral(i, modes);
+    }
 
     /// The user's name of event `i`.
     fn event_name(&self, i: usize) -> String {

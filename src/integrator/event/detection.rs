@@ -1,26 +1,14 @@
 //! Finds the first event inside an accepted step and repeats the step so that it ends there.
 
 use super::super::Integrator;
-use super::super::controller::FAILURE_RATIO;
 use super::super::state::{EventMemory, EventSide, State, Statistics};
-use super::super::trial::{SlowContraction, StepEnd, StepFailure, StepTarget};
 use super::super::workspace::{Problem, Workspace};
-use super::crossing::{crosses, first_crossing, is_beyond};
+use super::crossing::crosses;
+use super::location::{Approach, Bracket, Repeated};
+use super::search::{CrossingSearch, PredictedCrossing, shift};
 use crate::error::Result;
-use crate::formulation::system::{Crossing, Dimensions, MotionPoint};
+use crate::formulation::system::{Dimensions, MotionPoint};
 
-/// Repetitions of a step to locate an event: enough to reach rounding for every smooth φ.
-const REPETITIONS: usize = 12;
-/// Repetitions after which two predicted crossings in one step, neither of which was seen, are taken for a graze.
-const GRAZE_REPETITIONS: usize = 6;
-/// An event is located when the motion left is below this part of the tolerance ...
-const LOCATED: f64 = 1e-3;
-/// ... which is smaller for the fourth-order corrector, whose error is smaller too ...
-const LOCATED_CORRECTED: f64 = 1e-6;
-/// ... and the time left is below this part of the step: the last hops of a bouncing ball are resolved like the first.
-const LOCATED_TIME: f64 = 1e-6;
-/// Distance beyond the crossing that is aimed at, as part of the one allowed.
-const LEAD: f64 = 0.125;
 /// A hop starts with more than this part of the speed of the event it is compared with.
 const HOP_SPEED: f64 = 1e-6;
 /// Time to look ahead to see whether φ returns, in steps.
@@ -33,9 +21,12 @@ pub(in crate::integrator) struct EventDetector {
     /// Events that occur at the end of the trial or at the state.
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
+    search: CrossingSearch,
     /// The law of a prescribed motion changes at the events that are handled.
     pub(super) motion_law_changes: bool,
     ahead: LookAhead,
+    /// Largest next step that the rotations of the last one allow (s).
+    pub step_limit: f64,
 }
 
 /// The point a little later at which φ is evaluated.
@@ -46,22 +37,19 @@ struct LookAhead {
     acc: Vec<f64>,
 }
 
+/// What the search of a trial found.
+enum Location {
+    /// The trial ends on this event, or has none.
+    Found(Option<LocatedEvent>),
+    /// The trial of this size fails the error test, although a longer one has passed it.
+    Inaccurate(f64),
+}
+
 /// The event that ends a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::integrator) struct LocatedEvent {
     /// The motion since the start of the step is below the accuracy of the location.
     pub chatters: bool,
-}
-
-/// A crossing predicted by the cubic.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct PredictedCrossing {
-    event: usize,
-    /// Part of the step.
-    root: f64,
-    rising: bool,
-    /// One of two in a step that begins and ends on the same side.
-    pair: bool,
 }
 
 impl EventDetector {
@@ -77,6 +65,8 @@ impl EventDetector {
             rate: two(size.ne),
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
+            search: CrossingSearch::new(size),
+            step_limit: f64::INFINITY,
             motion_law_changes: false,
             ahead: LookAhead {
                 w: vec![0.0; nv],
@@ -122,63 +112,14 @@ impl EventDetector {
             .event_functions(&cx, &at, &mut self.phi[1], &mut self.rate[1]);
     }
 
-    /// φ of event `i` at both ends of the step. After an impact φ is measured from its value there: a hop ends at the height
-    /// at which it began, even if it is lower than the accuracy of the location.
-    fn end_values(&self, crossing: Crossing, i: usize, memory: EventMemory) -> [f64; 2] {
-        let [x0, x1] = [self.phi[0][i], self.phi[1][i]];
-        if memory == EventMemory::Impact
-            && (crossing == Crossing::Either || is_beyond(crossing, x0))
-        {
-            [0.0, x1 - x0]
-        } else {
-            [x0, x1]
-        }
+    /// φ of event `i` at both ends of the step, measured as in the search.
+    pub(super) fn end_values(&self, p: &Problem, i: usize, memory: EventMemory) -> [f64; 2] {
+        let start = self.phi[0][i];
+        let crossing = p.system.crossing(p.modes, i);
+        let far = p.system.far_side_is_due();
+        let shift = shift(crossing, (start, self.rate[0][i]), memory, far);
+        [start - shift, self.phi[1][i] - shift]
     }
-
-    /// Earliest crossing of a step of size h.
-    fn earliest(&self, p: &Problem, h: f64, memory: &[EventMemory]) -> Option<PredictedCrossing> {
-        let mut found: Option<PredictedCrossing> = None;
-        for event in 0..self.phi[0].len() {
-            let crossing = p.system.crossing(p.modes, event);
-            let [x0, x1] = self.end_values(crossing, event, memory[event]);
-            let slope = |rate: f64| if rate.is_nan() { x1 - x0 } else { h * rate };
-            let d = [slope(self.rate[0][event]), slope(self.rate[1][event])];
-            let Some((root, rising)) = first_crossing(x0, d[0], x1, d[1], crossing) else {
-                continue;
-            };
-            if found.is_none_or(|f| root < f.root) {
-                let pair = (x0 > 0.0 && x1 > 0.0) || (x0 < 0.0 && x1 < 0.0);
-                found = Some(PredictedCrossing {
-                    event,
-                    root,
-                    rising,
-                    pair,
-                });
-            }
-        }
-        found
-    }
-}
-
-/// Accuracy to which an event is located, as times (s).
-#[derive(Clone, Copy)]
-struct LocationAccuracy {
-    /// Time in which the motion is below the allowed part of the tolerance.
-    motion: f64,
-    /// Rounding of the time.
-    resolution: f64,
-    /// Largest time beyond the crossing.
-    within: f64,
-    /// Time beyond the crossing that is aimed at.
-    lead: f64,
-}
-
-/// Search for the crossing of one event: step sizes that end before and after it.
-struct Bracket {
-    before: f64,
-    after: f64,
-    /// A trial has ended on the other side of φ = 0.
-    seen: bool,
 }
 
 impl Integrator {
@@ -190,166 +131,124 @@ impl Integrator {
         s: &State,
         stats: &mut Statistics,
     ) -> Result<Option<LocatedEvent>> {
-        self.evaluate_end(p);
-        let (full_t, full_h) = (self.trial.t, self.trial.h);
-        let Some(predicted) = self.events.earliest(p, full_h, &s.event_memory) else {
-            return Ok(None);
-        };
-        let accuracy = self.location_accuracy(p, s, predicted.root);
-        let target = |h: f64| StepTarget {
-            h,
-            t1: if h == full_h { full_t } else { s.t + h },
-            end: StepEnd::Fixed,
-            slow_contraction: SlowContraction::Uncorrected,
-        };
-        let mut bracket = Bracket {
-            before: 0.0,
-            after: full_h,
-            seen: !predicted.pair,
-        };
-        let mut h = (predicted.root * full_h + accuracy.lead).min(full_h);
-        for repetition in 1..=REPETITIONS {
-            stats.event_repeats += 1;
-            if let Err(failure) = self.try_step(p, s, target(h), stats) {
-                if failure.is_fatal() {
-                    return Err(failure.error(p.system, s.t, h));
+        self.limit_rotation(p, s, stats)?;
+        loop {
+            let full = (self.trial.h, self.trial.t);
+            match self.locate_in_trial(p, s, Repeated::Tested, stats)? {
+                Location::Found(event) => return Ok(event),
+                Location::Inaccurate(h) => {
+                    if self.retry_shorter(p, s, h, stats)? {
+                        continue;
+                    }
                 }
-                // No step ends here: try one closer to the start.
-                bracket.after = h;
-                h = 0.5 * (bracket.before + bracket.after);
-                continue;
             }
-            self.evaluate_end(p);
-            match self.narrow(p, s, predicted, accuracy, &mut bracket, h) {
-                None => {
-                    let chatters = self.mark_occurring(p, s, predicted.event, accuracy.motion);
-                    return Ok(Some(chatters));
-                }
-                Some(_) if !bracket.seen && repetition >= GRAZE_REPETITIONS => break,
-                Some(next) => h = next,
-            }
-        }
-        // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was never seen
-        // is none: the solution only grazes φ = 0, and the full step stands.
-        let h = if bracket.seen {
-            bracket.after.max(accuracy.resolution)
-        } else {
-            full_h
-        };
-        match self.try_step(p, s, target(h), stats) {
-            Ok(_) => {
-                self.evaluate_end(p);
-                let located = bracket
-                    .seen
-                    .then(|| self.mark_occurring(p, s, predicted.event, accuracy.motion));
-                Ok(located)
-            }
-            Err(failure) => {
-                self.retry_shorter(p, s, h, failure, stats)?;
-                self.locate_event(p, s, stats)
+            // No shorter step is better: the one that was accepted stands, and the event is located in it as well as can be.
+            self.repeat_full_step(p, s, full, stats)?;
+            if let Location::Found(event) = self.locate_in_trial(p, s, Repeated::Untested, stats)? {
+                return Ok(event);
             }
         }
     }
 
-    /// The accuracy for an event predicted at the part `root` of the trial.
-    fn location_accuracy(&mut self, p: &Problem, s: &State, root: f64) -> LocationAccuracy {
-        let h = self.trial.h;
-        let cx = self.work.inputs.at(p, s.t);
-        let norm = |v: &[f64]| p.system.norm(&cx, &s.q, &s.scale, v);
-        let speed = norm(&self.trial.v).max(norm(&s.v));
-        let part = if self.trial.corrected {
-            LOCATED_CORRECTED
-        } else {
-            LOCATED
-        };
-        let resolution = 4.0 * f64::EPSILON * s.t.abs().max(h);
-        let motion = if speed > 0.0 {
-            part * self.work.settings.tolerance / speed
-        } else {
-            h
-        };
-        let within = motion.min(LOCATED_TIME * root * h).max(resolution);
-        LocationAccuracy {
-            motion,
-            resolution,
-            within,
-            lead: (LEAD * within).max(0.5 * resolution),
-        }
-    }
-
-    /// Narrows the bracket with φ at the end of the trial of size `h`. Returns the next size to try, by Newton's formula or
-    /// bisection; None if the trial ends on the event.
-    fn narrow(
-        &self,
-        p: &Problem,
-        s: &State,
-        predicted: PredictedCrossing,
-        accuracy: LocationAccuracy,
-        bracket: &mut Bracket,
-        h: f64,
-    ) -> Option<f64> {
-        let PredictedCrossing {
-            event,
-            rising,
-            pair,
-            ..
-        } = predicted;
-        let crossing = p.system.crossing(p.modes, event);
-        let [x0, x] = (self.events).end_values(crossing, event, s.event_memory[event]);
-        let known = self.events.rate[1][event];
-        let rate = if known.is_nan() { (x - x0) / h } else { known };
-        let past = if rising { x >= 0.0 } else { x <= 0.0 };
-        let towards = (rate > 0.0) == rising;
-        if past && (x == 0.0 || (towards && (x / rate).abs() <= accuracy.within)) {
-            return None;
-        }
-        // Where φ moves back, the first crossing of a pair lies before this point and the second one behind it.
-        let start = if rising {
-            EventSide::Negative
-        } else {
-            EventSide::Positive
-        };
-        let first = pair && EventSide::of(x0) == start;
-        if if towards || !pair { past } else { first } {
-            bracket.after = h;
-        } else {
-            bracket.before = h;
-        }
-        bracket.seen |= EventSide::of(x) != EventSide::of(x0);
-        let newton = h - x / rate + accuracy.lead;
-        Some(if newton > bracket.before && newton < bracket.after {
-            newton
-        } else {
-            0.5 * (bracket.before + bracket.after)
-        })
-    }
-
-    /// Shortens the step of size `h`, which failed, until one succeeds.
-    fn retry_shorter(
+    /// Searches the trial for an event and repeats it so that it ends there. Repeated trials are tested as told.
+    fn locate_in_trial(
         &mut self,
         p: &Problem,
         s: &State,
-        mut h: f64,
-        mut failure: StepFailure,
+        repeated: Repeated,
+        stats: &mut Statistics,
+    ) -> Result<Location> {
+        self.evaluate_end(p);
+        let full = (self.trial.h, self.trial.t);
+        let mut grazed = None;
+        while let Some(predicted) = self.first_crossing(p, s, grazed) {
+            let accuracy = self.location_accuracy(p, s, predicted.root);
+            let after = predicted.interval[1] * full.0;
+            let mut bracket = Bracket {
+                before: predicted.interval[0] * full.0,
+                after,
+                full: full.0,
+                end: after,
+                seen: !predicted.pair,
+            };
+            let crossing = (predicted, accuracy);
+            match self.approach(p, s, crossing, repeated, &mut bracket, stats)? {
+                Approach::OnCrossing => {}
+                Approach::Inaccurate(h) => return Ok(Location::Inaccurate(h)),
+                Approach::NotSmooth => {
+                    // φ is not smooth: take the shortest step known to end behind the crossing. A pair of crossings that was
+                    // never seen is none: the solution only grazes φ = 0, and the full step stands.
+                    let h = bracket.end.max(accuracy.resolution);
+                    let stands = bracket.seen && h < full.0 && {
+                        let error = self.repeat_step(p, s, (h, s.t + h), stats);
+                        error.is_ok_and(|error| self.may_stand(p, s, repeated, error))
+                    };
+                    if !stands {
+                        self.repeat_full_step(p, s, full, stats)?;
+                    }
+                    self.evaluate_end(p);
+                    if !bracket.seen {
+                        grazed = Some((predicted.event, predicted.interval[1]));
+                        continue;
+                    }
+                }
+            }
+            let event = self.mark_occurring(p, s, predicted.event, accuracy.motion);
+            return Ok(Location::Found(Some(event)));
+        }
+        Ok(Location::Found(None))
+    }
+
+    /// Repeats the step that was accepted.
+    fn repeat_full_step(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        full: (f64, f64),
         stats: &mut Statistics,
     ) -> Result<()> {
-        loop {
-            h *= FAILURE_RATIO;
-            if failure.is_fatal() || h < self.work.control.smallest(s.t) {
-                return Err(failure.error(p.system, s.t, h));
-            }
-            stats.event_repeats += 1;
-            let target = StepTarget {
-                h,
-                t1: s.t + h,
-                end: StepEnd::Fixed,
-                slow_contraction: SlowContraction::Uncorrected,
-            };
-            match self.try_step(p, s, target, stats) {
-                Ok(_) => return Ok(()),
-                Err(again) => failure = again,
-            }
+        match self.repeat_step(p, s, full, stats) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(failure.error(p.system, s.t, full.0)),
         }
+    }
+
+    /// First crossing on the dense output of the trial.
+    fn first_crossing(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        ignored: Option<(usize, f64)>,
+    ) -> Option<PredictedCrossing> {
+        let Self {
+            work,
+            trial,
+            events,
+            ..
+        } = self;
+        let EventDetector {
+            phi, rate, search, ..
+        } = events;
+        let ends = [(&*phi[0], &*rate[0]), (&*phi[1], &*rate[1])];
+        search.first(work, p, (s, trial), ends, ignored)
+    }
+
+    /// Shortens the trial until its rotations are below a quarter turn, for which its polynomial is good.
+    fn limit_rotation(&mut self, p: &Problem, s: &State, stats: &mut Statistics) -> Result<()> {
+        self.events.step_limit = f64::INFINITY;
+        while self.work.character.rotations
+            && (self.events.search).rotates_too_far(p, (s, &self.trial))
+        {
+            let full = (self.trial.h, self.trial.t);
+            let h = 0.5 * full.0;
+            let half = self.repeat_step(p, s, (h, s.t + h), stats);
+            let stands = half.is_ok_and(|error| self.may_stand(p, s, Repeated::Tested, error));
+            if !stands && !self.retry_shorter(p, s, h, stats)? {
+                return self.repeat_full_step(p, s, full, stats);
+            }
+            self.events.step_limit = self.trial.h;
+        }
+        Ok(())
     }
 
     /// Marks the event, and every other one whose φ has crossed zero by the end of the trial. It chatters if the motion since
@@ -365,7 +264,7 @@ impl Integrator {
         let fastest = events.rate[1][event].abs();
         for i in 0..self.work.size.ne {
             let crossing = p.system.crossing(p.modes, i);
-            let [x0, x1] = events.end_values(crossing, i, s.event_memory[i]);
+            let [x0, x1] = events.end_values(p, i, s.event_memory[i]);
             // A hop starts at zero towards the side given by its rate: contacts that hop together land together. Contacts
             // that stay where the impact was do not hop.
             let start_rate = events.rate[0][i];
@@ -388,7 +287,7 @@ impl Integrator {
     }
 
     /// Evaluates φ at the end of the trial.
-    fn evaluate_end(&mut self, p: &Problem) {
+    pub(super) fn evaluate_end(&mut self, p: &Problem) {
         let Self {
             work,
             trial: y,

@@ -75,13 +75,21 @@ impl Integrator {
         }
     }
 
-    /// Notes the sides on which a step without events ends. A contact that had an impact, has not separated and closes again is due.
+    /// Notes the sides on which a step without events ends. A contact that had an impact, has not separated and closes again is
+    /// due; in systems where the far side is due, also what is there and goes on.
     fn note_sides(&self, p: &Problem, s: &mut State) {
         let (phi, rate) = (&self.events.phi[1], &self.events.rate[1]);
+        let far_side_is_due = p.system.far_side_is_due();
         for i in 0..s.event_side.len() {
-            let closes_again = s.event_memory[i] == EventMemory::Impact
-                && is_beyond(p.system.crossing(p.modes, i), rate[i]);
-            s.event_side[i] = if closes_again {
+            let crossing = p.system.crossing(p.modes, i);
+            let beyond = s.event_memory[i] == EventMemory::Impact
+                || (far_side_is_due && is_beyond(crossing, phi[i]));
+            let rate = if rate[i].is_nan() {
+                phi[i] - self.events.phi[0][i]
+            } else {
+                rate[i]
+            };
+            s.event_side[i] = if beyond && is_beyond(crossing, rate) {
                 EventSide::Due
             } else {
                 EventSide::of(phi[i])
@@ -102,27 +110,47 @@ impl Integrator {
     }
 
     /// Notes on which side of the events the state is, and which of them are due at once: φ is zero and leaves to the far
-    /// side, or is there and stays. All events are considered at the start, later only those that were off in the modes
-    /// `before`.
+    /// side, or is there and stays. All events are considered at the start and where the far side is due, else only those
+    /// that were off in the modes `before`.
     pub(in crate::integrator) fn find_due_events(
         &mut self,
         p: &Problem,
         s: &mut State,
         before: Option<&[i32]>,
     ) {
-        let Self { work, events, .. } = self;
+        let Self {
+            work,
+            events,
+            contact_set,
+            ..
+        } = self;
         events.evaluate_start(work, p, s);
+        let far_side_is_due = p.system.far_side_is_due();
         let mut ahead = false;
         for i in 0..s.event_side.len() {
             let phi = events.phi[0][i];
             let crossing = p.system.crossing(p.modes, i);
             s.event_side[i] = EventSide::of(phi);
-            let considered =
-                before.is_none_or(|modes| p.system.crossing(modes, i) == Crossing::Off);
+            let considered = far_side_is_due
+                || before.is_none_or(|modes| p.system.crossing(modes, i) == Crossing::Off);
             let may_be_due = considered
                 && (phi == 0.0 || is_beyond(crossing, phi))
-                && s.event_memory[i] == EventMemory::Nothing;
+                && (far_side_is_due || s.event_memory[i] == EventMemory::Nothing);
             if !may_be_due {
+                continue;
+            }
+            let rate = events.rate[0][i];
+            // What the impulses and the complementarity problem of this instant have decided is not asked again: its rate is rounding.
+            // After many events without progress nothing is: time must go on, and the next step looks again.
+            let decided =
+                (before.is_some() && contact_set.touching[i]) || s.event_streak >= ACTIVATE_AFTER;
+            if far_side_is_due && (is_beyond(crossing, rate) || is_beyond(crossing, -rate)) {
+                if is_beyond(crossing, rate) && !decided {
+                    s.event_side[i] = EventSide::Due;
+                }
+                continue;
+            }
+            if s.event_memory[i] != EventMemory::Nothing {
                 continue;
             }
             if !ahead {
@@ -172,7 +200,8 @@ impl Integrator {
             p.system.energy(&cx, &s.q, &s.v).kinetic
         };
         let motion_law_changes = self.events.motion_law_changes;
-        let before = if motion_law_changes {
+        let closes = self.contact_set.touching.contains(&true);
+        let before = if motion_law_changes || closes {
             kinetic(work, s)
         } else {
             0.0
@@ -181,6 +210,9 @@ impl Integrator {
             .map_err(|failure| failure.error(p.system, s.t, 0.0));
         if motion_law_changes {
             s.supplied += kinetic(work, s) - before;
+        } else if closes {
+            // A contact that becomes active loses the velocity it has left: plastic.
+            s.dissipated += (before - kinetic(work, s)).max(0.0);
         }
         if outcome.is_ok() {
             self.find_due_events(&after, s, Some(p.modes));

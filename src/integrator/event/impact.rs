@@ -19,9 +19,10 @@ use super::dot;
 use super::handling::ACTIVATE_AFTER;
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
+use crate::linalg::elementary::hypot;
 
 /// Impulse directions, normal and tangential, that are solved together; further ones follow in the next round.
-const SIMULTANEOUS: usize = 32;
+pub(in crate::integrator) const SIMULTANEOUS: usize = 192;
 /// Rounds before restitution is set to zero: for each event, and in addition. As many again without restitution.
 const ROUNDS: (usize, usize) = (4, 32);
 /// Sweeps of the relaxation of the complementarity problem, which is small.
@@ -32,9 +33,9 @@ const CONVERGED: f64 = 1e-15;
 const CLOSING: f64 = 1e-12;
 /// A contact that stays closed does not separate with less than this part of the first closing velocity, which is rounding of
 /// the impulses ...
-const SEPARATING: f64 = 1e-10;
+pub(super) const SEPARATING: f64 = 1e-10;
 /// ... or this part of the slowest velocity that bounces.
-const SEPARATING_SLOWEST: f64 = 1e-3;
+pub(super) const SEPARATING_SLOWEST: f64 = 1e-3;
 /// Contacts touch if they are open by less than the way of this part of a step ...
 const TOUCHING: f64 = 1e-9;
 /// ... or penetrate by less than the way of this part.
@@ -49,11 +50,11 @@ const SOLVED: f64 = 1e-13;
 pub(in crate::integrator) struct ImpactSolver {
     directions: Vec<ImpulseDirection>,
     /// n_i
-    n: Vec<Vec<f64>>,
+    pub(super) n: Vec<Vec<f64>>,
     /// w_i
-    w: Vec<Vec<f64>>,
+    pub(super) w: Vec<Vec<f64>>,
     /// Multipliers l of A [w; l] = [n; 0].
-    l: Vec<f64>,
+    pub(super) l: Vec<f64>,
     /// Φ_t where constraints move.
     phi_t: Vec<f64>,
     /// W by rows.
@@ -61,12 +62,12 @@ pub(in crate::integrator) struct ImpactSolver {
     /// P
     impulse: Vec<f64>,
     /// For each event: the contact becomes an active constraint at the end.
-    stays: Vec<bool>,
+    pub(super) stays: Vec<bool>,
     /// For each event: the contact was an active constraint before; the impact may separate it.
-    was_active: Vec<bool>,
+    pub(super) was_active: Vec<bool>,
     /// For each event: slowest closing velocity that bounces.
     slowest: Vec<f64>,
-    modes: Vec<i32>,
+    pub(super) modes: Vec<i32>,
 }
 
 /// A normal or tangential direction of a contact.
@@ -137,6 +138,12 @@ impl ImpactSolver {
                     Some(_) => direction.rate,
                 };
                 let residual = aim + dot(w, &self.impulse[..k]);
+                if let Some(second) = self.other_tangent(i) {
+                    if second > i {
+                        moved = moved.max(self.relax_on_cone(i, second));
+                    }
+                    continue;
+                }
                 let next = self.impulse[i] - residual / mobility;
                 let next = match direction.friction {
                     None => next.max(0.0),
@@ -152,6 +159,37 @@ impl ImpactSolver {
                 break;
             }
         }
+    }
+
+    /// Relaxes both tangential impulses of a contact and puts them onto its friction cone. Returns the change of velocity.
+    fn relax_on_cone(&mut self, i: usize, j: usize) -> f64 {
+        let k = self.directions.len();
+        let row = |i: usize| &self.matrix[i * k..(i + 1) * k];
+        let mobility = row(i)[i].max(row(j)[j]) + row(i)[j].abs();
+        let step = [i, j].map(|i| {
+            let residual = self.directions[i].rate + dot(row(i), &self.impulse[..k]);
+            self.impulse[i] - residual / mobility
+        });
+        let (normal, mu) = self.directions[i].friction.unwrap_or((i, 0.0));
+        let limit = mu * self.impulse[normal];
+        let size = hypot(step[0], step[1]);
+        let part = if size > limit { limit / size } else { 1.0 };
+        let mut moved = 0.0_f64;
+        for (i, next) in [i, j].into_iter().zip(step) {
+            let next = part * next;
+            moved = moved.max((next - self.impulse[i]).abs() * mobility);
+            self.impulse[i] = next;
+        }
+        moved
+    }
+
+    /// The other tangential direction of the contact of direction i.
+    fn other_tangent(&self, i: usize) -> Option<usize> {
+        let normal = |i: usize| self.directions.get(i)?.friction.map(|(normal, _)| normal);
+        let own = normal(i)?;
+        [i.wrapping_sub(1), i + 1]
+            .into_iter()
+            .find(|&j| normal(j) == Some(own))
     }
 
     /// Solves for the impulses such that they do not add energy: with the smallest coefficient of restitution for all, or
@@ -217,13 +255,22 @@ impl Integrator {
     ) -> Result<()> {
         self.impacts.clear();
         let ne = self.work.size.ne;
+        let complementary = p.system.far_side_is_due();
+        if complementary {
+            // Those that touch before anything happens.
+            self.impacts.modes.copy_from_slice(&s.modes);
+            let ImpactSolver {
+                modes, was_active, ..
+            } = &mut self.impacts;
+            p.system.deactivate_unilateral(modes, was_active);
+        }
         for i in 0..ne {
             if self.events.occurring[i] {
                 self.add_contact(p, s, i, Cause::Marked, stats);
             }
         }
         let first = (self.impacts.directions.iter()).fold(0.0_f64, |m, d| m.max(d.rate.abs()));
-        if !self.impacts.directions.is_empty() {
+        if complementary || !self.impacts.directions.is_empty() {
             // The impact may separate contacts that are at rest.
             p.system
                 .deactivate_unilateral(&mut s.modes, &mut self.impacts.was_active);
@@ -238,8 +285,14 @@ impl Integrator {
             self.impacts.directions.clear();
             self.collect_closing_contacts(p, s, CLOSING * first, stats);
         }
-        self.activate_resting_contacts(p, s, first);
-        Ok(())
+        if complementary {
+            self.mark_touching_contacts(p, s, first);
+            self.choose_contact_set(p, s, stats)
+                .map_err(|failure| failure.error(p.system, s.t, 0.0))
+        } else {
+            self.activate_resting_contacts(p, s, first);
+            Ok(())
+        }
     }
 
     /// Activates the contacts that stay closed. One that another impulse has separated is not activated; one that was active

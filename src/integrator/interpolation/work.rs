@@ -1,17 +1,16 @@
 //! The work of a step: dissipated by dampers and friction, supplied by drives.
 //!
 //! ```text
-//!   W = h/12 (P₀ + 5 P₋ + 5 P₊ + P₁) at s = 0, ½ ∓ √5/10, 1      Lobatto
+//!   W = h/6 (P₀ + 4 P_m + P₁)        Simpson
 //! ```
 //!
 //! Drives do not limit the step: where everything is driven there is no error to estimate. If the energy balance of a step with
-//! moving constraints is open by a part of the tolerance, its work is integrated over more and more panels of Simpson's rule, with
-//! multipliers solved for at their points, until it does not change.
+//! moving constraints is open by a part of the tolerance, its work is integrated over more and more panels, with multipliers
+//! solved for at their points, until it does not change.
 
-use super::{BlendedPolynomial, CLOSURE, Segment};
+use super::{BlendedPolynomial, CLOSURE, Segment, hermite3};
 use crate::formulation::system::{Energy, EvaluationContext, Properties, System};
 use crate::integrator::event::dot;
-use crate::integrator::hermite_polynomial::hermite3;
 use crate::integrator::trial::StepFailure;
 use crate::integrator::workspace::{EvaluationVectors, Problem, Workspace};
 use crate::integrator::{Sample, SampleLevel};
@@ -22,7 +21,7 @@ const OPEN_BALANCE: f64 = 0.1;
 /// Panels of Simpson's rule at most: a force that reverses within a hundredth of the step is then resolved.
 const MOST_PANELS: usize = 64;
 
-/// Work since the start of a step (J); before the factor of the rule a sum of powers.
+/// Work since the start of a step (J); before the factor of Simpson's rule a sum of powers.
 #[derive(Clone, Copy, Default)]
 struct StepWork {
     dissipated: f64,
@@ -32,7 +31,7 @@ struct StepWork {
 impl Segment {
     /// Work dissipated and supplied from the start of the step to the fraction `s` of it. The whole step, s = 1, comes first.
     pub fn work(&mut self, core: &mut Workspace, p: &Problem, s: f64) -> (f64, f64) {
-        let simple = self.lobatto(core, p, s);
+        let simple = self.simpson(core, p, s);
         if s == 1.0 {
             self.refined = self.accuracy_of_open_balance(core, p, &simple);
         }
@@ -76,8 +75,8 @@ impl Segment {
         (balance.abs() > allowed).then_some(0.1 * allowed)
     }
 
-    /// Lobatto's rule on [0, s] with interpolated multipliers.
-    fn lobatto(&self, core: &mut Workspace, p: &Problem, s: f64) -> StepWork {
+    /// Simpson's rule on [0, s] with interpolated multipliers.
+    fn simpson(&self, core: &mut Workspace, p: &Problem, s: f64) -> StepWork {
         let h = self.t[1] - self.t[0];
         let Workspace {
             evaluation,
@@ -97,16 +96,10 @@ impl Segment {
         } = evaluation;
         let lambda = &mut projection.multipliers;
         let mut work = StepWork::default();
-        let inner = 0.1 * 5.0_f64.sqrt();
-        let nodes = [
-            (0.0, 1.0),
-            (s * (0.5 - inner), 5.0),
-            (s * (0.5 + inner), 5.0),
-            (s, 1.0),
-        ];
-        for (point, weight) in nodes {
+        for (point, weight) in [(0.0, 1.0), (0.5 * s, 4.0), (s, 1.0)] {
             let middle = BlendedPolynomial { q, v, acc };
-            self.blend(p.system, character.rotations, point, [w, w_dot], middle);
+            self.ends()
+                .blend(p.system, character.rotations, point, [w, w_dot], middle);
             if character.has_constraint_friction || character.moving_constraints {
                 for i in 0..lambda.len() {
                     let slopes = [h * self.lambda_dot[0][i], h * self.lambda_dot[1][i]];
@@ -125,8 +118,8 @@ impl Segment {
             );
         }
         StepWork {
-            dissipated: work.dissipated * s * h / 12.0,
-            supplied: work.supplied * s * h / 12.0,
+            dissipated: work.dissipated * s * h / 6.0,
+            supplied: work.supplied * s * h / 6.0,
         }
     }
 
@@ -204,7 +197,8 @@ impl Segment {
         } = &mut core.evaluation;
         let Sample { q, v, acc, .. } = &mut *node;
         let here = BlendedPolynomial { q, v, acc };
-        self.blend(p.system, core.character.rotations, s, [w, w_dot], here);
+        self.ends()
+            .blend(p.system, core.character.rotations, s, [w, w_dot], here);
         node.lambda.copy_from_slice(&self.lambda[1]);
         core.step_matrix
             .select_active(p.system, &self.modes, &self.redundant);

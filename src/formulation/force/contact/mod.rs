@@ -7,10 +7,11 @@
 //!   V = k δⁿ⁺¹/(n + 1),      dissipated = (N − k δⁿ) δ̇ + N μ |u_t|
 //! ```
 //!
-//! Separated, loaded and relaxing are modes ([`unilateral`]). A bounded surface (a piece of an outline) has two more: the sphere is
-//! outside its ends, or behind it.
+//! Separated, loaded and relaxing are modes ([`unilateral`]). A bounded surface (a piece of an outline) has three more: the sphere is
+//! outside its first or second end, or behind it.
 
 mod build;
+pub mod curvature;
 pub mod outline;
 pub mod surface;
 
@@ -23,12 +24,15 @@ use super::{EventCounts, ForceQuantities};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{Crossing, EvaluationContext, Power};
 use crate::linalg::elementary::powf;
+use curvature::{BodySpeeds, distance};
 use surface::{ContactSurface, Proximity};
 
-/// Outside the ends of a bounded surface.
-const OUTSIDE_ENDS: i32 = 3;
+/// Outside the first end of a bounded surface.
+const OUTSIDE_FIRST: i32 = 3;
 /// Deeper than the largest penetration: on the far side of a bounded surface.
 const BEHIND: i32 = 4;
+/// Outside the second end of a bounded surface.
+const OUTSIDE_SECOND: i32 = 5;
 
 /// The law of the normal force.
 #[derive(Clone, Copy, Debug)]
@@ -114,9 +118,21 @@ impl Contact {
         self.normal_law.force(cx, at.proximity.depth, at.rate)
     }
 
-    /// Returns the mode of a sphere that is not outside the ends of the surface.
-    fn mode_within_ends(&self, cx: &EvaluationContext, at: &ContactPoint<f64>) -> i32 {
-        if at.proximity.depth > self.surface.max_depth() {
+    /// Returns the mode of a sphere, without regard to the end `within`: it is rounding.
+    fn mode_at(
+        &self,
+        cx: &EvaluationContext,
+        at: &ContactPoint<f64>,
+        within: Option<usize>,
+    ) -> i32 {
+        let outside = |end: usize| {
+            self.surface.is_bounded() && within != Some(end) && at.proximity.margins[end] < 0.0
+        };
+        if outside(0) {
+            OUTSIDE_FIRST
+        } else if outside(1) {
+            OUTSIDE_SECOND
+        } else if at.proximity.depth > self.surface.max_depth() {
             BEHIND
         } else {
             unilateral::initial_mode(at.proximity.depth, self.normal_force(cx, at))
@@ -210,7 +226,7 @@ impl SpatialForce for Contact {
     }
 
     fn modes_exist(&self, modes: &[i32]) -> bool {
-        (modes.iter()).all(|mode| (unilateral::SEPARATED..=BEHIND).contains(mode))
+        (modes.iter()).all(|mode| (unilateral::SEPARATED..=OUTSIDE_SECOND).contains(mode))
     }
 
     fn event_functions<T: Scalar>(
@@ -228,25 +244,34 @@ impl SpatialForce for Contact {
         }
     }
 
+    fn event_curvature(
+        &self,
+        speeds: &[BodySpeeds; 2],
+        bodies: &[BodyFrame<f64>; 2],
+        bound: &mut [f64],
+    ) {
+        let [a, b] = bodies;
+        let apart = distance(&b.point_position(&self.center), &a.r);
+        let [depth, margin] =
+            (self.surface).depth_curvature(speeds, (&self.center, self.radius), apart);
+        bound[0] = depth;
+        bound[1] = f64::NAN;
+        bound[2..].fill(margin);
+    }
+
     fn initial_modes(
         &self,
         cx: &EvaluationContext,
         bodies: &[BodyFrame<f64>; 2],
         modes: &mut [i32],
     ) {
-        let at = self.contact_point(bodies);
-        let outside = self.surface.is_bounded() && at.proximity.margins.iter().any(|m| *m < 0.0);
-        modes[0] = if outside {
-            OUTSIDE_ENDS
-        } else {
-            self.mode_within_ends(cx, &at)
-        };
+        modes[0] = self.mode_at(cx, &self.contact_point(bodies), None);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         match (modes[0], i) {
-            (OUTSIDE_ENDS, 2 | 3) => Crossing::Rising,
-            (OUTSIDE_ENDS, _) => Crossing::Off,
+            (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => Crossing::Rising,
+            (OUTSIDE_FIRST | OUTSIDE_SECOND, _) => Crossing::Off,
             (_, 2 | 3) => Crossing::Falling,
             (BEHIND, 0) => Crossing::Falling,
             (BEHIND, _) => Crossing::Off,
@@ -263,16 +288,9 @@ impl SpatialForce for Contact {
     ) {
         let at = self.contact_point(bodies);
         modes[0] = match (modes[0], i) {
-            (OUTSIDE_ENDS, 2 | 3) => {
-                // The distance that crossed zero is rounding: only the other end decides.
-                let other = at.proximity.margins[3 - i];
-                if other < 0.0 {
-                    OUTSIDE_ENDS
-                } else {
-                    self.mode_within_ends(cx, &at)
-                }
-            }
-            (_, 2 | 3) => OUTSIDE_ENDS,
+            (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => self.mode_at(cx, &at, Some(i - 2)),
+            (_, 2) => OUTSIDE_FIRST,
+            (_, 3) => OUTSIDE_SECOND,
             // A sphere that returns from behind separates without a contact force.
             (BEHIND, _) => unilateral::SEPARATED,
             (mode, i) => unilateral::mode_after(mode, i, at.proximity.depth),

@@ -7,7 +7,7 @@
 //! ```
 
 use super::super::body_frame::BodyFrame;
-use super::super::dual::{Scalar, Vector3Of, dot, minus, plus, times};
+use super::super::dual::{Scalar, Vector3Of, cross, dot, minus, plus, times};
 use super::outline::SmoothCurve;
 
 /// Position of a sphere relative to a surface.
@@ -179,4 +179,21 @@ fn sphere_proximity<T: Scalar>(
         point: plus(&first, &normal.map(|x| x * r0)),
         margins,
     }
+}
+
+/// Returns a unit vector tangential to the surface: along the slip for direction 0, normal to it for direction 1 (in space only).
+pub fn tangential_unit_vector(normal: &[f64; 3], u: &[f64; 3], direction: usize) -> [f64; 3] {
+    let sliding = minus(u, &times(dot(u, normal), normal));
+    // Without slip any tangential direction serves: that of x or y, whichever is further from the normal.
+    let other = if normal[0].abs() < normal[1].abs() {
+        [1.0, 0.0, 0.0]
+    } else {
+        [0.0, 1.0, 0.0]
+    };
+    let other = minus(&other, &times(dot(&other, normal), normal));
+    let speed = dot(&sliding, &sliding).sqrt();
+    let slides = speed > 1e-12 * dot(u, u).sqrt();
+    let first = if slides { sliding } else { other };
+    let first = times(1.0 / dot(&first, &first).sqrt(), &first);
+    [first, cross(normal, &first)][direction.min(1)]
 }

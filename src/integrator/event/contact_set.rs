@@ -1,0 +1,308 @@
+//! Which of the contacts that touch carry a force: the complementarity problem of their accelerations.
+//!
+//! ```text
+//!   A [w_j; ·] = [n_j + D_j; 0]             D_j: friction for a unit normal force
+//!   0 ≤ N ⟂ g'' = W N + g''(N = 0) ≥ 0      W_ij = n_i·w_j
+//! ```
+//!
+//! Contacts with a force become active constraints; they are independent. The others stay idle: they touch without a force, others
+//! hold them there, or they are about to separate. An idle contact is free once its gap is open by more than its band, and it is
+//! asked again when it overlaps by more: so a mode changes back only after a finite motion, and what touches cannot switch for ever at
+//! one instant.
+
+use super::super::Integrator;
+use super::super::state::{EventMemory, State, Statistics};
+use super::super::trial::StepFailure;
+use super::super::workspace::{PhasePoint, Problem};
+use super::complementarity::ComplementarityProblem;
+use super::crossing::is_beyond;
+use super::dot;
+use super::impact::{SEPARATING, SEPARATING_SLOWEST};
+use crate::formulation::system::{Dimensions, EvaluationContext, EventEffect, MotionPoint};
+
+/// Velocity of a closed contact that is rounding, over the sum of its terms.
+const RATE_ROUNDING: f64 = 1e-11;
+/// Half width of the difference for g'', in steps.
+const DIFFERENCE_WIDTH: f64 = 1e-4;
+/// Acceleration that is rounding, over the sum of its terms: a contact force below it is none.
+const ROUNDING: f64 = 1e-7;
+/// Residual of the solves with A, relative.
+const SOLVED: f64 = 1e-12;
+
+/// Memory for the contacts of one instant.
+#[derive(Default)]
+pub(in crate::integrator) struct ContactSet {
+    /// For each event: its contact touches and does not separate by an impulse.
+    pub touching: Vec<bool>,
+    /// Their events.
+    events: Vec<usize>,
+    problem: ComplementarityProblem,
+    /// Sum of the terms of g'' without contact forces.
+    terms: Vec<f64>,
+    acc: Vec<f64>,
+    lambda: Vec<f64>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    displacement: Vec<f64>,
+    phi: Vec<f64>,
+    rate: Vec<f64>,
+    /// g'' without contact forces.
+    free: Vec<f64>,
+    active: [Vec<bool>; 2],
+    modes: Vec<i32>,
+    modes_of_one: Vec<i32>,
+}
+
+impl ContactSet {
+    pub fn new(size: &Dimensions, contacts: usize) -> Self {
+        let n = |n: usize| vec![0.0; if size.ne > 0 { n } else { 0 }];
+        Self {
+            touching: vec![false; size.ne],
+            events: Vec::with_capacity(contacts),
+            problem: ComplementarityProblem::new(contacts),
+            terms: vec![0.0; contacts],
+            acc: n(size.nv),
+            lambda: n(size.nc),
+            q: n(size.nq),
+            v: n(size.nv),
+            displacement: n(size.nv),
+            phi: n(size.ne),
+            rate: n(size.ne),
+            free: n(size.ne),
+            active: [vec![false; size.nc], vec![false; size.nc]],
+            modes: vec![0; size.modes],
+            modes_of_one: vec![0; size.modes],
+        }
+    }
+}
+
+impl Integrator {
+    /// Marks the contacts that touch and are not separated by the impulses. `first` is the largest closing velocity of the
+    /// first round.
+    pub(super) fn mark_touching_contacts(&mut self, p: &Problem, s: &State, first: f64) {
+        let Self {
+            impacts,
+            events,
+            contact_set,
+            work,
+            ..
+        } = self;
+        events.evaluate_start(work, p, s);
+        let cx = work.inputs.at(p, s.t);
+        let at = MotionPoint {
+            q: &s.q,
+            v: &s.v,
+            a: &s.acc,
+            lambda: &s.lambda,
+        };
+        for i in 0..impacts.stays.len() {
+            contact_set.touching[i] = impacts.stays[i]
+                || impacts.was_active[i]
+                || s.event_memory[i] == EventMemory::Impact;
+            if !contact_set.touching[i] {
+                continue;
+            }
+            impacts.modes.copy_from_slice(&s.modes);
+            let n = &mut impacts.n[0];
+            let effect = (p.system).handle_event(&cx, &at, i, &mut impacts.modes, n);
+            let EventEffect::Impulse { slowest, .. } = effect else {
+                // It has left the surface.
+                contact_set.touching[i] = false;
+                continue;
+            };
+            let terms: f64 = n.iter().zip(&s.v).map(|(n, v)| (n * v).abs()).sum();
+            let rest = (SEPARATING * first)
+                .max(SEPARATING_SLOWEST * slowest)
+                .max(RATE_ROUNDING * terms);
+            let rate = events.rate[0][i];
+            contact_set.touching[i] =
+                !(rate.abs() > rest && is_beyond(p.system.crossing(&s.modes, i), -rate));
+        }
+    }
+
+    /// Chooses the modes of the contacts that touch, `contact_set.touching`; all unilateral constraints are inactive in the modes of
+    /// the state.
+    pub(super) fn choose_contact_set(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
+        if !self.contact_set.touching.contains(&true) {
+            return Ok(());
+        }
+        let mut modes = std::mem::take(&mut self.contact_set.modes);
+        modes.copy_from_slice(&s.modes);
+        let after = Problem {
+            modes: &modes,
+            ..*p
+        };
+        let outcome = self
+            .free_accelerations(&after, s, stats)
+            .map(|()| self.assemble_contact_problem(&after, s));
+        self.contact_set.modes = modes;
+        outcome?;
+        let ContactSet {
+            events,
+            problem,
+            terms,
+            ..
+        } = &mut self.contact_set;
+        problem.solve();
+        let n = events.len();
+        for (k, &i) in events.iter().enumerate() {
+            let rounding = ROUNDING * terms[k];
+            // One that has just closed is kept so, unless it separates or others hold it.
+            let closes = self.events.occurring[i] && problem.residual(k) <= rounding;
+            let carries = if problem.released[k] {
+                closes || problem.x[k] * problem.matrix[k * n + k] > rounding
+            } else {
+                closes && problem.release_if_independent(k)
+            };
+            if carries {
+                p.system.activate_unilateral(i, &mut s.modes);
+            } else {
+                p.system.idle_unilateral(i, &mut s.modes);
+            }
+        }
+        Ok(())
+    }
+
+    /// g'' of all events without contact forces, by a difference of their rates along the motion.
+    fn free_accelerations(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
+        let Self {
+            work, contact_set, ..
+        } = self;
+        let ContactSet {
+            acc,
+            lambda,
+            q,
+            v,
+            displacement,
+            phi,
+            rate,
+            free,
+            ..
+        } = contact_set;
+        work.select_active(p.system, s);
+        work.factor_cache.drop_all();
+        work.factorise_mass(p, s.t, &s.q, &s.v)?;
+        let at = PhasePoint {
+            t: s.t,
+            q: &s.q,
+            v: &s.v,
+        };
+        lambda.fill(0.0);
+        work.accelerations(p, at, acc, lambda, stats)?;
+        let h = (s.next_h).min(work.time_scale(p, s.t, &s.q, &s.v, acc, &s.scale));
+        let e = (DIFFERENCE_WIDTH * h)
+            .max(1e3 * f64::EPSILON * s.t.abs())
+            .min(h);
+        free.fill(0.0);
+        for sign in [1.0, -1.0] {
+            for i in 0..v.len() {
+                displacement[i] = e * (sign * s.v[i] + 0.5 * e * acc[i]);
+                v[i] = s.v[i] + sign * e * acc[i];
+            }
+            p.system.retract(&s.q, displacement, q);
+            let cx = work.nearby.at(p, s.t + sign * e);
+            let at = MotionPoint {
+                q,
+                v,
+                a: acc,
+                lambda,
+            };
+            p.system.event_functions(&cx, &at, phi, rate);
+            for i in 0..free.len() {
+                free[i] += 0.5 * sign * rate[i] / e;
+            }
+        }
+        Ok(())
+    }
+
+    /// W and g'' of the contacts that touch. Contacts beyond the memory are left out: they stay as they are, idle.
+    fn assemble_contact_problem(&mut self, p: &Problem, s: &State) {
+        let Self {
+            work,
+            contact_set,
+            impacts,
+            ..
+        } = self;
+        let ContactSet {
+            touching,
+            events,
+            problem,
+            terms,
+            acc,
+            lambda,
+            free,
+            active,
+            modes_of_one,
+            ..
+        } = contact_set;
+        events.clear();
+        let limit = impacts.n.len().min(problem.c.len());
+        events.extend((0..touching.len()).filter(|&i| touching[i]).take(limit));
+        let k = events.len();
+        problem.size = k;
+        let [before, with] = active;
+        p.system.active_constraints(p.modes, before);
+        let cx = work.inputs.at(p, s.t);
+        let at = MotionPoint {
+            q: &s.q,
+            v: &s.v,
+            a: &s.acc,
+            lambda: &s.lambda,
+        };
+        for (k, &i) in events.iter().enumerate() {
+            modes_of_one.copy_from_slice(p.modes);
+            let n = &mut impacts.n[k];
+            // Of a contact in these modes: the gradient of the gap; an unchanged mode.
+            (p.system).handle_event(&cx, &at, i, modes_of_one, n);
+            problem.c[k] = free[i];
+            let sum: f64 = n.iter().zip(&*acc).map(|(n, a)| (n * a).abs()).sum();
+            terms[k] = sum + (free[i] - dot(n, acc)).abs();
+            let w = &mut impacts.w[k];
+            w.copy_from_slice(n);
+            if work.character.has_constraint_friction {
+                modes_of_one.copy_from_slice(p.modes);
+                p.system.activate_unilateral(i, modes_of_one);
+                p.system.active_constraints(modes_of_one, with);
+                lambda.fill(0.0);
+                if let Some(row) = (0..with.len()).find(|&row| with[row] && !before[row]) {
+                    let cx = EvaluationContext {
+                        modes: modes_of_one,
+                        ..cx
+                    };
+                    // A normal force is −λ or λ, depending on the side of the constraint: friction does no positive work.
+                    for unit in [-1.0, 1.0] {
+                        lambda[row] = unit;
+                        w.copy_from_slice(n);
+                        p.system.constraint_friction(&cx, &s.q, &s.v, lambda, w);
+                        if dot(w, &s.v) <= dot(n, &s.v) {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        for j in 0..k {
+            impacts.l.fill(0.0);
+            work.mass_matrix.solve_exact(
+                &work.sparsity,
+                SOLVED,
+                &mut impacts.w[j],
+                &mut impacts.l,
+                &mut work.counts,
+            );
+            for i in 0..k {
+                problem.matrix[i * k + j] = dot(&impacts.n[i], &impacts.w[j]);
+            }
+        }
+    }
+}

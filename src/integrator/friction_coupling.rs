@@ -1,0 +1,185 @@
+//! Friction proportional to the forces of closed contacts, in the solves for increments and accelerations.
+//!
+//! ```text
+//!   K [x; l] = [b + D l; c],      Z_r = K⁻¹ [D e_r; 0],      (I − C) l_R = (K⁻¹ [b; c])_R,      C = (Z)_R
+//! ```
+//!
+//! R are the constraints of closed contacts: K stays symmetric, and the few columns of D are eliminated exactly. A relaxation that
+//! repeats the solve with the friction of the last multipliers would not converge where friction wedges.
+
+use super::workspace::Problem;
+use crate::formulation::system::{Dimensions, EvaluationContext, Properties};
+
+/// Closed contacts whose friction is eliminated; with more the solves are repeated instead.
+const LIMIT: usize = 24;
+/// Pivot of I − C below which friction wedges (Painlevé): there is no or no unique acceleration.
+const WEDGED: f64 = 1e-10;
+
+/// The columns of friction for one matrix.
+pub(super) struct FrictionCoupling {
+    /// R, empty if there is nothing to eliminate.
+    rows: Vec<usize>,
+    x: Vec<Vec<f64>>,
+    l: Vec<Vec<f64>>,
+    /// I − C, factorised with pivoting.
+    factor: Vec<f64>,
+    order: Vec<usize>,
+    y: Vec<f64>,
+    modes: Vec<i32>,
+    active: [Vec<bool>; 2],
+    gaps: Vec<bool>,
+}
+
+impl FrictionCoupling {
+    pub fn new(size: &Dimensions, properties: &Properties) -> Self {
+        let k = if properties.has_constraint_friction {
+            LIMIT.min(size.nc)
+        } else {
+            0
+        };
+        let vectors = |n: usize| (0..k).map(|_| vec![0.0; n]).collect();
+        let flags = || vec![false; if k > 0 { size.nc } else { 0 }];
+        Self {
+            rows: Vec::with_capacity(k),
+            x: vectors(size.nv),
+            l: vectors(size.nc),
+            factor: vec![0.0; k * k],
+            order: Vec::with_capacity(k),
+            y: vec![0.0; k],
+            modes: vec![0; if k > 0 { size.modes } else { 0 }],
+            active: [flags(), flags()],
+            gaps: vec![false; if k > 0 { size.ne } else { 0 }],
+        }
+    }
+
+    /// Finds R in the modes of the problem: the constraints that are active only while contacts are closed.
+    fn find_rows(&mut self, p: &Problem) {
+        let Self {
+            rows,
+            modes,
+            active: [closed, open],
+            gaps,
+            ..
+        } = self;
+        rows.clear();
+        if modes.len() != p.modes.len() {
+            return;
+        }
+        p.system.active_constraints(p.modes, closed);
+        modes.copy_from_slice(p.modes);
+        p.system.deactivate_unilateral(modes, gaps);
+        p.system.active_constraints(modes, open);
+        let limit = rows.capacity();
+        rows.extend(
+            (0..closed.len())
+                .filter(|&i| closed[i] && !open[i])
+                .take(limit + 1),
+        );
+        if rows.len() > limit {
+            rows.clear();
+        }
+    }
+
+    /// Computes the columns at a point with `solve` for K⁻¹. Returns false if friction wedges; then nothing is eliminated.
+    pub fn prepare(
+        &mut self,
+        p: &Problem,
+        cx: &EvaluationContext,
+        (q, v): (&[f64], &[f64]),
+        mut solve: impl FnMut(&mut [f64], &mut [f64]),
+    ) -> bool {
+        self.find_rows(p);
+        let k = self.rows.len();
+        for (r, &row) in self.rows.iter().enumerate() {
+            let (x, l) = (&mut self.x[r], &mut self.l[r]);
+            x.fill(0.0);
+            l.fill(0.0);
+            l[row] = 1.0;
+            p.system.constraint_friction(cx, q, v, l, x);
+            l.fill(0.0);
+            solve(x, l);
+        }
+        for (r, &row) in self.rows.iter().enumerate() {
+            for s in 0..k {
+                self.factor[r * k + s] = f64::from(u8::from(r == s)) - self.l[s][row];
+            }
+        }
+        let regular = self.factorise();
+        if !regular {
+            self.rows.clear();
+        }
+        regular
+    }
+
+    /// Nothing is eliminated until the next preparation.
+    pub fn forget(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Whether friction is eliminated.
+    pub fn is_prepared(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// Adds what friction changes in the solution x, l of K [x; l] = [b; c].
+    pub fn complete(&mut self, x: &mut [f64], l: &mut [f64]) {
+        let k = self.rows.len();
+        if k == 0 {
+            return;
+        }
+        for r in 0..k {
+            self.y[r] = l[self.rows[self.order[r]]];
+        }
+        let (factor, y) = (&self.factor, &mut self.y);
+        for r in 0..k {
+            for s in 0..r {
+                y[r] -= factor[r * k + s] * y[s];
+            }
+        }
+        for r in (0..k).rev() {
+            for s in r + 1..k {
+                y[r] -= factor[r * k + s] * y[s];
+            }
+            y[r] /= factor[r * k + r];
+        }
+        for r in 0..k {
+            let force = self.y[r];
+            for (x, z) in x.iter_mut().zip(&self.x[r]) {
+                *x += force * z;
+            }
+            for (l, z) in l.iter_mut().zip(&self.l[r]) {
+                *l += force * z;
+            }
+        }
+    }
+
+    /// LU with row exchanges; false if a pivot vanishes.
+    fn factorise(&mut self) -> bool {
+        let k = self.rows.len();
+        let m = &mut self.factor;
+        self.order.clear();
+        self.order.extend(0..k);
+        for c in 0..k {
+            let best = (c..k)
+                .max_by(|a, b| m[a * k + c].abs().total_cmp(&m[b * k + c].abs()))
+                .unwrap_or(c);
+            if !(m[best * k + c].abs() > WEDGED) {
+                return false;
+            }
+            if best != c {
+                for s in 0..k {
+                    m.swap(c * k + s, best * k + s);
+                }
+                self.order.swap(c, best);
+            }
+            for r in c + 1..k {
+                let ratio = m[r * k + c] / m[c * k + c];
+                m[r * k + c] = ratio;
+                for s in c + 1..k {
+                    m[r * k + s] -= ratio * m[c * k + s];
+                }
+            }
+        }
+        true
+    }
+}
