@@ -113,8 +113,8 @@ fn balls_do_not_pass_through_stairs_and_do_not_stop_there() {
 
 #[test]
 fn a_leg_with_friction_falls_without_a_stop() {
-    // Foot of 16 mm on a robot of 0.4 m.
-    stays_above("min_limp_rigid.json", 1.0, 4e-7);
+    // Foot of 16 mm on a robot of 0.4 m. Its friction wedges after 1.4 s: the normal force grows without bound.
+    stays_above("min_limp_rigid.json", 3.0, 4e-7);
 }
 
 #[test]
