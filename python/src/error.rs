@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions.
 
 use biela::Error;
+use biela::capi::status::biela_status;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -36,11 +37,24 @@ fn word_at(text: &str, line: usize, column: usize) -> Option<String> {
 
 fn build(py: Python<'_>, error: &Error, culprit: Option<String>) -> PyResult<PyErr> {
     let module = py.import("biela._errors")?;
-    let name = match error {
-        Error::CallOrder { .. } => "CallError",
-        Error::UnknownVariable { .. } => "UnknownVariable",
-        error if is_of_simulation(error) => "SimulationError",
-        _ => "ModelError",
+    // The kinds are those of the C interface.
+    let name = match biela_status::from(error) {
+        biela_status::ErrorCallOrder => "CallError",
+        biela_status::ErrorUnknownVariable => "UnknownVariable",
+        biela_status::Ok
+        | biela_status::ErrorModel
+        | biela_status::ErrorFile
+        | biela_status::ErrorArgument
+        | biela_status::ErrorNotSettable
+        | biela_status::ErrorState => "ModelError",
+        biela_status::ErrorAssembly
+        | biela_status::ErrorNumeric
+        | biela_status::ErrorLimit
+        | biela_status::Cancelled
+        | biela_status::ErrorCallback
+        | biela_status::ErrorMemory
+        | biela_status::Busy
+        | biela_status::Panic => "SimulationError",
     };
     let (line, column) = position(error);
     let details = PyDict::new(py);
@@ -52,27 +66,6 @@ fn build(py: Python<'_>, error: &Error, culprit: Option<String>) -> PyResult<PyE
         .getattr(name)?
         .call((error.to_string(),), Some(&details))?;
     Ok(PyErr::from_value(exception))
-}
-
-fn is_of_simulation(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Assembly { .. }
-            | Error::SingularMass { .. }
-            | Error::SingularPosition { .. }
-            | Error::NoEquilibrium { .. }
-            | Error::Evaluation { .. }
-            | Error::NewtonDiverged { .. }
-            | Error::StepTooSmall { .. }
-            | Error::Coordinates { .. }
-            | Error::Chattering { .. }
-            | Error::TooManySubsteps { .. }
-            | Error::RunAway { .. }
-            | Error::Cancelled { .. }
-            | Error::Callback { .. }
-            | Error::OutOfMemory { .. }
-            | Error::Internal { .. }
-    )
 }
 
 fn position(error: &Error) -> (Option<usize>, Option<usize>) {

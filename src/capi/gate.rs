@@ -38,6 +38,35 @@ pub(super) unsafe fn gate(
     }
 }
 
+/// Like [`gate`], but tries `fast` first, which neither panics nor calculates and needs no guard; true: the call is done.
+///
+/// # Safety
+/// As [`gate`].
+#[inline]
+pub(super) unsafe fn gate_with_fast_path(
+    instance: *mut biela_instance,
+    call: &'static CStr,
+    fast: impl FnOnce(&mut InstanceContent) -> bool,
+    action: impl FnOnce(&mut InstanceContent) -> CallResult,
+) -> biela_status {
+    // SAFETY: passed on.
+    unsafe {
+        enter(instance, call, |content| {
+            if content.broken {
+                return biela_status::Panic;
+            }
+            #[cfg(feature = "fault-injection")]
+            let fast_allowed = !content.fault;
+            #[cfg(not(feature = "fault-injection"))]
+            let fast_allowed = true;
+            match fast_allowed && fast(content) {
+                true => biela_status::Ok,
+                false => content.run_apart(action),
+            }
+        })
+    }
+}
+
 /// Like [`gate`], but also for broken instances: for the call that repairs them.
 ///
 /// # Safety

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use super::gate::{self, CallResult, create, gate_even_if_broken, lock};
 use super::status::biela_status;
 use super::system::Callbacks;
-use crate::component::{Instance, SavedState, StateSpace, Variable};
+use crate::component::{Instance, PendingInputs, SavedState, StateSpace, Variable};
 use crate::error::{Error, Result};
 use crate::ffi::gate::catch_panic;
 use crate::ffi::handle::{self, Handle};
@@ -52,6 +52,8 @@ impl CancelFlag {
 /// The part of an instance that is used under the lock.
 pub(super) struct InstanceContent {
     pub(super) component: Instance,
+    /// Inputs set since the last call that used the component.
+    pub(super) pending_inputs: PendingInputs,
     /// Name, unit and description of each variable as C strings.
     pub(super) texts: Vec<[CString; 3]>,
     /// Direct dependencies of each variable, during the run and at the start; determined on first use.
@@ -87,6 +89,7 @@ impl InstanceContent {
             ]
         };
         Self {
+            pending_inputs: PendingInputs::new(&component),
             texts: component.variables().iter().map(text).collect(),
             dependencies: OnceCell::new(),
             linear_model: StateSpace::default(),
@@ -109,6 +112,11 @@ impl InstanceContent {
             if std::mem::take(&mut self.fault) {
                 panic!("injected fault");
             }
+            match self.broken {
+                // The call that repairs the instance starts from the model.
+                true => self.pending_inputs.clear(),
+                false => self.pending_inputs.flush(&mut self.component)?,
+            }
             action(self)
         });
         let time = self.component.is_running().then(|| self.component.time());
@@ -122,6 +130,16 @@ impl InstanceContent {
         self.broken |= failure.status == biela_status::Panic;
         self.sentence = failure.sentence;
         failure.status
+    }
+
+    /// As [`InstanceContent::run`], but never inlined: a call on the fast path would save and restore the registers that only
+    /// this needs.
+    #[inline(never)]
+    pub(super) fn run_apart(
+        &mut self,
+        action: impl FnOnce(&mut Self) -> CallResult,
+    ) -> biela_status {
+        self.run(action)
     }
 
     /// Returns to the state after creation. After a panic only the model of the old component is used.

@@ -1,6 +1,6 @@
 //! Initialisation, steps between communication points, cancellation.
 
-use super::gate::{fail, gate};
+use super::gate::{fail, gate, gate_with_fast_path};
 use super::instance::biela_instance;
 use super::status::biela_status;
 use crate::ffi::{memory, pointer};
@@ -50,17 +50,28 @@ pub unsafe extern "C" fn biela_step(
 ) -> biela_status {
     // SAFETY: the caller's promise.
     unsafe {
-        gate(instance, c"biela_step", |content| {
-            let reached = match reached.is_null() {
-                true => None,
-                false => Some(pointer::out("reached", reached)?),
-            };
-            let outcome = content.component.step(time, step_size);
-            if let Some(reached) = reached {
-                reached.write(content.component.time());
-            }
-            Ok(outcome?)
-        })
+        gate_with_fast_path(
+            instance,
+            c"biela_step",
+            move |content| {
+                let empty = content.component.is_empty_step(time, step_size);
+                match reached.is_null() {
+                    true => empty,
+                    false => empty && pointer::write(reached, time),
+                }
+            },
+            move |content| {
+                let reached = match reached.is_null() {
+                    true => None,
+                    false => Some(pointer::out("reached", reached)?),
+                };
+                let outcome = content.component.step(time, step_size);
+                if let Some(reached) = reached {
+                    reached.write(content.component.time());
+                }
+                Ok(outcome?)
+            },
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values of variables, several in one call; derivatives and extrapolation of inputs.
 
-use super::gate::gate;
+use super::gate::{gate, gate_with_fast_path};
 use super::instance::biela_instance;
 use super::status::biela_status;
 use crate::component::Extrapolation;
@@ -25,11 +25,20 @@ pub unsafe extern "C" fn biela_set_real(
 ) -> biela_status {
     // SAFETY: the caller's promise.
     unsafe {
-        gate(instance, c"biela_set_real", |content| {
-            let references = pointer::slice("references", references, count)?;
-            let values = pointer::slice("values", values, count)?;
-            Ok(content.component.set_real(references, values)?)
-        })
+        gate_with_fast_path(
+            instance,
+            c"biela_set_real",
+            move |content| {
+                let arrays = pointer::read_both(references, values, count);
+                content.component.is_running()
+                    && arrays.is_some_and(|(r, v)| content.pending_inputs.set(r, v))
+            },
+            move |content| {
+                let references = pointer::slice("references", references, count)?;
+                let values = pointer::slice("values", values, count)?;
+                Ok(content.component.set_real(references, values)?)
+            },
+        )
     }
 }
 
@@ -47,12 +56,21 @@ pub unsafe extern "C" fn biela_get_real(
 ) -> biela_status {
     // SAFETY: the caller's promise.
     unsafe {
-        gate(instance, c"biela_get_real", |content| {
-            pointer::disjoint("references", references, count, "values", values, count)?;
-            let references = pointer::slice("references", references, count)?;
-            let values = pointer::slice_mut("values", values, count)?;
-            Ok(content.component.get_real(references, values)?)
-        })
+        gate_with_fast_path(
+            instance,
+            c"biela_get_real",
+            move |content| {
+                let arrays = pointer::read_write(references, count, values, count);
+                content.pending_inputs.is_empty()
+                    && arrays.is_some_and(|(r, v)| content.component.get_cached(r, v))
+            },
+            move |content| {
+                pointer::disjoint("references", references, count, "values", values, count)?;
+                let references = pointer::slice("references", references, count)?;
+                let values = pointer::slice_mut("values", values, count)?;
+                Ok(content.component.get_real(references, values)?)
+            },
+        )
     }
 }
 

@@ -252,6 +252,16 @@ impl Instance {
         self.step_observed(t, h, &mut NoObserver)
     }
 
+    /// Whether a step does nothing and says nothing: a step of zero from the instance's own time. Compares bits, so that it
+    /// can neither panic nor trap.
+    #[inline]
+    pub(crate) fn is_empty_step(&self, t: f64, h: f64) -> bool {
+        h.to_bits() == 0
+            && t.to_bits() == self.time().to_bits()
+            && self.is_running()
+            && !self.is_logged(LogLevel::Debug, LogCategory::Step)
+    }
+
     /// [`Instance::step`] with an observer.
     pub fn step_observed(&mut self, t: f64, h: f64, observer: &mut dyn Observer) -> Result<()> {
         let substeps_before = self.state.motion.statistics.steps;

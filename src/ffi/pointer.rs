@@ -130,12 +130,10 @@ pub(crate) unsafe fn read_write<'a, A, B>(
     if !valid(read, read_length) || !valid(write.cast_const(), write_length) {
         return None;
     }
-    let (r0, w0) = (read.addr(), write.addr());
-    let (r1, w1) = (
-        r0.checked_add(read_length * size_of::<A>())?,
-        w0.checked_add(write_length * size_of::<B>())?,
-    );
-    if r0 < w1 && w0 < r1 {
+    // Apart if each begins at least the other's size away from it, going upwards around the address space.
+    let (r, w) = (read.addr(), write.addr());
+    let (r_size, w_size) = (read_length * size_of::<A>(), write_length * size_of::<B>());
+    if w.wrapping_sub(r) < r_size || r.wrapping_sub(w) < w_size {
         return None;
     }
     // SAFETY: not NULL, aligned, sizes fit, apart (checked); the memory is the caller's promise.
@@ -184,6 +182,20 @@ pub(crate) unsafe fn out<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut M
     check(name, pointer)?;
     // SAFETY: not NULL, aligned (checked); the memory is the caller's promise.
     Ok(unsafe { &mut *pointer.cast::<MaybeUninit<T>>() })
+}
+
+/// Writes an output argument; false, and nothing is written, if a check fails.
+///
+/// # Safety
+/// As [`out`].
+#[inline]
+pub(crate) unsafe fn write<T>(pointer: *mut T, value: T) -> bool {
+    let valid = valid(pointer.cast_const(), 1);
+    if valid {
+        // SAFETY: not NULL, aligned (checked); the memory is the caller's promise.
+        unsafe { pointer.write(value) };
+    }
+    valid
 }
 
 /// A NUL-terminated UTF-8 string.

@@ -26,6 +26,16 @@ impl FmuInstance {
         }
     }
 
+    /// A step of zero, which FMI 2 allows; false, and nothing is done, for any other. Cannot panic.
+    #[inline]
+    pub fn took_empty_step(&mut self, time: f64, step_size: f64) -> bool {
+        let empty = self.component.is_empty_step(time, step_size);
+        if empty {
+            self.last_step = FmiStatus::Ok;
+        }
+        empty
+    }
+
     /// A step that fails stays at its last substep, in a phase of its own.
     fn step_of_fmi2(&mut self, time: f64, step_size: f64) -> FmiResult<StepOutcome> {
         match self.component.step(time, step_size) {

@@ -67,11 +67,18 @@ pub(super) unsafe fn gate(
     call: &'static LifecycleCall,
     action: impl FnOnce(&mut FmuInstance) -> FmiResult,
 ) -> FmiStatus {
-    // A busy FMU answers by the status alone: its logger belongs to the running call.
-    let busy = |_: &FmuShared, _: &CStr| FmiStatus::Error;
-    let body = |shared: &FmuShared, fmu: &mut FmuInstance| guarded(shared, fmu, action);
     // SAFETY: passed on.
-    unsafe { with_lock(instance, standard, call, body, busy) }
+    let Some(handle) = (unsafe { open(instance, standard) }) else {
+        return FmiStatus::Error;
+    };
+    // A busy FMU answers by the status alone: its logger belongs to the running call.
+    let Ok(mut fmu) = handle.lock(call.name) else {
+        return FmiStatus::Error;
+    };
+    match call.legal_in(fmu.phase) {
+        true => guarded(&handle.shared, &mut fmu, action),
+        false => not_legal(&fmu, call),
+    }
 }
 
 /// Like [`gate`], but tries `fast` first, which cannot panic and needs no guard; true: the call is done. While another call
@@ -88,45 +95,41 @@ pub(super) unsafe fn gate_with_fast_path(
     action: impl FnOnce(&mut FmuInstance) -> FmiResult,
     busy: impl FnOnce(&FmuShared, &CStr) -> FmiStatus,
 ) -> FmiStatus {
-    let body = |shared: &FmuShared, fmu: &mut FmuInstance| {
-        #[cfg(feature = "fault-injection")]
-        let fast_allowed = !fmu.fault;
-        #[cfg(not(feature = "fault-injection"))]
-        let fast_allowed = true;
-        match fast_allowed && fast(fmu) {
-            true => FmiStatus::Ok,
-            false => guarded_apart(shared, fmu, action),
-        }
-    };
     // SAFETY: passed on.
-    unsafe { with_lock(instance, standard, call, body, busy) }
+    let Some(handle) = (unsafe { open(instance, standard) }) else {
+        return FmiStatus::Error;
+    };
+    let mut fmu = match handle.lock(call.name) {
+        Ok(fmu) => fmu,
+        Err(running) => return busy(&handle.shared, running),
+    };
+    if !call.legal_in(fmu.phase) {
+        return not_legal(&fmu, call);
+    }
+    #[cfg(feature = "fault-injection")]
+    let fast_allowed = !fmu.fault;
+    #[cfg(not(feature = "fault-injection"))]
+    let fast_allowed = true;
+    match fast_allowed && fast(&mut fmu) {
+        true => FmiStatus::Ok,
+        false => guarded_apart(&handle.shared, &mut fmu, action),
+    }
 }
 
-/// Opens and locks the FMU and runs `body` if `call` is legal now.
+/// The handle behind a pointer; `None` if it is NULL or not one of this standard.
 ///
 /// # Safety
 /// As [`gate`].
 #[inline]
-unsafe fn with_lock(
-    instance: *mut c_void,
-    standard: FmiStandard,
-    call: &'static LifecycleCall,
-    body: impl FnOnce(&FmuShared, &mut FmuInstance) -> FmiStatus,
-    busy: impl FnOnce(&FmuShared, &CStr) -> FmiStatus,
-) -> FmiStatus {
+unsafe fn open<'a>(instance: *mut c_void, standard: FmiStandard) -> Option<&'a FmuHandle> {
     // SAFETY: the caller's promise.
-    let Some(handle) = (unsafe { FmuHandle::open(instance.cast(), tag(standard)) }) else {
-        return FmiStatus::Error;
-    };
-    let mut locked = match handle.lock(call.name) {
-        Ok(locked) => locked,
-        Err(running) => return busy(&handle.shared, running),
-    };
-    let fmu = &mut *locked;
-    if !call.legal_in(fmu.phase) {
-        return log_error(fmu, illegal(call, fmu.phase));
-    }
-    body(&handle.shared, fmu)
+    unsafe { FmuHandle::open(instance.cast(), tag(standard)) }
+}
+
+/// The answer to a call that is not legal in this phase.
+#[cold]
+fn not_legal(fmu: &FmuInstance, call: &'static LifecycleCall) -> FmiStatus {
+    log_error(fmu, illegal(call, fmu.phase))
 }
 
 /// As [`guarded`], but never inlined: a call on the fast path would save and restore the registers that only this needs.
@@ -229,7 +232,7 @@ pub(super) unsafe fn gate_replacing_component(
     unsafe {
         gate(instance, standard, call, |fmu| {
             action(fmu)?;
-            if let Some(handle) = FmuHandle::open(instance.cast(), tag(standard)) {
+            if let Some(handle) = open(instance, standard) {
                 let cancel = &handle.shared.cancel;
                 *cancel.lock().unwrap_or_else(PoisonError::into_inner) =
                     fmu.component.cancel_flag();
@@ -245,7 +248,7 @@ pub(super) unsafe fn gate_replacing_component(
 /// `instance` is NULL or a live handle that is not used any more.
 pub(super) unsafe fn free(instance: *mut c_void, standard: FmiStandard) {
     // SAFETY: the caller's promise.
-    let Some(handle) = (unsafe { FmuHandle::open(instance.cast(), tag(standard)) }) else {
+    let Some(handle) = (unsafe { open(instance, standard) }) else {
         return;
     };
     let Ok(locked) = handle.lock(c"FreeInstance") else {

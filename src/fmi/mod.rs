@@ -17,7 +17,6 @@ mod intermediate_update;
 pub mod lifecycle;
 pub mod logger;
 pub mod package;
-mod pending_inputs;
 pub mod physical_unit;
 mod state;
 pub mod types;

@@ -55,6 +55,8 @@ pub struct ImportOptions {
     pub start: Vec<(String, f64)>,
     /// Without limits of joint coordinates.
     pub no_limits: bool,
+    /// Folder that the model file is for: names of meshes are relative to it; `None`: that of the robot.
+    pub folder: Option<PathBuf>,
 }
 
 /// An imported model.
@@ -95,8 +97,15 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported> {
             return Err(xml.error(root, message));
         }
     };
-    let text = text::text(&draft);
-    let model = Model::from_text(&text, &shown).map_err(|error| Error::File {
+    let beside = || {
+        path.parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+    };
+    let folder = (options.folder.as_deref())
+        .or_else(beside)
+        .unwrap_or(Path::new("."));
+    let text = text::text(&draft, folder);
+    let model = Model::from_text_in(&text, &shown, Some(folder)).map_err(|error| Error::File {
         path: shown,
         reason: format!("the imported model is not accepted: {error}"),
     })?;

@@ -3,25 +3,29 @@
 
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
 
 use super::draft::Draft;
 use crate::model::{
-    Body, BodyRef, Characteristic, CouplingLaw, Curve, Force, ForceApplication, ForceKind, Joint,
-    JointCoordinate, JointKind, JointPlacement, LimitLaw, Model,
+    Body, BodyRef, BodyShape, Characteristic, CouplingLaw, Curve, Force, ForceApplication,
+    ForceKind, Joint, JointCoordinate, JointKind, JointPlacement, LimitLaw, MeshFile, Model,
 };
 
 /// A text under construction.
 struct TextWriter<'a> {
     draft: &'a Draft,
     model: &'a Model,
+    /// Folder that files are relative to.
+    folder: &'a Path,
     text: String,
 }
 
-/// The text of a draft.
-pub fn text(draft: &Draft) -> String {
+/// The text of a draft that is to be written into `folder`.
+pub fn text(draft: &Draft, folder: &Path) -> String {
     let mut writer = TextWriter {
         draft,
         model: &draft.model,
+        folder,
         text: String::new(),
     };
     writer.head();
@@ -39,6 +43,19 @@ pub fn text(draft: &Draft) -> String {
     writer.sensors();
     writer.signals();
     writer.text
+}
+
+/// The way from a folder to a file, with `/` between the names; the path itself where there is none.
+fn relative(file: &Path, folder: &Path) -> String {
+    let (Ok(to), Ok(from)) = (file.canonicalize(), folder.canonicalize()) else {
+        return file.display().to_string();
+    };
+    let (to, from): (Vec<Component>, Vec<Component>) =
+        (to.components().collect(), from.components().collect());
+    let common = to.iter().zip(&from).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n(Component::ParentDir, from.len() - common);
+    let way: PathBuf = up.chain(to[common..].iter().copied()).collect();
+    way.display().to_string().replace('\\', "/")
 }
 
 impl TextWriter<'_> {
@@ -104,6 +121,26 @@ impl TextWriter<'_> {
         if body.orientation != [1.0, 0.0, 0.0, 0.0] {
             self.key("orientation", &list(&body.orientation));
         }
+        if let Some(BodyShape::Mesh(mesh)) = &body.shape {
+            self.mesh(mesh);
+        }
+    }
+
+    fn mesh(&mut self, mesh: &MeshFile) {
+        let mut keys = vec![format!(
+            "file = {}",
+            quoted(&relative(&mesh.path, self.folder))
+        )];
+        if mesh.scale != [1.0; 3] {
+            keys.push(format!("scale = {}", list(&mesh.scale)));
+        }
+        if mesh.position != [0.0; 3] {
+            keys.push(format!("position = {}", list(&mesh.position)));
+        }
+        if mesh.orientation != [1.0, 0.0, 0.0, 0.0] {
+            keys.push(format!("orientation = {}", list(&mesh.orientation)));
+        }
+        self.key("shape", &format!("{{ mesh = {{ {} }} }}", keys.join(", ")));
     }
 
     fn joint(&mut self, joint: &Joint) {

@@ -10,8 +10,9 @@ use super::frame::{FramePlacement, MassProperties, perpendicular};
 use super::xml::XmlPosition;
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
-    Body, BodyRef, Characteristic, FrictionDefinition, Joint, JointCoordinate, JointFrame,
-    JointKind, JointLimits, JointPlacement, LimitLaw, RigidImpact, Sensor, SpringDefinition,
+    Body, BodyRef, BodyShape, Characteristic, FrictionDefinition, Joint, JointCoordinate,
+    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RigidImpact, Sensor,
+    SpringDefinition,
 };
 
 /// Speed below which imported dry friction is regularised (rad/s or m/s): robots move at some rad/s, and one part in a thousand of
@@ -93,6 +94,8 @@ pub struct TreeLink {
     pub is_free: bool,
     /// In the frame of the link.
     pub mass: MassProperties,
+    /// What is drawn for it.
+    pub mesh: Option<MeshFile>,
 }
 
 /// Where the links and joints are in the model.
@@ -246,6 +249,7 @@ fn add_body(draft: &mut Draft, link: &TreeLink, pose: &FramePlacement, mass: &mu
         position: pose.position.into(),
         orientation: pose.quaternion(),
         center_of_mass: mass.center.into(),
+        shape: link.mesh.clone().map(BodyShape::Mesh),
         ..Body::default()
     });
 }

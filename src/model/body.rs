@@ -1,5 +1,7 @@
 //! `[[body]]` and `[[sensor]]`.
 
+use std::path::PathBuf;
+
 use nalgebra::Matrix3;
 
 use super::validate::{Range, UNIT, list, norm, refused};
@@ -64,6 +66,36 @@ pub enum BodyShape {
     Circle(f64),
     /// Polyline through points of the body frame (m).
     Line(Vec<[f64; 3]>),
+    /// Triangles of a file.
+    Mesh(MeshFile),
+}
+
+/// A file of triangles that is drawn for a body. The equations and units do not need it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshFile {
+    /// As the model names it.
+    pub file: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Factors of its coordinates, to m.
+    pub scale: [f64; 3],
+    /// Its origin in the body frame (m).
+    pub position: [f64; 3],
+    /// Its orientation in the body frame: unit quaternion w, x, y, z.
+    pub orientation: [f64; 4],
+}
+
+impl MeshFile {
+    /// A file in m, in the body frame.
+    pub fn new(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            path: PathBuf::from(file),
+            scale: [1.0; 3],
+            position: [0.0; 3],
+            orientation: [1.0, 0.0, 0.0, 0.0],
+        }
+    }
 }
 
 /// `[[sensor]]`
@@ -168,6 +200,10 @@ impl Body {
                 (edges.iter()).try_for_each(|edge| Range::NonNegative.check(name("shape"), *edge))
             }
             Some(BodyShape::Line(points)) => (points.iter().flatten())
+                .try_for_each(|value| Range::Finite.check(name("shape"), *value)),
+            Some(BodyShape::Mesh(mesh)) => (mesh.scale.iter())
+                .chain(&mesh.position)
+                .chain(&mesh.orientation)
                 .try_for_each(|value| Range::Finite.check(name("shape"), *value)),
         }
     }

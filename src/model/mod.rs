@@ -30,7 +30,7 @@ mod validate;
 mod warnings;
 
 pub use beam::{Beam, BeamSection, SectionOutline};
-pub use body::{Body, BodyShape, Sensor};
+pub use body::{Body, BodyShape, MeshFile, Sensor};
 pub use curve::{Curve, CurvePiece, Interpolation};
 pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
@@ -72,20 +72,33 @@ impl Model {
         model.words = None;
         model.source = None;
         model.suspicions.clear();
-        let positions = (model.bodies.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.joints.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.motions.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.forces.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.beams.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.sensors.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.inputs.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.outputs.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.parameters.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.signals.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.definitions.iter_mut().map(|x| &mut x.text_position))
-            .chain(model.system.iter_mut().map(|x| &mut x.text_position));
-        positions.for_each(|position| *position = TextPosition::default());
+        model.set_text_positions(TextPosition::default());
         model
+    }
+
+    /// `file:line:column: ` of a position in the text; empty if there is none.
+    pub(crate) fn text_place(&self, TextPosition { line, column }: TextPosition) -> String {
+        match line {
+            0 => String::new(),
+            _ => format!("{}:{line}:{column}: ", self.origin),
+        }
+    }
+
+    /// Sets the position of every element.
+    fn set_text_positions(&mut self, position: TextPosition) {
+        let positions = (self.bodies.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.joints.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.motions.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.forces.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.beams.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.sensors.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.inputs.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.outputs.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.parameters.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.signals.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.definitions.iter_mut().map(|x| &mut x.text_position))
+            .chain(self.system.iter_mut().map(|x| &mut x.text_position));
+        positions.for_each(|other| *other = position);
     }
 }
 

@@ -4,7 +4,7 @@ use super::body::{InertiaDefect, check_inertia};
 use super::validate::norm;
 use super::{
     Characteristic, CouplingLaw, Curve, ForceKind, FormulationName, Interpolation, Model,
-    MotionLaw, PrescribedCoordinate, Target,
+    MotionLaw, PrescribedCoordinate, Target, TextPosition,
 };
 use crate::linalg::interpolation::{Spline, SplineEnds};
 
@@ -14,7 +14,7 @@ const FAR: f64 = 50.0;
 const FAR_BY_INERTIA: f64 = 100.0;
 
 impl Model {
-    /// Sentences about suspicious parts of a valid model.
+    /// Sentences about suspicious parts of a valid model, each with its position if the model was read from a text.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.suspicions.clone();
         if self.bodies.is_empty() && self.system.is_none() && self.user_system.is_none() {
@@ -37,6 +37,11 @@ impl Model {
         warnings
     }
 
+    /// A sentence about the element at a position.
+    fn warning_at(&self, position: TextPosition, sentence: String) -> String {
+        self.text_place(position) + &sentence
+    }
+
     fn warn_of_bodies(&self, warnings: &mut Vec<String>) {
         let driven = |target: Target| {
             (self.inputs.iter().map(|i| i.target))
@@ -56,21 +61,23 @@ impl Model {
         }
         for beam in &self.beams {
             if !jointed[beam.nodes()].iter().any(|jointed| *jointed) {
-                warnings.push(format!("beam \"{}\" is in no joint", beam.name));
+                let sentence = format!("beam \"{}\" is in no joint", beam.name);
+                warnings.push(self.warning_at(beam.text_position, sentence));
             }
             jointed[beam.nodes()].fill(true);
         }
         for (body, jointed) in self.bodies.iter().zip(jointed) {
             let name = &body.name;
+            let mut warn = |sentence| warnings.push(self.warning_at(body.text_position, sentence));
             if !jointed {
-                warnings.push(format!("body \"{name}\" is in no joint"));
+                warn(format!("body \"{name}\" is in no joint"));
             }
             if body.mass == 0.0 && !body.prescribed {
-                warnings.push(format!("body \"{name}\" has no mass"));
+                warn(format!("body \"{name}\" has no mass"));
             }
             let rounded = || check_inertia(&body.inertia) == InertiaDefect::Rounded;
             if self.dimension == 3 && body.name.find('.').is_none() && rounded() {
-                warnings.push(format!(
+                warn(format!(
                     "body \"{name}\": one principal moment of inertia slightly exceeds the sum of the others, as no real \
                      body's does; rounded digits?"
                 ));
@@ -93,13 +100,14 @@ impl Model {
                 let offset: [f64; 3] = std::array::from_fn(|i| point[i] - body.center_of_mass[i]);
                 let distance = norm(&offset);
                 if distance > FAR && gyration > 0.0 && distance > FAR_BY_INERTIA * gyration {
-                    warnings.push(format!(
+                    let sentence = format!(
                         "joint \"{}\" is {} m from the centre of mass of body \"{}\", whose radius of gyration is \
                          {gyration:.2e} m; lengths are in metres, are these millimetres?",
                         joint.name,
                         (distance * 1e3).round() / 1e3,
                         body.name
-                    ));
+                    );
+                    warnings.push(self.warning_at(joint.text_position, sentence));
                 }
             }
         }
@@ -114,19 +122,21 @@ impl Model {
             let waits = matches!(motion.law, MotionLaw::Input { .. })
                 && !self.inputs.iter().any(|x| x.target == Target::Motion(i));
             if waits {
-                warnings.push(format!(
+                let sentence = format!(
                     "motion \"{}\" needs an input, but no [[input]] has the target \"{}\"",
                     motion.name,
                     self.target_name(Target::Motion(i))
-                ));
+                );
+                warnings.push(self.warning_at(motion.text_position, sentence));
             }
         }
         for (body, moved) in self.bodies.iter().zip(moved) {
             if body.prescribed && !moved {
-                warnings.push(format!(
+                let sentence = format!(
                     "body \"{}\" is prescribed but no [[motion]] moves it",
                     body.name
-                ));
+                );
+                warnings.push(self.warning_at(body.text_position, sentence));
             }
         }
     }
@@ -145,23 +155,26 @@ impl Model {
                     false => SplineEnds::Clamped,
                 };
                 let what = format!("motion \"{}\"", motion.name);
-                warnings.extend(overshoot(&what, points, ends));
+                let sentence = overshoot(&what, points, ends);
+                warnings.extend(sentence.map(|s| self.warning_at(motion.text_position, s)));
             }
         }
-        let mut warn = |what: String, curve: &Curve| {
+        let mut warn = |at: TextPosition, what: String, curve: &Curve| {
             if let Curve::Table {
                 points,
                 interpolation: Interpolation::Spline,
             } = curve
             {
-                warnings.extend(overshoot(&what, points, SplineEnds::Natural));
+                let sentence = overshoot(&what, points, SplineEnds::Natural);
+                warnings.extend(sentence.map(|s| self.warning_at(at, s)));
             }
         };
         for joint in &self.joints {
             if let Some(coupling) = &joint.coupling
                 && let CouplingLaw::Curve(curve) = &coupling.law
             {
-                warn(format!("joint \"{}\": law", joint.name), curve);
+                let what = format!("joint \"{}\": law", joint.name);
+                warn(joint.text_position, what, curve);
             }
         }
         for force in &self.forces {
@@ -172,11 +185,13 @@ impl Model {
             };
             for (key, characteristic) in ["stiffness", "damping"].into_iter().zip(characteristics) {
                 if let Characteristic::Law(curve) = characteristic {
-                    warn(format!("force \"{}\": {key}", force.name), curve);
+                    let what = format!("force \"{}\": {key}", force.name);
+                    warn(force.text_position, what, curve);
                 }
             }
             if let Some(curve) = profile {
-                warn(format!("force \"{}\": profile", force.name), curve);
+                let what = format!("force \"{}\": profile", force.name);
+                warn(force.text_position, what, curve);
             }
         }
     }
@@ -200,10 +215,8 @@ impl Model {
                 Target::Gravity(_) if massless && self.system.is_none() => "no body has a mass",
                 _ => continue,
             };
-            warnings.push(format!(
-                "parameter \"{}\" changes nothing: {why}",
-                parameter.name
-            ));
+            let sentence = format!("parameter \"{}\" changes nothing: {why}", parameter.name);
+            warnings.push(self.warning_at(parameter.text_position, sentence));
         }
     }
 }
@@ -305,6 +318,12 @@ target = "damper.length"
             assert_eq!(found, count, "{fragment}: {said:#?}");
         }
         assert_eq!(said.len(), 9, "{said:#?}");
+        // What is said of an element begins with file, line and column.
+        let line = 1 + text[..text.find("name = \"plate\"").unwrap()]
+            .matches('\n')
+            .count();
+        let start = format!("t:{}:1: body \"plate\" is in no joint", line - 1);
+        assert!(said.contains(&start), "{start}: {said:#?}");
     }
 
     #[test]

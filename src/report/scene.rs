@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::mesh_file::{TriangleMesh, meshes};
 use crate::linalg::elementary::sin_cos;
 use crate::model::{
     Body, BodyRef, BodyShape, ContactDefinition, Curve, Force, ForceApplication, ForceKind, Joint,
@@ -18,7 +19,7 @@ pub fn scene(model: &Model, start: f64, stop: f64) -> Value {
     json!({
         "dimension": model.dimension,
         "gravity": model.gravity,
-        "bodies": model.bodies.iter().map(|b| body(model, b)).collect::<Vec<_>>(),
+        "bodies": model.bodies.iter().zip(meshes(model)).map(|(b, m)| body(model, b, m)).collect::<Vec<_>>(),
         "joints": model.joints.iter().map(|j| joint(model, j)).collect::<Vec<_>>(),
         "forces": model.forces.iter().map(|f| force(model, f, start, stop)).collect::<Vec<_>>(),
         "sensors": model.sensors.iter().map(|s| json!({
@@ -31,7 +32,12 @@ pub fn scene(model: &Model, start: f64, stop: f64) -> Value {
     })
 }
 
-fn body(model: &Model, body: &Body) -> Value {
+/// Digits of the corners of a mesh, of a micrometre: more than a picture shows.
+fn micrometres(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6
+}
+
+fn body(model: &Model, body: &Body, mesh: Option<TriangleMesh>) -> Value {
     let mut inertia = body.inertia;
     if model.dimension == 2 {
         inertia = [0.0, 0.0, body.inertia[2], 0.0, 0.0, 0.0];
@@ -48,6 +54,10 @@ fn body(model: &Model, body: &Body) -> Value {
             Some(BodyShape::Box(edges)) => json!({ "box": edges }),
             Some(BodyShape::Circle(radius)) => json!({ "circle": radius }),
             Some(BodyShape::Line(points)) => json!({ "line": points }),
+            Some(BodyShape::Mesh(_)) => mesh.map_or(Value::Null, |mesh| json!({ "mesh": {
+                "points": mesh.points.iter().map(|p| p.map(micrometres)).collect::<Vec<_>>(),
+                "triangles": mesh.triangles,
+            }})),
         },
     })
 }

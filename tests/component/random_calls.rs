@@ -21,6 +21,8 @@ use biela::capi::value::{
     biela_get_real, biela_set_extrapolation, biela_set_input_derivatives, biela_set_real,
 };
 use biela::capi::variable::{biela_variable_count, biela_variable_find};
+use biela::component::{Extrapolation, Instance, SavedState};
+use biela::model::Model;
 
 fn calls() -> u64 {
     match std::env::var("BIELA_TEST_FULL").as_deref() {
@@ -298,5 +300,107 @@ fn random_calls_never_crash_and_never_hand_out_what_is_no_number() {
     for state in host.states {
         // SAFETY: NULL or live.
         assert_eq!(unsafe { biela_state_free(state) }, biela_status::Ok);
+    }
+}
+
+/// The gate of the C interface notes inputs down and answers known values and empty steps without the component; nobody can tell.
+#[test]
+fn random_calls_through_c_give_the_bits_of_the_component() {
+    for (seed, name) in [
+        (1, "slider_crank"),
+        (2, "double_pendulum"),
+        (3, "oscillator"),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/{name}.toml"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut direct = Instance::from_model(Model::from_text(&text, name).unwrap()).unwrap();
+        let mut through_c = null_mut();
+        // SAFETY: text with its length.
+        let made = unsafe {
+            biela_instance_new_from_string(text.as_ptr().cast(), text.len(), null(), &mut through_c)
+        };
+        assert_eq!(made, biela_status::Ok);
+        let mut random = Random(seed);
+        let mut saved: Option<(SavedState, *mut biela_state)> = None;
+        let variables = direct.variables().len() as u64;
+        for call in 0..calls() / 60 {
+            let references: [u32; 2] = std::array::from_fn(|_| random.below(variables + 1) as u32);
+            let count = 1 + random.below(2) as usize;
+            let references = &references[..count];
+            let numbers = [random.between(-1.0, 1.0), random.between(0.0, 2.0)];
+            let (t, mut reached) = (direct.time(), 0.0);
+            let (mut mine, mut others) = ([0.0; 2], [0.0; 2]);
+            // SAFETY: a live handle, arrays of their length, states that are live.
+            let (direct_is_ok, status) = unsafe {
+                match random.below(16) {
+                    0 => (
+                        direct.initialize(0.0, f64::INFINITY, 0.0).is_ok(),
+                        biela_initialize(through_c, 0.0, f64::INFINITY, 0.0),
+                    ),
+                    1..6 => (
+                        direct.set_real(references, &numbers[..count]).is_ok(),
+                        biela_set_real(through_c, references.as_ptr(), count, numbers.as_ptr()),
+                    ),
+                    6..10 => (
+                        direct.get_real(references, &mut mine[..count]).is_ok(),
+                        biela_get_real(through_c, references.as_ptr(), count, others.as_mut_ptr()),
+                    ),
+                    10 => (
+                        direct.step(t, 0.0).is_ok(),
+                        biela_step(through_c, t, 0.0, &mut reached),
+                    ),
+                    11..13 => {
+                        let h = 1e-2 * random.unit();
+                        (
+                            direct.step(t, h).is_ok(),
+                            biela_step(through_c, t, h, &mut reached),
+                        )
+                    }
+                    13 => {
+                        let order = random.below(3) as u32;
+                        direct.set_extrapolation(Extrapolation::from_order(order).unwrap());
+                        (true, biela_set_extrapolation(through_c, order))
+                    }
+                    14 => {
+                        let (state, in_c) = (direct.save(), &mut null_mut());
+                        let status = biela_state_save(through_c, in_c);
+                        let is_ok = state.is_ok();
+                        if let Ok(state) = state
+                            && let Some((_, old)) = saved.replace((state, *in_c))
+                        {
+                            assert_eq!(biela_state_free(old), biela_status::Ok);
+                        }
+                        (is_ok, status)
+                    }
+                    _ => match &saved {
+                        Some((state, in_c)) => (
+                            direct.restore(state).is_ok(),
+                            biela_state_restore(through_c, *in_c),
+                        ),
+                        None => {
+                            direct.reset();
+                            (true, biela_instance_reset(through_c))
+                        }
+                    },
+                }
+            };
+            assert_eq!(
+                direct_is_ok,
+                status == biela_status::Ok,
+                "{name}: call {call}, {status:?}"
+            );
+            assert_eq!(
+                mine.map(f64::to_bits),
+                others.map(f64::to_bits),
+                "{name}: call {call}"
+            );
+        }
+        // SAFETY: live handles, not used any more.
+        unsafe {
+            if let Some((_, state)) = saved {
+                assert_eq!(biela_state_free(state), biela_status::Ok);
+            }
+            assert_eq!(biela_instance_free(through_c), biela_status::Ok);
+        }
     }
 }

@@ -241,3 +241,32 @@ fn a_signal_of_an_input_with_a_mistake_is_no_mistake() {
         ],
     );
 }
+
+/// Warnings too say where: about an element of a part the line that includes it, about a value of a part its own file.
+#[test]
+fn warnings_about_parts_name_a_place_that_exists() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("warned-parts");
+    std::fs::create_dir_all(&folder).unwrap();
+    let part = format!(
+        "{HEAD}\n\n\n[[body]]\nname = \"plate\"\nmass = 1\ninertia = 0.1\nposition = [0, 0]\nangle = 90\n"
+    );
+    std::fs::write(folder.join("part.toml"), part).unwrap();
+    let text = format!(
+        "{HEAD}[[include]]\nfile = \"part.toml\"\nprefix = \"a_\"\n[[force]]\nname = \"drive\"\ntype = \"actuator\"\ninput = 1\n"
+    );
+    let refused = Model::from_text_in(&text, "m.toml", Some(&folder)).unwrap_err();
+    let said = refused.to_string();
+    assert!(
+        said.contains("m.toml:9:1: ") && said.contains("\"input\" is a table of its own"),
+        "{said}"
+    );
+
+    let text = &text[..text.find("[[force]]").unwrap()];
+    let said = Model::from_text_in(text, "m.toml", Some(&folder))
+        .unwrap()
+        .warnings();
+    let body = "m.toml:3:1: body \"a_plate\" is in no joint";
+    assert!(said.iter().any(|s| s == body), "{said:#?}");
+    let angle = "part.toml:11:9: body \"plate\": angle is in radians";
+    assert!(said.iter().any(|s| s.contains(angle)), "{said:#?}");
+}

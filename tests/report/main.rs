@@ -10,6 +10,7 @@ mod gallery;
 #[path = "../../examples/support/gallery_text.rs"]
 #[allow(dead_code)] // `gallery` is asked for the text only
 mod gallery_text;
+mod meshes;
 mod rows;
 mod support;
 mod watch;

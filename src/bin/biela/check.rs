@@ -11,6 +11,7 @@ use biela::model::{
     BodyRef, ForceApplication, FormulationName, JointCoordinate, LinearSystemMatrices, MotionLaw,
     PrescribedCoordinate, SolverSettings,
 };
+use biela::report::mesh_warnings;
 use biela::{Causality, Instance, Model, StartReport, Variable};
 
 use crate::Failure;
@@ -108,7 +109,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
                 rounded(body.mass, DIGITS)
             ),
         };
-        item(text, &body.name, &words);
+        element(model, text, &body.name, &words);
     });
     let total = (model.bodies.iter()).fold(0.0, |total, body| total + body.mass);
     line(
@@ -130,7 +131,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
                 name(model, joint.bodies[1])
             ),
         };
-        item(text, &joint.name, &words);
+        element(model, text, &joint.name, &words);
     });
     if !model.motions.is_empty() {
         line(text, "motions", &model.motions.len().to_string());
@@ -146,7 +147,8 @@ fn describe(model: &Model, most: usize, text: &mut String) {
                 PrescribedCoordinate::Joint(on) => coordinate(model, on),
                 PrescribedCoordinate::Body(body, _) => format!("body {}", model.bodies[body].name),
             };
-            item(text, &motion.name, &format!("{law}, of {prescribed}"));
+            let words = format!("{law}, of {prescribed}");
+            element(model, text, &motion.name, &words);
         });
     }
     line(text, "forces", &model.forces.len().to_string());
@@ -157,14 +159,19 @@ fn describe(model: &Model, most: usize, text: &mut String) {
             (_, Some([a, b])) => format!("{} to {}", name(model, a), name(model, b)),
             (_, None) => String::new(),
         };
-        item(
-            text,
-            &force.name,
-            &format!("{}, {application}", model.force_type(force).name()),
-        );
+        let words = format!("{}, {application}", model.force_type(force).name());
+        element(model, text, &force.name, &words);
     });
     let gravity = list(&model.gravity[..model.dimension]);
     line(text, "gravity", &format!("{gravity} m/s2"));
+}
+
+/// An element of the model, with its description if it has one.
+fn element(model: &Model, text: &mut String, name: &str, words: &str) {
+    match model.notes.elements.get(name) {
+        Some(description) => item(text, name, &format!("{words}; {}", description.trim())),
+        None => item(text, name, words),
+    }
 }
 
 /// Name of a joint coordinate.
@@ -340,9 +347,25 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
             };
             let said = Some(&variable.description).filter(|words| **words != variable.source);
             let said = said.map_or(String::new(), |words| format!("  {words}"));
-            item(text, &variable.name, format!("{words}{said}").trim_end());
+            let words = format!("{words}{}{said}", bounds(variable));
+            item(text, &variable.name, words.trim_end());
         });
     }
+}
+
+/// Smallest, largest and typical value, as far as they are known.
+fn bounds(variable: &Variable) -> String {
+    let number = |x: f64| rounded(x, DIGITS);
+    let range = match (variable.min, variable.max) {
+        (Some(min), Some(max)) => format!(", {} .. {}", number(min), number(max)),
+        (Some(min), None) => format!(", >= {}", number(min)),
+        (None, Some(max)) => format!(", <= {}", number(max)),
+        (None, None) => String::new(),
+    };
+    let nominal = variable
+        .nominal
+        .map_or(String::new(), |x| format!(", about {}", number(x)));
+    range + &nominal
 }
 
 /// Legal, but probably not intended: in the text and at the start.
@@ -353,6 +376,7 @@ pub fn warnings(
     most: usize,
 ) -> Vec<String> {
     let mut warnings = model.warnings();
+    warnings.extend(mesh_warnings(model));
     let constraints = model.joints.len()
         + model
             .system

@@ -49,12 +49,17 @@ fn describe(path: &Path, all: bool) -> biela::Result<Value> {
     Ok(json!({
         "ok": true,
         "name": model.name,
+        "description": model.notes.description,
+        "author": model.notes.author,
+        "version": model.notes.version,
+        "license": model.notes.license,
         "dimension": model.dimension,
         "bodies": names(model.bodies.iter().map(|x| &x.name).collect()),
         "joints": names(model.joints.iter().map(|x| &x.name).collect()),
         "motions": names(model.motions.iter().map(|x| &x.name).collect()),
         "forces": names(model.forces.iter().map(|x| &x.name).collect()),
         "sensors": names(model.sensors.iter().map(|x| &x.name).collect()),
+        "described": model.notes.elements,
         "degrees_of_freedom": freedom.true_count,
         "redundant": report.redundant,
         "closure": report.closure_before,
@@ -71,7 +76,15 @@ fn describe(path: &Path, all: bool) -> biela::Result<Value> {
 }
 
 fn variable(variable: &Variable) -> Value {
-    json!({ "name": variable.name, "unit": variable.unit, "start": variable.start })
+    json!({
+        "name": variable.name,
+        "unit": variable.unit,
+        "start": variable.start,
+        "min": variable.min,
+        "max": variable.max,
+        "nominal": variable.nominal,
+        "description": variable.description,
+    })
 }
 
 /// Each mistake with its position.

@@ -90,6 +90,7 @@ pub fn import(arguments: &Arguments) -> Result<(), Failure> {
         keyframe: arguments.keyframe.clone(),
         start: arguments.start.clone(),
         no_limits: arguments.no_limits,
+        folder: folder_of(arguments.out.as_deref()),
     };
     let imported = import::import(&arguments.file, &options).map_err(Failure::input)?;
     if let Some(path) = &arguments.report {
@@ -111,6 +112,16 @@ pub fn import(arguments: &Arguments) -> Result<(), Failure> {
         }
         (false, false) => output::print(&imported.report.text()),
     }
+}
+
+/// The folder of a file that is to be written; `None` for standard output.
+fn folder_of(out: Option<&Path>) -> Option<PathBuf> {
+    let out = out.filter(|out| !output::is_standard(out))?;
+    let folder = out.parent()?;
+    Some(match folder.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false => folder.to_owned(),
+    })
 }
 
 fn refuse_losses(path: &Path, imported: &Imported) -> Result<(), Failure> {

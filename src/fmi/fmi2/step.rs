@@ -23,9 +23,14 @@ pub unsafe extern "C" fn fmi2DoStep(
 ) -> FmiStatus {
     // SAFETY: the importer's promise.
     unsafe {
-        enter(c, &calls::DO_STEP, |fmu| {
-            fmu.step(time, step_size).map(|_| ())
-        })
+        gate::gate_with_fast_path(
+            c,
+            FmiStandard::Two,
+            &calls::DO_STEP,
+            |fmu| fmu.took_empty_step(time, step_size),
+            |fmu| fmu.step(time, step_size).map(|_| ()),
+            |_, _| FmiStatus::Error,
+        )
     }
 }
 

@@ -173,6 +173,7 @@ impl<'a> BodyReader<'a> {
             joints: vec![],
             is_free,
             mass,
+            mesh: None,
         };
         let index = self.add_chain(link, joints);
         self.bodies.push((name, index));

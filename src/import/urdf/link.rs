@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::resource::{Resource, Resources};
 use crate::import::xml::{Concern, Fate, XmlFiles, XmlNode, XmlPosition};
+use crate::model::MeshFile;
 
 /// A link.
 pub struct UrdfLink {
@@ -15,6 +16,8 @@ pub struct UrdfLink {
     pub comment: String,
     /// In the frame of the link.
     pub mass: MassProperties,
+    /// What is drawn for it, in the frame of the link.
+    pub mesh: Option<MeshFile>,
 }
 
 /// Reads a link.
@@ -24,6 +27,7 @@ pub fn read(xml: &XmlFiles, node: XmlNode, resources: &Resources) -> Result<Urdf
         Some(inertial) => inertial_of(xml, inertial)?,
         None => MassProperties::default(),
     };
+    let mut mesh = None;
     for child in xml.children(node) {
         match xml.tag(child) {
             "inertial" if *xml.elements[child].fate.borrow() == Fate::Unread => {
@@ -31,7 +35,10 @@ pub fn read(xml: &XmlFiles, node: XmlNode, resources: &Resources) -> Result<Urdf
                 xml.drop_all(child, why, Concern::Dynamics);
             }
             "inertial" => {}
-            "visual" => visual(xml, child, resources)?,
+            "visual" => {
+                let found = visual(xml, child, resources, mesh.is_none())?;
+                mesh = mesh.or(found);
+            }
             "collision" => {
                 xml.drop_all(
                     child,
@@ -54,6 +61,7 @@ pub fn read(xml: &XmlFiles, node: XmlNode, resources: &Resources) -> Result<Urdf
         name,
         position: xml.elements[node].position,
         mass,
+        mesh,
     })
 }
 
@@ -98,28 +106,53 @@ fn inertial_of(xml: &XmlFiles, node: XmlNode) -> Result<MassProperties> {
     Ok(own.placed(&at))
 }
 
-/// Reads a visual; what it shows is not drawn.
-fn visual(xml: &XmlFiles, node: XmlNode, resources: &Resources) -> Result<()> {
-    origin(xml, node)?;
+/// The mesh of a visual, if it is `wanted` and its file is found; all else is dropped.
+fn visual(
+    xml: &XmlFiles,
+    node: XmlNode,
+    resources: &Resources,
+    wanted: bool,
+) -> Result<Option<MeshFile>> {
+    let at = origin(xml, node)?;
     xml.drop_all(
         node,
-        "the model file draws no shapes of robots",
+        "of a link one mesh is drawn, in the colours of the page",
         Concern::Picture,
     );
-    let geometries = xml.children(node).into_iter();
-    for geometry in geometries.filter(|c| xml.tag(*c) == "geometry") {
-        for shape in xml.children(geometry) {
-            let Some(file) = xml.attribute(shape, "filename") else {
+    let child = |node: XmlNode, tag: &str| {
+        let children = xml.children(node).into_iter();
+        children.filter(|c| xml.tag(*c) == tag).collect::<Vec<_>>()
+    };
+    let mut drawn = None;
+    for geometry in child(node, "geometry") {
+        for mesh in child(geometry, "mesh") {
+            let scale = xml.numbers::<3>(mesh, "scale")?.unwrap_or([1.0; 3]);
+            let Some(file) = xml.attribute(mesh, "filename") else {
                 continue;
             };
             let why = match resources.find(&file.value) {
+                Resource::Found(path) if wanted && drawn.is_none() => {
+                    xml.elements[node].fate.replace(Fate::Kept);
+                    xml.keep_all(geometry);
+                    child(node, "origin")
+                        .into_iter()
+                        .for_each(|o| xml.keep_all(o));
+                    drawn = Some(MeshFile {
+                        file: String::new(),
+                        path,
+                        scale,
+                        position: at.position.into(),
+                        orientation: at.quaternion(),
+                    });
+                    continue;
+                }
                 Resource::Found(_) => continue,
                 Resource::Missing => "the mesh is not found (--package-path says where to look)",
                 Resource::Outside => "the mesh is outside the folder of the file and its package",
             };
             let fate = Fate::Dropped(why.to_owned(), Concern::Picture);
-            xml.mark(shape, "filename", fate);
+            xml.mark(mesh, "filename", fate);
         }
     }
-    Ok(())
+    Ok(drawn)
 }

@@ -348,6 +348,7 @@ impl Robot {
                     joints: vec![],
                     is_free: false,
                     mass: link.mass,
+                    mesh: link.mesh.clone(),
                 };
                 match joint {
                     None => {

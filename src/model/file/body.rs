@@ -1,5 +1,7 @@
 //! `[[body]]` and `[[sensor]]`: keys and reader.
 
+use std::path::PathBuf;
+
 use super::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use super::names::Names;
 use super::table::{TableReader, unit};
@@ -7,13 +9,24 @@ use crate::error::Result;
 use crate::linalg::elementary::sin_cos;
 use crate::model::body::{InertiaDefect, check_inertia};
 use crate::model::validate::{RESERVED_ELEMENTS, Range};
-use crate::model::{Body, BodyShape, Sensor};
+use crate::model::{Body, BodyShape, MeshFile, Sensor};
 
 #[rustfmt::skip]
-pub(super) const SHAPE: [Key; 3] = [
+const MESH: [Key; 5] = [
+    Key::new("file", KeyKind::Text, "", REQUIRED, "STL, OBJ or Collada (.dae) file, relative to the model"),
+    Key::new("scale", KeyKind::Vector, "", "[1, 1, 1]", "factors of its coordinates x, y, z, to metres"),
+    Key::new("position", KeyKind::Vector, "m", "zero", "origin of the mesh in the body frame"),
+    Key::new("orientation", KeyKind::Numbers(4, 4), "", "[1, 0, 0, 0]", "of the mesh in the body frame: quaternion [w, x, y, z]"),
+    Key::new("rotation", KeyKind::Table(&ROTATION), "", "none", "the same by an axis and an angle"),
+];
+
+#[rustfmt::skip]
+pub(super) const SHAPE: [Key; 4] = [
     Key::new("box", KeyKind::Vector, "m", "one of these", "edge lengths, > 0"),
     Key::new("circle", KeyKind::Number(Range::Positive), "m", "one of these", "radius"),
     Key::new("line", KeyKind::Vectors(None), "m", "one of these", "polyline through points of the body frame"),
+    Key::new("mesh", KeyKind::Table(&MESH), "", "one of these", "triangles of a file: { file = \"link.stl\" }")
+    .only(KeyDimension::Space),
 ];
 
 #[rustfmt::skip]
@@ -44,7 +57,7 @@ const POSE: [Key; 7] = [
     Key::new("prescribed", KeyKind::Flag, "", "false",
         "true: no mass; each coordinate follows a [[motion]] or is constant"),
     Key::new("shape", KeyKind::OneKeyOf(&SHAPE), "m", "none",
-        "for pictures only, in the body frame: { box = [..] }, { circle = radius } or { line = [[..], ..] }"),
+        "for pictures only, in the body frame: { box = [..] }, { circle = radius }, { line = [[..], ..] } or { mesh = { file = .. } }"),
 ];
 
 #[rustfmt::skip]
@@ -208,8 +221,11 @@ pub(super) fn orientation(table: &TableReader) -> Result<[f64; 4]> {
 
 fn shape(table: &TableReader) -> Result<BodyShape> {
     table.keys_among(&SHAPE);
-    let keys = SHAPE.map(|key| key.name);
-    let given: Vec<&str> = keys.into_iter().filter(|key| table.has(key)).collect();
+    let here = SHAPE.iter().filter(|key| key.exists.has(table.dimension()));
+    let keys: Vec<&str> = here.map(|key| key.name).collect();
+    let given: Vec<&str> = (keys.iter().copied())
+        .filter(|key| table.has(key))
+        .collect();
     match given[..] {
         ["box"] => {
             let edges = table.needed_vector("box")?;
@@ -228,6 +244,7 @@ fn shape(table: &TableReader) -> Result<BodyShape> {
             }
             Ok(BodyShape::Line(points))
         }
+        ["mesh"] => mesh(table),
         [] => Err(table
             .refuse("expected one of box = [width, height], circle = radius, line = [[x, y], ..]")),
         _ => Err(table.refuse(format!(
@@ -236,6 +253,21 @@ fn shape(table: &TableReader) -> Result<BodyShape> {
             given.len()
         ))),
     }
+}
+
+fn mesh(table: &TableReader) -> Result<BodyShape> {
+    let Some(table) = table.table("mesh")? else {
+        return Err(table.refuse_value("mesh", "expected a table { file = \"link.stl\" }"));
+    };
+    table.keys_among(&MESH);
+    let file = table.needed_text("file", "the name of a file")?;
+    Ok(BodyShape::Mesh(MeshFile {
+        path: PathBuf::new(),
+        scale: table.vector("scale")?.unwrap_or([1.0; 3]),
+        position: table.vector("position")?.unwrap_or_default(),
+        orientation: orientation(&table)?,
+        ..MeshFile::new(file)
+    }))
 }
 
 pub(super) fn sensor_keys(table: &TableReader) {

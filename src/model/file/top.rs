@@ -22,9 +22,9 @@ use crate::error::Result;
 use crate::model::quantity::NamedElement;
 use crate::model::validate::is_identifier;
 use crate::model::{
-    Body, BodyCoordinate, Corrector, Experiment, Expose, Force, ForceApplication, ForceKind, Joint,
-    Model, ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor, SolverSettings,
-    TextPosition,
+    Body, BodyCoordinate, BodyShape, Corrector, Experiment, Expose, Force, ForceApplication,
+    ForceKind, Joint, Model, ModelNotes, Motion, MotionLaw, PrescribedCoordinate, Sensor,
+    SolverSettings, TextPosition,
 };
 
 #[rustfmt::skip]
@@ -117,6 +117,15 @@ pub(super) fn model(
     };
     model.notes = notes(root)?;
     elements(root, &mut model, parts(root, base_dir, chain))?;
+    // Files of parts have been sought beside those.
+    for body in &mut model.bodies {
+        if let Some(BodyShape::Mesh(mesh)) = &mut body.shape
+            && mesh.path.as_os_str().is_empty()
+        {
+            mesh.path =
+                base_dir.map_or_else(|| PathBuf::from(&mesh.file), |dir| dir.join(&mesh.file));
+        }
+    }
     // Elastic frequencies are to be damped, not followed: that is HHT by itself.
     let chosen = root.table("solver")?;
     if !model.beams.is_empty() && !chosen.is_some_and(|solver| solver.has("corrector")) {
@@ -245,7 +254,13 @@ fn mount(
     parts: Vec<Part>,
     own: (usize, &[Body]),
 ) {
-    for part in parts {
+    let source = root.source();
+    for mut part in parts {
+        // Messages about the elements of a part name the place that includes it, the suspicions of its reader its own file.
+        (part.model).set_text_positions(source.text_position(part.offset()));
+        for sentence in std::mem::take(&mut part.model.suspicions) {
+            source.document.mistakes.suspect(sentence);
+        }
         let at = |index: usize| match index.checked_sub(own.0) {
             Some(index) => own.1.get(index).cloned(),
             None => model.bodies.get(index).cloned(),
@@ -255,7 +270,7 @@ fn mount(
             included.map_err(|message| part.refuse(message))
         });
         if let Err(error) = included {
-            root.source().document.mistakes.report(error);
+            source.document.mistakes.report(error);
             names.part_missing = true;
         }
     }

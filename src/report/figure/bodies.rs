@@ -5,6 +5,7 @@ use crate::linalg::elementary::{atan2, cos, hypot, sin};
 use crate::model::{
     Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model, Surface,
 };
+use crate::report::mesh_file::TriangleMesh;
 use crate::report::scene::frame_in;
 
 /// Corners of a circle.
@@ -23,7 +24,10 @@ impl Figure {
         let body = &model.bodies[index];
         let solid = match self.planar {
             true => self.planar_body(body, points, self.layer(Some(index))),
-            false => self.spatial_body(body, points),
+            false => match &self.meshes[index] {
+                Some(mesh) => Solid::of_triangles(mesh),
+                None => self.spatial_body(body, points),
+            },
         };
         self.part(
             &body.name,
@@ -79,7 +83,7 @@ impl Figure {
                 let line: Vec<[f64; 2]> = line.iter().map(|p| [p[0], p[1]]).collect();
                 return bars(&line);
             }
-            None => {}
+            Some(BodyShape::Mesh(_)) | None => {}
         }
         let mut all = points.to_vec();
         if all.len() < 2 && all.iter().all(|p| (p - center).norm() > 1e-9 * self.size) {
@@ -113,7 +117,7 @@ impl Figure {
                     .collect();
                 return rods(&links);
             }
-            None => {}
+            Some(BodyShape::Mesh(_)) | None => {}
         }
         let mark = |by: f64| Solid::ball(center, 0.018 * self.size * by, 16);
         if points.len() >= 3 {
@@ -228,9 +232,17 @@ pub(super) fn contact_bounds(model: &Model) -> Vec<Vec<V3>> {
 }
 
 /// Points that must be in the picture, in the body's frame.
-pub(super) fn corners(model: &Model, body: &Body, points: &[V3]) -> Vec<V3> {
+pub(super) fn corners(
+    model: &Model,
+    body: &Body,
+    points: &[V3],
+    mesh: Option<&TriangleMesh>,
+) -> Vec<V3> {
     let mut all = points.to_vec();
     match &body.shape {
+        Some(BodyShape::Mesh(_)) if mesh.is_some() => {
+            all.extend(mesh.iter().flat_map(|m| &m.points).map(|p| V3::from(*p)));
+        }
         Some(BodyShape::Box([a, b, c])) => {
             for i in 0..8 {
                 let sign = |k: usize| if i >> k & 1 == 1 { 0.5 } else { -0.5 };
@@ -245,7 +257,7 @@ pub(super) fn corners(model: &Model, body: &Body, points: &[V3]) -> Vec<V3> {
             }
         }
         Some(BodyShape::Line(line)) => all.extend(line.iter().map(|p| V3::from(*p))),
-        None => {
+        Some(BodyShape::Mesh(_)) | None => {
             all.push(body.center_of_mass.into());
             if model.dimension == 3 && points.len() < 2 {
                 all.extend(same_inertia(body, points).map_or(Vec::new(), |solid| solid.points));

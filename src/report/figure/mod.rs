@@ -15,6 +15,7 @@ pub use solid::Solid;
 
 use nalgebra::Vector3;
 
+use super::mesh_file::{TriangleMesh, meshes};
 use super::recording::Recording;
 use super::scene::frame_in;
 use crate::model::{BodyRef, ForceApplication, ForceKind, JointKind, Model};
@@ -89,6 +90,8 @@ pub struct Figure {
     size: f64,
     /// Heights of the bodies of a planar mechanism, in layers.
     layers: Vec<usize>,
+    /// Meshes of the bodies.
+    meshes: Vec<Option<TriangleMesh>>,
 }
 
 impl Figure {
@@ -103,6 +106,7 @@ impl Figure {
             planar: model.dimension == 2,
             size: 1.0,
             layers: layers(model),
+            meshes: meshes(model),
         };
         figure.measure(model, &poses, &attached);
         for (i, points) in attached.iter().enumerate() {
@@ -120,7 +124,8 @@ impl Figure {
     /// Extent over the run, and the size of marks: that of the mechanism, or five bodies where these are many and small.
     fn measure(&mut self, model: &Model, poses: &Poses, attached: &[Vec<V3>]) {
         let corners: Vec<Vec<V3>> = (model.bodies.iter().zip(attached))
-            .map(|(body, points)| bodies::corners(model, body, points))
+            .zip(&self.meshes)
+            .map(|((body, points), mesh)| bodies::corners(model, body, points, mesh.as_ref()))
             .collect();
         let bounds = bodies::contact_bounds(model);
         let mut low = V3::repeat(f64::INFINITY);

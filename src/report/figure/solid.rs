@@ -3,6 +3,7 @@
 use super::V3;
 use super::pose::turn_z_to;
 use crate::linalg::elementary::{cos, hypot, sin};
+use crate::report::mesh_file::TriangleMesh;
 
 /// Triangles; every corner has its own normal, so that edges are sharp and round surfaces smooth.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,19 @@ impl Solid {
         self.normals.extend(&other.normals);
         (self.triangles).extend(other.triangles.iter().map(|t| t.map(|i| i + base)));
         self
+    }
+
+    /// The triangles of a mesh, each flat.
+    pub fn of_triangles(mesh: &TriangleMesh) -> Self {
+        let mut solid = Self::default();
+        for triangle in &mesh.triangles {
+            let corners = triangle.map(|i| V3::from(mesh.points[i as usize]));
+            let area = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
+            if area.norm() > 0.0 {
+                solid.flat(&corners);
+            }
+        }
+        solid
     }
 
     /// A box with these edges along x, y, z.

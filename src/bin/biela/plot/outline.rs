@@ -78,7 +78,7 @@ pub fn outline(model: &Model, number: usize, corners: &[Point], block: f64) -> D
         Some(BodyShape::Line(points)) => {
             return DrawnOutline::Bar(points.iter().map(|p| planar(*p)).collect());
         }
-        None => {}
+        Some(BodyShape::Mesh(_)) | None => {}
     }
     let mut points = corners.to_vec();
     let attached: Vec<Point> = model

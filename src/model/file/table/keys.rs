@@ -1,7 +1,7 @@
 //! Checks of the keys of a table. Messages about a wrong key are as precise as possible.
 
 use super::TableReader;
-use crate::model::file::keys::{Key, KeyDimension, KeyGroup, groups};
+use crate::model::file::keys::{Key, KeyDimension, KeyGroup, KeyKind, groups};
 use crate::model::file::top::TOP;
 use crate::model::suggest::{nearest, shorten};
 
@@ -100,9 +100,12 @@ impl TableReader<'_> {
                 self.take_as(key, near);
                 format!("did you mean \"{near}\"?")
             }
-            None if !self.label.is_empty() && TOP.keys(0).any(|k| k.name == key) => {
-                "it belongs at the top of the file, before the first [table]".to_owned()
-            }
+            None if !self.label.is_empty() && top_key(key).is_some() => match top_key(key) {
+                Some(KeyKind::Group | KeyKind::Definitions) => {
+                    format!("\"{key}\" is a table of its own")
+                }
+                _ => "it belongs at the top of the file, before the first [table]".to_owned(),
+            },
             None if !std::mem::replace(listed, true) => {
                 format!("the keys here are {}", known.join(", "))
             }
@@ -110,6 +113,12 @@ impl TableReader<'_> {
         };
         format!("unknown key \"{}\"; {hint}", shorten(key))
     }
+}
+
+/// What a key is at the top of the file. Words about an element are looked for there by nobody.
+fn top_key(key: &str) -> Option<KeyKind> {
+    let found = TOP.keys(0).find(|k| k.name == key)?;
+    (!matches!(key, "name" | "description")).then_some(found.kind)
 }
 
 fn other_dimension(exists: KeyDimension) -> &'static str {

@@ -34,6 +34,7 @@ function extentOf(body, points) {
     const r = shape.circle;
     return [...points, [r, 0, 0], [-r, 0, 0], [0, r, 0], [0, -r, 0], ...(planar ? [] : [[0, 0, r], [0, 0, -r]])];
   }
+  if (shape?.mesh) return [...points, ...shape.mesh.points];
   const solid = !planar && !shape && points.length < 2 ? sameInertia(body, points) : null;
   return [...points, ...(shape?.line ?? []), body.center, ...(solid?.mesh.points ?? [])];
 }
@@ -96,6 +97,7 @@ const asPoint = (p) => [p[0], p[1], p[2] ?? 0];
 function spatialParts(body, points, size) {
   const { shape } = body;
   const rod = 0.012 * size;
+  if (shape?.mesh) return [{ mesh: triangleMesh(shape.mesh), edge: false }];
   if (shape?.box) return [{ mesh: boxMesh(shape.box) }];
   if (shape?.circle) return [{ mesh: sphereMesh(shape.circle), edge: false }];
   if (shape?.line) return [rods(shape.line.slice(1).map((b, i) => [shape.line[i], b]), rod)];

@@ -117,8 +117,8 @@ class CanvasPainter {
       thing.indices = at;
       thing.fill = node.flat ? look.plain : look.shade(this.lightOn(m, s, face.normal));
       if (node.edge && !face.normals) { thing.stroke = look.edge; thing.width = 1.3; }
-      // Closes the seam to the next face.
-      else if (area < -60) { thing.stroke = thing.fill; thing.width = 0.5; }
+      // Closes the seam to the next face; of small ones only where they are many.
+      else if (area < -60 || mesh.dense) { thing.stroke = thing.fill; thing.width = 0.5; }
     }
   }
 

@@ -2,6 +2,7 @@
 //   points   corners
 //   faces    { at: indices, normal, normals: one for each corner where the surface is round }
 //   edges    pairs of indices that are drawn as lines
+//   dense    of many small faces
 //   simple   rods { a, b, r } and balls { a, r } that are all of it, for where it is small; null if there is more
 let detail = 24;            // corners of a circle; fewer where the canvas draws
 
@@ -38,6 +39,15 @@ class Mesh {
     for (const [a, b] of other.edges) this.edges.push([a + base, b + base]);
     return this;
   }
+}
+
+// Triangles of a file, each flat.
+function triangleMesh({ points, triangles }) {
+  const mesh = new Mesh();
+  mesh.points = points;
+  mesh.dense = true;
+  for (const at of triangles) mesh.face(at);
+  return mesh;
 }
 
 function boxMesh([a, b, c], center = [0, 0, 0]) {

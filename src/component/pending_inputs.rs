@@ -1,7 +1,7 @@
-//! Inputs set between steps, passed to the component before its next use. Importers set inputs one at a time; noting them
-//! down cannot panic, so the gate needs no guard for it.
+//! Inputs that a host has set between steps, passed to the instance before its next use. Hosts set inputs one at a time;
+//! noting them down cannot panic and calculates nothing, so the gates at the C boundary need no guard for it.
 
-use crate::component::{Causality, Instance};
+use super::{Causality, Instance};
 use crate::error::Result;
 
 /// Is the value finite? By its bits: the gate has not set the floating-point environment here, and the host's may trap.
@@ -11,8 +11,8 @@ fn is_finite(value: f64) -> bool {
     value.to_bits() & EXPONENT != EXPONENT
 }
 
-/// Inputs that have been set but not yet passed to the component.
-pub(super) struct PendingInputs {
+/// Inputs that have been set but not yet passed to the instance.
+pub(crate) struct PendingInputs {
     /// One entry for each variable.
     entries: Vec<PendingInput>,
     /// References of the pending inputs, each once; never more than there are inputs.
@@ -31,8 +31,8 @@ struct PendingInput {
 
 impl PendingInputs {
     /// No input is pending.
-    pub fn new(component: &Instance) -> Self {
-        let entries: Vec<PendingInput> = component
+    pub fn new(instance: &Instance) -> Self {
+        let entries: Vec<PendingInput> = instance
             .variables()
             .iter()
             .map(|v| PendingInput {
@@ -50,7 +50,7 @@ impl PendingInputs {
         }
     }
 
-    /// No input is pending: the values of the component are those of the FMU.
+    /// No input is pending: the values of the instance are those that the host has set.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.references.is_empty()
@@ -80,18 +80,23 @@ impl PendingInputs {
         true
     }
 
-    /// Passes the pending inputs to the component.
-    pub fn flush(&mut self, component: &mut Instance) -> Result<()> {
-        if self.references.is_empty() {
-            return Ok(());
+    /// Passes the pending inputs to the instance.
+    #[inline]
+    pub fn flush(&mut self, instance: &mut Instance) -> Result<()> {
+        match self.references.is_empty() {
+            true => Ok(()),
+            false => self.pass_to(instance),
         }
+    }
+
+    fn pass_to(&mut self, instance: &mut Instance) -> Result<()> {
         self.values.clear();
         for reference in &self.references {
             let entry = &mut self.entries[*reference as usize];
             self.values.push(entry.value);
             entry.pending = false;
         }
-        let result = component.set_real(&self.references, &self.values);
+        let result = instance.set_real(&self.references, &self.values);
         self.references.clear();
         result
     }
