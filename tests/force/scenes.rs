@@ -118,6 +118,23 @@ fn a_leg_with_friction_falls_without_a_stop() {
 }
 
 #[test]
+fn a_limp_robot_of_thirteen_bodies_falls_without_a_stop() {
+    // 1e-6 of the robot's 0.4 m.
+    for (fall, settings) in [
+        ("limp", "auto_1e-06"),
+        ("limp", "relative_0.0001"),
+        ("tilted_fall", "relative_1e-06"),
+    ] {
+        let file = format!("contact_solo12_{fall}_rigid_no_friction_{settings}.json");
+        let mut sim = scene(&file, 3.0, 4e-7);
+        // Ten tolerances of the 11 J that are turned over.
+        let tolerance = sim.instance.model().solver.tolerance;
+        let balance = sim.get("energy.balance");
+        assert!(balance.abs() < 10.0 * tolerance * 11.0, "{file}: {balance}");
+    }
+}
+
+#[test]
 fn a_rocking_block_lands_with_the_speed_that_housner_gives() {
     // Turning about its right corner it lands on the left one: ω₊ = ω₋ (1 − 3/2 sin²α), tan α = width/height.
     let (width, height): (f64, f64) = (0.4, 1.0);
