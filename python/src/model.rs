@@ -15,6 +15,9 @@ use pyo3::types::PyDict;
 use crate::error::{Raised, exception_in_text, refused};
 use crate::run::{self, Conditions};
 
+/// Name, causality, unit, start value, dotted name and description of a variable.
+type VariableRow = (String, &'static str, String, Option<f64>, String, String);
+
 /// An immutable model; shared by all instances and threads.
 #[pyclass(name = "NativeModel", module = "biela._biela", frozen, subclass)]
 pub struct NativeModel {
@@ -125,10 +128,8 @@ impl NativeModel {
         (experiment.start, experiment.stop, experiment.interval)
     }
 
-    /// Name, causality, unit, start value, dotted name and description of every variable.
-    fn _variables(
-        &self,
-    ) -> PyResult<Vec<(String, &'static str, String, Option<f64>, String, String)>> {
+    /// A row for every variable.
+    fn _variables(&self) -> PyResult<Vec<VariableRow>> {
         let instance = Instance::from_model((*self.model).clone()).raised()?;
         let row = |variable: &biela::Variable| {
             let causality = match variable.causality {

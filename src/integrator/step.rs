@@ -38,6 +38,7 @@ impl Integrator {
         self.work.factor_cache.counted_mass = state.factored_mass;
         let contraction = state.newton_contraction;
         self.has_backup = false;
+        let mut wedged = false;
         let outcome = loop {
             modes.copy_from_slice(&state.modes);
             let p = Problem {
@@ -49,7 +50,19 @@ impl Integrator {
             // Events caused by an input jump or by the last event come first; they may change the modes.
             match self.handle_due_events(&p, state, &mut stats) {
                 Ok(true) => {}
-                Ok(false) => break self.step(&p, state, t_end, &mut stats),
+                Ok(false) => match self.step(&p, state, t_end, &mut stats) {
+                    // Friction that wedges stops its contact; once, then the motion goes on or fails.
+                    Err(Error::StepTooSmall { .. })
+                        if !wedged
+                            && matches!(
+                                self.release_wedged_contact(&p, state, &mut stats),
+                                Ok(true)
+                            ) =>
+                    {
+                        wedged = true;
+                    }
+                    outcome => break outcome,
+                },
                 Err(error) => break Err(error),
             }
         };

@@ -203,7 +203,10 @@ impl Report<'_> {
 }
 
 fn variable(v: &Variable) -> Value {
-    json!({ "name": v.name, "unit": v.unit, "source": v.source, "description": v.description })
+    json!({
+        "name": v.name, "unit": v.unit, "source": v.source, "description": v.description,
+        "min": v.min, "max": v.max, "nominal": v.nominal,
+    })
 }
 
 /// Counters with their meaning, in the order in which they are shown.

@@ -1,4 +1,4 @@
-//! Contacts against closed forms: slope, bounces without end, tipping, cradle.
+//! Contacts against closed forms: slope, bounces without end, tipping, cradle, wedging rod.
 
 use crate::sim::{Sim, rk4};
 
@@ -191,5 +191,48 @@ fn as_many_balls_leave_a_cradle_as_came_in_in_every_formulation() {
                 close("velocity", v, if leaves { 1.0 } else { 0.0 }, 1e-12);
             }
         }
+    }
+}
+
+#[test]
+fn a_rod_whose_friction_wedges_stops_sliding_at_once() {
+    // Painlevé: the lower end of a rod of length 2 l slides against its lean with μ > (1 + 3 cos²θ)/(3 sin θ cos θ) = 1.38. No
+    // acceleration exists: an impact stops the end, and the moment of momentum about it stays, ω₊ = 3 v sin θ/(4 l).
+    let (theta, l, v) = (1.0_f64, 0.5, 1.0);
+    let (sin, cos) = theta.sin_cos();
+    for friction in [1.4, 2.0] {
+        let text = format!(
+            "format = 1\nname = \"rod\"\ndimension = 2\ngravity = [0, -{G}]\n[[body]]\nname = \"rod\"\nmass = 1\n\
+             inertia = {}\nposition = [{:?}, {:?}]\nangle = {theta:?}\nvelocity = [{:?}, 0.0]\n\
+             [[force]]\nname = \"end\"\ntype = \"contact\"\nbodies = [\"ground\", \"rod\"]\nplane = {{ normal = [0, 1] }}\n\
+             point = [{:?}, 0]\nrestitution = 0\nfriction = {{ kinetic = {friction}, stiction_velocity = {STICTION:?} }}\n",
+            l * l / 3.0,
+            l * cos,
+            l * sin,
+            -v,
+            -l,
+        );
+        let mut sim = Sim::new(&text, 0.0);
+        let energy = sim.get("energy.total");
+        let time = 1e-4;
+        sim.to(time);
+        let expected = 3.0 * v * sin / (4.0 * l);
+        // In this time gravity changes ω by ω' t, ω' = 3 g cos θ/(4 l), to second order in t. The law of friction lets the end slip
+        // by STICTION.
+        let gravity = 3.0 * G * cos / (4.0 * l) * time;
+        let slack = 3.0 * STICTION * sin / (4.0 * l) + 0.01 * gravity;
+        close("speed", sim.get("rod.wz"), expected - gravity, slack);
+        // What is left is the rotation about the end, 4/3 l² ω²/2.
+        let inertia = 4.0 / 3.0 * l * l;
+        let lost = 0.5 * v * v - 0.5 * inertia * expected * expected;
+        let found = energy - sim.get("energy.total");
+        // The end falls through the band of an idle contact, 1e-8 of the length 2 l, before it meets the floor: until then gravity does no
+        // work against the rotation.
+        let delay = (2e-8 * 2.0 * l / G).sqrt();
+        let slack = inertia * expected * slack + G * l * cos * expected * delay;
+        close("loss", found, lost, slack);
+        sim.to(0.02);
+        assert!(sim.get("end.length").abs() < 1e-9);
+        assert!(sim.get("energy.balance").abs() < 1e-5 * energy);
     }
 }

@@ -19,7 +19,7 @@ fn descriptions_stand_in_the_page_as_they_are_written() {
         1,
     ) + "\n[[sensor]]\nname = \"eye\"\nbody = \"bob\"\npoint = [0, 0]\ndescription = \"seen from here\"\n\
            [[output]]\nname = \"seen\"\nsource = \"eye.x\"\ndescription = \"to the right\"\n\
-           [[parameter]]\nname = \"m\"\ntarget = \"bob.mass\"\ndescription = \"lead\"\n";
+           [[parameter]]\nname = \"m\"\ntarget = \"bob.mass\"\ndescription = \"lead\"\nmax = 5\nnominal = 2\n";
     let path = written("described.toml", &text);
     let page = scratch("described.html");
     let output = run(&path, &page, &[]);
@@ -45,6 +45,8 @@ fn descriptions_stand_in_the_page_as_they_are_written() {
     assert!(told("described").contains("seen from here"));
     assert!(told("outputPlots").contains("to the right"));
     assert!(told("variableTable").contains("lead"));
+    let range = told("variableTable");
+    assert!(range.contains("0 .. 5, about 2"), "{range}");
     assert_ne!(browser.run("return document.title"), "bad");
     assert!(browser.messages().is_empty(), "{:?}", browser.messages());
     // Without words there is no empty place for them.

@@ -347,9 +347,25 @@ fn variables(variables: &[Variable], most: usize, text: &mut String) {
             };
             let said = Some(&variable.description).filter(|words| **words != variable.source);
             let said = said.map_or(String::new(), |words| format!("  {words}"));
-            item(text, &variable.name, format!("{words}{said}").trim_end());
+            let words = format!("{words}{}{said}", bounds(variable));
+            item(text, &variable.name, words.trim_end());
         });
     }
+}
+
+/// Smallest, largest and typical value, as far as they are known.
+fn bounds(variable: &Variable) -> String {
+    let number = |x: f64| rounded(x, DIGITS);
+    let range = match (variable.min, variable.max) {
+        (Some(min), Some(max)) => format!(", {} .. {}", number(min), number(max)),
+        (Some(min), None) => format!(", >= {}", number(min)),
+        (None, Some(max)) => format!(", <= {}", number(max)),
+        (None, None) => String::new(),
+    };
+    let nominal = variable
+        .nominal
+        .map_or(String::new(), |x| format!(", about {}", number(x)));
+    range + &nominal
 }
 
 /// Legal, but probably not intended: in the text and at the start.

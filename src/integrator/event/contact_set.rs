@@ -17,7 +17,8 @@ use super::super::workspace::{PhasePoint, Problem};
 use super::complementarity::ComplementarityProblem;
 use super::crossing::is_beyond;
 use super::dot;
-use super::impact::{SEPARATING, SEPARATING_SLOWEST};
+use super::handling::ACTIVATE_AFTER;
+use super::impact::{ImpactSolver, SEPARATING, SEPARATING_SLOWEST};
 use crate::formulation::system::{Dimensions, EvaluationContext, EventEffect, MotionPoint};
 
 /// Velocity of a closed contact that is rounding, over the sum of its terms.
@@ -117,6 +118,30 @@ impl Integrator {
             let rate = events.rate[0][i];
             contact_set.touching[i] =
                 !(rate.abs() > rest && is_beyond(p.system.crossing(&s.modes, i), -rate));
+        }
+    }
+
+    /// Activates the contacts that stay closed. One that another impulse has separated is not activated; one that was active
+    /// and was not separated becomes active again. `first` is the largest closing velocity of the first round.
+    pub(super) fn activate_resting_contacts(&mut self, p: &Problem, s: &mut State, first: f64) {
+        let ImpactSolver {
+            stays,
+            was_active,
+            slowest,
+            ..
+        } = &self.impacts;
+        if !stays.contains(&true) && !was_active.contains(&true) {
+            return;
+        }
+        self.events.evaluate_start(&mut self.work, p, s);
+        for i in 0..stays.len() {
+            let rate = self.events.rate[0][i];
+            let moves = rate.abs() > (SEPARATING * first).max(SEPARATING_SLOWEST * slowest[i]);
+            let separates = moves && is_beyond(p.system.crossing(&s.modes, i), -rate);
+            let closed = stays[i] && (!separates || s.event_streak >= ACTIVATE_AFTER);
+            if closed || (was_active[i] && !moves) {
+                p.system.activate_unilateral(i, &mut s.modes);
+            }
         }
     }
 

@@ -181,6 +181,16 @@ impl Integrator {
                 culprit: p.system.event_name(culprit.unwrap_or(0)),
             });
         }
+        self.restart_after_event(p, s, stats)
+    }
+
+    /// Restarts the motion in the modes that an event has left in the state.
+    pub(super) fn restart_after_event(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
         let mut modes = std::mem::take(&mut self.events.modes);
         modes.copy_from_slice(&s.modes);
         let after = Problem {

@@ -48,7 +48,7 @@ const SOLVED: f64 = 1e-13;
 /// The impulses of one round, and the results for each contact over all rounds.
 #[derive(Default)]
 pub(in crate::integrator) struct ImpactSolver {
-    directions: Vec<ImpulseDirection>,
+    pub(super) directions: Vec<ImpulseDirection>,
     /// n_i
     pub(super) n: Vec<Vec<f64>>,
     /// w_i
@@ -58,34 +58,34 @@ pub(in crate::integrator) struct ImpactSolver {
     /// Φ_t where constraints move.
     phi_t: Vec<f64>,
     /// W by rows.
-    matrix: Vec<f64>,
+    pub(super) matrix: Vec<f64>,
     /// P
-    impulse: Vec<f64>,
+    pub(super) impulse: Vec<f64>,
     /// For each event: the contact becomes an active constraint at the end.
     pub(super) stays: Vec<bool>,
     /// For each event: the contact was an active constraint before; the impact may separate it.
     pub(super) was_active: Vec<bool>,
     /// For each event: slowest closing velocity that bounces.
-    slowest: Vec<f64>,
+    pub(super) slowest: Vec<f64>,
     pub(super) modes: Vec<i32>,
 }
 
 /// A normal or tangential direction of a contact.
 #[derive(Clone, Copy, Debug, Default)]
-struct ImpulseDirection {
+pub(super) struct ImpulseDirection {
     event: usize,
     /// Velocity before the impact, negative if the contact closes.
-    rate: f64,
+    pub(super) rate: f64,
     restitution: f64,
     /// Of a tangential direction: the index of its normal one, and μ.
-    friction: Option<(usize, f64)>,
+    pub(super) friction: Option<(usize, f64)>,
     /// Work of moving constraints for each unit of impulse, Φ_t·l.
     driven: f64,
 }
 
 /// Why an event is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
+pub(super) enum Cause {
     /// It occurs.
     Marked,
     /// Another impact makes the touching contact close.
@@ -112,7 +112,7 @@ impl ImpactSolver {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.stays.fill(false);
         self.was_active.fill(false);
         self.slowest.fill(0.0);
@@ -276,16 +276,30 @@ impl Integrator {
                 .deactivate_unilateral(&mut s.modes, &mut self.impacts.was_active);
             self.work.select_active(p.system, s);
         }
-        let rounds = ROUNDS.0 * ne + ROUNDS.1;
+        self.finish_impacts(p, s, first, stats)
+    }
+
+    /// Solves rounds of impacts until no contact closes any more, then decides which contacts carry a force. `first` is the largest
+    /// velocity of the first round.
+    pub(super) fn finish_impacts(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        first: f64,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        let rounds = ROUNDS.0 * self.work.size.ne + ROUNDS.1;
         for round in 0..2 * rounds {
             if self.impacts.directions.is_empty() {
                 break;
             }
-            self.apply_impulses(p, s, if round < rounds { 1.0 } else { 0.0 })?;
-            self.impacts.directions.clear();
+            self.assemble_impact(p, s)?;
+            let e = if round < rounds { 1.0 } else { 0.0 };
+            self.impacts.solve_without_energy_gain(e);
+            self.apply_impulses(s);
             self.collect_closing_contacts(p, s, CLOSING * first, stats);
         }
-        if complementary {
+        if p.system.far_side_is_due() {
             self.mark_touching_contacts(p, s, first);
             self.choose_contact_set(p, s, stats)
                 .map_err(|failure| failure.error(p.system, s.t, 0.0))
@@ -295,33 +309,9 @@ impl Integrator {
         }
     }
 
-    /// Activates the contacts that stay closed. One that another impulse has separated is not activated; one that was active
-    /// and was not separated becomes active again. `first` is the largest closing velocity of the first round.
-    fn activate_resting_contacts(&mut self, p: &Problem, s: &mut State, first: f64) {
-        let ImpactSolver {
-            stays,
-            was_active,
-            slowest,
-            ..
-        } = &self.impacts;
-        if !stays.contains(&true) && !was_active.contains(&true) {
-            return;
-        }
-        self.events.evaluate_start(&mut self.work, p, s);
-        for i in 0..stays.len() {
-            let rate = self.events.rate[0][i];
-            let moves = rate.abs() > (SEPARATING * first).max(SEPARATING_SLOWEST * slowest[i]);
-            let separates = moves && is_beyond(p.system.crossing(&s.modes, i), -rate);
-            let closed = stays[i] && (!separates || s.event_streak >= ACTIVATE_AFTER);
-            if closed || (was_active[i] && !moves) {
-                p.system.activate_unilateral(i, &mut s.modes);
-            }
-        }
-    }
-
     /// Collects the contacts that touch and close with more than `slowest`; with them all that are to stay closed, so that
     /// the rounds do not separate them one after the other.
-    fn collect_closing_contacts(
+    pub(super) fn collect_closing_contacts(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -362,7 +352,7 @@ impl Integrator {
     /// Handles event i. If it is an impact of a closing contact, its directions join the round. A marked change of modes is
     /// applied; that of a contact which only touches is not.
     // Long because effect, closing velocity and directions of one contact share the borrowed workspace.
-    fn add_contact(
+    pub(super) fn add_contact(
         &mut self,
         p: &Problem,
         s: &mut State,
@@ -461,8 +451,8 @@ impl Integrator {
         }
     }
 
-    /// One round: solves for the impulses and applies them to the velocities. Coefficients of restitution at most `e`.
-    fn apply_impulses(&mut self, p: &Problem, s: &mut State, e: f64) -> Result<()> {
+    /// W of the directions of one round.
+    pub(super) fn assemble_impact(&mut self, p: &Problem, s: &State) -> Result<()> {
         let Self { work, impacts, .. } = self;
         work.factorise_mass(p, s.t, &s.q, &s.v)
             .map_err(|r| r.error(p.system, s.t, 0.0))?;
@@ -471,7 +461,12 @@ impl Integrator {
             p.system.constraint_rate(&cx, &s.q, &mut impacts.phi_t);
         }
         impacts.assemble(work);
-        impacts.solve_without_energy_gain(e);
+        Ok(())
+    }
+
+    /// Applies the impulses of a round to the velocities; the round is over.
+    pub(super) fn apply_impulses(&mut self, s: &mut State) {
+        let impacts = &mut self.impacts;
         s.dissipated += impacts.loss();
         let k = impacts.directions.len();
         for i in 0..k {
@@ -490,6 +485,6 @@ impl Integrator {
                 *v += impulse * w;
             }
         }
-        Ok(())
+        impacts.directions.clear();
     }
 }

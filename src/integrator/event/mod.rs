@@ -22,6 +22,7 @@ mod handling;
 mod impact;
 mod location;
 mod search;
+mod wedging;
 
 pub(super) use contact_set::ContactSet;
 pub(super) use detection::{EventDetector, LocatedEvent};

@@ -86,14 +86,21 @@ function addDescribed(parent) {
     element("tr", {}, element("td", { class: "code" }, name), element("td", {}, text))))));
 }
 
+// Smallest, largest and typical value of a variable, as far as the model says them.
+function bounds({ min, max, nominal }) {
+  const known = (x) => x !== null && x !== undefined;
+  const range = known(min) && known(max) ? `${min} .. ${max}` : known(min) ? `≥ ${min}` : known(max) ? `≤ ${max}` : "";
+  return [range, ...(known(nominal) ? [`about ${nominal}`] : [])].filter(Boolean).join(", ");
+}
+
 function addVariables(parent) {
   addDescribed(byId("described"));
-  const said = summary.variables.some(words);
+  const [said, bounded] = [summary.variables.some(words), summary.variables.some(bounds)];
   const rows = summary.variables.map((v) => element("tr", {}, element("td", {}, v.name), element("td", { class: "num" }, number(v.value, 8)),
     element("td", {}, v.unit), element("td", { class: "code" }, v.source), element("td", {}, `${v.kind}${v.set ? ", set for this run" : ""}`),
-    ...(said ? [element("td", {}, words(v))] : [])));
+    ...(bounded ? [element("td", {}, bounds(v))] : []), ...(said ? [element("td", {}, words(v))] : [])));
   if (!rows.length) { parent.append(element("p", { class: "empty" }, "The model declares no parameters and no inputs.")); return; }
-  const heads = ["name", "value", "unit", "stands for", "kind", ...(said ? ["description"] : [])];
+  const heads = ["name", "value", "unit", "stands for", "kind", ...(bounded ? ["range"] : []), ...(said ? ["description"] : [])];
   parent.append(element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((h) => element("th", { scope: "col" }, h)))), element("tbody", {}, ...rows))));
 }
 
