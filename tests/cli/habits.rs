@@ -105,21 +105,27 @@ fn an_interrupted_run_keeps_what_was_computed_and_says_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_and_colours_are_for_terminals() {
-    // script may end with the command, before it has read its last words.
+    // script may end with the command, or with its input, before it has read the last words: the one goes on for a second, the
+    // other stays open.
     let line = format!(
         "timeout -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7; sleep 1",
         env!("CARGO_BIN_EXE_biela")
     );
-    let output = Command::new("script")
+    let script = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("NO_COLOR")
-        .stdin(Stdio::null())
-        .output();
-    let Ok(output) = output else {
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut script) = script else {
         eprintln!("SKIP: the program script is not installed, so there is no terminal");
         return;
     };
+    let input = script.stdin.take();
+    let output = script.wait_with_output().unwrap();
+    drop(input);
     let said = String::from_utf8_lossy(&output.stdout);
     for part in [
         "\r  t = ",
