@@ -31,6 +31,7 @@ pub(super) struct Segment {
     q: [Vec<f64>; 2],
     v: [Vec<f64>; 2],
     acc: [Vec<f64>; 2],
+    /// Empty unless steps may take the smooth path.
     jerk: [Vec<f64>; 2],
     /// Taken on the smooth path: its jerks are those of the motion.
     smooth: bool,
@@ -167,7 +168,8 @@ impl StepEnds<'_> {
 }
 
 impl Segment {
-    pub fn new(size: &Dimensions) -> Self {
+    /// `smooth`: steps may take the smooth path.
+    pub fn new(size: &Dimensions, smooth: bool) -> Self {
         let two = |n: usize| [vec![0.0; n], vec![0.0; n]];
         // Only systems with constraints have moving ones.
         let room = |n: usize| vec![0.0; if size.nc > 0 { n } else { 0 }];
@@ -182,7 +184,7 @@ impl Segment {
             q: two(size.nq),
             v: two(size.nv),
             acc: two(size.nv),
-            jerk: two(size.nv),
+            jerk: two(if smooth { size.nv } else { 0 }),
             lambda: two(size.nc),
             lambda_dot: two(size.nc),
             modes: vec![0; size.modes],
@@ -226,7 +228,9 @@ impl Segment {
         std::mem::swap(&mut self.q[0], &mut old.q);
         std::mem::swap(&mut self.v[0], &mut old.v);
         std::mem::swap(&mut self.acc[0], &mut old.acc);
-        std::mem::swap(&mut self.jerk[0], &mut old.jerk);
+        if !self.jerk[0].is_empty() {
+            std::mem::swap(&mut self.jerk[0], &mut old.jerk);
+        }
         std::mem::swap(&mut self.lambda[0], &mut old.lambda);
         std::mem::swap(&mut self.lambda_dot[0], &mut old.lambda_dot);
     }
@@ -236,7 +240,9 @@ impl Segment {
         self.q[1].copy_from_slice(&s.q);
         self.v[1].copy_from_slice(&s.v);
         self.acc[1].copy_from_slice(&s.acc);
-        self.jerk[1].copy_from_slice(&s.jerk);
+        if !self.jerk[1].is_empty() {
+            self.jerk[1].copy_from_slice(&s.jerk);
+        }
         self.smooth = smooth;
         self.lambda[1].copy_from_slice(&s.lambda);
         self.lambda_dot[1].copy_from_slice(&s.lambda_dot);

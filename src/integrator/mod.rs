@@ -58,7 +58,7 @@ use self::workspace::Workspace;
 use crate::constraint::sparsity::Backend;
 use crate::error::Result;
 use crate::formulation::system::System;
-use crate::model::SolverSettings;
+use crate::model::{IntegratorName, SolverSettings};
 
 /// The inputs as functions of time, given up to the next communication point and continued smoothly beyond it.
 pub trait Signals {
@@ -126,7 +126,7 @@ impl Integrator {
             work,
             method,
             trial: Trial::new(&size),
-            segment: Segment::new(&size),
+            segment: Segment::new(&size, settings.integrator == IntegratorName::Smooth),
             events: EventDetector::new(&size),
             impacts: ImpactSolver::new(&size),
             contact_set: ContactSet::new(&size, size.ne.min(SIMULTANEOUS)),
