@@ -1,6 +1,6 @@
 //! The state of a run, its counters, and the results of a start and of a step.
 
-use crate::formulation::system::{Dimensions, IntegralMemory, System};
+use crate::formulation::system::{Dimensions, IntegralMemory, MotionPoint, System};
 pub use crate::model::counters::Statistics;
 
 /// Everything the future of a run depends on. Saving is a clone; [`State::copy_from`] restores without allocating.
@@ -139,6 +139,16 @@ impl EventSide {
 }
 
 impl State {
+    /// Position, velocity, acceleration and multipliers.
+    pub(super) fn motion_point(&self) -> MotionPoint<'_> {
+        MotionPoint {
+            q: &self.q,
+            v: &self.v,
+            a: &self.acc,
+            lambda: &self.lambda,
+        }
+    }
+
     /// All zero, with the lengths of a system, so that [`State::copy_from`] does not allocate.
     pub(crate) fn sized(size: &Dimensions) -> Self {
         let v = || vec![0.0; size.nv];

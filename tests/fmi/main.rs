@@ -9,5 +9,6 @@ mod host;
 mod calls;
 mod events;
 mod fmi_host;
+mod laws;
 mod masters;
 mod package;

@@ -138,6 +138,31 @@ fn a_parallelogram_with_a_third_bar_passes_its_flat_positions() {
     }
 }
 
+/// A run from the start, where the rail is redundant.
+fn on_its_rail(
+    system: Parting,
+    backend: Backend,
+    corrector: Corrector,
+    step: Option<f64>,
+) -> Run<dyn System> {
+    let settings = SolverSettings {
+        corrector,
+        step,
+        ..SolverSettings::default()
+    };
+    let at: (&[f64], &[f64]) = (&[0.0; 3], &[1.0, 0.0, 0.0]);
+    let (inputs, environment) = (vec![], Default::default());
+    Run::begin(
+        Box::new(system),
+        &settings,
+        backend,
+        at,
+        inputs,
+        environment,
+    )
+    .unwrap()
+}
+
 #[test]
 fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
     for backend in [Backend::Dense, Backend::Sparse] {
@@ -146,26 +171,12 @@ fn a_redundant_constraint_that_becomes_independent_is_activated_again() {
             (Corrector::Auto, None),
             (Corrector::Off, Some(0.02)),
         ] {
-            let settings = SolverSettings {
-                corrector,
-                step,
-                ..SolverSettings::default()
-            };
             let system = Parting {
                 strength: 1.0,
                 lift: 0.0,
                 push: 5.0,
             };
-            let at: (&[f64], &[f64]) = (&[0.0; 3], &[1.0, 0.0, 0.0]);
-            let mut run = Run::begin(
-                Box::new(system),
-                &settings,
-                backend,
-                at,
-                vec![],
-                Default::default(),
-            )
-            .unwrap();
+            let mut run = on_its_rail(system, backend, corrector, step);
             assert_eq!(run.report.redundant, ["rail"]);
             assert_eq!(run.report.rank, 1);
             while run.state.t < 3.0 {
@@ -350,26 +361,12 @@ fn a_redundant_constraint_that_becomes_inconsistent_is_an_error_by_its_name() {
             (Corrector::Auto, None),
             (Corrector::Off, Some(0.01)),
         ] {
-            let settings = SolverSettings {
-                corrector,
-                step,
-                ..SolverSettings::default()
-            };
             let system = Parting {
                 strength: 0.0,
                 lift: 1.0,
                 push: 0.0,
             };
-            let at: (&[f64], &[f64]) = (&[0.0; 3], &[1.0, 0.0, 0.0]);
-            let mut run = Run::begin(
-                Box::new(system),
-                &settings,
-                backend,
-                at,
-                vec![],
-                Default::default(),
-            )
-            .unwrap();
+            let mut run = on_its_rail(system, backend, corrector, step);
             let error = loop {
                 let before = bare(&run.state);
                 if let Err(error) = run.advance(3.0) {

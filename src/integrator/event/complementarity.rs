@@ -214,8 +214,7 @@ impl ComplementarityProblem {
         self.released[..n].fill(false);
         for i in 0..n {
             if self.x[i] > 0.0 {
-                self.released[i] = true;
-                self.released[i] = self.solve_released();
+                self.release_if_independent(i);
             }
         }
     }

@@ -90,12 +90,7 @@ impl Integrator {
         } = self;
         events.evaluate_start(work, p, s);
         let cx = work.inputs.at(p, s.t);
-        let at = MotionPoint {
-            q: &s.q,
-            v: &s.v,
-            a: &s.acc,
-            lambda: &s.lambda,
-        };
+        let at = s.motion_point();
         for i in 0..impacts.stays.len() {
             contact_set.touching[i] = impacts.stays[i]
                 || impacts.was_active[i]
@@ -278,12 +273,7 @@ impl Integrator {
         let [before, with] = active;
         p.system.active_constraints(p.modes, before);
         let cx = work.inputs.at(p, s.t);
-        let at = MotionPoint {
-            q: &s.q,
-            v: &s.v,
-            a: &s.acc,
-            lambda: &s.lambda,
-        };
+        let at = s.motion_point();
         for (k, &i) in events.iter().enumerate() {
             modes_of_one.copy_from_slice(p.modes);
             let n = &mut impacts.n[k];

@@ -80,12 +80,7 @@ impl EventDetector {
     /// Evaluates φ at the start of a step.
     pub fn evaluate_start(&mut self, work: &mut Workspace, p: &Problem, s: &State) {
         let cx = work.inputs.at(p, s.t);
-        let at = MotionPoint {
-            q: &s.q,
-            v: &s.v,
-            a: &s.acc,
-            lambda: &s.lambda,
-        };
+        let at = s.motion_point();
         p.system
             .event_functions(&cx, &at, &mut self.phi[0], &mut self.rate[0]);
     }

@@ -178,7 +178,8 @@ impl Integrator {
             EventSide::Positive
         };
         let first = pair && EventSide::of(x0) == start;
-        if if towards || !pair { past } else { first } {
+        let behind = if towards || !pair { past } else { first };
+        if behind {
             (bracket.after, bracket.end) = (h, h);
         } else {
             bracket.before = h;

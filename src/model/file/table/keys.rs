@@ -95,27 +95,31 @@ impl TableReader<'_> {
         let singular = key.strip_suffix("ies").map(|stem| format!("{stem}y"));
         let near = nearest(key, &known)
             .or_else(|| known.iter().find(|k| singular.as_deref() == Some(**k)));
-        let hint = match near {
-            Some(near) => {
+        let at_top = match self.label.is_empty() {
+            true => None,
+            false => top_key(key),
+        };
+        let hint = match (near, at_top) {
+            (Some(near), _) => {
                 self.take_as(key, near);
                 format!("did you mean \"{near}\"?")
             }
-            None if !self.label.is_empty() && top_key(key).is_some() => match top_key(key) {
-                Some(KeyKind::Group | KeyKind::Definitions) => {
-                    format!("\"{key}\" is a table of its own")
-                }
-                _ => "it belongs at the top of the file, before the first [table]".to_owned(),
-            },
-            None if !std::mem::replace(listed, true) => {
+            (None, Some(KeyKind::Group | KeyKind::Definitions)) => {
+                format!("\"{key}\" is a table of its own")
+            }
+            (None, Some(_)) => {
+                "it belongs at the top of the file, before the first [table]".to_owned()
+            }
+            (None, None) if !std::mem::replace(listed, true) => {
                 format!("the keys here are {}", known.join(", "))
             }
-            None => return format!("unknown key \"{}\"", shorten(key)),
+            (None, None) => return format!("unknown key \"{}\"", shorten(key)),
         };
         format!("unknown key \"{}\"; {hint}", shorten(key))
     }
 }
 
-/// What a key is at the top of the file. Words about an element are looked for there by nobody.
+/// What a key is at the top of the file, if it may be meant there: a name or description is that of the element.
 fn top_key(key: &str) -> Option<KeyKind> {
     let found = TOP.keys(0).find(|k| k.name == key)?;
     (!matches!(key, "name" | "description")).then_some(found.kind)
