@@ -144,7 +144,7 @@ fn on_its_rail(
     backend: Backend,
     corrector: Corrector,
     step: Option<f64>,
-) -> Run<dyn System> {
+) -> Run<Parting> {
     let settings = SolverSettings {
         corrector,
         step,
