@@ -40,7 +40,7 @@ impl FrictionCoupling {
         let vectors = |n: usize| (0..k).map(|_| vec![0.0; n]).collect();
         let flags = || vec![false; if k > 0 { size.nc } else { 0 }];
         Self {
-            rows: Vec::with_capacity(k),
+            rows: Vec::with_capacity(k + 1),
             x: vectors(size.nv),
             l: vectors(size.nc),
             factor: vec![0.0; k * k],
@@ -69,7 +69,7 @@ impl FrictionCoupling {
         modes.copy_from_slice(p.modes);
         p.system.deactivate_unilateral(modes, gaps);
         p.system.active_constraints(modes, open);
-        let limit = rows.capacity();
+        let limit = self.x.len();
         rows.extend(
             (0..closed.len())
                 .filter(|&i| closed[i] && !open[i])
