@@ -46,6 +46,9 @@ impl Instance {
         let outcome = self.find_equilibrium();
         self.log_failure(LogCategory::Start, &outcome);
         let report = outcome?;
+        if self.companion.is_some() {
+            self.rest_companion();
+        }
         for (names, what) in [
             (&report.free, "nothing holds the equilibrium along"),
             (&report.unstable, "the equilibrium is unstable along"),

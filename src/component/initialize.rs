@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Instance;
+use super::error_bars::first_tolerance;
 use super::input::InputState;
 use super::instance_state::InstancePhase;
 use super::log::{LogCategory, LogLevel};
@@ -33,6 +34,7 @@ impl Instance {
             self.state.start_report = None;
             return Err(error);
         }
+        self.start_companion(start, stop, self.state.tolerance);
         self.log_start();
         Ok(())
     }
@@ -127,6 +129,10 @@ impl Instance {
             tolerance
         } else {
             self.model.solver.tolerance
+        };
+        let tolerance = match self.model.solver.accuracy {
+            Some(accuracy) => tolerance.min(first_tolerance(accuracy)),
+            None => tolerance,
         };
         self.apply_definitions()?;
         self.use_tolerance(tolerance)?;
