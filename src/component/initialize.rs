@@ -125,14 +125,11 @@ impl Instance {
             let expected = "a positive number, or zero for the model's";
             return Err(invalid_argument("tolerance", tolerance, expected));
         }
-        let tolerance = if tolerance > 0.0 {
-            tolerance
-        } else {
-            self.model.solver.tolerance
-        };
-        let tolerance = match self.model.solver.accuracy {
-            Some(accuracy) => tolerance.min(first_tolerance(accuracy)),
-            None => tolerance,
+        let tolerance = match (self.model.solver.accuracy.map(first_tolerance), tolerance) {
+            (Some(first), given) if given > 0.0 => given.min(first),
+            (Some(first), _) => first,
+            (None, given) if given > 0.0 => given,
+            (None, _) => self.model.solver.tolerance,
         };
         self.apply_definitions()?;
         self.use_tolerance(tolerance)?;

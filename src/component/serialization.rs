@@ -205,7 +205,9 @@ fn visit_companion(c: &mut impl Codec, companion: &mut CompanionState) -> Result
     let ErrorBars {
         outputs,
         units: _,
+        energies: _,
         magnitudes,
+        kinetic_energy,
         events,
         unseen,
         stopped_at,
@@ -235,11 +237,14 @@ fn visit_companion(c: &mut impl Codec, companion: &mut CompanionState) -> Result
             companion,
             last,
         } = event;
-        [run, companion, last].into_iter().try_for_each(|x| c.f64(x))
+        [run, companion, last]
+            .into_iter()
+            .try_for_each(|x| c.f64(x))
     })?;
     c.u32(&mut events.pending)?;
     for x in [
         &mut events.largest_difference,
+        kinetic_energy,
         unseen,
         stopped_at,
         next_review,
@@ -294,9 +299,9 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
     let mut number = *rank as u64;
     c.u64(&mut number)?;
     *rank = usize::try_from(number).map_err(|_| damaged("a rank that is too large"))?;
-    [redundant, immovable].into_iter().try_for_each(|names| {
-        c.list(names, visit_text)
-    })
+    [redundant, immovable]
+        .into_iter()
+        .try_for_each(|names| c.list(names, visit_text))
 }
 
 fn visit_text<C: Codec>(c: &mut C, text: &mut String) -> Result<()> {

@@ -40,8 +40,11 @@ impl Companion {
         let waiting = |t: f64| u32::from(t < f64::INFINITY);
         let events = &bars.events.events;
         let pending = (events.iter()).map(|e| waiting(e.run) + waiting(e.companion));
-        let fits = not_negative(&[bars.unseen, bars.events.largest_difference])
-            && not_negative(&bars.magnitudes)
+        let fits = not_negative(&[
+            bars.unseen,
+            bars.kinetic_energy,
+            bars.events.largest_difference,
+        ]) && not_negative(&bars.magnitudes)
             && (bars.outputs.iter()).all(|bar| bar.difference >= 0.0 && !bar.smallest.is_nan())
             && events.iter().all(|event| event.last.is_finite())
             && pending.sum::<u32>() == bars.events.pending

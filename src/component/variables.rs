@@ -116,7 +116,7 @@ pub(super) struct VariableCatalogue {
     sources: Vec<VariableSource>,
     targets: Vec<Option<Target>>,
     by_name: HashMap<String, u32>,
-    /// Outputs with an error bar, in the order in which they are compared, and their error bars.
+    /// Outputs with an error bar, and their error bars.
     error_bars: Vec<[u32; 2]>,
 }
 
@@ -192,14 +192,9 @@ impl VariableCatalogue {
 
     /// Adds `<output>.error` for each output whose error can be stated, and whether the accuracy is kept if one is asked for.
     fn push_error_bars(&mut self, model: &Model) {
-        let declared = (0..self.variables.len() as u32)
+        let compared = (0..self.variables.len() as u32)
             .filter(|output| self.quantity(*output).is_some_and(Quantity::has_error));
-        let declared: Vec<u32> = declared.collect();
-        // Outputs that follow from positions and velocities are compared more often: they come first.
-        let mut compared = declared.clone();
-        compared.sort_by_key(|output| !self.quantity(*output).is_some_and(Quantity::is_of_motion));
-        self.error_bars = compared.iter().map(|output| [*output, *output]).collect();
-        for output in declared {
+        for (index, output) in compared.collect::<Vec<u32>>().into_iter().enumerate() {
             let of = &self.variables[output as usize];
             let variable = Variable {
                 description: format!(
@@ -209,15 +204,12 @@ impl VariableCatalogue {
                 source: format!("{}.error", of.source),
                 ..Variable::output(format!("{}.error", of.name), of.unit.clone())
             };
-            let index = compared.iter().position(|other| *other == output);
-            let index = index.expect("it holds the same outputs");
-            self.error_bars[index][1] = self.variables.len() as u32;
+            self.error_bars.push([output, self.variables.len() as u32]);
             self.push(variable, VariableSource::ErrorBar(index), None);
         }
         if model.solver.accuracy.is_some() {
             let variable = Variable {
-                description: "1 while the error bars are within the accuracy asked for"
-                    .to_string(),
+                description: "1 while the error bars are within the accuracy asked for".to_string(),
                 variability: Variability::Discrete,
                 kind: VariableKind::Boolean,
                 ..Variable::output("solver.accuracy_kept", "")
@@ -226,11 +218,9 @@ impl VariableCatalogue {
         }
     }
 
-    /// Outputs whose errors are stated, in the order in which they are compared: those that follow from positions and velocities
-    /// first.
+    /// Outputs whose errors are stated, in their order.
     pub fn compared(&self) -> impl Iterator<Item = (u32, Quantity)> {
-        (self.error_bars.iter())
-            .filter_map(|[output, _]| Some((*output, self.quantity(*output)?)))
+        (self.error_bars.iter()).filter_map(|[output, _]| Some((*output, self.quantity(*output)?)))
     }
 
     /// Value reference of the error bar of an output.

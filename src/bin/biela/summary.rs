@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use biela::component::ErrorBarSummary;
 use biela::linalg::elementary::log10;
 use biela::model::counters::{COUNTERS, CounterValue, Shown};
-use biela::component::ErrorBarSummary;
 use biela::{Instance, Statistics, Variable};
 use serde_json::{Map, Value};
 
@@ -74,7 +74,8 @@ impl ErrorBars {
         } = &self.summary;
         // An infinite bar becomes null: nothing is known.
         let bars = outputs.iter().zip(&self.bars);
-        let bars = bars.filter_map(|(output, bar)| Some((output.name.clone(), Value::from((*bar)?))));
+        let bars =
+            bars.filter_map(|(output, bar)| Some((output.name.clone(), Value::from((*bar)?))));
         let names = |names: &[String]| Value::from(names.to_vec());
         let mut entries = vec![
             ("error", Value::from(bars.collect::<Map<String, Value>>())),
@@ -83,7 +84,10 @@ impl ErrorBars {
             ("undetermined_after", Value::from(*undetermined_after)),
             ("jumps", names(jumping)),
             ("left_out", names(left_out)),
-            ("companion_stopped", Value::from(stopped.as_ref().map(|(time, _)| *time))),
+            (
+                "companion_stopped",
+                Value::from(stopped.as_ref().map(|(time, _)| *time)),
+            ),
         ];
         if let Some(accuracy) = accuracy {
             entries.push(("accuracy", Value::from(*accuracy)));

@@ -5,6 +5,8 @@
 //!   S_i      = max(range of y_i so far, 1e-4 · largest |y| with the unit of i, 1e-6)
 //! ```
 //!
+//! An energy is relative to the largest kinetic energy so far, if that is more: a sum that is conserved has no range.
+//!
 //! u is the sum of the local errors of the steps that both runs took alike, which the difference cannot show: a host with short
 //! communication steps cuts both to the same length. Bar and scale never shrink.
 
@@ -57,8 +59,12 @@ pub(in crate::component) struct ErrorBars {
     pub outputs: Vec<OutputBar>,
     /// Index of the unit of each of them; constant.
     pub units: Vec<usize>,
+    /// Which of them are energies; constant.
+    pub energies: Vec<bool>,
     /// Largest magnitude so far of the outputs with each unit.
     pub magnitudes: Vec<f64>,
+    /// Largest kinetic energy so far, if some output is an energy (J).
+    pub kinetic_energy: f64,
     /// Events that one of the runs has had.
     pub events: EventMatching,
     /// Sum of the local errors that the difference cannot show, in the error norm.
@@ -85,12 +91,14 @@ pub(in crate::component) struct Told {
 }
 
 impl ErrorBars {
-    /// No comparison yet. `units` has the index of the unit of each output.
-    pub fn new(units: Vec<usize>, events: usize) -> Self {
+    /// No comparison yet. `units` has the index of the unit of each output, `energies` whether it is an energy.
+    pub fn new(units: Vec<usize>, energies: Vec<bool>, events: usize) -> Self {
         Self {
             outputs: vec![OutputBar::NONE; units.len()],
             magnitudes: vec![0.0; units.iter().max().map_or(0, |last| last + 1)],
             units,
+            energies,
+            kinetic_energy: 0.0,
             events: EventMatching::new(events),
             unseen: 0.0,
             stopped_at: f64::INFINITY,
@@ -105,6 +113,7 @@ impl ErrorBars {
     pub fn restart(&mut self, start: f64) {
         self.outputs.fill(OutputBar::NONE);
         self.magnitudes.fill(0.0);
+        self.kinetic_energy = 0.0;
         self.events.restart(start);
         self.unseen = 0.0;
         self.stopped_at = f64::INFINITY;
@@ -118,7 +127,9 @@ impl ErrorBars {
     pub fn copy_from(&mut self, other: &Self) {
         self.outputs.clone_from(&other.outputs);
         self.units.clone_from(&other.units);
+        self.energies.clone_from(&other.energies);
         self.magnitudes.clone_from(&other.magnitudes);
+        self.kinetic_energy = other.kinetic_energy;
         self.events.copy_from(&other.events);
         self.unseen = other.unseen;
         self.stopped_at = other.stopped_at;
@@ -144,6 +155,11 @@ impl ErrorBars {
         }
     }
 
+    /// Takes a kinetic energy of the run into the scale of energies.
+    pub fn widen_energy(&mut self, kinetic: f64) {
+        self.kinetic_energy = self.kinetic_energy.max(kinetic);
+    }
+
     /// Compares output `i`: `value` of the run, `other` of the companion. A value that one of the runs does not have is not compared.
     pub fn compare(&mut self, i: usize, value: f64, other: f64) {
         let difference = (value - other).abs();
@@ -166,10 +182,11 @@ impl ErrorBars {
 
     /// The scale of output `i`: its range so far, with a floor for constant ones.
     pub fn scale(&self, i: usize) -> f64 {
-        let largest = self.magnitudes[self.units[i]];
-        (self.outputs[i].range())
-            .max(CONSTANT * largest)
-            .max(SMALLEST_RANGE)
+        let floor = match self.energies[i] {
+            true => self.kinetic_energy,
+            false => CONSTANT * self.magnitudes[self.units[i]],
+        };
+        (self.outputs[i].range()).max(floor).max(SMALLEST_RANGE)
     }
 
     /// The largest error bar over its scale, and its output.
@@ -208,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_bar_does_not_shrink_when_the_curves_cross() {
-        let mut bars = ErrorBars::new(vec![0, 0, 1], 0);
+        let mut bars = ErrorBars::new(vec![0, 0, 1], vec![false; 3], 0);
         let mut stated = Vec::new();
         for k in 0..100 {
             let t = 0.1 * f64::from(k);
@@ -222,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_scale_is_the_range_with_a_floor_from_outputs_of_the_same_unit() {
-        let mut bars = ErrorBars::new(vec![0, 0, 1], 0);
+        let mut bars = ErrorBars::new(vec![0, 0, 1], vec![false; 3], 0);
         for value in [3.0, 5.0] {
             bars.widen(0, value);
             bars.widen(1, 7.0);
@@ -234,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_companion_that_stopped_leaves_infinite_bars() {
-        let mut bars = ErrorBars::new(vec![0], 0);
+        let mut bars = ErrorBars::new(vec![0], vec![false], 0);
         bars.compare(0, 1.0, 1.5);
         assert_eq!(bars.stated(0), 0.5);
         bars.stopped_at = 3.0;
@@ -244,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_output_is_undetermined_only_while_its_bar_is_a_good_part_of_its_range() {
-        let mut bars = ErrorBars::new(vec![0], 0);
+        let mut bars = ErrorBars::new(vec![0], vec![false], 0);
         bars.widen(0, 0.0);
         bars.widen(0, 1e-3);
         bars.compare(0, 1e-3, 2e-3);
@@ -261,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_missing_is_not_compared() {
-        let mut bars = ErrorBars::new(vec![0], 0);
+        let mut bars = ErrorBars::new(vec![0], vec![false], 0);
         bars.widen(0, f64::NAN);
         bars.compare(0, f64::NAN, 1.0);
         assert_eq!(bars.outputs[0], OutputBar::NONE);

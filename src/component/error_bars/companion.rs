@@ -33,17 +33,17 @@ const JUMP: f64 = 1e-3;
 pub(in crate::component) struct Companion {
     pub instance: Instance,
     pub bars: ErrorBars,
-    /// What is compared: outputs that follow from positions and velocities first.
+    /// What is compared.
     pub compared: Vec<Compared>,
-    /// How many of them follow from positions and velocities.
-    of_motion: usize,
     /// The companion before its last substep.
     before: InstanceState,
     /// Its last substep: start, and whether an event at its end has not been matched yet.
     substep: (f64, bool),
-    /// Its last substep has not been compared beyond positions and velocities.
+    /// Its last substep has not been compared.
     fresh: bool,
     quantities: Vec<Quantity>,
+    /// Some of them are energies.
+    has_energies: bool,
     values: [Vec<f64>; 2],
 }
 
@@ -90,11 +90,14 @@ impl Companion {
             ..model.clone()
         })?;
         let events = instance.mechanism.dimensions().ne;
+        let quantities: Vec<Quantity> = compared.iter().map(|c| c.quantity).collect();
+        let energies = quantities.iter().map(|q| matches!(q, Quantity::Energy(_)));
+        let energies: Vec<bool> = energies.collect();
         Ok(Self {
             before: instance.state.clone(),
-            bars: ErrorBars::new(units, events),
-            of_motion: (compared.iter().filter(|c| c.quantity.is_of_motion())).count(),
-            quantities: compared.iter().map(|c| c.quantity).collect(),
+            has_energies: energies.contains(&true),
+            bars: ErrorBars::new(units, energies, events),
+            quantities,
             values: [vec![0.0; compared.len()], vec![0.0; compared.len()]],
             compared,
             instance,
@@ -167,19 +170,17 @@ impl Companion {
         if substep.event {
             note_events(&mut self.bars, Who::Run, run);
         }
-        let count = match self.fresh || now == substep.target {
-            true => self.compared.len(),
-            false => self.of_motion,
-        };
-        self.fresh = false;
-        self.compare_at(run, substep, count);
+        // Once in each substep of the companion: an interpolation costs a good part of a step.
+        if self.fresh || substep.event || now == substep.target {
+            self.fresh = false;
+            self.compare_at(run, substep);
+        }
         if self.substep.0 == substep.start && self.instance.time() == now {
             // Both took the same step: the difference does not show its error.
             let per_second = run.model.solver.per_unit_step;
             let share = if per_second { now - substep.start } else { 1.0 };
             self.bars.unseen += run.statistics().error * run.tolerance() * share;
         }
-        self.bars.judge(now);
     }
 
     /// Takes substeps until the companion is at `now` or beyond.
@@ -206,10 +207,10 @@ impl Companion {
         }
     }
 
-    /// Compares the first `count` outputs at the end of a substep of the run.
-    fn compare_at(&mut self, run: &mut Instance, substep: RunSubstep, count: usize) {
+    /// Compares the outputs at the end of a substep of the run.
+    fn compare_at(&mut self, run: &mut Instance, substep: RunSubstep) {
         let now = run.time();
-        let quantities = &self.quantities[..count];
+        let quantities = &self.quantities;
         let [own, other] = &mut self.values;
         // An event at the end has changed what follows; the values before it are compared.
         let event = self.instance.time() == now && substep_had_event(&self.instance);
@@ -217,22 +218,26 @@ impl Companion {
             &mut StepProbe::new(&mut self.instance, self.substep.0, event),
             now,
             quantities,
-            &mut other[..count],
+            other,
         );
         let mut probe = StepProbe::new(run, substep.start, substep.event);
-        let read_own = read_at(&mut probe, now, quantities, &mut own[..count]);
+        let read_own = read_at(&mut probe, now, quantities, own);
         if read_own.is_err() || read_other.is_err() {
             return;
         }
         let jumping = substep.event || event || self.bars.events.one_sided(now);
-        for i in 0..count {
+        for i in 0..own.len() {
             self.bars.widen(i, own[i]);
             if !jumping || quantities[i].is_of_position() {
                 self.bars.compare(i, own[i], other[i]);
             }
         }
-        if substep.event && read_present(run, quantities, &mut other[..count]).is_ok() {
-            for i in 0..count {
+        if self.has_energies {
+            self.bars.widen_energy(run.kinetic_energy());
+        }
+        self.bars.judge(now);
+        if substep.event && read_present(run, quantities, other).is_ok() {
+            for i in 0..own.len() {
                 self.bars.widen(i, other[i]);
                 let jump = (other[i] - own[i]).abs();
                 self.bars.outputs[i].jumps |= jump > JUMP * self.bars.scale(i);

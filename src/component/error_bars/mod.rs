@@ -17,7 +17,7 @@ use std::fmt;
 use super::Instance;
 use super::instance_state::InstanceState;
 use super::log::{LogCategory, LogLevel};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub(super) use accuracy::first_tolerance;
 pub(super) use bars::{ErrorBars, OutputBar};
@@ -110,7 +110,7 @@ impl Instance {
             return Ok(());
         }
         if self.is_running() {
-            return Err(crate::error::Error::CallOrder {
+            return Err(Error::CallOrder {
                 call: "turning error bars on",
                 reason: "it is done before initialize",
             });
@@ -161,12 +161,31 @@ impl Instance {
         })
     }
 
+    /// The same; an error without error bars.
+    pub fn require_error_bars(&self) -> Result<ErrorBarSummary> {
+        self.error_bars().ok_or(Error::CallOrder {
+            call: "reading error bars",
+            reason: "turn them on first: error_bars = true in [solver]",
+        })
+    }
+
     /// Value reference of the error bar of an output, `<output>.error`; `None` if it has none.
     pub fn error_bar(&self, output: u32) -> Option<u32> {
         self.catalogue.error_bar(output)
     }
 
-    /// The value of a variable of the error bars: of compared output `i`, or whether the accuracy is kept.
+    /// The error bar of an output as a picture shows it: not larger than the range of the output. Zero if it has none.
+    pub fn error_band(&self, output: u32) -> f64 {
+        let Some(companion) = &self.companion else {
+            return 0.0;
+        };
+        let mut compared = companion.compared.iter();
+        let index = compared.position(|compared| compared.reference == output);
+        let bars = &companion.bars;
+        index.map_or(0.0, |i| bars.stated(i).min(bars.scale(i)))
+    }
+
+    /// The error bar of compared output `i`.
     pub(super) fn stated_error(&self, i: usize) -> f64 {
         self.companion.as_ref().map_or(0.0, |c| c.bars.stated(i))
     }
@@ -251,7 +270,9 @@ impl Instance {
         let told = &mut companion.bars.told.undetermined;
         if !*told && (lost || companion.bars.stopped_at < f64::INFINITY) {
             *told = true;
-            if let Some(summary) = self.error_bars() {
+            if self.is_logged(LogLevel::Warning, LogCategory::Step)
+                && let Some(summary) = self.error_bars()
+            {
                 let text = summary.to_string();
                 let sentence = text.lines().next().unwrap_or_default();
                 self.log(
