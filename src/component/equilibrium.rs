@@ -153,12 +153,6 @@ impl Instance {
         None
     }
 
-    fn kinetic_energy(&mut self) -> f64 {
-        let (mechanism, at) =
-            operating_point(&*self.mechanism, &self.state, &self.scratch.signals, None);
-        mechanism.energy(&at.cx, at.motion.q, at.motion.v).kinetic
-    }
-
     /// Time in which the present accelerations cross the mechanism (s).
     fn load_time(&mut self) -> f64 {
         let state = &self.state.motion;

@@ -209,10 +209,12 @@ fn visit_companion(c: &mut impl Codec, companion: &mut CompanionState) -> Result
         magnitudes,
         kinetic_energy,
         events,
+        compared_at,
         unseen,
         stopped_at,
         stopped_why,
         next_review,
+        reviewed,
         missed_since,
         told,
     } = bars;
@@ -242,12 +244,14 @@ fn visit_companion(c: &mut impl Codec, companion: &mut CompanionState) -> Result
             .try_for_each(|x| c.f64(x))
     })?;
     c.u32(&mut events.pending)?;
+    c.u64(compared_at)?;
     for x in [
         &mut events.largest_difference,
         kinetic_energy,
         unseen,
         stopped_at,
         next_review,
+        reviewed,
         missed_since,
     ] {
         c.f64(x)?;

@@ -1,10 +1,10 @@
 //! Accuracy: the user asks for the error of the whole run, the instance chooses the tolerance of its steps.
 //!
-//! It begins with a part of the accuracy. At a sixteenth, an eighth, .. of the run it looks at its bars: errors grow at least with time,
-//! so that the bar at the end will be about
+//! It begins with a part of the accuracy. At a sixteenth, an eighth, .. of the run it looks at its bars, relative to the ranges, and
+//! extrapolates their growth since the last time it looked, when half of the time had passed:
 //!
 //! ```text
-//!   bar(t) T / (t − t_start),      T = t_stop − t_start
+//!   bar(T) ≈ bar(t) (T/t)^g,      g = log₂ bar(t)/bar(t/2),      t from the start, T the whole run
 //! ```
 //!
 //! If that is more than the accuracy, both runs go on with a tighter tolerance. What has been lost is not regained: where the bar is
@@ -12,6 +12,7 @@
 
 use super::super::Instance;
 use super::super::log::{LogCategory, LogLevel};
+use crate::linalg::elementary::{log2, powf};
 
 /// First tolerance over the accuracy. Measured in `tests/validation/error_bars.rs`.
 const FIRST: f64 = 0.1;
@@ -21,6 +22,9 @@ const FIRST_REVIEW: f64 = 1.0 / 16.0;
 
 /// Part of the accuracy that the predicted bar may use up.
 const PLANNED: f64 = 0.5;
+
+/// Largest exponent of growth that is extrapolated: faster growth is not a power of time.
+const FASTEST: f64 = 4.0;
 
 /// Least factor by which one review tightens the tolerance.
 const STRONGEST: f64 = 1e-2;
@@ -55,7 +59,13 @@ impl Instance {
         let mut factor = 1.0;
         if now >= companion.bars.next_review {
             companion.bars.next_review = start + 2.0 * (now - start);
-            let predicted = worst * (stop - start) / (now - start);
+            let before = std::mem::replace(&mut companion.bars.reviewed, worst);
+            // A bar that shrinks does so because the range still grows.
+            let growth = match before > 0.0 {
+                true => log2(worst / before).clamp(0.0, FASTEST),
+                false => 0.0,
+            };
+            let predicted = worst * powf((stop - start) / (now - start), growth);
             if predicted > PLANNED * accuracy {
                 factor = (PLANNED * accuracy / predicted).max(STRONGEST);
             }

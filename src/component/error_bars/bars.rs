@@ -67,6 +67,8 @@ pub(in crate::component) struct ErrorBars {
     pub kinetic_energy: f64,
     /// Events that one of the runs has had.
     pub events: EventMatching,
+    /// Substeps of the companion at the last comparison.
+    pub compared_at: u64,
     /// Sum of the local errors that the difference cannot show, in the error norm.
     pub unseen: f64,
     /// Time at which the companion stopped (s); infinite while it runs.
@@ -75,6 +77,8 @@ pub(in crate::component) struct ErrorBars {
     pub stopped_why: String,
     /// Next time at which the tolerance is reconsidered (s); see `accuracy`.
     pub next_review: f64,
+    /// Largest bar over its scale when it was last reconsidered; zero before the first time.
+    pub reviewed: f64,
     /// Since when the accuracy has not been kept (s); infinite while it is.
     pub missed_since: f64,
     /// Warnings that have been logged, each once.
@@ -100,10 +104,12 @@ impl ErrorBars {
             energies,
             kinetic_energy: 0.0,
             events: EventMatching::new(events),
+            compared_at: 0,
             unseen: 0.0,
             stopped_at: f64::INFINITY,
             stopped_why: String::new(),
             next_review: f64::INFINITY,
+            reviewed: 0.0,
             missed_since: f64::INFINITY,
             told: Told::default(),
         }
@@ -115,10 +121,12 @@ impl ErrorBars {
         self.magnitudes.fill(0.0);
         self.kinetic_energy = 0.0;
         self.events.restart(start);
+        self.compared_at = 0;
         self.unseen = 0.0;
         self.stopped_at = f64::INFINITY;
         self.stopped_why.clear();
         self.next_review = f64::INFINITY;
+        self.reviewed = 0.0;
         self.missed_since = f64::INFINITY;
         self.told = Told::default();
     }
@@ -131,10 +139,12 @@ impl ErrorBars {
         self.magnitudes.clone_from(&other.magnitudes);
         self.kinetic_energy = other.kinetic_energy;
         self.events.copy_from(&other.events);
+        self.compared_at = other.compared_at;
         self.unseen = other.unseen;
         self.stopped_at = other.stopped_at;
         self.stopped_why.clone_from(&other.stopped_why);
         self.next_review = other.next_review;
+        self.reviewed = other.reviewed;
         self.missed_since = other.missed_since;
         self.told = other.told;
     }

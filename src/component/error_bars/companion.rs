@@ -26,6 +26,10 @@ const LONGER: f64 = 2.0;
 /// Substeps of the companion, for each substep of the run and at the start, after which it is given up: it should take fewer.
 const MOST_SUBSTEPS: (u64, u64) = (20, 1000);
 
+/// The runs are compared after every substep of the companion; once it has taken more than this many, after every second, third, ..:
+/// an interpolation costs a good part of a step, and a bar that has been growing for so long needs no more points.
+const COMPARISONS: u64 = 64;
+
 /// Change of a value at an event, over its scale, that counts as a jump.
 const JUMP: f64 = 1e-3;
 
@@ -39,8 +43,6 @@ pub(in crate::component) struct Companion {
     before: InstanceState,
     /// Its last substep: start, and whether an event at its end has not been matched yet.
     substep: (f64, bool),
-    /// Its last substep has not been compared.
-    fresh: bool,
     quantities: Vec<Quantity>,
     /// Some of them are energies.
     has_energies: bool,
@@ -102,7 +104,6 @@ impl Companion {
             compared,
             instance,
             substep: (f64::NAN, false),
-            fresh: false,
         })
     }
 
@@ -124,7 +125,6 @@ impl Companion {
     /// There is no substep to look back on.
     pub fn forget_substep(&mut self) {
         self.substep = (f64::NAN, false);
-        self.fresh = false;
     }
 
     /// Stops the companion if it has failed.
@@ -170,9 +170,8 @@ impl Companion {
         if substep.event {
             note_events(&mut self.bars, Who::Run, run);
         }
-        // Once in each substep of the companion: an interpolation costs a good part of a step.
-        if self.fresh || substep.event || now == substep.target {
-            self.fresh = false;
+        if self.is_due(now) || substep.event || now == substep.target {
+            self.bars.compared_at = self.instance.statistics().steps;
             self.compare_at(run, substep);
         }
         if self.substep.0 == substep.start && self.instance.time() == now {
@@ -181,6 +180,14 @@ impl Companion {
             let share = if per_second { now - substep.start } else { 1.0 };
             self.bars.unseen += run.statistics().error * run.tolerance() * share;
         }
+    }
+
+    /// Whether the last substep of the companion is to be compared at `now`: in its second half, where the error of its interpolation
+    /// shows too.
+    fn is_due(&self, now: f64) -> bool {
+        let steps = self.instance.statistics().steps;
+        let (start, end) = (self.substep.0, self.instance.time());
+        steps > self.bars.compared_at + steps / COMPARISONS && now - start >= end - now
     }
 
     /// Takes substeps until the companion is at `now` or beyond.
@@ -194,7 +201,6 @@ impl Companion {
             }
             self.before.copy_from(&self.instance.state);
             self.substep = self.instance.substep_towards(target)?;
-            self.fresh = true;
         }
         Ok(())
     }

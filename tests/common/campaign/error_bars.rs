@@ -9,7 +9,7 @@ use super::Subject;
 use crate::cpu_time::CpuClock;
 
 /// Rows of a run at equal distances.
-const ROWS: u64 = 100;
+const ROWS: u64 = 1000;
 /// Tolerances of the two references.
 const TIGHT: [f64; 2] = [1e-10, 3e-11];
 /// Part of the error that the references may differ by, to know it.
