@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::Instance;
-use super::error_bars::{CompanionState, ErrorBars, EventTimes, OutputBar};
+use super::error_bars::{CompanionState, visit_companion};
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
@@ -153,7 +153,7 @@ pub(super) fn damaged(what: &str) -> Error {
 
 // --- the list of fields ------------------------------------------------------------------------------------------
 
-fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()> {
+pub(super) fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()> {
     let InstanceState {
         phase,
         start,
@@ -197,69 +197,6 @@ fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()
         *start_report = Some(Arc::new(copy));
     }
     visit_motion(c, motion)
-}
-
-fn visit_companion(c: &mut impl Codec, companion: &mut CompanionState) -> Result<()> {
-    let CompanionState { state, bars } = companion;
-    visit_instance(c, state)?;
-    let ErrorBars {
-        outputs,
-        units: _,
-        energies: _,
-        magnitudes,
-        kinetic_energy,
-        events,
-        compared_at,
-        unseen,
-        stopped_at,
-        stopped_why,
-        next_review,
-        reviewed,
-        missed_since,
-        told,
-    } = bars;
-    c.list(outputs, |c, bar: &mut OutputBar| {
-        let OutputBar {
-            difference,
-            smallest,
-            largest,
-            undetermined_since,
-            jumps,
-        } = bar;
-        c.boolean(jumps)?;
-        for x in [difference, smallest, largest, undetermined_since] {
-            c.f64(x)?;
-        }
-        Ok(())
-    })?;
-    c.list(magnitudes, |c, x| c.f64(x))?;
-    c.list(&mut events.events, |c, event: &mut EventTimes| {
-        let EventTimes {
-            run,
-            companion,
-            last,
-        } = event;
-        [run, companion, last]
-            .into_iter()
-            .try_for_each(|x| c.f64(x))
-    })?;
-    c.u32(&mut events.pending)?;
-    c.u64(compared_at)?;
-    for x in [
-        &mut events.largest_difference,
-        kinetic_energy,
-        unseen,
-        stopped_at,
-        next_review,
-        reviewed,
-        missed_since,
-    ] {
-        c.f64(x)?;
-    }
-    for x in [&mut told.undetermined, &mut told.missed] {
-        c.boolean(x)?;
-    }
-    visit_text(c, stopped_why)
 }
 
 fn visit_inputs(c: &mut impl Codec, inputs: &mut InputState) -> Result<()> {
@@ -308,7 +245,7 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
         .try_for_each(|names| c.list(names, visit_text))
 }
 
-fn visit_text<C: Codec>(c: &mut C, text: &mut String) -> Result<()> {
+pub(super) fn visit_text<C: Codec>(c: &mut C, text: &mut String) -> Result<()> {
     let mut bytes = text.as_bytes().to_vec();
     c.list(&mut bytes, |c, x| c.byte(x))?;
     *text = String::from_utf8(bytes).map_err(|_| damaged("a name that is not text"))?;
@@ -446,7 +383,7 @@ fn visit_statistics(c: &mut impl Codec, statistics: &mut Statistics) -> Result<(
 // --- writing, counting, reading -------------------------------------------------------------------------------------
 
 /// Writer, counter or reader of bytes.
-trait Codec: Sized {
+pub(super) trait Codec: Sized {
     /// Eight, four or one byte: written from `bytes`, counted, or read into it.
     fn raw(&mut self, bytes: &mut [u8]) -> Result<()>;
 

@@ -24,7 +24,7 @@ use crate::output;
 use crate::plot::{self, Animation, PlotChoice};
 use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
 use crate::report::{self, ReportPage};
-use crate::summary::{ErrorBars, Results};
+use crate::summary::{FinalBars, Results};
 use crate::terminal::Progress;
 
 /// Arguments of `biela run`.
@@ -145,11 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = model.name.clone();
     let hidden = layout.as_ref().map_or(0, |layout| layout.hidden);
 
-    let mut search = AccuracySearch::of(&model);
-    if search.is_some() && files.table.as_deref().is_some_and(output::is_standard) {
-        let message = "with an accuracy the run may be repeated: write the table to a file, not to standard output";
-        return Err(Failure::Input(message.to_owned()));
-    }
+    let mut search = accuracy_search(&model, &files)?;
     let animated = AnimationFiles::open(&model, &files)?;
     let mut plot_file = files.plot.as_deref().map(output::create).transpose()?;
     let (mut instance, outputs, mut recorder, (result, cpu)) = loop {
@@ -182,7 +178,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         cpu,
         energy_drift: instance.energy_drift(),
         finals: vec![f64::NAN; outputs.references.len()],
-        error_bars: ErrorBars::of(&mut instance, &outputs.references),
+        error_bars: FinalBars::of(&mut instance, &outputs.references),
         runs: search.as_ref().map_or(1, AccuracySearch::runs),
     };
     let read = instance.get_real(&outputs.references, &mut results.finals);
@@ -213,6 +209,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::print(&results.summary(&outputs.variables, &written))?;
     }
     ended(result.and(read), results.reached, experiment.stop)
+}
+
+/// The search for a tolerance, if the model asks for an accuracy.
+fn accuracy_search(model: &Model, files: &Destinations) -> Result<Option<AccuracySearch>, Failure> {
+    let search = AccuracySearch::of(model);
+    if search.is_some() && files.table.as_deref().is_some_and(output::is_standard) {
+        let message = "with an accuracy the run may be repeated: write the table to a file, not to standard output";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    Ok(search)
 }
 
 /// The outcome of a run that was left at `reached`.

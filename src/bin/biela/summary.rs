@@ -32,20 +32,20 @@ pub struct Results {
     /// Outputs at the end.
     pub finals: Vec<f64>,
     /// Error bars, if they were asked for.
-    pub error_bars: Option<ErrorBars>,
+    pub error_bars: Option<FinalBars>,
     /// How often it was run until the accuracy was reached, or out of reach.
     pub runs: u32,
 }
 
 /// Error bars at the end of a run.
-pub struct ErrorBars {
+pub struct FinalBars {
     /// What they say as a whole.
     summary: ErrorBarSummary,
     /// Of each output; `None` without one.
     bars: Vec<Option<f64>>,
 }
 
-impl ErrorBars {
+impl FinalBars {
     /// Of these outputs; `None` if the run has none.
     pub fn of(instance: &mut Instance, outputs: &[u32]) -> Option<Self> {
         let summary = instance.error_bars()?;
@@ -183,7 +183,7 @@ impl Results {
             rounded(self.reached, 9),
             self.statistics.steps,
             self.statistics.rejected,
-            Number(self.tolerance)
+            rounded(self.tolerance, 3)
         )
     }
 
@@ -210,7 +210,7 @@ impl Results {
             s.factorizations,
             s.solves,
             s.worst_error,
-            Number(self.tolerance),
+            rounded(self.tolerance, 3),
             duration(self.cpu.as_secs_f64()),
             pace(self.real_time_factor()),
             self.energy_drift,

@@ -11,6 +11,7 @@ mod accuracy;
 mod bars;
 mod companion;
 mod events;
+mod serialization;
 
 use std::fmt;
 
@@ -20,9 +21,11 @@ use super::log::{LogCategory, LogLevel};
 use crate::error::{Error, Result};
 
 pub(super) use accuracy::first_tolerance;
-pub(super) use bars::{ErrorBars, OutputBar};
+pub(super) use bars::ErrorBars;
+use bars::OutputBar;
 pub(super) use companion::{Companion, RunSubstep};
-pub(super) use events::EventTimes;
+use events::EventTimes;
+pub(super) use serialization::visit_companion;
 
 /// State of the companion and of the bars: all that their future depends on.
 #[derive(Clone, Debug, PartialEq)]
