@@ -158,13 +158,15 @@ pub struct JointCoordinate {
     pub index: usize,
 }
 
-/// A relation in which the second coordinate is a function of the first.
+/// A relation in which the second coordinate is a function of the first, or a sum of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coupling {
     /// From, to.
     pub coordinates: [JointCoordinate; 2],
     /// The function.
     pub law: CouplingLaw,
+    /// Further coordinates and their ratios: with a ratio s₂ − s₂(0) is the sum of ratio (s − s(0)) of the first and of these.
+    pub summands: Vec<(JointCoordinate, f64)>,
 }
 
 /// The law of a coupling.
@@ -276,12 +278,21 @@ impl Joint {
     }
 
     fn validate_coupling(&self, coupling: &Coupling, model: &Model) -> Result<()> {
-        for coordinate in coupling.coordinates {
+        let mut seen = vec![];
+        let more = coupling.summands.iter().map(|(coordinate, _)| *coordinate);
+        for coordinate in coupling.coordinates.into_iter().chain(more) {
             model.validate_coordinate(&self.name, coordinate)?;
+            if seen.contains(&coordinate) {
+                let value = format!("{coordinate:?}");
+                return self.refuse("joints", &value, "different coordinates");
+            }
+            seen.push(coordinate);
         }
-        if coupling.coordinates[0] == coupling.coordinates[1] {
-            let value = format!("{:?}", coupling.coordinates);
-            return self.refuse("joints", &value, "two different coordinates");
+        for (_, ratio) in &coupling.summands {
+            Range::Finite.check(|| format!("{}.ratios", self.name), *ratio)?;
+        }
+        if !coupling.summands.is_empty() && matches!(coupling.law, CouplingLaw::Curve(_)) {
+            return self.refuse("law", "a curve", "ratios for more than two coordinates");
         }
         match &coupling.law {
             CouplingLaw::Ratio(ratio) if *ratio == 0.0 || !ratio.is_finite() => {

@@ -36,7 +36,7 @@ pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
-    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, SpringDefinition, Surface,
+    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, ServoDefinition, SpringDefinition, Surface,
     SurfaceOutline, TyreDefinition,
 };
 pub use joint::{

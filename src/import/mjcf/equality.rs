@@ -184,6 +184,7 @@ fn coupling(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result
         coupling: Some(Coupling {
             coordinates: [x.coordinate, y.coordinate],
             law: CouplingLaw::Curve(Curve::Polynomial(law)),
+            summands: vec![],
         }),
         ..Joint::default()
     }))

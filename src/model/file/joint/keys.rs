@@ -5,6 +5,9 @@ use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION};
 use crate::model::file::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::validate::Range;
 
+/// Coordinates that one may follow at most; a bound for the schema.
+const MOST_RATIOS: usize = 1000;
+
 #[rustfmt::skip]
 const HEAD: [Key; 3] = [
     Key::new("name", KeyKind::Name, "", REQUIRED, "name of the element"),
@@ -273,16 +276,18 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
     of(
         JointKind::Coupling,
         KeyDimension::Both,
-        "Relation between the coordinates of two other joints: gear, rack, cam. It has no location.",
-        &[&["ratio"], &["law"]],
+        "Relation between the coordinates of other joints: gear, rack, cam, differential. It has no location.",
+        &[&["ratio"], &["ratios"], &["law"]],
         &[
             &HEAD,
             &[
-                Key::new("joints", KeyKind::TwoTexts, "", REQUIRED,
-                    "from, to; one of several coordinates as \"name.position2\""),
-                Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this or law",
+                Key::new("joints", KeyKind::Texts, "", REQUIRED,
+                    "from, to, or with ratios several and the one that follows them; one of several coordinates as \"name.position2\""),
+                Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this, ratios or law",
                     "s2 - s2(0) = ratio (s1 - s1(0)); not zero"),
-                Key::new("law", KeyKind::Curve, "of the second over the first", "this or ratio",
+                Key::new("ratios", KeyKind::Numbers(1, MOST_RATIOS), "", "this, ratio or law",
+                    "one for each joint but the last, not zero: the last s - s(0) is the sum of ratio (s - s(0)) of the others, in SI units"),
+                Key::new("law", KeyKind::Curve, "of the second over the first", "this, ratio or ratios",
                     "s2 as a function of s1, without kinks"),
             ],
         ],
