@@ -36,8 +36,8 @@ pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
-    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, ServoDefinition, SpringDefinition, Surface,
-    SurfaceOutline, TyreDefinition,
+    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, ServoDefinition,
+    SpringDefinition, Surface, SurfaceOutline, TyreDefinition,
 };
 pub use joint::{
     Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,

@@ -44,6 +44,11 @@ fn at(path: &Path, state: &Value) -> Model {
         .joints
         .iter_mut()
         .for_each(|joint| joint.friction.clear());
+    for input in &mut model.inputs {
+        if let Some(control) = state["controls"][&input.name].as_f64() {
+            input.start = control;
+        }
+    }
     for body in &mut model.bodies {
         if let Some(number) = bodies.get(&body.name) {
             let link = &state["links"][number];

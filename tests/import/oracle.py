@@ -3,6 +3,7 @@
 Reads a list of requests as JSON from standard input and writes the list of answers to standard output."""
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -199,10 +200,23 @@ class MujocoRobot:
             out[str(b)] = [mass, *(data.xmat[b].reshape(3, 3).T @ (center - data.xpos[b]))]
         return out
 
+    def actuator_name(self, i):
+        name = self.model.actuator(i).name
+        if name:
+            return name
+        kind, target = self.model.actuator_trntype[i], self.model.actuator_trnid[i, 0]
+        if kind == self.mj.mjtTrn.mjTRN_TENDON:
+            return self.model.tendon(target).name
+        return self.joint_name(target)
+
     def state(self, random):
         m, d, mj = self.model, self.data, self.mj
         mj.mj_resetData(m, d)
-        joints = {}
+        joints, controls = {}, {}
+        for i in range(m.nu):
+            # Some of them beyond their range.
+            d.ctrl[i] = random.uniform(-2, 2)
+            controls[re.sub(r"\W", "_", self.actuator_name(i))] = d.ctrl[i]
         for j in range(m.njnt):
             q, v, kind = m.jnt_qposadr[j], m.jnt_dofadr[j], mj.mjtJoint(m.jnt_type[j])
             if kind in (mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE):
@@ -236,7 +250,7 @@ class MujocoRobot:
                 # Accelerations are measured as by an accelerometer.
                 "acceleration": list(change[3:] + gravity) + list(change[:3]),
             }
-        return {"links": links, "joints": joints}
+        return {"links": links, "joints": joints, "controls": controls}
 
 
 def answer(request):

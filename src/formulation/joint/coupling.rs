@@ -27,9 +27,8 @@ pub fn part<W: Geometry<N>, const N: usize>(
         coordinate(model, joints, a, name)?,
         coordinate(model, joints, b, name)?,
     ];
-    let summand = |(of, ratio): &(JointCoordinate, f64)| {
-        Ok((*ratio, coordinate(model, joints, *of, name)?))
-    };
+    let summand =
+        |(of, ratio): &(JointCoordinate, f64)| Ok((*ratio, coordinate(model, joints, *of, name)?));
     let summands = (coupling.summands.iter().map(summand)).collect::<Result<Vec<_>>>()?;
     let law = match &coupling.law {
         CouplingLaw::Ratio(ratio) => {

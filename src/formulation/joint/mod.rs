@@ -22,6 +22,7 @@ pub mod coupling;
 mod cylindrical;
 mod distance;
 mod fixed;
+mod gimbal;
 pub mod placement;
 mod planar;
 mod point_on_line;
@@ -335,6 +336,7 @@ impl JointGeometry<12> for SpatialGeometry {
             JointKind::Cylindrical => cylindrical::spatial(b),
             JointKind::Spherical => spherical::spatial(b),
             JointKind::Universal => universal::spatial(b),
+            JointKind::Gimbal => gimbal::spatial(b),
             JointKind::Planar => planar::spatial(b),
             JointKind::Screw => screw::spatial(b),
             JointKind::Distance => distance::spatial(b, b.q)?,

@@ -6,6 +6,7 @@
 //!   slide              c = A·(p₁ − r₀),  A = R₀ a      g = [−A, a × e | A, s₁ × R₁ᵀA],  e = R₀ᵀ(p₁ − r₀)
 //!   direction product  c = (R₀ a)·(R₁ b)               g = [0, a × R₀ᵀR₁ b | 0, b × R₁ᵀR₀ a]
 //!   angle              c = atan2(sine, cosine)         of two direction products
+//!   arc sine           c = asin(sine)                  of a direction product
 //! ```
 
 use std::f64::consts::TAU;
@@ -40,6 +41,8 @@ pub enum SpatialCoordinate {
     DirectionProduct(DirectionProduct),
     /// Angle about an axis, turns included.
     Angle(SpatialAngle),
+    /// Angle between a direction and a plane.
+    ArcSine(SpatialArcSine),
 }
 
 impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
@@ -50,6 +53,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => [m.body, m.point.body],
             Self::DirectionProduct(m) => m.bodies,
             Self::Angle(m) => m.sine.bodies,
+            Self::ArcSine(m) => m.sine.bodies,
         }
     }
 
@@ -60,6 +64,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => m.value(poses),
             Self::DirectionProduct(m) => m.value(poses),
             Self::Angle(m) => m.value(poses),
+            Self::ArcSine(m) => m.value(poses),
         }
     }
 
@@ -69,6 +74,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => m.hessian(poses),
             Self::DirectionProduct(m) => m.hessian(poses),
             Self::Angle(m) => m.hessian(poses),
+            Self::ArcSine(m) => m.hessian(poses),
         }
     }
 
@@ -78,6 +84,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => m.curvature(poses, v),
             Self::DirectionProduct(m) => m.curvature(poses, v),
             Self::Angle(m) => m.curvature(poses, v),
+            Self::ArcSine(m) => m.curvature(poses, v),
         }
     }
 
@@ -91,7 +98,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     fn depends_on(&self, k: usize) -> bool {
         match self {
             Self::Distance(_) | Self::Slide(_) => true,
-            Self::DirectionProduct(_) | Self::Angle(_) => k % 6 >= 3,
+            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => k % 6 >= 3,
         }
     }
 
@@ -103,12 +110,17 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
                 let first = |k: usize| (PHI0..R1).contains(&k);
                 (is_rotation(i) && is_rotation(j)) || first(i) || first(j)
             }
-            Self::DirectionProduct(_) | Self::Angle(_) => is_rotation(i) && is_rotation(j),
+            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => {
+                is_rotation(i) && is_rotation(j)
+            }
         }
     }
 
     fn is_angle(&self) -> bool {
-        matches!(self, Self::DirectionProduct(_) | Self::Angle(_))
+        matches!(
+            self,
+            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_)
+        )
     }
 
     fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
@@ -447,6 +459,50 @@ impl SpatialAngle {
                 h[i][j] = c1 * h_s[i][j] - s1 * h_c[i][j]
                     + ss * (by_s[i] * by_s[j] - by_c[i] * by_c[j])
                     + sc * (by_s[i] * by_c[j] + by_c[i] * by_s[j]);
+            }
+        }
+        h
+    }
+}
+
+/// Angle by its sine, a direction product: c = asin(sine) + offset, between −π/2 and π/2.
+#[derive(Clone, Debug)]
+pub struct SpatialArcSine {
+    /// sin c
+    pub sine: DirectionProduct,
+    /// rad
+    pub offset: f64,
+}
+
+impl SpatialArcSine {
+    /// cos c by its square.
+    fn cosine(s: f64) -> f64 {
+        ((1.0 - s) * (1.0 + s)).max(0.0).sqrt()
+    }
+
+    /// g = ∇s / cos c
+    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
+        let (s, by_s) = self.sine.value(poses);
+        let c = Self::cosine(s);
+        (atan2(s, c) + self.offset, by_s.map(|x| x / c))
+    }
+
+    /// (s̈ + ċ² sin c)/cos c with ċ = ṡ/cos c
+    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
+        let (s, by_s) = self.sine.value(poses);
+        let c = Self::cosine(s);
+        let rate = geometry::dot(&by_s, v) / c;
+        (self.sine.curvature(poses, v) + s * rate * rate) / c
+    }
+
+    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
+        let (s, by_s) = self.sine.value(poses);
+        let c = Self::cosine(s);
+        let g = by_s.map(|x| x / c);
+        let mut h = self.sine.hessian(poses);
+        for i in 0..12 {
+            for j in 0..12 {
+                h[i][j] = (h[i][j] + s * g[i] * g[j]) / c;
             }
         }
         h

@@ -66,11 +66,15 @@ pub(super) fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
 fn sum(table: &TableReader, names: &Names) -> Result<Coupling> {
     for key in ["ratio", "law"] {
         if table.has(key) {
-            let message = format!("give one of \"ratio\", \"ratios\" and \"law\", not also \"{key}\"");
+            let message =
+                format!("give one of \"ratio\", \"ratios\" and \"law\", not also \"{key}\"");
             return Err(table.refuse_key(key, message));
         }
     }
-    let given = table.texts("joints", "the names of the joints, last the one that follows")?;
+    let given = table.texts(
+        "joints",
+        "the names of the joints, last the one that follows",
+    )?;
     let ratios = table.needed_numbers("ratios", "one number for each joint but the last", 1)?;
     if given.len() != ratios.len() + 1 {
         let message = format!(

@@ -33,6 +33,14 @@ const ACROSS: Key = Key::new("across", KeyKind::Vector, "", "perpendicular part 
 .only(KeyDimension::Space);
 
 #[rustfmt::skip]
+const THREE_AXES: Key = Key::new("axes", KeyKind::Vectors(Some(3)), "", "required with point",
+    "the three axes in the initial pose, ground axes, perpendicular: the first fixed in the first body, the third in the second");
+
+#[rustfmt::skip]
+const THREE_AXES_IN: Key = Key::new("axes", KeyKind::Vectors(Some(3)), "", REQUIRED,
+    "the three axes where all angles are zero, in the body's axes, perpendicular");
+
+#[rustfmt::skip]
 const AXES: Key = Key::new("axes", KeyKind::Vectors(Some(2)), "", "required with point",
     "the two axes in the initial pose, ground axes: the first fixed in the first body, the second in the second; perpendicular");
 
@@ -97,6 +105,7 @@ const FIXED: [&[Key]; 2] = [
     &[POINT_IN, FREE_AXIS_IN, ACROSS_IN],
     &[POINT_IN, FREE_AXIS_IN, ACROSS_IN],
 ];
+const THREE_CROSS: [&[Key]; 2] = [&[POINT_IN, THREE_AXES_IN], &[POINT_IN, THREE_AXES_IN]];
 const CROSS: [&[Key]; 2] = [&[POINT_IN, AXES_IN], &[POINT_IN, AXES_IN]];
 const LINE: [&[Key]; 2] = [&[POINT_IN, AXIS_IN], &[POINT_IN]];
 
@@ -203,6 +212,18 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         &[
             &HEAD,
             &[BODIES, POINT, AXES, at(CROSS), TWO, armature(2)],
+            FRICTION_AND_LIMITS,
+        ],
+    ),
+    of(
+        JointKind::Gimbal,
+        KeyDimension::Space,
+        "Rotation about three axes in turn at a point: three hinges without bodies between them. Coordinates: angles about the first, \
+         second and third axis; the second stays within a quarter turn of the pose in which the axes are perpendicular.",
+        EITHER,
+        &[
+            &HEAD,
+            &[BODIES, POINT, THREE_AXES, at(THREE_CROSS), THREE, armature(3)],
             FRICTION_AND_LIMITS,
         ],
     ),
