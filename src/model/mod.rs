@@ -15,6 +15,7 @@ mod joint;
 mod joint_force;
 mod linear_system;
 mod loop_length;
+pub mod mesh_file;
 mod motion;
 mod notes;
 pub mod quantity;

@@ -43,17 +43,33 @@ pub fn mass(
     if given == Some(0.0) || given.is_none() && density == 0.0 {
         return Ok(None);
     }
-    if !SOLIDS.contains(&kind) {
-        let why = format!("the mass of a {kind} is not computed; write an <inertial>");
-        xml.elements[node]
-            .fate
-            .replace(Fate::Dropped(why, Concern::Dynamics));
-        return Ok(None);
-    }
-    let Some((solid, at)) = solid(settings, defaults, node, class)? else {
-        return Ok(None);
+    let lose = |why: String| {
+        let fate = Fate::Dropped(why, Concern::Dynamics);
+        xml.elements[node].fate.replace(fate);
+        Ok(None)
     };
-    let (volume, moments) = unit_mass(solid.kind, solid.size);
+    let (volume, unit, at) = if kind == "mesh" {
+        let name = defaults.text(node, class, "mesh").unwrap_or_default();
+        match settings.meshes.mass(defaults, name)? {
+            Ok(mesh) => {
+                let at = settings.placement(defaults, node, class)?;
+                (mesh.volume, mesh.unit, at)
+            }
+            Err(why) => return lose(format!("the mass of the mesh is not known: {why}")),
+        }
+    } else if let Some((solid, at)) = solid(settings, defaults, node, class)? {
+        let (volume, moments) = unit_mass(solid.kind, solid.size);
+        let unit = MassProperties {
+            mass: 1.0,
+            center: Vector3::zeros(),
+            inertia: Matrix3::from_diagonal(&moments),
+        };
+        (volume, unit, at)
+    } else {
+        return lose(format!(
+            "the mass of a {kind} is not computed; write an <inertial>"
+        ));
+    };
     let mass = given.unwrap_or(density * volume);
     if !(mass >= 0.0) {
         return Err(xml.error(
@@ -63,8 +79,8 @@ pub fn mass(
     }
     let own = MassProperties {
         mass,
-        center: Vector3::zeros(),
-        inertia: Matrix3::from_diagonal(&(moments * mass)),
+        inertia: unit.inertia * mass,
+        ..unit
     };
     Ok(Some(own.placed(&at)))
 }

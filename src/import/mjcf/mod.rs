@@ -8,6 +8,7 @@ mod defaults;
 mod equality;
 mod geom;
 mod include;
+mod mesh;
 mod tendon;
 
 use std::path::Path;
@@ -24,6 +25,7 @@ use crate::error::Result;
 use body::BodyReader;
 use compiler::CompilerSettings;
 use defaults::DefaultClasses;
+use mesh::MeshAssets;
 
 /// What was read of the bodies, and where it is in the model.
 struct MjcfTree {
@@ -88,8 +90,10 @@ pub fn read(
         .map(str::to_owned)
         .or(stem)
         .unwrap_or_default();
-    let settings = CompilerSettings::new(xml, root)?;
+    let mut settings = CompilerSettings::new(xml, root)?;
     let defaults = DefaultClasses::new(xml, root)?;
+    let folder = settings.mesh_folder.as_deref();
+    settings.meshes = MeshAssets::new(&defaults, root, folder, &resources);
     let mut draft = Draft::default();
     draft.model.name = super::model_name(&name);
     draft.model.gravity = gravity(xml, root)?;
