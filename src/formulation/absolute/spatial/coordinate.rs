@@ -9,6 +9,10 @@
 //!   arc sine           c = asin(sine)                  of a direction product
 //! ```
 
+mod arc_sine;
+
+pub use arc_sine::SpatialArcSine;
+
 use std::f64::consts::TAU;
 
 use super::SpatialGeometry;
@@ -459,50 +463,6 @@ impl SpatialAngle {
                 h[i][j] = c1 * h_s[i][j] - s1 * h_c[i][j]
                     + ss * (by_s[i] * by_s[j] - by_c[i] * by_c[j])
                     + sc * (by_s[i] * by_c[j] + by_c[i] * by_s[j]);
-            }
-        }
-        h
-    }
-}
-
-/// Angle by its sine, a direction product: c = asin(sine) + offset, between −π/2 and π/2.
-#[derive(Clone, Debug)]
-pub struct SpatialArcSine {
-    /// sin c
-    pub sine: DirectionProduct,
-    /// rad
-    pub offset: f64,
-}
-
-impl SpatialArcSine {
-    /// cos c by its square.
-    fn cosine(s: f64) -> f64 {
-        ((1.0 - s) * (1.0 + s)).max(0.0).sqrt()
-    }
-
-    /// g = ∇s / cos c
-    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
-        let (s, by_s) = self.sine.value(poses);
-        let c = Self::cosine(s);
-        (atan2(s, c) + self.offset, by_s.map(|x| x / c))
-    }
-
-    /// (s̈ + ċ² sin c)/cos c with ċ = ṡ/cos c
-    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
-        let (s, by_s) = self.sine.value(poses);
-        let c = Self::cosine(s);
-        let rate = geometry::dot(&by_s, v) / c;
-        (self.sine.curvature(poses, v) + s * rate * rate) / c
-    }
-
-    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
-        let (s, by_s) = self.sine.value(poses);
-        let c = Self::cosine(s);
-        let g = by_s.map(|x| x / c);
-        let mut h = self.sine.hessian(poses);
-        for i in 0..12 {
-            for j in 0..12 {
-                h[i][j] = (h[i][j] + s * g[i] * g[j]) / c;
             }
         }
         h
