@@ -12,6 +12,7 @@
 //! | cylindrical | | 2 direction products, 2 slides |
 //! | spherical | | coincidence |
 //! | universal | | coincidence, direction product |
+//! | gimbal | | coincidence |
 //! | planar | | 2 direction products, slide |
 //! | screw | | 2 direction products, 2 slides, slide coupled to angle |
 //! | distance | distance | distance |
