@@ -39,6 +39,7 @@ fn cases() -> Vec<Case> {
         (Cylindrical, 4),
         (Spherical, 3),
         (Universal, 4),
+        (Gimbal, 3),
         (Planar, 3),
         (Screw, 5),
         (Distance, 1),

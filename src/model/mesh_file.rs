@@ -35,7 +35,7 @@ pub fn meshes(model: &Model) -> Vec<Option<TriangleMesh>> {
     let most = MOST_TRIANGLES / files().flatten().count().max(1);
     files()
         .map(|file| {
-            TriangleMesh::read(file?)
+            TriangleMesh::read_merged(file?)
                 .ok()
                 .map(|mesh| mesh.coarser(most))
         })
@@ -65,8 +65,13 @@ fn mesh_of(shape: &Option<BodyShape>) -> Option<&MeshFile> {
 }
 
 impl TriangleMesh {
+    /// Reads a file and places it in the body frame, corners with the same coordinates as one; the error is the end of a sentence.
+    fn read_merged(file: &MeshFile) -> Result<Self, String> {
+        Ok(Self::read(file)?.merged())
+    }
+
     /// Reads a file and places it in the body frame; the error is the end of a sentence.
-    fn read(file: &MeshFile) -> Result<Self, String> {
+    pub fn read(file: &MeshFile) -> Result<Self, String> {
         let bytes = contents(file)?;
         let ending = file.path.extension().and_then(|e| e.to_str()).unwrap_or("");
         let mut mesh = match ending.to_ascii_lowercase().as_str() {
@@ -95,7 +100,7 @@ impl TriangleMesh {
         if file.scale.iter().product::<f64>() < 0.0 {
             mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
-        Ok(mesh.merged())
+        Ok(mesh)
     }
 
     /// Corners with the same coordinates become one.
