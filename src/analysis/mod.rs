@@ -7,6 +7,7 @@
 //!
 //! Read [`linearization`] first. Systems are seen through their traits only: there are no bodies and no files here.
 
+pub mod arnoldi;
 mod coordinates;
 mod dense;
 pub mod descriptor;
@@ -23,7 +24,9 @@ mod response;
 mod saddle;
 mod selection;
 mod singular_position;
+pub mod sparse_point;
 
+pub use arnoldi::{DampedMode, lowest_damped_modes};
 pub use descriptor::DescriptorModel;
 pub use equilibrium::{Equilibrium, EquilibriumSolver};
 pub use lanczos::{RealMode, lowest_modes};

@@ -8,7 +8,9 @@
 //! lengths the error of the formula is below 1e-16 and that of rounding about 1e-13 of f.
 
 use super::linearization::OperatingPoint;
-use crate::formulation::system::{Dimensions, EvaluationContext, MotionPoint, System};
+use crate::formulation::system::{
+    Dimensions, EvaluationContext, IntegralMemory, MotionPoint, System,
+};
 
 /// Points in units of ε and weights times ε.
 const STENCIL: [(f64, f64); 6] = [
@@ -36,6 +38,8 @@ pub(super) struct Perturbation {
     pub du: Vec<f64>,
     pub du_dot: Vec<f64>,
     pub du_ddot: Vec<f64>,
+    /// Of the integrals along the motion.
+    pub integrals: Vec<f64>,
 }
 
 impl Perturbation {
@@ -50,20 +54,22 @@ impl Perturbation {
             du: u(),
             du_dot: u(),
             du_ddot: u(),
+            integrals: vec![0.0; size.integrals],
         }
     }
 
-    /// Whether inputs change.
+    /// Whether inputs or integrals change.
     pub fn has_input(&self) -> bool {
-        let all = [&self.du, &self.du_dot, &self.du_ddot];
+        let all = [&self.du, &self.du_dot, &self.du_ddot, &self.integrals];
         all.iter().any(|du| du.iter().any(|x| *x != 0.0))
     }
 
-    /// Copies the change of the inputs of another perturbation.
+    /// Copies the change of the inputs and integrals of another perturbation.
     pub fn copy_inputs(&mut self, other: &Self) {
         self.du.copy_from_slice(&other.du);
         self.du_dot.copy_from_slice(&other.du_dot);
         self.du_ddot.copy_from_slice(&other.du_ddot);
+        self.integrals.copy_from_slice(&other.integrals);
     }
 
     pub fn clear(&mut self) {
@@ -75,8 +81,9 @@ impl Perturbation {
             du,
             du_dot,
             du_ddot,
+            integrals,
         } = self;
-        for x in [w, dv, da, dlambda, du, du_dot, du_ddot] {
+        for x in [w, dv, da, dlambda, du, du_dot, du_ddot, integrals] {
             x.fill(0.0);
         }
     }
@@ -92,6 +99,7 @@ pub(super) struct PerturbedPoint {
     u: Vec<f64>,
     u_dot: Vec<f64>,
     u_ddot: Vec<f64>,
+    integrals: Vec<IntegralMemory>,
     /// Size of ε w.
     size: f64,
 }
@@ -109,6 +117,7 @@ impl PerturbedPoint {
             u: u(),
             u_dot: u(),
             u_ddot: u(),
+            integrals: vec![IntegralMemory::default(); size.integrals],
             size: PERTURBATION,
         }
     }
@@ -133,6 +142,7 @@ impl PerturbedPoint {
                 u: &self.u,
                 u_dot: &self.u_dot,
                 u_ddot: &self.u_ddot,
+                integrals: &self.integrals[..at.cx.integrals.len()],
                 ..at.cx
             };
             let point = MotionPoint {
@@ -154,6 +164,12 @@ impl PerturbedPoint {
         scaled_sum(at.cx.u, s, &along.du, &mut self.u);
         scaled_sum(at.cx.u_dot, s, &along.du_dot, &mut self.u_dot);
         scaled_sum(at.cx.u_ddot, s, &along.du_ddot, &mut self.u_ddot);
+        for (i, memory) in at.cx.integrals.iter().enumerate() {
+            self.integrals[i] = IntegralMemory {
+                value: memory.value + s * along.integrals[i],
+                ..*memory
+            };
+        }
     }
 }
 
@@ -176,6 +192,9 @@ fn step(system: &dyn System, at: &OperatingPoint, along: &Perturbation) -> f64 {
         for (u, du) in u.iter().zip(du) {
             size = size.max(du.abs() / u.abs().max(1.0));
         }
+    }
+    for (memory, change) in at.cx.integrals.iter().zip(&along.integrals) {
+        size = size.max(change.abs() / memory.value.abs().max(1.0));
     }
     if size == 0.0 {
         // Functions of the velocity: their scale is the speed of the mechanism, at least a body length per second.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::formulation::system::{EvaluationFailure, System};
 
 impl Linearizer {
-    /// Computes perturbation `k`: z₁, z₂, then inputs.
+    /// Computes perturbation `k`: z₁, z₂, integrals, then inputs.
     pub(super) fn perturb(
         &mut self,
         system: &dyn System,
@@ -28,13 +28,16 @@ impl Linearizer {
         } else if k < 2 * d {
             let direction = self.null.direction(k - d);
             self.perturbation.dv.copy_from_slice(direction);
+        } else if let Some(&integral) = self.integrals.get(k - 2 * d) {
+            self.perturbation.integrals[integral] = 1.0;
         } else {
-            let InputDirection { input, derivative } = inputs[k - 2 * d];
+            let first = 2 * d + self.integrals.len();
+            let InputDirection { input, derivative } = inputs[k - first];
             let p = &mut self.perturbation;
             [&mut p.du, &mut p.du_dot, &mut p.du_ddot][derivative][input] = 1.0;
             self.follow_input(system, at);
         }
-        if !(d..2 * d).contains(&k) {
+        if !(d..2 * d + self.integrals.len()).contains(&k) {
             self.follow_constraints(system, at);
         }
         self.accelerate(system, at)
