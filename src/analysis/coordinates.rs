@@ -6,6 +6,7 @@ use super::dense::{MatrixTimesSlice, add, cholesky, dot, solve_transposed_from_r
 use super::linearization::{LinearModel, LinearizationWorkspace, Linearizer, OperatingPoint};
 use super::modes::SecondOrderSystem;
 use super::observables::{MinimalCoordinateKind, Observables};
+use super::perturbation::{QUADRATIC, SMOOTH};
 use super::selection::choose_rows;
 use crate::error::{Error, Result};
 use crate::formulation::system::{MotionPoint, System};
@@ -137,8 +138,15 @@ impl Linearizer {
         let [integral_rate, integral_sample] = &mut w.integral_rate;
         integral_rate.fill(0.0);
         let [rate, acceleration] = &mut w.sample;
+        // Rates and accelerations are quadratic in v; outputs need not be.
+        let only_velocities = self.perturbation.w.iter().all(|w| *w == 0.0);
+        let stencil = match only_velocities && output.is_empty() && self.integrals.is_empty() {
+            true => QUADRATIC,
+            false => SMOOTH,
+        };
+        let along = (&self.perturbation, stencil);
         self.point
-            .differentiate(system, at, &self.perturbation, |weight, cx, point| {
+            .differentiate(system, at, along, |weight, cx, point| {
                 observables.coordinate_motion(cx, point, &w.needed, (rate, acceleration));
                 for &i in &w.needed {
                     y_dot[i] += weight * rate[i];

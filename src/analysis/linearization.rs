@@ -18,7 +18,7 @@
 //! ([`super::observables`]); A, B, C, D follow by a change of coordinates.
 //!
 //! M, C, K and G are those of the system. The changes of G v, G a and γ along w, second and third derivatives of Φ, are differences
-//! of order six; in equilibrium they are zero.
+//! of order four; in equilibrium they are zero.
 
 use super::dense::dot;
 use super::matrices::SystemMatrices;
@@ -32,6 +32,9 @@ use crate::formulation::system::{
     Dimensions, Evaluated, EvaluationContext, EvaluationFailure, MotionPoint, System,
 };
 use nalgebra::DMatrix;
+
+/// Acceleration (error norm, 1/s²) of an equilibrium: A is wrong by this at most, over some 10 1/s² of gravity.
+const RESTING: f64 = 1e-11;
 
 /// A point of a motion, with inputs and modes.
 #[derive(Clone, Copy)]
@@ -82,6 +85,8 @@ pub struct Linearizer {
     pub(super) matrices: SystemMatrices,
     pub(super) null: NullSpace,
     pub(super) saddle: DenseSaddle,
+    /// At rest in an equilibrium with constraints that do not move: their curvature has no effect.
+    pub(super) still: bool,
     pub(super) acceleration: Vec<f64>,
     pub(super) lambda: Vec<f64>,
     pub(super) perturbation: Perturbation,
@@ -108,6 +113,7 @@ pub(super) struct LinearizationWorkspace {
     /// Of length nc.
     pub bias: [Vec<f64>; 2],
     pub curvature: Vec<f64>,
+    pub rate_curvature: Vec<f64>,
     pub mu: Vec<f64>,
     /// Of the coordinates: at the point, and changes along a perturbation.
     pub rate: Vec<f64>,
@@ -142,6 +148,7 @@ impl Linearizer {
             matrices: SystemMatrices::new(system),
             null: NullSpace::new(size.nv, size.nc),
             saddle: DenseSaddle::new(),
+            still: false,
             acceleration: v(),
             lambda: c(),
             perturbation: Perturbation::new(&size),
@@ -154,6 +161,7 @@ impl Linearizer {
                 force: v(),
                 bias: [c(), c()],
                 curvature: c(),
+                rate_curvature: c(),
                 mu: c(),
                 rate: k(),
                 acceleration: k(),
@@ -207,6 +215,10 @@ impl Linearizer {
             Error::SingularMass { culprit }
         })?;
         self.solve_balance(system, at).map_err(failed)?;
+        let MotionPoint { q, v, .. } = at.motion;
+        self.still = !system.properties().moving_constraints
+            && v.iter().all(|v| *v == 0.0)
+            && system.norm(&at.cx, q, at.scale, &self.acceleration) <= RESTING;
         let motion = MotionPoint {
             a: &self.acceleration,
             lambda: &self.lambda,

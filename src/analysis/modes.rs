@@ -11,7 +11,7 @@
 
 use nalgebra::{Complex, DMatrix, DVector, Schur, SymmetricEigen};
 
-/// Square of a frequency, over the largest one, that counts as zero: rounding of the matrices in an orthonormal basis.
+/// Square of a frequency, over the largest entry of K, that counts as zero: rounding of the matrices in an orthonormal basis.
 const ZERO_PART: f64 = 1e-13;
 /// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding.
 const ZERO_OF_LOADS: f64 = 1e-12;
@@ -91,7 +91,8 @@ pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
         by_integral: by_integral.clone(),
     };
     let largest = k.amax().max(c.amax().powi(2));
-    let zero = (ZERO_PART * n as f64 * largest).max(ZERO_OF_LOADS * system.loads);
+    // Zeros are the null space of K: strong damping makes slow modes, not zeros.
+    let zero = (ZERO_PART * n as f64 * k.amax()).max(ZERO_OF_LOADS * system.loads);
     let asymmetry = (&k - k.transpose()).amax();
     let conservative = integrals.count() == 0
         && asymmetry <= 1e-9 * k.amax() + zero
@@ -401,6 +402,14 @@ mod tests {
         for (mode, s) in found.iter().zip(expected) {
             assert!((mode.eigenvalue - s).norm() < 1e-13, "{mode:?}");
         }
+    }
+
+    #[test]
+    fn strong_damping_makes_slow_modes_and_no_zeros() {
+        // s² + 1e6 s + 1 = 0
+        let found = modes(&system(&[-1.0], &[-1e6])).unwrap();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((found[0].eigenvalue.re + 1e-6).abs() < 1e-10, "{found:?}");
     }
 
     #[test]

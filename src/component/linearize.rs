@@ -71,7 +71,7 @@ pub(super) struct InstanceLinearizer {
 /// The present point in body coordinates. A linear model does not depend on the coordinates of the motion, so that those are taken in
 /// which nothing is eliminated: a partition or a tree of joints that is badly conditioned would cost accuracy.
 pub(super) struct BodyPoint {
-    q: Vec<f64>,
+    pub q: Vec<f64>,
     v: Vec<f64>,
     a: Vec<f64>,
     lambda: Vec<f64>,
