@@ -10,6 +10,9 @@ use crate::model::quantity::Quantity;
 /// and so on: arrows need fewer points than curves, and reactions are the most expensive values to compute.
 const MOST_LOAD_VALUES: usize = 150_000;
 
+/// Elements of beams up to which the page has their bending moments.
+const MOST_BEAM_ELEMENTS: usize = 500;
+
 const ENERGY: [&str; 5] = ["kinetic", "potential", "total", "dissipated", "supplied"];
 
 /// The quantities that the page needs besides the declared outputs, by their dotted names.
@@ -59,6 +62,16 @@ impl Watched {
                     .take(1)
                     .collect(),
             });
+        }
+        let elements: usize = model.beams.iter().map(|beam| beam.elements).sum();
+        if elements <= MOST_BEAM_ELEMENTS {
+            for beam in &model.beams {
+                for k in 0..beam.elements {
+                    watched
+                        .loads
+                        .extend(of(&format!("{}.{k}", beam.name), &["m2", "m3"]));
+                }
+            }
         }
         watched
     }

@@ -147,6 +147,11 @@ pub trait ScalarLaw: Debug + Send + Sync {
         None
     }
 
+    /// Returns the time derivative of the integral at c and ċ.
+    fn integral_rate(&self, _cx: &EvaluationContext, _length: f64, _rate: f64) -> f64 {
+        0.0
+    }
+
     /// Enters a mode that ends chattering about event `i`, if there is one.
     fn stop_chattering(&self, _i: usize, _modes: &mut [i32]) {}
 }
@@ -241,6 +246,16 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
         _poses: &mut W::Poses<'_>,
         _v: &[f64],
         _out: &mut [IntegralMemory],
+    ) {
+    }
+
+    /// Writes the time derivatives of the integrals of the element.
+    fn integral_rates(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _out: &mut [f64],
     ) {
     }
 

@@ -289,6 +289,19 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         }
     }
 
+    fn integral_rates(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| !m.integrals.is_empty()) {
+            let out = &mut out[member.integrals.clone()];
+            (member.element).integral_rates(&member.context(cx), poses, v, out);
+        }
+    }
+
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         for member in &self.members {
             member

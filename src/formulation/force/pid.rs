@@ -305,4 +305,8 @@ impl ScalarLaw for PidController {
         let at = self.point(cx, length, rate);
         Some(self.memory(cx).followed_by(cx.t, at.integral, at.error))
     }
+
+    fn integral_rate(&self, cx: &EvaluationContext, length: f64, rate: f64) -> f64 {
+        self.point(cx, length, rate).integral_rate
+    }
 }

@@ -268,6 +268,10 @@ impl System for Topological {
         self.inner_integrals(cx, (q, v), out);
     }
 
+    fn integral_rates(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.inner_integral_rates(cx, (q, v), out);
+    }
+
     fn coordinate_name(&self, i: usize) -> String {
         let l = &self.layout;
         let k = match l.free.get(i) {

@@ -99,7 +99,7 @@ const mechanismShare = 0.16;
 // What can be shown and hidden.
 const show = {
   bodies: true, joints: true, springs: true, contacts: true, contactForces: true, forces: false, reactions: false,
-  moments: false, trails: true, axes: true, ground: true, names: false,
+  moments: false, bending: false, trails: true, axes: true, ground: true, names: false,
 };
 
 // Magnitudes of a vector given by columns, at some rows.
