@@ -6,7 +6,8 @@
 //!   s = (y₁ − y₀)/h,   c = second difference:   it may turn where  |s| <= k |c| h/2,   by at most  k |c| h²/8
 //! ```
 //!
-//! Only where it then passes the extreme so far is the step looked into.
+//! Only where it then passes the extreme so far, by more than the tolerance of the run leaves uncertain, is the step looked into, and
+//! only those variables are read there: forces cost a solve at each point.
 
 use crate::component::{Instance, StepProbe};
 use crate::error::Result;
@@ -15,7 +16,10 @@ use crate::error::Result;
 /// resolve the motion, so that the curvature changes by less from one to the next.
 const CURVATURE_MARGIN: f64 = 4.0;
 
-/// Points inside a step at which all variables are read.
+/// What an extreme may be short of, over the tolerance of the run and the largest value so far: far below the error of the run.
+const UNSEEN: f64 = 1e-3;
+
+/// Points inside a step at which the variables that may turn are read.
 const INSIDE: [f64; 3] = [0.25, 0.5, 0.75];
 
 /// Refinements by a parabola. The first leaves h³, the second what the interpolation leaves.
@@ -25,6 +29,8 @@ const REFINEMENTS: usize = 2;
 pub struct Extremes {
     /// Value references.
     references: Vec<u32>,
+    /// `UNSEEN` of the tolerance.
+    unseen: f64,
     /// Smallest values so far.
     pub smallest: Vec<f64>,
     /// Largest values so far.
@@ -35,6 +41,9 @@ pub struct Extremes {
     before: Option<(f64, Vec<f64>)>,
     /// Values at the end of the step, before its event.
     end: Vec<f64>,
+    /// Variables that may turn inside the step, their references, and their values there.
+    turning: Vec<usize>,
+    turning_references: Vec<u32>,
     inside: [Vec<f64>; 3],
 }
 
@@ -48,8 +57,11 @@ impl Extremes {
             largest: values.clone(),
             end: values.clone(),
             inside: [values.clone(), values.clone(), values.clone()],
+            turning: Vec::with_capacity(references.len()),
+            turning_references: Vec::with_capacity(references.len()),
             last: (instance.time(), values),
             before: None,
+            unseen: UNSEEN * instance.model().solver.tolerance,
             references,
         })
     }
@@ -70,8 +82,13 @@ impl Extremes {
             self.include(i, self.end[i]);
         }
         let span = [probe.start(), probe.end()];
-        let may_turn = (0..self.end.len()).any(|i| self.may_turn(i, span));
-        if may_turn {
+        self.turning.clear();
+        for i in 0..self.end.len() {
+            if self.may_turn(i, span) {
+                self.turning.push(i);
+            }
+        }
+        if !self.turning.is_empty() {
             self.look_inside(probe, span);
         }
         let before = self
@@ -107,25 +124,31 @@ impl Extremes {
         let slope_before = (y0 - before[i]) / (t0 - t_before);
         let curvature = CURVATURE_MARGIN * 2.0 * (slope - slope_before).abs() / (t1 - t_before);
         let beyond = curvature * h * h / 8.0;
+        let size = self.largest[i].abs().max(self.smallest[i].abs());
         slope.abs() <= curvature * h / 2.0
-            && beyond > 0.0
+            && beyond > self.unseen * size
             && (y0.max(y1) + beyond > self.largest[i] || y0.min(y1) - beyond < self.smallest[i])
     }
 
-    /// Reads all variables at points inside the step, and each that turns where a parabola has its vertex. A point that cannot be
-    /// interpolated is left out: the step itself was accepted.
+    /// Reads the variables that may turn at points inside the step, and each that does where a parabola has its vertex. A point that
+    /// cannot be interpolated is left out: the step itself was accepted.
     fn look_inside(&mut self, probe: &mut StepProbe, [t0, t1]: [f64; 2]) {
         let h = t1 - t0;
+        let count = self.turning.len();
+        self.turning_references.clear();
+        (self.turning_references).extend(self.turning.iter().map(|&i| self.references[i]));
         for (part, values) in INSIDE.iter().zip(&mut self.inside) {
+            let values = &mut values[..count];
             if probe
-                .values(t0 + part * h, &self.references, values)
+                .values(t0 + part * h, &self.turning_references, values)
                 .is_err()
             {
                 return;
             }
         }
-        for i in 0..self.references.len() {
-            let [a, b, c] = [self.inside[0][i], self.inside[1][i], self.inside[2][i]];
+        for k in 0..count {
+            let i = self.turning[k];
+            let [a, b, c] = [self.inside[0][k], self.inside[1][k], self.inside[2][k]];
             let points = [self.last.1[i], a, b, c, self.end[i]];
             for y in [a, b, c] {
                 self.include(i, y);
