@@ -14,15 +14,13 @@ use crate::error::Result;
 
 /// How much larger the curvature inside a step may be than the last second difference. A convention, on the safe side: steps
 /// resolve the motion, so that the curvature changes by less from one to the next.
-const CURVATURE_MARGIN: f64 = 4.0;
+const CURVATURE_MARGIN: f64 = 2.0;
 
 /// What an extreme may be short of, over the tolerance of the run and the largest value so far: far below the error of the run.
 const UNSEEN: f64 = 1e-3;
 
-/// Points inside a step at which the variables that may turn are read.
-const INSIDE: [f64; 3] = [0.25, 0.5, 0.75];
-
-/// Refinements by a parabola. The first leaves h³, the second what the interpolation leaves.
+/// Refinements by a parabola, the first through the ends and the middle of the step. It leaves h³, the second what the interpolation
+/// leaves.
 const REFINEMENTS: usize = 2;
 
 /// Smallest and largest values of some variables.
@@ -41,10 +39,10 @@ pub struct Extremes {
     before: Option<(f64, Vec<f64>)>,
     /// Values at the end of the step, before its event.
     end: Vec<f64>,
-    /// Variables that may turn inside the step, their references, and their values there.
+    /// Variables that may turn inside the step, their references, and their values in its middle.
     turning: Vec<usize>,
     turning_references: Vec<u32>,
-    inside: [Vec<f64>; 3],
+    middle: Vec<f64>,
 }
 
 impl Extremes {
@@ -56,7 +54,7 @@ impl Extremes {
             smallest: values.clone(),
             largest: values.clone(),
             end: values.clone(),
-            inside: [values.clone(), values.clone(), values.clone()],
+            middle: values.clone(),
             turning: Vec::with_capacity(references.len()),
             turning_references: Vec::with_capacity(references.len()),
             last: (instance.time(), values),
@@ -130,60 +128,53 @@ impl Extremes {
             && (y0.max(y1) + beyond > self.largest[i] || y0.min(y1) - beyond < self.smallest[i])
     }
 
-    /// Reads the variables that may turn at points inside the step, and each that does where a parabola has its vertex. A point that
+    /// Reads the variables that may turn in the middle of the step, and each that does where a parabola has its vertex. A point that
     /// cannot be interpolated is left out: the step itself was accepted.
     fn look_inside(&mut self, probe: &mut StepProbe, [t0, t1]: [f64; 2]) {
         let h = t1 - t0;
-        let count = self.turning.len();
         self.turning_references.clear();
         (self.turning_references).extend(self.turning.iter().map(|&i| self.references[i]));
-        for (part, values) in INSIDE.iter().zip(&mut self.inside) {
-            let values = &mut values[..count];
-            if probe
-                .values(t0 + part * h, &self.turning_references, values)
-                .is_err()
-            {
-                return;
-            }
+        let values = &mut self.middle[..self.turning.len()];
+        let middle = probe.values(t0 + 0.5 * h, &self.turning_references, values);
+        if middle.is_err() {
+            return;
         }
-        for k in 0..count {
+        for k in 0..self.turning.len() {
             let i = self.turning[k];
-            let [a, b, c] = [self.inside[0][k], self.inside[1][k], self.inside[2][k]];
-            let points = [self.last.1[i], a, b, c, self.end[i]];
-            for y in [a, b, c] {
-                self.include(i, y);
-            }
+            let points = [self.last.1[i], self.middle[k], self.end[i]];
+            self.include(i, points[1]);
             for sign in [1.0, -1.0] {
                 self.refine(probe, i, (t0, h), points.map(|y| sign * y), sign);
             }
         }
     }
 
-    /// Refines the largest of five equally spaced values of variable `i`, which have been multiplied with `sign`.
+    /// Refines the largest of three values of variable `i` at the ends and in the middle of a step, multiplied with `sign`.
     fn refine(
         &mut self,
         probe: &mut StepProbe,
         i: usize,
         (t0, h): (f64, f64),
-        y: [f64; 5],
+        mut y: [f64; 3],
         sign: f64,
     ) {
-        let top = (0..5).fold(0, |top, k| if y[k] > y[top] { k } else { top });
-        let known = sign
-            * if sign > 0.0 {
-                self.largest[i]
-            } else {
-                self.smallest[i]
-            };
-        if top == 0 || top == 4 || y[top] < known {
-            return;
-        }
-        let mut s = [top - 1, top, top + 1].map(|k| k as f64 / 4.0);
-        let mut y = [y[top - 1], y[top], y[top + 1]];
+        let mut s = [0.0, 0.5, 1.0];
         for _ in 0..REFINEMENTS {
-            let Some(vertex) = vertex(s, y).filter(|v| s[0] < *v && *v < s[2] && *v != s[1]) else {
+            let Some((vertex, peak)) = vertex(s, y)
+                .filter(|(vertex, _)| s[0] < *vertex && *vertex < s[2] && *vertex != s[1])
+            else {
                 return;
             };
+            let known = sign
+                * match sign > 0.0 {
+                    true => self.largest[i],
+                    false => self.smallest[i],
+                };
+            // The parabola may be wrong by as much as it rises.
+            let rise = peak - y[0].max(y[1]).max(y[2]);
+            if peak + rise < known {
+                return;
+            }
             let mut value = [0.0];
             let reference = [self.references[i]];
             if probe
@@ -206,12 +197,15 @@ impl Extremes {
     }
 }
 
-/// Where the parabola through three points has its largest value.
-fn vertex(s: [f64; 3], y: [f64; 3]) -> Option<f64> {
+/// Where the parabola through three points has its largest value, and that value.
+fn vertex(s: [f64; 3], y: [f64; 3]) -> Option<(f64, f64)> {
     let left = (y[1] - y[0]) / (s[1] - s[0]);
     let right = (y[2] - y[1]) / (s[2] - s[1]);
     let curvature = (right - left) / (s[2] - s[0]);
-    (curvature < 0.0).then(|| 0.5 * (s[0] + s[1]) - 0.5 * left / curvature)
+    // y = y₀ + left (s − s₀) + curvature (s − s₀)(s − s₁)
+    let at = 0.5 * (s[0] + s[1]) - 0.5 * left / curvature;
+    let peak = y[0] + (at - s[0]) * (left + curvature * (at - s[1]));
+    (curvature < 0.0).then_some((at, peak))
 }
 
 #[cfg(test)]
@@ -221,8 +215,8 @@ mod tests {
     #[test]
     fn a_parabola_has_its_vertex_where_it_is() {
         let f = |s: f64| 3.0 - 2.0 * (s - 0.3).powi(2);
-        let found = vertex([0.1, 0.25, 0.9], [0.1, 0.25, 0.9].map(f)).unwrap();
-        assert!((found - 0.3).abs() < 1e-14, "{found}");
+        let (found, peak) = vertex([0.1, 0.25, 0.9], [0.1, 0.25, 0.9].map(f)).unwrap();
+        assert!((found - 0.3).abs() < 1e-14 && (peak - 3.0).abs() < 1e-14);
         assert_eq!(vertex([0.0, 0.5, 1.0], [1.0, 0.0, 1.0]), None);
     }
 }
