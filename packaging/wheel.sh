@@ -20,27 +20,20 @@ if [ ${#missing[@]} -gt 0 ]; then
     exit 77
 fi
 
-built="${CARGO_TARGET_DIR:-target}/$triple/dist"
-# In the profile of packaging/portable_library.sh, whose compiled crates are used again.
-cargo zigbuild --profile dist --lib --bin biela --target "$triple.2.17"
-
+# One compiled file has the package and the command, so that the solver is in it once.
 maturin build --profile dist --strip --manifest-path python/Cargo.toml --zig --target "$triple" --compatibility manylinux2014 --out "$out"
 
-# The command and the library go in afterwards; `wheel pack` writes the list of files again.
-wheel=$(ls -t "$out"/biela-*.whl | head -1)
+# The library of units, which cargo has built on the way, goes in afterwards; `wheel pack` writes the list of files again.
+packaging/portable_library.sh target/portable "${CARGO_TARGET_DIR:-target}/$triple/dist/deps/libbiela.so"
+wheel=$(ls -t "$out"/biela-*manylinux*.whl | head -1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m wheel unpack --dest "$work" "$wheel"
 folder=$(echo "$work"/biela-*)
-scripts=$folder/$(basename "$folder").data/scripts
-mkdir -p "$scripts"
-objcopy --strip-unneeded "$built/biela" "$scripts/biela"
-objcopy --strip-unneeded "$built/libbiela.so" "$folder/biela/libbiela.so"
+cp target/portable/libbiela.so "$folder/biela/libbiela.so"
 rm "$wheel"
 python3 -m wheel pack --dest-dir "$out" "$folder"
-for file in "$scripts/biela" "$folder/biela/libbiela.so" "$folder"/biela/_biela*.so; do
-    python3 packaging/symbol_versions.py "$file" 2.17
-done
+python3 packaging/symbol_versions.py "$folder"/biela/_biela*.so 2.17
 size=$(stat -c %s "$wheel")
 echo "$wheel: $size bytes"
 [ "$size" -le "$most" ] || { echo "the wheel is larger than $most bytes" >&2; exit 1; }

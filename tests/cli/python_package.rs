@@ -168,7 +168,29 @@ biela.pack(model, sys.argv[2] + '/crank.fmu')
             .env("PYTHONPATH", place.path()),
     );
     assert!(printed.trim().parse::<f64>().is_ok(), "{printed}");
-    let command = place.path().join("bin/biela");
-    let printed = said(Command::new(command).arg("run").arg(&model).arg("--json"));
+    let by_command = |arguments: &[&str]| {
+        let mut command = Command::new(place.path().join("bin/biela"));
+        command
+            .args(arguments)
+            .current_dir(place.path())
+            .env_remove("BIELA_LIBRARY")
+            .env("PYTHONPATH", place.path());
+        command
+    };
+    let crank = model.to_str().expect("UTF-8");
+    let printed = said(&mut by_command(&["run", crank, "--json"]));
     assert!(printed.contains("slider_x"), "{printed}");
+    // The library of units is in the wheel.
+    let printed = said(&mut by_command(&["pack", crank, "-o", "by_command.fmu"]));
+    assert!(printed.contains("FMI 2.0"), "{printed}");
+    let unit = place.path().join("by_command.fmu");
+    let size = unit.metadata().expect("a unit").len();
+    assert!(size <= 2_500_000, "the unit has {size} bytes");
+    // Status and streams are those of the program.
+    let refused = by_command(&["run", "nothing.toml"]).output();
+    let refused = refused.expect("the command starts");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(refused.stdout.is_empty());
+    let sentence = String::from_utf8_lossy(&refused.stderr);
+    assert!(sentence.contains("nothing.toml"), "{sentence}");
 }
