@@ -20,7 +20,6 @@ mod dense_output;
 mod detection;
 mod handling;
 mod impact;
-mod impulse_relaxation;
 mod location;
 mod search;
 mod wedging;
