@@ -11,7 +11,7 @@ use super::xml::XmlPosition;
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, BodyShape, Characteristic, FrictionDefinition, Joint, JointCoordinate,
-    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RigidImpact, Sensor,
+    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RestitutionLaw, RigidImpact, Sensor,
     SpringDefinition,
 };
 
@@ -441,6 +441,7 @@ fn rigid_limits(range: [f64; 2]) -> JointLimits {
         range,
         stop: LimitLaw::Rigid(RigidImpact {
             restitution: 0.0,
+            law: RestitutionLaw::Newton,
             rest_speed: None,
         }),
     }

@@ -39,6 +39,13 @@ impl DenseLu {
         }
     }
 
+    /// Changes the number of rows; allocates nothing up to the largest one so far.
+    pub fn resize(&mut self, n: usize) {
+        self.n = n;
+        self.a.resize(n * n, 0.0);
+        self.exchanged.resize(n, 0);
+    }
+
     /// The entries by rows, set to zero; the caller fills them before a factorisation.
     pub fn cleared(&mut self) -> &mut [f64] {
         self.a.fill(0.0);

@@ -230,11 +230,12 @@ fn a_billiard_break_keeps_energy_and_momentum() {
     assert!(moving.count() > 3);
 }
 
-/// Runs a file of `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
+/// Runs a file of `models` or `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
 fn scene(file: &str, stop: f64, depth: f64) -> Sim {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/contact")
-        .join(file);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["models", "tests/data/contact"].map(|folder| root.join(folder).join(file));
+    let path = (folders.into_iter().find(|path| path.exists()))
+        .unwrap_or_else(|| panic!("{file} is in neither folder"));
     let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
     model.expose = Expose::All;
     let names = contacts(&model);
@@ -270,6 +271,21 @@ fn ten_boxes_stand_on_each_other_and_carry_the_weight_above() {
         let weight = 9.81 * f64::from(11 - k);
         assert!((force / weight - 1.0).abs() < 1e-6, "{k}: {force} {weight}");
     }
+}
+
+#[test]
+fn ten_cubes_stand_on_each_other_in_space() {
+    // Forty corners with friction, thirty of which carry the cubes. They are let go a millimetre above each other.
+    let mut sim = scene("stack_in_space.toml", 1.0, 1e-7);
+    for k in 1..=10 {
+        let height = sim.get(&format!("box{k}.z"));
+        assert!((height - 0.1 * f64::from(k) + 0.05).abs() < 1e-6, "{k}: {height}");
+        let force: f64 = (1..=4).map(|c| sim.get(&format!("corner{k}_{c}.force"))).sum();
+        let weight = 0.8 * 9.81 * f64::from(11 - k);
+        assert!((force / weight - 1.0).abs() < 1e-6, "{k}: {force} {weight}");
+    }
+    let kinetic = sim.get("energy.kinetic");
+    assert!(kinetic < 1e-8, "{kinetic} J");
 }
 
 #[test]

@@ -297,6 +297,12 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         }
     }
 
+    fn unilateral_rows(&self, first_mode: usize, push: &mut dyn FnMut(usize, usize)) {
+        for member in &self.members {
+            (member.element).unilateral_rows(first_mode + member.modes.start, push);
+        }
+    }
+
     fn event_counts(&self) -> EventCounts {
         self.counts
     }
