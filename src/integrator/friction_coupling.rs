@@ -105,8 +105,8 @@ impl FrictionCoupling {
                 factor[r * k + s] = f64::from(u8::from(r == s)) - self.l[s][row];
             }
         }
-        let regular = self.factor.factor().is_ok()
-            && (0..k).all(|r| self.factor.pivot(r).abs() > WEDGED);
+        let regular =
+            self.factor.factor().is_ok() && (0..k).all(|r| self.factor.pivot(r).abs() > WEDGED);
         if !regular {
             self.rows.clear();
         }

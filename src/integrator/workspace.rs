@@ -297,7 +297,9 @@ fn switched_constraints(system: &dyn System, size: &Dimensions) -> Vec<bool> {
         system.active_constraints(modes, &mut active);
         active
     });
-    (with.iter().zip(&without)).map(|(with, without)| *with && !without).collect()
+    (with.iter().zip(&without))
+        .map(|(with, without)| *with && !without)
+        .collect()
 }
 
 /// First entry that is NaN or infinite.

@@ -520,7 +520,9 @@ mod tests {
 
     #[test]
     fn an_empty_and_a_single_unknown_graph_have_an_order() {
-        assert!(saddle_point_order(&AdjacencyGraph::new(0, [].into_iter()), 0, &[], &[]).is_empty());
+        assert!(
+            saddle_point_order(&AdjacencyGraph::new(0, [].into_iter()), 0, &[], &[]).is_empty()
+        );
         assert_eq!(
             saddle_point_order(&AdjacencyGraph::new(1, [].into_iter()), 1, &[false], &[]),
             [0]

@@ -467,7 +467,12 @@ impl SparseLdl {
                 y[at as usize] = *b;
             }
         }
-        substitute(&self.pattern, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        substitute(
+            &self.pattern,
+            &self.l,
+            &self.inverse,
+            y.as_chunks_mut::<1>().0,
+        );
         for (at, b) in [(at_x, x), (at_l, l)] {
             for (&at, b) in at.iter().zip(b) {
                 *b = std::mem::take(&mut y[at as usize]);
@@ -482,7 +487,12 @@ impl SparseLdl {
         for (&at, b) in at_l.iter().zip(&*l) {
             y[at as usize] = *b;
         }
-        substitute(&self.pattern, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        substitute(
+            &self.pattern,
+            &self.l,
+            &self.inverse,
+            y.as_chunks_mut::<1>().0,
+        );
         for (at, b) in [(at_x, x), (at_l, l)] {
             for (&at, b) in at.iter().zip(b) {
                 *b = std::mem::take(&mut y[at as usize]);

@@ -1,7 +1,7 @@
 //! Forces in a joint coordinate: dry friction and limits.
 
-use super::choice::choice;
 use super::Joint;
+use super::choice::choice;
 use super::force::Settable;
 use super::validate::Range;
 use crate::error::Result;

@@ -279,8 +279,13 @@ fn ten_cubes_stand_on_each_other_in_space() {
     let mut sim = scene("stack_in_space.toml", 1.0, 1e-7);
     for k in 1..=10 {
         let height = sim.get(&format!("box{k}.z"));
-        assert!((height - 0.1 * f64::from(k) + 0.05).abs() < 1e-6, "{k}: {height}");
-        let force: f64 = (1..=4).map(|c| sim.get(&format!("corner{k}_{c}.force"))).sum();
+        assert!(
+            (height - 0.1 * f64::from(k) + 0.05).abs() < 1e-6,
+            "{k}: {height}"
+        );
+        let force: f64 = (1..=4)
+            .map(|c| sim.get(&format!("corner{k}_{c}.force")))
+            .sum();
         let weight = 0.8 * 9.81 * f64::from(11 - k);
         assert!((force / weight - 1.0).abs() < 1e-6, "{k}: {force} {weight}");
     }

@@ -255,6 +255,14 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         active[self.row] = modes[0] == ACTIVE;
     }
 
+    fn applies_force(&self) -> bool {
+        false
+    }
+
+    fn unilateral_row(&self) -> Option<usize> {
+        Some(self.row)
+    }
+
     fn unilateral_rows(&self, first_mode: usize, push: &mut dyn FnMut(usize, usize)) {
         push(self.row, first_mode);
     }

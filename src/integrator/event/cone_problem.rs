@@ -145,9 +145,7 @@ impl ConeProblem {
         let n = self.directions.len();
         let w = |i: usize, j: usize| w[i * n + j];
         match block {
-            Block::Tangential(2, ..) => {
-                w(i, i).max(w(i + 1, i + 1)) + w(i, i + 1).abs()
-            }
+            Block::Tangential(2, ..) => w(i, i).max(w(i + 1, i + 1)) + w(i, i + 1).abs(),
             _ => w(i, i),
         }
     }

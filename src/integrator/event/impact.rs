@@ -131,7 +131,11 @@ impl ImpactSolver {
         let two_phases = (self.directions.iter()).any(|d| d.poisson && d.restitution.min(e) > 0.0);
         self.problem.directions.clear();
         for d in &self.directions {
-            let aim = if two_phases { 1.0 } else { 1.0 + d.restitution.min(e) };
+            let aim = if two_phases {
+                1.0
+            } else {
+                1.0 + d.restitution.min(e)
+            };
             self.problem.directions.push(ConeDirection {
                 rate: aim * d.rate,
                 least: 0.0,

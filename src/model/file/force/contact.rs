@@ -7,8 +7,8 @@ use crate::model::file::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::file::table::TableReader;
 use crate::model::validate::Range;
 use crate::model::{
-    ContactDefinition, ContactLaw, ForceApplication, ForceKind, ForceType, RestitutionLaw, RigidImpact,
-    Surface, SurfaceOutline,
+    ContactDefinition, ContactLaw, ForceApplication, ForceKind, ForceType, RestitutionLaw,
+    RigidImpact, Surface, SurfaceOutline,
 };
 
 #[rustfmt::skip]

@@ -277,9 +277,11 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
             ("motion", "axis", "joint") => false,
             ("joint", "at", _) => other.required(),
             // Rigid or compliant, not both.
-            ("force", "restitution" | "rest_speed" | "restitution_law", "stiffness" | "damping") => {
-                false
-            },
+            (
+                "force",
+                "restitution" | "rest_speed" | "restitution_law",
+                "stiffness" | "damping",
+            ) => false,
             ("force" | "joint", "rest_speed" | "restitution_law", "restitution") => true,
             ("force", _, "stiffness") if other.default == "this or restitution" => true,
             ("force", _, "damping") => true,
