@@ -318,3 +318,31 @@ fn a_limp_quadruped_falls_and_lies_on_its_belly() {
         assert!((height - 0.04).abs() < 1e-3, "{height}");
     }
 }
+
+#[test]
+fn a_plank_that_lands_flat_bounces_flat_by_newton_and_by_poisson() {
+    // Its two supports are not symmetric.
+    let speeds = |law: &str, restitution: f64| {
+        let mut text = "format = 1\nname = \"plank\"\ndimension = 2\ngravity = [0, 0]\n[[body]]\nname = \"plank\"\nmass = 2\n\
+             inertia = 0.5\nposition = [0, 0.01]\nvelocity = [0, -1]\n"
+            .to_owned();
+        for (name, x) in [("left", -1.0), ("right", 0.5)] {
+            text += &format!(
+                "[[force]]\nname = \"{name}\"\ntype = \"contact\"\nbodies = [\"ground\", \"plank\"]\nplane = {{ normal = [0, 1] }}\n\
+                 point = [{x}, 0]\nrestitution = {restitution}\nrestitution_law = \"{law}\"\n"
+            );
+        }
+        let mut sim = Sim::new(&text, 0.0);
+        let energy = sim.get("energy.kinetic");
+        sim.to(0.011);
+        let after = sim.get("energy.kinetic");
+        assert!(after <= energy * (1.0 + 1e-12), "{law}: {after} {energy}");
+        [sim.get("plank.vy"), sim.get("plank.wz"), after / energy]
+    };
+    // Both ends close with 1 m/s and are stopped by P_c = −W⁻¹ v; P_r = e P_c gives them e of it, as Newton does.
+    for law in ["newton", "poisson"] {
+        let [v, w, energy] = speeds(law, 0.6);
+        assert!((v - 0.6).abs() < 1e-9 && w.abs() < 1e-9, "{law}: {v} {w}");
+        assert!((energy - 0.36).abs() < 1e-9, "{law}: {energy}");
+    }
+}
