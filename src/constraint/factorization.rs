@@ -89,7 +89,7 @@ impl Factorization {
             None => Factors::Dense(DenseLu::new(n)),
             Some(sparse) => {
                 let (lu, entries) = if n <= PREALLOCATED_LU {
-                    let capacity = 2 * sparse.symbolic.fill() + n;
+                    let capacity = 2 * sparse.symbolic.reserved() + n;
                     (
                         SparseLu::new(n, capacity),
                         sparse.lu_layout(sparsity).slot.len(),
@@ -181,7 +181,13 @@ impl Factorization {
             };
         }
         let report = ldl
-            .factor(&sparse.symbolic, &m.values, &self.scale, &mut self.y)
+            .factor(
+                &sparse.symbolic,
+                &self.active,
+                &m.values,
+                &self.scale,
+                &mut self.y,
+            )
             .ok()?;
         *pivoted = false;
         self.relative_pivot.copy_from_slice(&self.y[nv..]);

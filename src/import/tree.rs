@@ -11,8 +11,8 @@ use super::xml::XmlPosition;
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, BodyShape, Characteristic, FrictionDefinition, Joint, JointCoordinate,
-    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RigidImpact, Sensor,
-    SpringDefinition,
+    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RestitutionLaw,
+    RigidImpact, Sensor, SpringDefinition,
 };
 
 /// Speed below which imported dry friction is regularised (rad/s or m/s): robots move at some rad/s, and one part in a thousand of
@@ -471,6 +471,7 @@ pub fn rigid_limits(range: [f64; 2]) -> JointLimits {
         range,
         stop: LimitLaw::Rigid(RigidImpact {
             restitution: 0.0,
+            law: RestitutionLaw::Newton,
             rest_speed: None,
         }),
     }

@@ -172,7 +172,15 @@ impl Workspace {
         let pattern = system.sparsity();
         let lift = system.descriptor_form();
         let (nv, nc) = (lift.as_ref()).map_or((size.nv, size.nc), |lift| lift.dimensions());
-        let mut sparsity = SaddleSparsity::new(nv, nc, &pattern, backend);
+        let mut switched = switched_constraints(system, &size);
+        if let (Some(lift), false) = (&lift, switched.is_empty()) {
+            let mut all = vec![false; nc];
+            for (&row, switched) in lift.constraint_rows().iter().zip(&switched) {
+                all[row as usize] = *switched;
+            }
+            switched = all;
+        }
+        let mut sparsity = SaddleSparsity::with_switched(nv, nc, &pattern, backend, &switched);
         if nc > 0 {
             sparsity = sparsity.with_characteristic_lengths(|i| system.characteristic_length(i));
             if system
@@ -281,6 +289,26 @@ impl Workspace {
             }
         }
     }
+}
+
+/// The constraints that are active only while contacts are closed; empty if there are none.
+fn switched_constraints(system: &dyn System, size: &Dimensions) -> Vec<bool> {
+    let open = vec![0; size.modes];
+    let mut closed = open.clone();
+    for i in 0..size.ne {
+        system.activate_unilateral(i, &mut closed);
+    }
+    if closed == open {
+        return Vec::new();
+    }
+    let [with, without] = [&closed, &open].map(|modes| {
+        let mut active = vec![false; size.nc];
+        system.active_constraints(modes, &mut active);
+        active
+    });
+    (with.iter().zip(&without))
+        .map(|(with, without)| *with && !without)
+        .collect()
 }
 
 /// First entry that is NaN or infinite.

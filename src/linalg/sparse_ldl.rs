@@ -5,14 +5,16 @@
 //! ```
 //!
 //! row by row, in a fixed order and without pivoting. K is symmetric and quasi-definite: the pivots of coordinates are positive,
-//! those of constraints negative. [`SymbolicLdl::new`] finds the elimination tree and the position of every entry;
-//! [`SparseLdl::factor`] computes the values.
+//! those of constraints negative. [`SymbolicLdl::new`] fixes the order; [`SparseLdl::factor`] computes the values. Rows of
+//! inactive constraints are not part of the factor: the position of every entry is found again when the active set changes.
 
 use super::dense_lu::{NOISE_PIVOT, REPLACEMENT_PIVOT};
 use super::ordering::AdjacencyGraph;
 
 /// Positive pivot, as part of its diagonal, below which pivoting over all rows is needed.
 const SMALLEST_POSITIVE_PIVOT: f64 = 1e-12;
+/// Entries of the factor made in advance for constraints that are active now and then. More are allocated when they are needed.
+const RESERVED_FOR_SWITCHED: usize = 50_000;
 const NONE: u32 = u32::MAX;
 
 /// Parent of each position in the elimination tree, and the number of entries of each column of L.
@@ -121,7 +123,7 @@ struct EntryLocation {
     slot: u32,
 }
 
-/// Elimination order and positions of all entries.
+/// Elimination order, and the entries of K in it.
 #[derive(Clone, Debug)]
 pub struct SymbolicLdl {
     order: Vec<u32>,
@@ -132,23 +134,42 @@ pub struct SymbolicLdl {
     /// Entries of K left of the diagonal, by rows.
     input_start: Vec<u32>,
     input: Vec<InputEntry>,
-    /// Entries of L by columns: start and rows.
+    /// Entries of L below the diagonal with all constraints active.
+    fill: usize,
+    /// Entries of L for which storage is made in advance.
+    reserved: usize,
+}
+
+/// Entries of L for one set of active constraints.
+#[derive(Clone, Debug, Default)]
+struct FactorPattern {
+    /// The active constraints.
+    active: Vec<bool>,
+    /// By columns: start and rows.
     start: Vec<u32>,
     row: Vec<u32>,
-    /// Entries of L by rows, columns ascending.
+    /// By rows, columns ascending.
     row_start: Vec<u32>,
     row_entry: Vec<EntryLocation>,
+    /// Workspace: the elimination tree, the next free entry of each column, the last row that visited a column, one row.
+    parent: Vec<u32>,
+    next: Vec<u32>,
+    visited: Vec<u32>,
+    columns: Vec<u32>,
 }
 
 impl SymbolicLdl {
-    /// Prepares the factorisation in this order, postordered. The first `positive` unknowns have positive pivots.
+    /// Prepares the factorisation in this order, postordered. The first `positive` unknowns have positive pivots. Of the others those
+    /// that are `switched` are active now and then; few of them at a time.
     pub fn new(
         graph: &AdjacencyGraph,
         order: Vec<u32>,
         positive: usize,
         entries: &[SymmetricEntry],
+        switched: &[bool],
     ) -> Self {
-        let (parent, _) = elimination_tree(graph, &order, &inverse(&order));
+        let (parent, count) = elimination_tree(graph, &order, &inverse(&order));
+        let fill = count.iter().map(|&c| c as usize).sum();
         let order: Vec<u32> = postorder(&parent)
             .into_iter()
             .map(|k| order[k as usize])
@@ -160,51 +181,16 @@ impl SymbolicLdl {
             positive,
             input_start: Vec::new(),
             input: Vec::new(),
-            start: Vec::new(),
-            row: Vec::new(),
-            row_start: Vec::new(),
-            row_entry: Vec::new(),
+            fill,
+            reserved: fill,
         };
-        symbolic.find_factor(graph);
         symbolic.sort_input(entries);
+        if switched.contains(&true) {
+            let always: Vec<bool> = switched.iter().map(|s| !s).collect();
+            let base = FactorPattern::new(&symbolic, &always).row.len();
+            symbolic.reserved = fill.min(base + RESERVED_FOR_SWITCHED);
+        }
         symbolic
-    }
-
-    /// Finds the entries of L by columns and by rows.
-    fn find_factor(&mut self, graph: &AdjacencyGraph) {
-        let n = self.order.len();
-        let (parent, count) = elimination_tree(graph, &self.order, &self.position);
-        self.start = vec![0u32; n + 1];
-        for i in 0..n {
-            self.start[i + 1] = self.start[i] + count[i];
-        }
-        let entries = self.start[n] as usize;
-        self.row = vec![0; entries];
-        self.row_start = vec![0u32; n + 1];
-        self.row_entry = Vec::with_capacity(entries);
-        let mut next = self.start.clone();
-        let mut visited = vec![NONE; n];
-        let mut columns = Vec::new();
-        for k in 0..n as u32 {
-            visited[k as usize] = k;
-            columns.clear();
-            for &j in graph.neighbours(self.order[k as usize] as usize) {
-                let mut i = self.position[j as usize];
-                while i < k && visited[i as usize] != k {
-                    visited[i as usize] = k;
-                    columns.push(i);
-                    i = parent[i as usize];
-                }
-            }
-            columns.sort_unstable();
-            for &column in &columns {
-                let slot = next[column as usize];
-                next[column as usize] += 1;
-                self.row[slot as usize] = k;
-                self.row_entry.push(EntryLocation { column, slot });
-            }
-            self.row_start[k as usize + 1] = self.row_entry.len() as u32;
-        }
     }
 
     /// Sorts the entries of K by the row in which they are needed.
@@ -259,9 +245,104 @@ impl SymbolicLdl {
         })
     }
 
-    /// Number of entries of L below the diagonal.
+    /// Number of entries of L below the diagonal if all constraints are active.
     pub fn fill(&self) -> usize {
-        self.row.len()
+        self.fill
+    }
+
+    /// Number of entries of L for which storage is made in advance.
+    pub fn reserved(&self) -> usize {
+        self.reserved
+    }
+
+    /// Positions of the unknowns coupled with the one at position k and eliminated before it.
+    fn earlier(&self, k: usize) -> impl Iterator<Item = u32> + '_ {
+        let range = self.input_start[k] as usize..self.input_start[k + 1] as usize;
+        self.input[range].iter().map(|e| e.column)
+    }
+
+    /// Whether the unknown at position k is part of the factor.
+    fn is_present(&self, k: usize, active: &[bool]) -> bool {
+        let unknown = self.order[k] as usize;
+        unknown < self.positive || active[unknown - self.positive]
+    }
+}
+
+impl FactorPattern {
+    fn new(symbolic: &SymbolicLdl, active: &[bool]) -> Self {
+        let n = symbolic.order.len();
+        let mut pattern = Self {
+            active: Vec::with_capacity(active.len()),
+            start: vec![0; n + 1],
+            row: Vec::with_capacity(symbolic.reserved),
+            row_start: vec![0; n + 1],
+            row_entry: Vec::with_capacity(symbolic.reserved),
+            parent: vec![NONE; n],
+            next: vec![0; n],
+            visited: vec![NONE; n],
+            columns: Vec::with_capacity(n),
+        };
+        pattern.find(symbolic, active);
+        pattern
+    }
+
+    /// Finds the entries of L by columns and by rows.
+    fn find(&mut self, symbolic: &SymbolicLdl, active: &[bool]) {
+        let n = symbolic.order.len();
+        self.active.clear();
+        self.active.extend_from_slice(active);
+        self.parent.fill(NONE);
+        // The number of entries of each column, then its end.
+        self.start.fill(0);
+        self.visited.fill(NONE);
+        for k in 0..n {
+            self.visit_row(symbolic, k);
+            for &column in &self.columns {
+                self.start[column as usize + 1] += 1;
+            }
+        }
+        for i in 0..n {
+            self.start[i + 1] += self.start[i];
+            self.next[i] = self.start[i];
+        }
+        self.row.clear();
+        self.row.resize(self.start[n] as usize, 0);
+        self.row_entry.clear();
+        self.visited.fill(NONE);
+        for k in 0..n {
+            self.visit_row(symbolic, k);
+            self.columns.sort_unstable();
+            for &column in &self.columns {
+                let slot = self.next[column as usize];
+                self.next[column as usize] += 1;
+                self.row[slot as usize] = k as u32;
+                self.row_entry.push(EntryLocation { column, slot });
+            }
+            self.row_start[k + 1] = self.row_entry.len() as u32;
+        }
+    }
+
+    /// Collects the columns of row k of L: from its entries in K towards the root of the elimination tree.
+    fn visit_row(&mut self, symbolic: &SymbolicLdl, k: usize) {
+        self.columns.clear();
+        if !symbolic.is_present(k, &self.active) {
+            return;
+        }
+        self.visited[k] = k as u32;
+        for i in symbolic.earlier(k) {
+            let mut i = i as usize;
+            if !symbolic.is_present(i, &self.active) {
+                continue;
+            }
+            while self.visited[i] != k as u32 {
+                if self.parent[i] == NONE {
+                    self.parent[i] = k as u32;
+                }
+                self.visited[i] = k as u32;
+                self.columns.push(i as u32);
+                i = self.parent[i] as usize;
+            }
+        }
     }
 }
 
@@ -277,6 +358,7 @@ pub struct PivotReport {
 /// Values of the factors.
 #[derive(Clone, Debug)]
 pub struct SparseLdl {
+    pattern: FactorPattern,
     l: Vec<f64>,
     /// 1 / D
     inverse: Vec<f64>,
@@ -290,29 +372,36 @@ impl SparseLdl {
     /// Storage for the factors, with workspace for two right-hand sides at once if `pairs`.
     pub fn new(symbolic: &SymbolicLdl, pairs: bool) -> Self {
         let n = symbolic.order.len();
+        let none = vec![false; n - symbolic.positive];
         Self {
-            l: vec![0.0; symbolic.row.len()],
+            pattern: FactorPattern::new(symbolic, &none),
+            l: Vec::with_capacity(symbolic.reserved),
             inverse: vec![0.0; n],
             y: vec![0.0; n],
             y_pair: vec![0.0; if pairs { 2 * n } else { 0 }],
         }
     }
 
-    /// Factors K of the given `values` and `diagonal` (by unknown). Sets `relative` (by unknown) to the pivot over the diagonal,
-    /// which includes the contributions of eliminated unknowns of the other sign. The error is the unknown whose pivot is not
-    /// usable in this order.
+    /// Factors K of the given `values` and `diagonal` (by unknown), in which rows of constraints that are not `active` have no entry
+    /// but their diagonal. Sets `relative` (by unknown) to the pivot over the diagonal, which includes the contributions of
+    /// eliminated unknowns of the other sign. The error is the unknown whose pivot is not usable in this order.
     pub fn factor(
         &mut self,
         symbolic: &SymbolicLdl,
+        active: &[bool],
         values: &[f64],
         diagonal: &[f64],
         relative: &mut [f64],
     ) -> Result<PivotReport, usize> {
+        if self.pattern.active != active || self.l.len() != self.pattern.row.len() {
+            self.pattern.find(symbolic, active);
+            self.l.resize(self.pattern.row.len(), 0.0);
+        }
         let mut report = PivotReport {
             corrected: 0,
             smallest_positive: f64::INFINITY,
         };
-        let y = &mut self.y[..];
+        let (pattern, y) = (&self.pattern, &mut self.y[..]);
         for k in 0..symbolic.order.len() {
             let unknown = symbolic.order[k] as usize;
             let sign = if unknown < symbolic.positive {
@@ -320,6 +409,11 @@ impl SparseLdl {
             } else {
                 -1.0
             };
+            if !symbolic.is_present(k, active) {
+                self.inverse[k] = 1.0 / diagonal[unknown];
+                relative[unknown] = 1.0;
+                continue;
+            }
             let range = symbolic.input_start[k] as usize..symbolic.input_start[k + 1] as usize;
             for e in &symbolic.input[range] {
                 y[e.column as usize] +=
@@ -327,12 +421,12 @@ impl SparseLdl {
             }
             let mut built_up = sign * diagonal[unknown];
             let mut reduction = 0.0;
-            let range = symbolic.row_start[k] as usize..symbolic.row_start[k + 1] as usize;
-            for entry in &symbolic.row_entry[range] {
+            let range = pattern.row_start[k] as usize..pattern.row_start[k + 1] as usize;
+            for entry in &pattern.row_entry[range] {
                 let (i, slot) = (entry.column as usize, entry.slot as usize);
                 let z = std::mem::take(&mut y[i]);
-                let column = symbolic.start[i] as usize..slot;
-                for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
+                let column = pattern.start[i] as usize..slot;
+                for (&r, l) in pattern.row[column.clone()].iter().zip(&self.l[column]) {
                     y[r as usize] -= l * z;
                 }
                 let l = z * self.inverse[i];
@@ -373,7 +467,12 @@ impl SparseLdl {
                 y[at as usize] = *b;
             }
         }
-        substitute(symbolic, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        substitute(
+            &self.pattern,
+            &self.l,
+            &self.inverse,
+            y.as_chunks_mut::<1>().0,
+        );
         for (at, b) in [(at_x, x), (at_l, l)] {
             for (&at, b) in at.iter().zip(b) {
                 *b = std::mem::take(&mut y[at as usize]);
@@ -388,7 +487,12 @@ impl SparseLdl {
         for (&at, b) in at_l.iter().zip(&*l) {
             y[at as usize] = *b;
         }
-        substitute(symbolic, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        substitute(
+            &self.pattern,
+            &self.l,
+            &self.inverse,
+            y.as_chunks_mut::<1>().0,
+        );
         for (at, b) in [(at_x, x), (at_l, l)] {
             for (&at, b) in at.iter().zip(b) {
                 *b = std::mem::take(&mut y[at as usize]);
@@ -408,7 +512,7 @@ impl SparseLdl {
         for ((&at, b0), b1) in at_l.iter().zip(&*l[0]).zip(&*l[1]) {
             pairs[at as usize] = [*b0, *b1];
         }
-        substitute(symbolic, &self.l, &self.inverse, pairs);
+        substitute(&self.pattern, &self.l, &self.inverse, pairs);
         for (at, [b0, b1]) in [(at_x, x), (at_l, l)] {
             for ((&at, b0), b1) in at.iter().zip(b0).zip(b1) {
                 [*b0, *b1] = std::mem::take(&mut pairs[at as usize]);
@@ -419,14 +523,14 @@ impl SparseLdl {
 
 /// y := K⁻¹ y for `N` interleaved right-hand sides, by position.
 fn substitute<const N: usize>(
-    symbolic: &SymbolicLdl,
+    pattern: &FactorPattern,
     values: &[f64],
     inverse: &[f64],
     y: &mut [[f64; N]],
 ) {
-    let (mut rows, mut l) = (&symbolic.row[..], values);
+    let (mut rows, mut l) = (&pattern.row[..], values);
     let mut from = 0;
-    for (i, &to) in symbolic.start[1..].iter().enumerate() {
+    for (i, &to) in pattern.start[1..].iter().enumerate() {
         let (column, factors);
         (column, rows) = rows.split_at((to - from) as usize);
         (factors, l) = l.split_at((to - from) as usize);
@@ -443,8 +547,8 @@ fn substitute<const N: usize>(
             }
         }
     }
-    let (mut rows, mut l) = (&symbolic.row[..], values);
-    for ((i, &from), &inverse) in symbolic.start[..inverse.len()]
+    let (mut rows, mut l) = (&pattern.row[..], values);
+    for ((i, &from), &inverse) in pattern.start[..inverse.len()]
         .iter()
         .enumerate()
         .zip(inverse)
@@ -501,14 +605,16 @@ mod tests {
                 let backward = forward.iter().rev().copied().collect();
                 for order in [graph.minimum_degree(), forward.clone(), backward] {
                     let predicted = factor_fill(&graph, &order);
-                    let symbolic = SymbolicLdl::new(&graph, order, positive, &entries);
+                    let symbolic = SymbolicLdl::new(&graph, order, positive, &entries, &[]);
                     assert_eq!(symbolic.fill(), predicted, "postordering changed the fill");
                     let mut ldl = SparseLdl::new(&symbolic, true);
+                    let active = vec![true; n - positive];
                     let mut relative = vec![0.0; n];
                     let report = ldl
-                        .factor(&symbolic, &values, &diagonal, &mut relative)
+                        .factor(&symbolic, &active, &values, &diagonal, &mut relative)
                         .unwrap();
                     assert_eq!(report.corrected, 0);
+                    assert_eq!(ldl.l.len(), predicted);
                     let exact: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
                     let mut b: Vec<f64> = (0..n).map(|i| diagonal[i] * exact[i]).collect();
                     for (e, v) in entries.iter().zip(&values) {
@@ -541,26 +647,71 @@ mod tests {
     }
 
     #[test]
+    fn inactive_constraints_have_no_entries_and_change_nothing() {
+        let n = 40;
+        let (graph, entries) = banded(n);
+        let (n, positive) = (n as usize, 20);
+        let diagonal: Vec<f64> = (0..n)
+            .map(|i| if i < positive { 5.0 } else { -5.0 })
+            .collect();
+        let switched: Vec<bool> = (0..n - positive).map(|k| k % 3 == 0).collect();
+        let order = graph.minimum_degree();
+        let symbolic = SymbolicLdl::new(&graph, order, positive, &entries, &switched);
+        let mut ldl = SparseLdl::new(&symbolic, true);
+        let mut relative = vec![0.0; n];
+        for pass in 0..3 {
+            let active: Vec<bool> = (0..n - positive)
+                .map(|k| !switched[k] || k % 2 == pass % 2)
+                .collect();
+            let is_absent = |i: u32| i as usize >= positive && !active[i as usize - positive];
+            // The complete matrix with zeros in the rows of inactive constraints.
+            let values: Vec<f64> = (entries.iter().enumerate())
+                .map(|(at, e)| {
+                    if is_absent(e.i) || is_absent(e.j) {
+                        0.0
+                    } else {
+                        (at as f64 + 1.0).sin()
+                    }
+                })
+                .collect();
+            let mut all = SparseLdl::new(&symbolic, true);
+            let every = vec![true; n - positive];
+            all.factor(&symbolic, &every, &values, &diagonal, &mut relative)
+                .unwrap();
+            ldl.factor(&symbolic, &active, &values, &diagonal, &mut relative)
+                .unwrap();
+            assert!(ldl.l.len() < all.l.len());
+            assert!(ldl.l.capacity() <= symbolic.reserved().max(all.l.len()));
+            let mut solutions = [0, 1].map(|_| (0..n).map(|i| 1.0 + i as f64).collect::<Vec<_>>());
+            for (ldl, b) in [&mut ldl, &mut all].into_iter().zip(&mut solutions) {
+                let (x, l) = b.split_at_mut(positive);
+                ldl.solve(&symbolic, x, l);
+            }
+            assert_eq!(solutions[0], solutions[1]);
+        }
+    }
+
+    #[test]
     fn a_pivot_of_the_wrong_sign_is_an_error_without_effect_on_later_factors() {
         let (graph, entries) = banded(6);
         let values = vec![0.1; entries.len()];
-        let symbolic = SymbolicLdl::new(&graph, (0..6).collect(), 6, &entries);
+        let symbolic = SymbolicLdl::new(&graph, (0..6).collect(), 6, &entries, &[]);
         let mut ldl = SparseLdl::new(&symbolic, true);
         let mut relative = vec![0.0; 6];
         let mut diagonal = [2.0, 2.0, 2.0, -2.0, 2.0, 2.0];
-        let found = ldl.factor(&symbolic, &values, &diagonal, &mut relative);
+        let found = ldl.factor(&symbolic, &[], &values, &diagonal, &mut relative);
         assert_eq!(found, Err(3));
         diagonal[3] = f64::NAN;
         assert!(
-            ldl.factor(&symbolic, &values, &diagonal, &mut relative)
+            ldl.factor(&symbolic, &[], &values, &diagonal, &mut relative)
                 .is_err()
         );
         diagonal[3] = 2.0;
-        ldl.factor(&symbolic, &values, &diagonal, &mut relative)
+        ldl.factor(&symbolic, &[], &values, &diagonal, &mut relative)
             .unwrap();
         let mut fresh = SparseLdl::new(&symbolic, true);
         fresh
-            .factor(&symbolic, &values, &diagonal, &mut relative)
+            .factor(&symbolic, &[], &values, &diagonal, &mut relative)
             .unwrap();
         assert_eq!(ldl.l, fresh.l);
     }

@@ -43,7 +43,9 @@ pub use force::{
 pub use joint::{
     Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,
 };
-pub use joint_force::{FrictionDefinition, JointLimits, JointNumber, LimitLaw, RigidImpact};
+pub use joint_force::{
+    FrictionDefinition, JointLimits, JointNumber, LimitLaw, RestitutionLaw, RigidImpact,
+};
 pub use linear_system::LinearSystemMatrices;
 pub use motion::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate};
 pub use notes::{ModelNotes, VariableNotes};

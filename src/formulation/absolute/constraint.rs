@@ -9,6 +9,7 @@
 use super::geometry::{CoincidentPoints, Geometry, Gradient, RelativeCoordinate, dot};
 use super::sparsity::{CompactPairSlots, SparsityBuilder, gather, pick};
 use crate::formulation::EvaluationContext;
+use crate::formulation::force::rigid_contact;
 use crate::formulation::function::{Function, Jet};
 use crate::formulation::prescribed_motion::PrescribedMotion;
 use crate::model::BodyRef;
@@ -31,6 +32,9 @@ pub struct PrescribedPart<W: Geometry<N>, const N: usize> {
     pub coordinate: W::RelativeCoordinate,
     /// s
     pub motion: PrescribedMotion,
+    /// Of a unilateral constraint: the index of its mode. While that says that the constraint is inactive, Φ and G are not
+    /// evaluated but zero.
+    pub unilateral_mode: Option<usize>,
     /// Indices of the gradient's entries that are not always zero.
     columns: Vec<u8>,
     /// Slots of H.
@@ -106,6 +110,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 .into(),
             coordinate,
             motion: law,
+            unilateral_mode: None,
         })
     }
 
@@ -223,6 +228,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     pub fn constraint(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, phi: &mut [f64]) {
         match self {
             Self::Coincidence(coincidence) => coincidence.constraint(poses, phi),
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => phi[0] = 0.0,
             Self::Prescribed(prescribed) => {
                 phi[0] = prescribed.coordinate.value(poses).0 - prescribed.motion.at(cx)[0]
             }
@@ -246,6 +252,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     ) -> usize {
         match self {
             Self::Coincidence(coincidence) => coincidence.jacobian(poses, out),
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => {
+                write(&prescribed.columns, 0.0, &[0.0; N], out)
+            }
             Self::Prescribed(prescribed) => write(
                 &prescribed.columns,
                 1.0,
@@ -278,6 +287,10 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             Self::Coincidence(coincidence) => {
                 coincidence.constraint(poses, phi);
                 coincidence.jacobian(poses, out)
+            }
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => {
+                phi[0] = 0.0;
+                write(&prescribed.columns, 0.0, &[0.0; N], out)
             }
             Self::Prescribed(prescribed) => {
                 let (c, g) = prescribed.coordinate.value(poses);
@@ -320,6 +333,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     ) {
         match self {
             Self::Coincidence(coincidence) => coincidence.acceleration_bias(poses, v, gamma),
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => gamma[0] = 0.0,
             Self::Prescribed(prescribed) => {
                 let v = pick(prescribed.coordinate.bodies(), v);
                 gamma[0] = prescribed.coordinate.curvature(poses, &v) - prescribed.motion.at(cx)[2];
@@ -419,6 +433,17 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                     }
                 }
             }
+        }
+    }
+}
+
+impl<W: Geometry<N>, const N: usize> PrescribedPart<W, N> {
+    /// Whether it is a unilateral constraint that is inactive in the modes.
+    #[inline]
+    fn is_inactive(&self, cx: &EvaluationContext) -> bool {
+        match self.unilateral_mode.and_then(|mode| cx.modes.get(mode)) {
+            Some(&mode) => mode != rigid_contact::ACTIVE,
+            None => false,
         }
     }
 }

@@ -45,18 +45,32 @@ pub struct ForceBuildContext<'a, W: ForceGeometry<N>, const N: usize> {
 pub struct ConstraintList<'a, W: ForceGeometry<N>, const N: usize> {
     parts: &'a mut Vec<(ConstraintPart<W, N>, String)>,
     next: usize,
+    /// Rows of the parts before, less their number: one row for each part that is appended.
+    offset: usize,
 }
 
 impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
     /// Appends to existing constraints.
     pub fn new(parts: &'a mut Vec<(ConstraintPart<W, N>, String)>) -> Self {
-        let next = parts.iter().map(|(part, _)| part.count()).sum();
-        Self { parts, next }
+        let next: usize = parts.iter().map(|(part, _)| part.count()).sum();
+        let offset = next - parts.len();
+        Self {
+            parts,
+            next,
+            offset,
+        }
     }
 
     /// Returns an existing constraint by its number in the list.
     pub fn part_mut(&mut self, index: usize) -> &mut ConstraintPart<W, N> {
         &mut self.parts[index].0
+    }
+
+    /// Notes which mode says whether an appended constraint is active.
+    pub fn set_unilateral_mode(&mut self, row: usize, mode: usize) {
+        if let ConstraintPart::Prescribed(part) = &mut self.parts[row - self.offset].0 {
+            part.unilateral_mode = Some(mode);
+        }
     }
 
     /// Appends the constraint c = `value` and returns its row.
@@ -101,6 +115,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuildContext<'_, W, N> {
             bound,
             sign,
             restitution,
+            poisson: rigid.law == model::RestitutionLaw::Poisson,
             rest_speed: self.rest_speed(rigid, is_angle),
             touching_gap: self.scaled(TOUCHING_GAP, is_angle),
             tensile_tolerance: self.tensile_tolerance(is_angle),

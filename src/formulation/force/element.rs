@@ -262,6 +262,19 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     /// Writes which of the element's constraints are active; other entries of `active` stay.
     fn active_constraints(&self, _modes: &[i32], _active: &mut [bool]) {}
 
+    /// Whether the element has forces, energy or power of its own; a unilateral constraint has those of its row only.
+    fn applies_force(&self) -> bool {
+        true
+    }
+
+    /// Returns the row of an element that is one unilateral constraint; its first mode says whether it is active.
+    fn unilateral_row(&self) -> Option<usize> {
+        None
+    }
+
+    /// Names the row of each unilateral constraint and the index of its mode; the modes of the element begin at `first_mode`.
+    fn unilateral_rows(&self, _first_mode: usize, _push: &mut dyn FnMut(usize, usize)) {}
+
     /// Returns the numbers of events and modes.
     fn event_counts(&self) -> EventCounts {
         EventCounts::default()

@@ -8,27 +8,23 @@
 //!
 //! Contacts that close at the same time are solved together: a plank that lands flat bounces flat. Touching contacts join when
 //! an impulse makes them close, as in Newton's cradle. Constraints take part through A, factorised at this instant; redundant
-//! ones do no harm. No impact adds energy: if different coefficients of restitution would, the smallest of them counts for
-//! all, or none.
+//! ones do no harm. Restitution is that of velocities (Newton) or of impulses (Poisson). No impact adds energy: if different
+//! coefficients of restitution, or friction, would, the smallest coefficient counts for all, or none.
 
 use super::super::Integrator;
 use super::super::state::{EventMemory, State, Statistics};
 use super::super::workspace::{Problem, Workspace};
+use super::cone_problem::{ConeDirection, ConeProblem};
 use super::crossing::is_beyond;
 use super::dot;
 use super::handling::ACTIVATE_AFTER;
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
-use crate::linalg::elementary::hypot;
 
 /// Impulse directions, normal and tangential, that are solved together; further ones follow in the next round.
 pub(in crate::integrator) const SIMULTANEOUS: usize = 192;
 /// Rounds before restitution is set to zero: for each event, and in addition. As many again without restitution.
 const ROUNDS: (usize, usize) = (4, 32);
-/// Sweeps of the relaxation of the complementarity problem, which is small.
-const SWEEPS: usize = 20_000;
-/// Change of the velocities in a sweep below which the relaxation has converged, over the largest closing velocity.
-const CONVERGED: f64 = 1e-15;
 /// Velocities below this part of the first closing velocity are rounding.
 const CLOSING: f64 = 1e-12;
 /// A contact that stays closed does not separate with less than this part of the first closing velocity, which is rounding of
@@ -61,6 +57,7 @@ pub(in crate::integrator) struct ImpactSolver {
     pub(super) matrix: Vec<f64>,
     /// P
     pub(super) impulse: Vec<f64>,
+    problem: ConeProblem,
     /// For each event: the contact becomes an active constraint at the end.
     pub(super) stays: Vec<bool>,
     /// For each event: the contact was an active constraint before; the impact may separate it.
@@ -77,6 +74,8 @@ pub(super) struct ImpulseDirection {
     /// Velocity before the impact, negative if the contact closes.
     pub(super) rate: f64,
     restitution: f64,
+    /// Restitution of impulses, by Poisson.
+    poisson: bool,
     /// Of a tangential direction: the index of its normal one, and μ.
     pub(super) friction: Option<(usize, f64)>,
     /// Work of moving constraints for each unit of impulse, Φ_t·l.
@@ -105,6 +104,7 @@ impl ImpactSolver {
             phi_t: vec![0.0; nc],
             matrix: vec![0.0; k * k],
             impulse: vec![0.0; k],
+            problem: ConeProblem::new(k),
             stays: vec![false; size.ne],
             was_active: vec![false; size.ne],
             slowest: vec![0.0; size.ne],
@@ -119,77 +119,49 @@ impl ImpactSolver {
         self.directions.clear();
     }
 
-    /// 0 ≤ P ⟂ W P + (1 + e) r ≥ 0 by projected relaxation; coefficients of restitution at most `e`.
+    /// The impulses, with coefficients of restitution at most `e`. By Newton in one phase, where a contact follows Poisson in two:
+    ///
+    /// ```text
+    ///   Newton        0 ≤ P ⟂ v⁺ + e v⁻ ≥ 0                   v⁺ = v⁻ + W P
+    ///   compression   0 ≤ P_c ⟂ v_c ≥ 0                       v_c = v⁻ + W P_c
+    ///   restitution   e P_c ≤ P_r ⟂ v⁺ ≥ 0                    v⁺ = v_c + W P_r,   P = P_c + P_r
+    /// ```
     fn solve_impulses(&mut self, e: f64) {
         let k = self.directions.len();
-        self.impulse[..k].fill(0.0);
-        let largest = (self.directions.iter()).fold(0.0_f64, |m, d| m.max(d.rate.abs()));
-        for _ in 0..SWEEPS {
-            let mut moved = 0.0_f64;
-            for i in 0..k {
-                let direction = self.directions[i];
+        let two_phases = (self.directions.iter()).any(|d| d.poisson && d.restitution.min(e) > 0.0);
+        self.problem.directions.clear();
+        for d in &self.directions {
+            let aim = if two_phases {
+                1.0
+            } else {
+                1.0 + d.restitution.min(e)
+            };
+            self.problem.directions.push(ConeDirection {
+                rate: aim * d.rate,
+                least: 0.0,
+                friction: d.friction,
+            });
+        }
+        self.problem.solve(&self.matrix[..k * k]);
+        self.impulse[..k].copy_from_slice(&self.problem.x[..k]);
+        if two_phases {
+            for (i, d) in self.directions.iter().enumerate() {
                 let w = &self.matrix[i * k..(i + 1) * k];
-                let mobility = w[i];
-                if !(mobility > 0.0) {
-                    continue; // the constraints do not allow motion in this direction
-                }
-                let aim = match direction.friction {
-                    None => (1.0 + direction.restitution.min(e)) * direction.rate,
-                    Some(_) => direction.rate,
+                let (restitution, compression) = (d.restitution.min(e), self.impulse[i]);
+                let phase = &mut self.problem.directions[i];
+                phase.rate = d.rate + dot(w, &self.impulse[..k]);
+                // What follows Newton has its velocity and the whole impulse in view.
+                (phase.rate, phase.least) = match (d.friction, d.poisson) {
+                    (None, true) => (phase.rate, restitution * compression),
+                    (None, false) => (phase.rate + restitution * d.rate, -compression),
+                    (Some(_), _) => (phase.rate, 0.0),
                 };
-                let residual = aim + dot(w, &self.impulse[..k]);
-                if let Some(second) = self.other_tangent(i) {
-                    if second > i {
-                        moved = moved.max(self.relax_on_cone(i, second));
-                    }
-                    continue;
-                }
-                let next = self.impulse[i] - residual / mobility;
-                let next = match direction.friction {
-                    None => next.max(0.0),
-                    Some((normal, mu)) => {
-                        let limit = mu * self.impulse[normal];
-                        next.clamp(-limit, limit)
-                    }
-                };
-                moved = moved.max((next - self.impulse[i]).abs() * mobility);
-                self.impulse[i] = next;
             }
-            if moved <= CONVERGED * largest {
-                break;
+            self.problem.solve(&self.matrix[..k * k]);
+            for (impulse, x) in self.impulse[..k].iter_mut().zip(&self.problem.x) {
+                *impulse += x;
             }
         }
-    }
-
-    /// Relaxes both tangential impulses of a contact and puts them onto its friction cone. Returns the change of velocity.
-    fn relax_on_cone(&mut self, i: usize, j: usize) -> f64 {
-        let k = self.directions.len();
-        let row = |i: usize| &self.matrix[i * k..(i + 1) * k];
-        let mobility = row(i)[i].max(row(j)[j]) + row(i)[j].abs();
-        let step = [i, j].map(|i| {
-            let residual = self.directions[i].rate + dot(row(i), &self.impulse[..k]);
-            self.impulse[i] - residual / mobility
-        });
-        let (normal, mu) = self.directions[i].friction.unwrap_or((i, 0.0));
-        let limit = mu * self.impulse[normal];
-        let size = hypot(step[0], step[1]);
-        let part = if size > limit { limit / size } else { 1.0 };
-        let mut moved = 0.0_f64;
-        for (i, next) in [i, j].into_iter().zip(step) {
-            let next = part * next;
-            moved = moved.max((next - self.impulse[i]).abs() * mobility);
-            self.impulse[i] = next;
-        }
-        moved
-    }
-
-    /// The other tangential direction of the contact of direction i.
-    fn other_tangent(&self, i: usize) -> Option<usize> {
-        let normal = |i: usize| self.directions.get(i)?.friction.map(|(normal, _)| normal);
-        let own = normal(i)?;
-        [i.wrapping_sub(1), i + 1]
-            .into_iter()
-            .find(|&j| normal(j) == Some(own))
     }
 
     /// Solves for the impulses such that they do not add energy: with the smallest coefficient of restitution for all, or
@@ -379,11 +351,12 @@ impl Integrator {
         };
         impacts.modes.copy_from_slice(&s.modes);
         let effect = (p.system).handle_event(&cx, &at, i, &mut impacts.modes, &mut impacts.n[k]);
-        let (restitution, slowest) = match effect {
+        let (restitution, slowest, poisson) = match effect {
             EventEffect::Impulse {
                 restitution,
                 slowest,
-            } => (restitution, slowest),
+                poisson,
+            } => (restitution, slowest, poisson),
             EventEffect::Mode | EventEffect::MotionLaw => {
                 if cause == Cause::Marked {
                     events.motion_law_changes |= effect == EventEffect::MotionLaw;
@@ -429,6 +402,7 @@ impl Integrator {
             event: i,
             rate: sign * rate,
             restitution: if stays { 0.0 } else { restitution },
+            poisson,
             friction: None,
             driven: 0.0,
         });
@@ -445,6 +419,7 @@ impl Integrator {
                 event: i,
                 rate: dot(&impacts.n[row], &s.v) + slip.drift,
                 restitution: 0.0,
+                poisson: false,
                 friction: Some((k, slip.friction)),
                 driven: 0.0,
             });

@@ -14,6 +14,7 @@
 //! at the start and does not return; an event becomes active in a new mode while φ is there and does not return.
 
 mod complementarity;
+mod cone_problem;
 mod contact_set;
 mod crossing;
 mod dense_output;

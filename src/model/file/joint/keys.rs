@@ -1,7 +1,7 @@
 //! Keys of `[[joint]]`, a group for each type.
 
 use crate::model::JointKind;
-use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION};
+use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION, RESTITUTION_LAW};
 use crate::model::file::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::validate::Range;
 
@@ -127,6 +127,7 @@ const FRICTION_AND_LIMITS: &[Key] = &[
     Key::new("damping", KeyKind::Number(Range::NonNegative), "N.s/m or N.m.s/rad", "0", "of the limits"),
     RESTITUTION,
     REST_SPEED,
+    RESTITUTION_LAW,
     Key::new("friction", KeyKind::PerCoordinate(&FRICTION), "", "none",
         "dry friction, { kinetic = .., stiction_velocity = .. }; a list for several coordinates, {} without friction"),
 ];
