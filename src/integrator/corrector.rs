@@ -91,7 +91,7 @@ struct Pass {
 }
 
 /// The passes of one correction.
-pub(super) struct Passes {
+struct Passes {
     first: Pass,
     /// The second and all further ones.
     second: Pass,
@@ -104,34 +104,17 @@ pub(super) struct Passes {
 }
 
 impl Passes {
-    /// ‖Dv‖ of the first pass: what the predictor missed.
-    pub fn missed_velocity(&self) -> f64 {
-        self.first.dv
-    }
-
-    /// They contract by less than `slowest`, and what they leave is not rounding. NaN is no contraction.
-    pub fn are_slow(&self, slowest: f64) -> bool {
+    /// They do not contract, and what they leave is not rounding. NaN is no contraction.
+    fn are_slow(&self) -> bool {
         let [d1, d2] = self.moved;
-        !(d2 <= slowest * d1) && !(d2 <= self.rounding)
+        !(d2 <= STIFF * d1) && !(d2 <= self.rounding)
     }
 
     /// Ratio of the second correction to the first; zero where they are too small to show one.
-    pub fn contraction(&self) -> f64 {
+    fn contraction(&self) -> f64 {
         let [d1, d2] = self.moved;
         if d2 <= self.noise { 0.0 } else { d2 / d1 }
     }
-}
-
-/// How the passes of one correction are made.
-pub(super) struct PassOptions<'a> {
-    /// The weights of the sixth-order formula, if it is used.
-    pub weights: Option<&'a HermiteWeights>,
-    /// Guesses of accelerations and jerks for the first pass and for the others.
-    pub guesses: [[InitialGuess; 2]; 2],
-    /// Contraction up to which further passes are made.
-    pub slowest: f64,
-    /// Part of the tolerance that they may leave of their fixed point.
-    pub left: f64,
 }
 
 /// Outcome of the corrector.
@@ -158,23 +141,13 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<Correction, StepFailure> {
         self.factorise_mass(p, y.t, &y.q, &y.v)?;
-        // From the equations at (q₁, v₁): the accelerations of the HHT step have an O(h²) error of the index-3 form.
-        let Trial {
-            t,
-            q,
-            v,
-            acc,
-            lambda,
-            ..
-        } = &mut *y;
         let exact = [ACCELERATION_RESIDUAL, JERK_RESIDUAL];
         let (rough, from): (_, fn(f64) -> InitialGuess) = match self.size.nv + self.size.nc > LONG {
             true => (self.between_passes(), InitialGuess::Nearby),
             false => (exact, InitialGuess::Nothing),
         };
-        let guess = InitialGuess::Nothing(rough[0]);
-        self.accelerations_from(p, PhasePoint { t: *t, q, v }, guess, acc, lambda, stats)?;
-        self.end_jerk(p, y, InitialGuess::Nothing(rough[1]), stats)?;
+        // From the equations at (q₁, v₁): the accelerations of the HHT step have an O(h²) error of the index-3 form.
+        self.evaluate_end(p, y, rough.map(InitialGuess::Nothing), stats)?;
         plain.jerk.copy_from_slice(&y.jerk);
         plain.jerk_known = true;
         let ratio = s.h / y.h;
@@ -184,14 +157,9 @@ impl Workspace {
             && self.settings.integrator != IntegratorName::Hht;
         let weights = sixth.then(|| HermiteWeights::new(ratio));
         let weights = weights.as_ref();
-        let options = PassOptions {
-            weights,
-            guesses: [rough.map(from), exact.map(from)],
-            slowest: STIFF,
-            left: LEFT_BY_PASSES,
-        };
-        let passes = self.passes(p, s, y, &options, stats)?;
-        if passes.are_slow(STIFF) {
+        let guesses = [rough.map(from), exact.map(from)];
+        let passes = self.passes(p, s, y, weights, guesses, stats)?;
+        if passes.are_slow() {
             let [moved, next] = passes.moved;
             return Ok(Correction::Stiff {
                 contraction: next / moved,
@@ -223,27 +191,23 @@ impl Workspace {
     }
 
     /// Passes until what they leave of their fixed point is far below the tolerance: two, more where they contract slowly.
-    pub(super) fn passes(
+    /// `guesses` are those of accelerations and jerks in the first pass and in the others.
+    fn passes(
         &mut self,
         p: &Problem,
         s: &State,
         y: &mut Trial,
-        options: &PassOptions,
+        weights: Option<&HermiteWeights>,
+        guesses: [[InitialGuess; 2]; 2],
         stats: &mut Statistics,
     ) -> Result<Passes, StepFailure> {
-        let PassOptions {
-            weights,
-            guesses,
-            slowest,
-            left: allowed,
-        } = *options;
         let first = self.pass(p, s, y, weights, guesses[0], stats)?;
         let mut second = self.pass(p, s, y, weights, guesses[1], stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
-        if d2 <= slowest * d1 && self.control.fixed().is_none() {
+        if d2 <= STIFF * d1 && self.control.fixed().is_none() {
             let mut left = d2 * d2 / d1;
             let mut count = 0;
-            while left > allowed * self.settings.tolerance && count < FURTHER_PASSES {
+            while left > LEFT_BY_PASSES * self.settings.tolerance && count < FURTHER_PASSES {
                 let further = self.pass(p, s, y, weights, guesses[1], stats)?;
                 (second.dq, second.dv) = (second.dq + further.dq, second.dv + further.dv);
                 left = (further.dq + y.h * further.dv) * d2 / d1;
@@ -263,7 +227,7 @@ impl Workspace {
 
     /// Residuals of accelerations and jerks that only the next pass uses. It multiplies them by h/2 and h²/12, far below the
     /// tolerance.
-    fn between_passes(&self) -> [f64; 2] {
+    pub(super) fn between_passes(&self) -> [f64; 2] {
         let tol = (1e-4 * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES);
         [tol, (10.0 * tol).max(JERK_RESIDUAL)]
     }
@@ -281,7 +245,8 @@ impl Workspace {
         let h = y.h;
         // The velocity first: with the position first the passes amplify every oscillation.
         self.velocity_defect(s, y, weights);
-        let [unprojected_v, dv] = self.project_error(p, s, y)?;
+        let unprojected_v = self.error_norm(p, s, y)?;
+        let dv = self.project_error(p, s, y)?;
         for i in 0..y.v.len() {
             y.v[i] += self.errors.error[i];
         }
@@ -289,8 +254,26 @@ impl Workspace {
             Some(w) => self.hermite6_defect(p, s, y, w),
             None => self.hermite_defect(p, s, y),
         }
-        let [unprojected_q, dq] = self.project_error(p, s, y)?;
+        let unprojected_q = self.error_norm(p, s, y)?;
+        let dq = self.project_error(p, s, y)?;
         let hidden = self.removed_norm(p, s, y);
+        self.make_corrected_consistent(p, y)?;
+        self.evaluate_end(p, y, guesses, stats)?;
+        Ok(Pass {
+            dq,
+            dv,
+            unprojected: unprojected_q + h * unprojected_v,
+            hidden,
+        })
+    }
+
+    /// Moves the trial by the correction `errors.error` of its position, closes it, projects its velocity. The mass matrix is loaded
+    /// there.
+    pub(super) fn make_corrected_consistent(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+    ) -> Result<(), StepFailure> {
         p.system
             .retract(&y.q, &self.errors.error, &mut self.evaluation.q);
         y.q.copy_from_slice(&self.evaluation.q);
@@ -308,6 +291,17 @@ impl Workspace {
         if self.size.nc > 0 {
             self.project_velocity(p, y.t, &y.q, &mut y.v, STEP_PROJECTION);
         }
+        Ok(())
+    }
+
+    /// Accelerations, multipliers and jerks at the end of the trial, where the mass matrix is loaded.
+    pub(super) fn evaluate_end(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        guesses: [InitialGuess; 2],
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
         let Trial {
             t,
             q,
@@ -324,13 +318,7 @@ impl Workspace {
             lambda,
             stats,
         )?;
-        self.end_jerk(p, y, guesses[1], stats)?;
-        Ok(Pass {
-            dq,
-            dv,
-            unprojected: unprojected_q + h * unprojected_v,
-            hidden,
-        })
+        self.end_jerk(p, y, guesses[1], stats)
     }
 
     /// `errors.error` = v₀ + h/2 (q̈₀ + q̈₁) − h²/12 (j₁ − j₀) − v₁, or the same with the sixth-order formula.
@@ -382,7 +370,7 @@ impl Workspace {
     ///   a₁ = h A₂,  a₂ = √15/3 h (A₃ − A₁),  a₃ = 10/3 h (A₃ − 2 A₂ + A₁),  C₁ = [a₂, a₁],  C₂ = −1/60 [2 a₃ + C₁, a₁]
     /// ```
     /// with A₁, A₂, A₃ the rates at the Gauss points.
-    fn hermite6_defect(&mut self, p: &Problem, s: &State, y: &Trial, weights: &HermiteWeights) {
+    pub(super) fn hermite6_defect(&mut self, p: &Problem, s: &State, y: &Trial, weights: &HermiteWeights) {
         let h = y.h;
         let n = y.v.len();
         let EvaluationVectors {
@@ -434,14 +422,13 @@ impl Workspace {
         p.system.norm(&cx, &y.q, &s.scale, &self.errors.removed)
     }
 
-    /// Projects `errors.error` onto the tangent space, e ← P e. Returns its norm before and after.
+    /// Projects `errors.error` onto the tangent space, e ← P e. Returns its norm.
     pub(super) fn project_error(
         &mut self,
         p: &Problem,
         s: &State,
         y: &Trial,
-    ) -> Result<[f64; 2], StepFailure> {
-        let before = self.error_norm(p, s, y)?;
+    ) -> Result<f64, StepFailure> {
         if self.size.nc > 0 {
             let Self {
                 errors: ErrorVectors { error, removed, .. },
@@ -472,11 +459,11 @@ impl Workspace {
                 error[i] += removed[i];
             }
         }
-        Ok([before, self.error_norm(p, s, y)?])
+        self.error_norm(p, s, y)
     }
 
     /// Norm of `errors.error`; the step fails if it is not finite.
-    fn error_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
+    pub(super) fn error_norm(&mut self, p: &Problem, s: &State, y: &Trial) -> Result<f64, StepFailure> {
         let cx = self.inputs.at(p, y.t);
         let error = &self.errors.error;
         let norm = p.system.norm(&cx, &y.q, &s.scale, error);

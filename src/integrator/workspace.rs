@@ -12,6 +12,7 @@ use super::newton::NewtonWorkspace;
 use super::projection::ProjectionWorkspace;
 use super::singular_accelerations::SideWorkspace;
 use super::singularity::TrialPolynomial;
+use super::smooth::SmoothWorkspace;
 use super::state::{State, Statistics};
 use super::{Environment, Signals};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
@@ -19,7 +20,7 @@ use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, IntegralMemory, Properties, System,
 };
-use crate::model::SolverSettings;
+use crate::model::{IntegratorName, SolverSettings};
 
 /// Diagonal of M over the largest one below which a coordinate is massless, where rigid bodies are described by constraints.
 const MASSLESS: f64 = 1e-10;
@@ -141,6 +142,7 @@ pub(super) struct Workspace {
     pub projection: ProjectionWorkspace,
     pub accelerations: AccelerationWorkspace,
     pub errors: ErrorVectors,
+    pub smooth: SmoothWorkspace,
     pub evaluation: EvaluationVectors,
     pub counts: LinearAlgebraCounts,
     /// Factorisations that serve more than one step.
@@ -201,6 +203,10 @@ impl Workspace {
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
             errors: ErrorVectors::new(&size),
+            smooth: match settings.integrator {
+                IntegratorName::Smooth => SmoothWorkspace::new(&size),
+                _ => SmoothWorkspace::default(),
+            },
             evaluation: EvaluationVectors::new(&size),
             closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),
