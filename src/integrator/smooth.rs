@@ -11,15 +11,16 @@
 //! missed in velocity, over its own error constant, does not.
 
 use super::accelerations::InitialGuess;
-use super::corrector::Correction;
+use super::corrector::{BETWEEN_PASSES, Correction};
+use super::corrector_pass::{EndBeforePass, Pass};
 use super::error_estimate::max;
 use super::hermite::HermiteWeights;
 use super::hht_step::set_history;
 use super::singularity::{is_near_singular, position_pivot};
 use super::state::{State, Statistics};
+use super::tolerances::{ACCELERATION_RESIDUAL, JERK_RESIDUAL};
 use super::trial::{NearSingular, StepFailure, Trial, TrialOptions};
 use super::workspace::{Problem, Workspace};
-use crate::formulation::system::Dimensions;
 use crate::linalg::elementary::hypot;
 
 /// Order of the local error that the estimate measures.
@@ -32,6 +33,8 @@ const SLOWEST: f64 = 0.5;
 const PASSES: usize = 6;
 /// Part of the tolerance that the passes may leave of their fixed point.
 const LEFT_BY_PASSES: f64 = 1e-5;
+/// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
+const RESIDUAL: f64 = 1e-5;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
 const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
@@ -42,27 +45,6 @@ const STIFF: Correction = Correction::Stiff {
     contraction: 1.0,
     moved: f64::INFINITY,
 };
-
-/// The end of the trial before a pass.
-#[derive(Default)]
-pub(super) struct SmoothWorkspace {
-    q: Vec<f64>,
-    v: Vec<f64>,
-    acc: Vec<f64>,
-    jerk: Vec<f64>,
-}
-
-impl SmoothWorkspace {
-    pub fn new(size: &Dimensions) -> Self {
-        let v = || vec![0.0; size.nv];
-        Self {
-            q: vec![0.0; size.nq],
-            v: v(),
-            acc: v(),
-            jerk: v(),
-        }
-    }
-}
 
 /// Norms of one pass: what it has changed in position and velocity, and what the next would change.
 struct SmoothPass {
@@ -153,7 +135,10 @@ impl Workspace {
         weights: &HermiteWeights,
         stats: &mut Statistics,
     ) -> Result<Option<SmoothPasses>, StepFailure> {
-        let residuals = self.between_passes();
+        let residuals = [
+            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES),
+            JERK_RESIDUAL,
+        ];
         self.evaluate_end(p, y, residuals.map(InitialGuess::Nothing), stats)?;
         let rounding = CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q);
         let tolerance = self.settings.tolerance;
@@ -162,18 +147,16 @@ impl Workspace {
             let pass = self.smooth_pass(p, s, y, weights, residuals, stats)?;
             let [moved, left] = [pass.moved, pass.left].map(|[dq, dv]| dq + y.h * dv);
             // NaN is no contraction.
-            if !(left <= SLOWEST * moved || left <= rounding) {
+            let contracts = left <= SLOWEST * moved;
+            if !contracts && !(left <= rounding) {
                 return Ok(None);
             }
-            let contraction = match left <= rounding.max(CONTRACTION_NOISE * tolerance) {
-                true => 0.0,
-                false => left / moved,
-            };
+            let noise = rounding.max(CONTRACTION_NOISE * tolerance);
             result.get_or_insert(SmoothPasses {
                 missed_velocity: pass.moved[1],
-                contraction,
+                contraction: if left <= noise { 0.0 } else { left / moved },
             });
-            if left <= rounding.max(LEFT_BY_PASSES * tolerance) {
+            if !contracts || left <= LEFT_BY_PASSES * tolerance {
                 break;
             }
         }
@@ -190,26 +173,9 @@ impl Workspace {
         residuals: [f64; 2],
         stats: &mut Statistics,
     ) -> Result<SmoothPass, StepFailure> {
-        let before = &mut self.smooth;
-        before.q.copy_from_slice(&y.q);
-        before.v.copy_from_slice(&y.v);
-        before.acc.copy_from_slice(&y.acc);
-        before.jerk.copy_from_slice(&y.jerk);
-        // The velocity first: with the position first the passes amplify every oscillation. Closure and projection of the velocity
-        // keep the tangential part of both.
-        self.velocity_defect(s, y, Some(weights));
-        for i in 0..y.v.len() {
-            y.v[i] += self.errors.error[i];
-        }
-        self.hermite6_defect(p, s, y, weights);
-        self.make_corrected_consistent(p, y)?;
-        p.system
-            .difference(&self.smooth.q, &y.q, &mut self.errors.error);
-        let dq = self.error_norm(p, s, y)?;
-        for i in 0..y.v.len() {
-            self.errors.error[i] = y.v[i] - self.smooth.v[i];
-        }
-        let dv = self.error_norm(p, s, y)?;
+        self.before_pass.acc.copy_from_slice(&y.acc);
+        self.before_pass.jerk.copy_from_slice(&y.jerk);
+        let Pass { dq, dv, .. } = self.correct_end(p, s, y, Some(weights))?;
         self.evaluate_end(p, y, residuals.map(InitialGuess::Nearby), stats)?;
         Ok(SmoothPass {
             moved: [dq, dv],
@@ -227,16 +193,17 @@ impl Workspace {
         weights: &HermiteWeights,
     ) -> Result<[f64; 2], StepFailure> {
         let h = y.h;
-        let change = |w: &[f64; 6], before: &SmoothWorkspace, i: usize| {
+        let change = |w: &[f64; 6], before: &EndBeforePass, i: usize| {
             h * (w[4] * (y.acc[i] - before.acc[i]) + h * w[5] * (y.jerk[i] - before.jerk[i]))
         };
         for i in 0..y.v.len() {
-            self.errors.error[i] = change(&weights.velocity, &self.smooth, i);
+            self.errors.error[i] = change(&weights.velocity, &self.before_pass, i);
         }
         let dv = self.error_norm(p, s, y)?;
         for i in 0..y.v.len() {
-            self.errors.error[i] =
-                h * (0.5 * self.errors.error[i] + change(&weights.displacement, &self.smooth, i));
+            self.errors.error[i] = h
+                * (0.5 * self.errors.error[i]
+                    + change(&weights.displacement, &self.before_pass, i));
         }
         Ok([self.error_norm(p, s, y)?, dv])
     }

@@ -4,6 +4,7 @@ use super::accelerations::AccelerationWorkspace;
 use super::closure::ClosureWorkspace;
 use super::controller::StepControl;
 use super::corrector::ErrorVectors;
+use super::corrector_pass::EndBeforePass;
 use super::factor_cache::FactorCache;
 use super::friction_coupling::FrictionCoupling;
 use super::full_constraints::FullConstraints;
@@ -12,7 +13,6 @@ use super::newton::NewtonWorkspace;
 use super::projection::ProjectionWorkspace;
 use super::singular_accelerations::SideWorkspace;
 use super::singularity::TrialPolynomial;
-use super::smooth::SmoothWorkspace;
 use super::state::{State, Statistics};
 use super::{Environment, Signals};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
@@ -142,7 +142,7 @@ pub(super) struct Workspace {
     pub projection: ProjectionWorkspace,
     pub accelerations: AccelerationWorkspace,
     pub errors: ErrorVectors,
-    pub smooth: SmoothWorkspace,
+    pub before_pass: EndBeforePass,
     pub evaluation: EvaluationVectors,
     pub counts: LinearAlgebraCounts,
     /// Factorisations that serve more than one step.
@@ -203,10 +203,7 @@ impl Workspace {
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
             errors: ErrorVectors::new(&size),
-            smooth: match settings.integrator {
-                IntegratorName::Smooth => SmoothWorkspace::new(&size),
-                _ => SmoothWorkspace::default(),
-            },
+            before_pass: EndBeforePass::new(&size, settings.integrator == IntegratorName::Smooth),
             evaluation: EvaluationVectors::new(&size),
             closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),
