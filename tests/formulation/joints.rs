@@ -122,6 +122,7 @@ fn cam(joints: [usize; 2], start: f64) -> Joint {
         coupling: Some(Coupling {
             coordinates: [a, b],
             law: CouplingLaw::Curve(Curve::Polynomial(bent)),
+            summands: vec![],
         }),
         ..Joint::default()
     }
