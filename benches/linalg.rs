@@ -153,7 +153,7 @@ fn main() {
         let graph = ordering::AdjacencyGraph::new(n, couplings);
         let plain = graph.minimum_degree();
         let begin = Instant::now();
-        let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv]);
+        let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv], &[]);
         let setup = begin.elapsed().as_secs_f64() * 1e3;
         println!(
             "{name:<20}{n:>8} |{:>11}{:>11.1} |{:>11}{:>11.1} |{setup:>9.2}",

@@ -14,7 +14,7 @@ use crate::import::tree::STICTION_VELOCITY;
 use crate::import::xml::{Concern, Fate, XmlNode};
 use crate::model::{
     ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, FrictionDefinition,
-    RigidImpact, Surface,
+    RestitutionLaw, RigidImpact, Surface,
 };
 
 /// Coefficient of sliding friction of geoms without one.
@@ -210,9 +210,10 @@ fn add_contact(
             radius,
             law: ContactLaw::Rigid(RigidImpact {
                 restitution: 0.0,
+                law: RestitutionLaw::Newton,
                 rest_speed: None,
             }),
-            friction: (level > 0.0).then(|| FrictionDefinition {
+            friction: (level > 0.0).then_some(FrictionDefinition {
                 kinetic: level,
                 r#static: level,
                 stiction_velocity: STICTION_VELOCITY,

@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_section_given_by_its_stiffness_is_drawn_as_the_rectangle_with_the_same_ratios() {
-        let (b, h) = (0.02, 0.05);
+        let (b, h) = (0.02_f64, 0.05_f64);
         let mut section = BeamSection {
             stiffness: [[0.0; 6]; 6],
             mass_per_length: 1.0,
