@@ -21,7 +21,7 @@ pub const NOISE_PIVOT: f64 = 1e-13;
 pub const REPLACEMENT_PIVOT: f64 = 1e-10;
 
 /// A dense matrix and its LU factors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DenseLu {
     n: usize,
     a: Vec<f64>,
@@ -37,6 +37,12 @@ impl DenseLu {
             a: vec![0.0; n * n],
             exchanged: vec![0; n],
         }
+    }
+
+    /// Copies the factors of another matrix of the same size.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.a.copy_from_slice(&other.a);
+        self.exchanged.copy_from_slice(&other.exchanged);
     }
 
     /// The entries by rows, set to zero; the caller fills them before a factorisation.
@@ -55,11 +61,16 @@ impl DenseLu {
         self.a[k * self.n + k]
     }
 
-    /// Factors with partial pivoting. The error is the first column without a usable pivot.
+    /// Factors a scaled matrix with partial pivoting. The error is the first column without a usable pivot.
     pub fn factor(&mut self) -> Result<(), usize> {
+        self.factor_above(ZERO_PIVOT)
+    }
+
+    /// Factors with partial pivoting; pivots must be larger than `least`.
+    pub fn factor_above(&mut self, least: f64) -> Result<(), usize> {
         for k in 0..self.n {
             let largest = self.exchange_pivot_row(k, self.n);
-            if !(largest > ZERO_PIVOT && largest.is_finite()) {
+            if !(largest > least && largest.is_finite()) {
                 return Err(k);
             }
             self.eliminate(k);
@@ -161,15 +172,64 @@ impl DenseLu {
             head[i] = (head[i] - dot(&row[i + 1..], done)) / row[i];
         }
     }
+
+    /// b := A⁻ᵀ b
+    pub fn solve_transposed(&self, b: &mut [f64]) {
+        let n = self.n;
+        if n == 0 {
+            return;
+        }
+        for (i, row) in self.a.chunks_exact(n).enumerate() {
+            b[i] /= row[i];
+            let (done, rest) = b.split_at_mut(i + 1);
+            subtract(done[i], &row[i + 1..], rest);
+        }
+        for (i, row) in self.a.chunks_exact(n).enumerate().rev() {
+            let (rest, done) = b.split_at_mut(i);
+            subtract(done[0], &row[..i], rest);
+        }
+        for k in (0..n).rev() {
+            b.swap(k, self.exchanged[k] as usize);
+        }
+    }
 }
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
+/// y -= s x
+fn subtract(s: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y -= s * x;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::random::Random;
+
+    #[test]
+    fn factors_solve_with_the_matrix_and_its_transpose() {
+        let mut random = Random::new(3);
+        for n in [1, 2, 5, 9] {
+            let a = random.vector(n * n, 1.0);
+            let x = random.vector(n, 1.0);
+            let mut lu = DenseLu::new(n);
+            lu.cleared().copy_from_slice(&a);
+            lu.factor().unwrap();
+            let a = nalgebra::DMatrix::from_row_slice(n, n, &a);
+            let exact = nalgebra::DVector::from_column_slice(&x);
+            let mut b = &a * &exact;
+            lu.solve(b.as_mut_slice());
+            let mut c = a.tr_mul(&exact);
+            lu.solve_transposed(c.as_mut_slice());
+            // Rounding times the condition of a random matrix.
+            assert!((b - &exact).amax() < 1e-12, "A: {n}");
+            assert!((c - &exact).amax() < 1e-12, "transposed A: {n}");
+        }
+    }
 
     #[test]
     fn rows_are_exchanged_where_the_diagonal_is_zero() {

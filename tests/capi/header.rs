@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::host::{Scratch, compilers, root};
+use crate::host::{Scratch, compilers, expect_success, root};
 
 /// In the order in which the header is best read.
 const SOURCES: [&str; 11] = [
@@ -24,18 +24,15 @@ const SOURCES: [&str; 11] = [
 /// Nothing that C sees, or only in test builds.
 const NOT_FOR_C: [&str; 4] = ["mod.rs", "gate.rs", "versioned_struct.rs", "fault.rs"];
 
+/// The header as `c_tests/header` makes it with cbindgen.
 fn generated() -> String {
-    let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).expect("cbindgen.toml");
-    let mut builder = cbindgen::Builder::new().with_config(config);
-    for source in SOURCES {
-        builder = builder.with_src(root().join("src/capi").join(source));
-    }
-    let mut bytes = Vec::new();
-    builder
-        .generate()
-        .expect("cbindgen reads src/capi")
-        .write(&mut bytes);
-    String::from_utf8(bytes).expect("a header is text")
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "biela-header", "--"])
+        .args(SOURCES)
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    expect_success("cbindgen on src/capi", &output)
 }
 
 #[test]

@@ -183,13 +183,14 @@ pub struct Library {
     pub archive: PathBuf,
 }
 
-/// The library as this test has it, shared and static: the same build, so nothing is compiled again.
+/// The library as this test has it, shared and static: cargo has built it already and says where.
 pub fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let mut options = vec!["test", "--no-run", "--test", "capi"];
-        if profile_dir().ends_with("release") {
-            options.push("--release");
+        let mut options = vec!["build", "--lib"];
+        match profile_dir().ends_with("release") {
+            true => options.push("--release"),
+            false => options.extend(["--profile", "test"]),
         }
         build(&options, &target_dir(), &[])
     })

@@ -123,7 +123,8 @@ impl Continuation {
         }
         from.apart(l, inner, to, &mut self.dx);
         let [first, _] = &self.first;
-        let alike = (from.factor.size - to.factor.size).abs() <= SIMILAR_DETERMINANT;
+        let alike =
+            (from.factor.log_determinant - to.factor.log_determinant).abs() <= SIMILAR_DETERMINANT;
         let straight = l.length(|k| self.dx[k] - first[k]) <= LINEAR * speed;
         if within && !self.regular_between(l, from, to) {
             return false;

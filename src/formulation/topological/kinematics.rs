@@ -9,7 +9,7 @@
 //!
 //! y is set to zero at a repartitioning; coordinates of rotations on the group stay zero.
 
-use super::partition::Square;
+use super::partition::DependentFactor;
 use super::rotation_vector::{self, RotationInLoop};
 use crate::formulation::Dimensions;
 use crate::formulation::relative::closure::{ClosureConstraints, NOWHERE};
@@ -121,7 +121,7 @@ pub struct Kinematics {
     gz: Vec<f64>,
     pub j: Vec<f64>,
     /// Factors of the scaled J_d of the solved constraints.
-    pub factor: Square,
+    pub factor: DependentFactor,
     /// −J_d⁻¹ J_i, dependent x independent.
     pub r: Vec<f64>,
     /// Independent velocities (NaN: none yet).
@@ -156,7 +156,7 @@ impl Kinematics {
             g: vec![0.0; entries],
             gz: vec![0.0; m * n],
             j: vec![0.0; m * n],
-            factor: Square::new(r),
+            factor: DependentFactor::new(r),
             r: vec![0.0; r * (n - r)],
             v: vec![f64::NAN; l.moved()],
             rates: DependentRates {
@@ -260,14 +260,14 @@ impl Kinematics {
                 self.j[own].copy_from_slice(t.tr_mul(&g).as_slice());
             }
         }
-        let a = self.factor.values();
+        let a = self.factor.cleared();
         for (i, &row) in self.solved.iter().enumerate() {
             for (k, &column) in self.dependent.iter().enumerate() {
                 let weight = l.scale[row] * l.weight[l.looped[column]];
                 a[i * r + k] = self.j[row * n + column] / weight;
             }
         }
-        if !(self.factor.factor() && self.factor.regular > SINGULAR) {
+        if !(self.factor.factor() && self.factor.conditioning > SINGULAR) {
             return false;
         }
         let count = self.independent.len();

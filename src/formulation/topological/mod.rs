@@ -30,7 +30,7 @@ use crate::linalg::random::Random;
 use crate::model::Model;
 use continuation::Continuation;
 use kinematics::{CoordinateKind, CoordinateLayout, Kinematics};
-use partition::{Partition, Square};
+use partition::{DependentFactor, Partition};
 use rotation_vector::RotationInLoop;
 
 /// |det J̃_d| relative to that of the best partition below which the coordinates are repartitioned.
@@ -61,7 +61,7 @@ struct TopologicalCache {
     choice: Partition,
     scaled: Vec<f64>,
     reach: Vec<f64>,
-    current: Square,
+    current: DependentFactor,
     /// Vectors of joint coordinates, independent coordinates, loop constraints, all constraints of the inner system.
     z: [Vec<f64>; 4],
     y: Vec<f64>,
@@ -239,14 +239,14 @@ impl Topological {
             self.choose(work, &q[l.joints()], &[]);
             self.scale(work, &q[l.joints()]);
             let (r, n) = (l.rank, l.looped.len());
-            let a = work.current.values();
+            let a = work.current.cleared();
             for (i, &row) in work.here.solved.iter().enumerate() {
                 for (k, &column) in work.here.dependent.iter().enumerate() {
                     a[i * r + k] = work.scaled[row * n + column];
                 }
             }
             work.current.factor();
-            other = work.current.size < work.choice.size + ln(REPARTITION_RATIO);
+            other = work.current.log_determinant < work.choice.size + ln(REPARTITION_RATIO);
         }
         if !other && !work.here.turned() {
             return false;
@@ -277,7 +277,7 @@ impl TopologicalCache {
             choice: Partition::new(m, n),
             scaled: vec![0.0; m * n],
             reach: vec![0.0; nv],
-            current: Square::new(l.rank),
+            current: DependentFactor::new(l.rank),
             z: std::array::from_fn(|_| vec![0.0; nv]),
             y: vec![0.0; l.moved()],
             rows: std::array::from_fn(|_| vec![0.0; m]),

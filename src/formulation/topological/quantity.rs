@@ -8,12 +8,12 @@
 //! times the scale of its constraint (`constraint/reactions.rs`).
 
 use super::kinematics::{CoordinateKind, CoordinateLayout};
-use super::partition::Square;
 use super::{Topological, TopologicalCache};
 use crate::formulation::relative::closure::ClosureConstraints;
 use crate::formulation::{
     BodyAssembly, Evaluated, EvaluationContext, FullConstraintSet, Mechanism, MotionPoint, System,
 };
+use crate::linalg::dense_lu::DenseLu;
 use crate::model::quantity::{JointField, Quantity};
 
 /// Scratch for the distribution of reactions of redundant constraints.
@@ -26,7 +26,7 @@ pub(super) struct MinimumNormReactions {
     changed: Vec<Vec<f64>>,
     /// Scale of each constraint.
     scale: Vec<f64>,
-    normal: Square,
+    normal: DenseLu,
     share: Vec<f64>,
     /// Each redundant constraint as a combination of the solved ones.
     combination: Vec<Vec<f64>>,
@@ -44,7 +44,7 @@ impl MinimumNormReactions {
             all: vec![0.0; nc],
             changed: vec![vec![0.0; nc]; count],
             scale: (0..nc).map(|k| system.constraint_scale(k)).collect(),
-            normal: Square::new(count),
+            normal: DenseLu::new(count),
             share: vec![0.0; count],
             combination: vec![vec![0.0; l.rank]; count],
         }
@@ -174,7 +174,7 @@ impl Topological {
             }
         }
         let count = redundant.len();
-        let a = normal.values();
+        let a = normal.cleared();
         let dot = |x: &[f64], y: &[f64]| -> f64 {
             (x.iter().zip(y).zip(scale.iter()))
                 .map(|((x, y), s)| x * y * s * s)
@@ -186,7 +186,7 @@ impl Topological {
             }
             share[i] = -dot(&changed[i], all);
         }
-        if !normal.factor() {
+        if normal.factor_above(0.0).is_err() {
             return;
         }
         normal.solve(share);

@@ -99,7 +99,7 @@ impl System for Topological {
     /// The loops are eliminated: the squared conditioning of the dependent coordinates takes the place of a pivot.
     fn smallest_row(&self, q: &[f64]) -> f64 {
         self.at(q)
-            .map_or(0.0, |work| work.here.factor.regular.powi(2))
+            .map_or(0.0, |work| work.here.factor.conditioning.powi(2))
     }
 
     /// Pᵀ (f − M b)
@@ -398,7 +398,7 @@ impl CoordinatePartitioning for Topological {
 
     fn conditioning(&self, q: &[f64]) -> f64 {
         match self.rechoose {
-            true => self.at(q).map_or(0.0, |work| work.here.factor.regular),
+            true => self.at(q).map_or(0.0, |work| work.here.factor.conditioning),
             // A fixed partition ends where it becomes singular.
             false => 1.0,
         }
@@ -407,7 +407,7 @@ impl CoordinatePartitioning for Topological {
     fn dependent_failure(&self) -> Option<(String, Vec<String>)> {
         let lost = {
             let work = self.lock();
-            let close = work.from.factor.regular < NEARLY_SINGULAR;
+            let close = work.from.factor.conditioning < NEARLY_SINGULAR;
             let weakest = work.from.weakest(&self.layout).filter(|_| close);
             work.lost.or(weakest)?
         };
