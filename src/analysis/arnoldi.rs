@@ -78,7 +78,7 @@ pub fn lowest_damped_modes(
 }
 
 /// z = (x, ẋ)
-type Pair = [Vec<f64>; 2];
+type StatePair = [Vec<f64>; 2];
 
 /// z → (A − σ)⁻¹ z in the null space of G.
 struct ShiftedInverse<'a> {
@@ -129,7 +129,7 @@ impl<'a> ShiftedInverse<'a> {
         out
     }
 
-    fn apply(&mut self, [b1, b2]: &Pair) -> Pair {
+    fn apply(&mut self, [b1, b2]: &StatePair) -> StatePair {
         // −M (b₂ + σ b₁) − C b₁
         let mut sum = b2.clone();
         add(&mut sum, self.shift, b1);
@@ -146,7 +146,7 @@ impl<'a> ShiftedInverse<'a> {
     }
 
     /// Products with σ² M and M: the metric in which the vectors are orthonormal.
-    fn metric(&self, [x, rate]: &Pair) -> Pair {
+    fn metric(&self, [x, rate]: &StatePair) -> StatePair {
         let mut first = self.mass_times(x);
         let square = self.shift * self.shift;
         first.iter_mut().for_each(|x| *x *= square);
@@ -154,7 +154,7 @@ impl<'a> ShiftedInverse<'a> {
     }
 
     /// z without its parts along the basis, these parts, and the norm of what is left.
-    fn orthogonalise(&self, z: &mut Pair, basis: &[Pair]) -> (Vec<f64>, f64) {
+    fn orthogonalise(&self, z: &mut StatePair, basis: &[StatePair]) -> (Vec<f64>, f64) {
         let mut parts = vec![0.0; basis.len()];
         // Twice is enough.
         for _ in 0..2 {
@@ -210,7 +210,7 @@ impl<'a> ShiftedInverse<'a> {
         &self,
         columns: &[Vec<f64>],
         beta: f64,
-        basis: &[Pair],
+        basis: &[StatePair],
         count: usize,
     ) -> Option<Vec<DampedMode>> {
         let m = columns.len();
@@ -265,7 +265,7 @@ fn eigenvector(t: &DMatrix<Complex<f64>>, k: usize) -> nalgebra::DVector<Complex
     y.unscale(norm)
 }
 
-fn mode((s, y): (Complex<f64>, Vec<Complex<f64>>), basis: &[Pair]) -> DampedMode {
+fn mode((s, y): (Complex<f64>, Vec<Complex<f64>>), basis: &[StatePair]) -> DampedMode {
     let real = s.im.abs() <= REAL * s.norm();
     let nv = basis[0][0].len();
     let mut shape = [vec![0.0; nv], vec![0.0; nv]];
@@ -286,16 +286,16 @@ fn mode((s, y): (Complex<f64>, Vec<Complex<f64>>), basis: &[Pair]) -> DampedMode
     }
 }
 
-fn product(a: &Pair, b: &Pair) -> f64 {
+fn product(a: &StatePair, b: &StatePair) -> f64 {
     dot(&a[0], &b[0]) + dot(&a[1], &b[1])
 }
 
-fn add_pair(z: &mut Pair, factor: f64, x: &Pair) {
+fn add_pair(z: &mut StatePair, factor: f64, x: &StatePair) {
     for (z, x) in z.iter_mut().zip(x) {
         add(z, factor, x);
     }
 }
 
-fn scale(z: &mut Pair, factor: f64) {
+fn scale(z: &mut StatePair, factor: f64) {
     z.iter_mut().flatten().for_each(|x| *x *= factor);
 }

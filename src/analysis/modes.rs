@@ -13,8 +13,11 @@ use nalgebra::{Complex, DMatrix, DVector, Schur, SymmetricEigen};
 
 /// Square of a frequency, over the largest entry of K, that counts as zero: rounding of the matrices in an orthonormal basis.
 const ZERO_PART: f64 = 1e-13;
-/// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding.
-const ZERO_OF_LOADS: f64 = 1e-12;
+/// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding, and
+/// closed constraints are open by 1e-12.
+const ZERO_OF_LOADS: f64 = 1e-11;
+/// Singular value of the first-order matrix over its largest that is rounding, in units of the machine precision for each row.
+const ROUNDED: f64 = 40.0;
 /// Asymmetry and damping below which a system counts as conservative, relative to the largest entry.
 const CONSERVATIVE: f64 = 1e-12;
 /// Relative difference of eigenvalues that count as one.
@@ -213,7 +216,7 @@ fn complex_modes(
         omega => omega,
     };
     let a = first_order(k, c, integrals, omega);
-    let zero = (zero / (omega * omega)).max(f64::EPSILON * 4.0 * n as f64);
+    let zero = (zero / (omega * omega)).max(f64::EPSILON * ROUNDED * n as f64);
     let (rest, rigid) = without_zeros(a.clone(), zero);
     let mut found: Vec<Eigenmode> = rigid
         .into_iter()

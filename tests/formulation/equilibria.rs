@@ -460,8 +460,8 @@ fn a_long_chain_with_damping_has_the_modes_of_the_dense_solver() {
         let off = (0..2)
             .map(|k| (a.eigenvalue[k] - b.eigenvalue[k]).abs())
             .fold(0.0, f64::max);
-        // The dense eigenvalues have the rounding of the largest.
-        assert!(off < 1e-7, "{:?} {:?}", a.eigenvalue, b.eigenvalue);
+        // The dense eigenvalues have the rounding of the largest, some 1e7, for each of 260 unknowns.
+        assert!(off < 1e-6, "{:?} {:?}", a.eigenvalue, b.eigenvalue);
         for ((name, x), (_, y)) in a.shape.iter().zip(&b.shape) {
             let off = (x[0] - y[0]).hypot(x[1] - y[1]);
             assert!(off < 1e-5, "{:?} {name}: {x:?} {y:?}", a.eigenvalue);

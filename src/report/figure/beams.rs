@@ -6,7 +6,7 @@
 
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion};
 
-use super::{BeamElement, Figure, PartPlacement, PartPose, Poses, Solid, V3};
+use super::{DrawnElement, Figure, PartPlacement, PartPose, Poses, Solid, V3};
 use crate::model::{Beam, SectionOutline};
 use crate::report::figure::pose::Moment;
 
@@ -33,7 +33,7 @@ impl Figure {
         let sizes = sizes.map(|size| size.max(least));
         let pieces = (MOST_PIECES / beam.elements).clamp(1, PIECES);
         for k in 0..beam.elements {
-            let element = BeamElement {
+            let element = DrawnElement {
                 nodes: beam.element_nodes(k),
                 end: beam.end_orientation(k),
             };
@@ -55,7 +55,7 @@ impl Poses<'_> {
     /// A piece of a beam.
     pub(super) fn of_beam_piece(
         &self,
-        element: &BeamElement,
+        element: &DrawnElement,
         shares: [f64; 2],
         sizes: [f64; 2],
         at: Moment,

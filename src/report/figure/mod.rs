@@ -65,7 +65,7 @@ pub enum PartPlacement {
     /// A solid along x from 0 to 1 with sizes 1: a piece of the curve of a beam element.
     BeamPiece {
         /// The element.
-        element: BeamElement,
+        element: DrawnElement,
         /// Where it starts and ends, as shares of the element.
         shares: [f64; 2],
         /// Sizes along section axes 2 and 3 (m).
@@ -82,7 +82,7 @@ impl PartPlacement {
 
 /// An element of a beam between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeamElement {
+pub struct DrawnElement {
     /// Bodies.
     pub nodes: [usize; 2],
     /// Orientation of its end in the frame of the second node: w, x, y, z.
