@@ -8,6 +8,7 @@ use super::bushing::Bushing;
 use super::load::AppliedLoad;
 use super::pid::PidController;
 use super::rigid_contact::UnilateralConstraint;
+use super::servo::Servo;
 use super::spatial_force::{SpatialForce, SpatialForceElement};
 use super::spring_damper::{SpringDamper, SpringLaw};
 use super::tyre::{RoadProfile, Tyre};
@@ -240,6 +241,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 self.along_coordinate(Actuator { effort })
             }
             ForceKind::Pid(pid) => self.pid(pid),
+            ForceKind::Servo(servo) => self.servo(servo),
             ForceKind::Load {
                 load,
                 components,
@@ -266,6 +268,23 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
             }),
             tracking_time: self.number(Number::TrackingTime, pid.tracking_time),
             start: pid.start,
+        };
+        self.along_coordinate(law)
+    }
+
+    fn servo(&mut self, servo: &model::ServoDefinition) -> Result<Arc<dyn ForceElement<W, N>>> {
+        use ForceNumber as Number;
+        let law = Servo {
+            control: self.number(Number::Control, servo.control),
+            gain: self.number(Number::Gain, servo.gain),
+            bias: std::array::from_fn(|k| self.number(Number::Bias(k), servo.bias[k])),
+            control_limits: servo.control_limits,
+            limits: servo.limits.map(|[lower, upper]| {
+                [
+                    self.number(Number::LowerLimit, lower),
+                    self.number(Number::UpperLimit, upper),
+                ]
+            }),
         };
         self.along_coordinate(law)
     }
