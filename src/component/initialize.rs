@@ -212,7 +212,9 @@ fn in_metres(error: Error, model: &Model) -> Error {
     };
     // Joints whose constraints are displacements only.
     let meets = |kind: JointKind| match kind {
-        JointKind::Spherical | JointKind::Distance | JointKind::PointOnLine => true,
+        JointKind::Spherical | JointKind::Gimbal | JointKind::Distance | JointKind::PointOnLine => {
+            true
+        }
         JointKind::Revolute => model.dimension == 2,
         _ => false,
     };

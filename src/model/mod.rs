@@ -15,6 +15,7 @@ mod joint;
 mod joint_force;
 mod linear_system;
 mod loop_length;
+pub mod mesh_file;
 mod motion;
 mod notes;
 pub mod quantity;
@@ -36,8 +37,8 @@ pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
-    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, SpringDefinition, Surface,
-    SurfaceOutline, TyreDefinition,
+    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, ServoDefinition,
+    SpringDefinition, Surface, SurfaceOutline, TyreDefinition,
 };
 pub use joint::{
     Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::mesh_file::{TriangleMesh, meshes};
 use crate::linalg::elementary::sin_cos;
+use crate::model::mesh_file::{TriangleMesh, meshes};
 use crate::model::{
     Body, BodyRef, BodyShape, ContactDefinition, Curve, Force, ForceApplication, ForceKind, Joint,
     JointFrame, JointKind, JointPlacement, LoadDefinition, Model, PrescribedCoordinate, Surface,

@@ -204,6 +204,7 @@ pub(crate) fn kinds(dimension: usize) -> Vec<JointKind> {
             Cylindrical,
             Spherical,
             Universal,
+            Gimbal,
             Planar,
             Screw,
         ]

@@ -15,9 +15,9 @@ pub use solid::Solid;
 
 use nalgebra::Vector3;
 
-use super::mesh_file::{TriangleMesh, meshes};
 use super::recording::Recording;
 use super::scene::frame_in;
+use crate::model::mesh_file::{TriangleMesh, meshes};
 use crate::model::{BodyRef, ForceApplication, ForceKind, JointKind, Model};
 
 pub(super) type V3 = Vector3<f64>;

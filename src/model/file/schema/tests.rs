@@ -318,6 +318,7 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
                 KeyKind::Vector if dimension == 2 => "[1, 0]".to_owned(),
                 KeyKind::Vector => "[1, 0, 0]".to_owned(),
                 KeyKind::Vectors(_) if dimension == 2 => "[[1, 0], [0, 1]]".to_owned(),
+                KeyKind::Vectors(Some(3)) => "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]".to_owned(),
                 KeyKind::Vectors(_) => "[[1, 0, 0], [0, 1, 0]]".to_owned(),
                 KeyKind::Points if dimension == 2 => "[[0, 0], [1, 0]]".to_owned(),
                 KeyKind::Points => "[[0, 0, 0], [1, 0, 0]]".to_owned(),
