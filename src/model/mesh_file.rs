@@ -10,6 +10,7 @@ use std::io::Read;
 
 use nalgebra::{Matrix4, Point3, Quaternion, UnitQuaternion, Vector3};
 
+use crate::linalg::elementary::rotation_about;
 use crate::model::{BodyShape, MeshFile, Model};
 
 /// Largest file that is read (bytes).
@@ -329,7 +330,7 @@ fn transformation(node: roxmltree::Node) -> Option<Matrix4<f64>> {
         ("scale", [x, y, z]) => Some(Matrix4::new_nonuniform_scaling(&Vector3::new(*x, *y, *z))),
         ("rotate", [x, y, z, angle]) => {
             let axis = nalgebra::Unit::try_new(Vector3::new(*x, *y, *z), 0.0)?;
-            Some(UnitQuaternion::from_axis_angle(&axis, angle.to_radians()).to_homogeneous())
+            Some(rotation_about(&axis, angle.to_radians()).to_homogeneous())
         }
         _ => None,
     }

@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use super::MjcfTree;
 use super::compiler::CompilerSettings;
 use super::defaults::DefaultClasses;
-use super::geom::{self, Solid};
+use super::geom::{self, SolidGeom};
 use crate::error::Result;
 use crate::import::draft::Draft;
 use crate::import::frame::FramePlacement;
@@ -157,7 +157,7 @@ fn plane(
 }
 
 /// The balls by which a solid touches a plane: centre and radius.
-fn balls(solid: &Solid) -> Option<Vec<(Vector3<f64>, f64)>> {
+fn balls(solid: &SolidGeom) -> Option<Vec<(Vector3<f64>, f64)>> {
     let [a, b, c] = solid.size;
     match solid.kind {
         "sphere" => Some(vec![(Vector3::zeros(), a)]),

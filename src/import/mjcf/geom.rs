@@ -11,7 +11,7 @@ use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::xml::{Concern, Fate, XmlNode};
 
 /// A shape with a volume: its kind, and its sizes as MJCF has them.
-pub struct Solid {
+pub struct SolidGeom {
     pub kind: &'static str,
     pub size: [f64; 3],
 }
@@ -94,7 +94,7 @@ pub fn solid(
     defaults: &DefaultClasses,
     node: XmlNode,
     class: Option<&str>,
-) -> Result<Option<(Solid, FramePlacement)>> {
+) -> Result<Option<(SolidGeom, FramePlacement)>> {
     let xml = defaults.xml;
     let has_mesh = defaults.owner(node, class, "mesh").is_some();
     let given = defaults.text(node, class, "type");
@@ -119,7 +119,7 @@ pub fn solid(
             _ => size[1] = half,
         }
     }
-    Ok(Some((Solid { kind, size }, at)))
+    Ok(Some((SolidGeom { kind, size }, at)))
 }
 
 /// Volume of a shape and its principal moments for a unit of mass.

@@ -240,11 +240,8 @@ fn add_spring(
     let (stiffness, damping) = (number("stiffness")?, number("damping")?);
     let given = defaults.list(node, None, "springlength")?;
     let given = given.unwrap_or_else(|| vec![-1.0]);
-    if given.len() > 1
-        && given[0] != given[1]
-        && stiffness != 0.0
-        && let Some(owner) = defaults.owner(node, None, "springlength")
-    {
+    let has_dead_band = given.len() > 1 && given[0] != given[1] && stiffness != 0.0;
+    if has_dead_band && let Some(owner) = defaults.owner(node, None, "springlength") {
         let why = "a spring without force between two lengths".to_owned();
         let fate = Fate::Dropped(why, Concern::Dynamics);
         defaults.xml.mark(owner, "springlength", fate);
