@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use crate::formulation::system::Sparsity;
 use crate::linalg::ordering::{AdjacencyGraph, saddle_point_order};
-use crate::linalg::sparse_ldl::{SymbolicLdl, SymmetricEntry, factor_fill};
 use crate::linalg::sparse_lu::CompressedColumns;
+use crate::linalg::symbolic_ldl::{SymbolicLdl, SymmetricEntry, factor_fill};
 
 /// Default of [`SaddleSparsity::with_massless_threshold`]: smaller diagonal entries of S are the rounding of a stiffness, not a
 /// mass. It lies below any ratio of masses and moments of inertia that a choice of units can cause.

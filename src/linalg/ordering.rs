@@ -10,7 +10,7 @@
 //! and all coordinates first, then minimum degree on the Schur complement of the constraints. A hub, a body with very many
 //! constraints, is an exception: eliminated early it would couple all of them, so they may precede it.
 
-use super::sparse_ldl::factorization_cost;
+use super::symbolic_ldl::factorization_cost;
 
 /// Number of constraints on a body above which it is a hub. The first value is used unless its order is costly and the second
 /// (hubs are bodies with more than four spherical joints) is much cheaper: pivots of constraints that precede one of their bodies
@@ -403,7 +403,7 @@ fn coordinates_first(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::sparse_ldl::factor_fill;
+    use crate::linalg::symbolic_ldl::factor_fill;
 
     /// Bodies of three coordinates with revolute joints of two constraints between them.
     fn jointed(bodies: usize, joints: &[(usize, usize)]) -> (AdjacencyGraph, usize) {
