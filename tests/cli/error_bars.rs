@@ -96,7 +96,7 @@ fn an_accuracy_is_kept_or_the_run_says_what_was_reached() {
     let run = json(&["--stop", "3", "--accuracy", "1e-6"]);
     assert_eq!(run["accuracy_kept"], Value::Bool(true));
     assert!(run["worst_error_bar"].as_f64().unwrap() <= 1e-6);
-    let beyond = ["--stop", "60", "--accuracy", "1e-9"];
+    let beyond = ["--stop", "0.5", "--accuracy", "1e-15"];
     let run = json(&beyond);
     assert_eq!(run["accuracy_kept"], Value::Bool(false));
     let (status, said, _) = outcome(&[&["run", DOUBLE_PENDULUM], &beyond[..]].concat());
