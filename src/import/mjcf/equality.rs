@@ -33,7 +33,7 @@ pub fn add(
                 "weld" => weld(defaults, node, tree)?,
                 "joint" => coupling(defaults, node, tree)?,
                 "tendon" => match tendon(defaults, node, tendons, draft)? {
-                    TendonEquality::Coupling(joint) => Some(joint),
+                    TendonEquality::Coupling(joint) => Some(*joint),
                     TendonEquality::Held => {
                         approximate(defaults, node);
                         continue;
@@ -71,7 +71,7 @@ fn approximate(defaults: &DefaultClasses, node: XmlNode) {
 /// What an equality of tendons becomes.
 enum TendonEquality {
     /// The length of one is a function of that of the other.
-    Coupling(Joint),
+    Coupling(Box<Joint>),
     /// The length is constant.
     Held,
     /// A tendon is not in the model.
@@ -101,11 +101,8 @@ fn tendon(
         return Ok(TendonEquality::Missing);
     };
     let references = [tendons.reference(&second), tendons.reference(&first)];
-    Ok(TendonEquality::Coupling(polynomial_coupling(
-        [x, y],
-        &coefficients,
-        references,
-    )))
+    let coupling = polynomial_coupling([x, y], &coefficients, references);
+    Ok(TendonEquality::Coupling(Box::new(coupling)))
 }
 
 /// A body with the frame of a link in it, and the drawn pose of that link.

@@ -83,7 +83,6 @@ pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64;
         friction: vec![],
         limits: vec![],
         armature: [0.0; 3],
-        mirrored: false,
         text_position: TextPosition { line: 7, column: 3 },
     }
 }
