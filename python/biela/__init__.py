@@ -21,6 +21,7 @@ from ._analysis import DescriptorForm, Equilibrium, LinearModel, Mode
 from ._biela import __version__
 from ._errors import CallError, Error, ModelError, SimulationError, UnknownVariable
 from ._inputs import InputLaw, Inputs, Value
+from ._library import library_of_units
 from ._model import Experiment, Instance, Model, Start, Variable
 from ._result import Array, Result
 from ._state import State
@@ -106,9 +107,8 @@ def pack(
     """
     if not isinstance(model, Model):
         model = Model(model)
-    if library is None and "BIELA_LIBRARY" not in os.environ:
-        own = Path(__file__).with_name("libbiela.so")
-        library = own if own.exists() else None
+    if library is None:
+        library = library_of_units()
     data, identifier = model._pack(fmi, None if library is None else os.fspath(library))
     path = Path(f"{identifier}.fmu" if out is None else out)
     path.write_bytes(data)

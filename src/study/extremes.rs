@@ -6,25 +6,29 @@
 //!   s = (y₁ − y₀)/h,   c = second difference:   it may turn where  |s| <= k |c| h/2,   by at most  k |c| h²/8
 //! ```
 //!
-//! Only where it then passes the extreme so far is the step looked into.
+//! Only where it then passes the extreme so far, by more than the tolerance of the run leaves uncertain, is the step looked into, and
+//! only those variables are read there: forces cost a solve at each point.
 
 use crate::component::{Instance, StepProbe};
 use crate::error::Result;
 
 /// How much larger the curvature inside a step may be than the last second difference. A convention, on the safe side: steps
 /// resolve the motion, so that the curvature changes by less from one to the next.
-const CURVATURE_MARGIN: f64 = 4.0;
+const CURVATURE_MARGIN: f64 = 2.0;
 
-/// Points inside a step at which all variables are read.
-const INSIDE: [f64; 3] = [0.25, 0.5, 0.75];
+/// What an extreme may be short of, over the tolerance of the run and the largest value so far: far below the error of the run.
+const UNSEEN: f64 = 1e-3;
 
-/// Refinements by a parabola. The first leaves h³, the second what the interpolation leaves.
+/// Refinements by a parabola, the first through the ends and the middle of the step. It leaves h³, the second what the interpolation
+/// leaves.
 const REFINEMENTS: usize = 2;
 
 /// Smallest and largest values of some variables.
 pub struct Extremes {
     /// Value references.
     references: Vec<u32>,
+    /// `UNSEEN` of the tolerance.
+    unseen: f64,
     /// Smallest values so far.
     pub smallest: Vec<f64>,
     /// Largest values so far.
@@ -35,7 +39,10 @@ pub struct Extremes {
     before: Option<(f64, Vec<f64>)>,
     /// Values at the end of the step, before its event.
     end: Vec<f64>,
-    inside: [Vec<f64>; 3],
+    /// Variables that may turn inside the step, their references, and their values in its middle.
+    turning: Vec<usize>,
+    turning_references: Vec<u32>,
+    middle: Vec<f64>,
 }
 
 impl Extremes {
@@ -47,9 +54,12 @@ impl Extremes {
             smallest: values.clone(),
             largest: values.clone(),
             end: values.clone(),
-            inside: [values.clone(), values.clone(), values.clone()],
+            middle: values.clone(),
+            turning: Vec::with_capacity(references.len()),
+            turning_references: Vec::with_capacity(references.len()),
             last: (instance.time(), values),
             before: None,
+            unseen: UNSEEN * instance.model().solver.tolerance,
             references,
         })
     }
@@ -70,8 +80,13 @@ impl Extremes {
             self.include(i, self.end[i]);
         }
         let span = [probe.start(), probe.end()];
-        let may_turn = (0..self.end.len()).any(|i| self.may_turn(i, span));
-        if may_turn {
+        self.turning.clear();
+        for i in 0..self.end.len() {
+            if self.may_turn(i, span) {
+                self.turning.push(i);
+            }
+        }
+        if !self.turning.is_empty() {
             self.look_inside(probe, span);
         }
         let before = self
@@ -107,60 +122,59 @@ impl Extremes {
         let slope_before = (y0 - before[i]) / (t0 - t_before);
         let curvature = CURVATURE_MARGIN * 2.0 * (slope - slope_before).abs() / (t1 - t_before);
         let beyond = curvature * h * h / 8.0;
+        let size = self.largest[i].abs().max(self.smallest[i].abs());
         slope.abs() <= curvature * h / 2.0
-            && beyond > 0.0
+            && beyond > self.unseen * size
             && (y0.max(y1) + beyond > self.largest[i] || y0.min(y1) - beyond < self.smallest[i])
     }
 
-    /// Reads all variables at points inside the step, and each that turns where a parabola has its vertex. A point that cannot be
-    /// interpolated is left out: the step itself was accepted.
+    /// Reads the variables that may turn in the middle of the step, and each that does where a parabola has its vertex. A point that
+    /// cannot be interpolated is left out: the step itself was accepted.
     fn look_inside(&mut self, probe: &mut StepProbe, [t0, t1]: [f64; 2]) {
         let h = t1 - t0;
-        for (part, values) in INSIDE.iter().zip(&mut self.inside) {
-            if probe
-                .values(t0 + part * h, &self.references, values)
-                .is_err()
-            {
-                return;
-            }
+        self.turning_references.clear();
+        (self.turning_references).extend(self.turning.iter().map(|&i| self.references[i]));
+        let values = &mut self.middle[..self.turning.len()];
+        let middle = probe.values(t0 + 0.5 * h, &self.turning_references, values);
+        if middle.is_err() {
+            return;
         }
-        for i in 0..self.references.len() {
-            let [a, b, c] = [self.inside[0][i], self.inside[1][i], self.inside[2][i]];
-            let points = [self.last.1[i], a, b, c, self.end[i]];
-            for y in [a, b, c] {
-                self.include(i, y);
-            }
+        for k in 0..self.turning.len() {
+            let i = self.turning[k];
+            let points = [self.last.1[i], self.middle[k], self.end[i]];
+            self.include(i, points[1]);
             for sign in [1.0, -1.0] {
                 self.refine(probe, i, (t0, h), points.map(|y| sign * y), sign);
             }
         }
     }
 
-    /// Refines the largest of five equally spaced values of variable `i`, which have been multiplied with `sign`.
+    /// Refines the largest of three values of variable `i` at the ends and in the middle of a step, multiplied with `sign`.
     fn refine(
         &mut self,
         probe: &mut StepProbe,
         i: usize,
         (t0, h): (f64, f64),
-        y: [f64; 5],
+        mut y: [f64; 3],
         sign: f64,
     ) {
-        let top = (0..5).fold(0, |top, k| if y[k] > y[top] { k } else { top });
-        let known = sign
-            * if sign > 0.0 {
-                self.largest[i]
-            } else {
-                self.smallest[i]
-            };
-        if top == 0 || top == 4 || y[top] < known {
-            return;
-        }
-        let mut s = [top - 1, top, top + 1].map(|k| k as f64 / 4.0);
-        let mut y = [y[top - 1], y[top], y[top + 1]];
+        let mut s = [0.0, 0.5, 1.0];
         for _ in 0..REFINEMENTS {
-            let Some(vertex) = vertex(s, y).filter(|v| s[0] < *v && *v < s[2] && *v != s[1]) else {
+            let Some((vertex, peak)) = vertex(s, y)
+                .filter(|(vertex, _)| s[0] < *vertex && *vertex < s[2] && *vertex != s[1])
+            else {
                 return;
             };
+            let known = sign
+                * match sign > 0.0 {
+                    true => self.largest[i],
+                    false => self.smallest[i],
+                };
+            // The parabola may be wrong by as much as it rises.
+            let rise = peak - y[0].max(y[1]).max(y[2]);
+            if peak + rise < known {
+                return;
+            }
             let mut value = [0.0];
             let reference = [self.references[i]];
             if probe
@@ -183,12 +197,15 @@ impl Extremes {
     }
 }
 
-/// Where the parabola through three points has its largest value.
-fn vertex(s: [f64; 3], y: [f64; 3]) -> Option<f64> {
+/// Where the parabola through three points has its largest value, and that value.
+fn vertex(s: [f64; 3], y: [f64; 3]) -> Option<(f64, f64)> {
     let left = (y[1] - y[0]) / (s[1] - s[0]);
     let right = (y[2] - y[1]) / (s[2] - s[1]);
     let curvature = (right - left) / (s[2] - s[0]);
-    (curvature < 0.0).then(|| 0.5 * (s[0] + s[1]) - 0.5 * left / curvature)
+    // y = y₀ + left (s − s₀) + curvature (s − s₀)(s − s₁)
+    let at = 0.5 * (s[0] + s[1]) - 0.5 * left / curvature;
+    let peak = y[0] + (at - s[0]) * (left + curvature * (at - s[1]));
+    (curvature < 0.0).then_some((at, peak))
 }
 
 #[cfg(test)]
@@ -198,8 +215,8 @@ mod tests {
     #[test]
     fn a_parabola_has_its_vertex_where_it_is() {
         let f = |s: f64| 3.0 - 2.0 * (s - 0.3).powi(2);
-        let found = vertex([0.1, 0.25, 0.9], [0.1, 0.25, 0.9].map(f)).unwrap();
-        assert!((found - 0.3).abs() < 1e-14, "{found}");
+        let (found, peak) = vertex([0.1, 0.25, 0.9], [0.1, 0.25, 0.9].map(f)).unwrap();
+        assert!((found - 0.3).abs() < 1e-14 && (peak - 3.0).abs() < 1e-14);
         assert_eq!(vertex([0.0, 0.5, 1.0], [1.0, 0.0, 1.0]), None);
     }
 }

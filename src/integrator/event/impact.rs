@@ -17,18 +17,14 @@ use super::super::workspace::{Problem, Workspace};
 use super::crossing::is_beyond;
 use super::dot;
 use super::handling::ACTIVATE_AFTER;
+use super::impulse_relaxation::SWEEPS;
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
-use crate::linalg::elementary::hypot;
 
 /// Impulse directions, normal and tangential, that are solved together; further ones follow in the next round.
 pub(in crate::integrator) const SIMULTANEOUS: usize = 192;
 /// Rounds before restitution is set to zero: for each event, and in addition. As many again without restitution.
 const ROUNDS: (usize, usize) = (4, 32);
-/// Sweeps of the relaxation of the complementarity problem, which is small.
-const SWEEPS: usize = 20_000;
-/// Change of the velocities in a sweep below which the relaxation has converged, over the largest closing velocity.
-const CONVERGED: f64 = 1e-15;
 /// Velocities below this part of the first closing velocity are rounding.
 const CLOSING: f64 = 1e-12;
 /// A contact that stays closed does not separate with less than this part of the first closing velocity, which is rounding of
@@ -40,8 +36,6 @@ pub(super) const SEPARATING_SLOWEST: f64 = 1e-3;
 const TOUCHING: f64 = 1e-9;
 /// ... or penetrate by less than the way of this part.
 const PENETRATING: f64 = 1e-6;
-/// Gain of energy that is rounding, over the sum of the terms.
-const ENERGY_ROUNDING: f64 = 1e-9;
 /// Residual of the solves with A, relative.
 const SOLVED: f64 = 1e-13;
 
@@ -61,6 +55,8 @@ pub(in crate::integrator) struct ImpactSolver {
     pub(super) matrix: Vec<f64>,
     /// P
     pub(super) impulse: Vec<f64>,
+    /// Sweeps left for the rounds of this instant.
+    pub(super) sweeps: usize,
     /// For each event: the contact becomes an active constraint at the end.
     pub(super) stays: Vec<bool>,
     /// For each event: the contact was an active constraint before; the impact may separate it.
@@ -76,7 +72,7 @@ pub(super) struct ImpulseDirection {
     event: usize,
     /// Velocity before the impact, negative if the contact closes.
     pub(super) rate: f64,
-    restitution: f64,
+    pub(super) restitution: f64,
     /// Of a tangential direction: the index of its normal one, and μ.
     pub(super) friction: Option<(usize, f64)>,
     /// Work of moving constraints for each unit of impulse, Φ_t·l.
@@ -105,6 +101,7 @@ impl ImpactSolver {
             phi_t: vec![0.0; nc],
             matrix: vec![0.0; k * k],
             impulse: vec![0.0; k],
+            sweeps: SWEEPS,
             stays: vec![false; size.ne],
             was_active: vec![false; size.ne],
             slowest: vec![0.0; size.ne],
@@ -117,112 +114,6 @@ impl ImpactSolver {
         self.was_active.fill(false);
         self.slowest.fill(0.0);
         self.directions.clear();
-    }
-
-    /// 0 ≤ P ⟂ W P + (1 + e) r ≥ 0 by projected relaxation; coefficients of restitution at most `e`.
-    fn solve_impulses(&mut self, e: f64) {
-        let k = self.directions.len();
-        self.impulse[..k].fill(0.0);
-        let largest = (self.directions.iter()).fold(0.0_f64, |m, d| m.max(d.rate.abs()));
-        for _ in 0..SWEEPS {
-            let mut moved = 0.0_f64;
-            for i in 0..k {
-                let direction = self.directions[i];
-                let w = &self.matrix[i * k..(i + 1) * k];
-                let mobility = w[i];
-                if !(mobility > 0.0) {
-                    continue; // the constraints do not allow motion in this direction
-                }
-                let aim = match direction.friction {
-                    None => (1.0 + direction.restitution.min(e)) * direction.rate,
-                    Some(_) => direction.rate,
-                };
-                let residual = aim + dot(w, &self.impulse[..k]);
-                if let Some(second) = self.other_tangent(i) {
-                    if second > i {
-                        moved = moved.max(self.relax_on_cone(i, second));
-                    }
-                    continue;
-                }
-                let next = self.impulse[i] - residual / mobility;
-                let next = match direction.friction {
-                    None => next.max(0.0),
-                    Some((normal, mu)) => {
-                        let limit = mu * self.impulse[normal];
-                        next.clamp(-limit, limit)
-                    }
-                };
-                moved = moved.max((next - self.impulse[i]).abs() * mobility);
-                self.impulse[i] = next;
-            }
-            if moved <= CONVERGED * largest {
-                break;
-            }
-        }
-    }
-
-    /// Relaxes both tangential impulses of a contact and puts them onto its friction cone. Returns the change of velocity.
-    fn relax_on_cone(&mut self, i: usize, j: usize) -> f64 {
-        let k = self.directions.len();
-        let row = |i: usize| &self.matrix[i * k..(i + 1) * k];
-        let mobility = row(i)[i].max(row(j)[j]) + row(i)[j].abs();
-        let step = [i, j].map(|i| {
-            let residual = self.directions[i].rate + dot(row(i), &self.impulse[..k]);
-            self.impulse[i] - residual / mobility
-        });
-        let (normal, mu) = self.directions[i].friction.unwrap_or((i, 0.0));
-        let limit = mu * self.impulse[normal];
-        let size = hypot(step[0], step[1]);
-        let part = if size > limit { limit / size } else { 1.0 };
-        let mut moved = 0.0_f64;
-        for (i, next) in [i, j].into_iter().zip(step) {
-            let next = part * next;
-            moved = moved.max((next - self.impulse[i]).abs() * mobility);
-            self.impulse[i] = next;
-        }
-        moved
-    }
-
-    /// The other tangential direction of the contact of direction i.
-    fn other_tangent(&self, i: usize) -> Option<usize> {
-        let normal = |i: usize| self.directions.get(i)?.friction.map(|(normal, _)| normal);
-        let own = normal(i)?;
-        [i.wrapping_sub(1), i + 1]
-            .into_iter()
-            .find(|&j| normal(j) == Some(own))
-    }
-
-    /// Solves for the impulses such that they do not add energy: with the smallest coefficient of restitution for all, or
-    /// with none, if different ones would.
-    fn solve_without_energy_gain(&mut self, e: f64) {
-        self.solve_impulses(e);
-        let terms = (self.directions.iter().zip(&self.impulse))
-            .map(|(d, impulse)| (d.rate * impulse).abs());
-        let rounding = ENERGY_ROUNDING * terms.sum::<f64>();
-        if !(self.loss() < -rounding) {
-            return;
-        }
-        let smaller = |m: f64, direction: &ImpulseDirection| match direction.friction {
-            None => m.min(direction.restitution),
-            Some(_) => m,
-        };
-        let smallest = self.directions.iter().fold(1.0, smaller);
-        self.solve_impulses(smallest.min(e));
-        if self.loss() < -rounding {
-            self.solve_impulses(0.0);
-        }
-    }
-
-    /// Energy lost: −(P·r + ½ P·W P).
-    fn loss(&self) -> f64 {
-        let k = self.directions.len();
-        let p = &self.impulse[..k];
-        let mut gain = 0.0;
-        for i in 0..k {
-            let w = &self.matrix[i * k..(i + 1) * k];
-            gain += p[i] * (self.directions[i].rate + 0.5 * dot(w, p));
-        }
-        -gain
     }
 
     /// W, with w_i and l_i from A [w_i; l_i] = [n_i; 0]; A is factorised in the mass matrix.
@@ -289,6 +180,7 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> Result<()> {
         let rounds = ROUNDS.0 * self.work.size.ne + ROUNDS.1;
+        self.impacts.sweeps = SWEEPS;
         for round in 0..2 * rounds {
             if self.impacts.directions.is_empty() {
                 break;

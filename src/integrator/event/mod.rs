@@ -20,6 +20,7 @@ mod dense_output;
 mod detection;
 mod handling;
 mod impact;
+mod impulse_relaxation;
 mod location;
 mod search;
 mod wedging;
