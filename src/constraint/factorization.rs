@@ -48,7 +48,7 @@ pub struct SingularPivot {
 pub(super) enum Factors {
     Dense(DenseLu),
     Sparse {
-        ldl: SparseLdl,
+        ldl: Box<SparseLdl>,
         lu: Box<SparseLu>,
         /// Entries of the scaled matrix by columns, for LU.
         values: Vec<f64>,
@@ -98,7 +98,7 @@ impl Factorization {
                     (SparseLu::new(0, 0), 0)
                 };
                 Factors::Sparse {
-                    ldl: SparseLdl::new(&sparse.symbolic, nc > 0),
+                    ldl: Box::new(SparseLdl::new(&sparse.symbolic, nc > 0)),
                     lu: Box::new(lu),
                     values: vec![0.0; entries],
                     pivoted: false,
