@@ -30,9 +30,6 @@ fn moment(name: &str) -> f64 {
         "newton_cradle" => 0.03,
         "iltis" => 0.62,
         "chain" => 0.04,
-        "tumbling_box" | "tumbling_cube" => 0.2,
-        "dominoes" => 0.35,
-        "quadruped" => 0.15,
         _ => 0.3,
     }
 }

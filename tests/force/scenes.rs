@@ -230,10 +230,11 @@ fn a_billiard_break_keeps_energy_and_momentum() {
     assert!(moving.count() > 3);
 }
 
-/// Runs a file of `models` or `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
+/// Runs a file of `examples/contact` or `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
 fn scene(file: &str, stop: f64, depth: f64) -> Sim {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["models", "tests/data/contact"].map(|folder| root.join(folder).join(file));
+    let folders =
+        ["examples/contact", "tests/data/contact"].map(|folder| root.join(folder).join(file));
     let path = (folders.into_iter().find(|path| path.exists()))
         .unwrap_or_else(|| panic!("{file} is in neither folder"));
     let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
