@@ -14,6 +14,7 @@ mod accelerations;
 mod closure;
 mod controller;
 mod corrector;
+mod corrector_pass;
 mod error_estimate;
 mod evaluate;
 mod event;

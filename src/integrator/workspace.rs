@@ -4,6 +4,7 @@ use super::accelerations::AccelerationWorkspace;
 use super::closure::ClosureWorkspace;
 use super::controller::StepControl;
 use super::corrector::ErrorVectors;
+use super::corrector_pass::EndBeforePass;
 use super::factor_cache::FactorCache;
 use super::friction_coupling::FrictionCoupling;
 use super::full_constraints::FullConstraints;
@@ -19,7 +20,7 @@ use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, IntegralMemory, Properties, System,
 };
-use crate::model::SolverSettings;
+use crate::model::{IntegratorName, SolverSettings};
 
 /// Diagonal of M over the largest one below which a coordinate is massless, where rigid bodies are described by constraints.
 const MASSLESS: f64 = 1e-10;
@@ -141,6 +142,7 @@ pub(super) struct Workspace {
     pub projection: ProjectionWorkspace,
     pub accelerations: AccelerationWorkspace,
     pub errors: ErrorVectors,
+    pub before_pass: EndBeforePass,
     pub evaluation: EvaluationVectors,
     pub counts: LinearAlgebraCounts,
     /// Factorisations that serve more than one step.
@@ -210,6 +212,7 @@ impl Workspace {
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
             errors: ErrorVectors::new(&size),
+            before_pass: EndBeforePass::new(&size, settings.integrator == IntegratorName::Smooth),
             evaluation: EvaluationVectors::new(&size),
             closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),
