@@ -218,7 +218,7 @@ impl Instance {
     fn output_quantity(&self, reference: u32, expected: &str) -> Result<Quantity> {
         match self.catalogue.source(reference)? {
             VariableSource::Output(quantity) => Ok(quantity),
-            VariableSource::Input(_) | VariableSource::Parameter(_) => Err(Error::Argument {
+            _ => Err(Error::Argument {
                 name: "reference".to_string(),
                 value: format!("{reference} (\"{}\")", self.catalogue.name(reference)),
                 expected: expected.to_string(),
@@ -277,7 +277,7 @@ impl Instance {
                     0.0 => 1.0,
                     size => size,
                 },
-                VariableSource::Output(_) => {
+                _ => {
                     return Err(Error::Argument {
                         name: "reference".to_string(),
                         value: format!("{known} (\"{}\")", self.catalogue.name(known)),
@@ -323,7 +323,7 @@ impl Instance {
                     scratch.perturbed.continue_from(i, now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
-                VariableSource::Output(_) => unreachable!("outputs are no knowns"),
+                _ => unreachable!("outputs are no knowns"),
             }
         }
         let env = environment(&scratch.perturbed);
