@@ -204,7 +204,6 @@ pub(crate) fn kinds(dimension: usize) -> Vec<JointKind> {
             Cylindrical,
             Spherical,
             Universal,
-            Gimbal,
             Planar,
             Screw,
         ]
