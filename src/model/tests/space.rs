@@ -82,12 +82,6 @@ bodies = ["a", "b"]
 at = [{ point = [0, 0, 0], axes = [[1, 0, 0], [0, 1, 0]] }, { point = [1, 0, 0], axes = [[0, 0, 1], [1, 0, 0]] }]
 position = [0.1, 0.2]
 [[joint]]
-name = "wrist"
-type = "gimbal"
-bodies = ["a", "b"]
-point = [0, 0, 0]
-axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-[[joint]]
 name = "ice"
 type = "planar"
 bodies = ["table", "c"]

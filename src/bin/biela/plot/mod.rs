@@ -85,11 +85,12 @@ pub fn prepare(model: &mut Model, choice: PlotChoice) -> PlotLayout {
         while variable_names(model).any(|name| name.starts_with(&prefix)) {
             prefix.push('_');
         }
-        for body in &model.bodies {
+        // By number: the nodes of a beam have a dot in their names.
+        for (number, body) in model.bodies.iter().enumerate() {
             for field in ["x", "y", "angle"] {
                 let source = format!("{}.{field}", body.name);
                 model.outputs.push(Output {
-                    name: format!("{prefix}{}_{field}", body.name),
+                    name: format!("{prefix}{number}_{field}"),
                     source,
                     unit: None,
                     text_position: TextPosition::default(),
