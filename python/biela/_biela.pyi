@@ -61,6 +61,7 @@ class NativeModel:
         keyframe: str | None,
         start: list[tuple[str, float]],
         no_limits: bool,
+        contact: bool,
     ) -> tuple[str, list[str]]: ...
     def _pack(self, fmi: int, library_path: str | None) -> tuple[bytes, str]: ...
 

@@ -372,9 +372,8 @@ impl Instance {
                     scratch.perturbed.continue_from(i, now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
-                // A state of the linear model.
-                VariableSource::Output(_) => {}
-                _ => unreachable!("error bars are no knowns"),
+                // A state of the linear model; nothing else is a known.
+                _ => {}
             }
         }
         let env = environment(&scratch.perturbed);
