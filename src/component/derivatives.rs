@@ -218,7 +218,7 @@ impl Instance {
     fn output_quantity(&self, reference: u32, expected: &str) -> Result<Quantity> {
         match self.catalogue.source(reference)? {
             VariableSource::Output(quantity) => Ok(quantity),
-            VariableSource::Input(_) | VariableSource::Parameter(_) => Err(Error::Argument {
+            _ => Err(Error::Argument {
                 name: "reference".to_string(),
                 value: format!("{reference} (\"{}\")", self.catalogue.name(reference)),
                 expected: expected.to_string(),
@@ -283,6 +283,13 @@ impl Instance {
                 VariableSource::Output(_) => {
                     has_state = true;
                     continue;
+                }
+                _ => {
+                    return Err(Error::Argument {
+                        name: "reference".to_string(),
+                        value: format!("{known} (\"{}\")", self.catalogue.name(known)),
+                        expected: "an input or a parameter as known".to_string(),
+                    });
                 }
             };
             largest = largest.max(seed.abs() / size);
@@ -367,6 +374,7 @@ impl Instance {
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
                 // A state of the linear model.
                 VariableSource::Output(_) => {}
+                _ => unreachable!("outputs are no knowns"),
             }
         }
         let env = environment(&scratch.perturbed);

@@ -48,6 +48,9 @@ impl Instance {
         let outcome = self.find_equilibrium();
         self.log_failure(LogCategory::Start, &outcome);
         let report = outcome?;
+        if self.companion.is_some() {
+            self.rest_companion();
+        }
         for (names, what) in [
             (&report.free, "nothing holds the equilibrium along"),
             (&report.unstable, "the equilibrium is unstable along"),
@@ -180,12 +183,6 @@ impl Instance {
             }
         }
         None
-    }
-
-    fn kinetic_energy(&mut self) -> f64 {
-        let (mechanism, at) =
-            operating_point(&*self.mechanism, &self.state, &self.scratch.signals, None);
-        mechanism.energy(&at.cx, at.motion.q, at.motion.v).kinetic
     }
 
     /// Time in which the present accelerations cross the mechanism (s).

@@ -143,4 +143,9 @@ impl Integrator {
             rejected_steps: None,
         })
     }
+
+    /// Sets the tolerance of the steps that follow.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.work.set_tolerance(tolerance);
+    }
 }

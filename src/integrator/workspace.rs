@@ -155,7 +155,18 @@ pub(super) struct Workspace {
     pub full_constraints: Option<Box<FullConstraints>>,
 }
 
+/// Newton increment accepted, in the error norm.
+fn newton_tolerance(settings: &SolverSettings) -> f64 {
+    (settings.newton_tolerance).unwrap_or(1e-3 * settings.tolerance)
+}
+
 impl Workspace {
+    /// Sets the tolerance of the steps that follow.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.settings.tolerance = tolerance;
+        self.newton_tolerance = newton_tolerance(&self.settings);
+    }
+
     pub fn new(system: &dyn System, settings: &SolverSettings, backend: Backend) -> Self {
         let size = system.dimensions();
         let pattern = system.sparsity();
@@ -183,9 +194,7 @@ impl Workspace {
             method: Hht::new(settings.alpha),
             control: StepControl::new(settings),
             settings: *settings,
-            newton_tolerance: settings
-                .newton_tolerance
-                .unwrap_or(1e-3 * settings.tolerance),
+            newton_tolerance: newton_tolerance(settings),
             size,
             character: system.properties(),
             closure_scale: (0..size.nc)

@@ -142,6 +142,23 @@ fn fmpy_builds_the_linear_model_from_directional_derivatives() {
     );
 }
 
+/// A unit whose model says `error_bars = true` when it is packed has the bars as outputs, and FMPy shows them.
+#[test]
+fn fmpy_shows_the_error_bars_of_a_unit() {
+    if python().is_none() {
+        return;
+    }
+    let scratch = Scratch::new("fmi-error-bars");
+    let text = fs::read_to_string(root().join("models/double_pendulum.toml")).expect("model");
+    let path = scratch.path().join("double_pendulum.toml");
+    fs::write(&path, format!("{text}\n[solver]\naccuracy = 1e-4\n")).expect("written");
+    let tasks: Vec<_> = BOTH
+        .map(|standard| pack(&path, standard, &scratch))
+        .into_iter()
+        .collect();
+    let _ = script("error_bars.py", &json!(tasks));
+}
+
 /// One C host against the official header of its standard, with an input driven; the path of what it printed.
 fn c_host(
     unit: &Unpacked,

@@ -50,7 +50,7 @@ pub(in crate::integrator) struct ImpactSolver {
     /// Multipliers l of A [w; l] = [n; 0].
     pub(super) l: Vec<f64>,
     /// Φ_t where constraints move.
-    phi_t: Vec<f64>,
+    pub(super) phi_t: Vec<f64>,
     /// W by rows.
     pub(super) matrix: Vec<f64>,
     /// P
@@ -69,14 +69,14 @@ pub(in crate::integrator) struct ImpactSolver {
 /// A normal or tangential direction of a contact.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ImpulseDirection {
-    event: usize,
+    pub(super) event: usize,
     /// Velocity before the impact, negative if the contact closes.
     pub(super) rate: f64,
     pub(super) restitution: f64,
     /// Of a tangential direction: the index of its normal one, and μ.
     pub(super) friction: Option<(usize, f64)>,
     /// Work of moving constraints for each unit of impulse, Φ_t·l.
-    driven: f64,
+    pub(super) driven: f64,
 }
 
 /// Why an event is handled.
