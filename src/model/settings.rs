@@ -30,11 +30,9 @@ choice! {
     /// `integrator` of `[solver]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum IntegratorName {
-        /// Hilber-Hughes-Taylor with a corrector of fourth order, of sixth order where the motion is smooth.
+        /// Where the motion is smooth a predictor with a corrector of sixth order, Hilber-Hughes-Taylor elsewhere.
         #[default]
         Auto = "auto",
-        /// The same, with steps without a Newton iteration where the motion is smooth.
-        Smooth = "smooth",
         /// Hilber-Hughes-Taylor with a corrector of fourth order.
         Hht = "hht",
         /// Quadratic scheme with the cubic one as reference.
