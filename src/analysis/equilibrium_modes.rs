@@ -7,7 +7,9 @@
 
 use super::equilibrium::{Equilibrium, EquilibriumSolver, subtract};
 use crate::error::Result;
-use crate::formulation::system::{Crossing, EventEffect, HybridSystem, MotionPoint};
+use crate::formulation::system::{
+    Crossing, EvaluationContext, EventEffect, HybridSystem, MotionPoint,
+};
 
 /// Value of an event function that has crossed zero: above the rounding of a closed contact.
 const CROSSED: f64 = 1e-11;
@@ -32,7 +34,10 @@ impl EquilibriumSolver<'_> {
             a: rest,
             lambda: &self.lambda,
         };
-        let cx = self.context(modes);
+        let cx = EvaluationContext {
+            modes,
+            ..self.at.cx
+        };
         let (mut phi, mut rate) = (vec![0.0; self.size.ne], vec![0.0; self.size.ne]);
         self.system.event_functions(&cx, &at, &mut phi, &mut rate);
         phi
@@ -47,7 +52,10 @@ impl EquilibriumSolver<'_> {
             a: rest,
             lambda: &self.lambda,
         };
-        let cx = self.context(modes);
+        let cx = EvaluationContext {
+            modes,
+            ..self.at.cx
+        };
         let (mut changed, mut gradient) = (modes.to_vec(), vec![0.0; self.size.nv]);
         let effect = (self.system).handle_event(&cx, &at, i, &mut changed, &mut gradient);
         let closes = matches!(effect, EventEffect::Impulse { .. });
@@ -169,7 +177,10 @@ impl EquilibriumSolver<'_> {
 
     /// Forces at rest at q in these modes, with the support; `None` where they are not defined.
     pub(super) fn force_in(&self, modes: &[i32], q: &[f64]) -> Option<Vec<f64>> {
-        let cx = self.context(modes);
+        let cx = EvaluationContext {
+            modes,
+            ..self.at.cx
+        };
         let mut force = vec![0.0; self.size.nv];
         let rest = &self.zero[..self.size.nv];
         self.system.force(&cx, q, rest, &mut force).ok()?;

@@ -14,7 +14,6 @@ mod accelerations;
 mod closure;
 mod controller;
 mod corrector;
-mod corrector_pass;
 mod error_estimate;
 mod evaluate;
 mod event;
@@ -143,10 +142,5 @@ impl Integrator {
             repartitions: system.partitioning().is_some(),
             rejected_steps: None,
         })
-    }
-
-    /// Sets the tolerance of the steps that follow.
-    pub fn set_tolerance(&mut self, tolerance: f64) {
-        self.work.set_tolerance(tolerance);
     }
 }

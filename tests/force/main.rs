@@ -15,5 +15,4 @@ mod forces;
 mod impacts;
 mod pid;
 mod scenes;
-mod servo;
 mod throws;

@@ -11,7 +11,6 @@ mod auto;
 mod compare;
 mod compared;
 mod equilibria;
-mod gimbal;
 mod global;
 mod hybrid;
 mod joints;

@@ -122,10 +122,7 @@ fn describe(model: &Model, most: usize, text: &mut String) {
         let words = match &joint.coupling {
             Some(coupling) => {
                 let [from, to] = coupling.coordinates.map(|c| coordinate(model, c));
-                let more = (coupling.summands.iter())
-                    .map(|(c, _)| format!(", {}", coordinate(model, *c)))
-                    .collect::<String>();
-                format!("coupling, {from}{more} to {to}")
+                format!("coupling, {from} to {to}")
             }
             None => format!(
                 "{}, {} to {}",

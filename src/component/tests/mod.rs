@@ -14,7 +14,6 @@ use crate::model::*;
 
 mod definitions;
 mod derivatives;
-mod error_bars;
 mod input;
 mod instance_state;
 mod serialization;

@@ -410,7 +410,6 @@ impl Robot {
                 coupling: Some(Coupling {
                     coordinates: [*master, coordinate.coordinate],
                     law: CouplingLaw::Curve(law),
-                    summands: vec![],
                 }),
                 ..Joint::default()
             });

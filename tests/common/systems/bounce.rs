@@ -155,7 +155,6 @@ impl HybridSystem for Bounce {
             EventEffect::Impulse {
                 restitution: self.restitution,
                 slowest: self.slowest,
-                poisson: false,
             }
         } else {
             modes[0] = 0;

@@ -207,7 +207,6 @@ impl HybridSystem for Contacts {
         EventEffect::Impulse {
             restitution: c.restitution,
             slowest: c.slowest,
-            poisson: false,
         }
     }
 

@@ -109,7 +109,6 @@ impl HybridSystem for WallPendulum {
         EventEffect::Impulse {
             restitution: self.restitution,
             slowest: 0.0,
-            poisson: false,
         }
     }
 }

@@ -159,7 +159,6 @@ impl HybridSystem for Watched {
         EventEffect::Impulse {
             restitution,
             slowest: 0.0,
-            poisson: false,
         }
     }
 }

@@ -341,7 +341,6 @@ impl Resolver<'_> {
             | KeyKind::Name
             | KeyKind::Choice(_)
             | KeyKind::TwoTexts
-            | KeyKind::Texts
             | KeyKind::Definitions
             | KeyKind::OneOf(_)
             | KeyKind::Group => Ok(()),

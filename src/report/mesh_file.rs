@@ -10,7 +10,6 @@ use std::io::Read;
 
 use nalgebra::{Matrix4, Point3, Quaternion, UnitQuaternion, Vector3};
 
-use crate::linalg::elementary::rotation_about;
 use crate::model::{BodyShape, MeshFile, Model};
 
 /// Largest file that is read (bytes).
@@ -36,7 +35,7 @@ pub fn meshes(model: &Model) -> Vec<Option<TriangleMesh>> {
     let most = MOST_TRIANGLES / files().flatten().count().max(1);
     files()
         .map(|file| {
-            TriangleMesh::read_merged(file?)
+            TriangleMesh::read(file?)
                 .ok()
                 .map(|mesh| mesh.coarser(most))
         })
@@ -66,13 +65,8 @@ fn mesh_of(shape: &Option<BodyShape>) -> Option<&MeshFile> {
 }
 
 impl TriangleMesh {
-    /// Reads a file and places it in the body frame, corners with the same coordinates as one; the error is the end of a sentence.
-    fn read_merged(file: &MeshFile) -> Result<Self, String> {
-        Ok(Self::read(file)?.merged())
-    }
-
     /// Reads a file and places it in the body frame; the error is the end of a sentence.
-    pub fn read(file: &MeshFile) -> Result<Self, String> {
+    fn read(file: &MeshFile) -> Result<Self, String> {
         let bytes = contents(file)?;
         let ending = file.path.extension().and_then(|e| e.to_str()).unwrap_or("");
         let mut mesh = match ending.to_ascii_lowercase().as_str() {
@@ -101,7 +95,7 @@ impl TriangleMesh {
         if file.scale.iter().product::<f64>() < 0.0 {
             mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
-        Ok(mesh)
+        Ok(mesh.merged())
     }
 
     /// Corners with the same coordinates become one.
@@ -330,7 +324,7 @@ fn transformation(node: roxmltree::Node) -> Option<Matrix4<f64>> {
         ("scale", [x, y, z]) => Some(Matrix4::new_nonuniform_scaling(&Vector3::new(*x, *y, *z))),
         ("rotate", [x, y, z, angle]) => {
             let axis = nalgebra::Unit::try_new(Vector3::new(*x, *y, *z), 0.0)?;
-            Some(rotation_about(&axis, angle.to_radians()).to_homogeneous())
+            Some(UnitQuaternion::from_axis_angle(&axis, angle.to_radians()).to_homogeneous())
         }
         _ => None,
     }
