@@ -11,7 +11,7 @@ use biela::constraint::matrix::SaddleMatrix;
 use biela::constraint::sparsity::{Backend, SaddleSparsity};
 use biela::formulation::Sparsity;
 use biela::linalg::random::Random;
-use biela::linalg::{ordering, sparse_ldl};
+use biela::linalg::{ordering, symbolic_ldl};
 use samples::Sample;
 use std::hint::black_box;
 use std::time::Instant;
@@ -153,14 +153,14 @@ fn main() {
         let graph = ordering::AdjacencyGraph::new(n, couplings);
         let plain = graph.minimum_degree();
         let begin = Instant::now();
-        let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv]);
+        let ours = ordering::saddle_point_order(&graph, sample.nv, &vec![false; sample.nv], &[]);
         let setup = begin.elapsed().as_secs_f64() * 1e3;
         println!(
             "{name:<20}{n:>8} |{:>11}{:>11.1} |{:>11}{:>11.1} |{setup:>9.2}",
-            sparse_ldl::factor_fill(&graph, &plain),
-            sparse_ldl::factorization_cost(&graph, &plain) / 1e3,
-            sparse_ldl::factor_fill(&graph, &ours),
-            sparse_ldl::factorization_cost(&graph, &ours) / 1e3,
+            symbolic_ldl::factor_fill(&graph, &plain),
+            symbolic_ldl::factorization_cost(&graph, &plain) / 1e3,
+            symbolic_ldl::factor_fill(&graph, &ours),
+            symbolic_ldl::factorization_cost(&graph, &ours) / 1e3,
         );
     }
 }

@@ -73,6 +73,8 @@ static void quiet(void *user, biela_log_level level, const char *category, doubl
     F(biela_state_deserialize, 1, biela_state_deserialize(a->instance, a->bytes, a->count, a->place)) \
     F(biela_counters_default, 0, biela_counters_default(a->counters, a->count)) \
     F(biela_statistics, 1, biela_statistics(a->instance, a->counters)) \
+    F(biela_use_error_bars, 1, biela_use_error_bars(a->instance)) \
+    F(biela_error_bars, 1, biela_error_bars(a->instance, NULL, NULL, NULL, NULL)) \
     F(biela_set_logger, 1, biela_set_logger(a->instance, a->callback, a->values, (int)a->integer)) \
     F(biela_system_definition_default, 0, biela_system_definition_default(a->definition, a->count)) \
     F(biela_system_new, 0, biela_system_new(a->definition, a->made)) \

@@ -22,6 +22,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use campaign::error_bars::BarReference;
 use campaign::judge::Verdict;
 use campaign::{Campaign, Subject};
 use clap::Parser;
@@ -54,6 +55,9 @@ struct Arguments {
     /// Compares with the log of an earlier campaign
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
+    /// Judges error bars and accuracies instead: a line of JSON for each run, then the shares that hold
+    #[arg(long)]
+    error_bars: bool,
     /// Writes the model files of runs that are not right
     #[arg(long, value_name = "DIRECTORY")]
     save: Option<PathBuf>,
@@ -73,6 +77,9 @@ fn main() -> ExitCode {
         tight: arguments.tight,
         threads: arguments.threads.unwrap_or(standard.threads),
     };
+    if arguments.error_bars {
+        return judge_error_bars(&campaign);
+    }
     let mut log = (arguments.log.as_ref())
         .map(|path| File::create(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
     if let Some(directory) = &arguments.save {
@@ -112,6 +119,63 @@ fn main() -> ExitCode {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+/// Runs every mechanism with error bars, and for the same numbers as accuracies.
+fn judge_error_bars(campaign: &Campaign) -> ExitCode {
+    let (mut bars, mut accuracies) = (Vec::new(), Vec::new());
+    for subject in &campaign.subjects {
+        for formulation in &campaign.formulations {
+            let Some(reference) = BarReference::new(subject, formulation) else {
+                continue;
+            };
+            for &tolerance in &campaign.tolerances {
+                if let Some(record) = reference.error_bars(tolerance) {
+                    println!("{record:?}");
+                    bars.push(record);
+                }
+                if let Some(record) = reference.accuracy(tolerance) {
+                    println!("{record:?}");
+                    accuracies.push(record);
+                }
+            }
+        }
+    }
+    let known: Vec<_> = bars.iter().filter(|record| record.is_known()).collect();
+    let share = |count: usize, all: usize| format!("{count} of {all}");
+    let within = known
+        .iter()
+        .filter(|r| (1.0 / 3.0..=3.0).contains(&r.ratio()));
+    println!(
+        "stated within 3 of the looser run: {}",
+        share(within.count(), known.len())
+    );
+    let safe = known.iter().filter(|r| r.delivered <= r.stated + r.spread);
+    println!(
+        "delivered below stated: {}",
+        share(safe.count(), known.len())
+    );
+    let same = bars.iter().filter(|r| r.same_bits).count();
+    println!("same bits: {}", share(same, bars.len()));
+    let total: f64 = bars.iter().map(|r| r.cpu).sum();
+    let with: f64 = bars.iter().map(|r| r.cpu * r.cost).sum();
+    let mut costs: Vec<f64> = bars.iter().map(|r| r.cost).collect();
+    costs.sort_by(f64::total_cmp);
+    let median = costs.get(costs.len() / 2).copied().unwrap_or(f64::NAN);
+    println!(
+        "cost: {:.2} in sum, {median:.2} in the median",
+        with / total
+    );
+    let claimed: Vec<_> = accuracies.iter().filter(|r| r.claimed).collect();
+    let kept = claimed
+        .iter()
+        .filter(|r| r.delivered <= r.accuracy + r.spread);
+    println!(
+        "accuracy kept: {}, claimed by {} runs",
+        share(kept.count(), claimed.len()),
+        accuracies.len()
+    );
+    ExitCode::SUCCESS
 }
 
 fn subjects(text: &str) -> Vec<Subject> {

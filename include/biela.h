@@ -1198,6 +1198,35 @@ biela_status biela_statistics(biela_instance *instance,
                               biela_counters *counters);
 
 /**
+ * Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, ten times looser, goes along, and every
+ * output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted anew: error bars come
+ * behind inputs, outputs and parameters. The values of all other variables keep their bits.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle.
+ */
+biela_status biela_use_error_bars(biela_instance *instance);
+
+/**
+ * What the error bars say as a whole. Each result may be NULL:
+ * - `worst`: the largest error bar over the range of its output; INFINITY if the companion run has stopped.
+ * - `event_time`: the largest difference of the times of an event (s), the bar in time of values that jump.
+ * - `undetermined_after`: time from which on an output is not determined (s), its bar being more than a tenth of its range;
+ *   INFINITY if all are.
+ * - `accuracy_kept`: 1 if `worst` is within the `accuracy` of the model or it asks for none, else 0.
+ *
+ * Without error bars it is `BIELA_STATUS_ERROR_CALL_ORDER`.
+ *
+ * # Safety
+ * `instance` is NULL or a live handle; each result is NULL or points to one element.
+ */
+biela_status biela_error_bars(biela_instance *instance,
+                              double *worst,
+                              double *event_time,
+                              double *undetermined_after,
+                              int32_t *accuracy_kept);
+
+/**
  * From now on messages up to `level` (a `biela_log_level`) go to `callback`, with `user` handed through;
  * NULL: none are made. It stays through resets and restores, until it is replaced or the instance freed.
  * Without a logger, and for messages above its level, nothing is composed and nothing allocated.

@@ -417,6 +417,24 @@ public:
         return counters;
     }
 
+    /// A companion run states the error of every output as `<output>.error`. Before initialize.
+    void use_error_bars() { check(biela_use_error_bars(handle())); }
+
+    /// What the error bars say as a whole; see `biela_error_bars`.
+    struct error_bar_summary {
+        double worst, event_time, undetermined_after;
+        bool accuracy_kept;
+    };
+
+    error_bar_summary error_bars() const
+    {
+        error_bar_summary found = {};
+        std::int32_t kept = 0;
+        check(biela_error_bars(handle(), &found.worst, &found.event_time, &found.undetermined_after, &kept));
+        found.accuracy_kept = kept != 0;
+        return found;
+    }
+
     /// The answer of your own equations that made a call fail, where they did not throw.
     std::int32_t answer() const
     {

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Builds the library that goes into units and wheels: for every x86-64 Linux with glibc 2.17 or later, stripped, with the symbols
-# in a file of their own. usage: packaging/portable_library.sh [FOLDER]    (default: target/portable)
+# in a file of their own. usage: packaging/portable_library.sh [FOLDER [LIBRARY]]    (default: target/portable, and the library is
+# built; packaging/wheel.sh has built it already)
 #
 # Needs cargo-zigbuild and zig: pip install cargo-zigbuild ziglang
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-target/portable}
+built=${2:-}
 triple=x86_64-unknown-linux-gnu
 
 missing=()
@@ -17,9 +19,11 @@ if [ ${#missing[@]} -gt 0 ]; then
     exit 77
 fi
 
-cargo zigbuild --profile dist --lib --target "$triple.2.17"
+if [ -z "$built" ]; then
+    cargo zigbuild --profile dist --lib --target "$triple.2.17"
+    built="${CARGO_TARGET_DIR:-target}/$triple/dist/libbiela.so"
+fi
 mkdir -p "$out"
-built="${CARGO_TARGET_DIR:-target}/$triple/dist/libbiela.so"
 # Symbols and line tables apart: gdb and perf find them by the link.
 objcopy --only-keep-debug "$built" "$out/libbiela.so.debug"
 objcopy --strip-unneeded --add-gnu-debuglink="$out/libbiela.so.debug" "$built" "$out/libbiela.so"

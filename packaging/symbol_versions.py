@@ -8,31 +8,37 @@ import struct
 import sys
 
 
-def needed_versions(path):
-    """{library: [versions]} of the section .gnu.version_r."""
-    with open(path, "rb") as file:
-        data = file.read()
+def sections_of(data, path):
+    """The section headers of an ELF file."""
     if data[:6] != b"\x7fELF\x02\x01":
         raise SystemExit(f"{path}: not a little-endian 64-bit ELF file")
     at, = struct.unpack_from("<Q", data, 40)
     size, count = struct.unpack_from("<HH", data, 58)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", data, at + k * size) for k in range(count)]
+    return [struct.unpack_from("<IIQQQQIIQQ", data, at + k * size) for k in range(count)]
 
-    def text(table, offset):
-        begin = sections[table][4] + offset
-        return data[begin:data.index(b"\0", begin)].decode()
 
+def text_of(data, sections, table, offset):
+    """A text of the string table with the number `table`."""
+    begin = sections[table][4] + offset
+    return data[begin:data.index(b"\0", begin)].decode()
+
+
+def needed_versions(path):
+    """{library: [versions]} of the section .gnu.version_r."""
+    with open(path, "rb") as file:
+        data = file.read()
+    sections = sections_of(data, path)
     found = {}
     for kind, place, link, entries in ((s[1], s[4], s[6], s[7]) for s in sections):
         if kind != 0x6FFFFFFE:  # SHT_GNU_verneed
             continue
         for _ in range(entries):
             _, versions, library, first, step = struct.unpack_from("<HHIII", data, place)
-            names = found.setdefault(text(link, library), [])
+            names = found.setdefault(text_of(data, sections, link, library), [])
             entry = place + first
             for _ in range(versions):
                 _, _, _, name, after = struct.unpack_from("<IHHII", data, entry)
-                names.append(text(link, name))
+                names.append(text_of(data, sections, link, name))
                 entry += after
             place += step
     return found

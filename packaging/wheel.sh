@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Builds the Python wheel for every x86-64 Linux with glibc 2.17 or later and Python 3.10 or later: the package, the command
-# `biela`, and the library that `biela.pack` puts into units. usage: packaging/wheel.sh [FOLDER]    (default: target/wheels)
+# Builds the Python wheel for every x86-64 Linux with glibc 2.17 or later and Python 3.10 or later, and on the way the portable
+# library. usage: packaging/wheel.sh [FOLDER]    (default: target/wheels)
+#
+# One compiled file has the package, the command `biela` and the C interface, so that the solver is in the wheel once: it is also what
+# `biela.pack` puts into units. Hosts of units have no Python, so its symbols of Python are weak.
 #
 # Needs maturin, wheel, cargo-zigbuild and zig: pip install maturin wheel cargo-zigbuild ziglang
 set -euo pipefail
@@ -20,27 +23,21 @@ if [ ${#missing[@]} -gt 0 ]; then
     exit 77
 fi
 
-built="${CARGO_TARGET_DIR:-target}/$triple/dist"
-# In the profile of packaging/portable_library.sh, whose compiled crates are used again.
-cargo zigbuild --profile dist --lib --bin biela --target "$triple.2.17"
-
 maturin build --profile dist --strip --manifest-path python/Cargo.toml --zig --target "$triple" --compatibility manylinux2014 --out "$out"
+packaging/portable_library.sh target/portable "${CARGO_TARGET_DIR:-target}/$triple/dist/deps/libbiela.so"
 
-# The command and the library go in afterwards; `wheel pack` writes the list of files again.
-wheel=$(ls -t "$out"/biela-*.whl | head -1)
+wheel=$(ls -t "$out"/biela-*manylinux*.whl | head -1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m wheel unpack --dest "$work" "$wheel"
 folder=$(echo "$work"/biela-*)
-scripts=$folder/$(basename "$folder").data/scripts
-mkdir -p "$scripts"
-objcopy --strip-unneeded "$built/biela" "$scripts/biela"
-objcopy --strip-unneeded "$built/libbiela.so" "$folder/biela/libbiela.so"
+library=_biela.abi3.so
+python3 packaging/weak_symbols.py "$folder/biela/$library"
+python3 packaging/symbol_versions.py "$folder/biela/$library" 2.17
+# Tells the package which file goes into units; what `pip install ./python` builds needs Python.
+echo "$library" > "$folder/biela/library_of_units.txt"
 rm "$wheel"
 python3 -m wheel pack --dest-dir "$out" "$folder"
-for file in "$scripts/biela" "$folder/biela/libbiela.so" "$folder"/biela/_biela*.so; do
-    python3 packaging/symbol_versions.py "$file" 2.17
-done
 size=$(stat -c %s "$wheel")
 echo "$wheel: $size bytes"
 [ "$size" -le "$most" ] || { echo "the wheel is larger than $most bytes" >&2; exit 1; }

@@ -122,6 +122,8 @@ _PROTOTYPES = {
     "biela_state_deserialize": (c_int, [c_void_p, POINTER(c_uint8), c_size_t, POINTER(c_void_p)]),
     "biela_counters_default": (c_int, [POINTER(_Counters), c_size_t]),
     "biela_statistics": (c_int, [c_void_p, POINTER(_Counters)]),
+    "biela_use_error_bars": (c_int, [c_void_p]),
+    "biela_error_bars": (c_int, [c_void_p, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_int32)]),
     "biela_set_logger": (c_int, [c_void_p, _Log, c_void_p, c_int]),
     "biela_system_definition_default": (c_int, [POINTER(_Definition), c_size_t]),
     "biela_system_new": (c_int, [POINTER(_Definition), POINTER(c_void_p)]),
@@ -343,6 +345,19 @@ class Instance:
         self._call_plain("biela_counters_default", byref(counters), ctypes.sizeof(counters))
         self._call("biela_statistics", byref(counters))
         return {name: getattr(counters, name) for name, _ in _Counters._fields_[1:]}
+
+    def use_error_bars(self):
+        """A companion run states the error of every output as `<output>.error`. Before initialize."""
+        self._call("biela_use_error_bars")
+
+    def error_bars(self):
+        """What the error bars say as a whole: worst, event_time, undetermined_after, accuracy_kept."""
+        worst, event_time, undetermined, kept = c_double(), c_double(), c_double(), c_int32()
+        self._call("biela_error_bars", byref(worst), byref(event_time), byref(undetermined), byref(kept))
+        return {
+            "worst": worst.value, "event_time": event_time.value, "undetermined_after": undetermined.value,
+            "accuracy_kept": bool(kept.value),
+        }
 
     def set_logger(self, sink, level="info"):
         """Messages up to the level go to sink(level, category, time, message); None ends that."""

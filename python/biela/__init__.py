@@ -21,6 +21,7 @@ from ._analysis import DescriptorForm, Equilibrium, LinearModel, Mode
 from ._biela import __version__
 from ._errors import CallError, Error, ModelError, SimulationError, UnknownVariable
 from ._inputs import InputLaw, Inputs, Value
+from ._library import library_of_units
 from ._model import Experiment, Instance, Model, Start, Variable
 from ._result import Array, Result
 from ._state import State
@@ -64,6 +65,7 @@ def import_model(
     keyframe: str | None = None,
     start: Mapping[str, float] | None = None,
     no_limits: bool = False,
+    contact: bool = False,
     strict: bool = False,
 ) -> Model:
     """A model from a robot in another format (URDF or MJCF). ``model.text`` is its model file.
@@ -78,11 +80,12 @@ def import_model(
         keyframe: start pose by name: a keyframe, or a group state of the SRDF file.
         start: joint coordinates at the start by the names of their joints, in rad or m; they count more than a keyframe.
         no_limits: without limits of joint coordinates.
+        contact: with contacts of geoms against planes of the world (MJCF).
         strict: raise ``biela.ModelError`` instead of the warning.
     """
     text, lost = Model._import(
         os.fspath(path), free, None if srdf is None else os.fspath(srdf), [os.fspath(folder) for folder in package_paths],
-        keyframe, [(name, float(value)) for name, value in (start or {}).items()], no_limits,
+        keyframe, [(name, float(value)) for name, value in (start or {}).items()], no_limits, contact,
     )  # fmt: skip
     if lost:
         sentence = f"{os.fspath(path)}: the motion differs without {', '.join(lost)}"
@@ -106,9 +109,8 @@ def pack(
     """
     if not isinstance(model, Model):
         model = Model(model)
-    if library is None and "BIELA_LIBRARY" not in os.environ:
-        own = Path(__file__).with_name("libbiela.so")
-        library = own if own.exists() else None
+    if library is None:
+        library = library_of_units()
     data, identifier = model._pack(fmi, None if library is None else os.fspath(library))
     path = Path(f"{identifier}.fmu" if out is None else out)
     path.write_bytes(data)

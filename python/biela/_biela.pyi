@@ -4,9 +4,12 @@ from typing import Any, final
 
 from typing_extensions import Self, disjoint_base
 
-__all__ = ["NativeInstance", "NativeModel", "NativeSweep", "__version__"]
+__all__ = ["NativeInstance", "NativeModel", "NativeSweep", "__version__", "run_command"]
 
 __version__: str
+
+def run_command(arguments: list[str]) -> int:
+    """The command `biela`: the exit status of a line of arguments that begins with the name of the program."""
 
 _Value = float | str
 _Law = str | tuple[list[list[float]], str]
@@ -58,6 +61,7 @@ class NativeModel:
         keyframe: str | None,
         start: list[tuple[str, float]],
         no_limits: bool,
+        contact: bool,
     ) -> tuple[str, list[str]]: ...
     def _pack(self, fmi: int, library_path: str | None) -> tuple[bytes, str]: ...
 

@@ -205,6 +205,8 @@ class Model(NativeModel):
         set: Mapping[str, Value] | None = None,
         inputs: Inputs | None = None,
         start: Start | None = None,
+        error_bars: bool | None = None,
+        accuracy: float | None = None,
     ) -> Result:
         """Simulates from the model's start to ``stop``.
 
@@ -220,6 +222,10 @@ class Model(NativeModel):
                 constant beyond the ends; two points of the same time are a jump. A function is sampled as closely as it needs
                 before the run begins, also at its kinks and jumps.
             start: start from the initial conditions or from the static equilibrium; the model's by default.
+            error_bars: a companion run, ten times looser, states the error of every output: ``result["x.error"]`` over time, and
+                ``result.error_bars`` as a whole; the model's by default.
+            accuracy: error allowed over the whole run, relative to the range of each output. The solver chooses its tolerance, and
+                the run is repeated with a tighter one until the error bars are below; ``result.error_bars["kept"]`` says whether.
 
         Raises:
             biela.ModelError: a name or value is wrong.
@@ -227,7 +233,8 @@ class Model(NativeModel):
         """
         span = (self._experiment[0], self._experiment[1] if stop is None else stop)
         laws = native_laws(inputs, self._inputs, span)
-        conditions = (stop, interval, tolerance, assignments(set) + _start(start), laws)
+        settings = assignments(set) + _start(start) + _error_settings(error_bars, accuracy)
+        conditions = (stop, interval, tolerance, settings, laws)
         parts = self._run(*conditions)
         error = parts.pop("error", None)
         result = Result(parts, self, conditions)
@@ -301,6 +308,15 @@ def assignments(values: Mapping[str, Value] | None) -> list[tuple[str, Value]]:
     if values is not None and not isinstance(values, Mapping):
         raise TypeError("set: expected values by name, such as a dictionary")
     return [(name, value if isinstance(value, str) else float(value)) for name, value in (values or {}).items()]
+
+
+def _error_settings(error_bars: bool | None, accuracy: float | None) -> list[tuple[str, Value]]:
+    settings: list[tuple[str, Value]] = []
+    if error_bars is not None:
+        settings.append(("solver.error_bars", "true" if error_bars else "false"))
+    if accuracy is not None:
+        settings.append(("solver.accuracy", float(accuracy)))
+    return settings
 
 
 def _start(start: Start | None) -> list[tuple[str, Value]]:

@@ -35,6 +35,7 @@ class Result(Mapping[str, Array]):
         self._statistics: dict[str, float] = parts["statistics"]
         self._name: str = parts["name"]
         self._reached: float = parts["reached"]
+        self._error_bars: dict[str, Any] | None = parts.get("error_bars")
         self._model = model
         self._conditions = conditions
 
@@ -79,6 +80,17 @@ class Result(Mapping[str, Array]):
     def statistics(self) -> dict[str, float]:
         """Counters of the solver, step sizes in s, ``energy_drift`` in J."""
         return dict(self._statistics)
+
+    @property
+    def error_bars(self) -> dict[str, Any] | None:
+        """What the error bars say as a whole; ``None`` without error bars.
+
+        ``worst``: largest error bar over the range of its output. ``event_time``: the bar in time of values that jump (s).
+        ``undetermined_after``: time from which on an output is not determined (s), or ``None``. ``left_out``, ``jumping``: names of
+        outputs. ``stopped``: why the companion run stopped, or ``None``. ``kept``: whether the accuracy asked for is kept.
+        ``tolerance``: that of the run. ``text``: the same in words.
+        """
+        return None if self._error_bars is None else dict(self._error_bars)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A ``pandas.DataFrame`` with the outputs as columns over ``time`` (s); ``frame.attrs["units"]`` has the units."""

@@ -193,7 +193,7 @@ impl NativeModel {
 
     /// The model file of a robot in another format, and the elements that were dropped and change the motion.
     #[staticmethod]
-    #[pyo3(signature = (path, free, srdf, package_paths, keyframe, start, no_limits))]
+    #[pyo3(signature = (path, free, srdf, package_paths, keyframe, start, no_limits, contact))]
     #[allow(clippy::too_many_arguments)] // one call from Python
     fn _import(
         py: Python<'_>,
@@ -204,6 +204,7 @@ impl NativeModel {
         keyframe: Option<String>,
         start: Vec<(String, f64)>,
         no_limits: bool,
+        contact: bool,
     ) -> PyResult<(String, Vec<String>)> {
         let base = free.map(|free| {
             if free {
@@ -219,6 +220,7 @@ impl NativeModel {
             keyframe,
             start,
             no_limits,
+            contact,
             folder: None,
         };
         let imported = py.detach(|| import(&path, &options)).raised()?;

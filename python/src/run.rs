@@ -1,10 +1,11 @@
 //! One run: rows of outputs, events, counters. For its report page the run is done again, with the same bits, and recorded in full.
 
+use biela::component::ErrorBarSummary;
 use biela::model::Model;
 use biela::model::counters::{COUNTERS, CounterValue, Statistics};
 use biela::report::{FailureReport, Measured, Recording, Report, RowSchedule};
-use biela::study::{TimeGrid, advance};
-use biela::{Causality, Error, Instance, Observer, StepProbe, Variable};
+use biela::study::{AccuracySearch, TimeGrid, advance};
+use biela::{Error, Instance, Observer, StepProbe, Variable};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -50,6 +51,8 @@ struct Ended {
     statistics: Statistics,
     energy_drift: f64,
     reached: f64,
+    error_bars: Option<ErrorBarSummary>,
+    tolerance: f64,
     outcome: biela::Result<()>,
     /// What a signal handler raised.
     raised: Option<PyErr>,
@@ -160,6 +163,9 @@ pub fn run<'py>(
     )?;
     parts.set_item("name", &model.name)?;
     parts.set_item("reached", ended.reached)?;
+    if let Some(bars) = &ended.error_bars {
+        parts.set_item("error_bars", error_bars(py, bars, ended.tolerance)?)?;
+    }
     if let Err(error) = &ended.outcome {
         parts.set_item("error", exception(error).into_value(py))?;
     }
@@ -204,20 +210,46 @@ impl Span {
     }
 }
 
-fn started(model: &Model, span: &Span, conditions: &Conditions) -> biela::Result<Instance> {
+fn started(model: &Model, span: &Span, tolerance: f64) -> biela::Result<Instance> {
     let mut instance = Instance::from_model(model.clone())?;
-    instance.initialize(span.start, span.stop, conditions.tolerance.unwrap_or(0.0))?;
+    instance.initialize(span.start, span.stop, tolerance)?;
     Ok(instance)
 }
 
+/// Runs once, or with an accuracy until it is kept or out of reach.
 fn simulate(model: &Model, conditions: &Conditions) -> biela::Result<Ended> {
+    let mut search = AccuracySearch::of(model);
+    loop {
+        let tighter = search.as_ref().map_or(0.0, AccuracySearch::tolerance);
+        let (ended, instance) = simulate_once(model, conditions, tighter)?;
+        let repeat =
+            |search: &mut AccuracySearch| ended.outcome.is_ok() && search.repeat(&instance);
+        if !search.as_mut().is_some_and(repeat) {
+            return Ok(ended);
+        }
+    }
+}
+
+/// One run; with its tolerance, or `tighter` if that is positive.
+fn simulate_once(
+    model: &Model,
+    conditions: &Conditions,
+    tighter: f64,
+) -> biela::Result<(Ended, Instance)> {
     let span = Span::of(model, conditions)?;
-    let mut instance = started(model, &span, conditions)?;
-    let outputs = (0..).zip(instance.variables());
-    let outputs = outputs.filter(|(_, variable)| variable.causality == Causality::Output);
-    let declared = outputs.take(model.outputs.len());
-    let (references, outputs): (Vec<u32>, Vec<Variable>) =
-        declared.map(|(r, variable)| (r, variable.clone())).unzip();
+    let tolerance = match tighter > 0.0 {
+        true => tighter,
+        false => conditions.tolerance.unwrap_or(0.0),
+    };
+    let mut instance = started(model, &span, tolerance)?;
+    let declared = instance.outputs();
+    let bars = declared
+        .clone()
+        .filter_map(|output| instance.error_bar(output));
+    let references: Vec<u32> = declared.chain(bars).collect();
+    let outputs: Vec<Variable> = (references.iter())
+        .map(|reference| instance.variables()[*reference as usize].clone())
+        .collect();
     let mut keeper = RowKeeper::new(&mut instance, references, span.grid)?;
     let outcome = advance(&mut instance, span.stop, &mut None, &mut keeper);
     if outcome.is_err()
@@ -229,7 +261,7 @@ fn simulate(model: &Model, conditions: &Conditions) -> biela::Result<Ended> {
         // The state that was reached; if even that cannot be read, the rows before it stay.
         let _ = keeper.keep_state(&mut instance);
     }
-    Ok(Ended {
+    let ended = Ended {
         outputs,
         times: keeper.times,
         columns: keeper.columns,
@@ -237,9 +269,33 @@ fn simulate(model: &Model, conditions: &Conditions) -> biela::Result<Ended> {
         statistics: instance.statistics(),
         energy_drift: instance.energy_drift(),
         reached: instance.time(),
+        error_bars: instance.error_bars(),
+        tolerance: instance.tolerance(),
         outcome,
         raised: keeper.raised,
-    })
+    };
+    Ok((ended, instance))
+}
+
+/// What the error bars say, as a dictionary.
+fn error_bars<'py>(
+    py: Python<'py>,
+    bars: &ErrorBarSummary,
+    tolerance: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("worst", bars.worst)?;
+    found.set_item("worst_output", &bars.worst_output)?;
+    found.set_item("event_time", bars.event_time)?;
+    found.set_item("undetermined_after", bars.undetermined_after)?;
+    found.set_item("left_out", &bars.left_out)?;
+    found.set_item("jumping", &bars.jumping)?;
+    found.set_item("stopped", bars.stopped.as_ref().map(|(_, why)| why))?;
+    found.set_item("accuracy", bars.accuracy)?;
+    found.set_item("kept", bars.kept)?;
+    found.set_item("tolerance", tolerance)?;
+    found.set_item("text", bars.to_string())?;
+    Ok(found)
 }
 
 /// Counters by their names.
@@ -275,7 +331,7 @@ pub fn page(
     conditions: &Conditions,
 ) -> biela::Result<String> {
     let span = Span::of(model, conditions)?;
-    let mut instance = started(model, &span, conditions)?;
+    let mut instance = started(model, &span, conditions.tolerance.unwrap_or(0.0))?;
     let times: RowSchedule = match span.grid {
         Some(grid) => Some(Box::new(grid)),
         None => None,

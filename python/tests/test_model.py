@@ -311,3 +311,17 @@ def test_a_model_is_packed(tmp_path: Path) -> None:
     assert zipfile.ZipFile(text).testzip() is None
     with pytest.raises(ValueError, match="expected 2 or 3"):
         biela.pack(CRANK, tmp_path / "1.fmu", fmi=1)
+
+
+def test_error_bars_state_the_error_and_change_no_bit() -> None:
+    model = biela.Model(CRANK)
+    plain = model.run(stop=0.5)
+    barred = model.run(stop=0.5, error_bars=True)
+    np.testing.assert_array_equal(plain["slider_x"], barred["slider_x"])
+    bars = barred["slider_x.error"]
+    assert bars[0] == 0 and bars[-1] > 0 and (np.diff(bars) >= 0).all()
+    assert plain.error_bars is None
+    exact = model.run(stop=0.5, tolerance=1e-11)
+    assert abs(barred["slider_x"][-1] - exact["slider_x"][-1]) <= bars[-1]
+    kept = model.run(stop=0.5, accuracy=1e-5).error_bars
+    assert kept is not None and kept["kept"] and kept["worst"] <= 1e-5

@@ -6,6 +6,7 @@ use super::dense::{MatrixTimesSlice, add, cholesky, dot, solve_transposed_from_r
 use super::linearization::{LinearModel, LinearizationWorkspace, Linearizer, OperatingPoint};
 use super::modes::SecondOrderSystem;
 use super::observables::{MinimalCoordinateKind, Observables};
+use super::perturbation::{QUADRATIC, SMOOTH};
 use super::selection::choose_rows;
 use crate::error::{Error, Result};
 use crate::formulation::system::{MotionPoint, System};
@@ -134,9 +135,18 @@ impl Linearizer {
         y_ddot.fill(0.0);
         w.output.fill(0.0);
         let (output, output_sample) = (&mut w.output, &mut w.output_sample);
+        let [integral_rate, integral_sample] = &mut w.integral_rate;
+        integral_rate.fill(0.0);
         let [rate, acceleration] = &mut w.sample;
+        // Rates and accelerations are quadratic in v; outputs need not be.
+        let only_velocities = self.perturbation.w.iter().all(|w| *w == 0.0);
+        let stencil = match only_velocities && output.is_empty() && self.integrals.is_empty() {
+            true => QUADRATIC,
+            false => SMOOTH,
+        };
+        let along = (&self.perturbation, stencil);
         self.point
-            .differentiate(system, at, &self.perturbation, |weight, cx, point| {
+            .differentiate(system, at, along, |weight, cx, point| {
                 observables.coordinate_motion(cx, point, &w.needed, (rate, acceleration));
                 for &i in &w.needed {
                     y_dot[i] += weight * rate[i];
@@ -144,6 +154,8 @@ impl Linearizer {
                 }
                 observables.outputs(cx, point, output_sample);
                 add(output, weight, output_sample);
+                system.integral_rates(cx, point.q, point.v, integral_sample);
+                add(integral_rate, weight, integral_sample);
             });
         for &i in &w.needed {
             if observables.kinds()[i] == MinimalCoordinateKind::Rotation(0) {
@@ -157,13 +169,20 @@ impl Linearizer {
                 y_ddot[i..i + 3].copy_from_slice(theta_ddot.as_slice());
             }
         }
-        let (d, outputs) = (self.chosen.len(), w.output.len());
-        let column = &mut self.columns[k * (3 * d + outputs)..][..3 * d + outputs];
+        let (d, stride) = (self.chosen.len(), self.stride());
+        let n = 2 * d + self.integrals.len();
+        let outputs = n + d + self.integrals.len();
+        let w = &self.work;
+        let column = &mut self.columns[k * stride..][..stride];
         for (j, &i) in self.chosen.iter().enumerate() {
-            (column[j], column[d + j], column[2 * d + j]) = (w.y[0][i], w.y[1][i], w.y[2][i]);
+            (column[j], column[d + j], column[n + j]) = (w.y[0][i], w.y[1][i], w.y[2][i]);
         }
-        column[3 * d..].copy_from_slice(&w.output);
-        if column[..3 * d].iter().any(|x| !x.is_finite()) {
+        for (j, &i) in self.integrals.iter().enumerate() {
+            column[2 * d + j] = self.perturbation.integrals[i];
+            column[n + d + j] = w.integral_rate[0][i];
+        }
+        column[outputs..].copy_from_slice(&w.output);
+        if column[..outputs].iter().any(|x| !x.is_finite()) {
             let culprit = largest_component(system, &self.perturbation.w);
             return Err(Error::Evaluation {
                 time: at.cx.t,
@@ -182,7 +201,7 @@ impl Linearizer {
 
     /// Length of a column of the last linear model.
     pub(super) fn stride(&self) -> usize {
-        3 * self.chosen.len() + self.work.output.len()
+        3 * self.chosen.len() + 2 * self.integrals.len() + self.work.output.len()
     }
 
     /// The last linear model as a system of second order in its minimal coordinates.
@@ -192,9 +211,13 @@ impl Linearizer {
         at: &OperatingPoint,
         model: &LinearModel,
     ) -> Option<SecondOrderSystem> {
-        let d = self.chosen.len();
-        let block =
-            |first: usize| DMatrix::from_fn(d, d, |i, j| model.a[(d + i) * 2 * d + first + j]);
+        let (d, n, m) = (self.chosen.len(), model.states, self.integrals.len());
+        let part = |rows: (usize, usize), columns: (usize, usize)| {
+            DMatrix::from_fn(rows.1, columns.1, |i, j| {
+                model.a[(rows.0 + i) * n + columns.0 + j]
+            })
+        };
+        let (y, y_dot, integrals) = ((0, d), (d, d), (2 * d, m));
         // M_y = T⁻ᵀ L Lᵀ T⁻¹ with M_z = L Lᵀ.
         let l = self.work.reduced_mass.lower_triangle();
         let half = self.minimal_gradients().transpose().lu().solve(&l)?;
@@ -211,8 +234,10 @@ impl Linearizer {
             .max(norm(v).powi(2))
             .max(norm(&self.acceleration));
         Some(SecondOrderSystem {
-            position: block(0),
-            velocity: block(d),
+            position: part(y_dot, y),
+            velocity: part(y_dot, y_dot),
+            integral_force: part(y_dot, integrals),
+            integral_rate: [y, y_dot, integrals].map(|columns| part(integrals, columns)),
             mass: &half * half.transpose(),
             loads,
         })

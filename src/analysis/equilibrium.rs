@@ -18,30 +18,24 @@ use super::null_space::NullSpace;
 use super::saddle::DenseSaddle;
 use crate::error::{Error, Result};
 use crate::formulation::system::{
-    Dimensions, EvaluationContext, EvaluationFailure, MotionPoint, System,
+    Dimensions, EvaluationContext, EvaluationFailure, IntegralMemory, MotionPoint, System,
 };
 
 /// Largest number of steps.
 const MAX_STEPS: usize = 500;
 /// First and largest length of a step in the error norm (body lengths, radians).
 const FIRST_RADIUS: f64 = 0.2;
-const LARGEST_RADIUS: f64 = 1.0;
+pub(super) const LARGEST_RADIUS: f64 = 1.0;
 /// Length of a step below which the position is exact.
 const EXACT: f64 = 1e-14;
 /// Length of a step that is accepted as the last if the following ones are not shorter: rounding.
-const ROUNDING: f64 = 1e-9;
-/// Part of its work that a step may lose at its end, with the other sign.
-const OVERSHOOT: f64 = 0.5;
+pub(super) const ROUNDING: f64 = 1e-9;
 /// Stiffness over the largest one, or over the accelerations of the loads, that counts as zero.
 const ZERO_STIFFNESS: f64 = 1e-12;
 /// Acceleration over those of the loads above which a direction without stiffness is loaded.
 const LOADED: f64 = 1e-9;
 /// Distance (error norm) after which a position that no force holds is given up.
 const TOO_FAR: f64 = 1e3;
-/// Residual of a closed constraint, relative to its scale, and corrections to get there.
-const CLOSED: f64 = 1e-14;
-const NEARLY_CLOSED: f64 = 1e-11;
-const CORRECTIONS: usize = 30;
 /// Contacts that may open at one position.
 const MODE_CHANGES: usize = 50;
 
@@ -58,6 +52,8 @@ pub struct Equilibrium {
     pub steps: usize,
     /// Distance from the start in the error norm.
     pub moved: f64,
+    /// Integrals along the motion, as those of controllers.
+    pub integrals: Vec<f64>,
     /// Coordinates along which nothing holds the mechanism, by name.
     pub free: Vec<String>,
     /// Coordinates along which the equilibrium is unstable, by name.
@@ -70,23 +66,24 @@ pub struct EquilibriumSolver<'a> {
     pub(super) at: OperatingPoint<'a>,
     pub(super) size: Dimensions,
     matrices: SystemMatrices,
-    null: NullSpace,
-    saddle: DenseSaddle,
+    pub(super) null: NullSpace,
+    pub(super) saddle: DenseSaddle,
     pub(super) zero: Vec<f64>,
     pub(super) force: Vec<f64>,
     pub(super) lambda: Vec<f64>,
     /// The modes, which change where a contact closes or opens and a force law has another piece.
     pub(super) modes: Vec<i32>,
     pub(super) mode_changes: usize,
+    pub(super) integrals: Vec<IntegralMemory>,
     /// Forces that support the mechanism while the load is not complete.
     pub(super) support: Option<Vec<f64>>,
     /// Accelerations of the loads in the error norm (1/s²).
     loads: f64,
     /// L⁻ᵀ of the reduced mass matrix L Lᵀ.
-    basis: DMatrix<f64>,
+    pub(super) basis: DMatrix<f64>,
     /// Kt and g in that basis.
-    stiffness: DMatrix<f64>,
-    load: DVector<f64>,
+    pub(super) stiffness: DMatrix<f64>,
+    pub(super) load: DVector<f64>,
 }
 
 impl<'a> EquilibriumSolver<'a> {
@@ -96,6 +93,7 @@ impl<'a> EquilibriumSolver<'a> {
         Self {
             system,
             modes: at.cx.modes.to_vec(),
+            integrals: at.cx.integrals.to_vec(),
             at,
             size,
             matrices: SystemMatrices::new(system),
@@ -116,9 +114,34 @@ impl<'a> EquilibriumSolver<'a> {
     /// The equilibrium next to the position of the point, downhill from it; by load steps where Newton's method alone fails.
     pub fn find(&mut self) -> Result<Equilibrium> {
         let start = self.at.motion.q.to_vec();
-        match self.newton(start.clone()) {
-            Err(error @ Error::NoEquilibrium { .. }) => self.load_steps(start).map_err(|_| error),
+        let found = match self.newton(start.clone()) {
+            Err(error @ Error::NoEquilibrium { .. }) => {
+                self.load_steps(start.clone()).map_err(|_| error)
+            }
             outcome => outcome,
+        };
+        if self.integrals.is_empty() {
+            return found;
+        }
+        match found {
+            Ok(found) => self.settle_integrals(found),
+            // An integral may hold what nothing else holds.
+            Err(error) => {
+                let start = Equilibrium {
+                    q: start,
+                    ..Equilibrium::default()
+                };
+                self.settle_integrals(start).map_err(|_| error)
+            }
+        }
+    }
+
+    /// Time, inputs and parameters of the point, in these modes and with the present integrals.
+    pub(super) fn context<'b>(&'b self, modes: &'b [i32]) -> EvaluationContext<'b> {
+        EvaluationContext {
+            modes,
+            integrals: &self.integrals,
+            ..self.at.cx
         }
     }
 
@@ -183,16 +206,16 @@ impl<'a> EquilibriumSolver<'a> {
     }
 
     /// The coordinate with the largest force that nothing balances.
-    fn worst(&self) -> String {
+    pub(super) fn worst(&self) -> String {
         largest_component(self.system, &self.displacement(&self.load))
     }
 
-    fn norm(&self, q: &[f64], w: &[f64]) -> f64 {
+    pub(super) fn norm(&self, q: &[f64], w: &[f64]) -> f64 {
         self.system.norm(&self.at.cx, q, self.at.scale, w)
     }
 
     /// Computes forces, multipliers and stiffness at q, in the modes that fit there.
-    fn load(&mut self, q: &[f64]) -> Result<()> {
+    pub(super) fn load(&mut self, q: &[f64]) -> Result<()> {
         for _ in 0..=MODE_CHANGES {
             self.load_in_modes(q)?;
             if !self.open_contacts(q) {
@@ -205,12 +228,14 @@ impl<'a> EquilibriumSolver<'a> {
     fn load_in_modes(&mut self, q: &[f64]) -> Result<()> {
         let Self { system, at, .. } = *self;
         let modes = std::mem::take(&mut self.modes);
+        let integrals = std::mem::take(&mut self.integrals);
         let cx = EvaluationContext {
             modes: &modes,
+            integrals: &integrals,
             ..at.cx
         };
         let outcome = self.load_at(system, &cx, q);
-        self.modes = modes;
+        (self.modes, self.integrals) = (modes, integrals);
         outcome
     }
 
@@ -293,7 +318,7 @@ impl<'a> EquilibriumSolver<'a> {
     }
 
     /// Eigenvalues κ of the symmetric part of the stiffness, and their directions.
-    fn curvatures(&self) -> (DVector<f64>, DMatrix<f64>) {
+    pub(super) fn curvatures(&self) -> (DVector<f64>, DMatrix<f64>) {
         if self.load.is_empty() {
             return (DVector::zeros(0), DMatrix::zeros(0, 0));
         }
@@ -374,7 +399,7 @@ impl<'a> EquilibriumSolver<'a> {
         x
     }
 
-    fn displacement(&self, x: &DVector<f64>) -> Vec<f64> {
+    pub(super) fn displacement(&self, x: &DVector<f64>) -> Vec<f64> {
         let mut w = vec![0.0; self.size.nv];
         if !x.is_empty() {
             self.basis.mul_to_slice(x.as_slice(), &mut w);
@@ -382,79 +407,7 @@ impl<'a> EquilibriumSolver<'a> {
         w
     }
 
-    /// Moves q by w or a part of it. Returns the bound of the next step.
-    fn take_step(&mut self, q: &mut Vec<f64>, w: &[f64], radius: f64) -> Result<f64> {
-        let work = |force: &[f64]| force.iter().zip(w).map(|(f, w)| f * w).sum::<f64>();
-        let before = work(&self.force);
-        let mut part = 1.0;
-        for _ in 0..60 {
-            let shift: Vec<f64> = w.iter().map(|w| part * w).collect();
-            if let Some(moved) = self.moved(q, &shift) {
-                // A contact closes on the way: exactly there.
-                if let Some(closed) = self.closing_contact(q, &moved, &shift) {
-                    *q = closed;
-                    return Ok(radius);
-                }
-                let modes = self.modes_at(q, &moved);
-                let after = self.force_in(&modes, &moved).map(|force| work(&force));
-                if after.is_some_and(|after| after >= -OVERSHOOT * before.abs()) {
-                    let length = self.norm(q, &shift);
-                    *q = moved;
-                    if modes != self.modes {
-                        self.mode_changes += 1;
-                        self.modes = modes;
-                    }
-                    let grown = if part == 1.0 {
-                        2.0 * radius
-                    } else {
-                        2.0 * length
-                    };
-                    return Ok(grown.clamp(ROUNDING, LARGEST_RADIUS));
-                }
-            }
-            part *= 0.4;
-        }
-        Err(self.no_equilibrium(format!(
-            "no step decreases the force along \"{}\"",
-            self.worst()
-        )))
-    }
-
-    /// q ∘ w with closed constraints.
-    pub(super) fn moved(&mut self, q: &[f64], w: &[f64]) -> Option<Vec<f64>> {
-        let mut moved = vec![0.0; self.size.nq];
-        self.system.retract(q, w, &mut moved);
-        let mut phi = vec![0.0; self.size.nc];
-        let mut last = f64::INFINITY;
-        for _ in 0..CORRECTIONS {
-            if !moved.iter().all(|x| x.is_finite()) {
-                return None;
-            }
-            let cx = EvaluationContext {
-                modes: &self.modes,
-                ..self.at.cx
-            };
-            self.system.constraint(&cx, &moved, &mut phi);
-            let rows = self.null.independent_rows();
-            let open = |&row: &usize| phi[row].abs() / self.system.constraint_scale(row);
-            let worst = rows.iter().map(open).fold(0.0, f64::max);
-            if worst <= CLOSED || (worst <= NEARLY_CLOSED && worst > 0.5 * last) {
-                return Some(moved);
-            }
-            if !(worst < 2.0 * last) {
-                return None;
-            }
-            last = worst;
-            let mut mu: Vec<f64> = rows.iter().map(|&row| -phi[row]).collect();
-            let mut dx = vec![0.0; self.size.nv];
-            self.saddle.solve(&mut dx, &mut mu);
-            let from = moved.clone();
-            self.system.retract(&from, &dx, &mut moved);
-        }
-        None
-    }
-
-    fn finished(
+    pub(super) fn finished(
         &self,
         q: Vec<f64>,
         steps: usize,
@@ -478,6 +431,7 @@ impl<'a> EquilibriumSolver<'a> {
         Equilibrium {
             lambda: self.lambda.clone(),
             modes: self.modes.clone(),
+            integrals: self.integrals.iter().map(|memory| memory.value).collect(),
             steps,
             moved: self.norm(&q, &w),
             free: named(&|k| k.abs() <= zero),

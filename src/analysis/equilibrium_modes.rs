@@ -7,9 +7,7 @@
 
 use super::equilibrium::{Equilibrium, EquilibriumSolver, subtract};
 use crate::error::Result;
-use crate::formulation::system::{
-    Crossing, EvaluationContext, EventEffect, HybridSystem, MotionPoint,
-};
+use crate::formulation::system::{Crossing, EventEffect, HybridSystem, MotionPoint};
 
 /// Value of an event function that has crossed zero: above the rounding of a closed contact.
 const CROSSED: f64 = 1e-11;
@@ -34,10 +32,7 @@ impl EquilibriumSolver<'_> {
             a: rest,
             lambda: &self.lambda,
         };
-        let cx = EvaluationContext {
-            modes,
-            ..self.at.cx
-        };
+        let cx = self.context(modes);
         let (mut phi, mut rate) = (vec![0.0; self.size.ne], vec![0.0; self.size.ne]);
         self.system.event_functions(&cx, &at, &mut phi, &mut rate);
         phi
@@ -52,10 +47,7 @@ impl EquilibriumSolver<'_> {
             a: rest,
             lambda: &self.lambda,
         };
-        let cx = EvaluationContext {
-            modes,
-            ..self.at.cx
-        };
+        let cx = self.context(modes);
         let (mut changed, mut gradient) = (modes.to_vec(), vec![0.0; self.size.nv]);
         let effect = (self.system).handle_event(&cx, &at, i, &mut changed, &mut gradient);
         let closes = matches!(effect, EventEffect::Impulse { .. });
@@ -177,10 +169,7 @@ impl EquilibriumSolver<'_> {
 
     /// Forces at rest at q in these modes, with the support; `None` where they are not defined.
     pub(super) fn force_in(&self, modes: &[i32], q: &[f64]) -> Option<Vec<f64>> {
-        let cx = EvaluationContext {
-            modes,
-            ..self.at.cx
-        };
+        let cx = self.context(modes);
         let mut force = vec![0.0; self.size.nv];
         let rest = &self.zero[..self.size.nv];
         self.system.force(&cx, q, rest, &mut force).ok()?;

@@ -14,17 +14,14 @@ use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::dense::{add, dot};
 use super::linearization::OperatingPoint;
-use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
-use crate::constraint::sparsity::{Backend, SaddleSparsity};
-use crate::formulation::system::{System, TangentWeights};
+use super::sparse_point::SparseSaddle;
+use crate::formulation::system::System;
 use crate::linalg::random::Random;
 
 /// Residual of a pair over θ at which it has converged; the error of ω² is of its square.
 const CONVERGED: f64 = 1e-9;
 /// The same while the shift is sought.
 const ROUGH: f64 = 1e-2;
-/// Relative residual of the solutions.
-const SOLUTION: f64 = 1e-14;
 /// Norm of a new vector over that of the operator below which the space is exhausted.
 const EXHAUSTED: f64 = 1e-13;
 /// ω² over the shift that counts as zero: rounding of θ is 1e-13, solutions have 1e-14.
@@ -96,9 +93,7 @@ impl RitzPair {
 struct ShiftedOperator<'a> {
     system: &'a dyn System,
     at: &'a OperatingPoint<'a>,
-    sparsity: SaddleSparsity,
-    saddle: SaddlePoint,
-    counts: LinearAlgebraCounts,
+    saddle: SparseSaddle,
     lambda: Vec<f64>,
     random: Random,
 }
@@ -110,39 +105,11 @@ impl<'a> ShiftedOperator<'a> {
         redundant: &[bool],
         shift: f64,
     ) -> Option<Self> {
-        let size = system.dimensions();
-        let pattern = system.sparsity();
-        let form = system.descriptor_form();
-        let (nv, nc) = (form.as_ref()).map_or((size.nv, size.nc), |form| form.dimensions());
-        let mut sparsity = SaddleSparsity::new(nv, nc, &pattern, Backend::Auto);
-        if nc > 0 {
-            sparsity = sparsity.with_characteristic_lengths(|i| system.characteristic_length(i));
-        }
-        let (tangent, jacobian) = (pattern.tangent.len(), pattern.jacobian.len());
-        let own = (size.nv, size.nc);
-        let mut saddle = SaddlePoint::with_descriptor_form(&sparsity, tangent, jacobian, own, form);
-        saddle.select_active(system, at.cx.modes, redundant);
-        let weights = TangentWeights {
-            mass: shift,
-            damping: 0.0,
-            stiffness: 1.0,
-            theta: &[],
-        };
-        saddle
-            .load_tangent(&sparsity, system, &at.cx, &at.motion, &weights)
-            .ok()?;
-        if size.nc > 0 || nc > 0 {
-            saddle.load_jacobian(&sparsity, system, &at.cx, at.motion.q);
-        }
-        let mut counts = LinearAlgebraCounts::default();
-        saddle.factorise(&sparsity, &mut counts).ok()?;
         Some(Self {
             system,
             at,
-            sparsity,
-            saddle,
-            counts,
-            lambda: vec![0.0; size.nc],
+            saddle: SparseSaddle::new(system, at, redundant, [shift, 0.0, 1.0])?,
+            lambda: vec![0.0; system.dimensions().nc],
             random: Random::new(1),
         })
     }
@@ -158,9 +125,7 @@ impl<'a> ShiftedOperator<'a> {
     fn apply(&mut self, force: &[f64]) -> Vec<f64> {
         let mut x = force.to_vec();
         self.lambda.fill(0.0);
-        let l = &mut self.lambda;
-        self.saddle
-            .solve_exact(&self.sparsity, SOLUTION, &mut x, l, &mut self.counts);
+        self.saddle.solve(&mut x, &mut self.lambda);
         x
     }
 

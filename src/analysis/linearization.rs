@@ -1,8 +1,10 @@
 //! Linear models about a point of a motion, in minimal coordinates y:
 //!
 //! ```text
-//!   x = (y, ẏ),    ẋ = A x + B u,    outputs = C x + D u
+//!   x = (y, ẏ, I),    ẋ = A x + B u,    outputs = C x + D u
 //! ```
+//!
+//! I are integrals along the motion, as that of a controller.
 //!
 //! A perturbation that satisfies the constraints is w = N z₁, δv = N z₂ + P z₁ with a basis N of the null space of G and
 //! G P = −(G v + Φ_t)_q N, the curvature of the constraints. Accelerations and multipliers follow from
@@ -16,7 +18,7 @@
 //! ([`super::observables`]); A, B, C, D follow by a change of coordinates.
 //!
 //! M, C, K and G are those of the system. The changes of G v, G a and γ along w, second and third derivatives of Φ, are differences
-//! of order six; in equilibrium they are zero.
+//! of order four; in equilibrium they are zero.
 
 use super::dense::dot;
 use super::matrices::SystemMatrices;
@@ -30,6 +32,9 @@ use crate::formulation::system::{
     Dimensions, Evaluated, EvaluationContext, EvaluationFailure, MotionPoint, System,
 };
 use nalgebra::DMatrix;
+
+/// Acceleration (error norm, 1/s²) of an equilibrium: A is wrong by this at most, over some 10 1/s² of gravity.
+const RESTING: f64 = 1e-11;
 
 /// A point of a motion, with inputs and modes.
 #[derive(Clone, Copy)]
@@ -54,7 +59,7 @@ pub struct InputDirection {
 /// A linear model ẋ = A x + B u, y = C x + D u. Matrices are stored by rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinearModel {
-    /// Length of x, twice the degrees of freedom.
+    /// Length of x: twice the degrees of freedom, and the integrals.
     pub states: usize,
     /// Number of inputs.
     pub inputs: usize,
@@ -75,9 +80,13 @@ pub struct LinearModel {
 /// Computes linear models. Holds workspace only: a call with the same degrees of freedom as the last one allocates nothing.
 pub struct Linearizer {
     pub(super) size: Dimensions,
+    /// Integrals that are states.
+    pub(super) integrals: Vec<usize>,
     pub(super) matrices: SystemMatrices,
     pub(super) null: NullSpace,
     pub(super) saddle: DenseSaddle,
+    /// At rest in an equilibrium with constraints that do not move: their curvature has no effect.
+    pub(super) still: bool,
     pub(super) acceleration: Vec<f64>,
     pub(super) lambda: Vec<f64>,
     pub(super) perturbation: Perturbation,
@@ -87,7 +96,7 @@ pub struct Linearizer {
     /// Rank of the constraints in these modes, once it has been examined.
     pub(super) examined: Option<(Vec<i32>, usize)>,
     pub(super) work: LinearizationWorkspace,
-    /// y, ẏ, ÿ of the chosen coordinates and the outputs, along each perturbation.
+    /// y, ẏ, I, then ÿ, İ and the outputs, along each perturbation.
     pub(super) columns: Vec<f64>,
     /// Sizes of the perturbations z by which their columns were divided.
     pub(super) sizes: Vec<f64>,
@@ -104,6 +113,7 @@ pub(super) struct LinearizationWorkspace {
     /// Of length nc.
     pub bias: [Vec<f64>; 2],
     pub curvature: Vec<f64>,
+    pub rate_curvature: Vec<f64>,
     pub mu: Vec<f64>,
     /// Of the coordinates: at the point, and changes along a perturbation.
     pub rate: Vec<f64>,
@@ -116,24 +126,29 @@ pub(super) struct LinearizationWorkspace {
     /// Outputs.
     pub output: Vec<f64>,
     pub output_sample: Vec<f64>,
+    /// İ and its change.
+    pub integral_rate: [Vec<f64>; 2],
     /// Gradients of the coordinates.
     pub gradients: DMatrix<f64>,
     pub reduced_mass: DMatrix<f64>,
 }
 
 impl Linearizer {
-    /// Workspace for a system and its coordinates and outputs.
-    pub fn new(system: &dyn System, observables: &dyn Observables) -> Self {
+    /// Workspace for a system and its coordinates and outputs; `integrals` are the integrals that are states.
+    pub fn new(system: &dyn System, observables: &dyn Observables, integrals: Vec<usize>) -> Self {
         let size = system.dimensions();
         let (v, c) = (|| vec![0.0; size.nv], || vec![0.0; size.nc]);
         let coordinates = observables.kinds().len();
         let k = || vec![0.0; coordinates];
         let o = || vec![0.0; observables.output_count()];
+        let i = || vec![0.0; size.integrals];
         Self {
             size,
+            integrals,
             matrices: SystemMatrices::new(system),
             null: NullSpace::new(size.nv, size.nc),
             saddle: DenseSaddle::new(),
+            still: false,
             acceleration: v(),
             lambda: c(),
             perturbation: Perturbation::new(&size),
@@ -146,6 +161,7 @@ impl Linearizer {
                 force: v(),
                 bias: [c(), c()],
                 curvature: c(),
+                rate_curvature: c(),
                 mu: c(),
                 rate: k(),
                 acceleration: k(),
@@ -155,6 +171,7 @@ impl Linearizer {
                 needed: Vec::with_capacity(coordinates),
                 output: o(),
                 output_sample: o(),
+                integral_rate: [i(), i()],
                 gradients: DMatrix::zeros(0, 0),
                 reduced_mass: DMatrix::zeros(0, 0),
             },
@@ -198,6 +215,10 @@ impl Linearizer {
             Error::SingularMass { culprit }
         })?;
         self.solve_balance(system, at).map_err(failed)?;
+        let MotionPoint { q, v, .. } = at.motion;
+        self.still = !system.properties().moving_constraints
+            && v.iter().all(|v| *v == 0.0)
+            && system.norm(&at.cx, q, at.scale, &self.acceleration) <= RESTING;
         let motion = MotionPoint {
             a: &self.acceleration,
             lambda: &self.lambda,
@@ -308,8 +329,8 @@ impl Linearizer {
         out: &mut LinearModel,
     ) -> Result<()> {
         self.choose_coordinates(system, observables, at)?;
-        let (d, outputs) = (self.freedom(), observables.output_count());
-        let (columns, rows) = (2 * d + inputs.len(), 3 * d + outputs);
+        let outputs = observables.output_count();
+        let (columns, rows) = (self.states() + inputs.len(), self.stride());
         self.columns.clear();
         self.columns.resize(columns * rows, 0.0);
         for k in 0..columns {
@@ -319,11 +340,16 @@ impl Linearizer {
         self.assemble(inputs.len(), outputs, out)
     }
 
-    /// Changes the coordinates from (z₁, z₂) to x = (y, ẏ) = T z:  A = [ẏ; ÿ] T⁻¹, C = O T⁻¹, and with x held fixed while u changes
-    /// B = [0; ÿ_u] − A₂ x_u, D = O_u − C x_u.
+    /// Length of x.
+    fn states(&self) -> usize {
+        2 * self.freedom() + self.integrals.len()
+    }
+
+    /// Changes the coordinates from z = (z₁, z₂, I) to x = (y, ẏ, I) = T z:  A = [ẏ; ÿ; İ] T⁻¹, C = O T⁻¹, and with x held fixed while
+    /// u changes B = [0; ÿ_u; İ_u] − A₂ x_u, D = O_u − C x_u.
     fn assemble(&mut self, inputs: usize, outputs: usize, out: &mut LinearModel) -> Result<()> {
         let d = self.chosen.len();
-        let (n, rows) = (2 * d, 3 * d + outputs);
+        let (n, rows) = (self.states(), self.stride());
         // A perturbation may have any size.
         self.sizes.clear();
         for column in self.columns.chunks_exact_mut(rows.max(1)).take(n) {
@@ -365,12 +391,12 @@ impl Linearizer {
                 &mut out.c[(i - n) * n..(i - n + 1) * n]
             };
             for k in 0..n {
-                row[k] = column(k)[d + i];
+                row[k] = column(k)[n - d + i];
             }
             self.change.solve(row);
             for j in 0..inputs {
                 let driven = column(n + j);
-                let value = driven[d + i] - dot(row, &driven[..n]);
+                let value = driven[n - d + i] - dot(row, &driven[..n]);
                 if i < n {
                     out.b[i * inputs + j] = value;
                 } else {

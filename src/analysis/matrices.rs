@@ -182,16 +182,16 @@ impl SystemMatrices {
         }
     }
 
-    /// out = G x at q; zero for inactive constraints. The loaded matrices do not change.
-    pub fn jacobian_times(
-        &mut self,
-        system: &dyn System,
-        cx: &EvaluationContext,
-        q: &[f64],
-        x: &[f64],
-        out: &mut [f64],
-    ) {
+    /// Evaluates G at q for [`SystemMatrices::jacobian_times`]. The loaded matrices do not change.
+    pub fn evaluate_jacobian(&mut self, system: &dyn System, cx: &EvaluationContext, q: &[f64]) {
         system.jacobian(cx, q, &mut self.jacobian_values);
+        if let Some(form) = &self.form {
+            form.transformation_at(q, &mut self.transformation);
+        }
+    }
+
+    /// out = G x with the G that was evaluated last; zero for inactive constraints.
+    pub fn jacobian_times(&mut self, x: &[f64], out: &mut [f64]) {
         let entries = self.sparsity.jacobian.iter().zip(&self.jacobian_values);
         out.fill(0.0);
         match &self.form {
@@ -201,7 +201,6 @@ impl SystemMatrices {
                 }
             }
             Some(form) => {
-                form.transformation_at(q, &mut self.transformation);
                 let velocity = &mut self.body[0];
                 form.velocity(&self.transformation, x, velocity);
                 let rows = form.constraint_rows();

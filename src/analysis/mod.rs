@@ -7,11 +7,14 @@
 //!
 //! Read [`linearization`] first. Systems are seen through their traits only: there are no bodies and no files here.
 
+pub mod arnoldi;
 mod coordinates;
 mod dense;
 pub mod descriptor;
 pub mod equilibrium;
+mod equilibrium_integrals;
 mod equilibrium_modes;
+mod equilibrium_step;
 pub mod lanczos;
 pub mod linearization;
 pub mod matrices;
@@ -23,10 +26,14 @@ mod response;
 mod saddle;
 mod selection;
 mod singular_position;
+pub mod sparse_equilibrium;
+pub mod sparse_point;
 
+pub use arnoldi::{DampedMode, lowest_damped_modes};
 pub use descriptor::DescriptorModel;
 pub use equilibrium::{Equilibrium, EquilibriumSolver};
 pub use lanczos::{RealMode, lowest_modes};
 pub use linearization::{InputDirection, LinearModel, Linearizer, OperatingPoint};
 pub use modes::{Eigenmode, SecondOrderSystem};
 pub use observables::{MinimalCoordinateKind, Observables};
+pub use sparse_equilibrium::SparseEquilibriumSearch;

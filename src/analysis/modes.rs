@@ -1,22 +1,29 @@
 //! Modes of a linear model: eigenvalues s and shapes x of
 //!
 //! ```text
-//!   (s² I − s A₂₂ − A₂₁) x = 0,      in coordinates in which the mass matrix is the identity
+//!   (s² I − s A₂₂ − A₂₁) x = A₂₃ I,    s I = A₃₁ x + s A₃₂ x + A₃₃ I,    in coordinates in which the mass matrix is the identity
 //! ```
+//!
+//! I are integrals along the motion (of controllers); most systems have none.
 //!
 //! Eigenvalues zero are counted, not computed: the null space of the first-order matrix, then the null space of what is left of it
 //! (a free body has two zeros in one chain), are removed until the rest is regular. Each chain is one mode of frequency zero.
 
 use nalgebra::{Complex, DMatrix, DVector, Schur, SymmetricEigen};
 
-/// Square of a frequency, over the largest one, that counts as zero: rounding of the matrices in an orthonormal basis.
+/// Square of a frequency, over the largest entry of K, that counts as zero: rounding of the matrices in an orthonormal basis.
 const ZERO_PART: f64 = 1e-13;
-/// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding.
-const ZERO_OF_LOADS: f64 = 1e-12;
+/// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding, and
+/// closed constraints are open by 1e-12.
+const ZERO_OF_LOADS: f64 = 1e-11;
+/// Singular value of the first-order matrix over its largest that is rounding, in units of the machine precision for each row.
+const ROUNDED: f64 = 40.0;
 /// Asymmetry and damping below which a system counts as conservative, relative to the largest entry.
 const CONSERVATIVE: f64 = 1e-12;
 /// Relative difference of eigenvalues that count as one.
 const MULTIPLE: f64 = 1e-6;
+/// Part of an eigenvector that counts as no motion: only a controller changes.
+const CONTROLLER_ONLY: f64 = 1e-9;
 /// Iterations of the Schur decomposition for each eigenvalue.
 const SCHUR_ITERATIONS: usize = 200;
 
@@ -45,12 +52,16 @@ impl Eigenmode {
     }
 }
 
-/// A system of second order ÿ = A₂₁ y + A₂₂ ẏ.
+/// A system of second order ÿ = A₂₁ y + A₂₂ ẏ + A₂₃ I with integrals İ = A₃₁ y + A₃₂ ẏ + A₃₃ I.
 pub struct SecondOrderSystem {
     /// A₂₁
     pub position: DMatrix<f64>,
     /// A₂₂
     pub velocity: DMatrix<f64>,
+    /// A₂₃
+    pub integral_force: DMatrix<f64>,
+    /// A₃₁, A₃₂, A₃₃
+    pub integral_rate: [DMatrix<f64>; 3],
     /// Mass matrix of the coordinates y.
     pub mass: DMatrix<f64>,
     /// Accelerations of the loads in the error norm (1/s²).
@@ -73,15 +84,26 @@ pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
         )
     };
     let (k, c) = (transform(&system.position)?, transform(&system.velocity)?);
+    // A L⁻ᵀ = (L⁻¹ Aᵀ)ᵀ
+    let from_right = |a: &DMatrix<f64>| Some(l.solve_lower_triangular(&a.transpose())?.transpose());
+    let [by_position, by_velocity, by_integral] = &system.integral_rate;
+    let integrals = IntegralStates {
+        force: l.transpose() * &system.integral_force,
+        by_position: from_right(by_position)?,
+        by_velocity: from_right(by_velocity)?,
+        by_integral: by_integral.clone(),
+    };
     let largest = k.amax().max(c.amax().powi(2));
-    let zero = (ZERO_PART * n as f64 * largest).max(ZERO_OF_LOADS * system.loads);
+    // Zeros are the null space of K: strong damping makes slow modes, not zeros.
+    let zero = (ZERO_PART * n as f64 * k.amax()).max(ZERO_OF_LOADS * system.loads);
     let asymmetry = (&k - k.transpose()).amax();
-    let conservative = asymmetry <= 1e-9 * k.amax() + zero
+    let conservative = integrals.count() == 0
+        && asymmetry <= 1e-9 * k.amax() + zero
         && c.amax().powi(2) <= CONSERVATIVE * CONSERVATIVE * largest + zero * CONSERVATIVE;
     let mut found = if conservative {
         conservative_modes(k, zero)
     } else {
-        complex_modes(&k, &c, zero)?
+        complex_modes(&k, &c, &integrals, zero)?
     };
     for mode in &mut found {
         let shape = DVector::from_vec(mode.shape.clone());
@@ -128,12 +150,33 @@ fn conservative_modes(k: DMatrix<f64>, zero: f64) -> Vec<Eigenmode> {
     found
 }
 
-/// Modes with damping and gyroscopic terms.
-fn complex_modes(k: &DMatrix<f64>, c: &DMatrix<f64>, zero: f64) -> Option<Vec<Eigenmode>> {
-    let n = k.nrows();
-    // Unit of time, so that positions and velocities are of one size.
-    let omega = k.amax().sqrt().max(c.amax());
-    let mut a = DMatrix::zeros(2 * n, 2 * n);
+/// Integrals in coordinates in which the mass matrix is the identity.
+struct IntegralStates {
+    /// A₂₃
+    force: DMatrix<f64>,
+    /// A₃₁
+    by_position: DMatrix<f64>,
+    /// A₃₂
+    by_velocity: DMatrix<f64>,
+    /// A₃₃
+    by_integral: DMatrix<f64>,
+}
+
+impl IntegralStates {
+    fn count(&self) -> usize {
+        self.force.ncols()
+    }
+}
+
+/// The matrix of first order of (x, ẋ/ω, I/σ) in the unit of time 1/ω. σ of an integral makes the acceleration that it causes ω².
+fn first_order(
+    k: &DMatrix<f64>,
+    c: &DMatrix<f64>,
+    integrals: &IntegralStates,
+    omega: f64,
+) -> DMatrix<f64> {
+    let (n, m) = (k.nrows(), integrals.count());
+    let mut a = DMatrix::zeros(2 * n + m, 2 * n + m);
     for i in 0..n {
         a[(i, n + i)] = 1.0;
         for j in 0..n {
@@ -141,8 +184,40 @@ fn complex_modes(k: &DMatrix<f64>, c: &DMatrix<f64>, zero: f64) -> Option<Vec<Ei
             a[(n + i, n + j)] = c[(i, j)] / omega;
         }
     }
-    let zero = (zero / (omega * omega)).max(f64::EPSILON * 4.0 * n as f64);
-    let (rest, rigid) = without_zeros(a, zero);
+    let sigma = |r: usize| match integrals.force.column(r).amax() {
+        0.0 => 1.0,
+        largest => omega * omega / largest,
+    };
+    for r in 0..m {
+        for i in 0..n {
+            a[(n + i, 2 * n + r)] = integrals.force[(i, r)] * sigma(r) / (omega * omega);
+            a[(2 * n + r, i)] = integrals.by_position[(r, i)] / (sigma(r) * omega);
+            a[(2 * n + r, n + i)] = integrals.by_velocity[(r, i)] / sigma(r);
+        }
+        for j in 0..m {
+            let value = integrals.by_integral[(r, j)];
+            a[(2 * n + r, 2 * n + j)] = value * sigma(j) / (sigma(r) * omega);
+        }
+    }
+    a
+}
+
+/// Modes with damping, gyroscopic terms and integrals.
+fn complex_modes(
+    k: &DMatrix<f64>,
+    c: &DMatrix<f64>,
+    integrals: &IntegralStates,
+    zero: f64,
+) -> Option<Vec<Eigenmode>> {
+    let n = k.nrows();
+    // Unit of time, so that positions and velocities are of one size.
+    let omega = match k.amax().sqrt().max(c.amax()) {
+        0.0 => 1.0,
+        omega => omega,
+    };
+    let a = first_order(k, c, integrals, omega);
+    let zero = (zero / (omega * omega)).max(f64::EPSILON * ROUNDED * n as f64);
+    let (rest, rigid) = without_zeros(a.clone(), zero);
     let mut found: Vec<Eigenmode> = rigid
         .into_iter()
         .map(|shape| Eigenmode {
@@ -168,7 +243,10 @@ fn complex_modes(k: &DMatrix<f64>, c: &DMatrix<f64>, zero: f64) -> Option<Vec<Ei
         let others: Vec<Vec<Complex<f64>>> = (found.iter().filter(same))
             .map(|mode| mode.shape.clone())
             .collect();
-        let shape = shape_of(k, c, value, &others)?;
+        let shape = match integrals.count() {
+            0 => shape_of(k, c, value, &others)?,
+            _ => shape_with_integrals(&a, n, value / Complex::new(omega, 0.0))?,
+        };
         found.push(Eigenmode {
             eigenvalue: value,
             shape,
@@ -244,6 +322,35 @@ fn shape_of(
         .then(|| x.as_slice().to_vec())
 }
 
+/// The first `n` entries of the eigenvector of A at s, by inverse iteration; zero where only integrals change.
+fn shape_with_integrals(a: &DMatrix<f64>, n: usize, s: Complex<f64>) -> Option<Vec<Complex<f64>>> {
+    let size = a.nrows();
+    let beside = if s.im == 0.0 { 0.0 } else { 1e-10 };
+    let s = s * Complex::new(1.0 + 1e-10, beside);
+    let shifted = DMatrix::from_fn(size, size, |i, j| {
+        let unit = if i == j { s } else { Complex::new(0.0, 0.0) };
+        Complex::new(a[(i, j)], 0.0) - unit
+    });
+    let lu = shifted.lu();
+    let imaginary = if s.im == 0.0 { 0.0 } else { 0.3 };
+    let mut z = DVector::from_fn(size, |i, _| {
+        Complex::new(1.0 + i as f64 % 3.7, imaginary * i as f64)
+    });
+    for _ in 0..3 {
+        z = lu.solve(&z)?;
+        let norm = z.norm();
+        z.unscale_mut(norm);
+    }
+    let shape = z.rows(0, n).into_owned();
+    if !shape.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    Some(match shape.norm() {
+        norm if norm < CONTROLLER_ONLY => vec![Complex::new(0.0, 0.0); n],
+        norm => shape.unscale(norm).as_slice().to_vec(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +360,8 @@ mod tests {
         SecondOrderSystem {
             position: DMatrix::from_row_slice(n, n, k),
             velocity: DMatrix::from_row_slice(n, n, c),
+            integral_force: DMatrix::zeros(n, 0),
+            integral_rate: [(0, n), (0, n), (0, 0)].map(|(r, c)| DMatrix::zeros(r, c)),
             mass: DMatrix::identity(n, n),
             loads: 0.0,
         }
@@ -282,6 +391,28 @@ mod tests {
         let found = modes(&system(&[0.0; 9], &[0.0; 9])).unwrap();
         assert_eq!(found.len(), 3);
         assert!(found.iter().all(|mode| mode.frequency() == 0.0));
+    }
+
+    #[test]
+    fn a_controller_with_an_integral_has_a_mode_more() {
+        // ÿ = −5 y − 2 ẏ + I,  İ = −4 y:  s³ + 2 s² + 5 s + 4 = (s + 1)(s² + s + 4)
+        let mut controlled = system(&[-5.0], &[-2.0]);
+        controlled.integral_force = DMatrix::from_element(1, 1, 1.0);
+        controlled.integral_rate = [-4.0, 0.0, 0.0].map(|x| DMatrix::from_element(1, 1, x));
+        let found = modes(&controlled).unwrap();
+        let expected = [Complex::new(-1.0, 0.0), Complex::new(-0.5, 3.75_f64.sqrt())];
+        assert_eq!(found.len(), 2);
+        for (mode, s) in found.iter().zip(expected) {
+            assert!((mode.eigenvalue - s).norm() < 1e-13, "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn strong_damping_makes_slow_modes_and_no_zeros() {
+        // s² + 1e6 s + 1 = 0
+        let found = modes(&system(&[-1.0], &[-1e6])).unwrap();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((found[0].eigenvalue.re + 1e-6).abs() < 1e-10, "{found:?}");
     }
 
     #[test]

@@ -8,11 +8,12 @@
 
 use super::dense::{MatrixTimesSlice, add};
 use super::linearization::{InputDirection, Linearizer, OperatingPoint};
+use super::perturbation::{QUADRATIC, SMOOTH};
 use crate::error::{Error, Result};
 use crate::formulation::system::{EvaluationFailure, System};
 
 impl Linearizer {
-    /// Computes perturbation `k`: z₁, z₂, then inputs.
+    /// Computes perturbation `k`: z₁, z₂, integrals, then inputs.
     pub(super) fn perturb(
         &mut self,
         system: &dyn System,
@@ -28,16 +29,21 @@ impl Linearizer {
         } else if k < 2 * d {
             let direction = self.null.direction(k - d);
             self.perturbation.dv.copy_from_slice(direction);
+        } else if let Some(&integral) = self.integrals.get(k - 2 * d) {
+            self.perturbation.integrals[integral] = 1.0;
         } else {
-            let InputDirection { input, derivative } = inputs[k - 2 * d];
+            let first = 2 * d + self.integrals.len();
+            let InputDirection { input, derivative } = inputs[k - first];
             let p = &mut self.perturbation;
             [&mut p.du, &mut p.du_dot, &mut p.du_ddot][derivative][input] = 1.0;
             self.follow_input(system, at);
         }
-        if !(d..2 * d).contains(&k) {
+        let moves = !(d..2 * d + self.integrals.len()).contains(&k);
+        self.work.curvature.fill(0.0);
+        if moves {
             self.follow_constraints(system, at);
         }
-        self.accelerate(system, at)
+        self.accelerate(system, at, moves)
     }
 
     /// w with G w = −Φ_u δu, and what δu changes besides: −f_u δu in `force`, Φ_tu δu in `curvature`.
@@ -49,8 +55,9 @@ impl Linearizer {
         // Φ along δu alone.
         w.curvature.fill(0.0);
         let (sum, sample) = (&mut w.curvature, &mut w.bias[0]);
+        let along = (&self.perturbation, SMOOTH);
         self.point
-            .differentiate(system, at, &self.perturbation, |weight, cx, point| {
+            .differentiate(system, at, along, |weight, cx, point| {
                 system.constraint(cx, point.q, sample);
                 add(sum, weight, sample);
             });
@@ -61,32 +68,42 @@ impl Linearizer {
             .solve(&mut self.perturbation.w, &mut w.mu[..rank]);
     }
 
-    /// δv with G δv = −(G v + Φ_t) along w and δu.
+    /// δv with G δv = −(G v + Φ_t) along w and δu; G a along them in `curvature`. At rest in an equilibrium both are zero.
     pub(super) fn follow_constraints(&mut self, system: &dyn System, at: &OperatingPoint) {
         let rank = self.null.rank();
-        if rank == 0 {
+        let w = &mut self.work;
+        w.curvature.fill(0.0);
+        if rank == 0 || self.still {
             return;
         }
-        let w = &mut self.work;
-        let (sum, [sample, rate]) = (&mut w.curvature, &mut w.bias);
-        sum.fill(0.0);
+        w.rate_curvature.fill(0.0);
+        let (of_rate, of_acceleration) = (&mut w.rate_curvature, &mut w.curvature);
+        let [sample, rate] = &mut w.bias;
         let (p, m) = (&mut self.perturbation, &mut self.matrices);
         self.point
-            .differentiate(system, at, p, |weight, cx, point| {
-                m.jacobian_times(system, cx, point.q, at.motion.v, sample);
+            .differentiate(system, at, (p, SMOOTH), |weight, cx, point| {
+                m.evaluate_jacobian(system, cx, point.q);
+                m.jacobian_times(at.motion.v, sample);
                 system.constraint_rate(cx, point.q, rate);
-                add(sum, weight, sample);
-                add(sum, weight, rate);
+                add(of_rate, weight, sample);
+                add(of_rate, weight, rate);
+                m.jacobian_times(at.motion.a, sample);
+                add(of_acceleration, weight, sample);
             });
         for (k, &row) in self.null.independent_rows().iter().enumerate() {
-            w.mu[k] = -w.curvature[row];
+            w.mu[k] = -w.rate_curvature[row];
         }
         p.dv.fill(0.0);
         self.saddle.solve(&mut p.dv, &mut w.mu[..rank]);
     }
 
-    /// δa and δλ of the perturbation.
-    pub(super) fn accelerate(&mut self, system: &dyn System, at: &OperatingPoint) -> Result<()> {
+    /// δa and δλ of the perturbation, which `moves` the system if not only velocities or integrals change. `curvature` has G a along it.
+    pub(super) fn accelerate(
+        &mut self,
+        system: &dyn System,
+        at: &OperatingPoint,
+        moves: bool,
+    ) -> Result<()> {
         let rank = self.null.rank();
         self.work.force.fill(0.0);
         if self.perturbation.has_input() {
@@ -98,16 +115,16 @@ impl Linearizer {
         m.stiffness.mul_to_slice(&p.w, &mut w.sum);
         add(&mut w.force, -1.0, &w.sum);
         if rank > 0 {
-            let (sum, [sample, bias]) = (&mut w.curvature, &mut w.bias);
-            sum.fill(0.0);
-            let g = &mut self.matrices;
-            self.point
-                .differentiate(system, at, p, |weight, cx, point| {
-                    g.jacobian_times(system, cx, point.q, at.motion.a, sample);
-                    system.constraint_acceleration_bias(cx, point.q, point.v, bias);
-                    add(sum, weight, sample);
-                    add(sum, weight, bias);
-                });
+            if !self.still {
+                // γ is quadratic in v.
+                let stencil = if moves { SMOOTH } else { QUADRATIC };
+                let (sum, bias) = (&mut w.curvature, &mut w.bias[0]);
+                self.point
+                    .differentiate(system, at, (p, stencil), |weight, cx, point| {
+                        system.constraint_acceleration_bias(cx, point.q, point.v, bias);
+                        add(sum, weight, bias);
+                    });
+            }
             for (k, &row) in self.null.independent_rows().iter().enumerate() {
                 w.mu[k] = -w.curvature[row];
             }
@@ -128,8 +145,9 @@ impl Linearizer {
         let (sum, sample) = (&mut w.force, &mut w.sum);
         let has_friction = system.properties().has_constraint_friction;
         let mut outcome = Ok(());
+        let along = (&self.input_only, SMOOTH);
         self.point
-            .differentiate(system, at, &self.input_only, |weight, cx, point| {
+            .differentiate(system, at, along, |weight, cx, point| {
                 if let Err(EvaluationFailure::Recoverable(code) | EvaluationFailure::Fatal(code)) =
                     system.force(cx, point.q, point.v, sample)
                 {

@@ -15,12 +15,9 @@ pub(super) struct DenseSaddle {
     nv: usize,
     rank: usize,
     lu: DenseLu,
-    /// The scaled matrix by rows, for refinement.
-    matrix: Vec<f64>,
     /// Factor of each row and column.
     scale: Vec<f64>,
     x: Vec<f64>,
-    residual: Vec<f64>,
 }
 
 impl DenseSaddle {
@@ -29,10 +26,8 @@ impl DenseSaddle {
             nv: 0,
             rank: 0,
             lu: DenseLu::new(0),
-            matrix: Vec::new(),
             scale: Vec::new(),
             x: Vec::new(),
-            residual: Vec::new(),
         }
     }
 
@@ -47,17 +42,14 @@ impl DenseSaddle {
         let n = nv + rank;
         if self.scale.len() != n {
             self.lu = DenseLu::new(n);
-            for x in [&mut self.scale, &mut self.x, &mut self.residual] {
+            for x in [&mut self.scale, &mut self.x] {
                 x.clear();
                 x.resize(n, 0.0);
             }
-            self.matrix.clear();
-            self.matrix.resize(n * n, 0.0);
         }
         (self.nv, self.rank) = (nv, rank);
         self.compute_scales(system, m, null);
-        let (scale, matrix) = (&self.scale, &mut self.matrix);
-        matrix.fill(0.0);
+        let (scale, matrix) = (&self.scale, self.lu.cleared());
         for i in 0..nv {
             for j in 0..nv {
                 matrix[i * n + j] = scale[i] * m.mass[(i, j)] * scale[j];
@@ -76,7 +68,6 @@ impl DenseSaddle {
                 matrix[j * n + nv + k] = factor * (g - d);
             }
         }
-        self.lu.cleared().copy_from_slice(matrix);
         self.lu.factor()
     }
 
@@ -103,7 +94,7 @@ impl DenseSaddle {
         }
     }
 
-    /// [x; mu] := A⁻¹ [x; mu], with one refinement; `mu` has the independent constraints only.
+    /// [x; mu] := A⁻¹ [x; mu]; `mu` has the independent constraints only.
     pub fn solve(&mut self, x: &mut [f64], mu: &mut [f64]) {
         let n = self.nv + self.rank;
         let b = |i: usize, x: &[f64], mu: &[f64]| {
@@ -114,13 +105,7 @@ impl DenseSaddle {
         }
         self.lu.solve(&mut self.x);
         for i in 0..n {
-            let row = &self.matrix[i * n..(i + 1) * n];
-            let product: f64 = row.iter().zip(&self.x).map(|(a, x)| a * x).sum();
-            self.residual[i] = self.scale[i] * b(i, x, mu) - product;
-        }
-        self.lu.solve(&mut self.residual);
-        for i in 0..n {
-            let value = self.scale[i] * (self.x[i] + self.residual[i]);
+            let value = self.scale[i] * self.x[i];
             if i < self.nv {
                 x[i] = value;
             } else {

@@ -79,18 +79,23 @@ const fn assert_send<T: Send>() {}
 const _: () = assert_send::<Instance>();
 const _: () = assert_send::<SavedState>();
 
+/// Name, unit and description of each variable as C strings.
+fn texts(component: &Instance) -> Vec<[CString; 3]> {
+    let text = |v: &Variable| {
+        [
+            c_string(&v.name),
+            c_string(&v.unit),
+            c_string(&v.description),
+        ]
+    };
+    component.variables().iter().map(text).collect()
+}
+
 impl InstanceContent {
     fn new(component: Instance, callbacks: Option<Callbacks>) -> Self {
-        let text = |v: &Variable| {
-            [
-                c_string(&v.name),
-                c_string(&v.unit),
-                c_string(&v.description),
-            ]
-        };
         Self {
             pending_inputs: PendingInputs::new(&component),
-            texts: component.variables().iter().map(text).collect(),
+            texts: texts(&component),
             dependencies: OnceCell::new(),
             linear_model: StateSpace::default(),
             linear_name: CString::default(),
@@ -102,6 +107,13 @@ impl InstanceContent {
             fault: false,
             component,
         }
+    }
+
+    /// The component has got other variables.
+    pub(super) fn variables_changed(&mut self) {
+        self.pending_inputs = PendingInputs::new(&self.component);
+        self.texts = texts(&self.component);
+        self.dependencies = OnceCell::new();
     }
 
     /// Runs one call on the component and keeps the sentence of its failure.

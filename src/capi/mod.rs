@@ -10,6 +10,7 @@
 
 pub mod analysis;
 pub mod derivative;
+pub mod error_bars;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
 mod gate;

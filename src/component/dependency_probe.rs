@@ -218,7 +218,7 @@ impl<'a> DependencyProbe<'a> {
                 0.0 => signals.p[i] = 0.5,
                 p => signals.p[i] = p * (1.3 + 0.1 * self.random.signed()),
             },
-            VariableSource::Output(_) => {}
+            _ => {}
         }
         signals
     }
@@ -226,7 +226,7 @@ impl<'a> DependencyProbe<'a> {
     /// Levels at which an input or parameter changes each group.
     pub fn influence(&mut self, known: VariableSource) -> Vec<Influence> {
         let mut influence = vec![Influence::default(); self.groups];
-        if let VariableSource::Output(_) = known {
+        if !known.is_set_by_host() {
             return influence;
         }
         let signals = self.changed(known);
@@ -317,7 +317,7 @@ impl<'a> DependencyProbe<'a> {
 
     /// Whether an input or parameter is itself an argument of a quantity.
     pub fn enters(&mut self, quantity: Quantity, known: VariableSource) -> bool {
-        if let VariableSource::Output(_) = known {
+        if !known.is_set_by_host() {
             return false;
         }
         let signals = self.changed(known);

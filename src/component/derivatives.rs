@@ -218,7 +218,7 @@ impl Instance {
     fn output_quantity(&self, reference: u32, expected: &str) -> Result<Quantity> {
         match self.catalogue.source(reference)? {
             VariableSource::Output(quantity) => Ok(quantity),
-            VariableSource::Input(_) | VariableSource::Parameter(_) => Err(Error::Argument {
+            _ => Err(Error::Argument {
                 name: "reference".to_string(),
                 value: format!("{reference} (\"{}\")", self.catalogue.name(reference)),
                 expected: expected.to_string(),
@@ -230,6 +230,9 @@ impl Instance {
     /// of the outputs right after setting inputs or parameters. Unknowns are outputs, knowns are inputs or parameters;
     /// accelerations, reactions and forces have direct feedthrough, positions and velocities only if an input prescribes them. On
     /// failure `sensitivities` is unchanged. No bit of the results that follow changes.
+    ///
+    /// Outputs that are states of the linear model ([`Instance::linearize`]) may be knowns too, with the other states fixed: with
+    /// outputs for all states and their derivatives this gives A and C, and inputs as knowns B and D.
     ///
     /// Exact to rounding for knowns that act linearly (forces, gravity), and to about 1e-10 relative for masses, stiffnesses and
     /// the like.
@@ -257,7 +260,7 @@ impl Instance {
         for &unknown in unknowns {
             self.output_quantity(unknown, "an output as unknown")?;
         }
-        let mut largest: f64 = 0.0;
+        let (mut largest, mut has_state): (f64, bool) = (0.0, false);
         for (&known, &seed) in knowns.iter().zip(seed) {
             if !seed.is_finite() {
                 return Err(Error::NotFinite {
@@ -278,10 +281,14 @@ impl Instance {
                     size => size,
                 },
                 VariableSource::Output(_) => {
+                    has_state = true;
+                    continue;
+                }
+                _ => {
                     return Err(Error::Argument {
                         name: "reference".to_string(),
                         value: format!("{known} (\"{}\")", self.catalogue.name(known)),
-                        expected: "an input or a parameter as known".to_string(),
+                        expected: "an input, a parameter or a state as known".to_string(),
                     });
                 }
             };
@@ -300,7 +307,49 @@ impl Instance {
                 self.add_perturbed_point(unknowns, w / e)?;
             }
         }
+        if has_state {
+            self.add_state_sensitivity(unknowns, knowns, seed)?;
+        }
         self.copy_finite_values(unknowns, self.time(), sensitivities)
+    }
+
+    /// Adds C seed of the knowns that are states of the linear model.
+    fn add_state_sensitivity(
+        &mut self,
+        unknowns: &[u32],
+        knowns: &[u32],
+        seed: &[f64],
+    ) -> Result<()> {
+        let values = std::mem::take(&mut self.scratch.values);
+        let linear = self.linearize()?;
+        self.scratch.values = values;
+        let refused = |reference: u32, expected: String| Error::Argument {
+            name: "reference".to_string(),
+            value: format!("{reference} (\"{}\")", self.catalogue.name(reference)),
+            expected,
+        };
+        for (&known, seed) in knowns.iter().zip(seed) {
+            let VariableSource::Output(_) = self.catalogue.source(known)? else {
+                continue;
+            };
+            let source = &self.catalogue.variables[known as usize].source;
+            let Some(column) = linear.states.iter().position(|state| state == source) else {
+                let states = linear.states.join(", ");
+                let expected = format!(
+                    "an input or a parameter, or a state of the linear model ({states}), as known"
+                );
+                return Err(refused(known, expected));
+            };
+            for (i, &unknown) in unknowns.iter().enumerate() {
+                let name = self.catalogue.name(unknown);
+                let Some(row) = linear.outputs.iter().position(|output| output == name) else {
+                    let expected = "an output of the linear model as unknown".to_string();
+                    return Err(refused(unknown, expected));
+                };
+                self.scratch.values[i] += seed * linear.c[row * linear.states.len() + column];
+            }
+        }
+        Ok(())
     }
 
     /// Computes the point with inputs and parameters changed by `s` times the seed, in `scratch.sample`. Positions and velocities
@@ -323,7 +372,8 @@ impl Instance {
                     scratch.perturbed.continue_from(i, now, taylor);
                 }
                 VariableSource::Parameter(i) => scratch.perturbed.parameters[i] += s * seed,
-                VariableSource::Output(_) => unreachable!("outputs are no knowns"),
+                // A state of the linear model; nothing else is a known.
+                _ => {}
             }
         }
         let env = environment(&scratch.perturbed);

@@ -2,14 +2,16 @@
 //! integrated by HHT with the largest dissipation, and stopped whenever its kinetic energy decreases. Contacts close on the way.
 
 use super::Instance;
-use super::linearize::operating_point;
+use super::linearize::{BodyPoint, bodies_of, operating_point};
 use super::log::{LogCategory, LogLevel};
 use super::quantity_point::environment;
-use crate::analysis::{Equilibrium, EquilibriumSolver};
+use crate::analysis::{Equilibrium, EquilibriumSolver, SparseEquilibriumSearch};
 use crate::error::{Error, Result};
 use crate::integrator::{Integrator, Signals, State};
 use crate::model::{IntegratorName, SolverSettings};
 
+/// Coordinates from which the sparse search is tried first: the dense one takes the cube of their number.
+const LARGE: usize = 400;
 /// Steps of the dynamic relaxation.
 const RELAXATION_STEPS: usize = 4000;
 /// A step of it, as part of the time in which the loads cross the mechanism.
@@ -46,6 +48,9 @@ impl Instance {
         let outcome = self.find_equilibrium();
         self.log_failure(LogCategory::Start, &outcome);
         let report = outcome?;
+        if self.companion.is_some() {
+            self.rest_companion();
+        }
         for (names, what) in [
             (&report.free, "nothing holds the equilibrium along"),
             (&report.unstable, "the equilibrium is unstable along"),
@@ -63,7 +68,8 @@ impl Instance {
     fn find_equilibrium(&mut self) -> Result<EquilibriumReport> {
         self.require_running("searching an equilibrium")?;
         self.apply_pending_inputs()?;
-        let (found, relaxed) = match self.newton_equilibrium() {
+        let start = self.body_positions();
+        let (mut found, relaxed) = match self.newton_equilibrium() {
             Ok(found) => (found, false),
             Err(error @ Error::NoEquilibrium { .. }) => match self.relaxed_equilibrium() {
                 Some(found) => (found, true),
@@ -71,6 +77,7 @@ impl Instance {
             },
             Err(error) => return Err(error),
         };
+        found.moved = self.distance(&start, &found.q);
         self.rest_at(&found)?;
         let redundant = (self.state.start_report.as_ref())
             .map_or(Vec::new(), |report| report.redundant.clone());
@@ -84,7 +91,27 @@ impl Instance {
         })
     }
 
-    /// Newton's method from the present position within the present modes.
+    /// The present position in body coordinates.
+    fn body_positions(&self) -> Vec<f64> {
+        match BodyPoint::of(&*self.mechanism, &self.state) {
+            Some(point) => point.q,
+            None => self.state.motion.q.clone(),
+        }
+    }
+
+    /// Distance of two positions of the bodies in the error norm.
+    fn distance(&self, from: &[f64], to: &[f64]) -> f64 {
+        let bodies = BodyPoint::of(&*self.mechanism, &self.state);
+        let signals = &self.scratch.signals;
+        let (mechanism, at) =
+            operating_point(&*self.mechanism, &self.state, signals, bodies.as_ref());
+        let mut w = vec![0.0; mechanism.dimensions().nv];
+        mechanism.difference(from, to, &mut w);
+        mechanism.norm(&at.cx, to, at.scale, &w)
+    }
+
+    /// Newton's method from the present position within the present modes, in body coordinates: no position on the way is singular for
+    /// them.
     fn newton_equilibrium(&mut self) -> Result<Equilibrium> {
         let t = self.time();
         let signals = &mut self.scratch.signals;
@@ -92,7 +119,15 @@ impl Instance {
         self.state.applied.sample(t, u, u_dot, u_ddot);
         u_dot.fill(0.0);
         u_ddot.fill(0.0);
-        let (mechanism, at) = operating_point(&*self.mechanism, &self.state, signals, None);
+        let bodies = BodyPoint::of(&*self.mechanism, &self.state);
+        let (mechanism, at) =
+            operating_point(&*self.mechanism, &self.state, signals, bodies.as_ref());
+        if mechanism.dimensions().nv >= LARGE
+            && let Some(search) = SparseEquilibriumSearch::new(mechanism, at)
+            && let Ok(found) = search.find()
+        {
+            return Ok(found);
+        }
         EquilibriumSolver::new(mechanism, at).find()
     }
 
@@ -150,12 +185,6 @@ impl Instance {
         None
     }
 
-    fn kinetic_energy(&mut self) -> f64 {
-        let (mechanism, at) =
-            operating_point(&*self.mechanism, &self.state, &self.scratch.signals, None);
-        mechanism.energy(&at.cx, at.motion.q, at.motion.v).kinetic
-    }
-
     /// Time in which the present accelerations cross the mechanism (s).
     fn load_time(&mut self) -> f64 {
         let state = &self.state.motion;
@@ -177,15 +206,31 @@ impl Instance {
     /// Starts again at rest in a position.
     fn rest_at(&mut self, found: &Equilibrium) -> Result<()> {
         let t = self.time();
-        let v = vec![0.0; self.state.motion.v.len()];
+        let (mut q, mut v) = (found.q.clone(), vec![0.0; self.state.motion.v.len()]);
         let env = environment(&self.state.applied);
         let mut motion = State::default();
         let mechanism = &*self.mechanism;
-        (self.integrator).start(mechanism, &env, t, &found.q, &v, &mut motion)?;
-        if motion.modes != found.modes {
-            // Contacts that have been closed.
+        if let (Some(assembly), Some((bodies, _))) =
+            (mechanism.body_assembly(), bodies_of(mechanism))
+        {
+            q = vec![0.0; mechanism.dimensions().nq];
+            let rest = vec![0.0; bodies.dimensions().nv];
+            if let Some(joint) = assembly.coordinates_from_bodies(&found.q, &rest, &mut q, &mut v) {
+                return Err(Error::SingularPosition {
+                    time: t,
+                    culprits: vec![joint],
+                });
+            }
+        }
+        (self.integrator).start(mechanism, &env, t, &q, &v, &mut motion)?;
+        let settled = (motion.integrals.iter().zip(&found.integrals))
+            .all(|(memory, value)| memory.value == *value);
+        if motion.modes != found.modes || !settled {
+            // Contacts that have been closed, controllers that have settled.
             motion.modes.copy_from_slice(&found.modes);
-            motion.lambda.copy_from_slice(&found.lambda);
+            for (memory, value) in motion.integrals.iter_mut().zip(&found.integrals) {
+                memory.value = *value;
+            }
             self.integrator
                 .apply_input_jump(mechanism, &env, &mut motion)?;
         }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Instance;
+use super::error_bars::first_tolerance;
 use super::input::InputState;
 use super::instance_state::InstancePhase;
 use super::log::{LogCategory, LogLevel};
@@ -33,6 +34,7 @@ impl Instance {
             self.state.start_report = None;
             return Err(error);
         }
+        self.start_companion(start, stop, self.state.tolerance);
         self.log_start();
         Ok(())
     }
@@ -123,10 +125,11 @@ impl Instance {
             let expected = "a positive number, or zero for the model's";
             return Err(invalid_argument("tolerance", tolerance, expected));
         }
-        let tolerance = if tolerance > 0.0 {
-            tolerance
-        } else {
-            self.model.solver.tolerance
+        let tolerance = match (self.model.solver.accuracy.map(first_tolerance), tolerance) {
+            (Some(first), given) if given > 0.0 => given.min(first),
+            (Some(first), _) => first,
+            (None, given) if given > 0.0 => given,
+            (None, _) => self.model.solver.tolerance,
         };
         self.apply_definitions()?;
         self.use_tolerance(tolerance)?;
@@ -212,7 +215,9 @@ fn in_metres(error: Error, model: &Model) -> Error {
     };
     // Joints whose constraints are displacements only.
     let meets = |kind: JointKind| match kind {
-        JointKind::Spherical | JointKind::Distance | JointKind::PointOnLine => true,
+        JointKind::Spherical | JointKind::Gimbal | JointKind::Distance | JointKind::PointOnLine => {
+            true
+        }
         JointKind::Revolute => model.dimension == 2,
         _ => false,
     };

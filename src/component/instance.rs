@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::definitions::{definition_values, has_definition_parameters};
 use super::dependencies::Dependencies;
+use super::error_bars::Companion;
 use super::input::InputState;
 use super::instance_state::{InstancePhase, InstanceState, ModelFingerprint};
 use super::linearize::InstanceLinearizer;
@@ -36,6 +37,8 @@ pub struct Instance {
     pub(super) scratch: InstanceScratch,
     /// Made at the first linear model.
     pub(super) linearizer: Option<Box<InstanceLinearizer>>,
+    /// The companion run, with error bars.
+    pub(super) companion: Option<Box<Companion>>,
 }
 
 /// Workspace, so that steps and reads do not allocate.
@@ -121,7 +124,13 @@ impl Instance {
         let size = self.mechanism.dimensions();
         // Dense only up to a few hundred constraints.
         let dense = (size.nv + size.nc).min(500);
-        (1 << 19) + 4096_usize.saturating_mul(size.nv + size.nc) + 16 * dense * dense
+        let one = (1 << 19) + 4096_usize.saturating_mul(size.nv + size.nc) + 16 * dense * dense;
+        one.saturating_mul(self.instance_count())
+    }
+
+    /// Two with a companion run, else one.
+    fn instance_count(&self) -> usize {
+        1 + usize::from(self.companion.is_some())
     }
 
     /// Memory of a saved state (bytes); a little more than it has as bytes.
@@ -129,18 +138,35 @@ impl Instance {
         let size = self.mechanism.dimensions();
         let numbers = size.nq + 8 * size.nv + 3 * size.nc + 2 * size.modes + 2 * size.ne;
         let numbers = numbers + 7 * size.integrals;
-        16_usize.saturating_mul(numbers + 16 * self.catalogue.variables.len())
+        let numbers = numbers + 16 * self.catalogue.variables.len();
+        16_usize.saturating_mul(numbers * self.instance_count())
     }
 
     /// From a model, which is validated first.
     pub fn from_model(model: Model) -> Result<Self> {
         model.validate()?;
         let mechanism = crate::formulation::build(&model)?;
-        Self::from_mechanism(model, mechanism)
+        let mut instance = Self::without_companion(model, mechanism)?;
+        if instance.model.solver.has_error_bars() {
+            let companion = Companion::new(&instance.model, &instance.catalogue)?;
+            instance.companion = Some(Box::new(companion));
+        }
+        Ok(instance)
     }
 
     /// From a model and its equations, such as those of [`crate::formulation::user_system`] with [`Model::from_user_system`].
     pub fn from_mechanism(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
+        if model.solver.has_error_bars() {
+            return Err(Error::Argument {
+                name: "solver.error_bars".to_string(),
+                value: "true".to_string(),
+                expected: "false: a user-defined system has no companion run".to_string(),
+            });
+        }
+        Self::without_companion(model, mechanism)
+    }
+
+    fn without_companion(model: Model, mechanism: Box<dyn Mechanism>) -> Result<Self> {
         let catalogue = VariableCatalogue::new(&model)?;
         let integrator = Integrator::new(&*mechanism, &model.solver)?;
         let state = InstanceState::new(&model);
@@ -159,8 +185,10 @@ impl Instance {
             integrator,
             scratch,
             linearizer: None,
+            companion: None,
         })
     }
+
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model
@@ -170,6 +198,12 @@ impl Instance {
     /// `expose = "all"`. The index is the value reference.
     pub fn variables(&self) -> &[Variable] {
         &self.catalogue.variables
+    }
+
+    /// Value references of the declared outputs, in their order; error bars are not among them.
+    pub fn outputs(&self) -> std::ops::Range<u32> {
+        let first = self.model.inputs.len() as u32;
+        first..first + self.model.outputs.len() as u32
     }
 
     /// Value reference by name.
@@ -194,6 +228,11 @@ impl Instance {
         self.integrator.forget();
         self.scratch.cache.invalidate();
         self.cancel.store(false, Ordering::Relaxed);
+        if let Some(companion) = &mut self.companion {
+            companion.instance.reset();
+            companion.forget_substep();
+            companion.bars.restart(self.state.start);
+        }
     }
 
     /// Whether the instance has been initialised. Before that only inputs and parameters can be set and read.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Instance;
 use super::definitions::definition_values;
+use super::error_bars::CompanionState;
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::input_law::InputLaws;
 use super::log::{LogCategory, LogLevel};
@@ -86,7 +87,7 @@ impl InstanceState {
     }
 
     /// Copies `other`; allocates only if the sizes differ.
-    fn copy_from(&mut self, other: &Self) {
+    pub fn copy_from(&mut self, other: &Self) {
         self.phase = other.phase;
         self.start = other.start;
         self.stop = other.stop;
@@ -126,6 +127,8 @@ impl ModelFingerprint {
 pub struct SavedState {
     pub(super) fingerprint: ModelFingerprint,
     pub(super) state: InstanceState,
+    /// With error bars.
+    pub(super) companion: Option<Box<CompanionState>>,
 }
 
 impl SavedState {
@@ -146,6 +149,12 @@ impl Instance {
         Ok(SavedState {
             fingerprint: self.fingerprint,
             state: self.state.clone(),
+            companion: self.companion.as_ref().map(|companion| {
+                Box::new(CompanionState {
+                    state: companion.instance.state.clone(),
+                    bars: companion.bars.clone(),
+                })
+            }),
         })
     }
 
@@ -153,6 +162,11 @@ impl Instance {
     pub fn save_into(&self, state: &mut SavedState) -> Result<()> {
         state.fingerprint = self.fingerprint;
         state.state.copy_from(&self.state);
+        match (&mut state.companion, &self.companion) {
+            (Some(saved), Some(companion)) => saved.copy_from(companion),
+            (None, None) => {}
+            _ => state.companion = self.save()?.companion,
+        }
         Ok(())
     }
 
@@ -167,6 +181,11 @@ impl Instance {
             self.log_failure(LogCategory::State, &result);
             return result;
         }
+        if self.companion.is_some() && state.companion.is_none() {
+            return Err(Error::ForeignState {
+                reason: "it was saved without error bars".to_string(),
+            });
+        }
         let values = definition_values(&self.model, Some(&state.state.applied.parameters));
         let result = (self.use_definitions(&values))
             .and_then(|()| self.use_tolerance(state.state.tolerance));
@@ -176,12 +195,30 @@ impl Instance {
         self.state.copy_from(&state.state);
         self.integrator.forget();
         self.scratch.cache.invalidate();
+        self.restore_companion(state)?;
         let now = self.time();
         self.log(
             LogLevel::Debug,
             LogCategory::State,
             format_args!("restored from t = {before} s to t = {now} s"),
         );
+        Ok(())
+    }
+
+    /// Restores the companion run and its error bars.
+    fn restore_companion(&mut self, state: &SavedState) -> Result<()> {
+        let (Some(companion), Some(saved)) = (&mut self.companion, &state.companion) else {
+            return Ok(());
+        };
+        let instance = &mut companion.instance;
+        let values = definition_values(&instance.model, Some(&saved.state.applied.parameters));
+        instance.use_definitions(&values)?;
+        instance.use_tolerance(saved.state.tolerance)?;
+        instance.state.copy_from(&saved.state);
+        instance.integrator.forget();
+        instance.scratch.cache.invalidate();
+        companion.bars.copy_from(&saved.bars);
+        companion.forget_substep();
         Ok(())
     }
 

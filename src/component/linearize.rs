@@ -19,13 +19,14 @@ use crate::analysis::{DescriptorModel, InputDirection, LinearModel, Linearizer, 
 use crate::error::{Error, Result};
 use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint};
 use crate::integrator::Signals;
+use crate::model::{ForceKind, ForceNumber, Model, Target};
 
 /// A linear model with the names of its variables. Matrices are stored by rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateSpace {
     /// Time of the point (s).
     pub time: f64,
-    /// States: minimal coordinates, their derivatives, positions prescribed by integrals of inputs.
+    /// States: minimal coordinates, their derivatives, integrals of controllers, positions prescribed by integrals of inputs.
     pub states: Vec<String>,
     /// Inputs; derivatives of inputs as `der(name)`, `der(der(name))`.
     pub inputs: Vec<String>,
@@ -59,27 +60,73 @@ pub(super) struct InstanceLinearizer {
     directions: Vec<InputDirection>,
     roles: Vec<ColumnRole>,
     columns: Vec<String>,
+    /// Integrals of controllers that are states.
+    integrals: Vec<String>,
     outputs: Vec<String>,
     has_reactions: bool,
     /// Set if the model is linearised in body coordinates.
     pub bodies: Option<BodyPoint>,
 }
 
-/// The present point in body coordinates. Independent coordinates of a partition that is badly conditioned would cost accuracy, and
-/// which ones they are does not matter here.
+/// The present point in body coordinates. A linear model does not depend on the coordinates of the motion, so that those are taken in
+/// which nothing is eliminated: a partition or a tree of joints that is badly conditioned would cost accuracy.
 pub(super) struct BodyPoint {
-    q: Vec<f64>,
+    pub q: Vec<f64>,
     v: Vec<f64>,
     a: Vec<f64>,
     lambda: Vec<f64>,
     scale: Vec<f64>,
 }
 
-/// The bodies of a mechanism with partitioned coordinates.
-fn partitioned_bodies(
+impl BodyPoint {
+    fn new(system: &dyn Mechanism) -> Self {
+        let size = system.dimensions();
+        Self {
+            q: vec![0.0; size.nq],
+            v: vec![0.0; size.nv],
+            a: vec![0.0; size.nv],
+            lambda: vec![0.0; size.nc],
+            scale: (0..size.nv).map(|i| system.weight(i)).collect(),
+        }
+    }
+
+    /// The point of a state; `None` if its coordinates are those of the bodies.
+    pub fn of(mechanism: &dyn Mechanism, state: &InstanceState) -> Option<Self> {
+        let (system, full) = bodies_of(mechanism)?;
+        let mut point = Self::new(system);
+        point.load(full, state);
+        Some(point)
+    }
+
+    fn load(&mut self, full: &dyn FullConstraintSet, state: &InstanceState) {
+        let (q, v) = (&state.motion.q, &state.motion.v);
+        full.configuration((q, v), &mut self.q, &mut self.v);
+    }
+}
+
+/// Integrals of controllers that are states, by index and name. An integral without a gain never changes.
+fn integral_states(model: &Model) -> Vec<(usize, String)> {
+    let controllers =
+        (model.forces.iter().enumerate()).filter_map(|(i, force)| match &force.kind {
+            ForceKind::Pid(pid) => Some((i, force, pid)),
+            _ => None,
+        });
+    let mut states = Vec::new();
+    for (index, (i, force, pid)) in controllers.enumerate() {
+        let gain = Target::Force(i, ForceNumber::Integral);
+        let inputs = model.inputs.iter().map(|input| input.target);
+        let driven = (inputs.chain(model.parameters.iter().map(|p| p.target))).any(|t| t == gain);
+        if driven || pid.integral != 0.0 {
+            states.push((index, format!("{}.integral", force.name)));
+        }
+    }
+    states
+}
+
+/// The bodies of a mechanism whose coordinates are not those of its bodies.
+pub(super) fn bodies_of(
     mechanism: &dyn Mechanism,
 ) -> Option<(&dyn Mechanism, &dyn FullConstraintSet)> {
-    mechanism.partitioning()?;
     Some((
         mechanism.body_assembly()?.bodies(),
         mechanism.full_constraints()?,
@@ -102,16 +149,9 @@ impl InstanceLinearizer {
         let mut mechanism = &*instance.mechanism;
         let mut bodies = None;
         let distributed = has_reactions && instance.state.motion.redundant.iter().any(|r| *r);
-        if let (Some((system, _)), false) = (partitioned_bodies(mechanism), distributed) {
+        if let (Some((system, _)), false) = (bodies_of(mechanism), distributed) {
             mechanism = system;
-            let size = system.dimensions();
-            bodies = Some(BodyPoint {
-                q: vec![0.0; size.nq],
-                v: vec![0.0; size.nv],
-                a: vec![0.0; size.nv],
-                lambda: vec![0.0; size.nc],
-                scale: (0..size.nv).map(|i| system.weight(i)).collect(),
-            });
+            bodies = Some(BodyPoint::new(system));
         }
         let list = CoordinateList::new(&instance.model, mechanism.dimensions().nv, outputs);
         let observables = ModelObservables {
@@ -119,14 +159,20 @@ impl InstanceLinearizer {
             list: &list,
             reactions: None,
         };
-        let linearizer = Linearizer::new(mechanism, &observables);
+        let integrals = integral_states(&instance.model);
+        let numbers = integrals.iter().map(|(index, _)| *index).collect();
+        let linearizer = Linearizer::new(mechanism, &observables, numbers);
         let (mut directions, mut roles, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for (input, definition) in instance.model.inputs.iter().enumerate() {
             let name = &definition.name;
             let order = instance.state.applied.inputs[input].order as usize;
             let reference = instance.find(name)?;
             let moves = instance.dependency_table().prescribes_motion(reference);
-            let count: usize = if moves { 3 } else { 1 };
+            let count: usize = match (moves, definition.target.rate_acts()) {
+                (true, _) => 3,
+                (false, true) => 2,
+                (false, false) => 1,
+            };
             for derivative in 0..count {
                 let (role, column) = match derivative.checked_sub(order) {
                     None => (
@@ -154,6 +200,7 @@ impl InstanceLinearizer {
             directions,
             roles,
             columns,
+            integrals: integrals.into_iter().map(|(_, name)| name).collect(),
             outputs: names,
             has_reactions,
             bodies,
@@ -173,8 +220,10 @@ impl InstanceLinearizer {
                 .filter(move |(role, _)| fits(role))
                 .map(|(_, name)| name)
         };
-        let integrals = columns(false);
-        let states = positions.chain(speeds).chain(integrals);
+        let prescribed = columns(false);
+        let states = (positions.chain(speeds))
+            .chain(&self.integrals)
+            .chain(prescribed);
         if !out.states.iter().eq(states.clone()) {
             out.states = states.cloned().collect();
         }
@@ -285,10 +334,9 @@ impl Instance {
         let (state, signals) = (&self.state, &mut self.scratch.signals);
         let (u, u_dot, u_ddot) = (&mut signals.u, &mut signals.u_dot, &mut signals.u_ddot);
         state.applied.sample(state.motion.t, u, u_dot, u_ddot);
-        let bodies = partitioned_bodies(&*self.mechanism);
+        let bodies = bodies_of(&*self.mechanism);
         if let (Some(point), Some((_, full))) = (&mut tool.bodies, bodies) {
-            let (q, v) = (&state.motion.q, &state.motion.v);
-            full.configuration((q, v), &mut point.q, &mut point.v);
+            point.load(full, state);
         }
     }
 
@@ -378,7 +426,7 @@ pub(super) fn operating_point<'a>(
         modes: &motion.modes,
         integrals: &motion.integrals,
     };
-    if let (Some(point), Some((system, _))) = (bodies, partitioned_bodies(mechanism)) {
+    if let (Some(point), Some((system, _))) = (bodies, bodies_of(mechanism)) {
         let motion = MotionPoint {
             q: &point.q,
             v: &point.v,

@@ -3,10 +3,13 @@
 use nalgebra::{Complex, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 use super::Instance;
-use super::linearize::{StateSpace, operating_point};
+use super::linearize::{BodyPoint, StateSpace, operating_point};
 use super::log::LogCategory;
 use super::model_observables::{CoordinateList, ModelObservables};
-use crate::analysis::{Eigenmode, Observables, OperatingPoint, RealMode, lowest_modes};
+use crate::analysis::{
+    DampedMode, Eigenmode, Observables, OperatingPoint, RealMode, lowest_damped_modes,
+    lowest_modes, sparse_point,
+};
 use crate::error::{Error, Result};
 use crate::formulation::system::TangentWeights;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
@@ -14,7 +17,7 @@ use crate::integrator::Signals;
 use crate::linalg::elementary::rotation_about;
 use crate::model::quantity::{BodyField, Quantity};
 
-/// Degrees of freedom from which Lanczos' method is tried, and the part of all modes that it may be asked for: dense methods take
+/// Degrees of freedom from which sparse methods are tried, and the part of all modes that it may be asked for: dense methods take
 /// the cube of the degrees of freedom.
 const LARGE: usize = 120;
 const PART_OF_MODES: usize = 4;
@@ -45,7 +48,7 @@ impl Instance {
         outcome
     }
 
-    /// The lowest modes by Lanczos' method, if the model is large, at rest in an equilibrium and without damping.
+    /// The lowest modes by the methods of Lanczos and Arnoldi, if the model is large and at rest in an equilibrium.
     fn modes_of_large_model(&mut self, count: usize) -> Result<Option<Vec<Mode>>> {
         self.require_running("computing modes")?;
         self.apply_pending_inputs()?;
@@ -53,38 +56,28 @@ impl Instance {
         let signals = &mut self.scratch.signals;
         let (u, u_dot, u_ddot) = (&mut signals.u, &mut signals.u_dot, &mut signals.u_ddot);
         self.state.applied.sample(t, u, u_dot, u_ddot);
-        let (mechanism, at) = operating_point(&*self.mechanism, &self.state, signals, None);
-        let (size, redundant) = (mechanism.dimensions(), &self.state.motion.redundant);
-        let mut active = vec![true; size.nc];
-        mechanism.active_constraints(at.cx.modes, &mut active);
-        let constraints = active.iter().zip(redundant).filter(|(a, r)| **a && !**r);
-        let freedom = size.nv - constraints.count().min(size.nv);
-        let few = count <= freedom / PART_OF_MODES;
-        if freedom < LARGE || !few || !is_conservative_rest(mechanism, &at) {
+        let bodies = BodyPoint::of(&*self.mechanism, &self.state);
+        let (mechanism, at) =
+            operating_point(&*self.mechanism, &self.state, signals, bodies.as_ref());
+        if !may_be_large(mechanism, &at) {
             return Ok(None);
         }
-        let Some(found) = lowest_modes(mechanism, &at, redundant, count) else {
+        let Some(modes) = lowest_eigenmodes(mechanism, &at, count) else {
             return Ok(None);
         };
-        let list = CoordinateList::new(&self.model, size.nv, Vec::new());
+        let nv = mechanism.dimensions().nv;
+        let list = CoordinateList::new(&self.model, nv, Vec::new());
         let observables = ModelObservables {
             mechanism,
             list: &list,
             reactions: None,
         };
-        let still = vec![0.0; size.nv];
-        let mut modes = Vec::new();
-        for RealMode { square, shape } in found {
-            let eigenvalues = match square.abs().sqrt() {
-                omega if square >= 0.0 => vec![Complex::new(0.0, omega)],
-                rate => vec![Complex::new(rate, 0.0), Complex::new(-rate, 0.0)],
-            };
-            let shifts = [shape, still.clone()];
-            for s in eigenvalues {
+        let mut modes: Vec<Mode> = (modes.iter())
+            .map(|DampedMode { eigenvalue, shape }| {
                 let motion = (&at.cx, &at.motion);
-                modes.push(named_mode(&self.model, &observables, motion, s, &shifts));
-            }
-        }
+                named_mode(&self.model, &observables, motion, *eigenvalue, shape)
+            })
+            .collect();
         modes.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
         modes.truncate(count);
         Ok(Some(modes))
@@ -138,17 +131,44 @@ impl Instance {
     }
 }
 
-/// Whether the point is an equilibrium at rest, without damping and friction.
-fn is_conservative_rest(mechanism: &dyn Mechanism, at: &OperatingPoint) -> bool {
-    let properties = mechanism.properties();
-    if mechanism.partitioning().is_some() || properties.has_constraint_friction {
-        return false;
+/// Whether a system is at rest and may be large.
+fn may_be_large(mechanism: &dyn Mechanism, at: &OperatingPoint) -> bool {
+    let (size, properties) = (mechanism.dimensions(), mechanism.properties());
+    size.nv >= LARGE
+        && mechanism.partitioning().is_none()
+        && !properties.has_constraint_friction
+        && size.integrals == 0
+        && at.motion.v.iter().all(|v| *v == 0.0)
+}
+
+/// The lowest modes of a large system at rest; `None` if it is not large or not in equilibrium, or where the methods do not converge.
+fn lowest_eigenmodes(
+    mechanism: &dyn Mechanism,
+    at: &OperatingPoint,
+    count: usize,
+) -> Option<Vec<DampedMode>> {
+    let redundant = sparse_point::redundant_constraints(mechanism, at)?;
+    let size = mechanism.dimensions();
+    let mut active = vec![true; size.nc];
+    mechanism.active_constraints(at.cx.modes, &mut active);
+    let constraints = active.iter().zip(&redundant).filter(|(a, r)| **a && !**r);
+    let freedom = size.nv.saturating_sub(constraints.count());
+    if freedom < LARGE || count > freedom / PART_OF_MODES {
+        return None;
     }
-    let MotionPoint { q, v, a, .. } = at.motion;
-    let resting = v.iter().all(|v| *v == 0.0);
-    if !resting || mechanism.norm(&at.cx, q, at.scale, a) > RESTING {
-        return false;
+    let (a, lambda) = sparse_point::balance(mechanism, at, &redundant)?;
+    if mechanism.norm(&at.cx, at.motion.q, at.scale, &a) > RESTING {
+        return None;
     }
+    let still = vec![0.0; a.len()];
+    let at = OperatingPoint {
+        motion: MotionPoint {
+            a: &still,
+            lambda: &lambda,
+            ..at.motion
+        },
+        ..*at
+    };
     let damping = TangentWeights {
         mass: 0.0,
         damping: 1.0,
@@ -156,8 +176,23 @@ fn is_conservative_rest(mechanism: &dyn Mechanism, at: &OperatingPoint) -> bool 
         theta: &[],
     };
     let mut values = vec![0.0; mechanism.sparsity().tangent.len()];
-    (mechanism.tangent(&at.cx, &at.motion, &damping, &mut values)).is_ok()
-        && values.iter().all(|c| *c == 0.0)
+    (mechanism.tangent(&at.cx, &at.motion, &damping, &mut values)).ok()?;
+    if values.iter().any(|c| *c != 0.0) {
+        return lowest_damped_modes(mechanism, &at, &redundant, count);
+    }
+    let found = lowest_modes(mechanism, &at, &redundant, count)?;
+    let mut modes = Vec::new();
+    for RealMode { square, shape } in found {
+        let eigenvalues = match square.abs().sqrt() {
+            omega if square >= 0.0 => vec![Complex::new(0.0, omega)],
+            rate => vec![Complex::new(rate, 0.0), Complex::new(-rate, 0.0)],
+        };
+        for eigenvalue in eigenvalues {
+            let shape = [shape.clone(), still.clone()];
+            modes.push(DampedMode { eigenvalue, shape });
+        }
+    }
+    Some(modes)
 }
 
 /// A mode with the names of its shape, whose displacements of the system are given by real and imaginary part.

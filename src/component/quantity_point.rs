@@ -7,7 +7,7 @@ use super::instance_state::InstanceState;
 use crate::error::Result;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::integrator::{Environment, Sample, Signals, State, Statistics};
-use crate::model::quantity::Quantity;
+use crate::model::quantity::{EnergyField, Quantity};
 
 /// Inputs and parameters as the integrator takes them.
 #[inline]
@@ -94,6 +94,12 @@ impl Instance {
         } = &mut self.scratch;
         let point = QuantityPoint::of_sample(&self.state, perturbed, sample, signals);
         (point, &*self.mechanism)
+    }
+
+    /// Kinetic energy at the present point (J).
+    pub(super) fn kinetic_energy(&mut self) -> f64 {
+        let (point, mechanism) = self.present_point(Multipliers::OfState);
+        point.energy_account(mechanism).field(EnergyField::Kinetic)
     }
 
     /// Kinetic + potential energy at the present point with the applied inputs and parameters (J).

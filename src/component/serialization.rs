@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use super::Instance;
+use super::error_bars::{CompanionState, visit_companion};
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
 use crate::error::{Error, Result};
@@ -41,7 +42,7 @@ impl SavedState {
         bytes.extend((size as u64).to_le_bytes());
         bytes.extend(self.fingerprint.meaning.to_le_bytes());
         let mut writer = ByteWriter(bytes);
-        let written = visit_instance(&mut writer, &mut self.state.clone());
+        let written = self.visit(&mut writer);
         written.expect("writing to memory cannot fail");
         let mut bytes = writer.0;
         let checksum = fnv(&bytes);
@@ -52,9 +53,18 @@ impl SavedState {
     /// Number of bytes of [`SavedState::to_bytes`].
     pub fn serialized_size(&self) -> usize {
         let mut counter = ByteCounter(0);
-        let counted = visit_instance(&mut counter, &mut self.state.clone());
+        let counted = self.visit(&mut counter);
         counted.expect("counting cannot fail");
         HEADER + counter.0 + CHECKSUM
+    }
+
+    /// The state of the run; with error bars that of the companion run follows.
+    fn visit(&self, c: &mut impl Codec) -> Result<()> {
+        visit_instance(c, &mut self.state.clone())?;
+        match &self.companion {
+            Some(companion) => visit_companion(c, &mut companion.as_ref().clone()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -66,6 +76,16 @@ impl Instance {
         let mut reader = ByteReader(content);
         let mut state = InstanceState::new(&self.model);
         visit_instance(&mut reader, &mut state)?;
+        let mut companion = None;
+        if let Some(present) = &self.companion {
+            let mut read = CompanionState {
+                state: InstanceState::new(&present.instance.model),
+                bars: present.bars.clone(),
+            };
+            visit_companion(&mut reader, &mut read)?;
+            present.check_companion(&read)?;
+            companion = Some(Box::new(read));
+        }
         if !reader.0.is_empty() {
             return Err(damaged("it has more bytes than a state"));
         }
@@ -73,6 +93,7 @@ impl Instance {
         Ok(SavedState {
             fingerprint: self.fingerprint,
             state,
+            companion,
         })
     }
 
@@ -132,7 +153,7 @@ pub(super) fn damaged(what: &str) -> Error {
 
 // --- the list of fields ------------------------------------------------------------------------------------------
 
-fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()> {
+pub(super) fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -> Result<()> {
     let InstanceState {
         phase,
         start,
@@ -219,14 +240,16 @@ fn visit_report(c: &mut impl Codec, report: &mut StartReport) -> Result<()> {
     let mut number = *rank as u64;
     c.u64(&mut number)?;
     *rank = usize::try_from(number).map_err(|_| damaged("a rank that is too large"))?;
-    [redundant, immovable].into_iter().try_for_each(|names| {
-        c.list(names, |c, name: &mut String| {
-            let mut bytes = name.as_bytes().to_vec();
-            c.list(&mut bytes, |c, x| c.byte(x))?;
-            *name = String::from_utf8(bytes).map_err(|_| damaged("a name that is not text"))?;
-            Ok(())
-        })
-    })
+    [redundant, immovable]
+        .into_iter()
+        .try_for_each(|names| c.list(names, visit_text))
+}
+
+pub(super) fn visit_text<C: Codec>(c: &mut C, text: &mut String) -> Result<()> {
+    let mut bytes = text.as_bytes().to_vec();
+    c.list(&mut bytes, |c, x| c.byte(x))?;
+    *text = String::from_utf8(bytes).map_err(|_| damaged("a name that is not text"))?;
+    Ok(())
 }
 
 // Long because every field of the state is named, so that none can be forgotten.
@@ -360,7 +383,7 @@ fn visit_statistics(c: &mut impl Codec, statistics: &mut Statistics) -> Result<(
 // --- writing, counting, reading -------------------------------------------------------------------------------------
 
 /// Writer, counter or reader of bytes.
-trait Codec: Sized {
+pub(super) trait Codec: Sized {
     /// Eight, four or one byte: written from `bytes`, counted, or read into it.
     fn raw(&mut self, bytes: &mut [u8]) -> Result<()>;
 

@@ -1,6 +1,7 @@
 //! Checks of a state that was read from bytes: whoever has changed them may have mended the checksum too.
 
 use super::Instance;
+use super::error_bars::{Companion, CompanionState, ErrorBars};
 use super::input::InputState;
 use super::instance_state::{InstancePhase, InstanceState};
 use super::serialization::damaged;
@@ -24,6 +25,37 @@ impl Instance {
 }
 
 /// An error unless every vector has the length of this model.
+impl Companion {
+    pub(super) fn check_companion(&self, read: &CompanionState) -> Result<()> {
+        self.instance.check_state(&read.state)?;
+        let (bars, own) = (&read.bars, &self.bars);
+        let lengths = |bars: &ErrorBars| {
+            let events = bars.events.events.len();
+            (bars.outputs.len(), bars.magnitudes.len(), events)
+        };
+        if lengths(bars) != lengths(own) {
+            return Err(damaged("its size is not that of this model"));
+        }
+        let not_negative = |numbers: &[f64]| numbers.iter().all(|x| *x >= 0.0);
+        let waiting = |t: f64| u32::from(t < f64::INFINITY);
+        let events = &bars.events.events;
+        let pending = (events.iter()).map(|e| waiting(e.run) + waiting(e.companion));
+        let fits = not_negative(&[
+            bars.unseen,
+            bars.kinetic_energy,
+            bars.events.largest_difference,
+        ]) && not_negative(&bars.magnitudes)
+            && (bars.outputs.iter()).all(|bar| bar.difference >= 0.0 && !bar.smallest.is_nan())
+            && events.iter().all(|event| event.last.is_finite())
+            && pending.sum::<u32>() == bars.events.pending
+            && !bars.stopped_at.is_nan();
+        match fits {
+            true => Ok(()),
+            false => Err(damaged("a number outside its range")),
+        }
+    }
+}
+
 fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions) -> Result<()> {
     let counts = |d: &InputState| (d.inputs.len(), d.parameters.len());
     let s = &state.motion;

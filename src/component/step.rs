@@ -7,6 +7,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Instance;
+use super::error_bars::RunSubstep;
 use super::log::{LogCategory, LogLevel};
 use super::quantity_point::environment;
 use super::values::same_length;
@@ -79,6 +80,19 @@ impl Needed {
             _ if quantity.is_reaction() => Self::Reactions,
             _ if quantity.is_of_motion() => Self::Motion,
             _ => Self::Accelerations,
+        }
+    }
+}
+
+impl<'a> StepProbe<'a> {
+    /// A probe of the last substep, which began at `start` and ended at an event or not.
+    pub(super) fn new(instance: &'a mut Instance, start: f64, event: bool) -> Self {
+        Self {
+            instance,
+            start,
+            event,
+            sampled: None,
+            stop: false,
         }
     }
 }
@@ -207,6 +221,9 @@ impl StepProbe<'_> {
                     let (point, mechanism) = instance.sampled_in_step();
                     point.value(mechanism, quantity)
                 }
+                // Of the whole substep.
+                VariableSource::ErrorBar(i) => instance.stated_error(i),
+                VariableSource::AccuracyKept => instance.accuracy_kept(),
             };
             instance.scratch.values.push(value);
         }
@@ -285,9 +302,25 @@ impl Instance {
             self.state.motion.t = target;
             self.integrator.forget();
             self.scratch.cache.invalidate();
+            self.with_companion(|companion| {
+                companion.apply_pending_inputs()?;
+                companion.state.motion.t = target;
+                companion.integrator.forget();
+                Ok(())
+            });
             return Ok(());
         }
-        self.substep_to(target, observer)
+        let outcome = self.substep_to(target, observer);
+        if self.companion.is_some() {
+            self.land_companion();
+        }
+        outcome
+    }
+
+    /// Takes one substep, at most to `target`. Returns its start, and whether an event was located at its end.
+    pub(super) fn substep_towards(&mut self, target: f64) -> Result<(f64, bool)> {
+        let end = self.pass_breaks_of_laws(target)?;
+        self.advance_one_substep(end)
     }
 
     fn substep_to(&mut self, target: f64, observer: &mut dyn Observer) -> Result<()> {
@@ -307,13 +340,15 @@ impl Instance {
             let (start, event) = advanced?;
             substeps += 1;
             self.watch_substeps(substeps)?;
-            let mut probe = StepProbe {
-                instance: self,
-                start,
-                event,
-                sampled: None,
-                stop: false,
-            };
+            if self.companion.is_some() {
+                let substep = RunSubstep {
+                    start,
+                    event,
+                    target,
+                };
+                self.follow_with_companion(substep);
+            }
+            let mut probe = StepProbe::new(self, start, event);
             observer.accepted(&mut probe)?;
             if probe.stop {
                 break;

@@ -23,6 +23,9 @@ impl Instance {
     pub fn set_real(&mut self, references: &[u32], values: &[f64]) -> Result<()> {
         let outcome = self.store_values(references, values);
         self.log_failure(LogCategory::Input, &outcome);
+        if self.companion.is_some() && outcome.is_ok() {
+            self.with_companion(|companion| companion.set_real(references, values));
+        }
         outcome
     }
 
@@ -44,7 +47,7 @@ impl Instance {
                     self.state.set_input(i, taylor);
                 }
                 VariableSource::Parameter(i) => self.state.set_parameter(i, value),
-                VariableSource::Output(_) => unreachable!("outputs are not settable"),
+                _ => unreachable!("outputs are not settable"),
             }
         }
         self.scratch.cache.invalidate();
@@ -61,6 +64,11 @@ impl Instance {
     ) -> Result<()> {
         let outcome = self.store_derivatives(references, orders, values);
         self.log_failure(LogCategory::Input, &outcome);
+        if self.companion.is_some() && outcome.is_ok() {
+            self.with_companion(|companion| {
+                companion.set_input_derivatives(references, orders, values)
+            });
+        }
         outcome
     }
 
@@ -102,6 +110,10 @@ impl Instance {
             }
         }
         self.state.extrapolation = extrapolation;
+        self.with_companion(|companion| {
+            companion.set_extrapolation(extrapolation);
+            Ok(())
+        });
     }
 
     /// The extrapolation of inputs in use.
@@ -128,11 +140,15 @@ impl Instance {
         let mut outputs = false;
         let mut multipliers = Multipliers::OfState;
         for &reference in references {
-            if let VariableSource::Output(quantity) = self.catalogue.source(reference)? {
-                outputs = true;
-                if quantity.is_reaction() {
-                    multipliers = Multipliers::MinimumNorm;
+            match self.catalogue.source(reference)? {
+                VariableSource::Output(quantity) => {
+                    outputs = true;
+                    if quantity.is_reaction() {
+                        multipliers = Multipliers::MinimumNorm;
+                    }
                 }
+                VariableSource::ErrorBar(_) | VariableSource::AccuracyKept => outputs = true,
+                VariableSource::Input(_) | VariableSource::Parameter(_) => {}
             }
         }
         if outputs {
@@ -151,6 +167,8 @@ impl Instance {
                     let (point, mechanism) = self.present_point(multipliers);
                     point.value(mechanism, quantity)
                 }
+                VariableSource::ErrorBar(i) => self.stated_error(i),
+                VariableSource::AccuracyKept => self.accuracy_kept(),
             };
             self.scratch.values.push(value);
         }
@@ -166,7 +184,7 @@ impl Instance {
         values: &mut [f64],
     ) -> Result<()> {
         for (&reference, value) in references.iter().zip(&self.scratch.values) {
-            if !value.is_finite() {
+            if !value.is_finite() && !self.catalogue.may_be_infinite(reference) {
                 return Err(Error::Evaluation {
                     time: t,
                     culprit: self.catalogue.name(reference).to_string(),

@@ -96,6 +96,17 @@ pub(super) enum VariableSource {
     Output(Quantity),
     /// Index of a parameter.
     Parameter(usize),
+    /// Error bar of a compared output, by its index there.
+    ErrorBar(usize),
+    /// Whether the accuracy asked for is kept.
+    AccuracyKept,
+}
+
+impl VariableSource {
+    /// Whether it is an input or a parameter.
+    pub fn is_set_by_host(self) -> bool {
+        matches!(self, Self::Input(_) | Self::Parameter(_))
+    }
 }
 
 /// All variables with their sources; constant for an instance.
@@ -105,6 +116,8 @@ pub(super) struct VariableCatalogue {
     sources: Vec<VariableSource>,
     targets: Vec<Option<Target>>,
     by_name: HashMap<String, u32>,
+    /// Outputs with an error bar, and their error bars.
+    error_bars: Vec<[u32; 2]>,
 }
 
 impl VariableCatalogue {
@@ -115,6 +128,7 @@ impl VariableCatalogue {
             sources: Vec::new(),
             targets: Vec::new(),
             by_name: HashMap::new(),
+            error_bars: Vec::new(),
         };
         let unit = |written: &Option<String>, default: &str| {
             written.clone().unwrap_or_else(|| default.to_string())
@@ -159,6 +173,9 @@ impl VariableCatalogue {
                 Some(parameter.target),
             );
         }
+        if model.solver.has_error_bars() {
+            catalogue.push_error_bars(model);
+        }
         if model.expose == Expose::All {
             for (name, quantity) in model.quantities() {
                 // A declared variable keeps its name: "q1" of a linear system may be an input.
@@ -171,6 +188,58 @@ impl VariableCatalogue {
         }
         catalogue.describe(model);
         Ok(catalogue)
+    }
+
+    /// Adds `<output>.error` for each output whose error can be stated, and whether the accuracy is kept if one is asked for.
+    fn push_error_bars(&mut self, model: &Model) {
+        let compared = (0..self.variables.len() as u32)
+            .filter(|output| self.quantity(*output).is_some_and(Quantity::has_error));
+        for (index, output) in compared.collect::<Vec<u32>>().into_iter().enumerate() {
+            let of = &self.variables[output as usize];
+            let variable = Variable {
+                description: format!(
+                    "error bar of {}: largest difference so far to a run ten times looser",
+                    of.name
+                ),
+                source: format!("{}.error", of.source),
+                ..Variable::output(format!("{}.error", of.name), of.unit.clone())
+            };
+            self.error_bars.push([output, self.variables.len() as u32]);
+            self.push(variable, VariableSource::ErrorBar(index), None);
+        }
+        if model.solver.accuracy.is_some() {
+            let variable = Variable {
+                description: "1 while the error bars are within the accuracy asked for".to_string(),
+                variability: Variability::Discrete,
+                kind: VariableKind::Boolean,
+                ..Variable::output("solver.accuracy_kept", "")
+            };
+            self.push(variable, VariableSource::AccuracyKept, None);
+        }
+    }
+
+    /// Outputs whose errors are stated, in their order.
+    pub fn compared(&self) -> impl Iterator<Item = (u32, Quantity)> {
+        (self.error_bars.iter()).filter_map(|[output, _]| Some((*output, self.quantity(*output)?)))
+    }
+
+    /// Value reference of the error bar of an output.
+    pub fn error_bar(&self, output: u32) -> Option<u32> {
+        let mut bars = self.error_bars.iter();
+        bars.find(|[of, _]| *of == output).map(|[_, bar]| *bar)
+    }
+
+    /// Whether the variable is an error bar, which is infinite where nothing is known.
+    pub fn may_be_infinite(&self, reference: u32) -> bool {
+        matches!(self.source(reference), Ok(VariableSource::ErrorBar(_)))
+    }
+
+    /// The quantity of an output.
+    pub fn quantity(&self, reference: u32) -> Option<Quantity> {
+        match self.source(reference) {
+            Ok(VariableSource::Output(quantity)) => Some(quantity),
+            _ => None,
+        }
     }
 
     /// Adds what the model says about its variables.
@@ -245,7 +314,7 @@ impl VariableCatalogue {
     fn not_settable(&self, reference: u32, value: f64) -> Result<VariableSource> {
         let source = self.source(reference)?;
         let name = || self.name(reference).to_string();
-        if let VariableSource::Output(_) = source {
+        if !source.is_set_by_host() {
             return Err(Error::NotSettable {
                 name: name(),
                 reason: "it is an output, computed by the mechanism".to_string(),

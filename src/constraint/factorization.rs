@@ -48,7 +48,7 @@ pub struct SingularPivot {
 pub(super) enum Factors {
     Dense(DenseLu),
     Sparse {
-        ldl: SparseLdl,
+        ldl: Box<SparseLdl>,
         lu: Box<SparseLu>,
         /// Entries of the scaled matrix by columns, for LU.
         values: Vec<f64>,
@@ -89,7 +89,7 @@ impl Factorization {
             None => Factors::Dense(DenseLu::new(n)),
             Some(sparse) => {
                 let (lu, entries) = if n <= PREALLOCATED_LU {
-                    let capacity = 2 * sparse.symbolic.fill() + n;
+                    let capacity = 2 * sparse.symbolic.reserved() + n;
                     (
                         SparseLu::new(n, capacity),
                         sparse.lu_layout(sparsity).slot.len(),
@@ -98,7 +98,7 @@ impl Factorization {
                     (SparseLu::new(0, 0), 0)
                 };
                 Factors::Sparse {
-                    ldl: SparseLdl::new(&sparse.symbolic, nc > 0),
+                    ldl: Box::new(SparseLdl::new(&sparse.symbolic, nc > 0)),
                     lu: Box::new(lu),
                     values: vec![0.0; entries],
                     pivoted: false,
@@ -181,7 +181,13 @@ impl Factorization {
             };
         }
         let report = ldl
-            .factor(&sparse.symbolic, &m.values, &self.scale, &mut self.y)
+            .factor(
+                &sparse.symbolic,
+                &self.active,
+                &m.values,
+                &self.scale,
+                &mut self.y,
+            )
             .ok()?;
         *pivoted = false;
         self.relative_pivot.copy_from_slice(&self.y[nv..]);

@@ -121,6 +121,10 @@ impl SaddleMatrix {
     fn compute_inverse_masses(&mut self, sparsity: &SaddleSparsity) -> f64 {
         let mut sum = 0.0;
         for i in 0..sparsity.nc() {
+            if !self.active[i] {
+                self.e[i] = 0.0;
+                continue;
+            }
             let mut size = 0.0;
             let row = sparsity.g_row(i);
             for (&j, g) in sparsity.column[row.clone()].iter().zip(&self.values[row]) {
@@ -149,7 +153,16 @@ impl SaddleMatrix {
 
     /// out = G x
     pub fn jacobian_times(&self, sparsity: &SaddleSparsity, x: &[f64], out: &mut [f64]) {
-        rows_times(sparsity, sparsity.g_start(), &self.values, x, out);
+        for (i, out) in out.iter_mut().enumerate() {
+            let mut sum = 0.0;
+            if self.active[i] {
+                let row = sparsity.g_row(i);
+                for (&j, g) in sparsity.column[row.clone()].iter().zip(&self.values[row]) {
+                    sum += g * x[j as usize];
+                }
+            }
+            *out = sum;
+        }
     }
 
     /// out = |G| |x|
@@ -171,6 +184,9 @@ impl SaddleMatrix {
         out: &mut [f64],
     ) {
         for (i, &l) in lambda.iter().enumerate() {
+            if !self.active[i] {
+                continue;
+            }
             let range = sparsity.g_row(i);
             for (&j, g) in sparsity.column[range.clone()]
                 .iter()

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use crate::formulation::system::Sparsity;
 use crate::linalg::ordering::{AdjacencyGraph, saddle_point_order};
-use crate::linalg::sparse_ldl::{SymbolicLdl, SymmetricEntry, factor_fill};
 use crate::linalg::sparse_lu::CompressedColumns;
+use crate::linalg::symbolic_ldl::{SymbolicLdl, SymmetricEntry, factor_fill};
 
 /// Default of [`SaddleSparsity::with_massless_threshold`]: smaller diagonal entries of S are the rounding of a stiffness, not a
 /// mass. It lies below any ratio of masses and moments of inertia that a choice of units can cause.
@@ -121,6 +121,17 @@ impl SaddleSparsity {
     /// # Panics
     /// If an entry of the pattern lies outside `nv` x `nv` or `nc` x `nv`.
     pub fn new(nv: usize, nc: usize, pattern: &Sparsity, backend: Backend) -> Self {
+        Self::with_switched(nv, nc, pattern, backend, &[])
+    }
+
+    /// The same with constraints that are active now and then, few at a time, as those of contacts; none if `switched` is empty.
+    pub fn with_switched(
+        nv: usize,
+        nc: usize,
+        pattern: &Sparsity,
+        backend: Backend,
+        switched: &[bool],
+    ) -> Self {
         let mut pairs = Vec::with_capacity(2 * pattern.tangent.len() + nv);
         for &(i, j) in &pattern.tangent {
             assert!(
@@ -160,12 +171,12 @@ impl SaddleSparsity {
             massless_threshold: MASSLESS_THRESHOLD,
             sparse: None,
         };
-        sparsity.prepare_sparse(pattern, backend);
+        sparsity.prepare_sparse(pattern, backend, switched);
         sparsity
     }
 
     /// Prepares sparse factors if the backend asks for them or they are expected to be cheaper.
-    fn prepare_sparse(&mut self, pattern: &Sparsity, backend: Backend) {
+    fn prepare_sparse(&mut self, pattern: &Sparsity, backend: Backend, switched: &[bool]) {
         let n = self.nv + self.nc;
         if backend == Backend::Dense || (backend == Backend::Auto && n <= ALWAYS_DENSE) {
             return;
@@ -177,11 +188,13 @@ impl SaddleSparsity {
             }
         }
         let graph = self.graph();
-        let order = saddle_point_order(&graph, self.nv, &massless);
+        let order = saddle_point_order(&graph, self.nv, &massless, switched);
         let all = n as f64 * (n as f64 - 1.0) / 2.0;
         let nearly_full = factor_fill(&graph, &order) as f64 > NEARLY_FULL * all;
-        if backend == Backend::Sparse || n > SOMETIMES_DENSE || !nearly_full {
-            self.sparse = Some(SparseLayout::new(self, &graph, order));
+        // A dense factor has all rows, also those of open contacts.
+        let mostly_open = switched.iter().filter(|s| **s).count() > self.nv + ALWAYS_DENSE;
+        if backend == Backend::Sparse || n > SOMETIMES_DENSE || !nearly_full || mostly_open {
+            self.sparse = Some(SparseLayout::new(self, &graph, order, switched));
         }
     }
 
@@ -288,7 +301,12 @@ impl SaddleSparsity {
 }
 
 impl SparseLayout {
-    pub fn new(sparsity: &SaddleSparsity, graph: &AdjacencyGraph, order: Vec<u32>) -> Self {
+    pub fn new(
+        sparsity: &SaddleSparsity,
+        graph: &AdjacencyGraph,
+        order: Vec<u32>,
+        switched: &[bool],
+    ) -> Self {
         let nv = sparsity.nv;
         let mut entries = Vec::with_capacity(
             (sparsity.s_len() - nv) / 2 + sparsity.column.len() - sparsity.s_len(),
@@ -317,7 +335,7 @@ impl SparseLayout {
             }
         }
         let sparse = Self {
-            symbolic: SymbolicLdl::new(graph, order, nv, &entries),
+            symbolic: SymbolicLdl::new(graph, order, nv, &entries, switched),
             lu: OnceLock::new(),
         };
         if nv + sparsity.nc <= PREALLOCATED_LU {

@@ -69,6 +69,7 @@ fn add(model: &mut Model, of: JointCoordinate, inertia: f64, rate: f64) {
         coupling: Some(Coupling {
             coordinates: [of, turning],
             law: CouplingLaw::Ratio(1.0),
+            summands: vec![],
         }),
         ..Joint::default()
     });

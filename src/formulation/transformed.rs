@@ -67,6 +67,18 @@ pub trait VelocityTransformation {
             self.with_velocities(q, v, |q, v| self.inner().integrals(cx, q, v, out));
         }
     }
+
+    /// Writes the time derivatives of the integrals of the inner system.
+    fn inner_integral_rates(
+        &self,
+        cx: &EvaluationContext,
+        (q, v): (&[f64], &[f64]),
+        out: &mut [f64],
+    ) {
+        if !out.is_empty() {
+            self.with_velocities(q, v, |q, v| self.inner().integral_rates(cx, q, v, out));
+        }
+    }
 }
 
 impl<T: VelocityTransformation> HybridSystem for T {

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use super::report::ImportNote;
 use super::xml::XmlPosition;
 use crate::model::{
-    Force, ForceApplication, ForceKind, Input, JointCoordinate, Model, Output, SpringDefinition,
+    Force, ForceApplication, ForceKind, Input, JointCoordinate, Model, Motion, MotionLaw, Output,
+    PrescribedCoordinate, SpringDefinition,
 };
 
 /// Names that elements of a model file may not have.
@@ -79,6 +80,18 @@ impl Draft {
             name,
             kind: ForceKind::SpringDamper(spring),
             on: ForceApplication::Joint(of.coordinate),
+            text_position: Default::default(),
+        });
+    }
+
+    /// Holds a joint coordinate at a value.
+    pub fn add_held(&mut self, name: &str, on: JointCoordinate, value: f64) {
+        let name = self.element_name("motion", name, None);
+        self.model.motions.push(Motion {
+            name,
+            on: PrescribedCoordinate::Joint(on),
+            axis: [0.0, 0.0, 1.0],
+            law: MotionLaw::Polynomial(vec![value]),
             text_position: Default::default(),
         });
     }

@@ -55,6 +55,8 @@ pub struct ImportOptions {
     pub start: Vec<(String, f64)>,
     /// Without limits of joint coordinates.
     pub no_limits: bool,
+    /// With contacts of geoms against planes of the world (MJCF).
+    pub contact: bool,
     /// Folder that the model file is for: names of meshes are relative to it; `None`: that of the robot.
     pub folder: Option<PathBuf>,
 }

@@ -7,8 +7,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::draft::Draft;
 use crate::model::{
-    Body, BodyRef, BodyShape, Characteristic, CouplingLaw, Curve, Force, ForceApplication,
-    ForceKind, Joint, JointCoordinate, JointKind, JointPlacement, LimitLaw, MeshFile, Model,
+    Body, BodyRef, BodyShape, Characteristic, ContactDefinition, ContactLaw, CouplingLaw, Curve,
+    Force, ForceApplication, ForceKind, FrictionDefinition, Joint, JointCoordinate, JointFrame,
+    JointKind, JointPlacement, LimitLaw, MeshFile, Model, Motion, MotionLaw, PrescribedCoordinate,
+    ServoDefinition, Surface,
 };
 
 /// A text under construction.
@@ -40,6 +42,7 @@ pub fn text(draft: &Draft, folder: &Path) -> String {
         .forces
         .iter()
         .for_each(|force| writer.force(force));
+    (draft.model.motions.iter()).for_each(|motion| writer.motion(motion));
     writer.sensors();
     writer.signals();
     writer.text
@@ -147,9 +150,19 @@ impl TextWriter<'_> {
         self.table("joint", &joint.name);
         self.words("type", joint.kind.name());
         if let Some(coupling) = &joint.coupling {
-            let names = coupling.coordinates.map(|c| quoted(&self.coordinate(c)));
+            let [first, last] = coupling.coordinates;
+            let between = coupling.summands.iter().map(|(c, _)| *c);
+            let names: Vec<String> = (std::iter::once(first).chain(between))
+                .chain([last])
+                .map(|c| quoted(&self.coordinate(c)))
+                .collect();
             self.key("joints", &format!("[{}]", names.join(", ")));
             match &coupling.law {
+                CouplingLaw::Ratio(ratio) if !coupling.summands.is_empty() => {
+                    let others = coupling.summands.iter().map(|(_, ratio)| *ratio);
+                    let ratios: Vec<f64> = std::iter::once(*ratio).chain(others).collect();
+                    self.key("ratios", &list(&ratios));
+                }
                 CouplingLaw::Ratio(ratio) => self.key("ratio", &number(*ratio)),
                 CouplingLaw::Curve(curve) => self.key("law", &curve_text(curve)),
             }
@@ -161,8 +174,12 @@ impl TextWriter<'_> {
             let frames = [0, 1].map(|k| {
                 let frame = &frames[k];
                 let mut keys = vec![format!("point = {}", list(&frame.point))];
-                if joint.kind == JointKind::Universal {
-                    let axes = [frame.axis, frame.reference_direction].map(|a| list(&a));
+                if matches!(joint.kind, JointKind::Universal | JointKind::Gimbal) {
+                    let mut axes = vec![frame.axis, frame.reference_direction];
+                    if joint.kind == JointKind::Gimbal {
+                        axes.push(third_axis(frame, joint.mirrored));
+                    }
+                    let axes: Vec<String> = axes.iter().map(|a| list(a)).collect();
                     keys.push(format!("axes = [{}]", axes.join(", ")));
                 } else {
                     if frame.axis != [0.0; 3] {
@@ -227,11 +244,7 @@ impl TextWriter<'_> {
             return;
         }
         let table = |k: usize| match joint.friction.get(k).copied().flatten() {
-            Some(f) => format!(
-                "{{ kinetic = {}, stiction_velocity = {} }}",
-                number(f.kinetic),
-                number(f.stiction_velocity)
-            ),
+            Some(friction) => friction_text(friction),
             None => "{}".to_owned(),
         };
         let value = match joint.kind.coordinates(3) {
@@ -244,8 +257,12 @@ impl TextWriter<'_> {
     fn force(&mut self, force: &Force) {
         self.table("force", &force.name);
         self.words("type", self.model.force_type(force).name());
-        let ForceApplication::Joint(on) = force.on else {
-            unreachable!("importers make forces in joints only");
+        let on = match (&force.on, &force.kind) {
+            (ForceApplication::Joint(on), _) => *on,
+            (ForceApplication::Points { bodies, points }, ForceKind::Contact(contact)) => {
+                return self.contact(contact, *bodies, points);
+            }
+            other => unreachable!("importers do not make {other:?}"),
         };
         let coordinate = quoted(&self.coordinate(on));
         self.key("joint", &coordinate);
@@ -266,13 +283,65 @@ impl TextWriter<'_> {
                     let key = if is_angle { "angle" } else { "length" };
                     self.key(key, &number(spring.length));
                 }
-                if spring.preload != 0.0 {
-                    self.key("preload", &number(spring.preload));
-                }
             }
             ForceKind::Actuator { effort } => {
                 let key = if is_angle { "torque" } else { "force" };
                 self.key(key, &number(*effort));
+            }
+            ForceKind::Servo(servo) => self.servo(servo),
+            other => unreachable!("importers do not make {other:?}"),
+        }
+    }
+
+    /// A contact with a plane.
+    fn contact(
+        &mut self,
+        contact: &ContactDefinition,
+        bodies: [BodyRef; 2],
+        points: &[[f64; 3]; 2],
+    ) {
+        let names = bodies.map(|b| quoted(self.body_name(b)));
+        self.key("bodies", &format!("[{}]", names.join(", ")));
+        if let Surface::Plane(normal) = &contact.surface {
+            let (point, normal) = (list(&points[0]), list(normal));
+            let plane = format!("{{ point = {point}, normal = {normal} }}");
+            self.key("plane", &plane);
+        }
+        self.key("point", &list(&points[1]));
+        self.key("radius", &number(contact.radius));
+        if let ContactLaw::Rigid(rigid) = contact.law {
+            self.key("restitution", &number(rigid.restitution));
+        }
+        if let Some(friction) = contact.friction {
+            self.key("friction", &friction_text(friction));
+        }
+    }
+
+    fn servo(&mut self, servo: &ServoDefinition) {
+        if servo.gain != 1.0 {
+            self.key("gain", &number(servo.gain));
+        }
+        if servo.bias != [0.0; 3] {
+            self.key("bias", &list(&servo.bias));
+        }
+        for (key, limits) in [
+            ("control_limits", servo.control_limits),
+            ("limits", servo.limits),
+        ] {
+            if let Some(limits) = limits {
+                self.key(key, &list(&limits));
+            }
+        }
+    }
+
+    fn motion(&mut self, motion: &Motion) {
+        self.table("motion", &motion.name);
+        match (motion.on, &motion.law) {
+            (PrescribedCoordinate::Joint(on), MotionLaw::Polynomial(coefficients)) => {
+                let coordinate = quoted(&self.coordinate(on));
+                self.key("joint", &coordinate);
+                self.words("law", "polynomial");
+                self.key("coefficients", &list(coefficients));
             }
             other => unreachable!("importers do not make {other:?}"),
         }
@@ -315,6 +384,24 @@ impl TextWriter<'_> {
             _ => format!("{}.position{}", joint.name, of.index + 1),
         }
     }
+}
+
+fn friction_text(friction: FrictionDefinition) -> String {
+    format!(
+        "{{ kinetic = {}, stiction_velocity = {} }}",
+        number(friction.kinetic),
+        number(friction.stiction_velocity)
+    )
+}
+
+/// The third axis of a gimbal joint.
+fn third_axis(frame: &JointFrame, mirrored: bool) -> [f64; 3] {
+    let (a, b) = (frame.axis, frame.reference_direction);
+    let sign = if mirrored { -1.0 } else { 1.0 };
+    [0, 1, 2].map(|k| {
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        sign * (a[i] * b[j] - a[j] * b[i])
+    })
 }
 
 fn curve_text(curve: &Curve) -> String {

@@ -11,8 +11,8 @@ use super::xml::XmlPosition;
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, BodyShape, Characteristic, FrictionDefinition, Joint, JointCoordinate,
-    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RigidImpact, Sensor,
-    SpringDefinition,
+    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RestitutionLaw,
+    RigidImpact, Sensor, SpringDefinition,
 };
 
 /// Speed below which imported dry friction is regularised (rad/s or m/s): robots move at some rad/s, and one part in a thousand of
@@ -69,10 +69,10 @@ pub struct TreeJoint {
     pub stiffness: f64,
     /// Coordinate without spring force.
     pub spring_reference: f64,
-    /// Force against the coordinate at the reference of the spring (N m or N).
-    pub preload: f64,
     /// Inertia of the rotor as the coordinate feels it (kg m² or kg).
     pub armature: f64,
+    /// Whether the file keeps the coordinate between −π/2 and π/2.
+    pub within_quarter_turn: bool,
 }
 
 /// A link and the joints between it and its parent.
@@ -254,12 +254,15 @@ fn add_body(draft: &mut Draft, link: &TreeLink, pose: &FramePlacement, mass: &mu
     });
 }
 
-/// Joints of a link that one joint of the model stands for: its type, and the index of the coordinate of each.
+/// Joints of a link that one joint of the model stands for: its type, and the index of the coordinate of each. Coordinates of the
+/// joint that are not among them are held.
 pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
     use TreeFreedom::{Ball, Hinge, Plane, Slide};
     /// Cosine of directions that are perpendicular to all digits.
     const PERPENDICULAR: f64 = 1e-12;
     let perpendicular = |a: &TreeJoint, b: &TreeJoint| a.axis.dot(&b.axis).abs() <= PERPENDICULAR;
+    let at_one_point =
+        (joints.iter()).all(|joint| joint.point == joints[0].point && joint.reference == 0.0);
     let kinds: Vec<TreeFreedom> = joints.iter().map(|joint| joint.freedom).collect();
     match (&kinds[..], joints) {
         ([Hinge], _) => Some((JointKind::Revolute, vec![0])),
@@ -267,8 +270,16 @@ pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
         ([Ball], _) => Some((JointKind::Spherical, vec![])),
         ([Plane], _) => Some((JointKind::Planar, vec![])),
         ([Hinge, Hinge], [a, b]) => {
-            let together = a.point == b.point && a.reference == 0.0 && b.reference == 0.0;
-            (together && perpendicular(a, b)).then(|| (JointKind::Universal, vec![0, 1]))
+            (at_one_point && perpendicular(a, b)).then(|| (JointKind::Universal, vec![0, 1]))
+        }
+        ([Hinge, Hinge, Hinge], [a, b, c]) => {
+            let right = perpendicular(a, b) && perpendicular(b, c) && perpendicular(c, a);
+            (at_one_point && right && b.within_quarter_turn)
+                .then(|| (JointKind::Gimbal, vec![0, 1, 2]))
+        }
+        ([Slide, Slide], [a, b]) => perpendicular(a, b).then(|| (JointKind::Planar, vec![0, 1])),
+        ([Slide, Hinge], [slide, hinge]) => {
+            perpendicular(slide, hinge).then(|| (JointKind::Planar, vec![0, 2]))
         }
         ([Slide, Slide, Hinge], [a, b, hinge]) => {
             let level = perpendicular(a, hinge) && perpendicular(b, hinge) && perpendicular(a, b);
@@ -326,8 +337,10 @@ fn add_joints(
         friction,
         limits,
         armature,
+        mirrored: kind == JointKind::Gimbal && is_left_handed(&link.joints),
         ..Joint::default()
     });
+    hold_others(draft, index, &indices);
     let mut coordinates = vec![];
     for (j, joint) in link.joints.iter().enumerate() {
         let Some(i) = indices.get(j) else {
@@ -352,8 +365,23 @@ fn add_joints(
     coordinates
 }
 
+/// Whether the third axis is opposite to the product of the first two.
+fn is_left_handed(joints: &[TreeJoint]) -> bool {
+    matches!(joints, [a, b, c] if a.axis.cross(&b.axis).dot(&c.axis) < 0.0)
+}
+
+/// Holds the coordinates of a joint that the file does not have at zero.
+fn hold_others(draft: &mut Draft, joint: usize, used: &[usize]) {
+    let count = draft.model.joints[joint].kind.coordinates(3);
+    for index in (0..count).filter(|k| !used.is_empty() && !used.contains(k)) {
+        let name = format!("{}_held", draft.model.joints[joint].name);
+        let on = JointCoordinate { joint, index };
+        draft.add_held(&name, on, 0.0);
+    }
+}
+
 fn add_spring(draft: &mut Draft, joint: &TreeJoint, coordinate: &NamedCoordinate) {
-    if joint.stiffness == 0.0 && joint.damping == 0.0 && joint.preload == 0.0 {
+    if joint.stiffness == 0.0 && joint.damping == 0.0 {
         return;
     }
     let spring = SpringDefinition {
@@ -363,8 +391,7 @@ fn add_spring(draft: &mut Draft, joint: &TreeJoint, coordinate: &NamedCoordinate
             true => joint.spring_reference,
             false => 0.0,
         },
-        preload: joint.preload,
-        only: None,
+        ..SpringDefinition::default()
     };
     draft.add_joint_spring(coordinate, spring);
 }
@@ -377,12 +404,13 @@ fn joint_frames(
     drawn: &FramePlacement,
 ) -> [JointFrame; 2] {
     let last = joints.last().expect("a joint has a part");
-    let axis = match kind {
-        JointKind::Universal => joints[0].axis,
+    let axis = match (kind, indices) {
+        (JointKind::Universal | JointKind::Gimbal, _) => joints[0].axis,
+        (JointKind::Planar, [0, 1]) => joints[0].axis.cross(&joints[1].axis),
         _ => last.axis,
     };
     let across = match (kind, indices) {
-        (JointKind::Universal, _) => joints[1].axis,
+        (JointKind::Universal | JointKind::Gimbal, _) => joints[1].axis,
         (JointKind::Planar, [0, ..]) => joints[0].axis,
         (JointKind::Planar, [1, ..]) => joints[1].axis,
         _ => perpendicular(&axis),
@@ -426,7 +454,8 @@ fn unit(v: Vector3<f64>) -> [f64; 3] {
     v.map(|x| x + 0.0)
 }
 
-fn dry_friction(level: f64) -> FrictionDefinition {
+/// Regularised dry friction.
+pub fn dry_friction(level: f64) -> FrictionDefinition {
     FrictionDefinition {
         kinetic: level,
         r#static: level,
@@ -436,11 +465,13 @@ fn dry_friction(level: f64) -> FrictionDefinition {
     }
 }
 
-fn rigid_limits(range: [f64; 2]) -> JointLimits {
+/// Rigid limits without rebound.
+pub fn rigid_limits(range: [f64; 2]) -> JointLimits {
     JointLimits {
         range,
         stop: LimitLaw::Rigid(RigidImpact {
             restitution: 0.0,
+            law: RestitutionLaw::Newton,
             rest_speed: None,
         }),
     }

@@ -9,9 +9,10 @@
 
 use super::workspace::Problem;
 use crate::formulation::system::{Dimensions, EvaluationContext, Properties};
+use crate::linalg::dense_lu::DenseLu;
 
 /// Closed contacts whose friction is eliminated; with more the solves are repeated instead.
-const LIMIT: usize = 24;
+const LIMIT: usize = 48;
 /// Pivot of I − C below which friction wedges (Painlevé): there is no or no unique acceleration.
 const WEDGED: f64 = 1e-10;
 
@@ -21,9 +22,8 @@ pub(super) struct FrictionCoupling {
     rows: Vec<usize>,
     x: Vec<Vec<f64>>,
     l: Vec<Vec<f64>>,
-    /// I − C, factorised with pivoting.
-    factor: Vec<f64>,
-    order: Vec<usize>,
+    /// I − C
+    factor: DenseLu,
     y: Vec<f64>,
     modes: Vec<i32>,
     active: [Vec<bool>; 2],
@@ -43,8 +43,7 @@ impl FrictionCoupling {
             rows: Vec::with_capacity(k + 1),
             x: vectors(size.nv),
             l: vectors(size.nc),
-            factor: vec![0.0; k * k],
-            order: Vec::with_capacity(k),
+            factor: DenseLu::new(k),
             y: vec![0.0; k],
             modes: vec![0; if k > 0 { size.modes } else { 0 }],
             active: [flags(), flags()],
@@ -99,12 +98,15 @@ impl FrictionCoupling {
             l.fill(0.0);
             solve(x, l);
         }
+        self.factor.resize(k);
+        let factor = self.factor.cleared();
         for (r, &row) in self.rows.iter().enumerate() {
             for s in 0..k {
-                self.factor[r * k + s] = f64::from(u8::from(r == s)) - self.l[s][row];
+                factor[r * k + s] = f64::from(u8::from(r == s)) - self.l[s][row];
             }
         }
-        let regular = self.factorise();
+        let regular =
+            self.factor.factor().is_ok() && (0..k).all(|r| self.factor.pivot(r).abs() > WEDGED);
         if !regular {
             self.rows.clear();
         }
@@ -127,21 +129,10 @@ impl FrictionCoupling {
         if k == 0 {
             return;
         }
-        for r in 0..k {
-            self.y[r] = l[self.rows[self.order[r]]];
+        for (y, &row) in self.y.iter_mut().zip(&self.rows) {
+            *y = l[row];
         }
-        let (factor, y) = (&self.factor, &mut self.y);
-        for r in 0..k {
-            for s in 0..r {
-                y[r] -= factor[r * k + s] * y[s];
-            }
-        }
-        for r in (0..k).rev() {
-            for s in r + 1..k {
-                y[r] -= factor[r * k + s] * y[s];
-            }
-            y[r] /= factor[r * k + r];
-        }
+        self.factor.solve(&mut self.y[..k]);
         for r in 0..k {
             let force = self.y[r];
             for (x, z) in x.iter_mut().zip(&self.x[r]) {
@@ -151,35 +142,5 @@ impl FrictionCoupling {
                 *l += force * z;
             }
         }
-    }
-
-    /// LU with row exchanges; false if a pivot vanishes.
-    fn factorise(&mut self) -> bool {
-        let k = self.rows.len();
-        let m = &mut self.factor;
-        self.order.clear();
-        self.order.extend(0..k);
-        for c in 0..k {
-            let best = (c..k)
-                .max_by(|a, b| m[a * k + c].abs().total_cmp(&m[b * k + c].abs()))
-                .unwrap_or(c);
-            if !(m[best * k + c].abs() > WEDGED) {
-                return false;
-            }
-            if best != c {
-                for s in 0..k {
-                    m.swap(c * k + s, best * k + s);
-                }
-                self.order.swap(c, best);
-            }
-            for r in c + 1..k {
-                let ratio = m[r * k + c] / m[c * k + c];
-                m[r * k + c] = ratio;
-                for s in c + 1..k {
-                    m[r * k + s] -= ratio * m[c * k + s];
-                }
-            }
-        }
-        true
     }
 }

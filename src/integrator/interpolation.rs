@@ -43,8 +43,8 @@ pub(super) struct Segment {
     dissipated: [f64; 2],
     supplied: [f64; 2],
     valid: bool,
-    /// Change of the work below which it is known well enough (J), if Simpson's rule over the whole step was not enough.
-    refined: Option<f64>,
+    /// Set if Simpson's rule over the whole step left its energy balance open.
+    refined: Option<work::OpenBalance>,
     /// A point inside the step.
     node: Sample,
 }

@@ -14,6 +14,7 @@ mod accelerations;
 mod closure;
 mod controller;
 mod corrector;
+mod corrector_pass;
 mod error_estimate;
 mod evaluate;
 mod event;
@@ -142,5 +143,10 @@ impl Integrator {
             repartitions: system.partitioning().is_some(),
             rejected_steps: None,
         })
+    }
+
+    /// Sets the tolerance of the steps that follow.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.work.set_tolerance(tolerance);
     }
 }

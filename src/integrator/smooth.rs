@@ -11,7 +11,8 @@
 //! missed in velocity, over its own error constant, does not.
 
 use super::accelerations::InitialGuess;
-use super::corrector::{Correction, PassOptions};
+use super::corrector::{BETWEEN_PASSES, Correction};
+use super::corrector_pass::{EndBeforePass, Pass};
 use super::error_estimate::max;
 use super::hermite::HermiteWeights;
 use super::hht_step::set_history;
@@ -19,7 +20,7 @@ use super::singularity::{is_near_singular, position_pivot};
 use super::state::{State, Statistics};
 use super::tolerances::{ACCELERATION_RESIDUAL, JERK_RESIDUAL};
 use super::trial::{NearSingular, StepFailure, Trial, TrialOptions};
-use super::workspace::{PhasePoint, Problem, Workspace};
+use super::workspace::{Problem, Workspace};
 use crate::linalg::elementary::hypot;
 
 /// Order of the local error that the estimate measures.
@@ -28,15 +29,36 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 /// Contraction of the passes above which HHT takes the step. The predictor extrapolates, so the first correction has little of the
 /// motion and much of what decays fast: it contracts more slowly than the error of HHT does, but it is far smaller.
 const SLOWEST: f64 = 0.5;
-
-/// Part of the tolerance that the passes may leave of their fixed point: less than after HHT, because the steps are longer.
-const LEFT_BY_PASSES: f64 = 1e-6;
+/// Passes, at most.
+const PASSES: usize = 6;
+/// Part of the tolerance that the passes may leave of their fixed point.
+const LEFT_BY_PASSES: f64 = 1e-5;
+/// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
+const RESIDUAL: f64 = 1e-5;
+/// Corrections below this part of the tolerance are too small to measure a contraction.
+const CONTRACTION_NOISE: f64 = 1e-6;
+/// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
+const CORRECTION_ROUNDING: f64 = 1e-13;
 
 /// HHT takes the step, and measures its own contraction.
 const STIFF: Correction = Correction::Stiff {
     contraction: 1.0,
     moved: f64::INFINITY,
 };
+
+/// Norms of one pass: what it has changed in position and velocity, and what the next would change.
+struct SmoothPass {
+    moved: [f64; 2],
+    left: [f64; 2],
+}
+
+/// The passes of a step.
+struct SmoothPasses {
+    /// What the predictor missed in velocity.
+    missed_velocity: f64,
+    /// Ratio of successive corrections; zero where they are too small to show one.
+    contraction: f64,
+}
 
 /// Weights of (q̈₋₁, h j₋₁, q̈₀, h j₀) for q̈_p and for (v_p − v₀)/h.
 fn predictor(r: f64) -> [[f64; 4]; 2] {
@@ -82,30 +104,10 @@ impl Workspace {
         if options.near_singular == NearSingular::Reject && is_near_singular(y.pivot, s) {
             return Err(StepFailure::NearSingular);
         }
-        let guess = InitialGuess::Nothing(ACCELERATION_RESIDUAL);
-        let Trial {
-            t,
-            q,
-            v,
-            acc,
-            lambda,
-            ..
-        } = &mut *y;
-        self.accelerations_from(p, PhasePoint { t: *t, q, v }, guess, acc, lambda, stats)?;
-        self.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)?;
         let weights = HermiteWeights::new(s.h / y.h);
-        let exact = [ACCELERATION_RESIDUAL, JERK_RESIDUAL].map(InitialGuess::Nothing);
-        let options = PassOptions {
-            weights: Some(&weights),
-            guesses: [exact, exact],
-            slowest: SLOWEST,
-            left: LEFT_BY_PASSES,
-        };
-        let passes = self.passes(p, s, y, &options, stats)?;
-        if passes.are_slow(SLOWEST) {
+        let Some(passes) = self.smooth_passes(p, s, y, &weights, stats)? else {
             return Ok(STIFF);
-        }
-        let contraction = passes.contraction();
+        };
         self.method.shift(&s.a, &s.delta, s.h, y.h, &mut y.at);
         self.set_algorithmic_acceleration(s, y);
         set_history(s, y);
@@ -114,13 +116,96 @@ impl Workspace {
         self.set_motion_time(p, s, y, omega);
         let weight = self.velocity_weight(s, y, omega);
         let [dq, dv, hidden] = self.order_four_defects(p, s, y)?;
-        let dv = max(dv, order_four_part(s.h / y.h) * passes.missed_velocity());
-        self.limit_smooth_growth(p, s, y, contraction);
+        let dv = max(dv, order_four_part(s.h / y.h) * passes.missed_velocity);
+        self.limit_smooth_growth(p, s, y, passes.contraction);
         Ok(Correction::Kept {
             error: hypot(dq, weight * dv),
             hidden,
-            contraction,
+            contraction: passes.contraction,
         })
+    }
+
+    /// Evaluates at the predicted point and repeats passes until the next would change nothing that counts; `None` if they do not
+    /// contract.
+    fn smooth_passes(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        weights: &HermiteWeights,
+        stats: &mut Statistics,
+    ) -> Result<Option<SmoothPasses>, StepFailure> {
+        let residuals = [
+            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES),
+            JERK_RESIDUAL,
+        ];
+        self.evaluate_end(p, y, residuals.map(InitialGuess::Nothing), stats)?;
+        let rounding = CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q);
+        let tolerance = self.settings.tolerance;
+        let mut result: Option<SmoothPasses> = None;
+        for _ in 0..PASSES {
+            let pass = self.smooth_pass(p, s, y, weights, residuals, stats)?;
+            let [moved, left] = [pass.moved, pass.left].map(|[dq, dv]| dq + y.h * dv);
+            // NaN is no contraction.
+            let contracts = left <= SLOWEST * moved;
+            if !contracts && !(left <= rounding) {
+                return Ok(None);
+            }
+            let noise = rounding.max(CONTRACTION_NOISE * tolerance);
+            result.get_or_insert(SmoothPasses {
+                missed_velocity: pass.moved[1],
+                contraction: if left <= noise { 0.0 } else { left / moved },
+            });
+            if !contracts || left <= LEFT_BY_PASSES * tolerance {
+                break;
+            }
+        }
+        Ok(result)
+    }
+
+    /// One pass: the formula of order six with the accelerations and jerks found last, then those of the new end.
+    fn smooth_pass(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &mut Trial,
+        weights: &HermiteWeights,
+        residuals: [f64; 2],
+        stats: &mut Statistics,
+    ) -> Result<SmoothPass, StepFailure> {
+        self.before_pass.acc.copy_from_slice(&y.acc);
+        self.before_pass.jerk.copy_from_slice(&y.jerk);
+        let Pass { dq, dv, .. } = self.correct_end(p, s, y, Some(weights))?;
+        self.evaluate_end(p, y, residuals.map(InitialGuess::Nearby), stats)?;
+        Ok(SmoothPass {
+            moved: [dq, dv],
+            left: self.next_correction(p, s, y, weights)?,
+        })
+    }
+
+    /// What the formula gives for the change of accelerations and jerks in a pass: the correction of the next one, but for its
+    /// projection.
+    fn next_correction(
+        &mut self,
+        p: &Problem,
+        s: &State,
+        y: &Trial,
+        weights: &HermiteWeights,
+    ) -> Result<[f64; 2], StepFailure> {
+        let h = y.h;
+        let change = |w: &[f64; 6], before: &EndBeforePass, i: usize| {
+            h * (w[4] * (y.acc[i] - before.acc[i]) + h * w[5] * (y.jerk[i] - before.jerk[i]))
+        };
+        for i in 0..y.v.len() {
+            self.errors.error[i] = change(&weights.velocity, &self.before_pass, i);
+        }
+        let dv = self.error_norm(p, s, y)?;
+        for i in 0..y.v.len() {
+            self.errors.error[i] = h
+                * (0.5 * self.errors.error[i]
+                    + change(&weights.displacement, &self.before_pass, i));
+        }
+        Ok([self.error_norm(p, s, y)?, dv])
     }
 
     /// Sets q_p, v_p, q̈_p and λ_p.
@@ -162,9 +247,9 @@ impl Workspace {
         y: &Trial,
     ) -> Result<[f64; 3], StepFailure> {
         self.velocity_defect(s, y, None);
-        let [_, dv] = self.project_error(p, s, y)?;
+        let dv = self.project_error(p, s, y)?;
         self.hermite_defect(p, s, y);
-        let [_, dq] = self.project_error(p, s, y)?;
+        let dq = self.project_error(p, s, y)?;
         let hidden = self.removed_norm(p, s, y);
         Ok([dq, dv, hidden])
     }

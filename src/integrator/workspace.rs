@@ -4,6 +4,7 @@ use super::accelerations::AccelerationWorkspace;
 use super::closure::ClosureWorkspace;
 use super::controller::StepControl;
 use super::corrector::ErrorVectors;
+use super::corrector_pass::EndBeforePass;
 use super::factor_cache::FactorCache;
 use super::friction_coupling::FrictionCoupling;
 use super::full_constraints::FullConstraints;
@@ -19,7 +20,7 @@ use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
     Dimensions, EvaluationContext, FullConstraintSet, IntegralMemory, Properties, System,
 };
-use crate::model::SolverSettings;
+use crate::model::{IntegratorName, SolverSettings};
 
 /// Diagonal of M over the largest one below which a coordinate is massless, where rigid bodies are described by constraints.
 const MASSLESS: f64 = 1e-10;
@@ -141,6 +142,7 @@ pub(super) struct Workspace {
     pub projection: ProjectionWorkspace,
     pub accelerations: AccelerationWorkspace,
     pub errors: ErrorVectors,
+    pub before_pass: EndBeforePass,
     pub evaluation: EvaluationVectors,
     pub counts: LinearAlgebraCounts,
     /// Factorisations that serve more than one step.
@@ -155,13 +157,32 @@ pub(super) struct Workspace {
     pub full_constraints: Option<Box<FullConstraints>>,
 }
 
+/// Newton increment accepted, in the error norm.
+fn newton_tolerance(settings: &SolverSettings) -> f64 {
+    (settings.newton_tolerance).unwrap_or(1e-3 * settings.tolerance)
+}
+
 impl Workspace {
+    /// Sets the tolerance of the steps that follow.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.settings.tolerance = tolerance;
+        self.newton_tolerance = newton_tolerance(&self.settings);
+    }
+
     pub fn new(system: &dyn System, settings: &SolverSettings, backend: Backend) -> Self {
         let size = system.dimensions();
         let pattern = system.sparsity();
         let lift = system.descriptor_form();
         let (nv, nc) = (lift.as_ref()).map_or((size.nv, size.nc), |lift| lift.dimensions());
-        let mut sparsity = SaddleSparsity::new(nv, nc, &pattern, backend);
+        let mut switched = switched_constraints(system, &size);
+        if let (Some(lift), false) = (&lift, switched.is_empty()) {
+            let mut all = vec![false; nc];
+            for (&row, switched) in lift.constraint_rows().iter().zip(&switched) {
+                all[row as usize] = *switched;
+            }
+            switched = all;
+        }
+        let mut sparsity = SaddleSparsity::with_switched(nv, nc, &pattern, backend, &switched);
         if nc > 0 {
             sparsity = sparsity.with_characteristic_lengths(|i| system.characteristic_length(i));
             if system
@@ -183,9 +204,7 @@ impl Workspace {
             method: Hht::new(settings.alpha),
             control: StepControl::new(settings),
             settings: *settings,
-            newton_tolerance: settings
-                .newton_tolerance
-                .unwrap_or(1e-3 * settings.tolerance),
+            newton_tolerance: newton_tolerance(settings),
             size,
             character: system.properties(),
             closure_scale: (0..size.nc)
@@ -201,6 +220,7 @@ impl Workspace {
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
             errors: ErrorVectors::new(&size),
+            before_pass: EndBeforePass::new(&size, settings.integrator == IntegratorName::Smooth),
             evaluation: EvaluationVectors::new(&size),
             closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),
@@ -272,6 +292,26 @@ impl Workspace {
             }
         }
     }
+}
+
+/// The constraints that are active only while contacts are closed; empty if there are none.
+fn switched_constraints(system: &dyn System, size: &Dimensions) -> Vec<bool> {
+    let open = vec![0; size.modes];
+    let mut closed = open.clone();
+    for i in 0..size.ne {
+        system.activate_unilateral(i, &mut closed);
+    }
+    if closed == open {
+        return Vec::new();
+    }
+    let [with, without] = [&closed, &open].map(|modes| {
+        let mut active = vec![false; size.nc];
+        system.active_constraints(modes, &mut active);
+        active
+    });
+    (with.iter().zip(&without))
+        .map(|(with, without)| *with && !without)
+        .collect()
 }
 
 /// First entry that is NaN or infinite.

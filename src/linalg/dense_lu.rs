@@ -39,6 +39,13 @@ impl DenseLu {
         }
     }
 
+    /// Changes the number of rows; allocates nothing up to the largest one so far.
+    pub fn resize(&mut self, n: usize) {
+        self.n = n;
+        self.a.resize(n * n, 0.0);
+        self.exchanged.resize(n, 0);
+    }
+
     /// Copies the factors of another matrix of the same size.
     pub fn copy_from(&mut self, other: &Self) {
         self.a.copy_from_slice(&other.a);

@@ -12,3 +12,4 @@ pub mod random;
 pub mod rotation;
 pub mod sparse_ldl;
 pub mod sparse_lu;
+pub mod symbolic_ldl;

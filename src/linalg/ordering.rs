@@ -10,7 +10,7 @@
 //! and all coordinates first, then minimum degree on the Schur complement of the constraints. A hub, a body with very many
 //! constraints, is an exception: eliminated early it would couple all of them, so they may precede it.
 
-use super::sparse_ldl::factorization_cost;
+use super::symbolic_ldl::factorization_cost;
 
 /// Number of constraints on a body above which it is a hub. The first value is used unless its order is costly and the second
 /// (hubs are bodies with more than four spherical joints) is much cheaper: pivots of constraints that precede one of their bodies
@@ -118,7 +118,33 @@ impl AdjacencyGraph {
 
 /// Elimination order (position to unknown) of a saddle-point matrix whose first `nv` unknowns are coordinates. Coordinates without
 /// a diagonal entry are `massless`: they follow their constraints.
-pub fn saddle_point_order(graph: &AdjacencyGraph, nv: usize, massless: &[bool]) -> Vec<u32> {
+///
+/// Constraints that are `switched` (none if empty) are active now and then, few of them at a time: the order is made for the others,
+/// and each of them follows its coordinates at once, so that it couples little while it is active and nothing while it is not.
+pub fn saddle_point_order(
+    graph: &AdjacencyGraph,
+    nv: usize,
+    massless: &[bool],
+    switched: &[bool],
+) -> Vec<u32> {
+    if !switched.contains(&true) {
+        return order_of_all(graph, nv, massless);
+    }
+    let is_switched = |i: u32| i as usize >= nv && switched[i as usize - nv];
+    let couplings = (0..graph.len() as u32).flat_map(|i| {
+        let neighbours = graph.neighbours(i as usize).iter();
+        neighbours.map(move |&j| (i, j))
+    });
+    let others = couplings.filter(|&(i, j)| !is_switched(i) && !is_switched(j));
+    let base = order_of_all(&AdjacencyGraph::new(graph.len(), others), nv, massless);
+    let (first, rest): (Vec<u32>, Vec<u32>) = base.into_iter().partition(|&i| is_switched(i));
+    let bodies = CoupledBlocks::new(graph, nv);
+    let rows = |k: usize| is_switched(k as u32);
+    Precedence::of_rows(graph, nv, massless, &bodies, &vec![false; nv], rows)
+        .defer(&[first, rest].concat())
+}
+
+fn order_of_all(graph: &AdjacencyGraph, nv: usize, massless: &[bool]) -> Vec<u32> {
     let bodies = CoupledBlocks::new(graph, nv);
     let degree = graph.minimum_degree();
     let mut best: Option<(f64, Vec<u32>)> = None;
@@ -129,7 +155,7 @@ pub fn saddle_point_order(graph: &AdjacencyGraph, nv: usize, massless: &[bool]) 
         if cheap || tried.as_ref() == Some(&hub) {
             continue;
         }
-        let precedence = Precedence::new(graph, nv, massless, &bodies, &hub);
+        let precedence = Precedence::of_rows(graph, nv, massless, &bodies, &hub, |_| true);
         let order = precedence.defer(&degree);
         let mut found = (factorization_cost(graph, &order), order);
         if let Some(order) = coordinates_first(graph, nv, massless, &hub) {
@@ -157,19 +183,21 @@ struct Precedence {
 }
 
 impl Precedence {
-    fn new(
+    /// Of the constraints for which `counts` is true and their coordinates.
+    fn of_rows(
         graph: &AdjacencyGraph,
         nv: usize,
         massless: &[bool],
         bodies: &CoupledBlocks,
         hub: &[bool],
+        counts: impl Fn(usize) -> bool,
     ) -> Self {
         let n = graph.len();
         let mut precedence = Self {
             predecessors: vec![0; n],
             successors: vec![Vec::new(); n],
         };
-        for k in nv..n {
+        for k in (nv..n).filter(|&k| counts(k)) {
             let with_mass = |j: &&u32| (**j as usize) < nv && !massless[**j as usize];
             let no_hub = |j: &&u32| with_mass(j) && !hub[**j as usize];
             let neighbours = graph.neighbours(k).iter();
@@ -190,7 +218,8 @@ impl Precedence {
             }
         }
         for i in (0..nv).filter(|&i| massless[i]) {
-            for &k in graph.neighbours(i).iter().filter(|&&k| k as usize >= nv) {
+            let rows = graph.neighbours(i).iter();
+            for &k in rows.filter(|&&k| k as usize >= nv && counts(k as usize)) {
                 precedence.predecessors[i] += 1;
                 precedence.successors[k as usize].push(i as u32);
             }
@@ -374,7 +403,7 @@ fn coordinates_first(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::sparse_ldl::factor_fill;
+    use crate::linalg::symbolic_ldl::factor_fill;
 
     /// Bodies of three coordinates with revolute joints of two constraints between them.
     fn jointed(bodies: usize, joints: &[(usize, usize)]) -> (AdjacencyGraph, usize) {
@@ -415,7 +444,7 @@ mod tests {
     fn constraints_of_a_chain_follow_their_bodies() {
         let joints: Vec<_> = (1..50).map(|b| (b - 1, b)).collect();
         let (graph, nv) = jointed(50, &joints);
-        let order = saddle_point_order(&graph, nv, &vec![false; nv]);
+        let order = saddle_point_order(&graph, nv, &vec![false; nv], &[]);
         assert_eq!(order.len(), graph.len());
         let at = positions(&order);
         for k in nv..graph.len() {
@@ -434,7 +463,7 @@ mod tests {
     fn the_hub_of_a_star_does_not_couple_all_constraints() {
         let joints: Vec<_> = (1..1001).map(|b| (0, b)).collect();
         let (graph, nv) = jointed(1001, &joints);
-        let order = saddle_point_order(&graph, nv, &vec![false; nv]);
+        let order = saddle_point_order(&graph, nv, &vec![false; nv], &[]);
         let at = positions(&order);
         assert!(factor_fill(&graph, &order) < 5 * graph.len());
         // Each constraint still follows the body of its arm.
@@ -450,10 +479,30 @@ mod tests {
         let mut joints: Vec<_> = (2..102).map(|b| (b % 2, b)).collect();
         joints.push((0, 1));
         let (graph, nv) = jointed(102, &joints);
-        let at = positions(&saddle_point_order(&graph, nv, &vec![false; nv]));
+        let at = positions(&saddle_point_order(&graph, nv, &vec![false; nv], &[]));
         for k in [nv + 200, nv + 201] {
             assert!(graph.neighbours(k).iter().all(|&j| at[j as usize] < at[k]));
         }
+    }
+
+    #[test]
+    fn switched_constraints_follow_their_bodies_and_leave_the_others_in_their_order() {
+        // A chain whose first body has many contacts with the ground.
+        let joints: Vec<_> = (1..50).map(|b| (b - 1, b)).collect();
+        let (chain, nv) = jointed(50, &joints);
+        let rows = chain.len() as u32;
+        let contacts = (0..300).flat_map(|k| (0..3).map(move |j| (rows + k, j)));
+        let couplings = (0..rows).flat_map(|i| {
+            let neighbours = chain.neighbours(i as usize).iter();
+            neighbours.map(move |&j| (i, j))
+        });
+        let graph = AdjacencyGraph::new(rows as usize + 300, couplings.chain(contacts));
+        let switched: Vec<bool> = (nv..graph.len()).map(|k| k >= rows as usize).collect();
+        let order = saddle_point_order(&graph, nv, &vec![false; nv], &switched);
+        let at = positions(&order);
+        assert!((rows as usize..graph.len()).all(|k| (0..3).all(|j| at[j] < at[k])));
+        let without: Vec<u32> = order.into_iter().filter(|&i| i < rows).collect();
+        assert!(factor_fill(&chain, &without) < 5 * chain.len());
     }
 
     #[test]
@@ -461,7 +510,7 @@ mod tests {
         let (graph, nv) = jointed(3, &[(0, 1), (1, 2)]);
         let mut massless = vec![false; nv];
         massless[3..6].fill(true);
-        let at = positions(&saddle_point_order(&graph, nv, &massless));
+        let at = positions(&saddle_point_order(&graph, nv, &massless, &[]));
         for j in 3..6 {
             for &k in graph.neighbours(j).iter().filter(|&&k| k as usize >= nv) {
                 assert!(at[k as usize] < at[j]);
@@ -471,9 +520,11 @@ mod tests {
 
     #[test]
     fn an_empty_and_a_single_unknown_graph_have_an_order() {
-        assert!(saddle_point_order(&AdjacencyGraph::new(0, [].into_iter()), 0, &[]).is_empty());
+        assert!(
+            saddle_point_order(&AdjacencyGraph::new(0, [].into_iter()), 0, &[], &[]).is_empty()
+        );
         assert_eq!(
-            saddle_point_order(&AdjacencyGraph::new(1, [].into_iter()), 1, &[false]),
+            saddle_point_order(&AdjacencyGraph::new(1, [].into_iter()), 1, &[false], &[]),
             [0]
         );
     }

@@ -1,269 +1,18 @@
-//! Sparse LDLᵀ factorisation with the symbolic part done once:
+//! Sparse LDLᵀ factorisation:
 //!
 //! ```text
 //!   K_kk − Σ_i L_ki² D_i = D_k,      L_ki = (K_ki − Σ_{j<i} L_kj D_j L_ij) / D_i
 //! ```
 //!
 //! row by row, in a fixed order and without pivoting. K is symmetric and quasi-definite: the pivots of coordinates are positive,
-//! those of constraints negative. [`SymbolicLdl::new`] finds the elimination tree and the position of every entry;
-//! [`SparseLdl::factor`] computes the values.
+//! those of constraints negative. [`SymbolicLdl::new`] fixes the order; [`SparseLdl::factor`] computes the values. Rows of
+//! inactive constraints are not part of the factor: the position of every entry is found again when the active set changes.
 
 use super::dense_lu::{NOISE_PIVOT, REPLACEMENT_PIVOT};
-use super::ordering::AdjacencyGraph;
+use super::symbolic_ldl::{FactorPattern, SymbolicLdl};
 
 /// Positive pivot, as part of its diagonal, below which pivoting over all rows is needed.
 const SMALLEST_POSITIVE_PIVOT: f64 = 1e-12;
-const NONE: u32 = u32::MAX;
-
-/// Parent of each position in the elimination tree, and the number of entries of each column of L.
-fn elimination_tree(
-    graph: &AdjacencyGraph,
-    order: &[u32],
-    position: &[u32],
-) -> (Vec<u32>, Vec<u32>) {
-    let n = order.len();
-    let mut parent = vec![NONE; n];
-    let mut count = vec![0; n];
-    let mut visited = vec![NONE; n];
-    for k in 0..n as u32 {
-        visited[k as usize] = k;
-        for &j in graph.neighbours(order[k as usize] as usize) {
-            let mut i = position[j as usize];
-            // Earlier columns only; towards the root up to the first one visited for this row.
-            while i < k && visited[i as usize] != k {
-                if parent[i as usize] == NONE {
-                    parent[i as usize] = k;
-                }
-                count[i as usize] += 1;
-                visited[i as usize] = k;
-                i = parent[i as usize];
-            }
-        }
-    }
-    (parent, count)
-}
-
-/// Inverse of a permutation.
-fn inverse(order: &[u32]) -> Vec<u32> {
-    let mut position = vec![0; order.len()];
-    for (k, &i) in order.iter().enumerate() {
-        position[i as usize] = k as u32;
-    }
-    position
-}
-
-/// Approximate number of multiplications of a factorisation in this order.
-pub fn factorization_cost(graph: &AdjacencyGraph, order: &[u32]) -> f64 {
-    let (_, count) = elimination_tree(graph, order, &inverse(order));
-    count.iter().map(|&c| c as f64 * (c as f64 + 6.0)).sum()
-}
-
-/// Number of entries of L in this order.
-pub fn factor_fill(graph: &AdjacencyGraph, order: &[u32]) -> usize {
-    let (_, count) = elimination_tree(graph, order, &inverse(order));
-    count.iter().map(|&c| c as usize).sum()
-}
-
-/// Postorder of the elimination tree: the same fill, and subtrees contiguous in memory.
-fn postorder(parent: &[u32]) -> Vec<u32> {
-    let n = parent.len();
-    let (mut child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
-    for i in (0..n).rev() {
-        if parent[i] != NONE {
-            sibling[i] = child[parent[i] as usize];
-            child[parent[i] as usize] = i as u32;
-        }
-    }
-    let mut out = Vec::with_capacity(n);
-    let mut stack = Vec::new();
-    for root in (0..n).filter(|&i| parent[i] == NONE) {
-        stack.push(root as u32);
-        while let Some(&i) = stack.last() {
-            let c = child[i as usize];
-            if c == NONE {
-                out.push(i);
-                stack.pop();
-            } else {
-                child[i as usize] = sibling[c as usize];
-                stack.push(c);
-            }
-        }
-    }
-    out
-}
-
-/// An entry of K below the diagonal, the mean of two values.
-#[derive(Clone, Copy, Debug)]
-pub struct SymmetricEntry {
-    /// One unknown.
-    pub i: u32,
-    /// The other.
-    pub j: u32,
-    /// Index into the values.
-    pub first: u32,
-    /// Index into the values; equal to `first` for an entry with one value.
-    pub second: u32,
-}
-
-/// An entry of K in its row.
-#[derive(Clone, Copy, Debug)]
-struct InputEntry {
-    column: u32,
-    first: u32,
-    second: u32,
-}
-
-/// An entry L_ki in row k.
-#[derive(Clone, Copy, Debug)]
-struct EntryLocation {
-    column: u32,
-    /// Index of L_ki; the entries of column i above row k end here.
-    slot: u32,
-}
-
-/// Elimination order and positions of all entries.
-#[derive(Clone, Debug)]
-pub struct SymbolicLdl {
-    order: Vec<u32>,
-    /// Position at which each unknown is eliminated.
-    position: Vec<u32>,
-    /// Unknowns below this have positive pivots, the others negative ones.
-    positive: usize,
-    /// Entries of K left of the diagonal, by rows.
-    input_start: Vec<u32>,
-    input: Vec<InputEntry>,
-    /// Entries of L by columns: start and rows.
-    start: Vec<u32>,
-    row: Vec<u32>,
-    /// Entries of L by rows, columns ascending.
-    row_start: Vec<u32>,
-    row_entry: Vec<EntryLocation>,
-}
-
-impl SymbolicLdl {
-    /// Prepares the factorisation in this order, postordered. The first `positive` unknowns have positive pivots.
-    pub fn new(
-        graph: &AdjacencyGraph,
-        order: Vec<u32>,
-        positive: usize,
-        entries: &[SymmetricEntry],
-    ) -> Self {
-        let (parent, _) = elimination_tree(graph, &order, &inverse(&order));
-        let order: Vec<u32> = postorder(&parent)
-            .into_iter()
-            .map(|k| order[k as usize])
-            .collect();
-        let position = inverse(&order);
-        let mut symbolic = Self {
-            order,
-            position,
-            positive,
-            input_start: Vec::new(),
-            input: Vec::new(),
-            start: Vec::new(),
-            row: Vec::new(),
-            row_start: Vec::new(),
-            row_entry: Vec::new(),
-        };
-        symbolic.find_factor(graph);
-        symbolic.sort_input(entries);
-        symbolic
-    }
-
-    /// Finds the entries of L by columns and by rows.
-    fn find_factor(&mut self, graph: &AdjacencyGraph) {
-        let n = self.order.len();
-        let (parent, count) = elimination_tree(graph, &self.order, &self.position);
-        self.start = vec![0u32; n + 1];
-        for i in 0..n {
-            self.start[i + 1] = self.start[i] + count[i];
-        }
-        let entries = self.start[n] as usize;
-        self.row = vec![0; entries];
-        self.row_start = vec![0u32; n + 1];
-        self.row_entry = Vec::with_capacity(entries);
-        let mut next = self.start.clone();
-        let mut visited = vec![NONE; n];
-        let mut columns = Vec::new();
-        for k in 0..n as u32 {
-            visited[k as usize] = k;
-            columns.clear();
-            for &j in graph.neighbours(self.order[k as usize] as usize) {
-                let mut i = self.position[j as usize];
-                while i < k && visited[i as usize] != k {
-                    visited[i as usize] = k;
-                    columns.push(i);
-                    i = parent[i as usize];
-                }
-            }
-            columns.sort_unstable();
-            for &column in &columns {
-                let slot = next[column as usize];
-                next[column as usize] += 1;
-                self.row[slot as usize] = k;
-                self.row_entry.push(EntryLocation { column, slot });
-            }
-            self.row_start[k as usize + 1] = self.row_entry.len() as u32;
-        }
-    }
-
-    /// Sorts the entries of K by the row in which they are needed.
-    fn sort_input(&mut self, entries: &[SymmetricEntry]) {
-        let n = self.order.len();
-        let position = &self.position;
-        let row_and_column = |e: &SymmetricEntry| {
-            let (a, b) = (position[e.i as usize], position[e.j as usize]);
-            (a.max(b), a.min(b))
-        };
-        let mut start = vec![0u32; n + 1];
-        for e in entries {
-            start[row_and_column(e).0 as usize + 1] += 1;
-        }
-        for k in 0..n {
-            start[k + 1] += start[k];
-        }
-        let mut next = start.clone();
-        let none = InputEntry {
-            column: 0,
-            first: 0,
-            second: 0,
-        };
-        let mut input = vec![none; entries.len()];
-        for e in entries {
-            let (k, column) = row_and_column(e);
-            input[next[k as usize] as usize] = InputEntry {
-                column,
-                first: e.first,
-                second: e.second,
-            };
-            next[k as usize] += 1;
-        }
-        (self.input_start, self.input) = (start, input);
-    }
-
-    /// Unknown eliminated at each position.
-    pub fn order(&self) -> &[u32] {
-        &self.order
-    }
-
-    /// The entries of K below the diagonal in the order of elimination.
-    pub fn entries(&self) -> impl Iterator<Item = SymmetricEntry> + '_ {
-        (0..self.order.len()).flat_map(move |k| {
-            let range = self.input_start[k] as usize..self.input_start[k + 1] as usize;
-            self.input[range].iter().map(move |e| SymmetricEntry {
-                i: self.order[k],
-                j: self.order[e.column as usize],
-                first: e.first,
-                second: e.second,
-            })
-        })
-    }
-
-    /// Number of entries of L below the diagonal.
-    pub fn fill(&self) -> usize {
-        self.row.len()
-    }
-}
 
 /// Pivots of a factorisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -277,6 +26,7 @@ pub struct PivotReport {
 /// Values of the factors.
 #[derive(Clone, Debug)]
 pub struct SparseLdl {
+    pattern: FactorPattern,
     l: Vec<f64>,
     /// 1 / D
     inverse: Vec<f64>,
@@ -290,29 +40,36 @@ impl SparseLdl {
     /// Storage for the factors, with workspace for two right-hand sides at once if `pairs`.
     pub fn new(symbolic: &SymbolicLdl, pairs: bool) -> Self {
         let n = symbolic.order.len();
+        let none = vec![false; n - symbolic.positive];
         Self {
-            l: vec![0.0; symbolic.row.len()],
+            pattern: FactorPattern::new(symbolic, &none),
+            l: Vec::with_capacity(symbolic.reserved()),
             inverse: vec![0.0; n],
             y: vec![0.0; n],
             y_pair: vec![0.0; if pairs { 2 * n } else { 0 }],
         }
     }
 
-    /// Factors K of the given `values` and `diagonal` (by unknown). Sets `relative` (by unknown) to the pivot over the diagonal,
-    /// which includes the contributions of eliminated unknowns of the other sign. The error is the unknown whose pivot is not
-    /// usable in this order.
+    /// Factors K of the given `values` and `diagonal` (by unknown), in which rows of constraints that are not `active` have no entry
+    /// but their diagonal. Sets `relative` (by unknown) to the pivot over the diagonal, which includes the contributions of
+    /// eliminated unknowns of the other sign. The error is the unknown whose pivot is not usable in this order.
     pub fn factor(
         &mut self,
         symbolic: &SymbolicLdl,
+        active: &[bool],
         values: &[f64],
         diagonal: &[f64],
         relative: &mut [f64],
     ) -> Result<PivotReport, usize> {
+        if self.pattern.active != active || self.l.len() != self.pattern.row.len() {
+            self.pattern.find(symbolic, active);
+            self.l.resize(self.pattern.row.len(), 0.0);
+        }
         let mut report = PivotReport {
             corrected: 0,
             smallest_positive: f64::INFINITY,
         };
-        let y = &mut self.y[..];
+        let (pattern, y) = (&self.pattern, &mut self.y[..]);
         for k in 0..symbolic.order.len() {
             let unknown = symbolic.order[k] as usize;
             let sign = if unknown < symbolic.positive {
@@ -320,6 +77,11 @@ impl SparseLdl {
             } else {
                 -1.0
             };
+            if !symbolic.is_present(k, active) {
+                self.inverse[k] = 1.0 / diagonal[unknown];
+                relative[unknown] = 1.0;
+                continue;
+            }
             let range = symbolic.input_start[k] as usize..symbolic.input_start[k + 1] as usize;
             for e in &symbolic.input[range] {
                 y[e.column as usize] +=
@@ -327,12 +89,12 @@ impl SparseLdl {
             }
             let mut built_up = sign * diagonal[unknown];
             let mut reduction = 0.0;
-            let range = symbolic.row_start[k] as usize..symbolic.row_start[k + 1] as usize;
-            for entry in &symbolic.row_entry[range] {
+            let range = pattern.row_start[k] as usize..pattern.row_start[k + 1] as usize;
+            for entry in &pattern.row_entry[range] {
                 let (i, slot) = (entry.column as usize, entry.slot as usize);
                 let z = std::mem::take(&mut y[i]);
-                let column = symbolic.start[i] as usize..slot;
-                for (&r, l) in symbolic.row[column.clone()].iter().zip(&self.l[column]) {
+                let column = pattern.start[i] as usize..slot;
+                for (&r, l) in pattern.row[column.clone()].iter().zip(&self.l[column]) {
                     y[r as usize] -= l * z;
                 }
                 let l = z * self.inverse[i];
@@ -373,7 +135,12 @@ impl SparseLdl {
                 y[at as usize] = *b;
             }
         }
-        substitute(symbolic, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        substitute(
+            &self.pattern,
+            &self.l,
+            &self.inverse,
+            y.as_chunks_mut::<1>().0,
+        );
         for (at, b) in [(at_x, x), (at_l, l)] {
             for (&at, b) in at.iter().zip(b) {
                 *b = std::mem::take(&mut y[at as usize]);
@@ -388,7 +155,12 @@ impl SparseLdl {
         for (&at, b) in at_l.iter().zip(&*l) {
             y[at as usize] = *b;
         }
-        substitute(symbolic, &self.l, &self.inverse, y.as_chunks_mut::<1>().0);
+        substitute(
+            &self.pattern,
+            &self.l,
+            &self.inverse,
+            y.as_chunks_mut::<1>().0,
+        );
         for (at, b) in [(at_x, x), (at_l, l)] {
             for (&at, b) in at.iter().zip(b) {
                 *b = std::mem::take(&mut y[at as usize]);
@@ -408,7 +180,7 @@ impl SparseLdl {
         for ((&at, b0), b1) in at_l.iter().zip(&*l[0]).zip(&*l[1]) {
             pairs[at as usize] = [*b0, *b1];
         }
-        substitute(symbolic, &self.l, &self.inverse, pairs);
+        substitute(&self.pattern, &self.l, &self.inverse, pairs);
         for (at, [b0, b1]) in [(at_x, x), (at_l, l)] {
             for ((&at, b0), b1) in at.iter().zip(b0).zip(b1) {
                 [*b0, *b1] = std::mem::take(&mut pairs[at as usize]);
@@ -419,14 +191,14 @@ impl SparseLdl {
 
 /// y := K⁻¹ y for `N` interleaved right-hand sides, by position.
 fn substitute<const N: usize>(
-    symbolic: &SymbolicLdl,
+    pattern: &FactorPattern,
     values: &[f64],
     inverse: &[f64],
     y: &mut [[f64; N]],
 ) {
-    let (mut rows, mut l) = (&symbolic.row[..], values);
+    let (mut rows, mut l) = (&pattern.row[..], values);
     let mut from = 0;
-    for (i, &to) in symbolic.start[1..].iter().enumerate() {
+    for (i, &to) in pattern.start[1..].iter().enumerate() {
         let (column, factors);
         (column, rows) = rows.split_at((to - from) as usize);
         (factors, l) = l.split_at((to - from) as usize);
@@ -443,8 +215,8 @@ fn substitute<const N: usize>(
             }
         }
     }
-    let (mut rows, mut l) = (&symbolic.row[..], values);
-    for ((i, &from), &inverse) in symbolic.start[..inverse.len()]
+    let (mut rows, mut l) = (&pattern.row[..], values);
+    for ((i, &from), &inverse) in pattern.start[..inverse.len()]
         .iter()
         .enumerate()
         .zip(inverse)
@@ -466,6 +238,8 @@ fn substitute<const N: usize>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::ordering::AdjacencyGraph;
+    use super::super::symbolic_ldl::{SymmetricEntry, factor_fill};
     use super::*;
 
     /// Graph with couplings (i, i + 1) and (i, i + 5), and its entries.
@@ -501,14 +275,16 @@ mod tests {
                 let backward = forward.iter().rev().copied().collect();
                 for order in [graph.minimum_degree(), forward.clone(), backward] {
                     let predicted = factor_fill(&graph, &order);
-                    let symbolic = SymbolicLdl::new(&graph, order, positive, &entries);
+                    let symbolic = SymbolicLdl::new(&graph, order, positive, &entries, &[]);
                     assert_eq!(symbolic.fill(), predicted, "postordering changed the fill");
                     let mut ldl = SparseLdl::new(&symbolic, true);
+                    let active = vec![true; n - positive];
                     let mut relative = vec![0.0; n];
                     let report = ldl
-                        .factor(&symbolic, &values, &diagonal, &mut relative)
+                        .factor(&symbolic, &active, &values, &diagonal, &mut relative)
                         .unwrap();
                     assert_eq!(report.corrected, 0);
+                    assert_eq!(ldl.l.len(), predicted);
                     let exact: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
                     let mut b: Vec<f64> = (0..n).map(|i| diagonal[i] * exact[i]).collect();
                     for (e, v) in entries.iter().zip(&values) {
@@ -541,26 +317,71 @@ mod tests {
     }
 
     #[test]
+    fn inactive_constraints_have_no_entries_and_change_nothing() {
+        let n = 40;
+        let (graph, entries) = banded(n);
+        let (n, positive) = (n as usize, 20);
+        let diagonal: Vec<f64> = (0..n)
+            .map(|i| if i < positive { 5.0 } else { -5.0 })
+            .collect();
+        let switched: Vec<bool> = (0..n - positive).map(|k| k % 3 == 0).collect();
+        let order = graph.minimum_degree();
+        let symbolic = SymbolicLdl::new(&graph, order, positive, &entries, &switched);
+        let mut ldl = SparseLdl::new(&symbolic, true);
+        let mut relative = vec![0.0; n];
+        for pass in 0..3 {
+            let active: Vec<bool> = (0..n - positive)
+                .map(|k| !switched[k] || k % 2 == pass % 2)
+                .collect();
+            let is_absent = |i: u32| i as usize >= positive && !active[i as usize - positive];
+            // The complete matrix with zeros in the rows of inactive constraints.
+            let values: Vec<f64> = (entries.iter().enumerate())
+                .map(|(at, e)| {
+                    if is_absent(e.i) || is_absent(e.j) {
+                        0.0
+                    } else {
+                        (at as f64 + 1.0).sin()
+                    }
+                })
+                .collect();
+            let mut all = SparseLdl::new(&symbolic, true);
+            let every = vec![true; n - positive];
+            all.factor(&symbolic, &every, &values, &diagonal, &mut relative)
+                .unwrap();
+            ldl.factor(&symbolic, &active, &values, &diagonal, &mut relative)
+                .unwrap();
+            assert!(ldl.l.len() < all.l.len());
+            assert!(ldl.l.capacity() <= symbolic.reserved().max(all.l.len()));
+            let mut solutions = [0, 1].map(|_| (0..n).map(|i| 1.0 + i as f64).collect::<Vec<_>>());
+            for (ldl, b) in [&mut ldl, &mut all].into_iter().zip(&mut solutions) {
+                let (x, l) = b.split_at_mut(positive);
+                ldl.solve(&symbolic, x, l);
+            }
+            assert_eq!(solutions[0], solutions[1]);
+        }
+    }
+
+    #[test]
     fn a_pivot_of_the_wrong_sign_is_an_error_without_effect_on_later_factors() {
         let (graph, entries) = banded(6);
         let values = vec![0.1; entries.len()];
-        let symbolic = SymbolicLdl::new(&graph, (0..6).collect(), 6, &entries);
+        let symbolic = SymbolicLdl::new(&graph, (0..6).collect(), 6, &entries, &[]);
         let mut ldl = SparseLdl::new(&symbolic, true);
         let mut relative = vec![0.0; 6];
         let mut diagonal = [2.0, 2.0, 2.0, -2.0, 2.0, 2.0];
-        let found = ldl.factor(&symbolic, &values, &diagonal, &mut relative);
+        let found = ldl.factor(&symbolic, &[], &values, &diagonal, &mut relative);
         assert_eq!(found, Err(3));
         diagonal[3] = f64::NAN;
         assert!(
-            ldl.factor(&symbolic, &values, &diagonal, &mut relative)
+            ldl.factor(&symbolic, &[], &values, &diagonal, &mut relative)
                 .is_err()
         );
         diagonal[3] = 2.0;
-        ldl.factor(&symbolic, &values, &diagonal, &mut relative)
+        ldl.factor(&symbolic, &[], &values, &diagonal, &mut relative)
             .unwrap();
         let mut fresh = SparseLdl::new(&symbolic, true);
         fresh
-            .factor(&symbolic, &values, &diagonal, &mut relative)
+            .factor(&symbolic, &[], &values, &diagonal, &mut relative)
             .unwrap();
         assert_eq!(ldl.l, fresh.l);
     }

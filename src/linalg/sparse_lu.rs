@@ -139,8 +139,9 @@ impl SparseLu {
         let range =
             columns.start[column as usize] as usize..columns.start[column as usize + 1] as usize;
         self.nonzero_rows.clear();
-        for &row in &columns.row[range.clone()] {
-            self.search(row, k as u32);
+        // Entries that are zero, as all of inactive constraints, couple nothing.
+        for at in range.clone().filter(|&at| values[at] != 0.0) {
+            self.search(columns.row[at], k as u32);
         }
         for at in range {
             self.x[columns.row[at] as usize] += values[at];

@@ -137,8 +137,11 @@ impl Model {
         for joint in &mut part.joints {
             joint.frame = place_frames(&joint.frame, joint.bodies, mount, &whole);
             joint.bodies.iter_mut().for_each(body_of);
-            for c in joint.coupling.iter_mut().flat_map(|c| &mut c.coordinates) {
-                c.joint += offsets.joints;
+            if let Some(coupling) = &mut joint.coupling {
+                let more = coupling.summands.iter_mut().map(|(c, _)| c);
+                for c in coupling.coordinates.iter_mut().chain(more) {
+                    c.joint += offsets.joints;
+                }
             }
         }
         for motion in &mut part.motions {

@@ -21,6 +21,8 @@ choice! {
         Spherical = "spherical",
         /// Rotation about an axis of each body, the two perpendicular (space).
         Universal = "universal",
+        /// Rotation about three axes in turn, each perpendicular to the next, at a point (space).
+        Gimbal = "gimbal",
         /// Translation in a plane and rotation about its normal, the axis (space).
         Planar = "planar",
         /// Rotation about an axis with proportional translation along it (space).
@@ -42,7 +44,8 @@ pub struct JointFrame {
     /// Unit vector; zero if the joint has none.
     pub axis: [f64; 3],
     /// Unit vector perpendicular to the axis at angle zero; of a universal joint the axis fixed in `bodies[1]` (in the frame
-    /// of `bodies[1]`, `reference_direction` is that axis and `axis` the direction at angle zero). Zero if not given: then
+    /// of `bodies[1]`, `reference_direction` is that axis and `axis` the direction at angle zero); of a gimbal joint the second
+    /// axis, as `axis` is the first, where all angles are zero. Zero if not given: then
     /// the component of the x axis perpendicular to `axis` (of the y axis if x is parallel to it).
     pub reference_direction: [f64; 3],
 }
@@ -73,6 +76,8 @@ pub struct Joint {
     pub position: [f64; 3],
     /// Of a screw: translation per revolution (m).
     pub pitch: f64,
+    /// Of a gimbal joint: its third axis is opposite to the vector product of the first two.
+    pub mirrored: bool,
     /// Of a distance joint (m); `None`: the distance in the initial pose.
     pub length: Option<f64>,
     /// Of a coupling.
@@ -97,6 +102,7 @@ impl Default for Joint {
             frame: JointPlacement::InitialPose(JointFrame::default()),
             position: [0.0; 3],
             pitch: 0.0,
+            mirrored: false,
             length: None,
             coupling: None,
             friction: vec![],
@@ -112,7 +118,12 @@ impl JointKind {
     pub fn exists_in_plane(self) -> bool {
         !matches!(
             self,
-            Self::Cylindrical | Self::Spherical | Self::Universal | Self::Planar | Self::Screw
+            Self::Cylindrical
+                | Self::Spherical
+                | Self::Universal
+                | Self::Gimbal
+                | Self::Planar
+                | Self::Screw
         )
     }
 
@@ -122,7 +133,7 @@ impl JointKind {
             Self::Fixed | Self::Spherical | Self::Distance | Self::Coupling => 0,
             Self::Revolute | Self::Prismatic | Self::Screw => 1,
             Self::Cylindrical | Self::Universal => 2,
-            Self::Planar => 3,
+            Self::Planar | Self::Gimbal => 3,
             Self::PointOnLine => {
                 if dimension == 2 {
                     2
@@ -134,11 +145,11 @@ impl JointKind {
     }
 
     /// Whether coordinate `index` is an angle (rad) and not a length (m). Order: cylindrical angle, translation; universal
-    /// about the axis of `bodies[0]`, of `bodies[1]`; planar along the reference direction r, along axis × r, angle; point
+    /// about the axis of `bodies[0]`, of `bodies[1]`; gimbal from `bodies[0]` outwards; planar along the reference direction r, along axis × r, angle; point
     /// on line translation, and in the plane the angle; screw the angle.
     pub fn is_angle(self, index: usize) -> bool {
         match self {
-            Self::Revolute | Self::Screw | Self::Universal => true,
+            Self::Revolute | Self::Screw | Self::Universal | Self::Gimbal => true,
             Self::Cylindrical => index == 0,
             Self::Planar => index == 2,
             Self::PointOnLine => index == 1,
@@ -158,13 +169,15 @@ pub struct JointCoordinate {
     pub index: usize,
 }
 
-/// A relation in which the second coordinate is a function of the first.
+/// A relation in which the second coordinate is a function of the first, or a sum of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coupling {
     /// From, to.
     pub coordinates: [JointCoordinate; 2],
     /// The function.
     pub law: CouplingLaw,
+    /// Further coordinates and their ratios: with a ratio s₂ − s₂(0) is the sum of ratio (s − s(0)) of the first and of these.
+    pub summands: Vec<(JointCoordinate, f64)>,
 }
 
 /// The law of a coupling.
@@ -276,12 +289,21 @@ impl Joint {
     }
 
     fn validate_coupling(&self, coupling: &Coupling, model: &Model) -> Result<()> {
-        for coordinate in coupling.coordinates {
+        let mut seen = vec![];
+        let more = coupling.summands.iter().map(|(coordinate, _)| *coordinate);
+        for coordinate in coupling.coordinates.into_iter().chain(more) {
             model.validate_coordinate(&self.name, coordinate)?;
+            if seen.contains(&coordinate) {
+                let value = format!("{coordinate:?}");
+                return self.refuse("joints", &value, "different coordinates");
+            }
+            seen.push(coordinate);
         }
-        if coupling.coordinates[0] == coupling.coordinates[1] {
-            let value = format!("{:?}", coupling.coordinates);
-            return self.refuse("joints", &value, "two different coordinates");
+        for (_, ratio) in &coupling.summands {
+            Range::Finite.check(|| format!("{}.ratios", self.name), *ratio)?;
+        }
+        if !coupling.summands.is_empty() && matches!(coupling.law, CouplingLaw::Curve(_)) {
+            return self.refuse("law", "a curve", "ratios for more than two coordinates");
         }
         match &coupling.law {
             CouplingLaw::Ratio(ratio) if *ratio == 0.0 || !ratio.is_finite() => {
@@ -324,7 +346,8 @@ impl Joint {
         let length = norm(reference_direction);
         let cosine: f64 = (0..3).map(|i| axis[i] * reference_direction[i]).sum();
         let given = (length - 1.0).abs() <= UNIT && cosine.abs() <= UNIT;
-        if !(given || length == 0.0 && self.kind != JointKind::Universal) {
+        let needed = matches!(self.kind, JointKind::Universal | JointKind::Gimbal);
+        if !(given || length == 0.0 && !needed) {
             let expected = "a unit vector perpendicular to the axis";
             return self.refuse("across", &list(reference_direction), expected);
         }

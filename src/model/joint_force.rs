@@ -1,6 +1,7 @@
 //! Forces in a joint coordinate: dry friction and limits.
 
 use super::Joint;
+use super::choice::choice;
 use super::force::Settable;
 use super::validate::Range;
 use crate::error::Result;
@@ -25,11 +26,25 @@ pub struct FrictionDefinition {
     pub viscous: f64,
 }
 
+choice! {
+    /// `restitution_law` of a rigid contact or limit: what the coefficient of restitution is a ratio of.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RestitutionLaw {
+        /// Separation velocity over closing velocity.
+        #[default]
+        Newton = "newton",
+        /// Impulse of the restitution over that of the compression.
+        Poisson = "poisson",
+    }
+}
+
 /// A rigid contact or limit: it closes with an impact, then separates or stays active as a unilateral constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidImpact {
-    /// Coefficient of restitution: separation velocity over closing velocity, 0 .. 1.
+    /// Coefficient of restitution, 0 .. 1.
     pub restitution: f64,
+    /// What it is a ratio of.
+    pub law: RestitutionLaw,
     /// Closing velocity below which the contact does not bounce (m/s or rad/s); `None`: from the mechanism's size and gravity.
     pub rest_speed: Option<f64>,
 }

@@ -54,7 +54,10 @@ impl Model {
     /// its joints lets its points separate.
     fn loop_through(&self, closing: usize) -> Option<Vec<(usize, BodyRef)>> {
         let meets = |joint: &Joint| match joint.kind {
-            JointKind::Revolute | JointKind::Spherical | JointKind::Universal => true,
+            JointKind::Revolute
+            | JointKind::Spherical
+            | JointKind::Universal
+            | JointKind::Gimbal => true,
             JointKind::Distance => joint.length.is_some(),
             _ => false,
         };

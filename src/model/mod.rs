@@ -15,6 +15,7 @@ mod joint;
 mod joint_force;
 mod linear_system;
 mod loop_length;
+pub mod mesh_file;
 mod motion;
 mod notes;
 pub mod quantity;
@@ -36,13 +37,15 @@ pub use definition::{ModelDefinition, ModelSource};
 pub use file::{ModelWords, explain, portable, schema, source_file};
 pub use force::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind, ForceNumber,
-    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, SpringDefinition, Surface,
-    SurfaceOutline, TyreDefinition,
+    ForceType, LoadDefinition, LoadFrame, OneSided, PidDefinition, ServoDefinition,
+    SpringDefinition, Surface, SurfaceOutline, TyreDefinition,
 };
 pub use joint::{
     Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,
 };
-pub use joint_force::{FrictionDefinition, JointLimits, JointNumber, LimitLaw, RigidImpact};
+pub use joint_force::{
+    FrictionDefinition, JointLimits, JointNumber, LimitLaw, RestitutionLaw, RigidImpact,
+};
 pub use linear_system::LinearSystemMatrices;
 pub use motion::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate};
 pub use notes::{ModelNotes, VariableNotes};

@@ -152,6 +152,10 @@ pub struct SolverSettings {
     pub newton_tolerance: Option<f64>,
     /// Substeps allowed in one call.
     pub max_substeps: u64,
+    /// A companion run states the error of every output.
+    pub error_bars: bool,
+    /// Error allowed over the whole run, relative to the range of each output; implies error bars.
+    pub accuracy: Option<f64>,
 }
 
 impl Default for SolverSettings {
@@ -176,6 +180,8 @@ impl Default for SolverSettings {
             repartition: true,
             newton_tolerance: None,
             max_substeps: 1_000_000,
+            error_bars: false,
+            accuracy: None,
         }
     }
 }
@@ -228,7 +234,7 @@ use SettingField::{Choice, Count, Flag, Number, Optional};
 
 /// Every setting of `[solver]`, in the order of the manual.
 #[rustfmt::skip]
-pub(super) const SETTINGS: [Setting; 19] = [
+pub(super) const SETTINGS: [Setting; 21] = [
     setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
         "coordinates and constraint handling"),
     setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
@@ -267,6 +273,10 @@ pub(super) const SETTINGS: [Setting; 19] = [
         "increment at which Newton's iteration ends"),
     setting("max_substeps", Count(|s| &mut s.max_substeps), "", "1000000",
         "steps allowed in one call"),
+    setting("error_bars", Flag(|s| &mut s.error_bars), "", "false",
+        "a companion run, ten times looser, states the error of every output as `<output>.error`"),
+    setting("accuracy", Optional(Range::Positive, |s| &mut s.accuracy), "", "none",
+        "error allowed over the whole run, relative to the range of each output: the solver chooses `tolerance`; implies `error_bars`"),
 ];
 
 /// Keys of `[solver]` whose value is a number.
@@ -314,6 +324,11 @@ impl SolverSettings {
             });
         }
         Ok(())
+    }
+
+    /// Whether a companion run states the error of every output.
+    pub fn has_error_bars(&self) -> bool {
+        self.error_bars || self.accuracy.is_some()
     }
 
     /// Checks min_step <= initial_step <= max_step.

@@ -77,7 +77,7 @@ impl GltfFile {
             match part.placement {
                 PartPlacement::Body(_) => continue,
                 PartPlacement::Ground => children.push(self.part_node(part)),
-                PartPlacement::Between { .. } => {
+                PartPlacement::Between { .. } | PartPlacement::BeamPiece { .. } => {
                     let mesh = self.mesh(&part.solid, part.color);
                     let node = self.posed_node(&part.name, &part.placement, poses, &rows, times);
                     self.nodes[node]["mesh"] = json!(mesh);
@@ -123,7 +123,7 @@ impl GltfFile {
         if let Some(first) = moves.first() {
             value["translation"] = json!(first.position.map(|x| x as f32).as_slice());
             value["rotation"] = json!(quaternion(&first.orientation));
-            if matches!(placement, PartPlacement::Between { .. }) {
+            if placement.stretches() {
                 value["scale"] = json!(first.scale.map(|x| x as f32).as_slice());
             }
         }
@@ -131,7 +131,7 @@ impl GltfFile {
         if let Some(times) = times {
             self.channel(node, Path::Translation, &moves, times);
             self.channel(node, Path::Rotation, &moves, times);
-            if matches!(placement, PartPlacement::Between { .. }) {
+            if placement.stretches() {
                 self.channel(node, Path::Scale, &moves, times);
             }
         }

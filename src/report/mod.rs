@@ -11,7 +11,6 @@ mod columns;
 mod failure;
 mod figure;
 mod gltf;
-mod mesh_file;
 mod mode_recording;
 mod page;
 mod picture;
@@ -19,9 +18,9 @@ mod recording;
 mod scene;
 mod summary;
 
+pub use crate::model::mesh_file::mesh_warnings;
 pub use failure::{FailureReport, advice};
 pub use gltf::glb;
-pub use mesh_file::mesh_warnings;
 pub use mode_recording::SECONDS_PER_MODE;
 pub use page::{Measured, ReportData};
 pub use picture::{Pictures, curves_png};

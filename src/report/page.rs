@@ -15,7 +15,7 @@ const VENDOR: [&str; 2] = [
 ];
 
 /// The page's own script: these files in this order, in one function, so that they share names with each other only.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 19] = [
     include_str!("assets/js/data.js"),
     include_str!("assets/js/math.js"),
     include_str!("assets/js/mesh.js"),
@@ -23,6 +23,7 @@ const SCRIPTS: [&str; 18] = [
     include_str!("assets/js/bodies.js"),
     include_str!("assets/js/mechanism.js"),
     include_str!("assets/js/elements.js"),
+    include_str!("assets/js/beams.js"),
     include_str!("assets/js/arrows.js"),
     include_str!("assets/js/camera.js"),
     include_str!("assets/js/webgl.js"),

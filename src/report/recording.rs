@@ -1,7 +1,7 @@
 //! Follows a run and keeps what the page shows: rows (outputs, poses, energy, forces), accepted and rejected steps,
 //! events. Rows lie between the steps and are interpolated, so recording never changes a step.
 
-use crate::component::{Causality, Instance, RejectedStep, StepProbe, Variable};
+use crate::component::{Instance, RejectedStep, StepProbe, Variable};
 use crate::error::Result;
 use crate::model::Model;
 use crate::model::quantity::Quantity;
@@ -9,6 +9,9 @@ use crate::model::quantity::Quantity;
 /// Forces and reactions are kept at every row until there are this many values, then at every second row, every fourth
 /// and so on: arrows need fewer points than curves, and reactions are the most expensive values to compute.
 const MOST_LOAD_VALUES: usize = 150_000;
+
+/// Elements of beams up to which the page has their bending moments.
+const MOST_BEAM_ELEMENTS: usize = 500;
 
 const ENERGY: [&str; 5] = ["kinetic", "potential", "total", "dissipated", "supplied"];
 
@@ -60,6 +63,16 @@ impl Watched {
                     .collect(),
             });
         }
+        let elements: usize = model.beams.iter().map(|beam| beam.elements).sum();
+        if elements <= MOST_BEAM_ELEMENTS {
+            for beam in &model.beams {
+                for k in 0..beam.elements {
+                    watched
+                        .loads
+                        .extend(of(&format!("{}.{k}", beam.name), &["m2", "m3"]));
+                }
+            }
+        }
         watched
     }
 
@@ -97,7 +110,7 @@ pub type RowSchedule = Option<Box<dyn Iterator<Item = f64>>>;
 pub struct Recording {
     /// What is read besides the outputs.
     pub watched: Watched,
-    /// The declared outputs.
+    /// The declared outputs, then their error bars.
     pub outputs: Vec<Variable>,
     /// Times of the rows (s).
     pub times: Vec<f64>,
@@ -117,6 +130,9 @@ pub struct Recording {
     quantities: Vec<Quantity>,
     due: Option<std::iter::Peekable<Box<dyn Iterator<Item = f64>>>>,
     values: Vec<f64>,
+    /// Outputs with an error bar, and the bars at the end of the step.
+    barred: Vec<u32>,
+    bars: Vec<f64>,
     counters: Counters,
 }
 
@@ -133,10 +149,15 @@ impl Recording {
     pub fn new(instance: &mut Instance, count: usize, times: RowSchedule) -> Result<Self> {
         instance.record_rejected_steps(true);
         let watched = Watched::of(instance.model());
-        let outputs: Vec<Variable> = (instance.variables().iter())
-            .filter(|variable| variable.causality == Causality::Output)
-            .take(count)
-            .cloned()
+        let declared: Vec<u32> = instance.outputs().take(count).collect();
+        let barred: Vec<u32> = (declared.iter().copied())
+            .filter(|output| instance.error_bar(*output).is_some())
+            .collect();
+        let bars = barred
+            .iter()
+            .filter_map(|output| instance.error_bar(*output));
+        let outputs: Vec<Variable> = (declared.iter().copied().chain(bars))
+            .map(|reference| instance.variables()[reference as usize].clone())
             .collect();
         let mut quantities = instance.model().output_quantities()?;
         quantities.truncate(count);
@@ -156,9 +177,12 @@ impl Recording {
             outputs,
             watched,
             due: times.map(Iterator::peekable),
+            bars: vec![0.0; barred.len()],
+            barred,
             ..Self::empty()
         };
         let t = instance.time();
+        recording.keep_bars(instance);
         recording.take_rows(t, t, &mut |_, quantities, values| {
             instance.get_quantities(quantities, values)
         })?;
@@ -202,7 +226,15 @@ impl Recording {
             quantities: Vec::new(),
             due: None,
             values: Vec::new(),
+            barred: Vec::new(),
+            bars: Vec::new(),
             counters: Counters::default(),
+        }
+    }
+
+    fn keep_bars(&mut self, instance: &Instance) {
+        for (bar, output) in self.bars.iter_mut().zip(&self.barred) {
+            *bar = instance.error_band(*output);
         }
     }
 
@@ -250,6 +282,7 @@ impl Recording {
         if self.due.is_none() && t < end {
             return Ok(());
         }
+        self.keep_bars(probe.instance());
         self.take_rows(start, t.min(end), &mut |t, quantities, values| {
             probe.quantities(t, quantities, values)
         })
@@ -261,6 +294,7 @@ impl Recording {
         let t = instance.time();
         if self.times.last().is_some_and(|last| *last < t) {
             self.due = None;
+            self.keep_bars(instance);
             self.take_rows(t, t, &mut |_, quantities, values| {
                 instance.get_quantities(quantities, values)
             })?;
@@ -282,13 +316,16 @@ impl Recording {
     }
 
     fn take_row(&mut self, t: f64, at: f64, read: &mut Read) -> Result<()> {
-        let width = self.width();
+        let width = self.width() - self.bars.len();
+        let declared = self.outputs.len() - self.bars.len();
         let loads = self.values.len() - width;
         let with_loads = loads > 0 && self.times.len().is_multiple_of(self.load_stride);
         let count = if with_loads { width + loads } else { width };
         read(at, &self.quantities[..count], &mut self.values[..count])?;
         self.times.push(t);
-        self.rows.extend(&self.values[..width]);
+        self.rows.extend(&self.values[..declared]);
+        self.rows.extend(&self.bars);
+        self.rows.extend(&self.values[declared..width]);
         if with_loads {
             self.loads.extend(&self.values[width..]);
             if self.loads.len() > MOST_LOAD_VALUES && self.loads.len() > 2 * loads {

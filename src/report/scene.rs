@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::mesh_file::{TriangleMesh, meshes};
 use crate::linalg::elementary::sin_cos;
+use crate::model::mesh_file::{TriangleMesh, meshes};
 use crate::model::{
-    Body, BodyRef, BodyShape, ContactDefinition, Curve, Force, ForceApplication, ForceKind, Joint,
-    JointFrame, JointKind, JointPlacement, LoadDefinition, Model, PrescribedCoordinate, Surface,
-    TyreDefinition,
+    Beam, Body, BodyRef, BodyShape, ContactDefinition, Curve, Force, ForceApplication, ForceKind,
+    Joint, JointFrame, JointKind, JointPlacement, LoadDefinition, Model, PrescribedCoordinate,
+    SectionOutline, Surface, TyreDefinition,
 };
 
 /// Points of a road profile that are drawn.
@@ -19,6 +19,7 @@ pub fn scene(model: &Model, start: f64, stop: f64) -> Value {
     json!({
         "dimension": model.dimension,
         "gravity": model.gravity,
+        "beams": model.beams.iter().map(beam).collect::<Vec<_>>(),
         "bodies": model.bodies.iter().zip(meshes(model)).map(|(b, m)| body(model, b, m)).collect::<Vec<_>>(),
         "joints": model.joints.iter().map(|j| joint(model, j)).collect::<Vec<_>>(),
         "forces": model.forces.iter().map(|f| force(model, f, start, stop)).collect::<Vec<_>>(),
@@ -29,6 +30,24 @@ pub fn scene(model: &Model, start: f64, stop: f64) -> Value {
             PrescribedCoordinate::Joint(c) => Some(c.joint),
             PrescribedCoordinate::Body(..) => None,
         }).collect::<Vec<_>>(),
+    })
+}
+
+/// A beam: its first node among the bodies, the orientations of element ends in corners, and its section (m).
+fn beam(beam: &Beam) -> Value {
+    let corners: serde_json::Map<String, Value> = (beam.corners.iter())
+        .map(|(element, orientation)| (element.to_string(), json!(orientation)))
+        .collect();
+    json!({
+        "name": beam.name,
+        "first": beam.first_node,
+        "elements": beam.elements,
+        "corners": corners,
+        "section": match beam.section.drawn_outline() {
+            SectionOutline::Rectangle(sizes) => json!({ "rectangle": sizes }),
+            SectionOutline::Circle(diameter) => json!({ "circle": diameter }),
+            SectionOutline::Tube([diameter, _]) => json!({ "circle": diameter }),
+        },
     })
 }
 

@@ -161,6 +161,9 @@ impl Report<'_> {
         let others =
             (self.assignments.iter()).filter(|(name, _)| !declared.contains(&name.as_str()));
         notes.extend(others.map(|(name, value)| format!("set from outside: {name} = {value}")));
+        if let Some(bars) = self.instance.and_then(Instance::error_bars) {
+            notes.extend(bars.to_string().lines().map(str::to_owned));
+        }
         if let Some(start) = self.instance.and_then(Instance::start_report) {
             if start.moved > 0.0 {
                 notes.push(format!(

@@ -7,6 +7,7 @@
 //! A row depends on the model, the plan and its number alone. So the rows are the same bits for any number of threads, in any
 //! part of a plan, and on any machine that runs this library.
 
+mod accuracy;
 mod extremes;
 mod factor;
 mod inverse_normal;
@@ -21,6 +22,7 @@ mod table;
 mod thrift;
 mod time_grid;
 
+pub use accuracy::AccuracySearch;
 pub use factor::Factor;
 pub use plan::{Plan, PlanKind};
 pub use row::{RunOutcome, RunPlan};

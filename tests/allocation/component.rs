@@ -61,6 +61,29 @@ fn a_communication_step_allocates_nothing() {
 }
 
 #[test]
+fn a_communication_step_with_error_bars_allocates_nothing() {
+    let mut instance = slider_crank();
+    instance.use_error_bars().unwrap();
+    let tau = references(&instance, Causality::Input)[0];
+    let all: Vec<u32> = (0..instance.variables().len() as u32).collect();
+    let mut values = vec![0.0; all.len()];
+    instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();
+    let mut slot = instance.save().unwrap();
+    let count = allocations(|| {
+        for k in 0..100 {
+            let t = f64::from(k) * 0.05;
+            instance.set_real(&[tau], &[f64::from(k % 3)]).unwrap();
+            instance.save_into(&mut slot).unwrap();
+            instance.step(t, 0.05).unwrap();
+            instance.restore(&slot).unwrap();
+            instance.step(t, 0.05).unwrap();
+            instance.get_real(&all, &mut values).unwrap();
+        }
+    });
+    assert_eq!(count, 0, "allocations in 100 communication steps");
+}
+
+#[test]
 fn a_linear_model_allocates_nothing_after_the_first() {
     let mut instance = slider_crank();
     instance.initialize(0.0, f64::INFINITY, 0.0).unwrap();

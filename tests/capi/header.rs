@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::host::{Scratch, compilers, expect_success, root};
 
 /// In the order in which the header is best read.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "status.rs",
     "instance.rs",
     "variable.rs",
@@ -18,6 +18,7 @@ const SOURCES: [&str; 11] = [
     "analysis.rs",
     "state.rs",
     "statistics.rs",
+    "error_bars.rs",
     "logger.rs",
     "system.rs",
 ];

@@ -6,6 +6,7 @@ mod host;
 mod analysis;
 mod commands;
 mod documents;
+mod error_bars;
 mod habits;
 mod models;
 mod program;

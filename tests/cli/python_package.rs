@@ -168,7 +168,33 @@ biela.pack(model, sys.argv[2] + '/crank.fmu')
             .env("PYTHONPATH", place.path()),
     );
     assert!(printed.trim().parse::<f64>().is_ok(), "{printed}");
-    let command = place.path().join("bin/biela");
-    let printed = said(Command::new(command).arg("run").arg(&model).arg("--json"));
+    let by_command = |arguments: &[&str]| {
+        let mut command = Command::new(place.path().join("bin/biela"));
+        command
+            .args(arguments)
+            .current_dir(place.path())
+            .env_remove("BIELA_LIBRARY")
+            .env("PYTHONPATH", place.path());
+        command
+    };
+    let crank = model.to_str().expect("UTF-8");
+    let printed = said(&mut by_command(&["run", crank, "--json"]));
     assert!(printed.contains("slider_x"), "{printed}");
+    // The library of units is in the wheel, and a program without Python can load it.
+    let printed = said(&mut by_command(&["pack", crank, "-o", "by_command.fmu"]));
+    assert!(printed.contains("FMI 2.0"), "{printed}");
+    let library = place.path().join("biela/_biela.abi3.so");
+    let mut without_python = Command::new(env!("CARGO_BIN_EXE_biela"));
+    without_python.current_dir(place.path());
+    without_python.args(["pack", crank, "-o", "without_python.fmu", "--library"]);
+    said(without_python.arg(library));
+    let unit = |name: &str| std::fs::read(place.path().join(name)).expect("a unit");
+    assert!(unit("by_command.fmu") == unit("without_python.fmu"));
+    // Status and streams are those of the program.
+    let refused = by_command(&["run", "nothing.toml"]).output();
+    let refused = refused.expect("the command starts");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(refused.stdout.is_empty());
+    let sentence = String::from_utf8_lossy(&refused.stderr);
+    assert!(sentence.contains("nothing.toml"), "{sentence}");
 }

@@ -286,6 +286,7 @@ unsafe extern "C" fn fire(
             if let EventEffect::Impulse {
                 restitution,
                 slowest,
+                ..
             } = me.system.handle_event(cx, at, event, modes, n)
             {
                 reaction.kind = BIELA_REACTION_IMPULSE;

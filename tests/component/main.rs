@@ -10,6 +10,7 @@ mod callbacks;
 mod coupling;
 mod determinism;
 mod dressed;
+mod error_bars;
 mod fuzz_corpus;
 mod interface;
 mod life;

@@ -86,6 +86,19 @@ fn restoring_at_random_points_gives_the_same_bits_again() {
     assert!(time > 1.0, "the runs got to {time} s in all");
 }
 
+#[test]
+fn error_bars_are_rolled_back_with_their_companion_run() {
+    let models = all_models();
+    for (seed, model) in models.iter().enumerate() {
+        let mut model = model.clone();
+        model.solver.error_bars = true;
+        let create = || Instance::from_model(model.clone()).unwrap();
+        let instance = roll_back(&create, points().div_ceil(10 * models.len()), seed as u64);
+        let bars = instance.error_bars().unwrap();
+        assert_eq!(bars.stopped, None, "{}", model.name);
+    }
+}
+
 /// Coordinates, rates and the like of a system written by hand.
 fn unknown(quantity: Quantity, at: &MotionPoint) -> f64 {
     match quantity {

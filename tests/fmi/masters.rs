@@ -48,6 +48,117 @@ fn fmpy_finds_nothing_to_complain_about_in_any_model() {
     script("validate.py", &json!(archives));
 }
 
+/// A unit whose model says `error_bars = true` when it is packed has the bars as outputs, and FMPy shows them.
+#[test]
+fn fmpy_shows_the_error_bars_of_a_unit() {
+    if python().is_none() {
+        return;
+    }
+    let scratch = Scratch::new("fmi-error-bars");
+    let text = fs::read_to_string(root().join("models/double_pendulum.toml")).expect("model");
+    let path = scratch.path().join("double_pendulum.toml");
+    fs::write(&path, format!("{text}\n[solver]\naccuracy = 1e-4\n")).expect("written");
+    let tasks: Vec<_> = BOTH
+        .map(|standard| pack(&path, standard, &scratch))
+        .into_iter()
+        .collect();
+    let _ = script("error_bars.py", &json!(tasks));
+}
+
+/// A cart on a spring that carries a driven pendulum, with outputs for all states and their derivatives.
+const CART: &str = r#"
+format = 1
+name = "cart"
+dimension = 2
+gravity = [0.0, -9.81]
+[[body]]
+name = "cart"
+mass = 2.0
+inertia = 0.1
+velocity = [0.4, 0.0]
+[[body]]
+name = "rod"
+mass = 0.7
+inertia = 0.05
+position = [0.3, -0.4]
+velocity = [0.4, 0.0]
+[[joint]]
+name = "slide"
+type = "prismatic"
+bodies = ["ground", "cart"]
+point = [0.0, 0.0]
+axis = [1.0, 0.0]
+[[joint]]
+name = "pin"
+type = "revolute"
+bodies = ["cart", "rod"]
+point = [0.0, 0.0]
+[[force]]
+name = "spring"
+type = "spring_damper"
+bodies = ["ground", "cart"]
+points = [[-1.0, 0.2], [0.0, 0.0]]
+stiffness = 50.0
+damping = 0.8
+length = 0.9
+[[force]]
+name = "motor"
+type = "actuator"
+joint = "pin"
+[[input]]
+name = "torque"
+target = "motor.torque"
+start = 0.5
+"#;
+
+#[test]
+fn fmpy_builds_the_linear_model_from_directional_derivatives() {
+    if python().is_none() {
+        return;
+    }
+    let (steps, h) = (4, 0.125);
+    let names = ["slide.position", "pin.position", "slide.speed", "pin.speed"];
+    let more = [
+        "slide.acceleration",
+        "pin.acceleration",
+        "slide.fy",
+        "energy.kinetic",
+    ];
+    let outputs: Vec<String> = (names.iter().chain(&more))
+        .map(|n| n.replace('.', "_"))
+        .collect();
+    let mut text = CART.to_owned();
+    for (name, source) in outputs.iter().zip(names.iter().chain(&more)) {
+        text += &format!("[[output]]\nname = \"{name}\"\nsource = \"{source}\"\n");
+    }
+    let scratch = Scratch::new("fmi-linear");
+    let path = scratch.path().join("cart.toml");
+    fs::write(&path, text).unwrap();
+    let mut instance = Instance::from_file(&path).unwrap();
+    instance.initialize(0.0, 10.0, 0.0).unwrap();
+    for k in 0..steps {
+        instance.step(f64::from(k) * h, h).unwrap();
+    }
+    let linear = instance.linearize().unwrap();
+    assert_eq!(
+        (&linear.states[..], &linear.outputs),
+        (&names.map(String::from)[..], &outputs)
+    );
+    let rows = |matrix: &[f64], width: usize| -> Vec<Vec<f64>> {
+        matrix.chunks(width).map(<[f64]>::to_vec).collect()
+    };
+    // The derivative of a state: the output two places on.
+    let states: Vec<[&String; 2]> = (0..4).map(|i| [&outputs[i], &outputs[i + 2]]).collect();
+    let units = BOTH.map(|standard| pack(&path, standard, &scratch));
+    script(
+        "linear_fmu.py",
+        &json!({
+            "units": units, "steps": steps, "h": h, "states": states, "inputs": linear.inputs, "outputs": outputs,
+            "A": rows(&linear.a, 4), "B": rows(&linear.b, 1), "C": rows(&linear.c, 4), "D": rows(&linear.d, 1),
+        }),
+    );
+}
+
 /// One C host against the official header of its standard, with an input driven; the path of what it printed.
 fn c_host(
     unit: &Unpacked,

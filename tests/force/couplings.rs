@@ -133,3 +133,73 @@ fn a_coupling_by_pieces_turns_back_through_its_bound() {
     };
     follows(text, "pin.position", 100.0, &[0.4, 1.2, 2.1], exact);
 }
+
+/// Three blocks on rails along x; the third moves by 2 x₁ − 0.5 x₂.
+fn differential(formulation: &str, ratios: &str) -> String {
+    let mut text = format!(
+        "format = 1\nname = \"differential\"\ndimension = 2\n[solver]\nformulation = \"{formulation}\"\n"
+    );
+    for (name, mass) in [("a", 1.0), ("b", 2.0), ("c", 3.0)] {
+        text += &format!(
+            "[[body]]\nname = \"{name}\"\nmass = {mass:?}\ninertia = 1.0\nposition = [0.0, {mass:?}]\n\
+             [[joint]]\nname = \"rail_{name}\"\ntype = \"prismatic\"\nbodies = [\"ground\", \"{name}\"]\n\
+             point = [0.0, {mass:?}]\naxis = [1, 0]\n\
+             [[force]]\nname = \"pull_{name}\"\ntype = \"actuator\"\njoint = \"rail_{name}\"\nforce = {mass:?}\n"
+        );
+    }
+    text + "[[joint]]\nname = \"sum\"\ntype = \"coupling\"\n\
+            joints = [\"rail_a\", \"rail_b\", \"rail_c\"]\nratios = "
+        + ratios
+        + "\n"
+}
+
+/// (M + m₃ r rᵀ) ẍ = f + f₃ r with r = (2, −0.5): constant accelerations.
+#[test]
+fn a_coordinate_is_the_sum_of_others_in_every_formulation() {
+    let r = [2.0, -0.5];
+    let mass = [
+        [1.0 + 3.0 * r[0] * r[0], 3.0 * r[0] * r[1]],
+        [3.0 * r[0] * r[1], 2.0 + 3.0 * r[1] * r[1]],
+    ];
+    let force = [1.0 + 3.0 * r[0], 2.0 + 3.0 * r[1]];
+    let determinant = mass[0][0] * mass[1][1] - mass[0][1] * mass[1][0];
+    let a = [
+        (force[0] * mass[1][1] - mass[0][1] * force[1]) / determinant,
+        (mass[0][0] * force[1] - force[0] * mass[1][0]) / determinant,
+    ];
+    let expected = [a[0], a[1], r[0] * a[0] + r[1] * a[1]];
+    for formulation in ["absolute", "relative", "global", "topological", "hybrid"] {
+        let mut sim = crate::sim::Sim::new(&differential(formulation, "[2.0, -0.5]"), 1e-8);
+        sim.to(1.0);
+        for (name, expected) in ["rail_a", "rail_b", "rail_c"].iter().zip(expected) {
+            let found = sim.get(&format!("{name}.acceleration"));
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{formulation} {name}: {found} {expected}"
+            );
+            let way = sim.get(&format!("{name}.position"));
+            assert!((way - 0.5 * expected).abs() < 1e-7, "{formulation} {name}");
+        }
+        assert!(sim.get("energy.balance").abs() < 1e-7, "{formulation}");
+    }
+}
+
+#[test]
+fn bad_sums_are_refused_with_their_place() {
+    for (ratios, part) in [
+        ("[2.0]", "2 for 3 joints, found 1"),
+        ("[2.0, 0.0]", "zero"),
+        ("[2.0, 1.0]\nratio = 1.0", "ratio"),
+        ("2.0", "ratios"),
+    ] {
+        let words = biela::Model::from_text(&differential("auto", ratios), "c.toml").unwrap_err();
+        let words = words.to_string();
+        assert!(words.contains(part) && words.contains("c.toml:"), "{words}");
+    }
+    let twice = differential("auto", "[2.0, 1.0]")
+        .replace("\"rail_b\", \"rail_c\"", "\"rail_a\", \"rail_c\"");
+    let words = biela::Model::from_text(&twice, "c.toml")
+        .unwrap_err()
+        .to_string();
+    assert!(words.contains("twice"), "{words}");
+}

@@ -111,6 +111,16 @@ damping = 0.4
 angle = 7.0"#,
     ),
     (
+        "servo",
+        r#"type = "servo"
+joint = "pin"
+control = 0.7
+gain = 4.0
+bias = [0.5, -3.0, -0.8]
+control_limits = [-2.0, 2.0]
+limits = [-30.0, 30.0]"#,
+    ),
+    (
         "force in ground axes",
         r#"type = "force"
 body = "b"

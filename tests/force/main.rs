@@ -15,4 +15,5 @@ mod forces;
 mod impacts;
 mod pid;
 mod scenes;
+mod servo;
 mod throws;

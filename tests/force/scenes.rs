@@ -230,11 +230,13 @@ fn a_billiard_break_keeps_energy_and_momentum() {
     assert!(moving.count() > 3);
 }
 
-/// Runs a file of `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
+/// Runs a file of `examples/contact` or `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
 fn scene(file: &str, stop: f64, depth: f64) -> Sim {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/contact")
-        .join(file);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders =
+        ["examples/contact", "tests/data/contact"].map(|folder| root.join(folder).join(file));
+    let path = (folders.into_iter().find(|path| path.exists()))
+        .unwrap_or_else(|| panic!("{file} is in neither folder"));
     let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
     model.expose = Expose::All;
     let names = contacts(&model);
@@ -273,6 +275,26 @@ fn ten_boxes_stand_on_each_other_and_carry_the_weight_above() {
 }
 
 #[test]
+fn ten_cubes_stand_on_each_other_in_space() {
+    // Forty corners with friction, thirty of which carry the cubes. They are let go a millimetre above each other.
+    let mut sim = scene("stack_in_space.toml", 1.0, 1e-7);
+    for k in 1..=10 {
+        let height = sim.get(&format!("box{k}.z"));
+        assert!(
+            (height - 0.1 * f64::from(k) + 0.05).abs() < 1e-6,
+            "{k}: {height}"
+        );
+        let force: f64 = (1..=4)
+            .map(|c| sim.get(&format!("corner{k}_{c}.force")))
+            .sum();
+        let weight = 0.8 * 9.81 * f64::from(11 - k);
+        assert!((force / weight - 1.0).abs() < 1e-6, "{k}: {force} {weight}");
+    }
+    let kinetic = sim.get("energy.kinetic");
+    assert!(kinetic < 1e-8, "{kinetic} J");
+}
+
+#[test]
 fn dominoes_knock_each_other_over() {
     let mut sim = scene("dominoes.toml", 1.5, 1e-7);
     for k in 1..=8 {
@@ -295,5 +317,33 @@ fn a_limp_quadruped_falls_and_lies_on_its_belly() {
     if full {
         let height = sim.get("trunk.z");
         assert!((height - 0.04).abs() < 1e-3, "{height}");
+    }
+}
+
+#[test]
+fn a_plank_that_lands_flat_bounces_flat_by_newton_and_by_poisson() {
+    // Its two supports are not symmetric.
+    let speeds = |law: &str, restitution: f64| {
+        let mut text = "format = 1\nname = \"plank\"\ndimension = 2\ngravity = [0, 0]\n[[body]]\nname = \"plank\"\nmass = 2\n\
+             inertia = 0.5\nposition = [0, 0.01]\nvelocity = [0, -1]\n"
+            .to_owned();
+        for (name, x) in [("left", -1.0), ("right", 0.5)] {
+            text += &format!(
+                "[[force]]\nname = \"{name}\"\ntype = \"contact\"\nbodies = [\"ground\", \"plank\"]\nplane = {{ normal = [0, 1] }}\n\
+                 point = [{x}, 0]\nrestitution = {restitution}\nrestitution_law = \"{law}\"\n"
+            );
+        }
+        let mut sim = Sim::new(&text, 0.0);
+        let energy = sim.get("energy.kinetic");
+        sim.to(0.011);
+        let after = sim.get("energy.kinetic");
+        assert!(after <= energy * (1.0 + 1e-12), "{law}: {after} {energy}");
+        [sim.get("plank.vy"), sim.get("plank.wz"), after / energy]
+    };
+    // Both ends close with 1 m/s and are stopped by P_c = −W⁻¹ v; P_r = e P_c gives them e of it, as Newton does.
+    for law in ["newton", "poisson"] {
+        let [v, w, energy] = speeds(law, 0.6);
+        assert!((v - 0.6).abs() < 1e-9 && w.abs() < 1e-9, "{law}: {v} {w}");
+        assert!((energy - 0.36).abs() < 1e-9, "{law}: {energy}");
     }
 }

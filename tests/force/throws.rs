@@ -429,3 +429,22 @@ fn balls_thrown_down_compliant_stairs_are_carried_by_them() {
 fn cubes_thrown_on_a_compliant_floor_are_carried_by_it() {
     all_hold(Shape::Cube, false);
 }
+
+#[test]
+fn what_bounces_by_poisson_stays_above_the_floor_and_gains_no_energy() {
+    let count = if full() { 200 } else { 4 };
+    for shape in [Shape::Square, Shape::Rod, Shape::Cube] {
+        for number in 0..count {
+            let mut throw = throw(shape, true, number);
+            let law = "restitution_law = \"poisson\"\nrestitution = ";
+            throw.text = throw.text.replace("restitution = ", law);
+            let outcome = run(&throw);
+            let faults = faults(shape, &throw, &outcome);
+            assert!(
+                faults.is_empty(),
+                "{shape:?} {number}: {}",
+                faults.join("; ")
+            );
+        }
+    }
+}

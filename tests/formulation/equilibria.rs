@@ -7,6 +7,7 @@ use biela::{EquilibriumReport, Error, Instance, Mode};
 use nalgebra::{Complex, DMatrix};
 
 use super::compared::{FORMULATIONS, text};
+use super::spatial::{bricard, four_bars};
 
 fn started(model: &Model, formulation: FormulationName) -> Instance {
     let mut model = model.clone();
@@ -72,10 +73,6 @@ fn catenary(side: f64) -> Model {
 fn a_chain_between_supports_hangs_as_the_reference_says() {
     for side in [-1.0, 1.0] {
         for formulation in FORMULATIONS {
-            if side > 0.0 && formulation == FormulationName::Topological {
-                // From above the way leads through positions in which its coordinates are singular.
-                continue;
-            }
             let mut instance = started(&catenary(side), formulation);
             let report = instance.equilibrium().unwrap();
             assert!(
@@ -311,6 +308,163 @@ fn the_descriptor_form_has_the_eigenvalues_of_the_minimal_one() {
             };
             // Singular at the eigenvalue, not beside it.
             assert!(pencil(s) < 1e-8 * pencil(s * 1.01), "{formulation:?} {s}");
+        }
+    }
+}
+
+#[test]
+fn redundant_constraints_make_no_modes() {
+    // Bricard's mechanism has one degree of freedom with one redundant constraint, planar four-bars in space have three in each loop.
+    for (model, freedom) in [(bricard(), 1), (four_bars(1, 3), 1), (four_bars(3, 3), 1)] {
+        let found = |formulation, rest: bool| {
+            let mut instance = started(&model, formulation);
+            if rest {
+                instance.equilibrium().unwrap();
+            }
+            instance.modes(usize::MAX).unwrap()
+        };
+        for rest in [false, true] {
+            let first = found(FormulationName::Absolute, rest);
+            // A pair, or a growing and a decaying one.
+            let real = first
+                .iter()
+                .filter(|mode| mode.eigenvalue[1] == 0.0 && mode.frequency > 0.0);
+            let count = first.len() - real.count() / 2;
+            assert_eq!(count, freedom, "{} {rest}: {first:?}", model.name);
+            for formulation in &FORMULATIONS[1..] {
+                let other = found(*formulation, rest);
+                assert_eq!(other.len(), first.len(), "{} {formulation:?}", model.name);
+                for (a, b) in first.iter().zip(&other) {
+                    let off = (a.frequency - b.frequency).abs() / a.frequency.max(1.0);
+                    assert!(
+                        off < 1e-8,
+                        "{} {formulation:?} {rest}: {off:.1e}",
+                        model.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A rod on a pin, held by a controller.
+fn controlled(more: &str) -> Model {
+    text(&format!(
+        "format = 1\nname = \"controlled\"\ndimension = 2\ngravity = [0.0, -9.81]\n\
+         [[body]]\nname = \"rod\"\nmass = 1.0\ninertia = 0.1\nposition = [0.5, 0.0]\n\
+         [[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"ground\", \"rod\"]\npoint = [0.0, 0.0]\n\
+         [[force]]\nname = \"pid\"\ntype = \"pid\"\njoint = \"pin\"\nproportional = 50.0\nintegral = 40.0\nderivative = 3.0\n\
+         set_point = 0.3\n{more}\
+         [[input]]\nname = \"wanted\"\ntarget = \"pid.set_point\"\nstart = 0.3\n\
+         [[output]]\nname = \"angle\"\nsource = \"pin.position\"\n\
+         [[output]]\nname = \"torque\"\nsource = \"pid.force\"\n"
+    ))
+}
+
+#[test]
+fn a_controller_with_an_integral_rests_on_its_set_point_and_has_a_state() {
+    let (inertia, weight) = (0.1 + 0.25, 9.81 * 0.5);
+    for formulation in FORMULATIONS {
+        let mut instance = started(&controlled(""), formulation);
+        let report = instance.equilibrium().unwrap();
+        assert!(
+            report.free.is_empty() && report.unstable.is_empty(),
+            "{report:?}"
+        );
+        let torque = weight * 0.3_f64.cos();
+        assert!(
+            (value(&mut instance, "angle") - 0.3).abs() < 1e-12,
+            "{formulation:?}"
+        );
+        assert!(
+            (value(&mut instance, "torque") - torque).abs() < 1e-9,
+            "{formulation:?}"
+        );
+        let linear = instance.linearize().unwrap();
+        assert_eq!(linear.states, ["pin.position", "pin.speed", "pid.integral"]);
+        assert_eq!(linear.inputs, ["wanted", "der(wanted)"]);
+        let stiffness = (50.0 - weight * 0.3_f64.sin()) / inertia;
+        let a = [
+            0.0,
+            1.0,
+            0.0,
+            -stiffness,
+            -3.0 / inertia,
+            1.0 / inertia,
+            -40.0,
+            0.0,
+            0.0,
+        ];
+        let b = [0.0, 0.0, 50.0 / inertia, 3.0 / inertia, 40.0, 0.0];
+        for (found, expected) in linear.a.iter().zip(a).chain(linear.b.iter().zip(b)) {
+            assert!(
+                (found - expected).abs() < 1e-8,
+                "{formulation:?}: {linear:?}"
+            );
+        }
+        let modes = instance.modes(9).unwrap();
+        assert_eq!(modes.len(), 2, "{modes:?}");
+        for mode in &modes {
+            let s = Complex::new(mode.eigenvalue[0], mode.eigenvalue[1]);
+            // J s³ + D s² + (P − m g l sin) s + K = 0
+            let left = ((s * inertia + 3.0) * s + stiffness * inertia) * s + 40.0;
+            assert!(
+                left.norm() < 1e-8 * s.norm().powi(3).max(1.0),
+                "{s}: {left}"
+            );
+        }
+        // It stays there.
+        instance.step(0.0, 1.0).unwrap();
+        assert!(
+            (value(&mut instance, "angle") - 0.3).abs() < 1e-9,
+            "{formulation:?}"
+        );
+    }
+}
+
+#[test]
+fn a_controller_at_its_limit_rests_below_its_set_point() {
+    for formulation in FORMULATIONS {
+        let mut instance = started(&controlled("limits = [-2.0, 2.0]\n"), formulation);
+        instance.equilibrium().unwrap();
+        // 2 N m hold the rod where m g l cos(angle) = 2, below the horizontal.
+        let angle = -(2.0_f64 / (9.81 * 0.5)).acos();
+        let found = value(&mut instance, "angle");
+        assert!(
+            (found - angle).abs() < 1e-10,
+            "{formulation:?}: {found} {angle}"
+        );
+        assert!((value(&mut instance, "torque") - 2.0).abs() < 1e-10);
+    }
+}
+
+#[test]
+fn a_long_chain_with_damping_has_the_modes_of_the_dense_solver() {
+    let points: Vec<[f64; 2]> = (0..=130).map(|i| [0.0, -0.1 * i as f64]).collect();
+    let mut model = rods(&points, false);
+    for i in 0..130 {
+        // Strong at the top: some modes do not vibrate.
+        let damping = if i < 3 { 30.0 } else { 1e-3 };
+        write!(
+            model,
+            "[[force]]\nname = \"d{i}\"\ntype = \"torsion_spring\"\njoint = \"j{i}\"\nstiffness = 0.0\ndamping = {damping:?}\n"
+        )
+        .unwrap();
+    }
+    let model = text(&model);
+    let mut instance = started(&model, FormulationName::Auto);
+    let few = instance.modes(12).unwrap();
+    let all = instance.modes(usize::MAX).unwrap();
+    assert_eq!(few.len(), 12);
+    for (a, b) in few.iter().zip(&all) {
+        let off = (0..2)
+            .map(|k| (a.eigenvalue[k] - b.eigenvalue[k]).abs())
+            .fold(0.0, f64::max);
+        // The dense eigenvalues have the rounding of the largest, some 1e7, for each of 260 unknowns.
+        assert!(off < 1e-6, "{:?} {:?}", a.eigenvalue, b.eigenvalue);
+        for ((name, x), (_, y)) in a.shape.iter().zip(&b.shape) {
+            let off = (x[0] - y[0]).hypot(x[1] - y[1]);
+            assert!(off < 1e-5, "{:?} {name}: {x:?} {y:?}", a.eigenvalue);
         }
     }
 }

@@ -39,6 +39,7 @@ fn cases() -> Vec<Case> {
         (Cylindrical, 4),
         (Spherical, 3),
         (Universal, 4),
+        (Gimbal, 3),
         (Planar, 3),
         (Screw, 5),
         (Distance, 1),
@@ -121,6 +122,7 @@ fn cam(joints: [usize; 2], start: f64) -> Joint {
         coupling: Some(Coupling {
             coordinates: [a, b],
             law: CouplingLaw::Curve(Curve::Polynomial(bent)),
+            summands: vec![],
         }),
         ..Joint::default()
     }

@@ -11,6 +11,7 @@ mod auto;
 mod compare;
 mod compared;
 mod equilibria;
+mod gimbal;
 mod global;
 mod hybrid;
 mod joints;

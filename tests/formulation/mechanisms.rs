@@ -594,6 +594,7 @@ fn coupling(law: CouplingLaw) -> Joint {
         coupling: Some(Coupling {
             coordinates: [0, 1].map(|joint| JointCoordinate { joint, index: 0 }),
             law,
+            summands: vec![],
         }),
         ..Joint::default()
     }

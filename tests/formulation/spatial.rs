@@ -420,7 +420,7 @@ fn a_cross_between_bent_shafts_has_the_error_of_cardan() {
 }
 
 /// Six revolutes whose axes follow the edges of a cube, five bars of 1 m and 1 kg: Bricard's mechanism.
-fn bricard() -> Model {
+pub(super) fn bricard() -> Model {
     let points = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
@@ -495,7 +495,7 @@ fn bricards_mechanism_moves_although_its_constraint_count_says_it_cannot() {
 }
 
 /// A row of N four-bars of 1 m and 1 kg, upright, in the plane or as the same drawing in space with pins along z.
-fn four_bars(n: usize, dimension: usize) -> Model {
+pub(super) fn four_bars(n: usize, dimension: usize) -> Model {
     let mut model = world(dimension, 0.0);
     model.name = format!("{n} four-bars in {dimension} dimensions");
     model.gravity = [0.0, -9.81, 0.0];

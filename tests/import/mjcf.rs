@@ -184,3 +184,152 @@ fn mistakes_have_a_place() {
         );
     }
 }
+
+/// Three hinges at a point, two slides, actuators with ranges, a tendon, a floor.
+const DOLL: &str = r#"<mujoco model="doll">
+  <compiler angle="degree"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1" friction="0.7"/>
+    <body name="torso" pos="0 0 1">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <joint name="z" type="slide" axis="0 0 1"/>
+      <geom type="box" size="0.1 0.2 0.3"/>
+      <body name="leg" pos="0 0.2 -0.3">
+        <joint name="hip_x" axis="1 0 0" range="-25 5" armature="0.01"/>
+        <joint name="hip_z" axis="0 0 1" range="-60 35" armature="0.01"/>
+        <joint name="hip_y" axis="0 1 0" range="-110 20" armature="0.01"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.05"/>
+        <body name="foot" pos="0 0 -0.3">
+          <joint name="ankle" axis="0 1 0" range="-50 50"/>
+          <geom type="sphere" size="0.06"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="cord" stiffness="20" damping="1" springlength="0.1">
+      <joint joint="hip_y" coef="0.5"/>
+      <joint joint="ankle" coef="-2"/>
+    </fixed>
+    <fixed name="idle"><joint joint="ankle" coef="1"/></fixed>
+  </tendon>
+  <actuator>
+    <motor name="push" joint="x" gear="-20" ctrlrange="-1 1" forcerange="-0.5 0.8"/>
+    <position name="bend" joint="ankle" kp="7" kv="2" gear="3"/>
+    <motor name="pull" tendon="cord"/>
+  </actuator>
+</mujoco>
+"#;
+
+fn get(instance: &mut Instance, name: &str) -> f64 {
+    let mut x = [0.0];
+    let reference = instance.find(name).unwrap();
+    instance.get_real(&[reference], &mut x).unwrap();
+    x[0]
+}
+
+#[test]
+fn several_joints_of_a_body_need_no_bodies_between_them() {
+    let Imported {
+        model,
+        text,
+        report,
+    } = imported("doll", DOLL).unwrap();
+    let read = Model::from_text(&text, "model.toml").unwrap();
+    assert!(portable::same_meaning(&read, &model), "{text}");
+    assert!(report.lost_dynamics().is_empty(), "{}", report.text());
+    let kinds: Vec<JointKind> = model.joints.iter().map(|j| j.kind).collect();
+    use JointKind::{Coupling, Gimbal, Planar, Prismatic, Revolute};
+    assert_eq!(kinds, [Planar, Gimbal, Revolute, Prismatic, Coupling]);
+    // x, z, y are left-handed.
+    assert!(model.joints[1].mirrored);
+    assert_eq!(model.joints[1].armature, [0.01; 3]);
+    assert_eq!(model.motions.len(), 1, "the third coordinate of the plane");
+    // The length of the tendon is the sum of the joint coordinates.
+    let coupling = model.joints[4].coupling.as_ref().unwrap();
+    assert_eq!(coupling.summands.len(), 1);
+    assert_eq!(coupling.summands[0].1, -2.0);
+    // A middle hinge without limits may go through the singular position: a chain of hinges.
+    let free = DOLL.replace(" range=\"-60 35\"", "");
+    let model = imported("doll_free", &free).unwrap().model;
+    assert!(model.joints.iter().all(|joint| joint.kind != Gimbal));
+}
+
+#[test]
+fn actuators_have_gain_bias_and_ranges() {
+    let model = imported("doll_actuators", DOLL).unwrap().model;
+    let servo = |name: &str| {
+        let force = model.forces.iter().find(|f| f.name == name).unwrap();
+        match force.kind {
+            ForceKind::Servo(servo) => servo,
+            _ => panic!("{name}"),
+        }
+    };
+    let push = servo("push");
+    assert_eq!((push.gain, push.bias), (-20.0, [0.0; 3]));
+    assert_eq!(push.control_limits, Some([-1.0, 1.0]));
+    // The range is that of the force before the gear.
+    assert_eq!(push.limits, Some([-16.0, 10.0]));
+    let bend = servo("bend");
+    assert_eq!((bend.gain, bend.bias), (21.0, [0.0, -63.0, -18.0]));
+    assert_eq!((bend.control_limits, bend.limits), (None, None));
+    let names: Vec<&str> = model
+        .inputs
+        .iter()
+        .map(|input| input.name.as_str())
+        .collect();
+    assert_eq!(names, ["push", "bend", "pull"]);
+}
+
+#[test]
+fn a_tendon_follows_its_joints_and_pulls_on_them() {
+    let text = DOLL.replace(" range=\"-50 50\"", "");
+    let mut instance = Instance::from_model(imported("doll_tendon", &text).unwrap().model).unwrap();
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    let pull = instance.find("pull").unwrap();
+    instance.set_real(&[pull], &[3.0]).unwrap();
+    instance.step(0.0, 0.05).unwrap();
+    let length = get(&mut instance, "cord_position");
+    let sum =
+        0.5 * get(&mut instance, "hip_y_position") - 2.0 * get(&mut instance, "ankle_position");
+    assert!((length - sum).abs() < 1e-10, "{length} {sum}");
+    assert!(length.abs() > 1e-3);
+}
+
+#[test]
+fn contacts_with_the_floor_are_made_on_request() {
+    let scratch = Scratch::new("mjcf_contact");
+    let path = scratch.path().join("model.xml");
+    let (before, rest) = DOLL.split_once("<tendon>").unwrap();
+    let (_, after) = rest.split_once("</tendon>").unwrap();
+    let text = format!("{before}{after}").replace("<motor name=\"pull\" tendon=\"cord\"/>", "");
+    fs::write(&path, text).unwrap();
+    let options = ImportOptions {
+        contact: true,
+        ..ImportOptions::default()
+    };
+    let Imported { model, text, .. } = import(&path, &options).unwrap();
+    let read = Model::from_text(&text, "model.toml").unwrap();
+    assert!(portable::same_meaning(&read, &model), "{text}");
+    // Eight corners, two ends, a ball.
+    let is_contact = |kind: &ForceKind| matches!(kind, ForceKind::Contact(_));
+    let contacts: Vec<&str> = (model.forces.iter())
+        .filter(|f| is_contact(&f.kind))
+        .map(|f| f.name.as_str())
+        .collect();
+    assert_eq!(contacts.len(), 11, "{contacts:?}");
+    let mut instance = Instance::from_model(model).unwrap();
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    instance.step(0.0, 0.6).unwrap();
+    // It falls until the foot, 0.4 m high with a radius of 0.06 m, stands on the floor.
+    let z = get(&mut instance, "z_position");
+    assert!((z + 0.34).abs() < 1e-6, "{z}");
+    assert!(
+        imported("doll_free_fall", DOLL)
+            .unwrap()
+            .model
+            .forces
+            .iter()
+            .all(|f| !is_contact(&f.kind))
+    );
+}

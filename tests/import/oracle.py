@@ -3,6 +3,7 @@
 Reads a list of requests as JSON from standard input and writes the list of answers to standard output."""
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -199,10 +200,23 @@ class MujocoRobot:
             out[str(b)] = [mass, *(data.xmat[b].reshape(3, 3).T @ (center - data.xpos[b]))]
         return out
 
+    def actuator_name(self, i):
+        name = self.model.actuator(i).name
+        if name:
+            return name
+        kind, target = self.model.actuator_trntype[i], self.model.actuator_trnid[i, 0]
+        if kind == self.mj.mjtTrn.mjTRN_TENDON:
+            return self.model.tendon(target).name
+        return self.joint_name(target)
+
     def state(self, random):
         m, d, mj = self.model, self.data, self.mj
         mj.mj_resetData(m, d)
-        joints = {}
+        joints, controls = {}, {}
+        for i in range(m.nu):
+            # Some of them beyond their range.
+            d.ctrl[i] = random.uniform(-2, 2)
+            controls[re.sub(r"\W", "_", self.actuator_name(i))] = d.ctrl[i]
         for j in range(m.njnt):
             q, v, kind = m.jnt_qposadr[j], m.jnt_dofadr[j], mj.mjtJoint(m.jnt_type[j])
             if kind in (mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE):
@@ -236,7 +250,52 @@ class MujocoRobot:
                 # Accelerations are measured as by an accelerometer.
                 "acceleration": list(change[3:] + gravity) + list(change[:3]),
             }
-        return {"links": links, "joints": joints}
+        return {"links": links, "joints": joints, "controls": controls, "between": self.between(links)}
+
+    def between(self, links):
+        """States of the frames between the joints of bodies that have several, by the names of body and joint."""
+        m, d, mj = self.model, self.data, self.mj
+        states = {}
+        for b in range(1, m.nbody):
+            first, count = m.body_jntadr[b], m.body_jntnum[b]
+            if count < 2:
+                continue
+            p = m.body_parentid[b]
+            rate = np.zeros(6)
+            mj.mj_objectVelocity(m, d, mj.mjtObj.mjOBJ_XBODY, p, rate, 0)
+            spin, R = rate[:3].copy(), d.xmat[p].reshape(3, 3)
+            x = d.xpos[p] + R @ m.body_pos[b]
+            v = rate[3:] + np.cross(spin, x - d.xpos[p])
+            q = np.zeros(4)
+            mj.mju_mulQuat(q, d.xquat[p], m.body_quat[b])
+            for j in range(first, first + count - 1):
+                s = d.qpos[m.jnt_qposadr[j]] - m.qpos0[m.jnt_qposadr[j]]
+                rate = d.qvel[m.jnt_dofadr[j]]
+                R = np.zeros(9)
+                mj.mju_quat2Mat(R, q)
+                R = R.reshape(3, 3)
+                axis = R @ m.jnt_axis[j]
+                if m.jnt_type[j] == mj.mjtJoint.mjJNT_SLIDE:
+                    x, v = x + axis * s, v + axis * rate + np.cross(spin, axis * s)
+                else:
+                    anchor = x + R @ m.jnt_pos[j]
+                    v_anchor = v + np.cross(spin, anchor - x)
+                    turn, turned = np.zeros(4), np.zeros(4)
+                    mj.mju_axisAngle2Quat(turn, m.jnt_axis[j], s)
+                    mj.mju_mulQuat(turned, q, turn)
+                    q, spin = turned, spin + axis * rate
+                    R = np.zeros(9)
+                    mj.mju_quat2Mat(R, q)
+                    x = anchor - R.reshape(3, 3) @ m.jnt_pos[j]
+                    v = v_anchor + np.cross(spin, x - anchor)
+                own = self.model.body(b).name or f"body{b}"
+                states[re.sub(r"\W", "_", f"{own}_{self.joint_name(j)}")] = {
+                    "position": list(x),
+                    "orientation": list(q),
+                    "velocity": list(v),
+                    "angular_velocity": list(spin),
+                }
+        return states
 
 
 def answer(request):

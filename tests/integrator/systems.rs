@@ -404,6 +404,7 @@ fn a_mass_at_rest_stays_in_contact_with_the_floor_until_it_is_lifted() {
     let expected = EventEffect::Impulse {
         restitution: 0.8,
         slowest: 1e-3,
+        poisson: false,
     };
     assert_eq!((reaction, n, modes), (expected, [0.0, 1.0], [0]));
 

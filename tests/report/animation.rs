@@ -180,8 +180,12 @@ fn files_are_valid_by_the_khronos_validator() {
         return;
     };
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(repository("models")).unwrap() {
+    let folders = ["models", "models/beams"].map(|folder| std::fs::read_dir(repository(folder)));
+    for entry in folders.into_iter().flat_map(Result::unwrap) {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if name != "double_oscillator.toml" {
             files.push(glb_of(&path, &format!("valid_{name}"), &["--stop", "0.2"]));

@@ -69,6 +69,49 @@ fn the_page_opens_from_disk_without_a_message_or_a_request() {
 }
 
 #[test]
+fn beams_are_curves_through_their_nodes_with_the_colour_of_their_moment_on_request() {
+    let Some(browser) = Browser::start(Graphics::None, 1400, 900) else {
+        return;
+    };
+    for (model, beam, nodes, stop) in [
+        ("misaligned_four_bar", "cd", 9, "2"),
+        ("spin_up", "rod", 17, "6"),
+    ] {
+        let page = page_of(
+            &format!("models/beams/{model}.toml"),
+            &format!("beam_{model}"),
+            &["--stop", stop],
+        );
+        browser.open(&page, "");
+        slide(&browser, stop.parse().unwrap());
+        let pieces = browser.run(&format!("return biela.beam('{beam}')"));
+        let pieces = pieces.as_array().unwrap().clone();
+        assert_eq!(pieces.len(), 4 * (nodes - 1), "{model}");
+        let colors = |pieces: &[Value]| -> std::collections::HashSet<String> {
+            pieces
+                .iter()
+                .map(|piece| piece["color"].to_string())
+                .collect()
+        };
+        assert_eq!(colors(&pieces).len(), 1, "{model}");
+        for (k, piece) in pieces.iter().step_by(4).enumerate() {
+            let pose = browser.run(&format!("return biela.pose('{beam}.{k}')"));
+            for axis in 0..3 {
+                let value = |of: &Value| of[axis].as_f64().unwrap();
+                let off = value(&piece["start"]) - value(&pose["position"]);
+                // Single precision of the picture.
+                assert!(off.abs() < 1e-5, "{model} {k}: {piece} {pose}");
+            }
+        }
+        browser.run("document.querySelector('[data-group=bending]').click()");
+        let coloured = browser.run(&format!("return biela.beam('{beam}')"));
+        let coloured = colors(coloured.as_array().unwrap());
+        assert!(coloured.len() > 2, "{model}: {coloured:?}");
+        assert!(browser.messages().is_empty(), "{model}");
+    }
+}
+
+#[test]
 fn poses_and_values_at_the_time_of_a_row_are_that_row() {
     let Some(browser) = Browser::start(Graphics::None, 1400, 900) else {
         return;

@@ -11,6 +11,7 @@ mod sim;
 
 mod beams;
 mod defects;
+mod error_bars;
 mod four_bar_scan;
 mod gallery;
 mod hybrid_reference;

@@ -122,7 +122,10 @@ fn describe(model: &Model, most: usize, text: &mut String) {
         let words = match &joint.coupling {
             Some(coupling) => {
                 let [from, to] = coupling.coordinates.map(|c| coordinate(model, c));
-                format!("coupling, {from} to {to}")
+                let more = (coupling.summands.iter())
+                    .map(|(c, _)| format!(", {}", coordinate(model, *c)))
+                    .collect::<String>();
+                format!("coupling, {from}{more} to {to}")
             }
             None => format!(
                 "{}, {} to {}",

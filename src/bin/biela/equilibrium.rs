@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use biela::model::InitialPosition;
 use biela::model::file::portable;
-use biela::{Causality, EquilibriumReport, Instance};
+use biela::{EquilibriumReport, Instance};
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
@@ -58,11 +58,10 @@ pub fn equilibrium(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Outputs by name.
 fn outputs(instance: &mut Instance) -> Result<Vec<(String, f64)>, Failure> {
-    let all = instance.variables().iter().enumerate();
-    let (references, names): (Vec<u32>, Vec<String>) = all
-        .filter(|(_, variable)| variable.causality == Causality::Output)
-        .map(|(i, variable)| (i as u32, variable.name.clone()))
-        .unzip();
+    let references: Vec<u32> = instance.outputs().collect();
+    let names: Vec<String> = (references.iter())
+        .map(|reference| instance.variables()[*reference as usize].name.clone())
+        .collect();
     let mut values = vec![0.0; references.len()];
     instance
         .get_real(&references, &mut values)

@@ -43,6 +43,10 @@ pub struct Arguments {
     #[arg(long)]
     no_limits: bool,
 
+    /// Geoms touch the planes of the world (MJCF): rigid contacts with dry friction
+    #[arg(long)]
+    contact: bool,
+
     /// Where to write the model [default: standard output]
     #[arg(short, long, value_name = "M.toml")]
     out: Option<PathBuf>,
@@ -90,6 +94,7 @@ pub fn import(arguments: &Arguments) -> Result<(), Failure> {
         keyframe: arguments.keyframe.clone(),
         start: arguments.start.clone(),
         no_limits: arguments.no_limits,
+        contact: arguments.contact,
         folder: folder_of(arguments.out.as_deref()),
     };
     let imported = import::import(&arguments.file, &options).map_err(Failure::input)?;

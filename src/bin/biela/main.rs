@@ -47,6 +47,7 @@ mod sweep;
 mod terminal;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -160,8 +161,23 @@ impl Failure {
     }
 }
 
+// The library that `command/Cargo.toml` makes of these files has no use for it.
+#[allow(dead_code)]
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    ExitCode::from(run_command(std::env::args_os()))
+}
+
+/// Does what the arguments ask for, the first of which is the name of the program, and gives the exit status.
+pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let command = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command,
+        // Help and version are among them. What nobody reads need not be printed.
+        Err(error) => {
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let result = match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check { model, all, json } if json => check_json::check(&model, all),
         Command::Check { model, all, .. } => check::check(&model, all),
@@ -182,19 +198,19 @@ fn main() -> ExitCode {
         Command::Man { command, dir } => man::man(command.as_deref(), dir.as_deref()),
     };
     match result {
-        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
+        Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Simulation(sentence)) => {
             message(Head::Error, &sentence);
-            ExitCode::from(1)
+            1
         }
         Err(Failure::Input(sentence)) => {
             message(Head::Error, &sentence);
-            ExitCode::from(2)
+            2
         }
-        Err(Failure::Told) => ExitCode::from(2),
+        Err(Failure::Told) => 2,
         Err(Failure::Interrupted(sentence)) => {
             message(Head::Note, &sentence);
-            ExitCode::from(INTERRUPTED)
+            INTERRUPTED
         }
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use biela::component::{LogLevel, Logger};
 use biela::model::Experiment;
-use biela::study::{SetValue, TimeGrid, advance};
-use biela::{Causality, Instance, Model, Variable};
+use biela::study::{AccuracySearch, SetValue, TimeGrid, advance};
+use biela::{Instance, Model, Variable};
 
 use crate::Failure;
 use crate::analysis_point::StartPoint;
@@ -24,7 +24,7 @@ use crate::output;
 use crate::plot::{self, Animation, PlotChoice};
 use crate::recorder::{self, FrameSampler, Monitor, Recorder, RowTimes};
 use crate::report::{self, ReportPage};
-use crate::summary::Results;
+use crate::summary::{FinalBars, Results};
 use crate::terminal::Progress;
 
 /// Arguments of `biela run`.
@@ -99,6 +99,16 @@ pub struct Arguments {
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     tolerance: Option<f64>,
 
+    /// State the error of every output, by a companion run ten times looser: in the summary, --json, the page and, as
+    /// columns NAME.error, the table
+    #[arg(long)]
+    error_bars: bool,
+
+    /// Error allowed over the whole run, relative to the range of each output: the solver chooses its tolerance, and the
+    /// run is repeated with a tighter one until the error bars are below A
+    #[arg(long, value_name = "A", value_parser = positive, allow_negative_numbers = true)]
+    accuracy: Option<f64>,
+
     /// Formulation of the equations: auto, absolute, relative, global, hybrid, topological
     #[arg(long, value_name = "NAME")]
     formulation: Option<String>,
@@ -133,34 +143,43 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let choice = arguments.choice(&files)?;
     let layout = (files.plot.as_ref()).map(|_| plot::prepare(&mut model, choice.clone()));
     let name = model.name.clone();
-    let tolerance = model.solver.tolerance;
+    let hidden = layout.as_ref().map_or(0, |layout| layout.hidden);
 
-    let mut instance = initialized(model, &experiment, &mut page, began)?;
-    arguments.set_logger(&mut instance);
-    let mut points = arguments.communication_points(&experiment)?;
-    let outputs = Outputs::of(&instance, layout.as_ref().map_or(0, |layout| layout.hidden));
-    let animated = AnimationFiles::open(instance.model(), &files)?;
-    choice.check(&outputs.variables)?;
+    let mut search = accuracy_search(&model, &files)?;
+    let animated = AnimationFiles::open(&model, &files)?;
     let mut plot_file = files.plot.as_deref().map(output::create).transpose()?;
-    let mut recorder =
-        arguments.recorder(&files, &mut instance, &outputs, &experiment, declared)?;
-    interrupt::catch();
-
-    let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
-    recorder.end_progress();
+    let (mut instance, outputs, mut recorder, (result, cpu)) = loop {
+        let tolerance = search.as_ref().map_or(0.0, AccuracySearch::tolerance);
+        let mut instance = initialized(model.clone(), &experiment, tolerance, &mut page, began)?;
+        arguments.set_logger(&mut instance);
+        let mut points = arguments.communication_points(&experiment)?;
+        let outputs = Outputs::of(&instance, hidden);
+        choice.check(&outputs.variables)?;
+        let mut recorder =
+            arguments.recorder(&files, &mut instance, &outputs, &experiment, declared)?;
+        interrupt::catch();
+        let (result, cpu) = simulate(&mut instance, &experiment, &mut points, &mut recorder);
+        recorder.end_progress();
+        let repeat = |search: &mut AccuracySearch| result.is_ok() && search.repeat(&instance);
+        if !search.as_mut().is_some_and(repeat) {
+            break (instance, outputs, recorder, (result, cpu));
+        }
+    };
     let recording_failure = recorder.take_failure();
     write_recorded(&mut recorder, animated, page, &mut instance, (&result, cpu))?;
     let animation = recorder.finish()?;
 
     let mut results = Results {
         name,
-        tolerance,
+        tolerance: instance.tolerance(),
         start: experiment.start,
         reached: instance.time(),
         statistics: instance.statistics(),
         cpu,
         energy_drift: instance.energy_drift(),
         finals: vec![f64::NAN; outputs.references.len()],
+        error_bars: FinalBars::of(&mut instance, &outputs.references),
+        runs: search.as_ref().map_or(1, AccuracySearch::runs),
     };
     let read = instance.get_real(&outputs.references, &mut results.finals);
 
@@ -190,6 +209,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::print(&results.summary(&outputs.variables, &written))?;
     }
     ended(result.and(read), results.reached, experiment.stop)
+}
+
+/// The search for a tolerance, if the model asks for an accuracy.
+fn accuracy_search(model: &Model, files: &Destinations) -> Result<Option<AccuracySearch>, Failure> {
+    let search = AccuracySearch::of(model);
+    if search.is_some() && files.table.as_deref().is_some_and(output::is_standard) {
+        let message = "with an accuracy the run may be repeated: write the table to a file, not to standard output";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    Ok(search)
 }
 
 /// The outcome of a run that was left at `reached`.
@@ -232,6 +261,7 @@ fn write_recorded(
 fn initialized(
     model: Model,
     experiment: &Experiment,
+    tolerance: f64,
     page: &mut Option<ReportPage>,
     began: Duration,
 ) -> Result<Instance, Failure> {
@@ -239,7 +269,7 @@ fn initialized(
     let positions = ElementPositions::of(&model);
     let as_written = page.as_ref().map(|_| model.clone());
     let instance = Instance::from_model(model).and_then(|mut instance| {
-        instance.initialize(experiment.start, experiment.stop, 0.0)?;
+        instance.initialize(experiment.start, experiment.stop, tolerance)?;
         Ok(instance)
     });
     if let (Some(page), Some(model)) = (page, &as_written) {
@@ -312,6 +342,10 @@ impl Arguments {
                 .set("solver.tolerance", tolerance)
                 .map_err(Failure::input)?;
         }
+        model.solver.error_bars |= self.error_bars;
+        if let Some(accuracy) = self.accuracy {
+            (model.set("solver.accuracy", accuracy)).map_err(Failure::input)?;
+        }
         if let Some(word) = &self.formulation {
             (model.set_word("solver.formulation", word)).map_err(Failure::input)?;
         }
@@ -340,12 +374,9 @@ impl Arguments {
                     None => RowTimes::EveryStep,
                     Some(spacing) => RowTimes::At(time_grid("--interval", spacing, experiment)?),
                 };
+                let (columns, references) = outputs.columns(instance, self.error_bars);
                 Some(recorder::table(
-                    path,
-                    &outputs.variables,
-                    outputs.references.clone(),
-                    rows,
-                    self.units,
+                    path, &columns, references, rows, self.units,
                 )?)
             }
         };
@@ -419,24 +450,27 @@ struct Outputs {
 impl Outputs {
     /// The last `hidden` outputs are those of the plot.
     fn of(instance: &Instance, hidden: usize) -> Self {
-        let declared = instance.model().outputs.len() - hidden;
-        let mut outputs = Self {
-            variables: Vec::new(),
-            references: Vec::new(),
-            hidden: Vec::new(),
-        };
-        for (reference, variable) in (0..).zip(instance.variables()) {
-            if variable.causality != Causality::Output {
-                continue;
-            }
-            if outputs.references.len() >= declared {
-                outputs.hidden.push(reference);
-            } else {
-                outputs.references.push(reference);
-                outputs.variables.push(variable.clone());
-            }
+        let all: Vec<u32> = instance.outputs().collect();
+        let (references, hidden) = all.split_at(all.len() - hidden);
+        let variables = instance.variables();
+        Self {
+            variables: (references.iter())
+                .map(|reference| variables[*reference as usize].clone())
+                .collect(),
+            references: references.to_vec(),
+            hidden: hidden.to_vec(),
         }
-        outputs
+    }
+
+    /// Columns of the table; with `error_bars` each output is followed by its error bar.
+    fn columns(&self, instance: &Instance, error_bars: bool) -> (Vec<Variable>, Vec<u32>) {
+        let mut references = Vec::new();
+        for output in &self.references {
+            references.push(*output);
+            references.extend(instance.error_bar(*output).filter(|_| error_bars));
+        }
+        let variable = |reference: &u32| instance.variables()[*reference as usize].clone();
+        (references.iter().map(variable).collect(), references)
     }
 }
 

@@ -225,6 +225,7 @@ impl UserEquations for Functions {
             (0, BIELA_REACTION_IMPULSE) if legal => Ok(EventEffect::Impulse {
                 restitution: reaction.restitution,
                 slowest: reaction.slowest,
+                poisson: false,
             }),
             (0, _) => Err(ILLEGAL_VALUE),
             (answer, _) => Err(answer),

@@ -118,7 +118,7 @@ fn wrong_kinds_and_lengths_are_refused_and_nothing_is_written() {
     let mut out = [7.0];
     for (unknown, known, seed) in [
         (PUSH, PUSH, 1.0),
-        (X, V, 1.0),
+        (X, A, 1.0),
         (X, PUSH, f64::NAN),
         (X, COUNT, 1.0),
         (COUNT, PUSH, 1.0),

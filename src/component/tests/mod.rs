@@ -14,6 +14,7 @@ use crate::model::*;
 
 mod definitions;
 mod derivatives;
+mod error_bars;
 mod input;
 mod instance_state;
 mod serialization;

@@ -611,7 +611,7 @@ fn holding_constraints_back_keeps_the_digits_plain_minimum_degree_loses() {
             if plain {
                 let graph = c.sparsity.graph();
                 let order = graph.minimum_degree();
-                c.sparsity.sparse = Some(SparseLayout::new(&c.sparsity, &graph, order));
+                c.sparsity.sparse = Some(SparseLayout::new(&c.sparsity, &graph, order, &[]));
                 c.factor = Factorization::new(&c.sparsity);
             }
             c.factor.factor(&c.sparsity, &c.m).unwrap();

@@ -328,6 +328,9 @@ impl<'a, W: MechanismGeometry<N>, const N: usize> Builder<'a, W, N> {
                 forces.push(force.element, &written.name);
             }
         }
+        forces.unilateral_rows(0, &mut |row, mode| {
+            constraints.set_unilateral_mode(row, mode)
+        });
         Ok((forces, joint_forces))
     }
 }

@@ -3,12 +3,13 @@
 //! ```text
 //!   coincidence   Φ = p₀ − p₁                        two points coincide
 //!   prescribed    Φ = c(q) − s(t)                    a relative coordinate is fixed or follows a motion law
-//!   coupled       Φ = c_b(q) − F(c_a(q))             one relative coordinate is a function of another
+//!   coupled       Φ = c_b(q) − F(c_a(q)) − Σ r_k c_k(q)      one relative coordinate is a function of another, or a sum of many
 //! ```
 
 use super::geometry::{CoincidentPoints, Geometry, Gradient, RelativeCoordinate, dot};
 use super::sparsity::{CompactPairSlots, SparsityBuilder, gather, pick};
 use crate::formulation::EvaluationContext;
+use crate::formulation::force::rigid_contact;
 use crate::formulation::function::{Function, Jet};
 use crate::formulation::prescribed_motion::PrescribedMotion;
 use crate::model::BodyRef;
@@ -31,13 +32,16 @@ pub struct PrescribedPart<W: Geometry<N>, const N: usize> {
     pub coordinate: W::RelativeCoordinate,
     /// s
     pub motion: PrescribedMotion,
+    /// Of a unilateral constraint: the index of its mode. While that says that the constraint is inactive, Φ and G are not
+    /// evaluated but zero.
+    pub unilateral_mode: Option<usize>,
     /// Indices of the gradient's entries that are not always zero.
     columns: Vec<u8>,
     /// Slots of H.
     entries: CompactPairSlots<N>,
 }
 
-/// Φ = c_b − F(c_a)
+/// Φ = c_b − F(c_a) − Σ r_k c_k
 #[derive(Clone, Debug)]
 pub struct CoupledPart<W: Geometry<N>, const N: usize> {
     /// c_a, c_b
@@ -48,6 +52,19 @@ pub struct CoupledPart<W: Geometry<N>, const N: usize> {
     pub mode: Option<usize>,
     columns: [Vec<u8>; 2],
     entries: [CompactPairSlots<N>; 2],
+    /// r_k c_k
+    summands: Vec<Summand<W, N>>,
+}
+
+/// A coordinate of a sum.
+#[derive(Clone, Debug)]
+struct Summand<W: Geometry<N>, const N: usize> {
+    /// r_k
+    ratio: f64,
+    /// c_k
+    coordinate: W::RelativeCoordinate,
+    columns: Vec<u8>,
+    entries: CompactPairSlots<N>,
 }
 
 /// Indices of the gradient's entries that are not always zero, without those of the ground.
@@ -93,6 +110,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 .into(),
             coordinate,
             motion: law,
+            unilateral_mode: None,
         })
     }
 
@@ -100,6 +118,16 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     pub fn coupled(
         coordinates: [W::RelativeCoordinate; 2],
         law: Function,
+        slots: &mut SparsityBuilder,
+    ) -> Self {
+        Self::coupled_sum(coordinates, law, vec![], slots)
+    }
+
+    /// The second relative coordinate is a function of the first plus a sum of further ones, each times its ratio.
+    pub fn coupled_sum(
+        coordinates: [W::RelativeCoordinate; 2],
+        law: Function,
+        summands: Vec<(f64, W::RelativeCoordinate)>,
         slots: &mut SparsityBuilder,
     ) -> Self {
         let has_curvature = !matches!(&law, Function::Polynomial(c) if c.len() <= 2);
@@ -114,8 +142,16 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 .body_pair(b.bodies(), |i, j| b.has_curvature(i, j))
                 .into(),
         ];
+        let mut summand = |(ratio, coordinate): (f64, W::RelativeCoordinate)| Summand {
+            ratio,
+            columns: columns::<W, N>(&coordinate),
+            entries: (slots.body_pair(coordinate.bodies(), |i, j| coordinate.has_curvature(i, j)))
+                .into(),
+            coordinate,
+        };
         Self::Coupled(Box::new(CoupledPart {
             columns: [columns::<W, N>(a), columns::<W, N>(b)],
+            summands: summands.into_iter().map(&mut summand).collect(),
             entries,
             coordinates,
             law,
@@ -176,7 +212,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 }
             }
             Self::Coupled(coupled) => {
-                for (coordinate, columns) in coupled.coordinates.iter().zip(&coupled.columns) {
+                let two = coupled.coordinates.iter().zip(&coupled.columns);
+                let more = coupled.summands.iter().map(|s| (&s.coordinate, &s.columns));
+                for (coordinate, columns) in two.chain(more) {
                     for &k in columns {
                         push(0, global::<N>(coordinate.bodies(), k as usize));
                     }
@@ -190,12 +228,16 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     pub fn constraint(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, phi: &mut [f64]) {
         match self {
             Self::Coincidence(coincidence) => coincidence.constraint(poses, phi),
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => phi[0] = 0.0,
             Self::Prescribed(prescribed) => {
                 phi[0] = prescribed.coordinate.value(poses).0 - prescribed.motion.at(cx)[0]
             }
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 phi[0] = b.value(poses).0 - coupled.law_at(cx, a.value(poses).0)[0];
+                for summand in &coupled.summands {
+                    phi[0] -= summand.ratio * summand.coordinate.value(poses).0;
+                }
             }
         }
     }
@@ -210,6 +252,9 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     ) -> usize {
         match self {
             Self::Coincidence(coincidence) => coincidence.jacobian(poses, out),
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => {
+                write(&prescribed.columns, 0.0, &[0.0; N], out)
+            }
             Self::Prescribed(prescribed) => write(
                 &prescribed.columns,
                 1.0,
@@ -219,8 +264,12 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
             Self::Coupled(coupled) => {
                 let [a, b] = &coupled.coordinates;
                 let (c, g) = a.value(poses);
-                let n = write(&coupled.columns[0], -coupled.law_at(cx, c)[1], &g, out);
-                n + write(&coupled.columns[1], 1.0, &b.value(poses).1, &mut out[n..])
+                let mut n = write(&coupled.columns[0], -coupled.law_at(cx, c)[1], &g, out);
+                n += write(&coupled.columns[1], 1.0, &b.value(poses).1, &mut out[n..]);
+                for summand in &coupled.summands {
+                    n += summand.jacobian(poses, &mut out[n..]).1;
+                }
+                n
             }
         }
     }
@@ -239,6 +288,10 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 coincidence.constraint(poses, phi);
                 coincidence.jacobian(poses, out)
             }
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => {
+                phi[0] = 0.0;
+                write(&prescribed.columns, 0.0, &[0.0; N], out)
+            }
             Self::Prescribed(prescribed) => {
                 let (c, g) = prescribed.coordinate.value(poses);
                 phi[0] = c - prescribed.motion.at(cx)[0];
@@ -249,8 +302,14 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 let ((c_a, g_a), (c_b, g_b)) = (a.value(poses), b.value(poses));
                 let [law, slope, _] = coupled.law_at(cx, c_a);
                 phi[0] = c_b - law;
-                let n = write(&coupled.columns[0], -slope, &g_a, out);
-                n + write(&coupled.columns[1], 1.0, &g_b, &mut out[n..])
+                let mut n = write(&coupled.columns[0], -slope, &g_a, out);
+                n += write(&coupled.columns[1], 1.0, &g_b, &mut out[n..]);
+                for summand in &coupled.summands {
+                    let (c, written) = summand.jacobian(poses, &mut out[n..]);
+                    phi[0] -= summand.ratio * c;
+                    n += written;
+                }
+                n
             }
         }
     }
@@ -274,6 +333,7 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
     ) {
         match self {
             Self::Coincidence(coincidence) => coincidence.acceleration_bias(poses, v, gamma),
+            Self::Prescribed(prescribed) if prescribed.is_inactive(cx) => gamma[0] = 0.0,
             Self::Prescribed(prescribed) => {
                 let v = pick(prescribed.coordinate.bodies(), v);
                 gamma[0] = prescribed.coordinate.curvature(poses, &v) - prescribed.motion.at(cx)[2];
@@ -288,6 +348,13 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 gamma[0] = b.curvature(poses, &vb)
                     - slope * a.curvature(poses, &va)
                     - second * rate * rate;
+                for Summand {
+                    ratio, coordinate, ..
+                } in &coupled.summands
+                {
+                    let v = pick(coordinate.bodies(), v);
+                    gamma[0] -= ratio * coordinate.curvature(poses, &v);
+                }
             }
         }
     }
@@ -325,6 +392,10 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 if second != 0.0 {
                     entries_a.add_outer(&g.map(|x| -factor * second * x), &g, out);
                 }
+                for summand in &coupled.summands {
+                    let h = summand.coordinate.hessian(poses);
+                    (summand.entries).add_matrix(-factor * summand.ratio, &h, out);
+                }
             }
         }
     }
@@ -350,7 +421,11 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                 let (c, g_a) = a.value(poses);
                 let (_, g_b) = b.value(poses);
                 let slope = coupled.law.at(c)[1];
-                for (coordinate, factor, g) in [(a, -slope, g_a), (b, 1.0, g_b)] {
+                let more = (coupled.summands.iter())
+                    .map(|s| (&s.coordinate, -s.ratio, s.coordinate.value(poses).1));
+                for (coordinate, factor, g) in
+                    [(a, -slope, g_a), (b, 1.0, g_b)].into_iter().chain(more)
+                {
                     if coordinate.bodies() == bodies {
                         for k in 0..N {
                             out[k] += factor * lambda[0] * g[k];
@@ -358,6 +433,17 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
                     }
                 }
             }
+        }
+    }
+}
+
+impl<W: Geometry<N>, const N: usize> PrescribedPart<W, N> {
+    /// Whether it is a unilateral constraint that is inactive in the modes.
+    #[inline]
+    fn is_inactive(&self, cx: &EvaluationContext) -> bool {
+        match self.unilateral_mode.and_then(|mode| cx.modes.get(mode)) {
+            Some(&mode) => mode != rigid_contact::ACTIVE,
+            None => false,
         }
     }
 }
@@ -370,6 +456,15 @@ impl<W: Geometry<N>, const N: usize> CoupledPart<W, N> {
             Some(&mode) => self.law.in_mode(mode, c),
             None => self.law.at(c),
         }
+    }
+}
+
+impl<W: Geometry<N>, const N: usize> Summand<W, N> {
+    /// Writes the entries of −r g; returns c and their number.
+    #[inline]
+    fn jacobian(&self, poses: &mut W::Poses<'_>, out: &mut [f64]) -> (f64, usize) {
+        let (c, g) = self.coordinate.value(poses);
+        (c, write(&self.columns, -self.ratio, &g, out))
     }
 }
 

@@ -366,6 +366,10 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         self.forces.integrals(cx, &mut W::poses(q), v, out);
     }
 
+    fn integral_rates(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.forces.integral_rates(cx, &mut W::poses(q), v, out);
+    }
+
     fn coordinate_name(&self, i: usize) -> String {
         let fields: &[&str] = match W::DIMENSION {
             2 => &["x", "y", "angle"],

@@ -149,6 +149,20 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
         }
     }
 
+    fn integral_rates(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        let (length, g) = self.coordinate.value(poses);
+        let rate = gather(self.coordinate.bodies(), &g, v);
+        if let Some(out) = out.first_mut() {
+            *out = self.law.integral_rate(cx, length, rate);
+        }
+    }
+
     fn event_counts(&self) -> EventCounts {
         self.law.event_counts()
     }

@@ -8,6 +8,7 @@ use super::bushing::Bushing;
 use super::load::AppliedLoad;
 use super::pid::PidController;
 use super::rigid_contact::UnilateralConstraint;
+use super::servo::Servo;
 use super::spatial_force::{SpatialForce, SpatialForceElement};
 use super::spring_damper::{SpringDamper, SpringLaw};
 use super::tyre::{RoadProfile, Tyre};
@@ -44,18 +45,32 @@ pub struct ForceBuildContext<'a, W: ForceGeometry<N>, const N: usize> {
 pub struct ConstraintList<'a, W: ForceGeometry<N>, const N: usize> {
     parts: &'a mut Vec<(ConstraintPart<W, N>, String)>,
     next: usize,
+    /// Rows of the parts before, less their number: one row for each part that is appended.
+    offset: usize,
 }
 
 impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
     /// Appends to existing constraints.
     pub fn new(parts: &'a mut Vec<(ConstraintPart<W, N>, String)>) -> Self {
-        let next = parts.iter().map(|(part, _)| part.count()).sum();
-        Self { parts, next }
+        let next: usize = parts.iter().map(|(part, _)| part.count()).sum();
+        let offset = next - parts.len();
+        Self {
+            parts,
+            next,
+            offset,
+        }
     }
 
     /// Returns an existing constraint by its number in the list.
     pub fn part_mut(&mut self, index: usize) -> &mut ConstraintPart<W, N> {
         &mut self.parts[index].0
+    }
+
+    /// Notes which mode says whether an appended constraint is active.
+    pub fn set_unilateral_mode(&mut self, row: usize, mode: usize) {
+        if let ConstraintPart::Prescribed(part) = &mut self.parts[row - self.offset].0 {
+            part.unilateral_mode = Some(mode);
+        }
     }
 
     /// Appends the constraint c = `value` and returns its row.
@@ -100,6 +115,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuildContext<'_, W, N> {
             bound,
             sign,
             restitution,
+            poisson: rigid.law == model::RestitutionLaw::Poisson,
             rest_speed: self.rest_speed(rigid, is_angle),
             touching_gap: self.scaled(TOUCHING_GAP, is_angle),
             tensile_tolerance: self.tensile_tolerance(is_angle),
@@ -240,6 +256,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 self.along_coordinate(Actuator { effort })
             }
             ForceKind::Pid(pid) => self.pid(pid),
+            ForceKind::Servo(servo) => self.servo(servo),
             ForceKind::Load {
                 load,
                 components,
@@ -266,6 +283,23 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
             }),
             tracking_time: self.number(Number::TrackingTime, pid.tracking_time),
             start: pid.start,
+        };
+        self.along_coordinate(law)
+    }
+
+    fn servo(&mut self, servo: &model::ServoDefinition) -> Result<Arc<dyn ForceElement<W, N>>> {
+        use ForceNumber as Number;
+        let law = Servo {
+            control: self.number(Number::Control, servo.control),
+            gain: self.number(Number::Gain, servo.gain),
+            bias: std::array::from_fn(|k| self.number(Number::Bias(k), servo.bias[k])),
+            control_limits: servo.control_limits,
+            limits: servo.limits.map(|[lower, upper]| {
+                [
+                    self.number(Number::LowerLimit, lower),
+                    self.number(Number::UpperLimit, upper),
+                ]
+            }),
         };
         self.along_coordinate(law)
     }

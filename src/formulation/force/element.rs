@@ -147,6 +147,11 @@ pub trait ScalarLaw: Debug + Send + Sync {
         None
     }
 
+    /// Returns the time derivative of the integral at c and ċ.
+    fn integral_rate(&self, _cx: &EvaluationContext, _length: f64, _rate: f64) -> f64 {
+        0.0
+    }
+
     /// Enters a mode that ends chattering about event `i`, if there is one.
     fn stop_chattering(&self, _i: usize, _modes: &mut [i32]) {}
 }
@@ -244,8 +249,31 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     ) {
     }
 
+    /// Writes the time derivatives of the integrals of the element.
+    fn integral_rates(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _v: &[f64],
+        _out: &mut [f64],
+    ) {
+    }
+
     /// Writes which of the element's constraints are active; other entries of `active` stay.
     fn active_constraints(&self, _modes: &[i32], _active: &mut [bool]) {}
+
+    /// Whether the element has forces, energy or power of its own; a unilateral constraint has those of its row only.
+    fn applies_force(&self) -> bool {
+        true
+    }
+
+    /// Returns the row of an element that is one unilateral constraint; its first mode says whether it is active.
+    fn unilateral_row(&self) -> Option<usize> {
+        None
+    }
+
+    /// Names the row of each unilateral constraint and the index of its mode; the modes of the element begin at `first_mode`.
+    fn unilateral_rows(&self, _first_mode: usize, _push: &mut dyn FnMut(usize, usize)) {}
 
     /// Returns the numbers of events and modes.
     fn event_counts(&self) -> EventCounts {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::rigid_contact::ACTIVE;
 use super::unilateral::LOADED;
 use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::geometry::Geometry;
@@ -18,6 +19,8 @@ struct Member<W: Geometry<N>, const N: usize> {
     events: Range<usize>,
     modes: Range<usize>,
     integrals: Range<usize>,
+    /// Row of a unilateral constraint.
+    row: Option<usize>,
 }
 
 /// Force elements in a fixed order.
@@ -25,6 +28,10 @@ struct Member<W: Geometry<N>, const N: usize> {
 pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     members: Vec<Member<W, N>>,
     counts: EventCounts,
+    /// Members with forces of their own.
+    acting: Vec<usize>,
+    /// Members with friction proportional to a constraint force.
+    rubbing: Vec<usize>,
 }
 
 impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
@@ -32,6 +39,8 @@ impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
         Self {
             members: vec![],
             counts: EventCounts::default(),
+            acting: vec![],
+            rubbing: vec![],
         }
     }
 }
@@ -51,6 +60,12 @@ impl<W: Geometry<N>, const N: usize> Member<W, N> {
         }
     }
 
+    /// Whether it is a unilateral constraint that is inactive.
+    #[inline]
+    fn is_open(&self, modes: &[i32]) -> bool {
+        self.row.is_some() && modes[self.modes.start] != ACTIVE
+    }
+
     /// Returns the integrals of this element; none before the start of a run.
     #[inline]
     fn integrals<'a>(&self, cx: &EvaluationContext<'a>) -> &'a [IntegralMemory] {
@@ -68,7 +83,11 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         } = element.event_counts();
         let (e, m) = (self.counts.events, self.counts.modes);
         let i = self.counts.integrals;
+        let k = self.members.len();
+        self.acting.extend(element.applies_force().then_some(k));
+        (self.rubbing).extend(element.has_constraint_friction().then_some(k));
         self.members.push(Member {
+            row: element.unilateral_row(),
             element,
             name: name.to_owned(),
             events: e..e + events,
@@ -104,6 +123,17 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         member.element.quantities(&member.context(cx), poses, at)
     }
 
+    /// Returns the elements with forces of their own.
+    fn acting(&self) -> impl Iterator<Item = &Member<W, N>> {
+        self.acting.iter().map(|&k| &self.members[k])
+    }
+
+    /// Returns the elements with friction proportional to a constraint force, without those whose constraint is inactive.
+    fn rubbing(&self, cx: &EvaluationContext) -> impl Iterator<Item = &Member<W, N>> {
+        let members = self.rubbing.iter().map(|&k| &self.members[k]);
+        members.filter(|member| !member.is_open(cx.modes))
+    }
+
     /// Returns the element of event `i`.
     fn owner(&self, i: usize) -> &Member<W, N> {
         let after = self
@@ -126,7 +156,7 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         damping: f64,
         out: &mut [f64],
     ) {
-        for member in self.members.iter().filter(|m| m.element.depends_on_rate()) {
+        for member in self.acting().filter(|m| m.element.depends_on_rate()) {
             member
                 .element
                 .add_tangent(&member.context(cx), poses, v, damping, 0.0, out);
@@ -150,7 +180,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         v: &[f64],
         out: &mut [f64],
     ) {
-        for member in &self.members {
+        for member in self.acting() {
             member.element.add_force(&member.context(cx), poses, v, out);
         }
     }
@@ -164,7 +194,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in &self.members {
+        for member in self.acting() {
             if stiffness != 0.0 || (damping != 0.0 && member.element.depends_on_rate()) {
                 member
                     .element
@@ -174,9 +204,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     }
 
     fn has_constraint_friction(&self) -> bool {
-        self.members
-            .iter()
-            .any(|m| m.element.has_constraint_friction())
+        !self.rubbing.is_empty()
     }
 
     fn add_constraint_friction(
@@ -187,11 +215,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        for member in self
-            .members
-            .iter()
-            .filter(|m| m.element.has_constraint_friction())
-        {
+        for member in self.rubbing(cx) {
             member
                 .element
                 .add_constraint_friction(&member.context(cx), poses, v, lambda, out);
@@ -207,11 +231,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in self
-            .members
-            .iter()
-            .filter(|m| m.element.has_constraint_friction())
-        {
+        for member in self.rubbing(cx) {
             member.element.add_constraint_friction_tangent(
                 &member.context(cx),
                 poses,
@@ -224,7 +244,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     }
 
     fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
-        for member in &self.members {
+        for member in self.acting() {
             member
                 .element
                 .add_energy(&member.context(cx), poses, energy);
@@ -238,7 +258,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         v: &[f64],
         power: &mut Power,
     ) {
-        for member in &self.members {
+        for member in self.acting() {
             member
                 .element
                 .add_power(&member.context(cx), poses, v, power);
@@ -289,11 +309,38 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         }
     }
 
+    fn integral_rates(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        for member in self.members.iter().filter(|m| !m.integrals.is_empty()) {
+            let out = &mut out[member.integrals.clone()];
+            (member.element).integral_rates(&member.context(cx), poses, v, out);
+        }
+    }
+
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         for member in &self.members {
+            if let Some(row) = member.row {
+                active[row] = !member.is_open(modes);
+                continue;
+            }
             member
                 .element
                 .active_constraints(&modes[member.modes.clone()], active);
+        }
+    }
+
+    fn applies_force(&self) -> bool {
+        !self.acting.is_empty()
+    }
+
+    fn unilateral_rows(&self, first_mode: usize, push: &mut dyn FnMut(usize, usize)) {
+        for member in &self.members {
+            (member.element).unilateral_rows(first_mode + member.modes.start, push);
         }
     }
 

@@ -34,6 +34,7 @@ pub mod knot;
 pub mod load;
 pub mod pid;
 pub mod rigid_contact;
+pub mod servo;
 pub mod spatial_force;
 pub mod spring_damper;
 pub mod tyre;

@@ -53,14 +53,47 @@ pub struct PidController {
 
 /// The output at one of the limits. The number is the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Saturation {
+pub enum Saturation {
+    /// At the lower limit.
     Lower = -1,
+    /// Within the limits.
     None = 0,
+    /// At the upper limit.
     Upper = 1,
 }
 
 impl Saturation {
-    fn of(modes: &[i32]) -> Self {
+    /// The limit beyond which `value` is.
+    pub fn beyond(value: f64, [lower, upper]: [f64; 2]) -> Self {
+        if value > upper {
+            Self::Upper
+        } else if value < lower {
+            Self::Lower
+        } else {
+            Self::None
+        }
+    }
+
+    /// How `value − lower` (`upper` false) or `value − upper` crosses zero where the saturation changes.
+    pub fn crossing(self, upper: bool) -> Crossing {
+        match (self, upper) {
+            (Self::None, false) | (Self::Upper, true) => Crossing::Falling,
+            (Self::None, true) | (Self::Lower, false) => Crossing::Rising,
+            _ => Crossing::Off,
+        }
+    }
+
+    /// After the crossing.
+    pub fn next(self, upper: bool) -> Self {
+        match (self, upper) {
+            (Self::None, false) => Self::Lower,
+            (Self::None, true) => Self::Upper,
+            _ => Self::None,
+        }
+    }
+
+    /// Of the first of these modes.
+    pub fn of(modes: &[i32]) -> Self {
         match modes.first() {
             Some(1) => Self::Upper,
             Some(-1) => Self::Lower,
@@ -229,13 +262,7 @@ impl ScalarLaw for PidController {
         };
         // At the start the integral part is that of the model in every mode.
         let output = self.point(cx, length, rate).output;
-        modes[0] = if output > upper.get(cx) {
-            Saturation::Upper as i32
-        } else if output < lower.get(cx) {
-            Saturation::Lower as i32
-        } else {
-            Saturation::None as i32
-        };
+        modes[0] = Saturation::beyond(output, [lower.get(cx), upper.get(cx)]) as i32;
     }
 
     /// U − lower and U − upper.
@@ -261,11 +288,7 @@ impl ScalarLaw for PidController {
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
-        match (Saturation::of(modes), i) {
-            (Saturation::None, 0) | (Saturation::Upper, 1) => Crossing::Falling,
-            (Saturation::None, _) | (Saturation::Lower, 0) => Crossing::Rising,
-            _ => Crossing::Off,
-        }
+        Saturation::of(modes).crossing(i == 1)
     }
 
     fn handle_event(
@@ -275,15 +298,15 @@ impl ScalarLaw for PidController {
         i: usize,
         modes: &mut [i32],
     ) {
-        modes[0] = match (Saturation::of(modes), i) {
-            (Saturation::None, 0) => Saturation::Lower,
-            (Saturation::None, _) => Saturation::Upper,
-            _ => Saturation::None,
-        } as i32;
+        modes[0] = Saturation::of(modes).next(i == 1) as i32;
     }
 
     fn integral(&self, cx: &EvaluationContext, length: f64, rate: f64) -> Option<IntegralMemory> {
         let at = self.point(cx, length, rate);
         Some(self.memory(cx).followed_by(cx.t, at.integral, at.error))
+    }
+
+    fn integral_rate(&self, cx: &EvaluationContext, length: f64, rate: f64) -> f64 {
+        self.point(cx, length, rate).integral_rate
     }
 }

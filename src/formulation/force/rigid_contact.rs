@@ -32,7 +32,8 @@ use crate::formulation::{
 use crate::model::BodyRef;
 
 const SEPARATED: i32 = 0;
-const ACTIVE: i32 = 1;
+/// The constraint is enforced.
+pub const ACTIVE: i32 = 1;
 /// Outside the first end of a bounded surface.
 const OUTSIDE_FIRST: i32 = 2;
 /// Deeper than the largest penetration: on the far side of a bounded surface.
@@ -100,6 +101,8 @@ pub struct UnilateralConstraint<W: Geometry<N>, const N: usize> {
     pub row: usize,
     /// e
     pub restitution: DrivenValue,
+    /// Restitution by Poisson, of impulses, instead of velocities.
+    pub poisson: bool,
     /// Closing speed below which an impact is plastic (m/s or rad/s).
     pub rest_speed: f64,
     /// Gap below which the constraint can start active, without an impact (m or rad).
@@ -252,6 +255,18 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         active[self.row] = modes[0] == ACTIVE;
     }
 
+    fn applies_force(&self) -> bool {
+        false
+    }
+
+    fn unilateral_row(&self) -> Option<usize> {
+        Some(self.row)
+    }
+
+    fn unilateral_rows(&self, first_mode: usize, push: &mut dyn FnMut(usize, usize)) {
+        push(self.row, first_mode);
+    }
+
     /// Of a contact: penetration depth as length, and the normal force, positive in compression. Of a joint limit: the force on the coordinate.
     fn quantities(
         &self,
@@ -396,6 +411,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             return EventEffect::Impulse {
                 restitution: self.restitution.get(cx),
                 slowest: self.rest_speed,
+                poisson: self.poisson,
             };
         }
         modes[0] = match (modes[0], i) {

@@ -12,6 +12,7 @@
 //! | cylindrical | | 2 direction products, 2 slides |
 //! | spherical | | coincidence |
 //! | universal | | coincidence, direction product |
+//! | gimbal | | coincidence |
 //! | planar | | 2 direction products, slide |
 //! | screw | | 2 direction products, 2 slides, slide coupled to angle |
 //! | distance | distance | distance |
@@ -22,6 +23,7 @@ pub mod coupling;
 mod cylindrical;
 mod distance;
 mod fixed;
+mod gimbal;
 pub mod placement;
 mod planar;
 mod point_on_line;
@@ -335,6 +337,7 @@ impl JointGeometry<12> for SpatialGeometry {
             JointKind::Cylindrical => cylindrical::spatial(b),
             JointKind::Spherical => spherical::spatial(b),
             JointKind::Universal => universal::spatial(b),
+            JointKind::Gimbal => gimbal::spatial(b),
             JointKind::Planar => planar::spatial(b),
             JointKind::Screw => screw::spatial(b),
             JointKind::Distance => distance::spatial(b, b.q)?,

@@ -209,6 +209,10 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         self.inner_integrals(cx, (q, v), out);
     }
 
+    fn integral_rates(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.inner_integral_rates(cx, (q, v), out);
+    }
+
     fn coordinate_name(&self, i: usize) -> String {
         self.layout.names[i].clone()
     }

@@ -232,7 +232,7 @@ impl JointMap<12> for SpatialGeometry {
             }
             JointKind::Universal if back => RotationMap::CrossBack,
             JointKind::Universal => RotationMap::Cross,
-            JointKind::Spherical => RotationMap::Ball,
+            JointKind::Spherical | JointKind::Gimbal => RotationMap::Ball,
             _ => return Ok(None),
         };
         let at = placement::spatial(model, joint, start)?;

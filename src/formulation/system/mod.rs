@@ -253,6 +253,9 @@ pub trait System: ConfigurationSpace + HybridSystem + Send + Sync {
     ) {
     }
 
+    /// Time derivatives of the integrals at a point.
+    fn integral_rates(&self, _cx: &EvaluationContext, _q: &[f64], _v: &[f64], _out: &mut [f64]) {}
+
     // ---- error norm, energy, names -----------------------------------------------------------------------------
 
     /// Error norm of a tangent displacement `e` at `q`. `scale` has the largest |q_i| so far.

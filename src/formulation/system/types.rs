@@ -183,6 +183,8 @@ pub enum EventEffect {
         restitution: f64,
         /// Smallest closing velocity with restitution, in the unit of φ̇.
         slowest: f64,
+        /// Restitution by Poisson, of impulses, instead of velocities.
+        poisson: bool,
     },
 }
 

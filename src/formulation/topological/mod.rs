@@ -23,6 +23,7 @@ use super::relative::closure::{ClosureConstraints, NOWHERE};
 use super::relative::{PlanarRelative, SpatialRelative};
 use super::{Dimensions, Mechanism};
 use crate::error::Result;
+use crate::formulation::EvaluationContext;
 use crate::formulation::cache::{CacheGuard, Cached};
 use crate::linalg::elementary::ln;
 use crate::linalg::least_squares::smallest_least_squares;
@@ -148,6 +149,14 @@ impl Topological {
         let mut work = self.lock();
         let fits = work.here.load(&self.layout, &*self.inner, q);
         fits.then_some(work)
+    }
+
+    /// Marks the constraints of the inner system that are active in the modes; all of them without modes.
+    fn select_active(&self, cx: &EvaluationContext, work: &mut TopologicalCache) {
+        match cx.modes.len() == self.inner.dimensions().modes {
+            true => self.inner.active_constraints(cx.modes, &mut work.active),
+            false => work.active.fill(true),
+        }
     }
 
     /// Returns the cache at q with velocities v.

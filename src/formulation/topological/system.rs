@@ -174,8 +174,8 @@ impl System for Topological {
         }
     }
 
-    /// G P
-    fn jacobian(&self, _cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
+    /// G P; zero in the rows of inactive unilateral constraints, as in the inner system.
+    fn jacobian(&self, cx: &EvaluationContext, q: &[f64], out: &mut [f64]) {
         let l = &self.layout;
         if l.own.is_empty() {
             return;
@@ -185,7 +185,12 @@ impl System for Topological {
         };
         let work = &mut *guard;
         let nv = l.moved();
+        self.select_active(cx, work);
         for (row, out) in out.chunks_exact_mut(nv.max(1)).enumerate() {
+            if !work.active[l.own[row]] {
+                out.fill(0.0);
+                continue;
+            }
             work.z[0].fill(0.0);
             for (entry, g) in l.entries.iter().zip(&work.here.g) {
                 if let CoordinateKind::Own(own, column) = entry
@@ -226,13 +231,16 @@ impl System for Topological {
             return gamma.fill(f64::NAN);
         };
         let work = &mut *guard;
+        self.select_active(cx, work);
         let rates = &work.here.rates;
         (self.inner).constraint_acceleration_bias(cx, work.here.z(l), &rates.z_dot, &mut work.phi);
         for (gamma, &row) in gamma.iter_mut().zip(&l.own) {
             *gamma = work.phi[row];
         }
         for (entry, g) in l.entries.iter().zip(&work.here.g) {
-            if let CoordinateKind::Own(own, column) = entry {
+            if let CoordinateKind::Own(own, column) = entry
+                && work.active[l.own[*own as usize]]
+            {
                 gamma[*own as usize] += g * rates.bias[*column as usize];
             }
         }
@@ -266,6 +274,10 @@ impl System for Topological {
 
     fn integrals(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [IntegralMemory]) {
         self.inner_integrals(cx, (q, v), out);
+    }
+
+    fn integral_rates(&self, cx: &EvaluationContext, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.inner_integral_rates(cx, (q, v), out);
     }
 
     fn coordinate_name(&self, i: usize) -> String {

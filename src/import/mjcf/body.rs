@@ -1,8 +1,11 @@
 //! `<body>`, `<frame>`, `<replicate>` and `<joint>`: the links of the tree.
 
+use std::f64::consts::FRAC_PI_2;
+
 use nalgebra::{UnitQuaternion, Vector3};
 
 use super::compiler::CompilerSettings;
+use super::contact::ContactGeom;
 use super::defaults::DefaultClasses;
 use super::geom;
 use crate::error::Result;
@@ -21,6 +24,8 @@ pub struct BodyReader<'a> {
     pub joints: Vec<(String, usize, usize)>,
     /// Links of free joints, in the order of coordinates with the others: link, or link and joint.
     pub coordinates: Vec<(usize, Option<usize>)>,
+    /// Geoms that may touch, if contacts are asked for.
+    pub contacts: Option<Vec<ContactGeom>>,
     /// Copies of replicated elements: suffix of names.
     suffix: String,
 }
@@ -39,6 +44,7 @@ impl<'a> BodyReader<'a> {
         settings: &'a CompilerSettings,
         defaults: &'a DefaultClasses<'a>,
         world: XmlNode,
+        contact: bool,
     ) -> Result<Self> {
         let mut reader = Self {
             settings,
@@ -47,6 +53,7 @@ impl<'a> BodyReader<'a> {
             bodies: vec![],
             joints: vec![],
             coordinates: vec![],
+            contacts: contact.then(Vec::new),
             suffix: String::new(),
         };
         reader.read_more(world)?;
@@ -92,6 +99,12 @@ impl<'a> BodyReader<'a> {
                 }
                 "replicate" => self.replicate(child, around)?,
                 "geom" if around.parent.is_none() => {
+                    let class = around.class.as_deref();
+                    let is_plane = self.defaults.text(child, class, "type") == Some("plane");
+                    if let (Some(contacts), true) = (&mut self.contacts, is_plane) {
+                        contacts.push(ContactGeom::new(child, class, None, around.frame));
+                        continue;
+                    }
                     let why = "a geom of the world: contacts are not imported";
                     xml.drop_all(child, why, Concern::Contact);
                 }
@@ -176,6 +189,11 @@ impl<'a> BodyReader<'a> {
             mesh: None,
         };
         let index = self.add_chain(link, joints);
+        if let Some(mut contacts) = self.contacts.take() {
+            let of = |(child, frame)| ContactGeom::new(child, class_name, Some(index), frame);
+            contacts.extend(self.geoms(node).into_iter().map(of));
+            self.contacts = Some(contacts);
+        }
         self.bodies.push((name, index));
         let inner = Surroundings {
             parent: Some(index),
@@ -368,6 +386,7 @@ impl<'a> BodyReader<'a> {
         };
         let number = |name: &str| d.number(node, class, name).map(|x| x.unwrap_or(0.0));
         let reference = number("ref")? * unit;
+        let limits = self.limits(node, class, unit)?;
         let mut joint = TreeJoint {
             comment: format!("joint \"{name}\" ({kind}), {}", xml.place(node)),
             position: xml.elements[node].position,
@@ -381,13 +400,14 @@ impl<'a> BodyReader<'a> {
             reference,
             start: reference,
             start_rotation: UnitQuaternion::identity(),
-            limits: self.limits(node, class, unit)?,
+            limits,
             damping: number("damping")?,
             friction: number("frictionloss")?,
             stiffness: number("stiffness")?,
             spring_reference: number("springref")? * unit,
-            preload: 0.0,
             armature: number("armature")?,
+            within_quarter_turn: limits
+                .is_some_and(|[low, high]| low > -FRAC_PI_2 && high < FRAC_PI_2),
             name,
         };
         if d.owner(node, class, "springdamper").is_some() {

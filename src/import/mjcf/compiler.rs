@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Quaternion, Rotation3, Unit, UnitQuaternion, Vector3};
 
 use super::defaults::DefaultClasses;
+use super::mesh::MeshAssets;
 use crate::error::Result;
 use crate::import::frame::FramePlacement;
 use crate::import::xml::{XmlFiles, XmlNode};
@@ -20,6 +21,9 @@ pub struct CompilerSettings {
     pub total_mass: f64,
     pub bound_mass: f64,
     pub bound_inertia: f64,
+    /// Folder of the meshes, and the meshes.
+    pub mesh_folder: Option<String>,
+    pub meshes: MeshAssets,
 }
 
 impl CompilerSettings {
@@ -34,6 +38,8 @@ impl CompilerSettings {
             total_mass: -1.0,
             bound_mass: 0.0,
             bound_inertia: 0.0,
+            mesh_folder: None,
+            meshes: MeshAssets::default(),
         };
         for node in xml.all(root, "compiler") {
             match xml.value(node, "angle") {
@@ -64,6 +70,8 @@ impl CompilerSettings {
             if let Some(word) = xml.value(node, "inertiafromgeom") {
                 settings.inertia_from_geom = word.to_owned();
             }
+            let folder = xml.value(node, "meshdir").or(xml.value(node, "assetdir"));
+            settings.mesh_folder = folder.map(str::to_owned).or(settings.mesh_folder);
             let groups = xml.numbers::<2>(node, "inertiagrouprange")?;
             settings.inertia_groups = groups.unwrap_or(settings.inertia_groups);
             for (name, value) in [

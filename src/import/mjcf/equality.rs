@@ -4,19 +4,21 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use super::MjcfTree;
 use super::defaults::DefaultClasses;
+use super::tendon::Tendons;
 use crate::error::Result;
 use crate::import::draft::Draft;
 use crate::import::frame::FramePlacement;
 use crate::import::xml::{Concern, Fate, XmlNode};
 use crate::model::{
-    BodyRef, Coupling, CouplingLaw, Curve, Joint, JointFrame, JointKind, JointPlacement,
+    BodyRef, Coupling, CouplingLaw, Curve, Joint, JointCoordinate, JointFrame, JointKind,
+    JointPlacement,
 };
 
 /// Adds the equalities.
 pub fn add(
     defaults: &DefaultClasses,
     root: XmlNode,
-    tree: &MjcfTree,
+    (tree, tendons): (&MjcfTree, &Tendons),
     draft: &mut Draft,
 ) -> Result<()> {
     let xml = defaults.xml;
@@ -30,6 +32,14 @@ pub fn add(
                 "connect" => connect(defaults, node, tree)?,
                 "weld" => weld(defaults, node, tree)?,
                 "joint" => coupling(defaults, node, tree)?,
+                "tendon" => match tendon(defaults, node, tendons, draft)? {
+                    TendonEquality::Coupling(joint) => Some(*joint),
+                    TendonEquality::Held => {
+                        approximate(defaults, node);
+                        continue;
+                    }
+                    TendonEquality::Missing => None,
+                },
                 _ => None,
             };
             let Some(mut joint) = made else {
@@ -43,13 +53,56 @@ pub fn add(
             let comment = format!("<{tag}>, {}", xml.place(node));
             draft.comments.insert(joint.name.clone(), comment);
             draft.model.joints.push(joint);
-            let how = "a rigid constraint, not the soft one of MuJoCo".to_owned();
-            xml.elements[node].fate.replace(Fate::Approximated(how));
-            let why = "settings of MuJoCo's constraint solver";
-            super::drop_unread(xml, node, why, Concern::Control);
+            approximate(defaults, node);
         }
     }
     Ok(())
+}
+
+/// What an equality becomes.
+fn approximate(defaults: &DefaultClasses, node: XmlNode) {
+    let xml = defaults.xml;
+    let how = "a rigid constraint, not the soft one of MuJoCo".to_owned();
+    xml.elements[node].fate.replace(Fate::Approximated(how));
+    let why = "settings of MuJoCo's constraint solver";
+    super::drop_unread(xml, node, why, Concern::Control);
+}
+
+/// What an equality of tendons becomes.
+enum TendonEquality {
+    /// The length of one is a function of that of the other.
+    Coupling(Box<Joint>),
+    /// The length is constant.
+    Held,
+    /// A tendon is not in the model.
+    Missing,
+}
+
+/// l₁ − l₁⁰ = c₀ + c₁ (l₂ − l₂⁰) + .., or l₁ − l₁⁰ = c₀ without a second tendon.
+fn tendon(
+    defaults: &DefaultClasses,
+    node: XmlNode,
+    tendons: &Tendons,
+    draft: &mut Draft,
+) -> Result<TendonEquality> {
+    let xml = defaults.xml;
+    let first = xml.required(node, "tendon1")?.to_owned();
+    let Some(y) = tendons.coordinate(&first) else {
+        return Ok(TendonEquality::Missing);
+    };
+    let given = defaults.list(node, None, "polycoef")?;
+    let coefficients = given.unwrap_or_else(|| vec![0.0, 1.0]);
+    let Some(second) = xml.value(node, "tendon2").map(str::to_owned) else {
+        let value = tendons.reference(&first) + coefficients.first().unwrap_or(&0.0);
+        draft.add_held(&format!("{first}_held"), y, value);
+        return Ok(TendonEquality::Held);
+    };
+    let Some(x) = tendons.coordinate(&second) else {
+        return Ok(TendonEquality::Missing);
+    };
+    let references = [tendons.reference(&second), tendons.reference(&first)];
+    let coupling = polynomial_coupling([x, y], &coefficients, references);
+    Ok(TendonEquality::Coupling(Box::new(coupling)))
 }
 
 /// A body with the frame of a link in it, and the drawn pose of that link.
@@ -172,21 +225,36 @@ fn coupling(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result
     };
     let given = defaults.list(node, None, "polycoef")?;
     let coefficients = given.unwrap_or_else(|| vec![0.0, 1.0]);
-    let (x0, y0) = (tree.reference(second), tree.reference(first));
-    let mut law = shifted(&coefficients, x0);
+    let references = [tree.reference(second), tree.reference(first)];
+    let coordinates = [x.coordinate, y.coordinate];
+    Ok(Some(polynomial_coupling(
+        coordinates,
+        &coefficients,
+        references,
+    )))
+}
+
+/// y − y₀ = Σ cₖ (x − x₀)ᵏ
+fn polynomial_coupling(
+    coordinates: [JointCoordinate; 2],
+    coefficients: &[f64],
+    [x0, y0]: [f64; 2],
+) -> Joint {
+    let mut law = shifted(coefficients, x0);
     law[0] += y0;
     while law.len() > 2 && law.last() == Some(&0.0) {
         law.pop();
     }
-    Ok(Some(Joint {
+    Joint {
         kind: JointKind::Coupling,
         frame: JointPlacement::None,
         coupling: Some(Coupling {
-            coordinates: [x.coordinate, y.coordinate],
+            coordinates,
             law: CouplingLaw::Curve(Curve::Polynomial(law)),
+            summands: vec![],
         }),
         ..Joint::default()
-    }))
+    }
 }
 
 /// Coefficients in x of the polynomial Σ cₖ (x − x₀)ᵏ, by Horner's rule.

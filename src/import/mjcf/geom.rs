@@ -10,6 +10,12 @@ use crate::error::Result;
 use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::xml::{Concern, Fate, XmlNode};
 
+/// A shape with a volume: its kind, and its sizes as MJCF has them.
+pub struct SolidGeom {
+    pub kind: &'static str,
+    pub size: [f64; 3],
+}
+
 /// Density of geoms without one (kg/m³).
 const DENSITY: f64 = 1000.0;
 
@@ -37,16 +43,65 @@ pub fn mass(
     if given == Some(0.0) || given.is_none() && density == 0.0 {
         return Ok(None);
     }
-    if !matches!(
-        kind,
-        "sphere" | "capsule" | "cylinder" | "box" | "ellipsoid"
-    ) {
-        let why = format!("the mass of a {kind} is not computed; write an <inertial>");
-        xml.elements[node]
-            .fate
-            .replace(Fate::Dropped(why, Concern::Dynamics));
-        return Ok(None);
+    let lose = |why: String| {
+        let fate = Fate::Dropped(why, Concern::Dynamics);
+        xml.elements[node].fate.replace(fate);
+        Ok(None)
+    };
+    let (volume, unit, at) = if kind == "mesh" {
+        let name = defaults.text(node, class, "mesh").unwrap_or_default();
+        match settings.meshes.mass(defaults, name)? {
+            Ok(mesh) => {
+                let at = settings.placement(defaults, node, class)?;
+                (mesh.volume, mesh.unit, at)
+            }
+            Err(why) => return lose(format!("the mass of the mesh is not known: {why}")),
+        }
+    } else if let Some((solid, at)) = solid(settings, defaults, node, class)? {
+        let (volume, moments) = unit_mass(solid.kind, solid.size);
+        let unit = MassProperties {
+            mass: 1.0,
+            center: Vector3::zeros(),
+            inertia: Matrix3::from_diagonal(&moments),
+        };
+        (volume, unit, at)
+    } else {
+        return lose(format!(
+            "the mass of a {kind} is not computed; write an <inertial>"
+        ));
+    };
+    let mass = given.unwrap_or(density * volume);
+    if !(mass >= 0.0) {
+        return Err(xml.error(
+            node,
+            format!("<geom> mass: expected a number >= 0, found {mass}"),
+        ));
     }
+    let own = MassProperties {
+        mass,
+        inertia: unit.inertia * mass,
+        ..unit
+    };
+    Ok(Some(own.placed(&at)))
+}
+
+/// Shapes with a volume that is known.
+const SOLIDS: [&str; 5] = ["sphere", "capsule", "cylinder", "box", "ellipsoid"];
+
+/// The shape of a geom and its placement in the frame around it; none if it is none of [`SOLIDS`].
+pub fn solid(
+    settings: &CompilerSettings,
+    defaults: &DefaultClasses,
+    node: XmlNode,
+    class: Option<&str>,
+) -> Result<Option<(SolidGeom, FramePlacement)>> {
+    let xml = defaults.xml;
+    let has_mesh = defaults.owner(node, class, "mesh").is_some();
+    let given = defaults.text(node, class, "type");
+    let kind = given.unwrap_or(if has_mesh { "mesh" } else { "sphere" });
+    let Some(kind) = SOLIDS.into_iter().find(|solid| *solid == kind) else {
+        return Ok(None);
+    };
     let size = defaults.list(node, class, "size")?.unwrap_or_default();
     let mut at = settings.placement(defaults, node, class)?;
     let mut size: [f64; 3] = std::array::from_fn(|k| size.get(k).copied().unwrap_or(0.0));
@@ -64,20 +119,7 @@ pub fn mass(
             _ => size[1] = half,
         }
     }
-    let (volume, moments) = unit_mass(kind, size);
-    let mass = given.unwrap_or(density * volume);
-    if !(mass >= 0.0) {
-        return Err(xml.error(
-            node,
-            format!("<geom> mass: expected a number >= 0, found {mass}"),
-        ));
-    }
-    let own = MassProperties {
-        mass,
-        center: Vector3::zeros(),
-        inertia: Matrix3::from_diagonal(&(moments * mass)),
-    };
-    Ok(Some(own.placed(&at)))
+    Ok(Some((SolidGeom { kind, size }, at)))
 }
 
 /// Volume of a shape and its principal moments for a unit of mass.

@@ -3,10 +3,13 @@
 mod actuator;
 mod body;
 mod compiler;
+mod contact;
 mod defaults;
 mod equality;
 mod geom;
 mod include;
+mod mesh;
+mod tendon;
 
 use std::path::Path;
 
@@ -16,12 +19,13 @@ use super::ImportOptions;
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::FramePlacement;
 use super::resource::Resources;
-use super::tree::{self, TreeFreedom, TreeLink, TreeMap};
+use super::tree::{self, TreeFreedom, TreeJoint, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XmlFiles, XmlNode};
 use crate::error::Result;
 use body::BodyReader;
 use compiler::CompilerSettings;
 use defaults::DefaultClasses;
+use mesh::MeshAssets;
 
 /// What was read of the bodies, and where it is in the model.
 struct MjcfTree {
@@ -40,15 +44,15 @@ impl MjcfTree {
         self.map.coordinates[*link].get(*joint)?.as_ref()
     }
 
+    /// A joint.
+    fn joint(&self, name: &str) -> Option<&TreeJoint> {
+        let (_, link, joint) = self.joints.iter().find(|(own, ..)| own == name)?;
+        self.links[*link].joints.get(*joint)
+    }
+
     /// Coordinate of a joint in the pose that the file draws.
     fn reference(&self, name: &str) -> f64 {
-        let found = self.joints.iter().find(|(own, ..)| own == name);
-        found.map_or(0.0, |(_, link, j)| {
-            self.links[*link]
-                .joints
-                .get(*j)
-                .map_or(0.0, |j| j.reference)
-        })
+        self.joint(name).map_or(0.0, |joint| joint.reference)
     }
 
     /// The link of a body; `None` if there is none of this name.
@@ -86,8 +90,10 @@ pub fn read(
         .map(str::to_owned)
         .or(stem)
         .unwrap_or_default();
-    let settings = CompilerSettings::new(xml, root)?;
+    let mut settings = CompilerSettings::new(xml, root)?;
     let defaults = DefaultClasses::new(xml, root)?;
+    let folder = settings.mesh_folder.as_deref();
+    settings.meshes = MeshAssets::new(&defaults, root, folder, &resources);
     let mut draft = Draft::default();
     draft.model.name = super::model_name(&name);
     draft.model.gravity = gravity(xml, root)?;
@@ -101,7 +107,7 @@ pub fn read(
     let Some(world) = worlds.first() else {
         return Err(xml.error(root, "there is no <worldbody>"));
     };
-    let mut reader = BodyReader::read(&settings, &defaults, *world)?;
+    let mut reader = BodyReader::read(&settings, &defaults, *world, options.contact)?;
     for more in &worlds[1..] {
         reader.read_more(*more)?;
     }
@@ -116,9 +122,9 @@ pub fn read(
         mut links,
         bodies,
         joints,
+        contacts,
         ..
     } = reader;
-    actuator::add_bias(&defaults, root, &mut links, &joints)?;
     let map = tree::add(&mut draft, &mut links);
     let tree = MjcfTree {
         links,
@@ -126,8 +132,17 @@ pub fn read(
         joints,
         map,
     };
-    equality::add(&defaults, root, &tree, &mut draft)?;
-    actuator::add(&defaults, root, &tree, &mut draft)?;
+    let tendons = tendon::add(&settings, &defaults, root, &tree, &mut draft)?;
+    let parts = (&tree, &tendons);
+    equality::add(&defaults, root, parts, &mut draft)?;
+    actuator::add(&settings, &defaults, root, parts, &mut draft)?;
+    contact::add(
+        &settings,
+        &defaults,
+        &contacts.unwrap_or_default(),
+        &tree,
+        &mut draft,
+    )?;
     for coordinate in tree.map.coordinates.iter().flatten().flatten() {
         draft.add_joint_outputs(coordinate);
     }
@@ -256,17 +271,14 @@ fn drop_the_rest(defaults: &DefaultClasses, root: XmlNode) {
     let xml = defaults.xml;
     for node in xml.children(root) {
         let (why, concern) = match xml.tag(node) {
-            "worldbody" | "default" | "compiler" | "option" | "actuator" | "equality" => {
+            "worldbody" | "default" | "compiler" | "option" | "actuator" | "equality"
+            | "tendon" => {
                 drop_unread(xml, node, "not imported", Concern::Other);
                 continue;
             }
             "asset" | "visual" | "statistic" => ("for pictures", Concern::Picture),
             "contact" => ("contacts are not imported", Concern::Contact),
             "sensor" => ("outputs are positions and speeds of joints", Concern::Other),
-            "tendon" => {
-                drop_tendons(defaults, node);
-                continue;
-            }
             "keyframe" => {
                 drop_unread(xml, node, "another start, or no part of it", Concern::Other);
                 continue;
@@ -282,24 +294,6 @@ fn drop_the_rest(defaults: &DefaultClasses, root: XmlNode) {
             attribute
                 .fate
                 .replace(Fate::Dropped("not imported".to_owned(), Concern::Other));
-        }
-    }
-}
-
-/// Tendons: a fixed one is a sum of joint coordinates, which does nothing without a force of its own.
-fn drop_tendons(defaults: &DefaultClasses, node: XmlNode) {
-    let xml = defaults.xml;
-    xml.keep(node);
-    for tendon in xml.children(node) {
-        let names = ["stiffness", "damping", "frictionloss", "range", "armature"];
-        let acts = names
-            .iter()
-            .any(|name| defaults.owner(tendon, None, name).is_some());
-        if xml.tag(tendon) == "fixed" && !acts {
-            let why = "a sum of joint coordinates without a force";
-            xml.drop_all(tendon, why, Concern::Other);
-        } else {
-            xml.drop_all(tendon, "tendons are not imported", Concern::Dynamics);
         }
     }
 }

@@ -410,6 +410,7 @@ impl Robot {
                 coupling: Some(Coupling {
                     coordinates: [*master, coordinate.coordinate],
                     law: CouplingLaw::Curve(law),
+                    summands: vec![],
                 }),
                 ..Joint::default()
             });

@@ -7,7 +7,7 @@ use super::crossing::crosses;
 use super::location::{Approach, Bracket, Repeated};
 use super::search::{CrossingSearch, PredictedCrossing, shift};
 use crate::error::Result;
-use crate::formulation::system::{Dimensions, MotionPoint};
+use crate::formulation::system::{Crossing, Dimensions, MotionPoint};
 
 /// A hop starts with more than this part of the speed of the event it is compared with.
 const HOP_SPEED: f64 = 1e-6;
@@ -22,6 +22,9 @@ pub(in crate::integrator) struct EventDetector {
     pub(super) occurring: Vec<bool>,
     pub(super) modes: Vec<i32>,
     search: CrossingSearch,
+    /// Which crossings count in the modes `crossings_in`; empty before they were asked for.
+    pub(super) crossings: Vec<Crossing>,
+    crossings_in: Vec<i32>,
     /// The law of a prescribed motion changes at the events that are handled.
     pub(super) motion_law_changes: bool,
     ahead: LookAhead,
@@ -66,6 +69,8 @@ impl EventDetector {
             occurring: vec![false; size.ne],
             modes: vec![0; size.modes],
             search: CrossingSearch::new(size),
+            crossings: Vec::with_capacity(size.ne),
+            crossings_in: vec![0; size.modes],
             step_limit: f64::INFINITY,
             motion_law_changes: false,
             ahead: LookAhead {
@@ -74,6 +79,17 @@ impl EventDetector {
                 v: vec![0.0; nv],
                 acc: vec![0.0; nv],
             },
+        }
+    }
+
+    /// Asks which crossings count, unless the modes are those of the last time.
+    pub(super) fn update_crossings(&mut self, p: &Problem) {
+        let ne = self.occurring.len();
+        if self.crossings.len() != ne || self.crossings_in != p.modes {
+            self.crossings.clear();
+            self.crossings
+                .extend((0..ne).map(|i| p.system.crossing(p.modes, i)));
+            self.crossings_in.copy_from_slice(p.modes);
         }
     }
 
@@ -221,11 +237,16 @@ impl Integrator {
             events,
             ..
         } = self;
+        events.update_crossings(p);
         let EventDetector {
-            phi, rate, search, ..
+            phi,
+            rate,
+            search,
+            crossings,
+            ..
         } = events;
         let ends = [(&*phi[0], &*rate[0]), (&*phi[1], &*rate[1])];
-        search.first(work, p, (s, trial), ends, ignored)
+        search.first(work, p, (s, trial), ends, crossings, ignored)
     }
 
     /// Shortens the trial until its rotations are below a quarter turn, for which its polynomial is good.

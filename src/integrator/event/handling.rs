@@ -32,9 +32,10 @@ impl Integrator {
             return Ok(false);
         }
         events.evaluate_start(work, p, s);
+        events.update_crossings(p);
         let mut any = false;
         for i in 0..work.size.ne {
-            let crossing = p.system.crossing(p.modes, i);
+            let crossing = events.crossings[i];
             let (before, now) = (s.event_side[i], EventSide::of(events.phi[0][i]));
             let due = before == EventSide::Due || crosses(crossing, before, now);
             events.occurring[i] = due;
@@ -77,11 +78,12 @@ impl Integrator {
 
     /// Notes the sides on which a step without events ends. A contact that had an impact, has not separated and closes again is
     /// due; in systems where the far side is due, also what is there and goes on.
-    fn note_sides(&self, p: &Problem, s: &mut State) {
+    fn note_sides(&mut self, p: &Problem, s: &mut State) {
+        self.events.update_crossings(p);
         let (phi, rate) = (&self.events.phi[1], &self.events.rate[1]);
         let far_side_is_due = p.system.far_side_is_due();
         for i in 0..s.event_side.len() {
-            let crossing = p.system.crossing(p.modes, i);
+            let crossing = self.events.crossings[i];
             let beyond = s.event_memory[i] == EventMemory::Impact
                 || (far_side_is_due && is_beyond(crossing, phi[i]));
             let rate = if rate[i].is_nan() {

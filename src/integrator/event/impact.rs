@@ -8,16 +8,16 @@
 //!
 //! Contacts that close at the same time are solved together: a plank that lands flat bounces flat. Touching contacts join when
 //! an impulse makes them close, as in Newton's cradle. Constraints take part through A, factorised at this instant; redundant
-//! ones do no harm. No impact adds energy: if different coefficients of restitution would, the smallest of them counts for
-//! all, or none.
+//! ones do no harm. Restitution is that of velocities (Newton) or of impulses (Poisson). No impact adds energy: if different
+//! coefficients of restitution, or friction, would, the smallest coefficient counts for all, or none.
 
 use super::super::Integrator;
 use super::super::state::{EventMemory, State, Statistics};
 use super::super::workspace::{Problem, Workspace};
+use super::cone_problem::{ConeDirection, ConeProblem};
 use super::crossing::is_beyond;
 use super::dot;
 use super::handling::ACTIVATE_AFTER;
-use super::impulse_relaxation::SWEEPS;
 use crate::error::Result;
 use crate::formulation::system::{Dimensions, EventEffect, MotionPoint};
 
@@ -36,6 +36,8 @@ pub(super) const SEPARATING_SLOWEST: f64 = 1e-3;
 const TOUCHING: f64 = 1e-9;
 /// ... or penetrate by less than the way of this part.
 const PENETRATING: f64 = 1e-6;
+/// Gain of energy that is rounding, over the sum of the terms.
+const ENERGY_ROUNDING: f64 = 1e-9;
 /// Residual of the solves with A, relative.
 const SOLVED: f64 = 1e-13;
 
@@ -55,8 +57,7 @@ pub(in crate::integrator) struct ImpactSolver {
     pub(super) matrix: Vec<f64>,
     /// P
     pub(super) impulse: Vec<f64>,
-    /// Sweeps left for the rounds of this instant.
-    pub(super) sweeps: usize,
+    problem: ConeProblem,
     /// For each event: the contact becomes an active constraint at the end.
     pub(super) stays: Vec<bool>,
     /// For each event: the contact was an active constraint before; the impact may separate it.
@@ -72,7 +73,9 @@ pub(super) struct ImpulseDirection {
     pub(super) event: usize,
     /// Velocity before the impact, negative if the contact closes.
     pub(super) rate: f64,
-    pub(super) restitution: f64,
+    restitution: f64,
+    /// Restitution of impulses, by Poisson.
+    poisson: bool,
     /// Of a tangential direction: the index of its normal one, and μ.
     pub(super) friction: Option<(usize, f64)>,
     /// Work of moving constraints for each unit of impulse, Φ_t·l.
@@ -101,7 +104,7 @@ impl ImpactSolver {
             phi_t: vec![0.0; nc],
             matrix: vec![0.0; k * k],
             impulse: vec![0.0; k],
-            sweeps: SWEEPS,
+            problem: ConeProblem::new(k),
             stays: vec![false; size.ne],
             was_active: vec![false; size.ne],
             slowest: vec![0.0; size.ne],
@@ -114,6 +117,84 @@ impl ImpactSolver {
         self.was_active.fill(false);
         self.slowest.fill(0.0);
         self.directions.clear();
+    }
+
+    /// The impulses, with coefficients of restitution at most `e`. By Newton in one phase, where a contact follows Poisson in two:
+    ///
+    /// ```text
+    ///   Newton        0 ≤ P ⟂ v⁺ + e v⁻ ≥ 0                   v⁺ = v⁻ + W P
+    ///   compression   0 ≤ P_c ⟂ v_c ≥ 0                       v_c = v⁻ + W P_c
+    ///   restitution   e P_c ≤ P_r ⟂ v⁺ ≥ 0                    v⁺ = v_c + W P_r,   P = P_c + P_r
+    /// ```
+    fn solve_impulses(&mut self, e: f64) {
+        let k = self.directions.len();
+        let two_phases = (self.directions.iter()).any(|d| d.poisson && d.restitution.min(e) > 0.0);
+        self.problem.directions.clear();
+        for d in &self.directions {
+            let aim = if two_phases {
+                1.0
+            } else {
+                1.0 + d.restitution.min(e)
+            };
+            self.problem.directions.push(ConeDirection {
+                rate: aim * d.rate,
+                least: 0.0,
+                friction: d.friction,
+            });
+        }
+        self.problem.solve(&self.matrix[..k * k]);
+        self.impulse[..k].copy_from_slice(&self.problem.x[..k]);
+        if two_phases {
+            for (i, d) in self.directions.iter().enumerate() {
+                let w = &self.matrix[i * k..(i + 1) * k];
+                let (restitution, compression) = (d.restitution.min(e), self.impulse[i]);
+                let phase = &mut self.problem.directions[i];
+                phase.rate = d.rate + dot(w, &self.impulse[..k]);
+                // What follows Newton has its velocity and the whole impulse in view.
+                (phase.rate, phase.least) = match (d.friction, d.poisson) {
+                    (None, true) => (phase.rate, restitution * compression),
+                    (None, false) => (phase.rate + restitution * d.rate, -compression),
+                    (Some(_), _) => (phase.rate, 0.0),
+                };
+            }
+            self.problem.solve(&self.matrix[..k * k]);
+            for (impulse, x) in self.impulse[..k].iter_mut().zip(&self.problem.x) {
+                *impulse += x;
+            }
+        }
+    }
+
+    /// Solves for the impulses such that they do not add energy: with the smallest coefficient of restitution for all, or
+    /// with none, if different ones would.
+    fn solve_without_energy_gain(&mut self, e: f64) {
+        self.solve_impulses(e);
+        let terms = (self.directions.iter().zip(&self.impulse))
+            .map(|(d, impulse)| (d.rate * impulse).abs());
+        let rounding = ENERGY_ROUNDING * terms.sum::<f64>();
+        if !(self.loss() < -rounding) {
+            return;
+        }
+        let smaller = |m: f64, direction: &ImpulseDirection| match direction.friction {
+            None => m.min(direction.restitution),
+            Some(_) => m,
+        };
+        let smallest = self.directions.iter().fold(1.0, smaller);
+        self.solve_impulses(smallest.min(e));
+        if self.loss() < -rounding {
+            self.solve_impulses(0.0);
+        }
+    }
+
+    /// Energy lost: −(P·r + ½ P·W P).
+    fn loss(&self) -> f64 {
+        let k = self.directions.len();
+        let p = &self.impulse[..k];
+        let mut gain = 0.0;
+        for i in 0..k {
+            let w = &self.matrix[i * k..(i + 1) * k];
+            gain += p[i] * (self.directions[i].rate + 0.5 * dot(w, p));
+        }
+        -gain
     }
 
     /// W, with w_i and l_i from A [w_i; l_i] = [n_i; 0]; A is factorised in the mass matrix.
@@ -180,7 +261,6 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> Result<()> {
         let rounds = ROUNDS.0 * self.work.size.ne + ROUNDS.1;
-        self.impacts.sweeps = SWEEPS;
         for round in 0..2 * rounds {
             if self.impacts.directions.is_empty() {
                 break;
@@ -271,11 +351,12 @@ impl Integrator {
         };
         impacts.modes.copy_from_slice(&s.modes);
         let effect = (p.system).handle_event(&cx, &at, i, &mut impacts.modes, &mut impacts.n[k]);
-        let (restitution, slowest) = match effect {
+        let (restitution, slowest, poisson) = match effect {
             EventEffect::Impulse {
                 restitution,
                 slowest,
-            } => (restitution, slowest),
+                poisson,
+            } => (restitution, slowest, poisson),
             EventEffect::Mode | EventEffect::MotionLaw => {
                 if cause == Cause::Marked {
                     events.motion_law_changes |= effect == EventEffect::MotionLaw;
@@ -321,6 +402,7 @@ impl Integrator {
             event: i,
             rate: sign * rate,
             restitution: if stays { 0.0 } else { restitution },
+            poisson,
             friction: None,
             driven: 0.0,
         });
@@ -337,6 +419,7 @@ impl Integrator {
                 event: i,
                 rate: dot(&impacts.n[row], &s.v) + slip.drift,
                 restitution: 0.0,
+                poisson: false,
                 friction: Some((k, slip.friction)),
                 driven: 0.0,
             });

@@ -14,13 +14,13 @@
 //! at the start and does not return; an event becomes active in a new mode while φ is there and does not return.
 
 mod complementarity;
+mod cone_problem;
 mod contact_set;
 mod crossing;
 mod dense_output;
 mod detection;
 mod handling;
 mod impact;
-mod impulse_relaxation;
 mod location;
 mod search;
 mod wedging;

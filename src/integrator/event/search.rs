@@ -168,7 +168,7 @@ impl CrossingSearch {
         self.dense.rotates_too_far(p, step)
     }
 
-    /// First crossing of the step from `s` to the trial, with φ and its rate at both ends. The event `ignored.0` is not
+    /// First crossing of the step from `s` to the trial, with φ and its rate at both ends and the crossings that count. The event `ignored.0` is not
     /// looked for up to the part `ignored.1` of the step.
     pub fn first(
         &mut self,
@@ -176,13 +176,14 @@ impl CrossingSearch {
         p: &Problem,
         step: (&State, &Trial),
         ends: [(&[f64], &[f64]); 2],
+        crossings: &[Crossing],
         ignored: Option<(usize, f64)>,
     ) -> Option<PredictedCrossing> {
         let (s, y) = step;
+        self.crossings.copy_from_slice(crossings);
         let far_side_is_due = p.system.far_side_is_due();
         for i in 0..self.shift.len() {
-            let crossing = p.system.crossing(p.modes, i);
-            self.crossings[i] = crossing;
+            let crossing = crossings[i];
             let start = (ends[0].0[i], ends[0].1[i]);
             self.shift[i] = shift(crossing, start, s.event_memory[i], far_side_is_due);
         }

@@ -6,7 +6,8 @@
 //!
 //! Drives do not limit the step: where everything is driven there is no error to estimate. If the energy balance of a step with
 //! moving constraints is open by a part of the tolerance, its work is integrated over more and more panels, with multipliers
-//! solved for at their points, until it does not change.
+//! solved for at their points, until it does not change. Where this opens the balance further it is given up: between the ends of a
+//! step that damps fast vibrations the multipliers have no meaning.
 
 use super::{BlendedPolynomial, CLOSURE, Segment, hermite3};
 use crate::formulation::system::{Energy, EvaluationContext, Properties, System};
@@ -20,6 +21,23 @@ use crate::integrator::{Sample, SampleLevel};
 const OPEN_BALANCE: f64 = 0.1;
 /// Panels of Simpson's rule at most: a force that reverses within a hundredth of the step is then resolved.
 const MOST_PANELS: usize = 64;
+/// Energy balance with more panels over that with one, from which more panels are given up.
+const WORSE: f64 = 2.0;
+
+/// A step whose energy balance is open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenBalance {
+    /// Change of kinetic and potential energy (J).
+    change: f64,
+    /// Accuracy that its work needs (J).
+    accuracy: f64,
+}
+
+impl OpenBalance {
+    fn with(&self, work: &StepWork) -> f64 {
+        self.change + work.dissipated - work.supplied
+    }
+}
 
 /// Work since the start of a step (J); before the factor of Simpson's rule a sum of powers.
 #[derive(Clone, Copy, Default)]
@@ -33,9 +51,9 @@ impl Segment {
     pub fn work(&mut self, core: &mut Workspace, p: &Problem, s: f64) -> (f64, f64) {
         let simple = self.simpson(core, p, s);
         if s == 1.0 {
-            self.refined = self.accuracy_of_open_balance(core, p, &simple);
+            self.refined = self.open_balance(core, p, &simple);
         }
-        let Some(accuracy) = self.refined else {
+        let Some(open) = self.refined else {
             return (simple.dissipated, simple.supplied);
         };
         let (mut work, mut panels) = (simple, 2);
@@ -43,7 +61,11 @@ impl Segment {
             let change =
                 (finer.dissipated - work.dissipated).abs() + (finer.supplied - work.supplied).abs();
             work = finer;
-            if change <= accuracy || panels == MOST_PANELS {
+            if s == 1.0 && open.with(&work).abs() > WORSE * open.with(&simple).abs() {
+                self.refined = None;
+                return (simple.dissipated, simple.supplied);
+            }
+            if change <= open.accuracy || panels == MOST_PANELS {
                 break;
             }
             panels *= 2;
@@ -51,13 +73,13 @@ impl Segment {
         (work.dissipated, work.supplied)
     }
 
-    /// If the energy balance of the step is open with this work: the accuracy that the work needs (J).
-    fn accuracy_of_open_balance(
+    /// The energy balance of the step if it is open with this work.
+    fn open_balance(
         &self,
         core: &mut Workspace,
         p: &Problem,
         work: &StepWork,
-    ) -> Option<f64> {
+    ) -> Option<OpenBalance> {
         if !core.character.moving_constraints {
             return None;
         }
@@ -66,13 +88,17 @@ impl Segment {
             p.system.energy(&cx, &self.q[end], &self.v[end])
         });
         let total = |energy: &Energy| energy.kinetic + energy.potential;
-        let balance = total(&energy[1]) - total(&energy[0]) + work.dissipated - work.supplied;
+        let change = total(&energy[1]) - total(&energy[0]);
         let turned_over = energy[0].kinetic.max(energy[1].kinetic)
             + (energy[1].potential - energy[0].potential).abs()
             + work.dissipated.abs()
             + work.supplied.abs();
         let allowed = OPEN_BALANCE * core.settings.tolerance * turned_over;
-        (balance.abs() > allowed).then_some(0.1 * allowed)
+        let open = OpenBalance {
+            change,
+            accuracy: 0.1 * allowed,
+        };
+        (open.with(work).abs() > allowed).then_some(open)
     }
 
     /// Simpson's rule on [0, s] with interpolated multipliers.

@@ -60,6 +60,16 @@ pub(in crate::model) fn planar_stiffness(stiffness: [[f64; 3]; 3]) -> [[f64; 6];
 }
 
 impl BeamSection {
+    /// The outline that pictures show. Of a section that is given by its stiffness the rectangle with the same ratios of bending and
+    /// axial stiffness, EI = EA h² / 12; in the plane it is a square.
+    pub fn drawn_outline(&self) -> SectionOutline {
+        let side = |bending: f64| f64::sqrt(12.0 * bending / self.stiffness[0][0]);
+        let [by_2, by_3] = [self.stiffness[4][4], self.stiffness[5][5]];
+        let along_2 = side(by_3);
+        let along_3 = if by_2 > 0.0 { side(by_2) } else { along_2 };
+        (self.outline).unwrap_or(SectionOutline::Rectangle([along_2, along_3]))
+    }
+
     /// The section with this outline, of this material.
     pub(in crate::model) fn new(outline: SectionOutline, material: &SectionMaterial) -> Self {
         let SectionMaterial {
@@ -190,6 +200,29 @@ mod tests {
 
     fn close(a: f64, b: f64, tolerance: f64) {
         assert!((a - b).abs() <= tolerance * b.abs(), "{a} {b}");
+    }
+
+    #[test]
+    fn a_section_given_by_its_stiffness_is_drawn_as_the_rectangle_with_the_same_ratios() {
+        let (b, h) = (0.02_f64, 0.05_f64);
+        let mut section = BeamSection {
+            stiffness: [[0.0; 6]; 6],
+            mass_per_length: 1.0,
+            inertia_per_length: [0.0; 3],
+            outline: None,
+        };
+        // Of E = 1: axis 2 has the bending over the size along 3.
+        for (k, value) in [
+            (0, b * h),
+            (4, b * h.powi(3) / 12.0),
+            (5, h * b.powi(3) / 12.0),
+        ] {
+            section.stiffness[k][k] = value;
+        }
+        let SectionOutline::Rectangle(drawn) = section.drawn_outline() else {
+            panic!("no rectangle");
+        };
+        assert!((drawn[0] - b).abs() < 1e-15 && (drawn[1] - h).abs() < 1e-15);
     }
 
     #[test]

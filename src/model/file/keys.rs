@@ -66,6 +66,8 @@ pub(super) enum KeyKind {
     Pairs,
     /// Two strings.
     TwoTexts,
+    /// Two or more strings.
+    Texts,
     /// A function of one number.
     Curve,
     /// A number, or a function of one number.

@@ -260,6 +260,7 @@ fn kind(kind: KeyKind, dimension: usize) -> Value {
         KeyKind::Coordinates(count) => list(finite(), count, Some(count)),
         KeyKind::Pairs => list(list(finite(), 2, Some(2)), 2, None),
         KeyKind::TwoTexts => list(json!({ "type": "string" }), 2, Some(2)),
+        KeyKind::Texts => list(json!({ "type": "string" }), 2, None),
         KeyKind::Curve => json!({ "$ref": "#/$defs/curve" }),
         KeyKind::Law(range) => json!({ "anyOf": [number(range), { "$ref": "#/$defs/curve" }] }),
         KeyKind::Limits => json!({

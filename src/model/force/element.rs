@@ -74,6 +74,21 @@ pub struct PidDefinition {
     pub start: f64,
 }
 
+/// An actuator on a joint coordinate c: gain u + bias₀ + bias₁ c + bias₂ ċ with the control u, both limited; positive increases c.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ServoDefinition {
+    /// u; driveable.
+    pub control: f64,
+    /// N or N m for a unit of u.
+    pub gain: f64,
+    /// N, N/m and N s/m (N m, N m/rad and N m s/rad).
+    pub bias: [f64; 3],
+    /// Lower and upper limit of u.
+    pub control_limits: Option<[f64; 2]>,
+    /// Lower and upper limit of the force (N or N m).
+    pub limits: Option<[f64; 2]>,
+}
+
 /// A force or a torque on one body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadDefinition {

@@ -27,6 +27,8 @@ choice! {
         Actuator = "actuator",
         /// PID controller.
         Pid = "pid",
+        /// Actuator with gain, bias and limits.
+        Servo = "servo",
         /// Springs and dampers between two frames.
         Bushing = "bushing",
         /// Wheel on a road.
@@ -62,6 +64,8 @@ pub enum ForceKind {
     },
     /// A PID controller on a joint coordinate.
     Pid(PidDefinition),
+    /// An actuator with gain, bias and limits on a joint coordinate.
+    Servo(ServoDefinition),
     /// `force` and `torque` on one body.
     Load {
         /// Force or torque.

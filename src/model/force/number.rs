@@ -2,7 +2,7 @@
 
 use super::{
     Characteristic, ContactDefinition, ContactLaw, ForceKind, LoadDefinition, PidDefinition,
-    SpringDefinition, TyreDefinition,
+    ServoDefinition, SpringDefinition, TyreDefinition,
 };
 use crate::model::validate::Range;
 
@@ -41,6 +41,12 @@ pub enum ForceNumber {
     UpperLimit,
     /// Of a controller.
     TrackingTime,
+    /// Control of a servo: driveable.
+    Control,
+    /// Of a servo.
+    Gain,
+    /// Of a servo: constant, of the coordinate, of its rate.
+    Bias(usize),
 }
 
 impl ForceNumber {
@@ -49,6 +55,7 @@ impl ForceNumber {
         match self {
             Self::Preload | Self::Component(_) | Self::Height => Range::Finite,
             Self::SetPoint | Self::LowerLimit | Self::UpperLimit => Range::Finite,
+            Self::Control | Self::Gain | Self::Bias(_) => Range::Finite,
             Self::Proportional | Self::Integral | Self::Derivative => Range::NonNegative,
             Self::Radius | Self::TrackingTime => Range::Positive,
             Self::Restitution => Range::Part,
@@ -62,7 +69,7 @@ impl ForceNumber {
     pub(in crate::model) fn driveable(self) -> bool {
         matches!(
             self,
-            Self::Preload | Self::Component(_) | Self::Height | Self::SetPoint
+            Self::Preload | Self::Component(_) | Self::Height | Self::SetPoint | Self::Control
         )
     }
 }
@@ -87,6 +94,7 @@ impl ForceKind {
             Self::SpringDamper(_) => vec![("preload", N::Preload, if turns { "N.m" } else { "N" })],
             Self::Actuator { .. } => vec![],
             Self::Pid(pid) => pid.settables(turns),
+            Self::Servo(servo) => servo.settables(turns),
             Self::Load { load, .. } => {
                 let (unit, axes) = match load {
                     LoadDefinition::Force => ("N", 0..dimension),
@@ -135,6 +143,7 @@ impl ForceKind {
             (Self::Bushing { stiffness, .. }, N::Stiffness(k)) => stiffness.get_mut(k),
             (Self::Bushing { damping, .. }, N::Damping(k)) => damping.get_mut(k),
             (Self::Pid(pid), number) => pid.number_mut(number),
+            (Self::Servo(servo), number) => servo.number_mut(number),
             (Self::Tyre(tyre), N::Radius) => Some(&mut tyre.radius),
             (Self::Tyre(tyre), N::Height) => Some(&mut tyre.height),
             (
@@ -251,6 +260,39 @@ impl PidDefinition {
             N::LowerLimit => self.limits.as_mut().map(|limits| &mut limits[0]),
             N::UpperLimit => self.limits.as_mut().map(|limits| &mut limits[1]),
             N::TrackingTime => self.limits.is_some().then_some(&mut self.tracking_time),
+            _ => None,
+        }
+    }
+}
+
+impl ServoDefinition {
+    fn settables(&self, turns: bool) -> Vec<Settable<ForceNumber>> {
+        use ForceNumber as N;
+        let unit = |along_length, along_angle| if turns { along_angle } else { along_length };
+        let mut all = vec![
+            ("control", N::Control, ""),
+            ("gain", N::Gain, unit("N", "N.m")),
+            ("bias", N::Bias(0), unit("N", "N.m")),
+            ("bias_position", N::Bias(1), unit("N/m", "N.m/rad")),
+            ("bias_speed", N::Bias(2), unit("N.s/m", "N.m.s/rad")),
+        ];
+        if self.limits.is_some() {
+            all.extend([
+                ("lower", N::LowerLimit, unit("N", "N.m")),
+                ("upper", N::UpperLimit, unit("N", "N.m")),
+            ]);
+        }
+        all
+    }
+
+    fn number_mut(&mut self, number: ForceNumber) -> Option<&mut f64> {
+        use ForceNumber as N;
+        match number {
+            N::Control => Some(&mut self.control),
+            N::Gain => Some(&mut self.gain),
+            N::Bias(k) => self.bias.get_mut(k),
+            N::LowerLimit => self.limits.as_mut().map(|limits| &mut limits[0]),
+            N::UpperLimit => self.limits.as_mut().map(|limits| &mut limits[1]),
             _ => None,
         }
     }

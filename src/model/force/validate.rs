@@ -2,7 +2,7 @@
 
 use super::{
     Characteristic, ContactDefinition, ContactLaw, Force, ForceApplication, ForceKind,
-    PidDefinition, Surface, TyreDefinition,
+    PidDefinition, ServoDefinition, Surface, TyreDefinition,
 };
 use crate::error::Result;
 use crate::model::validate::{Range, refused, validate_unit};
@@ -30,6 +30,10 @@ impl Model {
             ForceKind::Actuator { .. } => between_two,
             ForceKind::Pid(pid) => {
                 pid.validate(name)?;
+                matches!(force.on, ForceApplication::Joint(_))
+            }
+            ForceKind::Servo(servo) => {
+                servo.validate(name)?;
                 matches!(force.on, ForceApplication::Joint(_))
             }
             ForceKind::Load { components, .. } => {
@@ -141,17 +145,24 @@ impl Characteristic {
 impl PidDefinition {
     fn validate(&self, name: impl Fn(&str) -> String) -> Result<()> {
         Range::Finite.check(|| name("integral_start"), self.start)?;
-        match self.limits {
-            Some([lower, upper]) if !(lower < upper) => {
-                let expected = "a lower limit below the upper one";
-                Err(refused(
-                    &name("limits"),
-                    &format!("[{lower}, {upper}]"),
-                    expected,
-                ))
-            }
-            _ => Ok(()),
+        validate_limits(&name("limits"), self.limits)
+    }
+}
+
+impl ServoDefinition {
+    fn validate(&self, name: impl Fn(&str) -> String) -> Result<()> {
+        validate_limits(&name("control_limits"), self.control_limits)?;
+        validate_limits(&name("limits"), self.limits)
+    }
+}
+
+fn validate_limits(name: &str, limits: Option<[f64; 2]>) -> Result<()> {
+    match limits {
+        Some([lower, upper]) if !(lower < upper) => {
+            let expected = "a lower limit below the upper one";
+            Err(refused(name, &format!("[{lower}, {upper}]"), expected))
         }
+        _ => Ok(()),
     }
 }
 

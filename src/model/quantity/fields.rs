@@ -212,10 +212,12 @@ impl Model {
         };
         let turns = self.turns(force);
         match (&self.forces[force].kind, &self.forces[force].on) {
-            (ForceKind::Actuator { .. }, ForceApplication::Joint(_)) if turns => {
+            (ForceKind::Actuator { .. } | ForceKind::Servo(_), ForceApplication::Joint(_))
+                if turns =>
+            {
                 TURNING_FORCE_FIELDS.to_vec()
             }
-            (ForceKind::Actuator { .. }, ForceApplication::Joint(_)) => {
+            (ForceKind::Actuator { .. } | ForceKind::Servo(_), ForceApplication::Joint(_)) => {
                 SLIDING_FORCE_FIELDS.to_vec()
             }
             (ForceKind::Pid(_), _) if turns => {

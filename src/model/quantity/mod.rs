@@ -60,6 +60,34 @@ impl Quantity {
         )
     }
 
+    /// Whether it follows from positions alone, so that an impact does not change it.
+    pub fn is_of_position(self) -> bool {
+        match self {
+            Self::Body(_, field) | Self::Sensor(_, field) => matches!(
+                field,
+                BodyField::Position(_) | BodyField::Angle | BodyField::Quaternion(_)
+            ),
+            Self::Joint(_, field) => {
+                matches!(field, JointField::Position(_) | JointField::Quaternion(_))
+            }
+            Self::Motion(_, field) => field == MotionField::Position,
+            Self::Force(_, field) => field == ForceField::Length,
+            Self::Energy(field) => field == EnergyField::Potential,
+            Self::Beam(..) | Self::Coordinate(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a run can state its error. Not so: counters and modes, which are whole numbers; time, which has none; and the energy
+    /// balance, which is an error itself.
+    pub fn has_error(self) -> bool {
+        !self.is_discrete()
+            && !matches!(
+                self,
+                Self::Time | Self::Energy(EnergyField::Balance | EnergyField::Numerical)
+            )
+    }
+
     /// Whether it follows from positions and velocities alone.
     pub fn is_of_motion(self) -> bool {
         match self {

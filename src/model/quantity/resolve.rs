@@ -126,6 +126,7 @@ impl Model {
             ForceKind::SpringDamper(_) => ForceType::SpringDamper,
             ForceKind::Actuator { .. } => ForceType::Actuator,
             ForceKind::Pid(_) => ForceType::Pid,
+            ForceKind::Servo(_) => ForceType::Servo,
             ForceKind::Load { load, .. } => match load {
                 LoadDefinition::Force => ForceType::Force,
                 LoadDefinition::Torque => ForceType::Torque,

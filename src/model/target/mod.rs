@@ -74,6 +74,14 @@ impl Target {
         }
     }
 
+    /// Whether forces depend on its rate of change too: that of a road height in a damper, that of a set point in a controller.
+    pub(crate) fn rate_acts(self) -> bool {
+        matches!(
+            self,
+            Self::Force(_, ForceNumber::Height | ForceNumber::SetPoint)
+        )
+    }
+
     /// Whether an input may drive it while the simulation runs.
     pub fn driveable(self) -> bool {
         match self {

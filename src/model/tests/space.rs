@@ -128,6 +128,12 @@ name = "stepped"
 type = "coupling"
 joints = ["wire", "ice.position3"]
 law = { pieces = [{ below = 1, polynomial = [0, 0, 0.5] }, { polynomial = [-0.5, 1] }] }
+[[joint]]
+name = "hip"
+type = "gimbal"
+bodies = ["a", "b"]
+at = [{ point = [0, 0, 0], axes = [[2, 0, 0], [0, 0, 1], [0, 1, 0]] }, { point = [1, 0, 0], axes = [[0, 1, 0], [1, 0, 0], [0, 0, 1]] }]
+armature = [0.1, 0.2, 0.3]
 [[motion]]
 name = "steady"
 joint = "pin"
@@ -257,6 +263,11 @@ fn joints_of_every_kind_are_read_as_written() {
     for (_, kind) in JointKind::ALL {
         assert!(model.joints.iter().any(|j| j.kind == kind), "{kind:?}");
     }
+    let hip = joint(&model, "hip");
+    assert!(hip.mirrored, "x, z, y are left-handed");
+    assert_eq!(frames(hip)[0].axis, [1.0, 0.0, 0.0]);
+    assert_eq!(frames(hip)[1].reference_direction, [1.0, 0.0, 0.0]);
+    assert_eq!(hip.armature, [0.1, 0.2, 0.3]);
     let [first, second] = frames(joint(&model, "weld"));
     assert_eq!(first.axis, [0.0, 1.0, 0.0]);
     assert!(

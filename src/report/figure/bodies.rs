@@ -2,10 +2,10 @@
 
 use super::{Figure, PartPlacement, Solid, V3, body_color};
 use crate::linalg::elementary::{atan2, cos, hypot, sin};
+use crate::model::mesh_file::TriangleMesh;
 use crate::model::{
     Body, BodyShape, ForceApplication, ForceKind, JointKind, LoadDefinition, Model, Surface,
 };
-use crate::report::mesh_file::TriangleMesh;
 use crate::report::scene::frame_in;
 
 /// Corners of a circle.

@@ -73,7 +73,7 @@ impl Figure {
         };
         let ball = |r: f64| Solid::ball(frames[1].point.into(), r * size, 16);
         match joint.kind {
-            JointKind::Spherical => self.mark(joint, 1, ball(0.02)),
+            JointKind::Spherical | JointKind::Gimbal => self.mark(joint, 1, ball(0.02)),
             JointKind::Revolute => {
                 self.mark(joint, 0, bar(0, 0.018, 0.022, axis(0)));
                 self.mark(joint, 1, bar(1, 0.012, 0.034, axis(1)));

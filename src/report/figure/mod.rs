@@ -5,6 +5,7 @@
 //!   placement        ──> fixed in the ground, fixed in a body, or stretched between two points of bodies
 //! ```
 
+mod beams;
 mod bodies;
 mod elements;
 mod pose;
@@ -15,9 +16,9 @@ pub use solid::Solid;
 
 use nalgebra::Vector3;
 
-use super::mesh_file::{TriangleMesh, meshes};
 use super::recording::Recording;
 use super::scene::frame_in;
+use crate::model::mesh_file::{TriangleMesh, meshes};
 use crate::model::{BodyRef, ForceApplication, ForceKind, JointKind, Model};
 
 pub(super) type V3 = Vector3<f64>;
@@ -61,6 +62,31 @@ pub enum PartPlacement {
         /// Share of the way that it covers.
         share: f64,
     },
+    /// A solid along x from 0 to 1 with sizes 1: a piece of the curve of a beam element.
+    BeamPiece {
+        /// The element.
+        element: DrawnElement,
+        /// Where it starts and ends, as shares of the element.
+        shares: [f64; 2],
+        /// Sizes along section axes 2 and 3 (m).
+        sizes: [f64; 2],
+    },
+}
+
+impl PartPlacement {
+    /// Whether its solid is stretched.
+    pub fn stretches(&self) -> bool {
+        matches!(self, Self::Between { .. } | Self::BeamPiece { .. })
+    }
+}
+
+/// An element of a beam between two nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnElement {
+    /// Bodies.
+    pub nodes: [usize; 2],
+    /// Orientation of its end in the frame of the second node: w, x, y, z.
+    pub end: [f64; 4],
 }
 
 /// A solid with its colour and place.
@@ -110,7 +136,12 @@ impl Figure {
         };
         figure.measure(model, &poses, &attached);
         for (i, points) in attached.iter().enumerate() {
-            figure.add_body(model, i, points);
+            if !model.beams.iter().any(|beam| beam.nodes().contains(&i)) {
+                figure.add_body(model, i, points);
+            }
+        }
+        for (i, beam) in model.beams.iter().enumerate() {
+            figure.add_beam(beam, body_color(i));
         }
         for joint in &model.joints {
             figure.add_joint(model, &poses, joint);

@@ -128,6 +128,11 @@ impl<'a> Poses<'a> {
         let frame = match placement {
             PartPlacement::Ground => Isometry3::identity(),
             PartPlacement::Body(body) => self.of_body(Some(*body), at),
+            PartPlacement::BeamPiece {
+                element,
+                shares,
+                sizes,
+            } => return self.of_beam_piece(element, *shares, *sizes, at),
             PartPlacement::Between {
                 ends,
                 radius,

@@ -3,7 +3,7 @@
 use super::V3;
 use super::pose::turn_z_to;
 use crate::linalg::elementary::{cos, hypot, sin};
-use crate::report::mesh_file::TriangleMesh;
+use crate::model::mesh_file::TriangleMesh;
 
 /// Triangles; every corner has its own normal, so that edges are sharp and round surfaces smooth.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,7 @@
 //! tests. docs/accuracy.md explains the classes.
 #![allow(dead_code)] // Each program uses its own part.
 
+pub mod error_bars;
 pub mod events;
 pub mod judge;
 pub mod mechanism;

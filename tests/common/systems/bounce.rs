@@ -155,6 +155,7 @@ impl HybridSystem for Bounce {
             EventEffect::Impulse {
                 restitution: self.restitution,
                 slowest: self.slowest,
+                poisson: false,
             }
         } else {
             modes[0] = 0;

@@ -207,6 +207,7 @@ impl HybridSystem for Contacts {
         EventEffect::Impulse {
             restitution: c.restitution,
             slowest: c.slowest,
+            poisson: false,
         }
     }
 

@@ -109,6 +109,7 @@ impl HybridSystem for WallPendulum {
         EventEffect::Impulse {
             restitution: self.restitution,
             slowest: 0.0,
+            poisson: false,
         }
     }
 }

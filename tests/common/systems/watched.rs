@@ -159,6 +159,7 @@ impl HybridSystem for Watched {
         EventEffect::Impulse {
             restitution,
             slowest: 0.0,
+            poisson: false,
         }
     }
 }

@@ -77,6 +77,7 @@ pub fn joint(kind: JointKind, bodies: [BodyRef; 2], point: [f64; 2], axis: [f64;
         frame: JointPlacement::InitialPose(frame(point, axis)),
         position: [0.0; 3],
         pitch: 0.0,
+        mirrored: false,
         length: None,
         coupling: None,
         friction: vec![],

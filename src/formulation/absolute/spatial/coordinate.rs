@@ -6,7 +6,12 @@
 //!   slide              c = A·(p₁ − r₀),  A = R₀ a      g = [−A, a × e | A, s₁ × R₁ᵀA],  e = R₀ᵀ(p₁ − r₀)
 //!   direction product  c = (R₀ a)·(R₁ b)               g = [0, a × R₀ᵀR₁ b | 0, b × R₁ᵀR₀ a]
 //!   angle              c = atan2(sine, cosine)         of two direction products
+//!   arc sine           c = asin(sine)                  of a direction product
 //! ```
+
+mod arc_sine;
+
+pub use arc_sine::SpatialArcSine;
 
 use std::f64::consts::TAU;
 
@@ -40,6 +45,8 @@ pub enum SpatialCoordinate {
     DirectionProduct(DirectionProduct),
     /// Angle about an axis, turns included.
     Angle(SpatialAngle),
+    /// Angle between a direction and a plane.
+    ArcSine(SpatialArcSine),
 }
 
 impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
@@ -50,6 +57,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => [m.body, m.point.body],
             Self::DirectionProduct(m) => m.bodies,
             Self::Angle(m) => m.sine.bodies,
+            Self::ArcSine(m) => m.sine.bodies,
         }
     }
 
@@ -60,6 +68,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => m.value(poses),
             Self::DirectionProduct(m) => m.value(poses),
             Self::Angle(m) => m.value(poses),
+            Self::ArcSine(m) => m.value(poses),
         }
     }
 
@@ -69,6 +78,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => m.hessian(poses),
             Self::DirectionProduct(m) => m.hessian(poses),
             Self::Angle(m) => m.hessian(poses),
+            Self::ArcSine(m) => m.hessian(poses),
         }
     }
 
@@ -78,6 +88,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Slide(m) => m.curvature(poses, v),
             Self::DirectionProduct(m) => m.curvature(poses, v),
             Self::Angle(m) => m.curvature(poses, v),
+            Self::ArcSine(m) => m.curvature(poses, v),
         }
     }
 
@@ -91,7 +102,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     fn depends_on(&self, k: usize) -> bool {
         match self {
             Self::Distance(_) | Self::Slide(_) => true,
-            Self::DirectionProduct(_) | Self::Angle(_) => k % 6 >= 3,
+            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => k % 6 >= 3,
         }
     }
 
@@ -103,12 +114,17 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
                 let first = |k: usize| (PHI0..R1).contains(&k);
                 (is_rotation(i) && is_rotation(j)) || first(i) || first(j)
             }
-            Self::DirectionProduct(_) | Self::Angle(_) => is_rotation(i) && is_rotation(j),
+            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => {
+                is_rotation(i) && is_rotation(j)
+            }
         }
     }
 
     fn is_angle(&self) -> bool {
-        matches!(self, Self::DirectionProduct(_) | Self::Angle(_))
+        matches!(
+            self,
+            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_)
+        )
     }
 
     fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {

@@ -76,6 +76,7 @@ fn derivatives_of_every_joint_agree_with_differences() {
                         JointCoordinate { joint: 1, index: 0 },
                     ],
                     law: CouplingLaw::Curve(Curve::Polynomial(vec![0.1, 2.0, 0.5, -0.3])),
+                    summands: vec![],
                 }),
                 ..Joint::default()
             });

@@ -99,7 +99,7 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
         let (bodies, offsets) = self.two_points()?;
         let restitution = self.number(ForceNumber::Restitution, rigid.restitution);
         let friction = self.contact_friction(contact);
-        let mut group = ForceGroup::default();
+        let mut constraints = Vec::new();
         for surface in self.surfaces(contact)? {
             // A point passes a corner on one side or the other.
             if matches!(surface, ContactSurface::Corner { .. }) && contact.radius == 0.0 {
@@ -127,6 +127,13 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                     "is rigid, but its bodies overlap by {depth:.3} m as they are drawn: move them apart"
                 )));
             }
+            constraints.push(constraint);
+        }
+        if constraints.len() == 1 {
+            return Ok(Arc::new(constraints.remove(0)));
+        }
+        let mut group = ForceGroup::default();
+        for constraint in constraints {
             group.push(Arc::new(constraint), &self.force.name);
         }
         Ok(Arc::new(group))

@@ -341,6 +341,7 @@ impl Resolver<'_> {
             | KeyKind::Name
             | KeyKind::Choice(_)
             | KeyKind::TwoTexts
+            | KeyKind::Texts
             | KeyKind::Definitions
             | KeyKind::OneOf(_)
             | KeyKind::Group => Ok(()),

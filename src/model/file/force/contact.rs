@@ -1,14 +1,14 @@
 //! `contact`: keys and reader. A point, ball or disc against a plane, a ball or a curve.
 
-use super::friction::{FRICTION, REST_SPEED, RESTITUTION, friction};
+use super::friction::{FRICTION, REST_SPEED, RESTITUTION, RESTITUTION_LAW, friction};
 use super::{BODIES, Element, ForceReader, HEAD, NON_NEGATIVE, POSITIVE, of};
 use crate::error::Result;
 use crate::model::file::keys::{Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::file::table::TableReader;
 use crate::model::validate::Range;
 use crate::model::{
-    ContactDefinition, ContactLaw, ForceApplication, ForceKind, ForceType, RigidImpact, Surface,
-    SurfaceOutline,
+    ContactDefinition, ContactLaw, ForceApplication, ForceKind, ForceType, RestitutionLaw,
+    RigidImpact, Surface, SurfaceOutline,
 };
 
 #[rustfmt::skip]
@@ -63,6 +63,7 @@ pub(super) const CONTACT: KeyGroup = KeyGroup {
                 Key::new("exponent", KeyKind::Number(Range::Positive), "", "1.5", "n >= 1 of hunt_crossley"),
                 RESTITUTION,
                 REST_SPEED,
+                RESTITUTION_LAW,
                 Key::new("friction", KeyKind::Table(&FRICTION), "", "none",
                     "{ kinetic = .., stiction_velocity = .. }"),
             ],
@@ -137,13 +138,18 @@ pub(super) fn rigid(table: &TableReader) -> Result<RigidImpact> {
     Ok(RigidImpact {
         restitution: table.needed_number("restitution", Range::Part)?,
         rest_speed: table.number("rest_speed", Range::NonNegative)?,
+        law: table
+            .choice("restitution_law", &RestitutionLaw::ALL)?
+            .unwrap_or_default(),
     })
 }
 
 fn compliant(table: &TableReader) -> Result<ContactLaw> {
-    if table.has("rest_speed") {
-        let message = "rest_speed is that of a rigid contact: it needs \"restitution\"";
-        return Err(table.refuse_key("rest_speed", message));
+    for key in ["rest_speed", "restitution_law"] {
+        if table.has(key) {
+            let message = format!("{key} is that of a rigid contact: it needs \"restitution\"");
+            return Err(table.refuse_key(key, message));
+        }
     }
     let laws = [("spring_damper", false), ("hunt_crossley", true)];
     let grows = table.choice("law", &laws)?.unwrap_or(false);

@@ -7,7 +7,7 @@ use crate::model::file::document::NodeValue;
 use crate::model::file::keys::{Key, KeyKind, REQUIRED};
 use crate::model::file::table::TableReader;
 use crate::model::validate::Range;
-use crate::model::{FrictionDefinition, JointKind, JointLimits, LimitLaw};
+use crate::model::{FrictionDefinition, JointKind, JointLimits, LimitLaw, RestitutionLaw};
 
 /// Of rigid contacts and limits.
 #[rustfmt::skip]
@@ -17,6 +17,10 @@ pub(in crate::model::file) const RESTITUTION: Key = Key::new("restitution", KeyK
 #[rustfmt::skip]
 pub(in crate::model::file) const REST_SPEED: Key = Key::new("rest_speed", NON_NEGATIVE, "m/s or rad/s", "1e-3 of the speed of a fall through the mechanism's size",
     "with restitution: closing velocity below which the contact does not bounce");
+
+#[rustfmt::skip]
+pub(in crate::model::file) const RESTITUTION_LAW: Key = Key::new("restitution_law", KeyKind::Choice(&RestitutionLaw::NAMES), "", "newton",
+    "restitution is a ratio of velocities (newton) or of impulses (poisson)");
 
 /// Of contacts and joints.
 #[rustfmt::skip]
@@ -103,7 +107,13 @@ pub(in crate::model::file) fn limits(
     kind: JointKind,
 ) -> Result<Vec<Option<JointLimits>>> {
     if !table.has("limits") {
-        for key in ["stiffness", "damping", "restitution", "rest_speed"] {
+        for key in [
+            "stiffness",
+            "damping",
+            "restitution",
+            "rest_speed",
+            "restitution_law",
+        ] {
             if table.has(key) {
                 let message = format!("{key} belongs to the limits: it needs \"limits\"");
                 return Err(table.refuse_key(key, message));
@@ -155,9 +165,11 @@ fn limit_law(table: &TableReader) -> Result<LimitLaw> {
         }
         return Ok(LimitLaw::Rigid(rigid(table)?));
     }
-    if table.has("rest_speed") {
-        let message = "rest_speed belongs to rigid limits: it needs \"restitution\"";
-        return Err(table.refuse_key("rest_speed", message));
+    for key in ["rest_speed", "restitution_law"] {
+        if table.has(key) {
+            let message = format!("{key} belongs to rigid limits: it needs \"restitution\"");
+            return Err(table.refuse_key(key, message));
+        }
     }
     if !table.has("stiffness") {
         return Err(table.refuse(

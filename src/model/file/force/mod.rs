@@ -6,6 +6,7 @@ mod contact;
 pub(super) mod friction;
 mod load;
 mod pid;
+mod servo;
 mod spring;
 mod tyre;
 
@@ -35,6 +36,7 @@ pub(super) const FORCES: [KeyGroup; ForceType::ALL.len()] = [
     load::TORQUE,
     actuator::ACTUATOR,
     pid::PID,
+    servo::SERVO,
     bushing::BUSHING,
     tyre::TYRE,
     contact::CONTACT,
@@ -48,6 +50,7 @@ const READERS: [fn(&ForceReader) -> Result<Element>; ForceType::ALL.len()] = [
     load::torque,
     actuator::actuator,
     pid::pid,
+    servo::servo,
     bushing::bushing,
     tyre::tyre,
     contact::contact,

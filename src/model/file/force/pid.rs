@@ -43,7 +43,7 @@ pub(super) fn pid(reader: &ForceReader) -> Result<Element> {
         proportional: gain("proportional")?,
         integral: gain("integral")?,
         derivative: gain("derivative")?,
-        limits: limits(table)?,
+        limits: limits(table, "limits")?,
         tracking_time: 1.0,
         start: table
             .number("integral_start", Range::Finite)?
@@ -66,14 +66,14 @@ pub(super) fn pid(reader: &ForceReader) -> Result<Element> {
 }
 
 /// Lower and upper limit.
-fn limits(table: &TableReader) -> Result<Option<[f64; 2]>> {
+pub(super) fn limits(table: &TableReader, key: &str) -> Result<Option<[f64; 2]>> {
     let expected = "[lower, upper] with lower < upper";
-    match table.numbers("limits", expected, 2)?.as_deref() {
+    match table.numbers(key, expected, 2)?.as_deref() {
         None => Ok(None),
         Some(&[lower, upper]) if lower < upper => Ok(Some([lower, upper])),
         Some(other) => {
             let message = format!("expected {expected}, found {other:?}");
-            Err(table.refuse_value("limits", message))
+            Err(table.refuse_value(key, message))
         }
     }
 }

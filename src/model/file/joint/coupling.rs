@@ -8,9 +8,12 @@ use crate::model::file::curve::curve;
 use crate::model::file::names::Names;
 use crate::model::file::table::TableReader;
 use crate::model::validate::Range;
-use crate::model::{Coupling, CouplingLaw, JointCoordinate, Model, PrescribedCoordinate};
+use crate::model::{Coupling, CouplingLaw, Joint, JointCoordinate, Model, PrescribedCoordinate};
 
 pub(super) fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
+    if table.has("ratios") {
+        return sum(table, names);
+    }
     let [(from, from_at), (to, to_at)] =
         table.two_texts("joints", "the names of two joints [from, to]")?;
     let (first, _) = names.coordinate(table, from, from_at)?;
@@ -55,6 +58,53 @@ pub(super) fn coupling(table: &TableReader, names: &Names) -> Result<Coupling> {
     Ok(Coupling {
         coordinates: [first, second],
         law,
+        summands: vec![],
+    })
+}
+
+/// A coupling with ratios: the last coordinate is a sum of the others.
+fn sum(table: &TableReader, names: &Names) -> Result<Coupling> {
+    for key in ["ratio", "law"] {
+        if table.has(key) {
+            let message =
+                format!("give one of \"ratio\", \"ratios\" and \"law\", not also \"{key}\"");
+            return Err(table.refuse_key(key, message));
+        }
+    }
+    let given = table.texts(
+        "joints",
+        "the names of the joints, last the one that follows",
+    )?;
+    let ratios = table.needed_numbers("ratios", "one number for each joint but the last", 1)?;
+    if given.len() != ratios.len() + 1 {
+        let message = format!(
+            "ratios must be one number for each joint but the last: {} for {} joints, found {}",
+            given.len().saturating_sub(1),
+            given.len(),
+            ratios.len()
+        );
+        return Err(table.refuse_value("ratios", message));
+    }
+    if ratios.contains(&0.0) {
+        let message = "ratios must not be zero: leave out the joint that does not count";
+        return Err(table.refuse_value("ratios", message));
+    }
+    let mut coordinates = vec![];
+    for (name, at) in given {
+        let (coordinate, _) = names.coordinate(table, name, at)?;
+        if coordinates.contains(&coordinate) {
+            let message = format!("a coupling needs different coordinates, found \"{name}\" twice");
+            return Err(table.refuse_at(at, message));
+        }
+        coordinates.push(coordinate);
+    }
+    let last = coordinates.pop().expect("there is one more than ratios");
+    let mut others = coordinates.into_iter().zip(ratios);
+    let (first, ratio) = others.next().expect("there is a ratio");
+    Ok(Coupling {
+        coordinates: [first, last],
+        law: CouplingLaw::Ratio(ratio),
+        summands: others.collect(),
     })
 }
 
@@ -89,12 +139,14 @@ pub(in crate::model::file) fn check_couplings(
     let mut sets = Sets::default();
     // Those of parts come first; each part is consistent in itself.
     let (of_parts, own) = model.joints.split_at(model.joints.len() - joints.len());
-    for coupling in of_parts.iter().filter_map(|joint| joint.coupling.as_ref()) {
+    // A sum ties no two of its coordinates to each other.
+    let of_two = |joint: &&Joint| (joint.coupling.as_ref()).is_some_and(|c| c.summands.is_empty());
+    for coupling in (of_parts.iter().filter(of_two)).filter_map(|joint| joint.coupling.as_ref()) {
         let [a, b] = coupling.coordinates.map(|c| sets.of(c));
         sets.parent[b] = a;
     }
     for (table, joint) in joints.iter().zip(own) {
-        let Some(coupling) = &joint.coupling else {
+        let Some(coupling) = joint.coupling.as_ref().filter(|_| of_two(&joint)) else {
             continue;
         };
         let [a, b] = coupling.coordinates.map(|c| sets.of(c));

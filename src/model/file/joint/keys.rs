@@ -1,9 +1,12 @@
 //! Keys of `[[joint]]`, a group for each type.
 
 use crate::model::JointKind;
-use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION};
+use crate::model::file::force::friction::{FRICTION, REST_SPEED, RESTITUTION, RESTITUTION_LAW};
 use crate::model::file::keys::{DESCRIPTION, Key, KeyDimension, KeyGroup, KeyKind, REQUIRED};
 use crate::model::validate::Range;
+
+/// Coordinates that one may follow at most; a bound for the schema.
+const MOST_RATIOS: usize = 1000;
 
 #[rustfmt::skip]
 const HEAD: [Key; 3] = [
@@ -28,6 +31,14 @@ const AXIS: Key = Key::new("axis", KeyKind::Vector, "", "required with point",
 const ACROSS: Key = Key::new("across", KeyKind::Vector, "", "perpendicular part of the body's x axis",
     "direction at angle zero; its component along the axis is removed")
 .only(KeyDimension::Space);
+
+#[rustfmt::skip]
+const THREE_AXES: Key = Key::new("axes", KeyKind::Vectors(Some(3)), "", "required with point",
+    "the three axes in the initial pose, ground axes, perpendicular: the first fixed in the first body, the third in the second");
+
+#[rustfmt::skip]
+const THREE_AXES_IN: Key = Key::new("axes", KeyKind::Vectors(Some(3)), "", REQUIRED,
+    "the three axes where all angles are zero, in the body's axes, perpendicular");
 
 #[rustfmt::skip]
 const AXES: Key = Key::new("axes", KeyKind::Vectors(Some(2)), "", "required with point",
@@ -94,6 +105,7 @@ const FIXED: [&[Key]; 2] = [
     &[POINT_IN, FREE_AXIS_IN, ACROSS_IN],
     &[POINT_IN, FREE_AXIS_IN, ACROSS_IN],
 ];
+const THREE_CROSS: [&[Key]; 2] = [&[POINT_IN, THREE_AXES_IN], &[POINT_IN, THREE_AXES_IN]];
 const CROSS: [&[Key]; 2] = [&[POINT_IN, AXES_IN], &[POINT_IN, AXES_IN]];
 const LINE: [&[Key]; 2] = [&[POINT_IN, AXIS_IN], &[POINT_IN]];
 
@@ -115,6 +127,7 @@ const FRICTION_AND_LIMITS: &[Key] = &[
     Key::new("damping", KeyKind::Number(Range::NonNegative), "N.s/m or N.m.s/rad", "0", "of the limits"),
     RESTITUTION,
     REST_SPEED,
+    RESTITUTION_LAW,
     Key::new("friction", KeyKind::PerCoordinate(&FRICTION), "", "none",
         "dry friction, { kinetic = .., stiction_velocity = .. }; a list for several coordinates, {} without friction"),
 ];
@@ -204,6 +217,18 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         ],
     ),
     of(
+        JointKind::Gimbal,
+        KeyDimension::Space,
+        "Rotation about three axes in turn at a point: three hinges without bodies between them. Coordinates: angles about the first, \
+         second and third axis; the second stays within a quarter turn of the pose in which the axes are perpendicular.",
+        EITHER,
+        &[
+            &HEAD,
+            &[BODIES, POINT, THREE_AXES, at(THREE_CROSS), THREE, armature(3)],
+            FRICTION_AND_LIMITS,
+        ],
+    ),
+    of(
         JointKind::Planar,
         KeyDimension::Space,
         "Translation in a plane and rotation about its normal, the axis. Coordinates: displacement along across, along axis x across, angle.",
@@ -273,16 +298,18 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
     of(
         JointKind::Coupling,
         KeyDimension::Both,
-        "Relation between the coordinates of two other joints: gear, rack, cam. It has no location.",
-        &[&["ratio"], &["law"]],
+        "Relation between the coordinates of other joints: gear, rack, cam, differential. It has no location.",
+        &[&["ratio"], &["ratios"], &["law"]],
         &[
             &HEAD,
             &[
-                Key::new("joints", KeyKind::TwoTexts, "", REQUIRED,
-                    "from, to; one of several coordinates as \"name.position2\""),
-                Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this or law",
+                Key::new("joints", KeyKind::Texts, "", REQUIRED,
+                    "from, to, or with ratios several and the one that follows them; one of several coordinates as \"name.position2\""),
+                Key::new("ratio", KeyKind::Number(Range::Finite), "of the second over the first", "this, ratios or law",
                     "s2 - s2(0) = ratio (s1 - s1(0)); not zero"),
-                Key::new("law", KeyKind::Curve, "of the second over the first", "this or ratio",
+                Key::new("ratios", KeyKind::Numbers(1, MOST_RATIOS), "", "this, ratio or law",
+                    "one for each joint but the last, not zero: the last s - s(0) is the sum of ratio (s - s(0)) of the others, in SI units"),
+                Key::new("law", KeyKind::Curve, "of the second over the first", "this, ratio or ratios",
                     "s2 as a function of s1, without kinks"),
             ],
         ],

@@ -16,13 +16,14 @@ use crate::model::validate::{PERPENDICULAR, RESERVED_ELEMENTS, Range, perpendicu
 use crate::model::{Joint, JointFrame, JointKind, JointPlacement};
 
 /// Replacements for the types that do not exist in the plane.
-const INSTEAD: [(JointKind, &str); 5] = [
+const INSTEAD: [(JointKind, &str); 6] = [
     (
         JointKind::Cylindrical,
         "use \"revolute\" or \"prismatic\", or \"point_on_line\" for both at once",
     ),
     (JointKind::Spherical, "use \"revolute\""),
     (JointKind::Universal, "use \"revolute\""),
+    (JointKind::Gimbal, "use \"revolute\""),
     (
         JointKind::Planar,
         "bodies move in the plane without any joint",
@@ -94,6 +95,9 @@ pub fn joint(table: &TableReader, names: &Names) -> Result<Joint> {
         return Ok(joint);
     }
     joint.frame = placement(table, kind)?;
+    if kind == JointKind::Gimbal {
+        joint.mirrored = gimbal_handedness(table)?;
+    }
     joint.position = position(table, kind)?;
     joint.armature = armature(table, kind)?;
     joint.friction = frictions(table, kind)?;
@@ -164,6 +168,7 @@ fn frame(table: &TableReader, kind: JointKind, owner: FrameOwner) -> Result<Join
     let (axis, across) = match kind {
         JointKind::Spherical | JointKind::Distance | JointKind::Coupling => ([0.0; 3], [0.0; 3]),
         JointKind::Universal => universal_axes(table)?,
+        JointKind::Gimbal => gimbal_axes(table).map(|(axis, across, _)| (axis, across))?,
         JointKind::Revolute if plane => ([0.0, 0.0, 1.0], [0.0; 3]),
         // In the initial pose a fixed joint needs no directions; in the body frames these directions coincide.
         JointKind::Fixed if owner == FrameOwner::Ground => ([0.0; 3], [0.0; 3]),
@@ -226,6 +231,46 @@ fn universal_axes(table: &TableReader) -> Result<([f64; 3], [f64; 3])> {
             Err(table.refuse_value("axes", message))
         }
     }
+}
+
+/// The first and second axis of a gimbal joint, and whether the third is opposite to their product.
+fn gimbal_axes(table: &TableReader) -> Result<([f64; 3], [f64; 3], bool)> {
+    let refuse = |message: &str| Err(table.refuse_value("axes", message));
+    let Some(given) = table.vectors("axes")? else {
+        return Err(table.refuse("\"axes\" is missing: expected the directions of the three axes"));
+    };
+    let [a, b, c] = given[..] else {
+        return refuse("axes must be three directions");
+    };
+    let (Some(a), Some(b), Some(c)) = (unit(a), unit(b), unit(c)) else {
+        return refuse("axes must not be zero: they are directions");
+    };
+    let cosine = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| a[k] * b[k]).sum::<f64>();
+    let skew = [cosine(a, b), cosine(b, c), cosine(c, a)];
+    match perpendicular_part(a, b) {
+        Some(b) if skew.iter().all(|x| x.abs() <= PERPENDICULAR) => {
+            let product = [0, 1, 2].map(|k| {
+                let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+                a[i] * b[j] - a[j] * b[i]
+            });
+            Ok((a, b, cosine(product, c) < 0.0))
+        }
+        _ => refuse("the axes of a gimbal joint must be at right angles where its angles are zero"),
+    }
+}
+
+/// Whether the axes of a gimbal joint are left-handed, the same in both frames.
+fn gimbal_handedness(table: &TableReader) -> Result<bool> {
+    if !table.has("at") {
+        return Ok(gimbal_axes(table)?.2);
+    }
+    let frames = table.tables("at")?;
+    let [first, second] = [gimbal_axes(&frames[0])?.2, gimbal_axes(&frames[1])?.2];
+    if first != second {
+        let message = "the axes of one frame are right-handed, those of the other left-handed";
+        return Err(frames[1].refuse_value("axes", message));
+    }
+    Ok(first)
 }
 
 /// `armature`: a number, or an array of them where the joint has several coordinates.

@@ -277,15 +277,23 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
             ("motion", "axis", "joint") => false,
             ("joint", "at", _) => other.required(),
             // Rigid or compliant, not both.
-            ("force", "restitution" | "rest_speed", "stiffness" | "damping") => false,
-            ("force" | "joint", "rest_speed", "restitution") => true,
+            (
+                "force",
+                "restitution" | "rest_speed" | "restitution_law",
+                "stiffness" | "damping",
+            ) => false,
+            ("force" | "joint", "rest_speed" | "restitution_law", "restitution") => true,
             ("force", _, "stiffness") if other.default == "this or restitution" => true,
             ("force", _, "damping") => true,
             // A controller has at least one gain.
             ("force", _, "proportional") => true,
             // Without gravity a road has no upward direction; stops are what their stiffness belongs to.
             ("force", _, "up") => true,
-            ("joint", "stiffness" | "damping" | "restitution" | "rest_speed", "limits")
+            (
+                "joint",
+                "stiffness" | "damping" | "restitution" | "rest_speed" | "restitution_law",
+                "limits",
+            )
             | ("joint", "damping", "stiffness") => true,
             ("joint", _, _) if other.default == "required with point" => true,
             _ => other.required() || alternative.is_some_and(|set| set.contains(&other.name)),
@@ -318,6 +326,7 @@ fn with_rubbish(group: &KeyGroup, key: &str, dimension: usize) -> String {
                 KeyKind::Vector if dimension == 2 => "[1, 0]".to_owned(),
                 KeyKind::Vector => "[1, 0, 0]".to_owned(),
                 KeyKind::Vectors(_) if dimension == 2 => "[[1, 0], [0, 1]]".to_owned(),
+                KeyKind::Vectors(Some(3)) => "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]".to_owned(),
                 KeyKind::Vectors(_) => "[[1, 0, 0], [0, 1, 0]]".to_owned(),
                 KeyKind::Points if dimension == 2 => "[[0, 0], [1, 0]]".to_owned(),
                 KeyKind::Points => "[[0, 0, 0], [1, 0, 0]]".to_owned(),
@@ -405,5 +414,5 @@ fn every_group_stands_in_the_schema_with_all_its_keys() {
         }
     }
     let space_only = groups().filter(|g| g.exists == KeyDimension::Space).count();
-    assert_eq!(space_only, 5, "kinds of joint that the plane does not have");
+    assert_eq!(space_only, 6, "kinds of joint that the plane does not have");
 }

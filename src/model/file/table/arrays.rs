@@ -211,17 +211,24 @@ impl<'a> TableReader<'a> {
 
     /// Two strings, each with its byte offset.
     pub fn two_texts(&self, key: &str, expected: &str) -> Result<[(&'a str, usize); 2]> {
+        let texts = self.texts(key, expected)?;
+        <[_; 2]>::try_from(texts).map_err(|_| {
+            let entry = self.get(key).expect("it was read");
+            self.wrong(key, expected, &entry.node)
+        })
+    }
+
+    /// A list of strings and where they are.
+    pub fn texts(&self, key: &str, expected: &str) -> Result<Vec<(&'a str, usize)>> {
         let entry = self.get(key).ok_or_else(|| self.missing(key, expected))?;
-        if let NodeValue::Array(items) = &entry.node.value
-            && let [a, b] = &items[..]
-        {
-            let text = |node: &'a Node| match &node.value {
-                NodeValue::Text(text) => Ok((text.as_str(), node.span.start)),
-                _ => Err(self.wrong(key, expected, node)),
-            };
-            return Ok([text(a)?, text(b)?]);
-        }
-        Err(self.wrong(key, expected, &entry.node))
+        let NodeValue::Array(items) = &entry.node.value else {
+            return Err(self.wrong(key, expected, &entry.node));
+        };
+        let text = |node: &'a Node| match &node.value {
+            NodeValue::Text(text) => Ok((text.as_str(), node.span.start)),
+            _ => Err(self.wrong(key, expected, node)),
+        };
+        items.iter().map(text).collect()
     }
 }
 

@@ -40,7 +40,7 @@ impl TableReader<'_> {
     fn is_rotational_joint(&self) -> bool {
         let kind = self.get("type").map(|entry| &entry.node.value);
         self.has("bodies")
-            && matches!(kind, Some(NodeValue::Text(word)) if word == "revolute" || word == "universal")
+            && matches!(kind, Some(NodeValue::Text(word)) if ["revolute", "universal", "gimbal"].contains(&word.as_str()))
     }
 
     fn suspect(&self, offset: usize, message: &str) {

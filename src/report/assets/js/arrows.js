@@ -21,7 +21,7 @@ class Arrows {
     if (force.joint !== undefined) {
       const joint = scene.joints[force.joint];
       const at = () => mechanism.worldPoint(joint.bodies[1], joint.frames[1].point);
-      const sign = ["actuator", "pid"].includes(force.kind) ? 1 : -1;
+      const sign = ["actuator", "pid", "servo"].includes(force.kind) ? 1 : -1;
       const along = () => scaled(turned(mechanism.matrixOf(joint.bodies[0]), unit(joint.frames[0].axis)), sign);
       if (scalar !== undefined) this.scalar(scalar, at, along, force.turns ? "moments" : "forces", force.turns ? "moment" : "force", force.name);
       return;
@@ -37,7 +37,7 @@ class Arrows {
     const moments = pick(force.name, ["mx", "my", "mz"]);
     if (moments.some((c) => c >= 0)) this.vector(moments, () => end(1), "moments", "moment", force.name);
     if (scalar !== undefined && components.every((c) => c < 0)) {
-      const sign = ["actuator", "pid"].includes(force.kind) ? 1 : -1;
+      const sign = ["actuator", "pid", "servo"].includes(force.kind) ? 1 : -1;
       const along = () => (force.direction
         ? scaled(turned(mechanism.matrixOf(force.bodies[0]), force.direction), sign)
         : scaled(unit(sub(end(1), end(0))), sign));
@@ -99,7 +99,7 @@ const mechanismShare = 0.16;
 // What can be shown and hidden.
 const show = {
   bodies: true, joints: true, springs: true, contacts: true, contactForces: true, forces: false, reactions: false,
-  moments: false, trails: true, axes: true, ground: true, names: false,
+  moments: false, bending: false, trails: true, axes: true, ground: true, names: false,
 };
 
 // Magnitudes of a vector given by columns, at some rows.

@@ -148,7 +148,7 @@ Object.assign(Mechanism.prototype, {
       joint.bodies[side] === null ? "ground" : role, this.matrixOf(joint.bodies[side]), "joints", { edge: true });
     const held = joint.bodies.indexOf(null);
     const { kind } = joint;
-    if (kind === "spherical") {
+    if (kind === "spherical" || kind === "gimbal") {
       this.node(sphereMesh(0.02 * size, frame(1).point, Math.max(10, Math.round(detail * 0.7))), role, this.matrixOf(joint.bodies[1]), "joints");
     } else if (kind === "revolute" || kind === "screw" || kind === "cylindrical") {
       bar(0, kind === "revolute" ? 0.018 * size : 0.011 * size, kind === "revolute" ? 0.022 * size : 0.09 * size, frame(0).axis);

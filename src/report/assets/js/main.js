@@ -15,6 +15,7 @@ window.biela = {
   seek: (t) => biela.player.seek(t),
   bodies: () => scene.bodies.map((body) => body.name),
   pose: (name) => poseAt(indexOf(scene.bodies, name), locate(run.times, biela.player.time)),
+  beam: (name) => biela.stage.mechanism.beamPieces[indexOf(scene.beams, name)].map(({ matrix, role }) => ({ start: [...matrix.slice(12, 15)], color: colorOf(role) })),
   outputs: () => summary.outputs.map((output) => output.name),
   value: (name) => mix(run.outputs[indexOf(summary.outputs, name)], locate(run.times, biela.player.time)),
   ready: null,

@@ -7,6 +7,7 @@ class Mechanism {
     this.nodes = [];
     this.lines = [];
     this.labels = [];
+    this.beamPieces = [];     // nodes of each beam
     this.moving = [];         // functions called with the place of a time
     this.points = attachments();
     this.bodyMatrices = scene.bodies.map(identity);
@@ -17,6 +18,7 @@ class Mechanism {
     this.layers = planar ? layersOf() : scene.bodies.map(() => 0);
     this.addGround();
     scene.bodies.forEach((_, i) => this.addBody(i));
+    scene.beams.forEach((beam, i) => this.addBeam(beam, i));
     scene.joints.forEach((joint) => this.addJoint(joint));
     scene.forces.forEach((force) => this.addForce(force));
     this.addTrails();
@@ -110,7 +112,8 @@ class Mechanism {
   addBody(index) {
     const layer = this.layers[index] * 0.016 * this.size;
     const wrong = this.wrong.has(scene.bodies[index].name);
-    for (const { mesh, role, lines = [], ...look } of bodyParts(index, this.points[index], this.size, layer)) {
+    const parts = isNode(index) ? [] : bodyParts(index, this.points[index], this.size, layer);
+    for (const { mesh, role, lines = [], ...look } of parts) {
       for (const line of lines) this.line(line, "ink", 1.2, "bodies", { matrix: this.bodyMatrices[index], alpha: 0.6 });
       this.node(mesh, wrong ? "wrong" : role, this.bodyMatrices[index], "bodies", look);
     }

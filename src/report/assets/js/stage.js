@@ -1,7 +1,7 @@
 // The picture: painter, labels, scales and its buttons. It is painted when something changed, once for each frame at most.
 const SHOWN = [
   ["joints", "joints"], ["springs", "springs, actuators"], ["contacts", "contacts, wheels"], ["contactForces", "contact forces"],
-  ["forces", "forces"], ["reactions", "reactions"], ["moments", "moments"], ["trails", "trails"], ["axes", "axes"],
+  ["forces", "forces"], ["reactions", "reactions"], ["moments", "moments"], ["bending", "bending of beams"], ["trails", "trails"], ["axes", "axes"],
   ["ground", "grid"], ["names", "names"],
 ];
 
@@ -98,6 +98,7 @@ class Stage {
     }
     const list = byId("shown");
     const present = new Set([...this.mechanism.nodes, ...this.mechanism.lines, ...this.mechanism.labels].map((item) => item.group));
+    if (this.mechanism.bending) present.add("bending");
     for (const [group, text] of SHOWN) {
       if (!present.has(group)) continue;
       const box = element("input", { type: "checkbox", checked: show[group], "data-group": group });
@@ -172,6 +173,12 @@ class Stage {
     };
     if (arrows.scales.force && ["contactForces", "forces", "reactions"].some((g) => show[g] && arrows.list.some((a) => a.group === g))) amount(arrows.scales.force, "N", "arrow");
     if (arrows.scales.moment && show.moments) amount(arrows.scales.moment, "N.m", "arrow moment");
+    if (show.bending && this.mechanism.bending) {
+      const shares = planar ? [-1, 0, 1] : [0, 1];
+      const line = element("i", { class: "bending" });
+      line.style.background = `linear-gradient(to right, ${shares.map(bendingColor).join(", ")})`;
+      parts.push(element("span", { class: "scale" }, line, `${planar ? "\u00b1" : ""}${number(this.mechanism.bending)} N.m`));
+    }
     byId("scales").replaceChildren(...parts);
   }
 }

@@ -10,6 +10,7 @@ use std::io::Read;
 
 use nalgebra::{Matrix4, Point3, Quaternion, UnitQuaternion, Vector3};
 
+use crate::linalg::elementary::rotation_about;
 use crate::model::{BodyShape, MeshFile, Model};
 
 /// Largest file that is read (bytes).
@@ -35,7 +36,7 @@ pub fn meshes(model: &Model) -> Vec<Option<TriangleMesh>> {
     let most = MOST_TRIANGLES / files().flatten().count().max(1);
     files()
         .map(|file| {
-            TriangleMesh::read(file?)
+            TriangleMesh::read_merged(file?)
                 .ok()
                 .map(|mesh| mesh.coarser(most))
         })
@@ -65,8 +66,13 @@ fn mesh_of(shape: &Option<BodyShape>) -> Option<&MeshFile> {
 }
 
 impl TriangleMesh {
+    /// Reads a file and places it in the body frame, corners with the same coordinates as one; the error is the end of a sentence.
+    fn read_merged(file: &MeshFile) -> Result<Self, String> {
+        Ok(Self::read(file)?.merged())
+    }
+
     /// Reads a file and places it in the body frame; the error is the end of a sentence.
-    fn read(file: &MeshFile) -> Result<Self, String> {
+    pub fn read(file: &MeshFile) -> Result<Self, String> {
         let bytes = contents(file)?;
         let ending = file.path.extension().and_then(|e| e.to_str()).unwrap_or("");
         let mut mesh = match ending.to_ascii_lowercase().as_str() {
@@ -95,7 +101,7 @@ impl TriangleMesh {
         if file.scale.iter().product::<f64>() < 0.0 {
             mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
-        Ok(mesh.merged())
+        Ok(mesh)
     }
 
     /// Corners with the same coordinates become one.
@@ -324,7 +330,7 @@ fn transformation(node: roxmltree::Node) -> Option<Matrix4<f64>> {
         ("scale", [x, y, z]) => Some(Matrix4::new_nonuniform_scaling(&Vector3::new(*x, *y, *z))),
         ("rotate", [x, y, z, angle]) => {
             let axis = nalgebra::Unit::try_new(Vector3::new(*x, *y, *z), 0.0)?;
-            Some(UnitQuaternion::from_axis_angle(&axis, angle.to_radians()).to_homogeneous())
+            Some(rotation_about(&axis, angle.to_radians()).to_homogeneous())
         }
         _ => None,
     }
