@@ -19,6 +19,7 @@ use super::linearization::OperatingPoint;
 use super::sparse_point::SparseSaddle;
 use crate::formulation::system::{System, TangentWeights};
 use crate::linalg::random::Random;
+use crate::linalg::sorting::sort_by;
 
 /// Residual of an eigenvalue θ over its size at which it has converged.
 const CONVERGED: f64 = 1e-11;
@@ -70,7 +71,7 @@ pub fn lowest_damped_modes(
     let shift = lowest.square.abs().sqrt();
     let mut operator = ShiftedInverse::new(system, at, redundant, shift)?;
     found.extend(operator.run(count - found.len())?);
-    found.sort_by(|a, b| {
+    sort_by(&mut found, |a, b| {
         (a.eigenvalue.norm().total_cmp(&b.eigenvalue.norm()))
             .then(b.eigenvalue.re.total_cmp(&a.eigenvalue.re))
     });
@@ -241,7 +242,7 @@ impl<'a> ShiftedInverse<'a> {
         if known.len() < count && beta > 0.0 {
             return None;
         }
-        known.sort_by(|a, b| a.0.norm().total_cmp(&b.0.norm()));
+        sort_by(&mut known, |a, b| a.0.norm().total_cmp(&b.0.norm()));
         known.truncate(count);
         Some(known.into_iter().map(|known| mode(known, basis)).collect())
     }

@@ -17,6 +17,7 @@ use super::linearization::OperatingPoint;
 use super::sparse_point::SparseSaddle;
 use crate::formulation::system::System;
 use crate::linalg::random::Random;
+use crate::linalg::sorting::sort_by;
 
 /// Residual of a pair over θ at which it has converged; the error of ω² is of its square.
 const CONVERGED: f64 = 1e-9;
@@ -153,7 +154,7 @@ impl<'a> ShiftedOperator<'a> {
             };
             let nothing_new = run.iter().all(|pair| pair.theta.abs() <= weakest);
             found.extend(run);
-            found.sort_by(|a, b| b.theta.abs().total_cmp(&a.theta.abs()));
+            sort_by(&mut found, |a, b| b.theta.abs().total_cmp(&a.theta.abs()));
             if nothing_new {
                 found.truncate(count);
                 return Some(
@@ -256,7 +257,9 @@ fn ritz_pairs(
     let eigen = SymmetricEigen::new(t);
     let mut order: Vec<usize> = (0..m).collect();
     let theta = |i: usize| eigen.eigenvalues[i];
-    order.sort_by(|&i, &k| theta(k).abs().total_cmp(&theta(i).abs()));
+    sort_by(&mut order, |&i, &k| {
+        theta(k).abs().total_cmp(&theta(i).abs())
+    });
     let rounding = f64::EPSILON * order.first().map_or(0.0, |&i| theta(i).abs());
     let converged = |i: &usize| {
         let residual = beta * eigen.eigenvectors[(m - 1, *i)].abs();

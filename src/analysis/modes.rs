@@ -9,6 +9,7 @@
 //! Eigenvalues zero are counted, not computed: the null space of the first-order matrix, then the null space of what is left of it
 //! (a free body has two zeros in one chain), are removed until the rest is regular. Each chain is one mode of frequency zero.
 
+use crate::linalg::sorting::sort_by;
 use nalgebra::{Complex, DMatrix, DVector, Schur, SymmetricEigen};
 
 /// Square of a frequency, over the largest entry of K, that counts as zero: rounding of the matrices in an orthonormal basis.
@@ -111,7 +112,7 @@ pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
         let shape = back.solve_upper_triangular(&shape)?;
         mode.shape = shape.as_slice().to_vec();
     }
-    found.sort_by(|a, b| {
+    sort_by(&mut found, |a, b| {
         (a.eigenvalue.norm().total_cmp(&b.eigenvalue.norm()))
             .then(b.eigenvalue.re.total_cmp(&a.eigenvalue.re))
     });

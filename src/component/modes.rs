@@ -15,6 +15,7 @@ use crate::formulation::system::TangentWeights;
 use crate::formulation::{EvaluationContext, Mechanism, MotionPoint};
 use crate::integrator::Signals;
 use crate::linalg::elementary::rotation_about;
+use crate::linalg::sorting::sort_by;
 use crate::model::quantity::{BodyField, Quantity};
 
 /// Degrees of freedom from which sparse methods are tried, and the part of all modes that it may be asked for: dense methods take
@@ -78,7 +79,7 @@ impl Instance {
                 named_mode(&self.model, &observables, motion, *eigenvalue, shape)
             })
             .collect();
-        modes.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
+        sort_by(&mut modes, |a, b| a.frequency.total_cmp(&b.frequency));
         modes.truncate(count);
         Ok(Some(modes))
     }

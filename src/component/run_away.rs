@@ -5,6 +5,7 @@ use super::log::{LogCategory, LogLevel};
 use super::quantity_point::Multipliers;
 use crate::error::{Error, Result};
 use crate::linalg::elementary::hypot;
+use crate::linalg::sorting::sort_by;
 use crate::model::quantity::{BodyField, Quantity};
 use crate::model::{BodyRef, ForceApplication, PrescribedCoordinate, Target};
 
@@ -104,7 +105,9 @@ impl Instance {
                 (self.acts_on(input.target, body), value, i)
             })
             .collect();
-        inputs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.abs().total_cmp(&b.1.abs())));
+        sort_by(&mut inputs, |a, b| {
+            a.0.cmp(&b.0).then(a.1.abs().total_cmp(&b.1.abs()))
+        });
         let (_, value, i) = *inputs.last()?;
         let input = &self.model.inputs[i];
         let unit = self.model.unit_of_target(input.target);

@@ -12,6 +12,7 @@ use super::factorization::Factorization;
 use super::matrix::SaddleMatrix;
 use super::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::Sparsity;
+use crate::linalg::sorting::sort_by;
 
 /// Pivots below this count as zero. A pivot is the squared sine of the angle between a constraint and the others: a mechanism that
 /// starts a milliradian beside a singular position has 1e-6, dependent constraints have rounding.
@@ -100,7 +101,9 @@ fn finite_active(sparsity: &SaddleSparsity, m: &SaddleMatrix) -> Option<Vec<usiz
 fn suspects(constraints: Vec<usize>, pivots: &[f64]) -> Vec<usize> {
     let mut suspects = constraints;
     suspects.retain(|&k| pivots[k] < SUSPECT_PIVOT);
-    suspects.sort_by(|&a, &b| pivots[a].total_cmp(&pivots[b]).then(b.cmp(&a)));
+    sort_by(&mut suspects, |&a, &b| {
+        pivots[a].total_cmp(&pivots[b]).then(b.cmp(&a))
+    });
     suspects
 }
 

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::linalg::csr::Csr;
+use crate::linalg::sorting::sort_by_key;
 use crate::model::quantity::Quantity;
 use crate::model::{Model, Target};
 
@@ -56,7 +57,7 @@ impl LinearSystem {
             .filter(|(_, parameter)| parameter.target != Target::Equilibrium)
             .map(|(k, parameter)| (component(parameter.target), DrivenValue::Parameter(k)));
         let mut driven_forces: Vec<(u32, DrivenValue)> = inputs.chain(parameters).collect();
-        driven_forces.sort_by_key(|(i, _)| *i);
+        sort_by_key(&mut driven_forces, |(i, _)| *i);
         let mut equations = Self {
             unsymmetric_stiffness: system.stiffness.first_asymmetry(0.0).is_some(),
             mass: Arc::clone(&system.mass),

@@ -29,7 +29,8 @@ const CLOSURE: ClosureOptions = ClosureOptions {
     matrix: ClosureMatrix::Mass,
 };
 
-/// The end of the trial before a pass.
+/// The end of the trial before a pass; empty where there are no constraints that change the corrections, unless steps may take the
+/// smooth path.
 pub(super) struct EndBeforePass {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
@@ -42,9 +43,10 @@ impl EndBeforePass {
     /// `smooth`: steps may take the smooth path.
     pub fn new(size: &Dimensions, smooth: bool) -> Self {
         let derivative = || vec![0.0; if smooth { size.nv } else { 0 }];
+        let kept = smooth || size.nc > 0;
         Self {
-            q: vec![0.0; size.nq],
-            v: vec![0.0; size.nv],
+            q: vec![0.0; if kept { size.nq } else { 0 }],
+            v: vec![0.0; if kept { size.nv } else { 0 }],
             acc: derivative(),
             jerk: derivative(),
         }
@@ -72,7 +74,7 @@ impl Workspace {
         guesses: [InitialGuess; 2],
         stats: &mut Statistics,
     ) -> Result<Pass, StepFailure> {
-        let pass = match y.pivot >= REGULAR_PIVOT {
+        let pass = match self.size.nc > 0 && y.pivot >= REGULAR_PIVOT {
             true => self.correct_end(p, s, y, weights)?,
             false => self.correct_end_projected(p, s, y, weights)?,
         };
@@ -123,6 +125,7 @@ impl Workspace {
     }
 
     /// The same near singular positions, where closure may move the end along the constraints: the corrections are projected first.
+    /// Without constraints nothing is projected.
     fn correct_end_projected(
         &mut self,
         p: &Problem,

@@ -10,6 +10,7 @@ pub mod norm;
 pub mod ordering;
 pub mod random;
 pub mod rotation;
+pub mod sorting;
 pub mod sparse_ldl;
 pub mod sparse_lu;
 pub mod symbolic_ldl;

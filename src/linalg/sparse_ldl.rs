@@ -8,6 +8,8 @@
 //! those of constraints negative. [`SymbolicLdl::new`] fixes the order; [`SparseLdl::factor`] computes the values. Rows of
 //! inactive constraints are not part of the factor: the position of every entry is found again when the active set changes.
 
+use std::sync::Arc;
+
 use super::dense_lu::{NOISE_PIVOT, REPLACEMENT_PIVOT};
 use super::symbolic_ldl::{FactorPattern, SymbolicLdl};
 
@@ -26,7 +28,8 @@ pub struct PivotReport {
 /// Values of the factors.
 #[derive(Clone, Debug)]
 pub struct SparseLdl {
-    pattern: FactorPattern,
+    /// Shared with the other factors where there are no constraints.
+    pattern: Arc<FactorPattern>,
     l: Vec<f64>,
     /// 1 / D
     inverse: Vec<f64>,
@@ -40,9 +43,8 @@ impl SparseLdl {
     /// Storage for the factors, with workspace for two right-hand sides at once if `pairs`.
     pub fn new(symbolic: &SymbolicLdl, pairs: bool) -> Self {
         let n = symbolic.order.len();
-        let none = vec![false; n - symbolic.positive];
         Self {
-            pattern: FactorPattern::new(symbolic, &none),
+            pattern: symbolic.pattern(),
             l: Vec::with_capacity(symbolic.reserved()),
             inverse: vec![0.0; n],
             y: vec![0.0; n],
@@ -62,7 +64,9 @@ impl SparseLdl {
         relative: &mut [f64],
     ) -> Result<PivotReport, usize> {
         if self.pattern.active != active || self.l.len() != self.pattern.row.len() {
-            self.pattern.find(symbolic, active);
+            if self.pattern.active != active {
+                Arc::make_mut(&mut self.pattern).find(symbolic, active);
+            }
             self.l.resize(self.pattern.row.len(), 0.0);
         }
         let mut report = PivotReport {

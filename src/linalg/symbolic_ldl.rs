@@ -1,5 +1,7 @@
 //! Order and positions of the entries of a sparse LDLᵀ factor, found without its values: see [`sparse_ldl`](super::sparse_ldl).
 
+use std::sync::Arc;
+
 use super::ordering::AdjacencyGraph;
 
 /// Entries of the factor made in advance for constraints that are active now and then. More are allocated when they are needed.
@@ -127,6 +129,8 @@ pub struct SymbolicLdl {
     fill: usize,
     /// Entries of L for which storage is made in advance.
     reserved: usize,
+    /// Entries of L for all factors together, if there are no constraints that may be inactive.
+    shared: Option<Arc<FactorPattern>>,
 }
 
 /// Entries of L for one set of active constraints.
@@ -172,9 +176,14 @@ impl SymbolicLdl {
             input: Vec::new(),
             fill,
             reserved: fill,
+            shared: None,
         };
         symbolic.sort_input(entries);
-        if switched.contains(&true) {
+        if positive == symbolic.order.len() {
+            let mut pattern = FactorPattern::new(&symbolic, &[]);
+            pattern.free_workspace();
+            symbolic.shared = Some(Arc::new(pattern));
+        } else if switched.contains(&true) {
             let always: Vec<bool> = switched.iter().map(|s| !s).collect();
             let base = FactorPattern::new(&symbolic, &always).row.len();
             symbolic.reserved = fill.min(base + RESERVED_FOR_SWITCHED);
@@ -239,6 +248,17 @@ impl SymbolicLdl {
         self.fill
     }
 
+    /// Entries of L to begin with: shared by all factors, or a copy that a factor changes when other constraints are active.
+    pub(super) fn pattern(&self) -> Arc<FactorPattern> {
+        match &self.shared {
+            Some(shared) => shared.clone(),
+            None => {
+                let none = vec![false; self.order.len() - self.positive];
+                Arc::new(FactorPattern::new(self, &none))
+            }
+        }
+    }
+
     /// Number of entries of L for which storage is made in advance.
     pub fn reserved(&self) -> usize {
         self.reserved
@@ -266,13 +286,25 @@ impl FactorPattern {
             row: Vec::with_capacity(symbolic.reserved),
             row_start: vec![0; n + 1],
             row_entry: Vec::with_capacity(symbolic.reserved),
-            parent: vec![NONE; n],
-            next: vec![0; n],
-            visited: vec![NONE; n],
+            parent: Vec::with_capacity(n),
+            next: Vec::with_capacity(n),
+            visited: Vec::with_capacity(n),
             columns: Vec::with_capacity(n),
         };
         pattern.find(symbolic, active);
         pattern
+    }
+
+    /// Gives back the memory that only [`FactorPattern::find`] needs.
+    fn free_workspace(&mut self) {
+        for list in [
+            &mut self.parent,
+            &mut self.next,
+            &mut self.visited,
+            &mut self.columns,
+        ] {
+            *list = Vec::new();
+        }
     }
 
     /// Finds the entries of L by columns and by rows.
@@ -280,10 +312,12 @@ impl FactorPattern {
         let n = symbolic.order.len();
         self.active.clear();
         self.active.extend_from_slice(active);
-        self.parent.fill(NONE);
+        self.parent.clear();
+        self.parent.resize(n, NONE);
         // The number of entries of each column, then its end.
         self.start.fill(0);
-        self.visited.fill(NONE);
+        self.visited.clear();
+        self.visited.resize(n, NONE);
         for k in 0..n {
             self.visit_row(symbolic, k);
             for &column in &self.columns {
@@ -292,8 +326,9 @@ impl FactorPattern {
         }
         for i in 0..n {
             self.start[i + 1] += self.start[i];
-            self.next[i] = self.start[i];
         }
+        self.next.clear();
+        self.next.extend_from_slice(&self.start[..n]);
         self.row.clear();
         self.row.resize(self.start[n] as usize, 0);
         self.row_entry.clear();

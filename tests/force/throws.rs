@@ -442,8 +442,9 @@ fn what_bounces_by_poisson_stays_above_the_floor_and_gains_no_energy() {
             let faults = faults(shape, &throw, &outcome);
             assert!(
                 faults.is_empty(),
-                "{shape:?} {number}: {}",
-                faults.join("; ")
+                "{shape:?} {number}: {}\n{}",
+                faults.join("; "),
+                throw.text
             );
         }
     }

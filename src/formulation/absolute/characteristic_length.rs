@@ -1,5 +1,6 @@
 //! The characteristic length of a mechanism: the scale of displacements.
 
+use crate::linalg::sorting::sort_by;
 use crate::model::Body;
 
 /// Length of a body, relative to that of all points, which is taken for rounding error.
@@ -75,7 +76,7 @@ pub fn spread(points: &[[f64; 3]]) -> f64 {
     }
     let mut sorted: Vec<(f64, &[f64; 3])> =
         points.iter().map(|p| (distance(p, &mean), p)).collect();
-    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by(&mut sorted, |a, b| b.0.total_cmp(&a.0));
     let mut largest: f64 = 0.0;
     for (i, (radius, p)) in sorted.iter().enumerate() {
         if 2.0 * radius < largest {

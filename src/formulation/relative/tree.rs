@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 
 use super::joint_map::JointMap;
 use crate::error::Result;
+use crate::linalg::sorting::sort_by_key;
 use crate::model::{JointKind, Model};
 
 /// A body with the joint to its parent.
@@ -69,7 +70,7 @@ pub fn grow<W: JointMap<N>, const N: usize>(
         }
     }
     for joints in &mut at {
-        joints.sort_by_key(|&k| (freedom(model.joints[k].kind), k));
+        sort_by_key(joints, |&k| (freedom(model.joints[k].kind), k));
     }
     let is_cut = |k: usize| cuts.contains(&model.joints[k].name.as_str());
 

@@ -23,6 +23,9 @@ const LOCATED_TIME: f64 = 1e-6;
 const AT_END: f64 = 1e-9;
 /// Distance beyond the crossing that is aimed at, as part of the one allowed.
 const LEAD: f64 = 0.125;
+/// Rounding of φ, over the largest coordinate: a hop of 1e-12 m cannot be located better.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// Accuracy to which an event is located, as times (s).
 #[derive(Clone, Copy)]
 pub(super) struct LocationAccuracy {
@@ -34,6 +37,8 @@ pub(super) struct LocationAccuracy {
     pub within: f64,
     /// Time beyond the crossing that is aimed at.
     pub lead: f64,
+    /// Rounding of φ (m or rad).
+    pub rounding: f64,
 }
 
 /// How the search for a crossing by repeated trials ended.
@@ -138,6 +143,7 @@ impl Integrator {
             resolution,
             within,
             lead: (LEAD * within).max(0.5 * resolution),
+            rounding: ROUNDING * s.q.iter().fold(0.0, |m: f64, q| m.max(q.abs())),
         }
     }
 
@@ -163,10 +169,15 @@ impl Integrator {
         let rate = if known.is_nan() { (x - x0) / h } else { known };
         let past = if rising { x >= 0.0 } else { x <= 0.0 };
         let towards = (rate > 0.0) == rising;
+        // The time in which φ changes by its rounding.
+        let rounding = match known.is_nan() {
+            true => 0.0,
+            false => accuracy.rounding / rate.abs(),
+        };
         let within = if h == bracket.full {
             accuracy.within.max(AT_END * h)
         } else {
-            accuracy.within
+            accuracy.within.max(2.0 * rounding)
         };
         if past && (x == 0.0 || (towards && (x / rate).abs() <= within)) {
             return None;
@@ -185,7 +196,7 @@ impl Integrator {
             bracket.before = h;
         }
         bracket.seen |= EventSide::of(x) != EventSide::of(x0);
-        let newton = h - x / rate + accuracy.lead;
+        let newton = h - x / rate + accuracy.lead.max(rounding);
         Some(if newton > bracket.before && newton < bracket.after {
             newton
         } else {

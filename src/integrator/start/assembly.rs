@@ -10,6 +10,7 @@ use crate::integrator::state::{StartReport, State};
 use crate::integrator::tolerances::{ASSEMBLY_CLOSURE, CONSISTENT_VELOCITY, OPEN_AFTER_ASSEMBLY};
 use crate::integrator::trial::StepFailure;
 use crate::integrator::workspace::{Problem, Workspace};
+use crate::linalg::sorting::sort_by;
 use crate::model::SolverSettings;
 
 /// Closes the initial pose. It may be far away, so single corrections may fail to improve it.
@@ -222,7 +223,7 @@ fn open_constraints(system: &dyn System, residuals: &[f64]) -> Vec<String> {
     let mut open: Vec<usize> = (0..residuals.len())
         .filter(|&i| residuals[i] > NAMED_RESIDUAL * worst)
         .collect();
-    open.sort_by(|&a, &b| residuals[b].total_cmp(&residuals[a]));
+    sort_by(&mut open, |&a, &b| residuals[b].total_cmp(&residuals[a]));
     let mut names: Vec<String> = Vec::new();
     for i in open {
         let name = system.constraint_name(i);

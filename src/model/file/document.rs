@@ -14,6 +14,7 @@ use super::expression::Definitions;
 use super::mistakes::Mistakes;
 use super::syntax;
 use crate::error::{Error, Result};
+use crate::linalg::sorting::sort_by_key;
 use crate::model::TextPosition;
 use crate::model::suggest::shorten;
 
@@ -262,7 +263,7 @@ fn from_toml_table(table: &DeTable) -> NodeValue {
         })
         .collect();
     // The parser sorts by key; messages and names follow the text.
-    entries.sort_by_key(|entry| entry.offset);
+    sort_by_key(&mut entries, |entry| entry.offset);
     NodeValue::Table(entries)
 }
 

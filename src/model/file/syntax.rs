@@ -2,13 +2,14 @@
 //! mistakes are recognised: a unit after a number, text without quotes, a comma for the decimal point.
 
 use super::mistakes::MOST;
+use crate::linalg::sorting::sort_by_key;
 use toml::de::Error;
 
 /// The mistakes that the parser found, the first of each line, with their byte offsets.
 pub(super) fn defects(text: &str, errors: &[Error]) -> Vec<(usize, String)> {
     let offset = |error: &&Error| error.span().map_or(text.len(), |span| span.start);
     let mut errors: Vec<&Error> = errors.iter().collect();
-    errors.sort_by_key(offset);
+    sort_by_key(&mut errors, offset);
     let mut defects: Vec<(usize, String)> = vec![];
     let mut last_line = None;
     for error in errors {

@@ -7,6 +7,7 @@
 
 use super::document::{Node, NodeValue};
 use crate::linalg::csr::Csr;
+use crate::linalg::sorting::sort_by;
 use crate::model::Model;
 
 /// Fingerprints of a model at the time it was read.
@@ -73,7 +74,7 @@ impl Hash {
             }
             NodeValue::Table(entries) => {
                 let mut sorted: Vec<_> = entries.iter().collect();
-                sorted.sort_by(|a, b| a.key.cmp(&b.key));
+                sort_by(&mut sorted, |a, b| a.key.cmp(&b.key));
                 self.add(b"{");
                 for entry in sorted {
                     self.text(&entry.key);
