@@ -1,7 +1,7 @@
 //! The companion: a second instance of the same model, ten times looser, that runs in tandem.
 //!
 //! The run never waits for it and never looks at it. After each substep of the run the companion takes substeps until it is as far
-//! or further; then its outputs, interpolated to the end of that substep, are compared. Both land on communication points. Where
+//! or further; then the outputs of both, interpolated to a point of its last substep, are compared. Both land on communication points. Where
 //! the run ends earlier, or an input changes on the way, the companion goes back to the start of its last substep and lands there too.
 
 use super::super::Instance;
@@ -26,9 +26,13 @@ const LONGER: f64 = 2.0;
 /// Substeps of the companion, for each substep of the run and at the start, after which it is given up: it should take fewer.
 const MOST_SUBSTEPS: (u64, u64) = (20, 1000);
 
-/// The runs are compared after every substep of the companion; once it has taken more than this many, after every second, third, ..:
-/// an interpolation costs a good part of a step, and a bar that has been growing for so long needs no more points.
+/// The runs are compared in every substep of the companion; once it has taken more than this many, in every second, third, ..: an
+/// interpolation costs a good part of a step, and a bar that has been growing for so long needs no more points.
 const COMPARISONS: u64 = 64;
+
+/// Parts of a substep of the companion at which the runs are compared. Between the ends of a step the quintic through them errs by
+/// s³ (1 − s)³ in position and by its derivative in velocity: here by 0.6 and 1.0 of the largest values.
+const COMPARED_AT: [f64; 2] = [0.3, 0.7];
 
 /// Change of a value at an event, over its scale, that counts as a jump.
 const JUMP: f64 = 1e-3;
@@ -170,9 +174,9 @@ impl Companion {
         if substep.event {
             note_events(&mut self.bars, Who::Run, run);
         }
-        if self.is_due(now) || substep.event || now == substep.target {
-            self.bars.compared_at = self.instance.statistics().steps;
-            self.compare_at(run, substep);
+        self.compare_inside(run, substep);
+        if substep.event || now == substep.target {
+            self.compare_at(run, substep, now);
         }
         if self.substep.0 == substep.start && self.instance.time() == now {
             // Both took the same step: the difference does not show its error.
@@ -182,12 +186,22 @@ impl Companion {
         }
     }
 
-    /// Whether the last substep of the companion is to be compared at `now`: in its second half, where the error of its interpolation
-    /// shows too.
-    fn is_due(&self, now: f64) -> bool {
+    /// Compares the outputs inside the last substep of the companion, if that is due, as far as the run has come.
+    fn compare_inside(&mut self, run: &mut Instance, substep: RunSubstep) {
         let steps = self.instance.statistics().steps;
-        let (start, end) = (self.substep.0, self.instance.time());
-        steps > self.bars.compared_at + steps / COMPARISONS && now - start >= end - now
+        if steps <= self.bars.compared_at + steps / COMPARISONS {
+            return;
+        }
+        let (from, length) = (self.substep.0, self.instance.time() - self.substep.0);
+        for part in COMPARED_AT {
+            let t = from + part * length;
+            if t > substep.start && t <= run.time() {
+                self.compare_at(run, substep, t);
+            }
+        }
+        if from + COMPARED_AT[1] * length <= run.time() {
+            self.bars.compared_at = steps;
+        }
     }
 
     /// Takes substeps until the companion is at `now` or beyond.
@@ -213,25 +227,25 @@ impl Companion {
         }
     }
 
-    /// Compares the outputs at the end of a substep of the run.
-    fn compare_at(&mut self, run: &mut Instance, substep: RunSubstep) {
-        let now = run.time();
+    /// Compares the outputs at `t` of a substep of the run.
+    fn compare_at(&mut self, run: &mut Instance, substep: RunSubstep, t: f64) {
         let quantities = &self.quantities;
         let [own, other] = &mut self.values;
         // An event at the end has changed what follows; the values before it are compared.
-        let event = self.instance.time() == now && substep_had_event(&self.instance);
+        let event = self.instance.time() == t && substep_had_event(&self.instance);
+        let event_of_run = substep.event && run.time() == t;
         let read_other = read_at(
             &mut StepProbe::new(&mut self.instance, self.substep.0, event),
-            now,
+            t,
             quantities,
             other,
         );
         let mut probe = StepProbe::new(run, substep.start, substep.event);
-        let read_own = read_at(&mut probe, now, quantities, own);
+        let read_own = read_at(&mut probe, t, quantities, own);
         if read_own.is_err() || read_other.is_err() {
             return;
         }
-        let jumping = substep.event || event || self.bars.events.one_sided(now);
+        let jumping = event_of_run || event || self.bars.events.one_sided(run.time());
         for i in 0..own.len() {
             self.bars.widen(i, own[i]);
             if !jumping || quantities[i].is_of_position() {
@@ -241,8 +255,8 @@ impl Companion {
         if self.has_energies {
             self.bars.widen_energy(run.kinetic_energy());
         }
-        self.bars.judge(now);
-        if substep.event && read_present(run, quantities, other).is_ok() {
+        self.bars.judge(t);
+        if event_of_run && read_present(run, quantities, other).is_ok() {
             for i in 0..own.len() {
                 self.bars.widen(i, other[i]);
                 let jump = (other[i] - own[i]).abs();

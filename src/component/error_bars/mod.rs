@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   run        ──o────o───o─────o────o──|      delivered, tolerance τ; the same bits as without error bars
-//!   companion  ──────o───────o─────────o|      10 τ, its own steps, compared at the ends of the steps of the run
+//!   companion  ──────o───────o─────────o|      10 τ, its own steps; compared within them, at events and at communication points
 //! ```
 //!
 //! The difference of the two is the error of the looser one, and a safe bar for the other. Neither sees what both do wrong alike.
