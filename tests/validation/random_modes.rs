@@ -13,8 +13,8 @@ const SAME_STATE: f64 = 1e-11;
 
 fn seeds() -> u64 {
     match std::env::var("BIELA_TEST_FULL").as_deref() {
-        Ok("1") => 400,
-        _ => 40,
+        Ok("1") => 5_000,
+        _ => 400,
     }
 }
 

@@ -32,7 +32,12 @@ const COMPARISONS: u64 = 64;
 
 /// Parts of a substep of the companion at which the runs are compared. Between the ends of a step the quintic through them errs by
 /// s³ (1 − s)³ in position and by its derivative in velocity: here by 0.6 and 1.0 of the largest values.
-const COMPARED_AT: [f64; 2] = [0.3, 0.7];
+const COMPARED_AT: &[f64] = &[0.3, 0.7];
+
+/// The same in the first substeps, where fast motions decay that later steps do not see.
+const COMPARED_AT_START: &[f64] = &[0.02, 0.1, 0.3, 0.5, 0.7];
+/// Number of the first substeps.
+const START: u64 = 8;
 
 /// Change of a value at an event, over its scale, that counts as a jump.
 const JUMP: f64 = 1e-3;
@@ -193,13 +198,19 @@ impl Companion {
             return;
         }
         let (from, length) = (self.substep.0, self.instance.time() - self.substep.0);
-        for part in COMPARED_AT {
+        let parts = if steps <= START {
+            COMPARED_AT_START
+        } else {
+            COMPARED_AT
+        };
+        for part in parts {
             let t = from + part * length;
             if t > substep.start && t <= run.time() {
                 self.compare_at(run, substep, t);
             }
         }
-        if from + COMPARED_AT[1] * length <= run.time() {
+        let last = parts[parts.len() - 1];
+        if from + last * length <= run.time() {
             self.bars.compared_at = steps;
         }
     }
