@@ -25,6 +25,8 @@ const MAX_STEPS: usize = 500;
 const FIRST_RADIUS: f64 = 0.2;
 /// Length of a step below which the position is exact.
 const EXACT: f64 = 1e-14;
+/// Decrease of the force along a step over that of the matrix, as which it counts as predicted.
+const AS_PREDICTED: std::ops::Range<f64> = 0.9..1.1;
 /// Part of its work that a step may lose at its end, with the other sign.
 const OVERSHOOT: f64 = 0.5;
 /// Residual of a closed constraint, relative to its scale; one that is accepted if it does not decrease; corrections.
@@ -46,18 +48,36 @@ pub struct SparseEquilibriumSearch<'a> {
     redundant: Vec<bool>,
     active: Vec<bool>,
     rest: Vec<f64>,
+    /// [M Gᵀ; G 0] at the last imbalance.
+    mass: SparseSaddle,
+    /// [K + σM Gᵀ; G 0]
+    stiffness: SparseSaddle,
+}
+
+/// The point at rest at q with these multipliers.
+fn point<'b>(
+    at: OperatingPoint<'b>,
+    q: &'b [f64],
+    rest: &'b [f64],
+    lambda: &'b [f64],
+) -> OperatingPoint<'b> {
+    let motion = MotionPoint {
+        q,
+        v: rest,
+        a: rest,
+        lambda,
+    };
+    OperatingPoint { motion, ..at }
 }
 
 /// Forces at a position that nothing balances.
 struct Imbalance {
-    /// f
+    /// M a = f − Gᵀλ
     force: Vec<f64>,
     /// a
     acceleration: Vec<f64>,
     /// λ
     lambda: Vec<f64>,
-    /// [M Gᵀ; G 0] there.
-    saddle: SparseSaddle,
 }
 
 impl<'a> SparseEquilibriumSearch<'a> {
@@ -78,11 +98,13 @@ impl<'a> SparseEquilibriumSearch<'a> {
             redundant,
             active,
             rest: vec![0.0; size.nv],
+            mass: SparseSaddle::empty(system),
+            stiffness: SparseSaddle::empty(system),
         })
     }
 
     /// The equilibrium next to the position of the point.
-    pub fn find(&self) -> Result<Equilibrium> {
+    pub fn find(mut self) -> Result<Equilibrium> {
         let mut q = self.at.motion.q.to_vec();
         let (mut radius, mut shift, mut shortest) = (FIRST_RADIUS, 0.0, f64::INFINITY);
         let mut here = self.imbalance(&q)?;
@@ -103,10 +125,9 @@ impl<'a> SparseEquilibriumSearch<'a> {
                 return Ok(self.finished(q, here, step));
             }
             shortest = shortest.min(length);
-            if length > radius {
-                w.iter_mut().for_each(|w| *w *= radius / length);
-            }
-            radius = self.take_step(&mut q, &mut here, &w, radius)?;
+            let part = (radius / length).min(1.0);
+            w.iter_mut().for_each(|w| *w *= part);
+            radius = self.take_step(&mut q, &mut here, &w, (part, radius))?;
             shift *= SHIFT_DECREASE;
             if shift < SMALLEST_SHIFT * accelerations {
                 shift = 0.0;
@@ -126,77 +147,78 @@ impl<'a> SparseEquilibriumSearch<'a> {
         self.system.norm(&self.at.cx, q, self.at.scale, w)
     }
 
-    /// The point at rest at q with these multipliers.
-    fn point<'b>(&'b self, q: &'b [f64], lambda: &'b [f64]) -> OperatingPoint<'b> {
-        OperatingPoint {
-            motion: MotionPoint {
-                q,
-                v: &self.rest,
-                a: &self.rest,
-                lambda,
-            },
-            ..self.at
-        }
-    }
-
     fn force(&self, q: &[f64]) -> Option<Vec<f64>> {
         let mut force = self.rest.clone();
         (self.system.force(&self.at.cx, q, &self.rest, &mut force)).ok()?;
         force.iter().all(|f| f.is_finite()).then_some(force)
     }
 
-    fn imbalance(&self, q: &[f64]) -> Result<Imbalance> {
-        let undefined = || self.failure("forces are not defined on the way");
-        let force = self.force(q).ok_or_else(undefined)?;
+    fn imbalance(&mut self, q: &[f64]) -> Result<Imbalance> {
+        let undefined = self.failure("forces are not defined on the way");
+        let Some(mut acceleration) = self.force(q) else {
+            return Err(undefined);
+        };
         let mut lambda = vec![0.0; self.active.len()];
-        let mut acceleration = force.clone();
-        let mass = [1.0, 0.0, 0.0];
-        let none = lambda.clone();
-        let mut saddle =
-            SparseSaddle::new(self.system, &self.point(q, &none), &self.redundant, mass)
-                .ok_or_else(undefined)?;
-        saddle.solve(&mut acceleration, &mut lambda);
+        let (none, weights) = (lambda.clone(), [1.0, 0.0, 0.0]);
+        let at = point(self.at, q, &self.rest, &none);
+        if (self.mass)
+            .factor(self.system, &at, &self.redundant, weights)
+            .is_none()
+        {
+            return Err(undefined);
+        }
+        self.mass.solve(&mut acceleration, &mut lambda);
+        let mut force = self.rest.clone();
+        (self.system).mass_times(&self.at.cx, q, &acceleration, &mut force);
         Ok(Imbalance {
             force,
             acceleration,
             lambda,
-            saddle,
         })
     }
 
     /// w; `None` where the matrix is singular.
-    fn newton_step(&self, q: &[f64], here: &Imbalance, shift: f64) -> Option<Vec<f64>> {
-        let mut w = self.rest.clone();
-        self.system
-            .mass_times(&self.at.cx, q, &here.acceleration, &mut w);
+    fn newton_step(&mut self, q: &[f64], here: &Imbalance, shift: f64) -> Option<Vec<f64>> {
+        let mut w = here.force.clone();
         let mut mu = vec![0.0; self.active.len()];
-        let at = self.point(q, &here.lambda);
+        let at = point(self.at, q, &self.rest, &here.lambda);
         let weights = [shift, 0.0, 1.0];
-        SparseSaddle::new(self.system, &at, &self.redundant, weights)?.solve(&mut w, &mut mu);
+        (self.stiffness).factor(self.system, &at, &self.redundant, weights)?;
+        self.stiffness.solve(&mut w, &mut mu);
         w.iter().all(|w| w.is_finite()).then_some(w)
     }
 
-    /// Moves q by w or a part of it. Returns the bound of the next step.
+    /// Moves q by w, which is the part `of_newton` of Newton's step, or by a part of it. Returns the bound of the next step. Steps
+    /// longer than [`LARGEST_RADIUS`] have to decrease the forces as the matrix says, which they do not where bodies turn far.
     fn take_step(
-        &self,
+        &mut self,
         q: &mut Vec<f64>,
         here: &mut Imbalance,
         w: &[f64],
-        radius: f64,
+        (of_newton, radius): (f64, f64),
     ) -> Result<f64> {
         let before = dot(&here.force, w);
         let mut part = 1.0;
         for _ in 0..60 {
             let shift: Vec<f64> = w.iter().map(|w| part * w).collect();
-            if let Some(moved) = self.moved(q, &shift, &mut here.saddle)
-                && let Some(force) = self.force(&moved)
-                && dot(&force, w) >= -OVERSHOOT * before.abs()
+            if let Some(moved) = self.moved(q, &shift)
+                && let Ok(there) = self.imbalance(&moved)
             {
+                let after = dot(&there.force, w);
                 let length = self.norm(q, &shift);
-                *here = self.imbalance(&moved)?;
-                *q = moved;
-                let grown = if part == 1.0 { radius } else { length };
-                return Ok((2.0 * grown).clamp(ROUNDING, LARGEST_RADIUS));
+                let decrease = (before - after) / (before * of_newton * part);
+                let predicted = AS_PREDICTED.contains(&decrease);
+                if after >= -OVERSHOOT * before.abs() && (length <= LARGEST_RADIUS || predicted) {
+                    let largest = match predicted {
+                        true => f64::INFINITY,
+                        false => LARGEST_RADIUS,
+                    };
+                    (*here, *q) = (there, moved);
+                    let grown = if part == 1.0 { radius } else { length };
+                    return Ok((2.0 * grown).clamp(ROUNDING, largest));
+                }
+                // The matrix of the start closes the shorter step.
+                self.imbalance(q)?;
             }
             part *= 0.4;
         }
@@ -204,7 +226,7 @@ impl<'a> SparseEquilibriumSearch<'a> {
     }
 
     /// q ∘ w with closed constraints.
-    fn moved(&self, q: &[f64], w: &[f64], saddle: &mut SparseSaddle) -> Option<Vec<f64>> {
+    fn moved(&mut self, q: &[f64], w: &[f64]) -> Option<Vec<f64>> {
         let (system, size) = (self.system, self.system.dimensions());
         let mut moved = vec![0.0; size.nq];
         system.retract(q, w, &mut moved);
@@ -229,7 +251,7 @@ impl<'a> SparseEquilibriumSearch<'a> {
                 .map(|row| if counts(row) { -phi[row] } else { 0.0 })
                 .collect();
             let mut dx = self.rest.clone();
-            saddle.solve(&mut dx, &mut mu);
+            self.mass.solve(&mut dx, &mut mu);
             let from = moved.clone();
             system.retract(&from, &dx, &mut moved);
         }
@@ -240,7 +262,7 @@ impl<'a> SparseEquilibriumSearch<'a> {
         let mut w = self.rest.clone();
         self.system.difference(self.at.motion.q, &q, &mut w);
         let moved = self.norm(&q, &w);
-        let at = self.point(&q, &here.lambda);
+        let at = point(self.at, &q, &self.rest, &here.lambda);
         let lowest = lowest_modes(self.system, &at, &self.redundant, LOWEST_MODES);
         let lowest = lowest.unwrap_or_default();
         let named = |chosen: fn(f64) -> bool| {

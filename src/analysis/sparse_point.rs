@@ -21,7 +21,8 @@ pub(super) struct SparseSaddle {
 }
 
 impl SparseSaddle {
-    fn empty(system: &dyn System) -> Self {
+    /// Storage for the matrix of a system.
+    pub fn empty(system: &dyn System) -> Self {
         let size = system.dimensions();
         let pattern = system.sparsity();
         let form = system.descriptor_form();
@@ -48,6 +49,18 @@ impl SparseSaddle {
         [mass, damping, stiffness]: [f64; 3],
     ) -> Option<Self> {
         let mut new = Self::empty(system);
+        new.factor(system, at, redundant, [mass, damping, stiffness])?;
+        Some(new)
+    }
+
+    /// Factorises the matrix of these weights in the same storage.
+    pub fn factor(
+        &mut self,
+        system: &dyn System,
+        at: &OperatingPoint,
+        redundant: &[bool],
+        [mass, damping, stiffness]: [f64; 3],
+    ) -> Option<()> {
         let weights = TangentWeights {
             mass,
             damping,
@@ -58,7 +71,7 @@ impl SparseSaddle {
             sparsity,
             saddle,
             counts,
-        } = &mut new;
+        } = self;
         saddle.select_active(system, at.cx.modes, redundant);
         saddle
             .load_tangent(sparsity, system, &at.cx, &at.motion, &weights)
@@ -66,8 +79,7 @@ impl SparseSaddle {
         if sparsity.nc() > 0 {
             saddle.load_jacobian(sparsity, system, &at.cx, at.motion.q);
         }
-        saddle.factorise(sparsity, counts).ok()?;
-        Some(new)
+        saddle.factorise(sparsity, counts).ok().map(|_| ())
     }
 
     /// [x; mu] := A⁻¹ [x; mu]
