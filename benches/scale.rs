@@ -4,11 +4,13 @@
 //!   balls N     a chain of N bars in space joined by balls, swinging
 //!   loops N     a row of four-bars in the plane with N bars in all
 //!   space N     the same row drawn in space: each loop has three rows too many
+//!   beam2 N     a clamped beam of N - 1 elements in the plane, falling; corrector off, as beams have it
+//!   beam3 N     the same in space
 //! ```
 //!
 //! For each the time to set up (equations, elimination order, assembly, rank) and the time of one step, corrector on, over the
 //! number of bodies, the smallest of a few repeats of the same steps, and the back-substitutions of a step. `-- --one CASE N STEPS` only makes so many steps, for counting
-//! instructions (`benches/scale.sh`).
+//! instructions (`benches/scale.sh`). `-- LARGEST CASE` measures one case up to so many bodies.
 
 use biela::formulation::{Mechanism, build};
 use biela::integrator::{Environment, Integrator, State};
@@ -113,11 +115,36 @@ fn loops(n: usize, dimension: usize) -> Model {
     model
 }
 
+/// A cantilever of elements of 1 m that its weight bends.
+fn beam(n: usize, dimension: usize) -> Model {
+    let elements = n - 1;
+    let (zero, gravity, section) = match dimension {
+        2 => (
+            "",
+            "[0, -9.81]",
+            "[1e5, 1e5, 1e3], mass_per_length = 1, inertia_per_length = 1e-2",
+        ),
+        _ => (
+            ", 0",
+            "[0, 0, -9.81]",
+            "[1e5, 1e5, 1e5, 1e3, 1e3, 1e3], mass_per_length = 1, inertia_per_length = [2e-2, 1e-2, 1e-2]",
+        ),
+    };
+    let text = format!(
+        "format = 1\ndimension = {dimension}\ngravity = {gravity}\n[solver]\nstep = 1e-3\n\
+         [[beam]]\nname = \"rod\"\npoints = [[0, 0{zero}], [{elements}, 0{zero}]]\nelements = {elements}\nstart = \"ground\"\n\
+         section = {{ stiffness = {section} }}\n"
+    );
+    Model::from_text(&text, "beam").unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn case(name: &str, n: usize) -> Model {
     match name {
         "balls" => balls(n),
         "loops" => loops(n, 2),
         "space" => loops(n, 3),
+        "beam2" => beam(n, 2),
+        "beam3" => beam(n, 3),
         _ => panic!("no case \"{name}\""),
     }
 }
@@ -187,7 +214,11 @@ fn main() {
         "{:<8}{:>8} |{:>10}{:>10}{:>10} s |{:>12}{:>16}{:>16}",
         "case", "bodies", "build", "order", "start", "us/step", "ns/step/body", "solves/step"
     );
-    for name in ["balls", "loops", "space"] {
+    let only = words.get(1).copied();
+    for name in ["balls", "loops", "space", "beam2", "beam3"]
+        .into_iter()
+        .filter(|name| only.is_none_or(|only| only == *name))
+    {
         for n in [10, 100, 1000, 10_000]
             .into_iter()
             .filter(|n| *n <= largest)

@@ -30,6 +30,9 @@ fn moment(name: &str) -> f64 {
         "newton_cradle" => 0.03,
         "iltis" => 0.62,
         "chain" => 0.04,
+        "flexible_slider_crank" => 0.965,
+        "flying_spaghetti" => 0.33,
+        "spin_up" => 0.338,
         _ => 0.3,
     }
 }

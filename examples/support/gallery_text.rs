@@ -7,12 +7,13 @@ const COLUMNS: usize = 3;
 
 /// Model files in TOML, by name.
 pub fn models(root: &Path) -> Vec<PathBuf> {
-    let folder = std::fs::read_dir(root.join("models")).expect("the folder of models");
-    let mut files: Vec<PathBuf> = (folder.filter_map(Result::ok))
+    let folders = ["models", "models/beams"].map(|folder| root.join(folder));
+    let entries = folders.map(|folder| std::fs::read_dir(folder).expect("the folder of models"));
+    let mut files: Vec<PathBuf> = (entries.into_iter().flatten().filter_map(Result::ok))
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
         .collect();
-    files.sort();
+    files.sort_by_key(|path| name(path));
     files
 }
 
@@ -51,8 +52,9 @@ pub fn gallery(root: &Path) -> String {
             let name = name(path);
             let model = std::fs::read_to_string(path).expect("a model can be read");
             let sentence = sentence(&model).replace('|', "\\|");
+            let file = path.strip_prefix(root).unwrap_or(path).display();
             text += &format!(
-                "| <img src=\"pictures/gallery/{name}.png\" alt=\"{name}\" width=\"300\"><br>[**{name}**](../models/{name}.toml): {sentence} "
+                "| <img src=\"pictures/gallery/{name}.png\" alt=\"{name}\" width=\"300\"><br>[**{name}**](../{file}): {sentence} "
             );
         }
         text += &"| ".repeat(COLUMNS - row.len());

@@ -87,6 +87,23 @@ fn restoring_at_random_points_gives_the_same_bits_again() {
 }
 
 #[test]
+fn models_with_beams_are_rolled_back_at_random_points() {
+    for (seed, name) in [
+        "flexible_slider_crank",
+        "flying_spaghetti",
+        "misaligned_four_bar",
+        "spin_up",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/beams/{name}.toml"));
+        let create = || Instance::from_file(&path).unwrap();
+        roll_back(&create, points() / 100, seed as u64);
+    }
+}
+
+#[test]
 fn error_bars_are_rolled_back_with_their_companion_run() {
     let models = all_models();
     for (seed, model) in models.iter().enumerate() {

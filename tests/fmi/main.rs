@@ -6,6 +6,7 @@ mod common;
 #[path = "../common/host.rs"]
 mod host;
 
+mod beams;
 mod calls;
 mod events;
 mod fmi_host;

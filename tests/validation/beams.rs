@@ -1,15 +1,8 @@
 //! Beams in motion against published benchmarks, closed forms and conservation laws.
 
-use biela::component::Instance;
 use biela::model::Model;
 
-use crate::cpu_time::CpuClock;
 use crate::sim::Sim;
-
-/// Whether the counts of the issue are wanted.
-fn full() -> bool {
-    std::env::var("BIELA_TEST_FULL").is_ok_and(|x| x == "1")
-}
 
 /// A table of the angle of the spin-up: 6 rad/s after 15 s.
 fn spin_up_law(step: f64, end: f64) -> String {
@@ -73,19 +66,17 @@ fn a_rotating_beam_lags_and_stretches_as_published() {
         );
     }
     assert!((least / -0.57385 - 1.0).abs() < 0.005, "{least}");
-    if full() {
-        // Stretched by the centrifugal force, without ringing.
-        sim.to(18.0);
-        let mut sum = 0.0;
-        for k in 1..=200 {
-            sim.to(18.0 + 0.01 * f64::from(k));
-            sum += tip(&mut sim, elements, 10.0)[0] / 200.0;
-        }
-        assert!((sum / 5.14e-4 - 1.0).abs() < 0.005, "u1 {sum}");
+    // Stretched by the centrifugal force, without ringing.
+    sim.to(18.0);
+    let mut sum = 0.0;
+    for k in 1..=200 {
+        sim.to(18.0 + 0.01 * f64::from(k));
+        sum += tip(&mut sim, elements, 10.0)[0] / 200.0;
     }
+    assert!((sum / 5.14e-4 - 1.0).abs() < 0.005, "u1 {sum}");
 }
 
-fn spaghetti(elements: usize) -> String {
+pub fn spaghetti(elements: usize) -> String {
     format!(
         "format = 1\ndimension = 2\n[[beam]]\nname = \"rod\"\npoints = [[6, 0], [0, 8]]\nelements = {elements}\n\
          section = {{ stiffness = [1e4, 1e4, 100], mass_per_length = 1, inertia_per_length = 10 }}\n\
@@ -137,11 +128,7 @@ fn the_flying_spaghetti_flies_as_published_and_keeps_its_momentum() {
     let (mass, inertia) = (10.0 / elements as f64, 100.0 / elements as f64);
     // HHT weighs the forces of two steps: the end of the push is felt for two more.
     let before = momentum(sim.to(5.1), elements, mass, inertia);
-    for t in if full() {
-        vec![7.5, 10.0, 15.0]
-    } else {
-        vec![6.0]
-    } {
+    for t in [7.5, 10.0, 15.0] {
         sim.to(t);
         let now = momentum(&mut sim, elements, mass, inertia);
         for i in 0..2 {
@@ -159,7 +146,8 @@ fn the_flying_spaghetti_flies_as_published_and_keeps_its_momentum() {
     }
 }
 
-fn misaligned_four_bar(elements: usize) -> String {
+/// `axis`: that of the pin at C.
+fn misaligned_four_bar(elements: usize, axis: &str) -> String {
     let thick = "{ stiffness = [52.99e6, 16.88e6, 16.88e6, 733.5, 1131, 1131], mass_per_length = 1.997, \
                  inertia_per_length = [85.2e-6, 42.6e-6, 42.6e-6] }";
     let thin = "{ stiffness = [13.25e6, 4.22e6, 4.22e6, 45.84, 70.66, 70.66], mass_per_length = 0.4992, \
@@ -192,7 +180,7 @@ fn misaligned_four_bar(elements: usize) -> String {
             "c",
             format!("\"bc.{elements}\", \"cd.0\""),
             "[0.24, 0.12, 0]",
-            "[\"sin(5 deg)\", 0, \"cos(5 deg)\"]",
+            axis,
         ),
         (
             "d",
@@ -208,28 +196,54 @@ fn misaligned_four_bar(elements: usize) -> String {
     text + "[[motion]]\nname = \"drive\"\njoint = \"a\"\nlaw = \"constant_speed\"\nspeed = -0.6\n"
 }
 
-#[test]
-fn a_four_bar_with_a_misaligned_pin_bends_out_of_its_plane() {
-    // x and y: a run of another program with 8 elements for each bar, steps of 4 ms. z: linear analysis of the frame about the pose
-    // of rigid bars, with the mismatch of the two pin axes as given rotation, as long as the bars are no parallelogram in line (2.6 s).
-    let known = [
-        (2.0, [0.351824, 0.043405, -0.003859]),
-        (4.0, [0.207473, 0.115503, f64::NAN]),
-        (6.0, [0.129883, 0.047686, f64::NAN]),
-    ];
-    let (elements, count) = if full() { (8, 3) } else { (4, 1) };
-    let mut sim = Sim::new(&misaligned_four_bar(elements), 0.0);
-    for (t, at) in &known[..count] {
+/// Largest distance that C leaves the plane by in the run of the other program (m).
+const HIGHEST: f64 = 4.128e-3;
+
+/// Where C is at some times; NaN is not compared. z within 3 % of its largest value, x and y within 0.2 mm.
+fn compare_four_bar(axis: &str, known: &[(f64, [f64; 3])]) {
+    let mut sim = Sim::new(&misaligned_four_bar(8, axis), 0.0);
+    for (t, at) in known {
         sim.to(*t);
         let found = ["x", "y", "z"].map(|axis| sim.get(&format!("cd.0.{axis}")));
         for k in 0..3 {
-            let allowed = [2e-4, 2e-4, 0.03 * 4.128e-3][k];
+            let allowed = [2e-4, 2e-4, 0.03 * HIGHEST][k];
             assert!(
                 at[k].is_nan() || (found[k] - at[k]).abs() < allowed,
                 "{found:?} at {t} s, expected {at:?}"
             );
         }
     }
+}
+
+#[test]
+fn a_four_bar_with_a_misaligned_pin_bends_out_of_its_plane() {
+    // A run of another program with 8 elements for each bar, steps of 4 ms. Its pin is tilted about x: with a pin tilted about
+    // y, as beside these numbers in the notes, neither this element nor the linear analysis below gives its z.
+    compare_four_bar(
+        "[0, \"-sin(5 deg)\", \"cos(5 deg)\"]",
+        &[
+            (2.0, [0.351824, 0.043405, -0.002670]),
+            (2.672, [f64::NAN, f64::NAN, -HIGHEST]),
+            (4.0, [0.207473, 0.115503, -0.000811]),
+            (6.0, [0.129883, 0.047686, -0.000517]),
+            (8.0, [0.120436, 0.009549, -0.003256]),
+            (std::f64::consts::TAU / 0.6, [0.24, 0.12, 0.0]),
+        ],
+    );
+}
+
+#[test]
+fn a_pin_tilted_the_other_way_bends_the_four_bar_as_linear_frames_do() {
+    // z: linear analysis of the frame (Timoshenko) about the pose of rigid bars, the mismatch of the two pin axes a given rotation.
+    compare_four_bar(
+        "[\"sin(5 deg)\", 0, \"cos(5 deg)\"]",
+        &[
+            (2.0, [f64::NAN, f64::NAN, -0.003837]),
+            (4.0, [f64::NAN, f64::NAN, -0.002398]),
+            (6.0, [f64::NAN, f64::NAN, 0.001314]),
+            (8.0, [f64::NAN, f64::NAN, 0.003404]),
+        ],
+    );
 }
 
 /// Frequency (rad/s) of a cantilever started in the shape of a mode, by the zero crossings of its tip.
@@ -282,7 +296,7 @@ fn a_cantilever_swings_with_the_frequencies_of_euler_and_bernoulli() {
 }
 
 /// A curved beam on a ball, falling; turned about an axis with everything that belongs to it.
-fn falling(turn: &str, rotate: impl Fn([f64; 3]) -> [f64; 3]) -> String {
+pub fn falling(turn: &str, rotate: impl Fn([f64; 3]) -> [f64; 3]) -> String {
     let v = |x: [f64; 3]| format!("{:?}", rotate(x));
     format!(
         "format = 1\n# {turn}\ngravity = {}\n[[beam]]\nname = \"rod\"\npoints = [{}, {}, {}]\nelements = 4\norientation = {}\ntwist = 0.5\n\
@@ -349,154 +363,4 @@ fn a_stiff_beam_swings_as_the_rigid_bar() {
     let (soft, stiff) = (lag(1.0), lag(1000.0));
     // The deflection falls with the stiffness; what remains is the tolerance, some thousand steps of 1e-8.
     assert!(stiff < 1e-5 && stiff < 0.02 * soft, "{soft} {stiff}");
-}
-
-#[test]
-fn a_beam_is_rolled_back_to_the_last_bit() {
-    for text in [spaghetti(8), falling("as it is", |x| x)] {
-        let names = [
-            "rod.2.x",
-            "rod.1.m3",
-            "rod.strain_energy",
-            "energy.numerical",
-        ];
-        let read = |sim: &mut Sim| names.map(|name| sim.get(name).to_bits());
-        let mut sim = Sim::new(&text, 0.0);
-        let saved = sim.to(0.13).instance.save().unwrap();
-        let first = read(sim.to(0.2));
-        sim.instance.restore(&saved).unwrap();
-        assert_eq!(first, read(sim.to(0.2)));
-        // Another instance, through bytes.
-        let mut other = Sim::new(&text, 0.0);
-        let state = other.instance.deserialize(&saved.to_bytes()).unwrap();
-        other.instance.restore(&state).unwrap();
-        assert_eq!(first, read(other.to(0.2)));
-    }
-}
-
-#[test]
-fn other_coordinates_refuse_beams_by_name() {
-    for formulation in ["relative", "global", "topological", "hybrid"] {
-        let text = falling("as it is", |x| x).replace(
-            "format = 1\n",
-            &format!("format = 1\nsolver = {{ formulation = \"{formulation}\" }}\n"),
-        );
-        let model = Model::from_text(&text, "beam").unwrap();
-        let said = match Instance::from_model(model) {
-            Ok(_) => "accepted".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        assert!(
-            said.contains("beam \"rod\"") && said.contains(formulation),
-            "{said}"
-        );
-    }
-}
-
-#[test]
-fn a_model_with_beams_damps_what_rings_unless_it_says_otherwise() {
-    use biela::model::Corrector;
-    let corrector = |text: &str| Model::from_text(text, "beam").unwrap().solver.corrector;
-    let text = spaghetti(4);
-    assert_eq!(corrector(&text), Corrector::Off);
-    let asked = text.replace(
-        "dimension = 2\n",
-        "dimension = 2\nsolver = { corrector = \"auto\" }\n",
-    );
-    assert_eq!(corrector(&asked), Corrector::Auto);
-    assert_eq!(corrector("format = 1\n"), Corrector::Auto);
-}
-
-#[test]
-fn a_part_brings_its_beams_to_where_it_is_mounted() {
-    let folder = std::env::temp_dir().join(format!("biela_beams_{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let part = "format = 1\ndimension = 2\n[[beam]]\nname = \"rod\"\npoints = [[0, 0], [1, 0], [1, 1]]\nelements = 4\nstart = \"ground\"\n\
-                section = { stiffness = [1e4, 1e4, 10], mass_per_length = 1 }\n[[output]]\nname = \"m\"\nsource = \"rod.0.m3\"\n";
-    let whole = "format = 1\ndimension = 2\n[[body]]\nname = \"hub\"\nmass = 1\ninertia = 1\n\
-                 [[beam]]\nname = \"rod\"\npoints = [[0, 0], [0, 1]]\nelements = 2\nstart = \"hub\"\n\
-                 section = { stiffness = [1e4, 1e4, 10], mass_per_length = 1 }\n\
-                 [[include]]\nfile = \"part.toml\"\nprefix = \"left_\"\nmount = { body = \"hub\", position = [2, 0], angle = 1.5707963267948966 }\n";
-    std::fs::write(folder.join("part.toml"), part).unwrap();
-    std::fs::write(folder.join("whole.toml"), whole).unwrap();
-    let model = Model::from_file(&folder.join("whole.toml"));
-    std::fs::remove_dir_all(&folder).unwrap();
-    let model = model.unwrap_or_else(|e| panic!("{e}"));
-    model.validate().unwrap();
-    assert_eq!(model.beams.len(), 2);
-    let part = &model.beams[0];
-    assert_eq!((part.name.as_str(), part.elements), ("left_rod", 4));
-    let end = &model.bodies[part.nodes().end - 1];
-    assert_eq!(end.name, "left_rod.4");
-    assert!(
-        (end.position[0] - 1.0).abs() < 1e-12 && (end.position[1] - 1.0).abs() < 1e-12,
-        "{:?}",
-        end.position
-    );
-    assert_eq!(model.outputs[0].source, "left_rod.0.m3");
-    let mut sim = Sim::of(model, 0.0);
-    sim.to(0.01);
-    // Mounted without stress, at rest: nothing moves.
-    assert!(sim.get("left_rod.strain_energy") < 1e-12);
-    assert!(sim.get("rod.strain_energy") < 1e-12);
-}
-
-/// CPU seconds for each element and step of a cantilever that falls in steps of 1 ms.
-fn cost(elements: usize) -> f64 {
-    let text = format!(
-        "format = 1\ndimension = 2\ngravity = [0, -9.81]\n[solver]\nstep = 1e-3\n\
-         [[beam]]\nname = \"rod\"\npoints = [[0, 0], [{elements}, 0]]\nelements = {elements}\nstart = \"ground\"\n\
-         section = {{ stiffness = [1e5, 1e5, 1e3], mass_per_length = 1, inertia_per_length = 1e-2 }}\n"
-    );
-    let mut sim = Sim::new(&text, 0.0);
-    // Enough steps for the clock.
-    let steps = (20_000 / elements).clamp(20, 400);
-    let start = CpuClock::Thread.now();
-    sim.to(1e-3 * steps as f64);
-    (CpuClock::Thread.now() - start).as_secs_f64() / (steps * elements) as f64
-}
-
-#[test]
-fn the_cost_of_an_element_does_not_grow_with_their_number() {
-    let few = cost(100).min(cost(100));
-    for elements in if full() {
-        vec![10, 1000, 10_000]
-    } else {
-        vec![1000]
-    } {
-        let many = cost(elements);
-        assert!(
-            many < 2.0 * few,
-            "{elements} elements: {many:e} s, {few:e} s of 100"
-        );
-    }
-}
-
-#[test]
-fn static_equilibria_of_beams_are_found_by_the_search_of_an_instance() {
-    // Rolled up to a circle by an end moment.
-    let moment = 2.0 * std::f64::consts::PI * 500.0 / 10.0;
-    let mut sim = Sim::new(
-        &format!(
-            "format = 1\ndimension = 2\n[[beam]]\nname = \"rod\"\npoints = [[0, 0], [10, 0]]\nelements = 4\nstart = \"ground\"\n\
-             section = {{ stiffness = [1e4, 1e4, 500], mass_per_length = 1 }}\n\
-             [[force]]\nname = \"bend\"\ntype = \"torque\"\nbody = \"rod.4\"\ntorque = {moment}\n"
-        ),
-        0.0,
-    );
-    sim.instance.equilibrium().unwrap_or_else(|e| panic!("{e}"));
-    let end = ["x", "y"].map(|axis| sim.get(&format!("rod.4.{axis}")));
-    assert!(end[0].hypot(end[1]) < 1e-9, "{end:?}");
-    assert!((sim.get("rod.2.m3") / moment - 1.0).abs() < 1e-9);
-    // The bend of 45 degrees under 600 N; with 8 elements z is 53.3338.
-    let mut sim = Sim::new(
-        "format = 1\n[[beam]]\nname = \"bend\"\npoints = [[0, 0, 0]]\narc = { center = [0, 100, 0], angle = 0.7853981633974483 }\n\
-         elements = 8\nstart = \"ground\"\n\
-         section = { stiffness = [1e7, \"25e6/6\", \"25e6/6\", \"5e6/6\", \"1e7/12\", \"1e7/12\"], mass_per_length = 1 }\n\
-         [[force]]\nname = \"tip\"\ntype = \"force\"\nbody = \"bend.8\"\nforce = [0, 0, 600]\n",
-        0.0,
-    );
-    sim.instance.equilibrium().unwrap_or_else(|e| panic!("{e}"));
-    let z = sim.get("bend.8.z");
-    assert!((z - 53.3338).abs() < 1e-3, "{z}");
 }

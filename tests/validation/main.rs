@@ -9,6 +9,7 @@ mod cpu_time;
 #[path = "../common/sim.rs"]
 mod sim;
 
+mod beam_systems;
 mod beams;
 mod defects;
 mod error_bars;

@@ -78,6 +78,16 @@ impl PartPlacement {
     pub fn stretches(&self) -> bool {
         matches!(self, Self::Between { .. } | Self::BeamPiece { .. })
     }
+
+    /// Whether it is the next piece of the same beam.
+    pub fn continues(&self, before: &Self) -> bool {
+        match (before, self) {
+            (Self::BeamPiece { element: a, .. }, Self::BeamPiece { element: b, .. }) => {
+                a == b || a.nodes[1] == b.nodes[0]
+            }
+            _ => false,
+        }
+    }
 }
 
 /// An element of a beam between two nodes.
@@ -140,8 +150,8 @@ impl Figure {
                 figure.add_body(model, i, points);
             }
         }
-        for (i, beam) in model.beams.iter().enumerate() {
-            figure.add_beam(beam, body_color(i));
+        for beam in &model.beams {
+            figure.add_beam(beam, body_color(beam.first_node));
         }
         for joint in &model.joints {
             figure.add_joint(model, &poses, joint);

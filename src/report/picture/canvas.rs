@@ -57,7 +57,10 @@ impl Canvas {
             low as usize..high.max(0.0) as usize
         };
         for row in range(1, self.height) {
-            for column in range(0, self.width) {
+            // Of long thin triangles a row holds few samples.
+            let [from, to] = row_of(&[a, b, c], row as f64 + 0.5);
+            let columns = range(0, self.width);
+            for column in columns.start.max(from)..columns.end.min(to) {
                 let (x, y) = (column as f64 + 0.5, row as f64 + 0.5);
                 let w = [cross(b, c, x, y), cross(c, a, x, y), cross(a, b, x, y)].map(|s| s / area);
                 if w.iter().any(|w| *w < 0.0) {
@@ -133,6 +136,26 @@ impl Canvas {
         }
         bytes
     }
+}
+
+/// Columns between which the samples of a triangle are at a height, one more on either side for rounding.
+fn row_of(corners: &[ScreenPoint; 3], y: f64) -> [usize; 2] {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (p, q) in [(0, 1), (1, 2), (2, 0)].map(|(i, k)| (corners[i], corners[k])) {
+        if p[1].min(q[1]) <= y + 0.5 && p[1].max(q[1]) >= y - 0.5 {
+            let s = ((y - p[1]) / (q[1] - p[1])).clamp(0.0, 1.0);
+            // Level edges: both ends.
+            for x in if s.is_nan() {
+                [p[0], q[0]]
+            } else {
+                [p[0] + s * (q[0] - p[0]); 2]
+            } {
+                (low, high) = (low.min(x), high.max(x));
+            }
+        }
+    }
+    // Negative numbers become 0.
+    [low.floor() - 1.0, high.ceil() + 1.0].map(|x| x as usize)
 }
 
 fn shaded(color: [u8; 3], light: f64) -> [u8; 3] {

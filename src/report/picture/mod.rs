@@ -26,7 +26,8 @@ const TRACE: [u8; 3] = [0xc0, 0x39, 0x2b];
 
 /// Points of a trace.
 const TRACE_POINTS: usize = 1500;
-/// Of mechanisms without sensors the centres of mass are traced if there are this many bodies at most, as on the page.
+/// Of mechanisms without sensors the centres of mass are traced if there are this many bodies at most, as on the page. Nodes of
+/// beams are not.
 const TRACED_BODIES: usize = 12;
 
 /// Draws moments of a run.
@@ -60,7 +61,12 @@ impl<'a> Pictures<'a> {
         let mut canvas = Canvas::new(self.size, PAPER);
         let at = self.poses.moment(t);
         self.draw_grid(&mut canvas);
-        for (number, part) in self.figure.parts.iter().enumerate() {
+        let mut number = 0;
+        for (i, part) in self.figure.parts.iter().enumerate() {
+            // The pieces of a beam are one part: no outlines between them.
+            if i == 0 || !(part.placement).continues(&self.figure.parts[i - 1].placement) {
+                number += 1;
+            }
             let pose = self.poses.of_part(&part.placement, at);
             let corners: Vec<_> = (part.solid.points.iter())
                 .map(|p| self.camera.project(&pose.point(p)))
@@ -71,12 +77,7 @@ impl<'a> Pictures<'a> {
             for triangle in &part.solid.triangles {
                 let pick = triangle.map(|i| i as usize);
                 let light = Light::Lit(pick.map(|i| lights[i]));
-                canvas.triangle(
-                    pick.map(|i| corners[i]),
-                    light,
-                    part.color,
-                    number as u32 + 1,
-                );
+                canvas.triangle(pick.map(|i| corners[i]), light, part.color, number);
             }
         }
         canvas.outline();
@@ -136,9 +137,14 @@ fn traces(model: &Model, poses: &Poses, figure: &Figure) -> Vec<Vec<(f64, Vector
     let mut traced: Vec<(usize, [f64; 3])> = (model.sensors.iter())
         .filter_map(|sensor| Some((sensor.body?, sensor.point)))
         .collect();
-    if traced.is_empty() && model.bodies.len() <= TRACED_BODIES {
-        let centers = model.bodies.iter().enumerate();
-        traced = centers.map(|(i, body)| (i, body.center_of_mass)).collect();
+    if traced.is_empty() {
+        traced = (model.bodies.iter().enumerate())
+            .filter(|(i, _)| model.beam_of_node(*i).is_none())
+            .map(|(i, body)| (i, body.center_of_mass))
+            .collect();
+        if traced.len() > TRACED_BODIES {
+            traced.clear();
+        }
     }
     let behind = if figure.planar { -0.004 } else { 0.0 };
     let [low, high] = figure.extent;

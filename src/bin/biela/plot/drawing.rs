@@ -4,6 +4,7 @@ use biela::linalg::elementary::hypot;
 use biela::model::{Joint, JointFrame, JointKind, JointPlacement, Model};
 
 use super::animation::Playback;
+use super::beam_drawing::DrawnBeam;
 use super::body_trajectory::BodyTrajectory;
 use super::force_drawing::{draw_force, ends_of, force_ends};
 use super::geometry::{Point, planar, rotated};
@@ -24,6 +25,7 @@ const COLOURS: usize = 6;
 /// The parts of a drawing, each fixed to its body or to the ground.
 pub struct Scene {
     parts: Vec<DrawnPart>,
+    beams: Vec<DrawnBeam>,
     /// Points of the ground that support a pin or a spring.
     supports: Vec<Point>,
     rails: Vec<Rail>,
@@ -120,7 +122,7 @@ impl Scene {
             .enumerate()
             .map(|(i, pins)| DrawnPart {
                 outline: outline(model, i, &corners[i], block),
-                point_mass: point_mass(&model.bodies[i]),
+                point_mass: point_mass(model, i),
                 pins,
                 sensors: model
                     .sensors
@@ -136,6 +138,7 @@ impl Scene {
         }
         Self {
             parts,
+            beams: model.beams.iter().map(DrawnBeam::of).collect(),
             supports,
             rails,
         }
@@ -184,6 +187,10 @@ impl Scene {
                 draw_force(svg, force, &motions, &view, playback);
             }
             for (number, (part, motion)) in self.parts.iter().zip(&motions).enumerate() {
+                // Below the pins of its nodes.
+                for beam in self.beams.iter().filter(|beam| beam.nodes.start == number) {
+                    beam.draw(svg, number % COLOURS, &motions, &view, playback);
+                }
                 part.draw(
                     svg,
                     &model.bodies[number].name,
@@ -280,8 +287,12 @@ fn local(model: &Model, joint: &Joint, side: usize) -> JointFrame {
     }
 }
 
-/// Centre of mass of a body that has mass but no inertia.
-fn point_mass(body: &biela::model::Body) -> Option<Point> {
+/// Centre of mass of a body that has mass but no inertia; nodes of beams are not drawn.
+fn point_mass(model: &Model, number: usize) -> Option<Point> {
+    if model.beam_of_node(number).is_some() {
+        return None;
+    }
+    let body = &model.bodies[number];
     (body.mass > 0.0 && body.inertia[2] == 0.0).then(|| planar(body.center_of_mass))
 }
 

@@ -3,6 +3,7 @@
 
 mod animation;
 mod axes;
+mod beam_drawing;
 mod body_trajectory;
 mod drawing;
 mod force_drawing;

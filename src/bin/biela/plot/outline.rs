@@ -18,6 +18,8 @@ pub enum DrawnOutline {
     Solid(Vec<Point>),
     /// Radius.
     Disc(f64),
+    /// Not drawn, but in the picture: a node of a beam, which is drawn as a whole.
+    Node,
 }
 
 impl DrawnOutline {
@@ -26,6 +28,7 @@ impl DrawnOutline {
         match self {
             Self::Bar(points) | Self::Solid(points) => points.clone(),
             Self::Disc(r) => vec![[*r, 0.0], [0.0, *r], [-r, 0.0], [0.0, -r]],
+            Self::Node => vec![[0.0, 0.0]],
         }
     }
 
@@ -64,6 +67,7 @@ impl DrawnOutline {
                 // A radius shows the rotation.
                 svg.line(&format!("e{colour}"), [0.0, 0.0], [r * scale, 0.0]);
             }
+            Self::Node => {}
         }
     }
 }
@@ -71,6 +75,9 @@ impl DrawnOutline {
 /// The outline given by the shape of a body. A body without a shape is drawn through its joints, forces and sensors: two
 /// points make a bar, more a polygon, one a block of size `block`.
 pub fn outline(model: &Model, number: usize, corners: &[Point], block: f64) -> DrawnOutline {
+    if model.beam_of_node(number).is_some() {
+        return DrawnOutline::Node;
+    }
     let body = &model.bodies[number];
     match &body.shape {
         Some(BodyShape::Box(edges)) => return rectangle(edges[0] / 2.0, edges[1] / 2.0),

@@ -10,7 +10,7 @@ Object.assign(Mechanism.prototype, {
   addBeam(beam, number) {
     const pieces = Math.max(1, Math.min(BEAM_PIECES, Math.floor(BEAM_NODES / beam.elements)));
     const wrong = this.wrong.has(beam.name);
-    const role = wrong ? "wrong" : `body${number}`;
+    const role = wrong ? "wrong" : `body${beam.first}`;
     const least = 0.004 * this.whole;
     const round = beam.section.circle !== undefined;
     const [b, h] = (beam.section.rectangle ?? [beam.section.circle, beam.section.circle]).map((size) => Math.max(size, least));

@@ -126,8 +126,9 @@ class Mechanism {
     const rows = [];
     for (let i = 0; i < run.times.length; i += stride) rows.push(i);
     let traced = scene.sensors.filter((s) => s.body !== null);
-    if (!traced.length && scene.bodies.length <= 12) {
-      traced = scene.bodies.map((body, i) => ({ body: i, point: body.center }));
+    if (!traced.length) {
+      traced = scene.bodies.map((body, i) => ({ body: i, point: body.center })).filter(({ body }) => !isNode(body));
+      if (traced.length > 12) traced = [];
     }
     for (const sensor of traced) {
       const path = rows.map((row) => {
