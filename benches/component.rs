@@ -22,6 +22,7 @@ use biela::capi::status::biela_status;
 use biela::capi::step::{biela_initialize, biela_step};
 use biela::capi::value::{biela_get_real, biela_set_real};
 use biela::capi::variable::{biela_variable_count, biela_variable_find};
+use biela::{Instance, Model};
 
 /// A running instance.
 struct Live(*mut biela_instance);
@@ -148,6 +149,31 @@ fn chain() -> String {
     text
 }
 
+/// Rods that hang from the ground, each from the one above, ready.
+fn hanging_chain(count: usize, joint: &str, dimension: usize) -> Instance {
+    let (zeros, inertia, gravity) = match dimension {
+        2 => ("0, ", "1e-4", "[0, -9.81]"),
+        _ => ("0, 0, ", "[1e-4, 1e-4, 1e-5]", "[0, 0, -9.81]"),
+    };
+    let mut text =
+        format!("format = 1\nname = \"chain\"\ndimension = {dimension}\ngravity = {gravity}\n");
+    for i in 0..count {
+        let (middle, top) = (-0.1 * i as f64 - 0.05, -0.1 * i as f64);
+        let above = match i {
+            0 => "ground".to_owned(),
+            _ => format!("r{}", i - 1),
+        };
+        text += &format!(
+            "[[body]]\nname = \"r{i}\"\nmass = 0.1\ninertia = {inertia}\nposition = [{zeros}{middle}]\n\
+             [[joint]]\nname = \"j{i}\"\ntype = \"{joint}\"\nbodies = [\"{above}\", \"r{i}\"]\npoint = [{zeros}{top}]\n"
+        );
+    }
+    let model = Model::from_text(&text, "chain").unwrap();
+    let mut instance = Instance::from_model(model).unwrap();
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    instance
+}
+
 fn main() {
     let mut missed = 0;
     let mut tell = |what: &str, value: f64, target: f64, unit: &str| {
@@ -199,6 +225,19 @@ fn main() {
     // SAFETY: NULL or live.
     fine(unsafe { biela_state_free(state) });
     tell("save and restore, 20 bodies", 1e6 * both, 5.0, "us");
+
+    for (joint, dimension) in [("revolute", 2), ("spherical", 3)] {
+        let mut rods = hanging_chain(10, joint, dimension);
+        let mut linear = rods.linearize().unwrap();
+        let linearize = time(20, 50, |_| rods.linearize_into(&mut linear).unwrap());
+        let what = format!("linear model, 10 bodies on {joint} joints");
+        tell(&what, 1e6 * linearize, 1000.0, "us");
+    }
+    let mut rods = hanging_chain(1000, "revolute", 2);
+    let modes = time(3, 1, |_| {
+        black_box(rods.modes(20).unwrap());
+    });
+    tell("20 lowest modes, 1,000 bodies", 1e3 * modes, 2000.0, "ms");
 
     // All make the same substeps; short runs that restart, so that the motion is the same in every round. In turns, so
     // that other work on the machine hits all of them alike.

@@ -171,22 +171,38 @@ impl ModelObservables<'_> {
         at: &MotionPoint,
         bodies: [BodyRef; 2],
     ) -> [Vector3<f64>; 2] {
-        let value = |body: usize, field: BodyField| {
-            let quantity = Quantity::Body(body, field);
-            self.mechanism.evaluate(cx, quantity, at)
+        let read = |body: usize, fields: &[BodyField], out: &mut [f64]| {
+            let mut quantities = [Quantity::Time; 6];
+            for (quantity, &field) in quantities.iter_mut().zip(fields) {
+                *quantity = Quantity::Body(body, field);
+            }
+            (self.mechanism).evaluate_all(cx, &quantities[..fields.len()], at, out);
         };
-        let vector = |body: BodyRef, field: fn(usize) -> BodyField| match body {
-            None => Vector3::zeros(),
-            Some(body) => Vector3::from_fn(|k, _| value(body, field(k))),
+        let motion = |body: BodyRef| {
+            let mut values = [0.0; 6];
+            if let Some(body) = body {
+                let fields: [BodyField; 6] = std::array::from_fn(|k| match k {
+                    0..3 => BodyField::AngularVelocity(k),
+                    _ => BodyField::AngularAcceleration(k - 3),
+                });
+                read(body, &fields, &mut values);
+            }
+            [
+                Vector3::from_column_slice(&values[..3]),
+                Vector3::from_column_slice(&values[3..]),
+            ]
         };
-        let omega = bodies.map(|b| vector(b, BodyField::AngularVelocity));
-        let alpha = bodies.map(|b| vector(b, BodyField::AngularAcceleration));
+        let [first, second] = bodies.map(motion);
+        let (omega, alpha) = ([first[0], second[0]], [first[1], second[1]]);
         let relative = omega[1] - omega[0];
         let change = alpha[1] - alpha[0] - omega[0].cross(&relative);
         match bodies[0] {
             None => [relative, change],
             Some(body) => {
-                let [w, x, y, z] = [0, 1, 2, 3].map(|k| value(body, BodyField::Quaternion(k)));
+                let mut components = [0.0; 4];
+                let fields = [0, 1, 2, 3].map(BodyField::Quaternion);
+                read(body, &fields, &mut components);
+                let [w, x, y, z] = components;
                 let axes = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
                 [relative, change].map(|x| axes.inverse_transform_vector(&x))
             }

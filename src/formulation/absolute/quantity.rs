@@ -1,7 +1,7 @@
 //! Quantities of a mechanism in absolute coordinates. Components out of the plane are zero.
 
 use super::constraint::{ConstraintPart, relative_motion};
-use super::geometry::{Geometry, Wrench};
+use super::geometry::{Geometry, PointMotion, Wrench};
 use super::{Absolute, MechanismGeometry};
 use crate::formulation::force::unilateral::SEPARATED;
 use crate::formulation::joint::JointEquations;
@@ -56,11 +56,21 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
         values: &mut [f64],
     ) {
         let poses = &mut W::poses(at.q);
+        // Components of one body mostly follow each other.
+        let mut last: Option<(usize, PointMotion)> = None;
         for (quantity, value) in quantities.iter().zip(values) {
             let body = |i: usize| &self.bodies[i].origin;
             *value = match *quantity {
                 Quantity::Body(i, BodyField::Position(k)) => W::position(poses, body(i))[k],
                 Quantity::Body(i, BodyField::Quaternion(k)) => W::quaternion(poses, body(i))[k],
+                Quantity::Body(i, field) => {
+                    let motion = match last {
+                        Some((known, motion)) if known == i => motion,
+                        _ => W::motion(poses, body(i), at.v, at.a),
+                    };
+                    last = Some((i, motion));
+                    component(&motion, field)
+                }
                 other => self.evaluate(cx, other, at),
             };
         }
@@ -73,15 +83,22 @@ fn point<W: Geometry<N>, const N: usize>(
     field: BodyField,
     at: &MotionPoint,
 ) -> f64 {
-    let motion = || W::motion(&mut W::poses(at.q), point, at.v, at.a);
     match field {
-        BodyField::Position(k) => motion().position[k],
-        BodyField::Velocity(k) => motion().velocity[k],
-        BodyField::Acceleration(k) => motion().acceleration[k],
-        BodyField::Angle => motion().angle,
         BodyField::Quaternion(k) => W::quaternion(&mut W::poses(at.q), point)[k],
-        BodyField::AngularVelocity(k) => motion().angular_velocity[k],
-        BodyField::AngularAcceleration(k) => motion().angular_acceleration[k],
+        _ => component(&W::motion(&mut W::poses(at.q), point, at.v, at.a), field),
+    }
+}
+
+/// One component of a motion; NaN for those of a quaternion, which is not part of it.
+fn component(motion: &PointMotion, field: BodyField) -> f64 {
+    match field {
+        BodyField::Position(k) => motion.position[k],
+        BodyField::Velocity(k) => motion.velocity[k],
+        BodyField::Acceleration(k) => motion.acceleration[k],
+        BodyField::Angle => motion.angle,
+        BodyField::Quaternion(_) => f64::NAN,
+        BodyField::AngularVelocity(k) => motion.angular_velocity[k],
+        BodyField::AngularAcceleration(k) => motion.angular_acceleration[k],
     }
 }
 
