@@ -76,6 +76,8 @@ fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions
             s.delta_dot.len(),
             s.lambda_dot.len(),
             s.jerk.len(),
+            s.previous_acc.len(),
+            s.previous_jerk.len(),
             s.scale.len(),
             s.redundant.len(),
             s.event_memory.len(),
@@ -120,6 +122,8 @@ fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
         &s.delta_dot,
         &s.lambda_dot,
         &s.jerk,
+        &s.previous_acc,
+        &s.previous_jerk,
         &s.scale,
     ];
     let integrals = (s.integrals.iter()).all(|i| {
