@@ -26,6 +26,7 @@ mod instance;
 mod instance_state;
 mod linearize;
 mod log;
+mod look_ahead;
 mod model_observables;
 mod modes;
 mod pending_inputs;

@@ -16,6 +16,7 @@ use super::Instance;
 use super::error_bars::{CompanionState, visit_companion};
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
+use super::look_ahead::LookAhead;
 use crate::error::{Error, Result};
 use crate::formulation::IntegralMemory;
 use crate::integrator::{EventMemory, EventSide, StartReport, State, StateVisitor, Statistics};
@@ -24,7 +25,7 @@ use crate::model::counters::CounterMut;
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 40;
 /// Bytes of the checksum.
@@ -167,6 +168,7 @@ pub(super) fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -
         energy_drift,
         start_report,
         motion,
+        ahead,
     } = instance;
     let mut running = *phase == InstancePhase::Running;
     c.boolean(&mut running)?;
@@ -196,7 +198,23 @@ pub(super) fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -
         visit_report(c, &mut copy)?;
         *start_report = Some(Arc::new(copy));
     }
-    visit_motion(c, motion)
+    visit_motion(c, motion)?;
+    let LookAhead {
+        active,
+        start,
+        end,
+        not_before,
+        unchanged,
+    } = ahead;
+    c.boolean(active)?;
+    c.boolean(unchanged)?;
+    c.f64(not_before)?;
+    match *active {
+        true => [start, end]
+            .into_iter()
+            .try_for_each(|x| visit_motion(c, x)),
+        false => Ok(()),
+    }
 }
 
 fn visit_inputs(c: &mut impl Codec, inputs: &mut InputState) -> Result<()> {

@@ -311,6 +311,7 @@ impl Instance {
             return Ok(());
         }
         let outcome = self.substep_to(target, observer);
+        self.state.ahead.unchanged = outcome.is_ok();
         if self.companion.is_some() {
             self.land_companion();
         }
@@ -331,6 +332,7 @@ impl Instance {
             let end = self.pass_breaks_of_laws(target)?;
             let planned = end.min(self.time() + self.state.motion.next_h);
             observer.before_substep(self, planned)?;
+            let inside = self.state.ahead.active;
             let advanced = self.advance_one_substep(end);
             if let Err(Error::Evaluation { time, .. }) = advanced {
                 // Rather the law that has no value than the body it drives.
@@ -345,6 +347,7 @@ impl Instance {
                     start,
                     event,
                     target,
+                    is_part: inside || self.state.ahead.active,
                 };
                 self.follow_with_companion(substep);
             }
@@ -396,17 +399,23 @@ impl Instance {
     fn advance_one_substep(&mut self, target: f64) -> Result<(f64, bool)> {
         let start = self.time();
         let before = self.state.motion.statistics;
-        let env = environment(&self.state.applied);
         // Counters change even if it fails.
         self.scratch.cache.invalidate();
-        let accepted =
-            self.integrator
-                .advance(&*self.mechanism, &env, &mut self.state.motion, target)?;
+        let event = match self.substep_ahead(target)? {
+            Some(event) => event,
+            None => {
+                let env = environment(&self.state.applied);
+                let motion = &mut self.state.motion;
+                (self.integrator)
+                    .advance(&*self.mechanism, &env, motion, target)?
+                    .event
+            }
+        };
         if self.logger.is_some() {
             self.log_substep(start, &before);
         }
         self.track_energy_drift();
-        Ok((start, accepted.event))
+        Ok((start, event))
     }
 
     /// Logs the end of a step from `t`.
