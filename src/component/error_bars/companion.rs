@@ -6,8 +6,8 @@
 
 use super::super::Instance;
 use super::super::instance_state::InstanceState;
+use super::super::probe::{Needed, StepProbe};
 use super::super::quantity_point::Multipliers;
-use super::super::step::{Needed, StepProbe};
 use super::super::variables::VariableCatalogue;
 use super::bars::ErrorBars;
 use super::events::Who;
