@@ -251,22 +251,35 @@ pub fn limit_efforts(xml: &XmlFiles, tree: &MjcfTree, draft: &mut Draft) {
         let (Some((range, owner)), Some(of)) = (limits, tree.coordinate(name)) else {
             continue;
         };
-        let on = ForceApplication::Joint(of.coordinate);
-        let mut servos: Vec<&mut ServoDefinition> = (draft.model.forces.iter_mut())
-            .filter(|force| force.on == on)
-            .filter_map(|force| match &mut force.kind {
-                ForceKind::Servo(servo) => Some(servo),
-                _ => None,
-            })
-            .collect();
+        // Tendons over the joint act in it too.
+        let mut acting = vec![of.coordinate];
+        for coupling in draft
+            .model
+            .joints
+            .iter()
+            .filter_map(|j| j.coupling.as_ref())
+        {
+            let mut summands = coupling.summands.iter().map(|(c, _)| *c);
+            let [first, last] = coupling.coordinates;
+            if first == of.coordinate || summands.any(|c| c == of.coordinate) {
+                acting.push(last);
+            }
+        }
+        let mut servos: Vec<(JointCoordinate, &mut ServoDefinition)> = vec![];
+        for force in &mut draft.model.forces {
+            if let (ForceApplication::Joint(on), ForceKind::Servo(servo)) =
+                (&force.on, &mut force.kind)
+                && acting.contains(on)
+            {
+                servos.push((*on, servo));
+            }
+        }
         match &mut servos[..] {
             [] => {}
-            [servo] => {
+            [(on, servo)] if *on == of.coordinate => {
                 let [low, high] = servo.limits.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-                servo.limits = Some([
-                    low.clamp(range[0], range[1]),
-                    high.clamp(range[0], range[1]),
-                ]);
+                let within = |x: f64| x.clamp(range[0], range[1]);
+                servo.limits = Some([within(low), within(high)]);
             }
             _ => {
                 let why = "a limit of the sum of several actuators".to_owned();

@@ -144,8 +144,8 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
-    /// Number of copies, the step between them, and what is put before their numbers.
-    fn replication(&self, node: XmlNode) -> Result<(usize, FramePlacement, String)> {
+    /// Where the copies are, and what is put before their numbers. Each begins where the one before it ends; angles are multiplied.
+    fn replication(&self, node: XmlNode) -> Result<(Vec<FramePlacement>, String)> {
         let xml = self.defaults.xml;
         let count = xml.number(node, "count")?.unwrap_or(0.0);
         if !(0.0..=MOST_COPIES as f64).contains(&count) || count.fract() != 0.0 {
@@ -153,29 +153,35 @@ impl<'a> BodyReader<'a> {
             return Err(xml.error(node, message));
         }
         let offset = xml.numbers::<3>(node, "offset")?.unwrap_or_default();
-        let euler = xml.numbers::<3>(node, "euler")?.unwrap_or_default();
-        let step = FramePlacement {
-            position: offset.into(),
-            rotation: self.settings.euler(euler),
-        };
+        let angles = xml.numbers::<3>(node, "euler")?.unwrap_or_default();
+        let mut copies: Vec<FramePlacement> = vec![];
+        for k in 0..count as usize {
+            let position = copies.last().map_or(Vector3::zeros(), |before| {
+                before.point(Vector3::from(offset))
+            });
+            let rotation = self.settings.euler(angles.map(|angle| angle * k as f64));
+            copies.push(FramePlacement { position, rotation });
+        }
         let separator = xml.value(node, "sep").unwrap_or("").to_owned();
-        Ok((count as usize, step, separator))
+        Ok((copies, separator))
     }
 
     fn replicate(&mut self, node: XmlNode, around: &Surroundings) -> Result<()> {
         let xml = self.defaults.xml;
         xml.keep(node);
-        let (count, step, separator) = self.replication(node)?;
-        let digits = format!("{}", count.saturating_sub(1)).len();
+        let (copies, separator) = self.replication(node)?;
+        let digits = format!("{}", copies.len().saturating_sub(1)).len();
         let before = self.suffix.clone();
-        let mut inner = around.clone();
-        for k in 0..count {
+        for (k, copy) in copies.iter().enumerate() {
             if self.links.len() > MOST_COPIES {
                 return Err(xml.error(node, "<replicate>: too many bodies"));
             }
             self.suffix = format!("{before}{separator}{k:0digits$}");
+            let inner = Surroundings {
+                frame: around.frame.then(copy),
+                ..around.clone()
+            };
             self.children(node, &inner)?;
-            inner.frame = inner.frame.then(&step);
         }
         self.suffix = before;
         Ok(())
@@ -358,11 +364,12 @@ impl<'a> BodyReader<'a> {
                     self.parts_in(child, &inner, tags, found)?;
                 }
                 "replicate" => {
-                    let (count, step, _) = self.replication(child)?;
-                    let mut inner = around.clone();
-                    for _ in 0..count {
+                    for copy in self.replication(child)?.0 {
+                        let inner = Surroundings {
+                            frame: around.frame.then(&copy),
+                            ..around.clone()
+                        };
                         self.parts_in(child, &inner, tags, found)?;
-                        inner.frame = inner.frame.then(&step);
                     }
                     if found.len() > MOST_COPIES {
                         return Err(xml.error(child, "<replicate>: too many geoms"));
