@@ -62,6 +62,7 @@ pub fn add(
             }
         }
     }
+    limit_efforts(xml, tree, draft);
     Ok(())
 }
 
@@ -245,7 +246,7 @@ fn add_servo(
 }
 
 /// Limits the actuators of joints that have `actuatorfrcrange`: of one actuator its force, of several it is lost.
-pub fn limit_efforts(xml: &XmlFiles, tree: &MjcfTree, draft: &mut Draft) {
+fn limit_efforts(xml: &XmlFiles, tree: &MjcfTree, draft: &mut Draft) {
     for (name, ..) in &tree.joints {
         let limits = tree.joint(name).and_then(|joint| joint.effort_limits);
         let (Some((range, owner)), Some(of)) = (limits, tree.coordinate(name)) else {

@@ -30,6 +30,7 @@ impl<'a> DefaultClasses<'a> {
             }
             classes.add(node, &name, None)?;
         }
+        classes.check_classes()?;
         Ok(classes)
     }
 
@@ -90,7 +91,7 @@ impl<'a> DefaultClasses<'a> {
     }
 
     /// An error if an element has a class that there is not.
-    pub fn check_classes(&self) -> Result<()> {
+    fn check_classes(&self) -> Result<()> {
         for (node, element) in self.xml.elements.iter().enumerate() {
             if let Some(class) = self.xml.attribute(node, "class")
                 && element.tag != "default"

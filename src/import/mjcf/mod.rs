@@ -99,7 +99,6 @@ pub fn read(
         .unwrap_or_default();
     let mut settings = CompilerSettings::new(xml, root)?;
     let defaults = DefaultClasses::new(xml, root)?;
-    defaults.check_classes()?;
     let folder = settings.mesh_folder.as_deref();
     settings.meshes = MeshAssets::new(&defaults, root, folder, &resources);
     let mut draft = Draft::default();
@@ -147,7 +146,6 @@ pub fn read(
     let parts = (&tree, &tendons);
     equality::add(&defaults, root, parts, &mut draft)?;
     actuator::add(&settings, &defaults, root, (parts, &controls), &mut draft)?;
-    actuator::limit_efforts(xml, &tree, &mut draft);
     contact::add(
         &settings,
         &defaults,
