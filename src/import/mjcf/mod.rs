@@ -15,12 +15,12 @@ use std::path::Path;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-use super::ImportOptions;
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::FramePlacement;
 use super::resource::Resources;
 use super::tree::{self, TreeFreedom, TreeJoint, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XmlFiles, XmlNode};
+use super::{ImportOptions, require_joints};
 use crate::error::Result;
 use body::BodyReader;
 use compiler::CompilerSettings;
@@ -117,7 +117,7 @@ pub fn read(
     if let Some(key) = &options.keyframe {
         start(xml, root, key, &mut reader)?;
     }
-    set_start(options, &mut reader.links, &mut draft);
+    set_start(options, &mut reader.links, &mut draft)?;
     let BodyReader {
         mut links,
         bodies,
@@ -228,7 +228,13 @@ fn start(xml: &XmlFiles, root: XmlNode, key: &str, reader: &mut BodyReader) -> R
 }
 
 /// Moves the start into the limits.
-fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft) {
+fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft) -> Result<()> {
+    let joints = links.iter().flat_map(|link| &link.joints);
+    let names: Vec<&str> = joints
+        .filter(|joint| joint.freedom.has_one_coordinate())
+        .map(|joint| joint.name.as_str())
+        .collect();
+    require_joints(options, &names)?;
     for joint in links.iter_mut().flat_map(|link| &mut link.joints) {
         if let Some((_, value)) = options.start.iter().find(|(name, _)| *name == joint.name) {
             joint.start = *value;
@@ -251,6 +257,7 @@ fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft)
             joint.start = value;
         }
     }
+    Ok(())
 }
 
 /// Outputs of free bodies: their poses.
