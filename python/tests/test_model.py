@@ -338,7 +338,7 @@ def test_a_mujoco_model_is_imported(tmp_path: Path) -> None:
     path.write_text(MUJOCO.replace('axis="0 1 0"', 'axis="0 1 q"'))
     with pytest.raises(biela.ModelError, match="finite numbers") as caught:
         biela.import_model(path)
-    assert (caught.value.line, caught.value.column) == (2, 69)
+    assert (caught.value.line, caught.value.column) == (2, 61)
 
 
 def test_a_model_is_packed(tmp_path: Path) -> None:
