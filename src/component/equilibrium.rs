@@ -195,6 +195,7 @@ impl Instance {
 
     /// Sets all velocities to zero.
     fn stop(&mut self) -> Result<()> {
+        self.state.ahead.leave();
         self.state.motion.v.fill(0.0);
         let env = environment(&self.state.applied);
         let motion = &mut self.state.motion;
@@ -235,6 +236,7 @@ impl Instance {
                 .apply_input_jump(mechanism, &env, &mut motion)?;
         }
         self.state.motion = motion;
+        self.state.ahead.leave();
         self.scratch.cache.invalidate();
         self.state.energy_drift = 0.0;
         self.state.total_at_start = 0.0;

@@ -8,6 +8,7 @@ use super::error_bars::first_tolerance;
 use super::input::InputState;
 use super::instance_state::InstancePhase;
 use super::log::{LogCategory, LogLevel};
+use super::look_ahead::LookAhead;
 use super::quantity_point::environment;
 use crate::error::{Error, Result};
 use crate::formulation::{EvaluationContext, FullConstraintSet, Mechanism, MotionPoint};
@@ -164,6 +165,7 @@ impl Instance {
         state.pending = inputs;
         state.start_histories(start);
         state.start_report = Some(Arc::new(report));
+        state.ahead = LookAhead::from(&motion);
         state.motion = motion;
         state.energy_drift = 0.0;
         state.total_at_start = 0.0;

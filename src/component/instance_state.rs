@@ -9,6 +9,7 @@ use super::error_bars::CompanionState;
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::input_law::InputLaws;
 use super::log::{LogCategory, LogLevel};
+use super::look_ahead::LookAhead;
 use crate::error::{Error, Result};
 use crate::integrator::{Integrator, StartReport, State, Statistics};
 use crate::model::{Model, SolverSettings};
@@ -46,8 +47,10 @@ pub(super) struct InstanceState {
     pub energy_drift: f64,
     /// Shared, because copying names would allocate.
     pub start_report: Option<Arc<StartReport>>,
-    /// State of the integrator.
+    /// State of the integrator, or a point of the step that it has taken beyond the present time.
     pub motion: State,
+    /// That step.
+    pub ahead: LookAhead,
 }
 
 impl InstanceState {
@@ -83,6 +86,7 @@ impl InstanceState {
                 },
                 ..State::default()
             },
+            ahead: LookAhead::default(),
         }
     }
 
@@ -100,6 +104,7 @@ impl InstanceState {
         self.energy_drift = other.energy_drift;
         self.start_report.clone_from(&other.start_report);
         self.motion.copy_from(&other.motion);
+        self.ahead.copy_from(&other.ahead);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Quantities of the motion by themselves, without being declared as outputs: for reports and other observers.
 
+use super::probe::Needed;
 use super::quantity_point::Multipliers;
-use super::step::Needed;
 use super::values::same_length;
 use super::{Instance, StepProbe};
 use crate::error::{Error, Result};

@@ -16,15 +16,16 @@ use super::Instance;
 use super::error_bars::{CompanionState, visit_companion};
 use super::input::{Extrapolation, InputHistory, InputPolynomial, InputState};
 use super::instance_state::{InstancePhase, InstanceState, SavedState, fnv};
+use super::look_ahead::LookAhead;
 use crate::error::{Error, Result};
 use crate::formulation::IntegralMemory;
-use crate::integrator::{EventMemory, EventSide, StartReport, State, Statistics};
+use crate::integrator::{EventMemory, EventSide, StartReport, State, StateVisitor, Statistics};
 use crate::model::counters::CounterMut;
 
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 40;
 /// Bytes of the checksum.
@@ -167,6 +168,7 @@ pub(super) fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -
         energy_drift,
         start_report,
         motion,
+        ahead,
     } = instance;
     let mut running = *phase == InstancePhase::Running;
     c.boolean(&mut running)?;
@@ -196,7 +198,23 @@ pub(super) fn visit_instance(c: &mut impl Codec, instance: &mut InstanceState) -
         visit_report(c, &mut copy)?;
         *start_report = Some(Arc::new(copy));
     }
-    visit_motion(c, motion)
+    visit_motion(c, motion)?;
+    let LookAhead {
+        active,
+        start,
+        end,
+        not_before,
+        unchanged,
+    } = ahead;
+    c.boolean(active)?;
+    c.boolean(unchanged)?;
+    c.f64(not_before)?;
+    match *active {
+        true => [start, end]
+            .into_iter()
+            .try_for_each(|x| visit_motion(c, x)),
+        false => Ok(()),
+    }
 }
 
 fn visit_inputs(c: &mut impl Codec, inputs: &mut InputState) -> Result<()> {
@@ -252,132 +270,88 @@ pub(super) fn visit_text<C: Codec>(c: &mut C, text: &mut String) -> Result<()> {
     Ok(())
 }
 
-// Long because every field of the state is named, so that none can be forgotten.
 fn visit_motion(c: &mut impl Codec, state: &mut State) -> Result<()> {
-    // Without "..": a field added to the state must be added here, and FORMAT increased.
-    let State {
-        t,
-        q,
-        v,
-        acc,
-        lambda,
-        modes,
-        integrals,
-        dissipated,
-        supplied,
-        statistics,
-        a,
-        delta,
-        delta_dot,
-        lambda_dot,
-        jerk,
-        jerk_known,
-        previous_acc,
-        previous_jerk,
-        previous_known,
-        h,
-        next_h,
-        first,
-        may_grow,
-        newton_contraction,
-        contraction_uses,
-        corrector_suspension,
-        stiff_steps,
-        scale,
-        redundant,
-        factored_step,
-        factored_mass,
-        typical_pivot,
-        motion_time,
-        event_memory,
-        event_side,
-        event_streak,
-    } = state;
-    for x in [
-        t,
-        dissipated,
-        supplied,
-        h,
-        next_h,
-        newton_contraction,
-        factored_step,
-        typical_pivot,
-        motion_time,
-    ] {
-        c.f64(x)?;
-    }
-    for x in [
-        contraction_uses,
-        corrector_suspension,
-        stiff_steps,
-        event_streak,
-    ] {
-        c.u32(x)?;
-    }
-    for x in [jerk_known, previous_known, first, may_grow, factored_mass] {
-        c.boolean(x)?;
-    }
-    for x in [
-        q,
-        v,
-        acc,
-        lambda,
-        a,
-        delta,
-        delta_dot,
-        lambda_dot,
-        jerk,
-        previous_acc,
-        previous_jerk,
-        scale,
-    ] {
-        c.list(x, |c, x| c.f64(x))?;
-    }
-    c.list(modes, |c, x: &mut i32| {
-        let mut bits = x.cast_unsigned();
-        c.u32(&mut bits)?;
-        *x = bits.cast_signed();
-        Ok(())
-    })?;
-    c.list(integrals, |c, integral| {
-        let IntegralMemory {
-            t,
-            value,
-            integrand,
-            previous_step,
-            previous,
-        } = integral;
-        (([t, value, previous_step].into_iter())
-            .chain(integrand)
-            .chain(previous))
-        .try_for_each(|x| c.f64(x))
-    })?;
-    c.list(redundant, |c, x| c.boolean(x))?;
-    c.list(event_memory, |c, x| {
-        let mut number = *x as u8;
-        c.byte(&mut number)?;
-        *x = EventMemory::from_number(number)
-            .ok_or_else(|| damaged("an effect of an event that does not exist"))?;
-        Ok(())
-    })?;
-    c.list(event_side, |c, x| {
-        let mut bits = (*x as i8).cast_unsigned();
-        c.byte(&mut bits)?;
-        *x = EventSide::from_number(bits.cast_signed())
-            .ok_or_else(|| damaged("a side of an event that does not exist"))?;
-        Ok(())
-    })?;
-    visit_statistics(c, statistics)
+    state.visit(&mut MotionCodec(c))
 }
 
-fn visit_statistics(c: &mut impl Codec, statistics: &mut Statistics) -> Result<()> {
-    for field in statistics.fields_mut() {
-        match field {
-            CounterMut::Count(count) => c.u64(count)?,
-            CounterMut::Real(value) => c.f64(value)?,
-        }
+/// The fields of the integrator's state as bytes.
+struct MotionCodec<'a, C>(&'a mut C);
+
+impl<C: Codec> StateVisitor for MotionCodec<'_, C> {
+    fn real(&mut self, x: &mut f64) -> Result<()> {
+        self.0.f64(x)
     }
-    Ok(())
+
+    fn count(&mut self, x: &mut u32) -> Result<()> {
+        self.0.u32(x)
+    }
+
+    fn flag(&mut self, x: &mut bool) -> Result<()> {
+        self.0.boolean(x)
+    }
+
+    fn reals(&mut self, x: &mut Vec<f64>) -> Result<()> {
+        self.0.list(x, |c, x| c.f64(x))
+    }
+
+    fn modes(&mut self, x: &mut Vec<i32>) -> Result<()> {
+        self.0.list(x, |c, x: &mut i32| {
+            let mut bits = x.cast_unsigned();
+            c.u32(&mut bits)?;
+            *x = bits.cast_signed();
+            Ok(())
+        })
+    }
+
+    fn integrals(&mut self, x: &mut Vec<IntegralMemory>) -> Result<()> {
+        self.0.list(x, |c, integral| {
+            let IntegralMemory {
+                t,
+                value,
+                integrand,
+                previous_step,
+                previous,
+            } = integral;
+            (([t, value, previous_step].into_iter())
+                .chain(integrand)
+                .chain(previous))
+            .try_for_each(|x| c.f64(x))
+        })
+    }
+
+    fn flags(&mut self, x: &mut Vec<bool>) -> Result<()> {
+        self.0.list(x, |c, x| c.boolean(x))
+    }
+
+    fn effects(&mut self, x: &mut Vec<EventMemory>) -> Result<()> {
+        self.0.list(x, |c, x| {
+            let mut number = *x as u8;
+            c.byte(&mut number)?;
+            *x = EventMemory::from_number(number)
+                .ok_or_else(|| damaged("an effect of an event that does not exist"))?;
+            Ok(())
+        })
+    }
+
+    fn sides(&mut self, x: &mut Vec<EventSide>) -> Result<()> {
+        self.0.list(x, |c, x| {
+            let mut bits = (*x as i8).cast_unsigned();
+            c.byte(&mut bits)?;
+            *x = EventSide::from_number(bits.cast_signed())
+                .ok_or_else(|| damaged("a side of an event that does not exist"))?;
+            Ok(())
+        })
+    }
+
+    fn counters(&mut self, x: &mut Statistics) -> Result<()> {
+        for field in x.fields_mut() {
+            match field {
+                CounterMut::Count(count) => self.0.u64(count)?,
+                CounterMut::Real(value) => self.0.f64(value)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 // --- writing, counting, reading -------------------------------------------------------------------------------------

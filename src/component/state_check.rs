@@ -14,10 +14,34 @@ impl Instance {
     /// An error unless the state can be one of this instance: lengths, ranges of numbers, modes.
     pub(super) fn check_state(&self, state: &InstanceState) -> Result<()> {
         let fresh = InstanceState::new(&self.model);
-        check_lengths(state, &fresh, &self.mechanism.dimensions())?;
+        check_lengths(state, &fresh)?;
         check_ranges(state, &fresh)?;
         let running = state.phase == InstancePhase::Running;
-        match running && !self.mechanism.modes_exist(&state.motion.modes) {
+        let size = match running {
+            true => self.mechanism.dimensions(),
+            false => Dimensions::default(),
+        };
+        self.check_motion(&state.motion, &size)?;
+        let ahead = &state.ahead;
+        if !ahead.active {
+            return Ok(());
+        }
+        for end in [&ahead.start, &ahead.end] {
+            self.check_motion(end, &size)?;
+        }
+        let inside = ahead.start.t <= state.motion.t && state.motion.t <= ahead.end.t;
+        let same = ahead.start.modes == ahead.end.modes && ahead.start.modes == state.motion.modes;
+        match running && inside && same && ahead.start.t < ahead.end.t {
+            true => Ok(()),
+            false => Err(damaged("a step that does not contain its time")),
+        }
+    }
+
+    /// An error unless this can be the state of the integrator, in a system of this size.
+    fn check_motion(&self, motion: &State, size: &Dimensions) -> Result<()> {
+        check_motion_lengths(motion, size)?;
+        check_motion_ranges(motion)?;
+        match !motion.q.is_empty() && !self.mechanism.modes_exist(&motion.modes) {
             true => Err(damaged("a mode that does not exist")),
             false => Ok(()),
         }
@@ -56,13 +80,18 @@ impl Companion {
     }
 }
 
-fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions) -> Result<()> {
+fn check_lengths(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
     let counts = |d: &InputState| (d.inputs.len(), d.parameters.len());
-    let s = &state.motion;
-    let expected = match state.phase {
-        InstancePhase::Created => State::default(),
-        InstancePhase::Running => State::sized(size),
-    };
+    let fits = counts(&state.pending) == counts(&fresh.pending)
+        && counts(&state.applied) == counts(&fresh.applied)
+        && state.history.len() == fresh.history.len();
+    match fits {
+        true => Ok(()),
+        false => Err(damaged("its size is not that of this model")),
+    }
+}
+
+fn check_motion_lengths(motion: &State, size: &Dimensions) -> Result<()> {
     let lengths = |s: &State| {
         [
             s.q.len(),
@@ -76,17 +105,15 @@ fn check_lengths(state: &InstanceState, fresh: &InstanceState, size: &Dimensions
             s.delta_dot.len(),
             s.lambda_dot.len(),
             s.jerk.len(),
+            s.previous_acc.len(),
+            s.previous_jerk.len(),
             s.scale.len(),
             s.redundant.len(),
             s.event_memory.len(),
             s.event_side.len(),
         ]
     };
-    let fits = lengths(s) == lengths(&expected)
-        && counts(&state.pending) == counts(&fresh.pending)
-        && counts(&state.applied) == counts(&fresh.applied)
-        && state.history.len() == fresh.history.len();
-    match fits {
+    match lengths(motion) == lengths(&State::sized(size)) {
         true => Ok(()),
         false => Err(damaged("its size is not that of this model")),
     }
@@ -103,13 +130,36 @@ fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
         history,
         total_at_start,
         energy_drift,
-        motion: s,
+        ahead,
         ..
     } = state;
     let finite = |numbers: &[f64]| numbers.iter().all(|x| x.is_finite());
+    let times = start.is_finite()
+        && stop >= start
+        && *tolerance > 0.0
+        && tolerance.is_finite()
+        && !ahead.not_before.is_nan();
+    let energies = finite(&[*total_at_start, *energy_drift]);
+    let inputs = [pending, applied].iter().all(|set| {
+        let ranges = (set.inputs.iter().zip(&fresh.pending.inputs)).all(|(input, fresh)| {
+            input.order == fresh.order
+                && input.since.is_finite()
+                && finite(&input.taylor)
+                && finite(&input.position_and_speed)
+        });
+        ranges && finite(&set.parameters)
+    });
+    let histories = (history.iter()).all(|h| h.count <= 3 && finite(&h.t) && finite(&h.u));
+    match times && energies && inputs && histories {
+        true => Ok(()),
+        false => Err(damaged("a number outside its range")),
+    }
+}
+
+fn check_motion_ranges(s: &State) -> Result<()> {
+    let finite = |numbers: &[f64]| numbers.iter().all(|x| x.is_finite());
     let not_negative = |numbers: &[f64]| numbers.iter().all(|x| *x >= 0.0);
-    let times = start.is_finite() && stop >= start && *tolerance > 0.0 && tolerance.is_finite();
-    let energies = finite(&[*total_at_start, *energy_drift, s.dissipated, s.supplied]);
+    let energies = finite(&[s.dissipated, s.supplied]);
     let vectors = [
         &s.q,
         &s.v,
@@ -120,6 +170,8 @@ fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
         &s.delta_dot,
         &s.lambda_dot,
         &s.jerk,
+        &s.previous_acc,
+        &s.previous_jerk,
         &s.scale,
     ];
     let integrals = (s.integrals.iter()).all(|i| {
@@ -138,18 +190,8 @@ fn check_ranges(state: &InstanceState, fresh: &InstanceState) -> Result<()> {
         CounterValue::Real(value) => value >= 0.0,
         CounterValue::Count(_) => true,
     });
-    let inputs = [pending, applied].iter().all(|set| {
-        let ranges = (set.inputs.iter().zip(&fresh.pending.inputs)).all(|(input, fresh)| {
-            input.order == fresh.order
-                && input.since.is_finite()
-                && finite(&input.taylor)
-                && finite(&input.position_and_speed)
-        });
-        ranges && finite(&set.parameters)
-    });
-    let histories = (history.iter()).all(|h| h.count <= 3 && finite(&h.t) && finite(&h.u));
     let vectors = vectors.iter().all(|vector| finite(vector));
-    match times && energies && vectors && integrals && steps && statistics && inputs && histories {
+    match energies && vectors && integrals && steps && statistics {
         true => Ok(()),
         false => Err(damaged("a number outside its range")),
     }

@@ -238,6 +238,7 @@ impl Instance {
                 format_args!("set: {names}"),
             );
         }
+        self.state.ahead.leave();
         self.state.applied.copy_from(&self.state.pending);
         self.scratch.cache.invalidate();
         // Work of the change itself, for example of a spring's rest length.

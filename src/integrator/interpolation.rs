@@ -7,6 +7,7 @@
 //!   on the smooth path   q(s): septic on q, v, q̈, j;  w(s): quintic on w, w', w'', v(s): quintic on v, q̈, j at both ends
 //! ```
 
+mod look_ahead;
 mod work;
 
 use super::closure::{ClosureMatrix, ClosureOptions};
@@ -43,6 +44,8 @@ pub(super) struct Segment {
     dissipated: [f64; 2],
     supplied: [f64; 2],
     valid: bool,
+    /// Made from the states at both ends, not by the step itself.
+    spanned: bool,
     /// Set if Simpson's rule over the whole step left its energy balance open.
     refined: Option<work::OpenBalance>,
     /// A point inside the step.
@@ -216,6 +219,7 @@ impl Segment {
 
     /// Sets the start of the step, without its vectors.
     pub fn start(&mut self, s: &State) {
+        self.spanned = false;
         self.t[0] = s.t;
         self.modes.copy_from_slice(&s.modes);
         self.integrals.copy_from_slice(&s.integrals);

@@ -48,7 +48,8 @@ mod workspace;
 pub use hht::Hht;
 pub use rejection::{REJECTION_REASONS, RejectedStep};
 pub use state::{
-    Accepted, EventMemory, EventSide, Sample, SampleLevel, StartReport, State, Statistics,
+    Accepted, EventMemory, EventSide, Sample, SampleLevel, StartReport, State, StateVisitor,
+    Statistics,
 };
 
 use self::event::{ContactSet, EventDetector, ImpactSolver, SIMULTANEOUS};

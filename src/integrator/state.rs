@@ -1,5 +1,6 @@
 //! The state of a run, its counters, and the results of a start and of a step.
 
+use crate::error::Result;
 use crate::formulation::system::{Dimensions, IntegralMemory, MotionPoint, System};
 pub use crate::model::counters::Statistics;
 
@@ -138,6 +139,24 @@ impl EventSide {
     }
 }
 
+/// Passes the fields of a state by kind to a macro, in the order of a saved state. The one list of them: a field that is missing
+/// here does not compile.
+macro_rules! state_fields {
+    ($use:ident) => {
+        $use! {
+            real: t dissipated supplied h next_h newton_contraction factored_step typical_pivot motion_time;
+            count: contraction_uses corrector_suspension stiff_steps event_streak;
+            flag: jerk_known previous_known first may_grow factored_mass;
+            reals: q v acc lambda a delta delta_dot lambda_dot jerk previous_acc previous_jerk scale;
+            modes: modes;
+            integrals: integrals;
+            flags: redundant;
+            effects: event_memory;
+            sides: event_side;
+            counters: statistics;
+        }
+    };
+}
 impl State {
     /// Position, velocity, acceleration and multipliers.
     pub(super) fn motion_point(&self) -> MotionPoint<'_> {
@@ -209,81 +228,50 @@ impl State {
 
     /// Copies another state; does not allocate if the lengths are the same.
     pub fn copy_from(&mut self, other: &State) {
-        let Self {
-            t,
-            q,
-            v,
-            acc,
-            lambda,
-            modes,
-            integrals,
-            dissipated,
-            supplied,
-            statistics,
-            a,
-            delta,
-            delta_dot,
-            lambda_dot,
-            jerk,
-            jerk_known,
-            previous_acc,
-            previous_jerk,
-            previous_known,
-            h,
-            next_h,
-            first,
-            may_grow,
-            newton_contraction,
-            contraction_uses,
-            corrector_suspension,
-            stiff_steps,
-            scale,
-            redundant,
-            factored_step,
-            factored_mass,
-            typical_pivot,
-            motion_time,
-            event_memory,
-            event_side,
-            event_streak,
-        } = self;
-        *t = other.t;
-        q.clone_from(&other.q);
-        v.clone_from(&other.v);
-        acc.clone_from(&other.acc);
-        lambda.clone_from(&other.lambda);
-        modes.clone_from(&other.modes);
-        integrals.clone_from(&other.integrals);
-        *dissipated = other.dissipated;
-        *supplied = other.supplied;
-        *statistics = other.statistics;
-        a.clone_from(&other.a);
-        delta.clone_from(&other.delta);
-        delta_dot.clone_from(&other.delta_dot);
-        lambda_dot.clone_from(&other.lambda_dot);
-        jerk.clone_from(&other.jerk);
-        *jerk_known = other.jerk_known;
-        previous_acc.clone_from(&other.previous_acc);
-        previous_jerk.clone_from(&other.previous_jerk);
-        *previous_known = other.previous_known;
-        *h = other.h;
-        *next_h = other.next_h;
-        *first = other.first;
-        *may_grow = other.may_grow;
-        *newton_contraction = other.newton_contraction;
-        *contraction_uses = other.contraction_uses;
-        *corrector_suspension = other.corrector_suspension;
-        *stiff_steps = other.stiff_steps;
-        scale.clone_from(&other.scale);
-        redundant.clone_from(&other.redundant);
-        *factored_step = other.factored_step;
-        *factored_mass = other.factored_mass;
-        *typical_pivot = other.typical_pivot;
-        *motion_time = other.motion_time;
-        event_memory.clone_from(&other.event_memory);
-        event_side.clone_from(&other.event_side);
-        *event_streak = other.event_streak;
+        macro_rules! copy {
+            ($($kind:ident: $($field:ident)*;)*) => {
+                let Self { $($($field,)*)* } = self;
+                $($($field.clone_from(&other.$field);)*)*
+            };
+        }
+        state_fields!(copy);
     }
+
+    /// Shows every field to a visitor, which may change it.
+    pub fn visit<V: StateVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        macro_rules! show {
+            ($($kind:ident: $($field:ident)*;)*) => {
+                let Self { $($($field,)*)* } = self;
+                $($(visitor.$kind($field)?;)*)*
+            };
+        }
+        state_fields!(show);
+        Ok(())
+    }
+}
+
+/// What [`State::visit`] shows: one method for each kind of field. An error ends the visit.
+pub trait StateVisitor {
+    /// A number.
+    fn real(&mut self, x: &mut f64) -> Result<()>;
+    /// A number of steps or events.
+    fn count(&mut self, x: &mut u32) -> Result<()>;
+    /// Whether something holds.
+    fn flag(&mut self, x: &mut bool) -> Result<()>;
+    /// A vector.
+    fn reals(&mut self, x: &mut Vec<f64>) -> Result<()>;
+    /// Discrete modes.
+    fn modes(&mut self, x: &mut Vec<i32>) -> Result<()>;
+    /// Integrals along the motion.
+    fn integrals(&mut self, x: &mut Vec<IntegralMemory>) -> Result<()>;
+    /// Whether something holds, for each constraint.
+    fn flags(&mut self, x: &mut Vec<bool>) -> Result<()>;
+    /// Effects of events.
+    fn effects(&mut self, x: &mut Vec<EventMemory>) -> Result<()>;
+    /// Sides of event functions.
+    fn sides(&mut self, x: &mut Vec<EventSide>) -> Result<()>;
+    /// Counters.
+    fn counters(&mut self, x: &mut Statistics) -> Result<()>;
 }
 
 impl Statistics {

@@ -154,6 +154,8 @@ pub struct SolverSettings {
     pub max_substeps: u64,
     /// A companion run states the error of every output.
     pub error_bars: bool,
+    /// Steps may go beyond a communication point while inputs and parameters stay as they are.
+    pub look_ahead: bool,
     /// Error allowed over the whole run, relative to the range of each output; implies error bars.
     pub accuracy: Option<f64>,
 }
@@ -181,6 +183,7 @@ impl Default for SolverSettings {
             newton_tolerance: None,
             max_substeps: 1_000_000,
             error_bars: false,
+            look_ahead: true,
             accuracy: None,
         }
     }
@@ -234,7 +237,7 @@ use SettingField::{Choice, Count, Flag, Number, Optional};
 
 /// Every setting of `[solver]`, in the order of the manual.
 #[rustfmt::skip]
-pub(super) const SETTINGS: [Setting; 21] = [
+pub(super) const SETTINGS: [Setting; 22] = [
     setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
         "coordinates and constraint handling"),
     setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
@@ -273,6 +276,8 @@ pub(super) const SETTINGS: [Setting; 21] = [
         "increment at which Newton's iteration ends"),
     setting("max_substeps", Count(|s| &mut s.max_substeps), "", "1000000",
         "steps allowed in one call"),
+    setting("look_ahead", Flag(|s| &mut s.look_ahead), "", "true",
+        "while inputs and parameters do not change, steps may go beyond a communication point, whose values are interpolated"),
     setting("error_bars", Flag(|s| &mut s.error_bars), "", "false",
         "a companion run, ten times looser, states the error of every output as `<output>.error`"),
     setting("accuracy", Optional(Range::Positive, |s| &mut s.accuracy), "", "none",

@@ -14,6 +14,7 @@ mod error_bars;
 mod fuzz_corpus;
 mod interface;
 mod life;
+mod look_ahead;
 mod random_calls;
 mod rollback;
 mod threads;

@@ -51,13 +51,13 @@ class Unit:
         made.instantiate()
         return made
 
-    def start(self, made, values=(), time=0.0):
+    def start(self, made, values=(), time=0.0, stop=None):
         for name, value in dict(values).items():
             self.set(made, name, value)
         if self.three:
-            made.enterInitializationMode(startTime=time)
+            made.enterInitializationMode(startTime=time, stopTime=stop)
         else:
-            made.setupExperiment(startTime=time)
+            made.setupExperiment(startTime=time, stopTime=stop)
             made.enterInitializationMode()
         made.exitInitializationMode()
 
@@ -91,7 +91,8 @@ class Unit:
 def run(unit, steps, h, drive=None, values=()):
     """Rows of outputs at all communication points; `drive` gives each input's value for step k."""
     made = unit.make()
-    unit.start(made, values)
+    # Where nothing changes, the last steps depend on the stop time: the solver may look ahead up to it.
+    unit.start(made, values, stop=None if drive else steps * h)
     rows, time = [unit.get(made, unit.outputs)], 0.0
     for k in range(steps):
         for name in unit.inputs if drive else ():

@@ -6,8 +6,8 @@
 
 use super::super::Instance;
 use super::super::instance_state::InstanceState;
+use super::super::probe::{Needed, StepProbe};
 use super::super::quantity_point::Multipliers;
-use super::super::step::{Needed, StepProbe};
 use super::super::variables::VariableCatalogue;
 use super::bars::ErrorBars;
 use super::events::Who;
@@ -75,6 +75,8 @@ pub(in crate::component) struct RunSubstep {
     pub event: bool,
     /// Communication point of the step (s).
     pub target: f64,
+    /// It is part of a step beyond a communication point.
+    pub is_part: bool,
 }
 
 impl Companion {
@@ -183,7 +185,7 @@ impl Companion {
         if substep.event || now == substep.target {
             self.compare_at(run, substep, now);
         }
-        if self.substep.0 == substep.start && self.instance.time() == now {
+        if !substep.is_part && self.substep.0 == substep.start && self.instance.time() == now {
             // Both took the same step: the difference does not show its error.
             let per_second = run.model.solver.per_unit_step;
             let share = if per_second { now - substep.start } else { 1.0 };

@@ -196,14 +196,23 @@ impl World {
     }
 
     pub fn enter(&mut self, start: f64) -> FmiStatus {
+        self.enter_until(start, None)
+    }
+
+    /// The same with a stop time.
+    fn enter_until(&mut self, start: f64, stop: Option<f64>) -> FmiStatus {
+        let (defined, stop) = (i32::from(stop.is_some()), stop.unwrap_or(0.0));
         // SAFETY: a live handle.
         unsafe {
             match self.standard {
                 FmiStandard::Two => {
-                    self.ok(fmi2SetupExperiment(self.c, 0, 0.0, start, 0, 0.0));
+                    self.ok(fmi2SetupExperiment(self.c, 0, 0.0, start, defined, stop));
                     fmi2EnterInitializationMode(self.c)
                 }
-                FmiStandard::Three => fmi3EnterInitializationMode(self.c, 0, 0.0, start, 0, 0.0),
+                FmiStandard::Three => {
+                    let defined = defined as _;
+                    fmi3EnterInitializationMode(self.c, 0, 0.0, start, defined, stop)
+                }
             }
         }
     }
@@ -230,7 +239,12 @@ impl World {
     }
 
     pub fn start_up(&mut self) {
-        let status = self.enter(0.0);
+        self.start_up_until(None);
+    }
+
+    /// The same with a stop time.
+    pub fn start_up_until(&mut self, stop: Option<f64>) {
+        let status = self.enter_until(0.0, stop);
         self.ok(status);
         let status = self.exit();
         self.ok(status);
