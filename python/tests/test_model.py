@@ -334,7 +334,7 @@ def test_a_mujoco_model_is_imported(tmp_path: Path) -> None:
         ({"start": {"pim": 0.1}}, 'did you mean "pin"'),
     ):
         with pytest.raises(biela.ModelError, match=sentence):
-            biela.import_model(path, **wrong)  # type: ignore[arg-type]
+            biela.import_model(path, **wrong)
     path.write_text(MUJOCO.replace('axis="0 1 0"', 'axis="0 1 q"'))
     with pytest.raises(biela.ModelError, match="finite numbers") as caught:
         biela.import_model(path)
