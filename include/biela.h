@@ -252,6 +252,24 @@ typedef enum {
 } biela_log_level;
 
 /**
+ * Part of a linear model that has names.
+ */
+typedef enum {
+    /**
+     * States: minimal coordinates, their derivatives, integrals of inputs.
+     */
+    BIELA_LINEAR_PART_STATE = 0,
+    /**
+     * Inputs, and their derivatives where an input prescribes a position.
+     */
+    BIELA_LINEAR_PART_INPUT = 1,
+    /**
+     * Outputs.
+     */
+    BIELA_LINEAR_PART_OUTPUT = 2,
+} biela_linear_part;
+
+/**
  * A mechanism that can be driven. Opaque; made by `biela_instance_new_...`, ended by `biela_instance_free`.
  *
  * An instance may be used from any thread, one call at a time: a call that finds another one running

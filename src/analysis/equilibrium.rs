@@ -21,8 +21,9 @@ use crate::formulation::system::{
     Dimensions, EvaluationContext, EvaluationFailure, IntegralMemory, MotionPoint, System,
 };
 
-/// Largest number of steps.
+/// Largest number of steps, and that of one point of a path of equilibria.
 const MAX_STEPS: usize = 500;
+const PATH_STEPS: usize = 30;
 /// First and largest length of a step in the error norm (body lengths, radians).
 const FIRST_RADIUS: f64 = 0.2;
 pub(super) const LARGEST_RADIUS: f64 = 1.0;
@@ -35,7 +36,7 @@ const ZERO_STIFFNESS: f64 = 1e-12;
 /// Acceleration over those of the loads above which a direction without stiffness is loaded.
 const LOADED: f64 = 1e-9;
 /// Distance (error norm) after which a position that no force holds is given up.
-const TOO_FAR: f64 = 1e3;
+const TOO_FAR: f64 = 100.0;
 /// Contacts that may open at one position.
 const MODE_CHANGES: usize = 50;
 
@@ -77,6 +78,8 @@ pub struct EquilibriumSolver<'a> {
     pub(super) integrals: Vec<IntegralMemory>,
     /// Forces that support the mechanism while the load is not complete.
     pub(super) support: Option<Vec<f64>>,
+    /// Follows a path of equilibria, stable or not, instead of going downhill.
+    pub(super) following: bool,
     /// Accelerations of the loads in the error norm (1/s²).
     loads: f64,
     /// L⁻ᵀ of the reduced mass matrix L Lᵀ.
@@ -103,6 +106,7 @@ impl<'a> EquilibriumSolver<'a> {
             force: vec![0.0; size.nv],
             lambda: vec![0.0; size.nc],
             support: None,
+            following: false,
             mode_changes: 0,
             loads: 0.0,
             basis: DMatrix::zeros(0, 0),
@@ -111,13 +115,14 @@ impl<'a> EquilibriumSolver<'a> {
         }
     }
 
-    /// The equilibrium next to the position of the point, downhill from it; by load steps where Newton's method alone fails.
+    /// The equilibrium next to the position of the point, downhill from it; by load steps where Newton's method alone fails. Where
+    /// downhill leads nowhere, as with torques that keep their direction in space, the equilibria are followed as the load grows.
     pub fn find(&mut self) -> Result<Equilibrium> {
         let start = self.at.motion.q.to_vec();
         let found = match self.newton(start.clone()) {
-            Err(error @ Error::NoEquilibrium { .. }) => {
-                self.load_steps(start.clone()).map_err(|_| error)
-            }
+            Err(error @ Error::NoEquilibrium { .. }) => (self.load_steps(&start, true))
+                .or_else(|_| self.load_steps(&start, false))
+                .map_err(|_| error),
             outcome => outcome,
         };
         if self.integrals.is_empty() {
@@ -149,17 +154,26 @@ impl<'a> EquilibriumSolver<'a> {
     pub(super) fn newton(&mut self, mut q: Vec<f64>) -> Result<Equilibrium> {
         let mut radius = FIRST_RADIUS;
         let mut shortest = f64::INFINITY;
-        for step in 0..MAX_STEPS {
+        let most = if self.following {
+            PATH_STEPS
+        } else {
+            MAX_STEPS
+        };
+        for step in 0..most {
             self.load(&q)
                 .map_err(|error| self.on_the_way(error, step))?;
-            let (x, eigen) = match self.definite_step() {
+            let direct = match self.following {
+                true => Some(self.full_step()?),
+                false => self.definite_step(),
+            };
+            let (x, eigen) = match direct {
                 Some(x) => (x, None),
                 None => {
                     let (kappa, vectors) = self.curvatures();
                     let zero = self.zero_stiffness(&kappa);
                     self.refuse_unheld(&q, &kappa, &vectors, zero, radius)?;
                     (
-                        self.downhill_step(&kappa, &vectors, zero),
+                        self.downhill_step(&q, &kappa, &vectors, zero),
                         Some((kappa, vectors)),
                     )
                 }
@@ -183,7 +197,7 @@ impl<'a> EquilibriumSolver<'a> {
             }
         }
         Err(self.no_equilibrium(format!(
-            "no convergence in {MAX_STEPS} steps; most force along \"{}\"",
+            "no convergence in {most} steps; most force along \"{}\"",
             self.worst()
         )))
     }
@@ -346,6 +360,17 @@ impl<'a> EquilibriumSolver<'a> {
         self.stiffness.clone().lu().solve(&self.load)
     }
 
+    /// Newton's step, towards an unstable equilibrium too.
+    fn full_step(&self) -> Result<DVector<f64>> {
+        if self.load.is_empty() {
+            return Ok(DVector::zeros(0));
+        }
+        (self.stiffness.clone().lu().solve(&self.load)).ok_or_else(|| {
+            let culprit = self.worst();
+            self.no_equilibrium(format!("nothing balances the force along \"{culprit}\""))
+        })
+    }
+
     /// An error if the mechanism has been moved far along a loaded direction without stiffness.
     fn refuse_unheld(
         &self,
@@ -363,8 +388,9 @@ impl<'a> EquilibriumSolver<'a> {
             let load = direction.dot(&self.load);
             let w = self.displacement(&direction);
             let unheld = k.abs() <= zero && load.abs() * self.norm(q, &w) > LOADED * self.loads;
-            // Stiffness may begin beside this position: some steps are tried.
-            if unheld && (far || radius >= LARGEST_RADIUS) {
+            // Stiffness may begin beside this position: some steps are tried. A contact may be farther away.
+            let tried = radius >= LARGEST_RADIUS && self.size.ne == 0;
+            if unheld && (far || tried) {
                 let culprit = largest_component(self.system, &w);
                 return Err(
                     self.no_equilibrium(format!("nothing balances the force along \"{culprit}\""))
@@ -377,24 +403,27 @@ impl<'a> EquilibriumSolver<'a> {
     /// A step downhill in the reduced basis.
     fn downhill_step(
         &self,
+        q: &[f64],
         kappa: &DVector<f64>,
         vectors: &DMatrix<f64>,
         zero: f64,
     ) -> DVector<f64> {
         let mut x = DVector::zeros(kappa.len());
+        let mut unheld = DVector::zeros(kappa.len());
         for (i, k) in kappa.iter().enumerate() {
             let direction = vectors.column(i);
             let load = direction.dot(&self.load);
             if k.abs() > zero {
                 x.axpy(load / k.abs(), &direction, 1.0);
-            } else if load.abs() > LOADED * self.load.norm() {
-                // As far as the bound allows.
-                x.axpy(
-                    load.signum() * f64::MAX.sqrt().min(1e6 / zero.max(1e-12).sqrt()),
-                    &direction,
-                    1.0,
-                );
+            } else {
+                unheld.axpy(load, &direction, 1.0);
             }
+        }
+        // Accelerations that nothing holds, compared with those of the loads: the rest is rounding.
+        if self.norm(q, &self.displacement(&unheld)) > LOADED * self.loads {
+            // Along the load, as far as the bound allows.
+            let far = f64::MAX.sqrt().min(1e6 / zero.max(1e-12).sqrt());
+            x.axpy(far / unheld.norm(), &unheld, 1.0);
         }
         x
     }

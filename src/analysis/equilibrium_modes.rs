@@ -76,7 +76,7 @@ impl EquilibriumSolver<'_> {
         })
     }
 
-    /// Where on the way from q by `shift` to `moved` the first rigid contact closes; it is active from there on.
+    /// Where on the way from q by `shift` to `moved` the first rigid contacts close; they are active from there on.
     pub(super) fn closing_contact(
         &mut self,
         q: &[f64],
@@ -84,13 +84,20 @@ impl EquilibriumSolver<'_> {
         shift: &[f64],
     ) -> Option<Vec<f64>> {
         let first = self.event_functions(&self.modes, q);
+        // Modes with every contact closed that closes up to a position: two corners may land at once.
         let closing = |solver: &Self, at: &[f64]| {
-            let phi = solver.event_functions(&solver.modes, at);
-            let i = solver.triggered(&solver.modes, &phi, Some(&first), CROSSED)?;
-            let (modes, closes) = solver.after_event(&solver.modes, at, i);
-            closes.then_some((i, modes))
+            let mut phi = solver.event_functions(&solver.modes, at);
+            let mut closed = None;
+            while let Some(i) = solver.triggered(&solver.modes, &phi, Some(&first), CROSSED) {
+                let before = closed.as_ref().unwrap_or(&solver.modes);
+                if let (modes, true) = solver.after_event(before, at, i) {
+                    closed = Some(modes);
+                }
+                phi[i] = first[i];
+            }
+            closed
         };
-        let (_, mut modes) = closing(self, moved)?;
+        let mut modes = closing(self, moved)?;
         if self.mode_changes > MOST_CHANGES {
             return None;
         }
@@ -102,7 +109,7 @@ impl EquilibriumSolver<'_> {
                 break;
             };
             match closing(self, &middle) {
-                Some((_, after)) => (high, found, modes) = (part, middle, after),
+                Some(after) => (high, found, modes) = (part, middle, after),
                 None => low = part,
             }
         }
@@ -177,13 +184,20 @@ impl EquilibriumSolver<'_> {
         force.iter().all(|f| f.is_finite()).then_some(force)
     }
 
-    /// The equilibrium with the complete load, which is applied in steps.
-    pub(super) fn load_steps(&mut self, start: Vec<f64>) -> Result<Equilibrium> {
+    /// The equilibrium with the complete load, which is applied in steps: downhill in each, or by `following` the equilibria.
+    pub(super) fn load_steps(&mut self, start: &[f64], following: bool) -> Result<Equilibrium> {
+        self.following = following;
+        let found = self.loaded_in_steps(start);
+        (self.following, self.support) = (false, None);
+        found
+    }
+
+    fn loaded_in_steps(&mut self, start: &[f64]) -> Result<Equilibrium> {
         self.modes = self.at.cx.modes.to_vec();
         let modes = self.modes.clone();
-        let load = self.force_in(&modes, &start);
+        let load = self.force_in(&modes, start);
         let load = load.ok_or_else(|| self.no_equilibrium("forces are not defined".to_owned()))?;
-        let (mut s, mut part, mut q) = (0.0, FIRST_PART, start);
+        let (mut s, mut part, mut q) = (0.0, FIRST_PART, start.to_vec());
         let mut steps = 0;
         loop {
             let next = f64::min(s + part, 1.0);

@@ -26,7 +26,8 @@ impl EquilibriumSolver<'_> {
                 }
                 let modes = self.modes_at(q, &moved);
                 let after = self.force_in(&modes, &moved).map(|force| work(&force));
-                if after.is_some_and(|after| after >= -OVERSHOOT * before.abs()) {
+                let fine = |after| self.following || after >= -OVERSHOOT * before.abs();
+                if after.is_some_and(fine) {
                     let length = self.norm(q, &shift);
                     *q = moved;
                     if modes != self.modes {

@@ -290,6 +290,11 @@ impl Linearizer {
         self.null.redundant_rows().len()
     }
 
+    /// Whether constraint `k` is active at the loaded point.
+    pub fn is_active(&self, k: usize) -> bool {
+        self.matrices.active[k]
+    }
+
     /// Degrees of freedom at the loaded point.
     pub fn freedom(&self) -> usize {
         self.null.freedom()

@@ -28,6 +28,7 @@ mod selection;
 mod singular_position;
 pub mod sparse_equilibrium;
 pub mod sparse_point;
+mod spectrum;
 
 pub use arnoldi::{DampedMode, lowest_damped_modes};
 pub use descriptor::DescriptorModel;

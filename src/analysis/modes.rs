@@ -9,11 +9,11 @@
 //! Eigenvalues zero are counted, not computed: the null space of the first-order matrix, then the null space of what is left of it
 //! (a free body has two zeros in one chain), are removed until the rest is regular. Each chain is one mode of frequency zero.
 
-use crate::linalg::sorting::sort_by;
-use nalgebra::{Complex, DMatrix, DVector, Schur, SymmetricEigen};
+use nalgebra::{Complex, DMatrix, DVector, Schur};
 
-/// Square of a frequency, over the largest entry of K, that counts as zero: rounding of the matrices in an orthonormal basis.
-const ZERO_PART: f64 = 1e-13;
+use super::spectrum::{Spectrum, ZERO_PART};
+use crate::linalg::sorting::sort_by;
+
 /// Square of a frequency that counts as zero over the accelerations of the loads per body length: their stiffness is rounding, and
 /// closed constraints are open by 1e-12.
 const ZERO_OF_LOADS: f64 = 1e-11;
@@ -101,10 +101,11 @@ pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
     let conservative = integrals.count() == 0
         && asymmetry <= 1e-9 * k.amax() + zero
         && c.amax().powi(2) <= CONSERVATIVE * CONSERVATIVE * largest + zero * CONSERVATIVE;
+    let spectrum = Spectrum::of(&k, ZERO_OF_LOADS * system.loads);
     let mut found = if conservative {
-        conservative_modes(k, zero)
+        conservative_modes(&spectrum)
     } else {
-        complex_modes(&k, &c, &integrals, zero)?
+        complex_modes(&k, &c, &integrals, (&spectrum, zero))?
     };
     for mode in &mut found {
         let shape = DVector::from_vec(mode.shape.clone());
@@ -120,17 +121,12 @@ pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
 }
 
 /// Modes of ẍ = K x with symmetric K: s² are its eigenvalues.
-fn conservative_modes(k: DMatrix<f64>, zero: f64) -> Vec<Eigenmode> {
-    let symmetric = 0.5 * (&k + k.transpose());
-    let eigen = SymmetricEigen::new(symmetric);
+fn conservative_modes(spectrum: &Spectrum) -> Vec<Eigenmode> {
     let mut found = Vec::new();
-    for (square, shape) in eigen
-        .eigenvalues
-        .iter()
-        .zip(eigen.eigenvectors.column_iter())
-    {
+    for (i, square) in spectrum.values.iter().enumerate() {
+        let shape = spectrum.vectors.column(i);
         let shape: Vec<_> = shape.iter().map(|x| Complex::new(*x, 0.0)).collect();
-        let eigenvalues = if square.abs() <= zero {
+        let eigenvalues = if spectrum.is_zero[i] {
             vec![Complex::new(0.0, 0.0)]
         } else if *square < 0.0 {
             vec![Complex::new(0.0, (-square).sqrt())]
@@ -169,20 +165,20 @@ impl IntegralStates {
     }
 }
 
-/// The matrix of first order of (x, ẋ/ω, I/σ) in the unit of time 1/ω. σ of an integral makes the acceleration that it causes ω².
+/// The matrix of first order of (x, ẋᵢ/ωᵢ, I/σ) in the unit of time 1/ω. σ of an integral makes the acceleration that it causes ω².
 fn first_order(
     k: &DMatrix<f64>,
     c: &DMatrix<f64>,
     integrals: &IntegralStates,
-    omega: f64,
+    (own, omega): (&[f64], f64),
 ) -> DMatrix<f64> {
     let (n, m) = (k.nrows(), integrals.count());
     let mut a = DMatrix::zeros(2 * n + m, 2 * n + m);
     for i in 0..n {
-        a[(i, n + i)] = 1.0;
+        a[(i, n + i)] = own[i] / omega;
         for j in 0..n {
-            a[(n + i, j)] = k[(i, j)] / (omega * omega);
-            a[(n + i, n + j)] = c[(i, j)] / omega;
+            a[(n + i, j)] = k[(i, j)] / (own[i] * omega);
+            a[(n + i, n + j)] = c[(i, j)] * own[j] / (own[i] * omega);
         }
     }
     let sigma = |r: usize| match integrals.force.column(r).amax() {
@@ -191,9 +187,9 @@ fn first_order(
     };
     for r in 0..m {
         for i in 0..n {
-            a[(n + i, 2 * n + r)] = integrals.force[(i, r)] * sigma(r) / (omega * omega);
+            a[(n + i, 2 * n + r)] = integrals.force[(i, r)] * sigma(r) / (own[i] * omega);
             a[(2 * n + r, i)] = integrals.by_position[(r, i)] / (sigma(r) * omega);
-            a[(2 * n + r, n + i)] = integrals.by_velocity[(r, i)] / sigma(r);
+            a[(2 * n + r, n + i)] = integrals.by_velocity[(r, i)] * own[i] / (sigma(r) * omega);
         }
         for j in 0..m {
             let value = integrals.by_integral[(r, j)];
@@ -208,7 +204,7 @@ fn complex_modes(
     k: &DMatrix<f64>,
     c: &DMatrix<f64>,
     integrals: &IntegralStates,
-    zero: f64,
+    (spectrum, zero): (&Spectrum, f64),
 ) -> Option<Vec<Eigenmode>> {
     let n = k.nrows();
     // Unit of time, so that positions and velocities are of one size.
@@ -216,7 +212,21 @@ fn complex_modes(
         0.0 => 1.0,
         omega => omega,
     };
-    let a = first_order(k, c, integrals, omega);
+    let own: Vec<f64> = (0..n)
+        .map(|i| match spectrum.is_zero[i] {
+            true => omega,
+            false => spectrum.values[i].abs().sqrt(),
+        })
+        .collect();
+    let v = &spectrum.vectors;
+    let rotated = IntegralStates {
+        force: v.transpose() * &integrals.force,
+        by_position: &integrals.by_position * v,
+        by_velocity: &integrals.by_velocity * v,
+        by_integral: integrals.by_integral.clone(),
+    };
+    let damping = v.transpose() * (c * v);
+    let a = first_order(&spectrum.stiffness, &damping, &rotated, (&own, omega));
     let zero = (zero / (omega * omega)).max(f64::EPSILON * ROUNDED * n as f64);
     let (rest, rigid) = without_zeros(a.clone(), zero);
     let mut found: Vec<Eigenmode> = rigid
@@ -230,12 +240,12 @@ fn complex_modes(
                 .collect(),
         })
         .collect();
-    if rest.nrows() == 0 {
-        return Some(found);
-    }
     let limit = SCHUR_ITERATIONS * rest.nrows();
-    let schur = Schur::try_new(rest, f64::EPSILON, limit)?;
-    for value in schur.complex_eigenvalues().iter() {
+    let values = match rest.nrows() {
+        0 => DVector::zeros(0),
+        _ => Schur::try_new(rest, f64::EPSILON, limit)?.complex_eigenvalues(),
+    };
+    for value in values.iter() {
         let value = value * Complex::new(omega, 0.0);
         if value.im < 0.0 {
             continue;
@@ -245,13 +255,18 @@ fn complex_modes(
             .map(|mode| mode.shape.clone())
             .collect();
         let shape = match integrals.count() {
-            0 => shape_of(k, c, value, &others)?,
+            0 => shape_of(&spectrum.stiffness, &damping, value, &others)?,
             _ => shape_with_integrals(&a, n, value / Complex::new(omega, 0.0))?,
         };
         found.push(Eigenmode {
             eigenvalue: value,
             shape,
         });
+    }
+    let v = v.map(|x| Complex::new(x, 0.0));
+    for mode in &mut found {
+        let shape = &v * DVector::from_column_slice(&mode.shape);
+        mode.shape = shape.as_slice().to_vec();
     }
     Some(found)
 }
@@ -414,6 +429,30 @@ mod tests {
         let found = modes(&system(&[-1.0], &[-1e6])).unwrap();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!((found[0].eigenvalue.re + 1e-6).abs() < 1e-10, "{found:?}");
+    }
+
+    #[test]
+    fn the_low_modes_of_a_stiff_system_are_not_taken_for_zeros() {
+        // A mass of 1 on a spring of `soft`, and on it a mass of 1e-12 by a spring of 1e6: squares of about 1e18 and `soft`.
+        let (tiny, stiff): (f64, f64) = (1e-12, 1e6);
+        for soft in [1.0, 0.0] {
+            for damping in [0.0, 0.02] {
+                let k = [-stiff - soft, stiff, stiff / tiny, -stiff / tiny];
+                let c = [-damping, 0.0, 0.0, 0.0];
+                let mut stiff_system = system(&k, &c);
+                stiff_system.mass = DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, tiny]));
+                let found = modes(&stiff_system).unwrap();
+                if soft == 0.0 {
+                    assert_eq!(found[0].frequency(), 0.0, "{found:?}");
+                    continue;
+                }
+                assert_eq!(found.len(), 2, "{found:?}");
+                // s² + c s + 1 = 0; rounding of 1e6 in the square, of 1e9 in s.
+                let s = Complex::new(-0.5 * damping, (1.0 - 0.25 * damping * damping).sqrt());
+                let off = (found[0].eigenvalue - s).norm();
+                assert!(off < 1e-8, "{off:e}: {found:?}");
+            }
+        }
     }
 
     #[test]

@@ -356,7 +356,9 @@ impl Instance {
     /// singular one.
     fn check_redundancy(&self, tool: &InstanceLinearizer) -> Result<()> {
         let state = &self.state.motion;
-        let rows = (0..state.redundant.len()).filter(|&k| state.redundant[k]);
+        // A contact that touches without a force may have been redundant while it was active.
+        let counts = |k: &usize| state.redundant[*k] && tool.linearizer.is_active(*k);
+        let rows = (0..state.redundant.len()).filter(counts);
         if tool.bodies.is_some() || rows.clone().count() <= tool.linearizer.redundant_count() {
             return Ok(());
         }

@@ -129,12 +129,12 @@ fn rollback_in_c_repeats_every_bit() {
 }
 
 #[test]
-fn variables_derivatives_and_the_logger_work_from_c() {
+fn variables_derivatives_analyses_and_the_logger_work_from_c() {
     let Some(c) = Compiler::c() else { return };
     let scratch = Scratch::new("families");
     for linked in [Linked::Shared(library()), Linked::Static(library())] {
         drive(&c.build("c_tests/logger.c", linked, &scratch));
-        for source in ["c_tests/variables.c", "c_tests/derivatives.c"] {
+        for source in ALONE {
             let output = run(&c.build(source, linked, &scratch), &[]);
             assert_eq!(expect_success(source, &output), "fine\n");
         }
@@ -252,7 +252,11 @@ const WITH_A_MODEL: [&str; 4] = [
     "c_tests/misuse.c",
     "c_tests/logger.c",
 ];
-const ALONE: [&str; 2] = ["c_tests/variables.c", "c_tests/derivatives.c"];
+const ALONE: [&str; 3] = [
+    "c_tests/analysis.c",
+    "c_tests/variables.c",
+    "c_tests/derivatives.c",
+];
 
 #[test]
 fn sanitizers_find_nothing_in_the_c_programs() {
@@ -376,6 +380,7 @@ fn every_test_program_is_used() {
         .collect();
     found.sort();
     let used = [
+        "analysis.c",
         "bytes.c",
         "cancel.cpp",
         "check.h",

@@ -8,6 +8,7 @@ use std::process::Command;
 use crate::host::{
     Compiler, Library, Linked, Scratch, expect_committed, expect_success, root, skip, tool,
 };
+use biela::capi::analysis::biela_linear_part;
 use biela::capi::derivative::BIELA_HIGHEST_OUTPUT_DERIVATIVE;
 use biela::capi::instance::BIELA_ABI_VERSION;
 use biela::capi::logger::biela_log_level;
@@ -145,6 +146,8 @@ fn layout() -> String {
         "BIELA_INITIAL_CALCULATED" Calculated);
     numbers!(biela_log_level: "BIELA_LOG_LEVEL_ERROR" Error "BIELA_LOG_LEVEL_WARNING" Warning
         "BIELA_LOG_LEVEL_INFO" Info "BIELA_LOG_LEVEL_DEBUG" Debug);
+    numbers!(biela_linear_part: "BIELA_LINEAR_PART_STATE" State "BIELA_LINEAR_PART_INPUT" Input
+        "BIELA_LINEAR_PART_OUTPUT" Output);
     line(format_args!(
         "BIELA_HIGHEST_INPUT_DERIVATIVE = {BIELA_HIGHEST_INPUT_DERIVATIVE}"
     ));

@@ -95,10 +95,18 @@ fn a_load_that_nothing_balances_ends_with_status_one_and_a_name() {
     let text = "format = 1\nname = \"falling\"\ndimension = 2\ngravity = [0.0, -9.81]\n\
                 [[body]]\nname = \"stone\"\nmass = 1.0\ninertia = 1.0\n";
     fs::write(&path, text).unwrap();
-    let output = biela(&["equilibrium", path.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("stone.y"), "{said}");
+    let path = path.to_str().unwrap();
+    for arguments in [
+        vec!["equilibrium", path],
+        vec!["modes", path, "--from", "equilibrium"],
+        vec!["linearize", path, "--from", "equilibrium"],
+        vec!["run", path, "--from", "equilibrium"],
+    ] {
+        let output = biela(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("stone.y"), "{arguments:?}: {said}");
+    }
 }
 
 /// The interpreter of an environment with SciPy and Pinocchio.

@@ -8,6 +8,7 @@ mod host;
 
 mod beams;
 mod calls;
+mod equilibrium;
 mod events;
 mod fmi_host;
 mod laws;

@@ -468,3 +468,79 @@ fn a_long_chain_with_damping_has_the_modes_of_the_dense_solver() {
         }
     }
 }
+
+/// Rigid boxes of 1 m and 1 kg above each other, with gaps between them; each has contacts at its lower corners.
+fn boxes(count: usize, gap: f64) -> Model {
+    let mut t =
+        String::from("format = 1\nname = \"boxes\"\ndimension = 2\ngravity = [0.0, -9.81]\n");
+    for k in 0..count {
+        let y = 0.5 + gap + k as f64 * (1.0 + gap);
+        write!(
+            t,
+            "[[body]]\nname = \"b{k}\"\nmass = 1.0\ninertia = 0.1\nposition = [0.0, {y:?}]\n"
+        )
+        .unwrap();
+        let (below, plane) = match k.checked_sub(1) {
+            None => ("ground".to_owned(), "{ normal = [0, 1] }"),
+            Some(k) => (format!("b{k}"), "{ point = [0, 0.5], normal = [0, 1] }"),
+        };
+        for (side, x) in [("left", -0.5), ("right", 0.5)] {
+            write!(
+                t,
+                "[[force]]\nname = \"{side}{k}\"\ntype = \"contact\"\nbodies = [\"{below}\", \"b{k}\"]\nplane = {plane}\n\
+                 point = [{x:?}, -0.5]\nrestitution = 0.1\n"
+            )
+            .unwrap();
+        }
+    }
+    text(&t)
+}
+
+#[test]
+fn boxes_land_on_two_corners_at_once_and_from_any_height() {
+    for (count, gap) in [(1, 0.3), (1, 20.0), (3, 0.1), (3, 5.0)] {
+        for formulation in FORMULATIONS {
+            let mut instance = started(&boxes(count, gap), formulation);
+            let report = (instance.equilibrium())
+                .unwrap_or_else(|e| panic!("{count} {gap} {formulation:?}: {e}"));
+            assert!(!report.relaxed, "{count} {gap} {formulation:?}: {report:?}");
+            for k in 0..count {
+                let y = value(&mut instance, &format!("b{k}.y"));
+                assert!((y - 0.5 - k as f64).abs() < 1e-10, "{k}: {y}");
+                // Half of the weight above on each corner.
+                let weight = 9.81 * (count - k) as f64;
+                for side in ["left", "right"] {
+                    let force = value(&mut instance, &format!("{side}{k}.force"));
+                    assert!((force - 0.5 * weight).abs() < 1e-8, "{side}{k}: {force}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cube_on_four_corners_slides_and_spins_and_has_no_other_modes() {
+    // Dropped with a tilt; four normal forces for three directions are redundant, not singular.
+    let mut cube = String::from(
+        "format = 1\nname = \"cube\"\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"b\"\nmass = 1.0\n\
+         inertia = [0.1, 0.1, 0.1]\nposition = [0, 0, 1.5]\nrotation = { axis = [1, 0.3, 0.2], angle = 0.4 }\n",
+    );
+    for corner in 0..8 {
+        let [x, y, z] = [4, 2, 1].map(|bit| if corner & bit == 0 { -0.5 } else { 0.5 });
+        write!(
+            cube,
+            "[[force]]\nname = \"c{corner}\"\ntype = \"contact\"\nbodies = [\"ground\", \"b\"]\n\
+             plane = {{ normal = [0, 0, 1] }}\npoint = [{x:?}, {y:?}, {z:?}]\nrestitution = 0.3\n"
+        )
+        .unwrap();
+    }
+    for formulation in FORMULATIONS {
+        let mut instance = started(&text(&cube), formulation);
+        let report = instance.equilibrium().unwrap();
+        assert_eq!(report.free.len(), 3, "{report:?}");
+        assert!((value(&mut instance, "b.z") - 0.5).abs() < 1e-10);
+        let modes = (instance.modes(9)).unwrap_or_else(|e| panic!("{formulation:?}: {e}"));
+        let frequencies: Vec<f64> = modes.iter().map(|mode| mode.frequency).collect();
+        assert_eq!(frequencies, [0.0; 3], "{formulation:?}");
+    }
+}

@@ -162,6 +162,71 @@ fn static_equilibria_of_beams_are_found_by_the_search_of_an_instance() {
     assert!((z - 53.3338).abs() < 1e-3, "{z}");
 }
 
+#[test]
+fn a_beam_in_space_is_rolled_up_by_a_torque_that_keeps_its_direction() {
+    // Unstable out of the plane: the search follows the equilibria as the load grows, and says so.
+    for (elements, turns) in [(4, 1.0), (9, 1.0), (7, 2.0)] {
+        let moment = turns * 2.0 * std::f64::consts::PI * 500.0 / 10.0;
+        let mut sim = Sim::new(
+            &format!(
+                "format = 1\n[[beam]]\nname = \"rod\"\npoints = [[0, 0, 0], [0, 6, 8]]\nelements = {elements}\nstart = \"ground\"\n\
+                 section = {{ stiffness = [1e4, 1e4, 1e4, 500, 500, 500], mass_per_length = 1 }}\n\
+                 [[force]]\nname = \"bend\"\ntype = \"torque\"\nbody = \"rod.{elements}\"\ntorque = [{moment}, 0, 0]\n"
+            ),
+            0.0,
+        );
+        sim.instance.equilibrium().unwrap_or_else(|e| panic!("{e}"));
+        for axis in ["x", "y", "z"] {
+            let end = sim.get(&format!("rod.{elements}.{axis}"));
+            assert!(end.abs() < 1e-9, "{elements} {turns}: {axis} {end}");
+        }
+    }
+}
+
+/// Circular frequencies (rad/s) of the modes of a slender cantilever with EI2 = 1, EI3 = 4, ρA = L = 1 in space.
+fn cantilever_modes(elements: usize, damping: f64) -> Vec<f64> {
+    let mut sim = Sim::new(
+        &format!(
+            "format = 1\n[[beam]]\nname = \"rod\"\npoints = [[0, 0, 0], [1, 0, 0]]\nelements = {elements}\nstart = \"ground\"\n\
+             damping = {damping}\n\
+             section = {{ stiffness = [1e6, 1e6, 1e6, 1e3, 1, 4], mass_per_length = 1, inertia_per_length = [2e-7, 1e-7, 1e-7] }}\n"
+        ),
+        0.0,
+    );
+    let modes = sim.instance.modes(6).unwrap_or_else(|e| panic!("{e}"));
+    let mut found: Vec<f64> = (modes.iter())
+        .map(|mode| std::f64::consts::TAU * mode.frequency)
+        .collect();
+    found.sort_by(f64::total_cmp);
+    found
+}
+
+#[test]
+fn the_modes_of_a_slender_cantilever_are_those_of_euler_and_bernoulli() {
+    // The fastest nodes rotate 1e6 times as fast: the lowest modes must not be taken for zeros. About axis 3 twice as fast.
+    let b = [1.8751040687f64, 4.6940911330, 7.8547574382].map(|b| b * b);
+    let mut expected: Vec<(f64, f64)> = [1e-3, 1.1e-2, 3e-2]
+        .into_iter()
+        .zip(b)
+        .flat_map(|(bound, b)| [(b, bound), (2.0 * b, bound)])
+        .collect();
+    expected.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // The fourth about axis 2 comes before the third about axis 3.
+    expected.truncate(5);
+    for damping in [0.0, 1e-6] {
+        let (coarse, fine) = (cantilever_modes(16, damping), cantilever_modes(32, damping));
+        for (i, (exact, bound)) in expected.iter().enumerate() {
+            let [first, second] = [&coarse, &fine].map(|all| all[i] / exact - 1.0);
+            assert!(first.abs() < *bound, "{damping}: mode {i}: {first}");
+            let order = (first / second).log2();
+            assert!(
+                (order - 2.0).abs() < 0.1,
+                "{damping}: mode {i}: order {order}"
+            );
+        }
+    }
+}
+
 /// Energy balance and total energy (J) at the end of the spin-up of the folder of models.
 fn spin_up_energy(tolerance: f64) -> [f64; 2] {
     let mut sim = Sim::file("beams/spin_up.toml", tolerance);

@@ -217,8 +217,9 @@ fn compare_four_bar(axis: &str, known: &[(f64, [f64; 3])]) {
 
 #[test]
 fn a_four_bar_with_a_misaligned_pin_bends_out_of_its_plane() {
-    // A run of another program with 8 elements for each bar, steps of 4 ms. Its pin is tilted about x: with a pin tilted about
-    // y, as beside these numbers in the notes, neither this element nor the linear analysis below gives its z.
+    // A run of another program with 8 elements for each bar, steps of 4 ms. Its pin at C is (sin 5°, 0, cos 5°) in the section axes of the
+    // bar CD, whose axis 1 is −y and axis 2 is x: tilted about x. Tilted about y neither this element nor the linear analysis
+    // below gives its z.
     compare_four_bar(
         "[0, \"-sin(5 deg)\", \"cos(5 deg)\"]",
         &[

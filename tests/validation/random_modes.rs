@@ -90,7 +90,7 @@ fn random_mechanisms_have_the_same_modes_in_all_formulations() {
                 (Ok((a, n)), Ok((b, m))) => {
                     compared += 1;
                     let off = distance(a, b).max(distance(b, a));
-                    if n != m || !(off < 1e-8) {
+                    if n != m || a.len() != b.len() || !(off < 1e-8) {
                         failures.push(format!(
                             "seed {seed} {formulation}: {n} and {m} modes, off by {off:.1e}: {a:?} and {b:?}"
                         ));

@@ -78,7 +78,7 @@ impl PointArguments {
         let mut instance = Instance::from_model(model).map_err(Failure::input)?;
         instance
             .initialize(start, f64::INFINITY, 0.0)
-            .map_err(Failure::input)?;
+            .map_err(Failure::start)?;
         if at > start {
             instance
                 .step(start, at - start)

@@ -159,6 +159,14 @@ impl Failure {
     fn input(error: biela::Error) -> Self {
         Self::Input(snippet::sentence(&error))
     }
+
+    /// A start that fails: that of a mechanism that rests nowhere is a search without result, all others are bad input.
+    fn start(error: biela::Error) -> Self {
+        match error {
+            biela::Error::NoEquilibrium { .. } => Self::Simulation(error.to_string()),
+            error => Self::input(error),
+        }
+    }
 }
 
 // The library that `command/Cargo.toml` makes of these files has no use for it.

@@ -282,7 +282,7 @@ fn initialized(
             page.write_unstarted(model, error)?;
         }
     }
-    instance.map_err(|error| Failure::input(positions.locate(error)))
+    instance.map_err(|error| Failure::start(positions.locate(error)))
 }
 
 /// Simulates from start to stop. Returns the CPU time of the integration, without that of recording.
