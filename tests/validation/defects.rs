@@ -103,13 +103,27 @@ const CONTROLLED_AND_LONG: [(&str, &str); 5] = [
     ),
 ];
 /// What is still not right, with what is seen today. A run that becomes right has to leave the list.
-const OPEN: [(&str, &str, f64, Verdict, &str); 3] = [
+const OPEN: [(&str, &str, f64, Verdict, &str); 5] = [
     (
         "one_body_in_topological",
         "topological",
         1e-8,
         Verdict::Energy,
         "the balance is off by 181 tolerances after 139,000 steps",
+    ),
+    (
+        "nearly_singular_start_in_space",
+        "global",
+        1e-6,
+        Verdict::Stopped,
+        "the estimate stays above the tolerance at t = 0.159 s: rounding, at pivots of 5e-7 all along",
+    ),
+    (
+        "nearly_singular_start_in_space",
+        "global",
+        1e-8,
+        Verdict::Stopped,
+        "the same at t = 0.00034 s",
     ),
     (
         "z1_with_stiff_damping",

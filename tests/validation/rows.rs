@@ -114,25 +114,30 @@ fn compare(mut model: Model, seed: u64) -> Option<Comparison> {
     Some(comparison)
 }
 
+/// A unit with radians as metres: where nothing turns, the noise of an angle is that of a displacement on a lever of 1 m.
+fn as_lengths(unit: &str) -> String {
+    unit.replace("rad", "m")
+}
+
 /// The largest difference over the size of the quantity, and a sentence on it.
 fn worst(comparison: &Comparison) -> (f64, String) {
     let variables: Vec<_> = (comparison.references.iter())
         .map(|&r| &comparison.twin.variables()[r as usize])
         .collect();
     let mut sizes = vec![0f64; variables.len()];
-    let mut by_unit: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut by_unit: BTreeMap<String, f64> = BTreeMap::new();
     for (k, variable) in variables.iter().enumerate() {
         for compared in &comparison.all {
             sizes[k] = sizes[k].max(compared.row[k].abs().min(compared.point[k].abs()));
         }
-        let unit = by_unit.entry(&variable.unit).or_default();
+        let unit = by_unit.entry(as_lengths(&variable.unit)).or_default();
         *unit = unit.max(sizes[k]);
     }
     let mut worst = (0.0, String::new());
     for compared in &comparison.all {
         for (k, variable) in variables.iter().enumerate() {
             let (row, point) = (compared.row[k], compared.point[k]);
-            let size = sizes[k].max(NEARLY_ZERO * by_unit[&variable.unit[..]]) + TOLERANCE;
+            let size = sizes[k].max(NEARLY_ZERO * by_unit[&as_lengths(&variable.unit)]) + TOLERANCE;
             let difference = (row - point).abs() / size;
             if !(difference <= worst.0) {
                 let text = format!(

@@ -114,20 +114,16 @@ fn distance<const N: usize>(a: &[f64; N], b: &[f64; N], sign: f64) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
-/// Part of the potential energy that its rounding may be: a mechanism that cannot move turns nothing over.
-const ROUNDING: f64 = 1e-9;
+/// Part of the potential energy below which nothing is turned over: a mechanism that cannot move.
+const SMALLEST_PART: f64 = 1e-9;
+/// Rounding of an energy balance over the potential energy: it is the sum of some ten products.
+const ROUNDING: f64 = 1e-13;
 
 /// Energy turned over in a run (J): kinetic, dissipated and supplied, or the range of the potential.
 pub fn turnover(run: &Run) -> f64 {
-    let potential = run.rows.iter().map(|row| row.potential.abs());
-    let mut largest = ROUNDING * potential.fold(1.0, f64::max);
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for row in &run.rows {
-        largest = largest.max(row.kinetic + row.dissipated.abs() + row.supplied.abs());
-        low = low.min(row.potential);
-        high = high.max(row.potential);
-    }
-    largest.max(high - low)
+    let [low, high] = run.turnover.potential;
+    let smallest = SMALLEST_PART * low.abs().max(high.abs()).max(1.0);
+    run.turnover.kinetic_and_work.max(high - low).max(smallest)
 }
 
 /// The references of a mechanism.
@@ -269,7 +265,9 @@ pub fn judge(run: &Run, tolerance: f64, model: &Value, reference: &mut Reference
     }
     let energies = turnover(reference.run.as_ref().unwrap_or(run));
     let balances = run.rows.iter().map(|row| row.balance.abs());
-    let balance = balances.fold(0.0, f64::max) / energies / tolerance;
+    let [low, high] = run.turnover.potential;
+    let rounding = ROUNDING * low.abs().max(high.abs());
+    let balance = (balances.fold(0.0, f64::max) - rounding).max(0.0) / energies / tolerance;
     let error = (reference.run.as_ref()).map_or(f64::NAN, |right| gap(run, right) / tolerance);
     let mut verdict = Verdict::Right;
     if !(balance <= LIMIT) {

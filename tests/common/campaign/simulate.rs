@@ -63,6 +63,28 @@ pub struct Row {
     pub balance: f64,
 }
 
+/// Energy turned over in a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Turnover {
+    /// Largest kinetic energy with the work dissipated and supplied until then (J).
+    pub kinetic_and_work: f64,
+    /// Lowest and highest potential energy (J).
+    pub potential: [f64; 2],
+}
+
+impl Turnover {
+    const NOTHING: Self = Self {
+        kinetic_and_work: 0.0,
+        potential: [f64::INFINITY, f64::NEG_INFINITY],
+    };
+
+    /// Of the energies in the order of [`ENERGIES`].
+    fn note(&mut self, x: &[f64]) {
+        self.kinetic_and_work = self.kinetic_and_work.max(x[0] + x[2].abs() + x[3].abs());
+        self.potential = [self.potential[0].min(x[1]), self.potential[1].max(x[1])];
+    }
+}
+
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -72,6 +94,8 @@ pub struct Run {
     pub text: String,
     /// Rows at the start and at [`ROWS`] times, as far as it came.
     pub rows: Vec<Row>,
+    /// Energy turned over in all steps: rows may all fall on the same phase of a vibration.
+    pub turnover: Turnover,
     /// Whether the mechanism is planar.
     pub planar: bool,
     /// s
@@ -88,6 +112,7 @@ impl Run {
             ending,
             text,
             rows: Vec::new(),
+            turnover: Turnover::NOTHING,
             planar: false,
             reached: 0.0,
             statistics: Statistics::default(),
@@ -185,6 +210,7 @@ fn run(model: biela::Result<Model>) -> Run {
         ending,
         text,
         rows: recorder.rows,
+        turnover: recorder.turnover,
         planar: recorder.planar,
         reached: instance.time(),
         statistics: instance.statistics(),
@@ -199,6 +225,7 @@ struct Recorder {
     planar: bool,
     times: Vec<f64>,
     rows: Vec<Row>,
+    turnover: Turnover,
     began: Duration,
     out_of_time: bool,
 }
@@ -232,6 +259,7 @@ impl Recorder {
                 })
                 .collect(),
             rows: Vec::new(),
+            turnover: Turnover::NOTHING,
             began,
             out_of_time: false,
         };
@@ -252,6 +280,7 @@ impl Recorder {
                 rotation: [x[3], x[4], x[5], x[6]],
             },
         };
+        self.turnover.note(energies);
         self.rows.push(Row {
             poses: (poses.chunks(if self.planar { 3 } else { 7 }))
                 .map(pose)
@@ -276,6 +305,13 @@ impl Observer for Recorder {
             )?;
             self.push();
         }
+        let (from, n) = (self.references.len() - ENERGIES.len(), self.values.len());
+        probe.values(
+            probe.end(),
+            &self.references[from..],
+            &mut self.values[n - ENERGIES.len()..],
+        )?;
+        self.turnover.note(&self.values[n - ENERGIES.len()..]);
         if CpuClock::Thread.now() - self.began > CPU_LIMIT {
             self.out_of_time = true;
             return Err(biela::Error::Cancelled { time: probe.end() });
