@@ -5,17 +5,23 @@
 //! |---|---|
 //! | `xml` | elements with positions, their fates |
 //! | `report` | the fidelity report |
+//! | `axis_mass` | mass on the axes between several joints of a body |
 //! | `draft` | the model under construction: names, notes |
 //! | `frame` | placements, sums of inertias |
+//! | `link_rate` | velocities at the start |
+//! | `moved_inertia` | joints that move no inertia |
 //! | `tree` | links joined by joints: fixed ones merged, start pose |
 //! | `text` | the model as text |
 //! | `resource` | files that a file names |
 //! | `urdf` | URDF and SRDF |
 //! | `mjcf` | MJCF |
 
+mod axis_mass;
 mod draft;
 mod frame;
+mod link_rate;
 mod mjcf;
+mod moved_inertia;
 mod report;
 mod resource;
 mod text;

@@ -3,11 +3,14 @@
 //! The frame of a body is that of its link, so points and axes keep their numbers. A link without freedom is merged with its parent:
 //! the mass properties are added, its frame becomes a sensor. Joints are given in the frames of their bodies.
 
+use std::f64::consts::FRAC_PI_2;
+
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::{FramePlacement, MassProperties, perpendicular};
-use super::xml::XmlPosition;
+use super::link_rate::LinkRate;
+use super::xml::{XmlNode, XmlPosition};
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, BodyShape, Characteristic, FrictionDefinition, Joint, JointCoordinate,
@@ -21,9 +24,6 @@ pub const STICTION_VELOCITY: f64 = 1e-3;
 
 /// Excess over the triangle inequality of inertias that the model accepts.
 const INERTIA_SLACK: f64 = 1e-2;
-
-/// Moment of inertia over mass (m²) below which a link has none about an axis: a hundredth of a micrometre.
-const NO_INERTIA: f64 = 1e-16;
 
 /// The motion that a joint allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,16 @@ pub struct TreeJoint {
     pub spring_reference: f64,
     /// Inertia of the rotor as the coordinate feels it (kg m² or kg).
     pub armature: f64,
-    /// Whether the file keeps the coordinate between −π/2 and π/2.
-    pub within_quarter_turn: bool,
+    /// Rate of the coordinate at the start.
+    pub speed: f64,
+    /// Angular velocity of a ball at the start, in the axes of the link (rad/s).
+    pub spin: Vector3<f64>,
+    /// Of the sum of all actuators of the joint (N m or N), and the element that says so.
+    pub effort_limits: Option<([f64; 2], XmlNode)>,
+    /// What the joint moves in the drawn pose, with the armature (kg m² or kg).
+    pub inertia: f64,
+    /// Limits as the file has them, also where they are left out.
+    pub range: Option<[f64; 2]>,
 }
 
 /// A link and the joints between it and its parent.
@@ -99,6 +107,12 @@ pub struct TreeLink {
     pub joints: Vec<TreeJoint>,
     /// Free in space.
     pub is_free: bool,
+    /// Of a free link: where it is at the start, if not where it is drawn.
+    pub free_start: Option<FramePlacement>,
+    /// Of a free link at the start: velocity in ground axes, angular velocity in its own.
+    pub rate: [Vector3<f64>; 2],
+    /// Between the joints of one body of the file; the next link is that body or between its joints too.
+    pub is_between: bool,
     /// In the frame of the link.
     pub mass: MassProperties,
     /// What is drawn for it.
@@ -138,18 +152,23 @@ impl TreeJoint {
 
 /// Adds the links to a draft: bodies, joints, what acts in the coordinates, sensors for merged links.
 pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
-    fix_joints_without_inertia(draft, links);
+    super::moved_inertia::fix_joints_without(draft, links);
     let mut map = TreeMap::default();
     // Poses of the links at the start, and of the bodies.
     let mut poses: Vec<FramePlacement> = vec![];
-    let mut body_poses: Vec<FramePlacement> = vec![];
+    let mut rates: Vec<LinkRate> = vec![];
+    let mut body_poses: Vec<(FramePlacement, LinkRate)> = vec![];
     let mut masses: Vec<MassProperties> = vec![];
     let mut owners: Vec<usize> = vec![];
     for (k, link) in links.iter().enumerate() {
         let parent_pose = link.parent.map_or(FramePlacement::default(), |p| poses[p]);
-        let moved = (link.joints.iter()).fold(link.placement, |at, joint| at.then(&joint.motion()));
+        let first = link.free_start.unwrap_or(link.placement);
+        let moved = (link.joints.iter()).fold(first, |at, joint| at.then(&joint.motion()));
         let pose = parent_pose.then(&moved);
         poses.push(pose);
+        let parent_rate = link.parent.map_or(LinkRate::default(), |p| rates[p]);
+        let rate = LinkRate::of(link, &parent_pose, &parent_rate);
+        rates.push(rate);
         let (parent_body, parent_at) = match link.parent {
             Some(p) => map.links[p],
             None => (None, FramePlacement::default()),
@@ -164,13 +183,17 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
             continue;
         }
         let body = body_poses.len();
-        body_poses.push(pose);
+        body_poses.push((pose, rate));
         masses.push(link.mass);
         owners.push(k);
         map.links.push((Some(body), FramePlacement::default()));
     }
     for (b, owner) in owners.iter().enumerate() {
-        add_body(draft, &links[*owner], &body_poses[b], &mut masses[b]);
+        repair(draft, &links[*owner], &mut masses[b]);
+    }
+    super::axis_mass::share(links, &map, &mut masses);
+    for (b, owner) in owners.iter().enumerate() {
+        add_body(draft, &links[*owner], &body_poses[b], &masses[b]);
     }
     for (k, link) in links.iter().enumerate() {
         let coordinates = match link.joints.is_empty() {
@@ -195,50 +218,8 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
     map
 }
 
-/// Removes joints that move no inertia: nothing determines their acceleration.
-fn fix_joints_without_inertia(draft: &mut Draft, links: &mut [TreeLink]) {
-    // Mass properties of each link with all behind it, in the drawn pose.
-    let mut behind: Vec<MassProperties> = links.iter().map(|link| link.mass).collect();
-    for k in (0..links.len()).rev() {
-        let parent = links[k].parent;
-        let link = &mut links[k];
-        let total = behind[k];
-        let (mut kept, mut dropped) = (vec![], vec![]);
-        for joint in std::mem::take(&mut link.joints) {
-            let arm = (total.center - joint.point).cross(&joint.axis);
-            let moment =
-                (joint.axis.dot(&(total.inertia * joint.axis))) + total.mass * arm.norm_squared();
-            let inertia = match joint.freedom {
-                TreeFreedom::Slide => total.mass,
-                TreeFreedom::Hinge => moment,
-                TreeFreedom::Ball | TreeFreedom::Plane => total.mass + total.inertia.trace(),
-            };
-            if inertia + joint.armature > NO_INERTIA * total.mass {
-                kept.push(joint);
-            } else {
-                dropped.push(joint);
-            }
-        }
-        for joint in dropped {
-            draft.note(
-                format!(
-                    "joint \"{}\" moves no inertia and is fixed at its start value",
-                    joint.name
-                ),
-                Some(joint.position),
-            );
-            link.placement = link.placement.then(&joint.motion());
-        }
-        link.joints = kept;
-        if let Some(p) = parent {
-            let placed = total.placed(&links[k].placement);
-            behind[p] = behind[p].with(&placed);
-        }
-    }
-}
-
-fn add_body(draft: &mut Draft, link: &TreeLink, pose: &FramePlacement, mass: &mut MassProperties) {
-    let name = draft.element_name("link", &link.name, Some(link.position));
+/// Makes an inertia that no body can have one that is possible.
+fn repair(draft: &mut Draft, link: &TreeLink, mass: &mut MassProperties) {
     if let Some(change) = mass.repair(INERTIA_SLACK) {
         draft.note(
             format!(
@@ -248,6 +229,15 @@ fn add_body(draft: &mut Draft, link: &TreeLink, pose: &FramePlacement, mass: &mu
             Some(link.position),
         );
     }
+}
+
+fn add_body(
+    draft: &mut Draft,
+    link: &TreeLink,
+    (pose, rate): &(FramePlacement, LinkRate),
+    mass: &MassProperties,
+) {
+    let name = draft.element_name("link", &link.name, Some(link.position));
     draft.comments.insert(name.clone(), link.comment.clone());
     draft.model.bodies.push(Body {
         name,
@@ -255,6 +245,8 @@ fn add_body(draft: &mut Draft, link: &TreeLink, pose: &FramePlacement, mass: &mu
         inertia: mass.tensor(),
         position: pose.position.into(),
         orientation: pose.quaternion(),
+        velocity: rate.velocity.into(),
+        angular_velocity: rate.spin.into(),
         center_of_mass: mass.center.into(),
         shape: link.mesh.clone().map(BodyShape::Mesh),
         ..Body::default()
@@ -281,7 +273,8 @@ pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
         }
         ([Hinge, Hinge, Hinge], [a, b, c]) => {
             let right = perpendicular(a, b) && perpendicular(b, c) && perpendicular(c, a);
-            (at_one_point && right && b.within_quarter_turn)
+            let within = |[low, high]: [f64; 2]| low > -FRAC_PI_2 && high < FRAC_PI_2;
+            (at_one_point && right && b.range.is_some_and(within))
                 .then(|| (JointKind::Gimbal, vec![0, 1, 2]))
         }
         ([Slide, Slide], [a, b]) => perpendicular(a, b).then(|| (JointKind::Planar, vec![0, 1])),

@@ -333,3 +333,124 @@ fn contacts_with_the_floor_are_made_on_request() {
             .all(|f| !is_contact(&f.kind))
     );
 }
+
+fn imported_with(name: &str, text: &str, options: &ImportOptions) -> Imported {
+    let scratch = Scratch::new(&format!("mjcf_{name}"));
+    let path = scratch.path().join("model.xml");
+    fs::write(&path, text).unwrap();
+    import(&path, options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_keyframe_has_rates_and_controls() {
+    let text = WALKER.replace(
+        "<sensor>",
+        r#"<keyframe><key name="run" qpos="0.1 1.2 0.3 0.4 3 0 2 1 0 0 0" qvel="1 -2 0.5 0.7 0 0 1 0.1 0.2 0.3"
+             ctrl="0.6 -0.2"/></keyframe><sensor>"#,
+    );
+    let options = ImportOptions {
+        keyframe: Some("run".to_owned()),
+        ..ImportOptions::default()
+    };
+    let model = imported_with("keyframe", &text, &options).model;
+    let starts: Vec<f64> = model.inputs.iter().map(|input| input.start).collect();
+    assert_eq!(starts, [0.6, -0.2]);
+    let mut instance = Instance::from_model(model).unwrap();
+    instance.initialize(0.0, 1.0, 0.0).unwrap();
+    for (name, expected) in [
+        ("x_position", 0.1),
+        ("z_position", 1.2),
+        ("tilt_position", 0.3),
+        ("hip_position", 0.4),
+        ("x_speed", 1.0),
+        ("z_speed", -2.0),
+        ("tilt_speed", 0.5),
+        ("hip_speed", 0.7),
+        ("ball_z", 2.0),
+    ] {
+        let found = get(&mut instance, name);
+        // The start is closed to this.
+        assert!((found - expected).abs() < 1e-10, "{name} {found}");
+    }
+    let ball = instance.model().bodies.iter().find(|b| b.name == "ball");
+    assert_eq!(ball.unwrap().velocity, [0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn equalities_of_one_joint_and_of_sites() {
+    let text = WALKER.replace(
+        "<sensor>",
+        r#"<equality>
+            <joint joint1="z" polycoef="0.2 0 0 0 0"/>
+            <connect site1="tip" site2="mark"/>
+           </equality><sensor>"#,
+    );
+    let text = text.replace(
+        "<geom type=\"sphere\" size=\"0.1\" mass=\"2\"/>",
+        "<geom type=\"sphere\" size=\"0.1\" mass=\"2\"/><site name=\"tip\" pos=\"0 0 -0.1\"/>",
+    );
+    let text = text.replace(
+        "<freejoint/>",
+        "<freejoint/><site name=\"mark\" pos=\"0 0 0.1\"/>",
+    );
+    let Imported { model, report, .. } = imported("sites", &text).unwrap();
+    assert!(report.lost_dynamics().is_empty(), "{}", report.text());
+    // The coordinate of the drawn pose is 1.
+    assert_eq!(model.motions.len(), 1);
+    let connect = (model.joints.iter()).find(|j| j.kind == JointKind::Spherical);
+    let biela::model::JointPlacement::BodyFrames(frames) = &connect.unwrap().frame else {
+        panic!()
+    };
+    // The head is merged with the thigh, half a metre below its frame.
+    assert_eq!(frames[0].point, [0.0, 0.0, -0.6]);
+    assert_eq!(frames[1].point, [0.0, 0.0, 0.1]);
+}
+
+#[test]
+fn what_changes_the_motion_is_told_as_such() {
+    for (from, to) in [
+        (
+            "<sensor>",
+            "<option><flag actuation=\"disable\"/></option><sensor>",
+        ),
+        (
+            "<geom size=\"0.1\"/>",
+            "<geom size=\"0.1\" shellinertia=\"true\"/>",
+        ),
+        (
+            "<geom size=\"0.1\"/>",
+            "<geom size=\"0.1\"/><attach model=\"other\"/>",
+        ),
+        (
+            "armature=\"0.02\"",
+            "armature=\"0.02\" actuatorfrcrange=\"-1 1\"",
+        ),
+    ] {
+        let text = WALKER.replacen(from, to, 1).replace(
+            "<position name=\"servo\" joint=\"tilt\" kp=\"7\" kv=\"2\"/>",
+            "<position name=\"servo\" joint=\"hip\" kp=\"7\" kv=\"2\"/>",
+        );
+        assert!(text.contains(to), "{to}");
+        let report = imported("told", &text).unwrap().report;
+        assert_eq!(
+            report.lost_dynamics().len(),
+            1 + usize::from(to.contains("attach")),
+            "{to}: {}",
+            report.text()
+        );
+    }
+    let text = WALKER.replace("joint=\"hip\" gear", "class=\"none\" joint=\"hip\" gear");
+    let words = imported("no_class", &text).unwrap_err().to_string();
+    assert!(words.contains("no default class"), "{words}");
+}
+
+/// Two oblique hinges apart from each other, and three of them.
+#[test]
+fn no_body_between_joints_is_without_mass() {
+    let path = super::host::root().join("tests/data/mjcf/several_joints.xml");
+    let Imported { model, text, .. } = import(&path, &ImportOptions::default()).unwrap();
+    assert!(text.contains("between the joints"), "{text}");
+    for body in &model.bodies {
+        assert!(body.mass > 0.0, "{}", body.name);
+    }
+}

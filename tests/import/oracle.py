@@ -200,6 +200,15 @@ class MujocoRobot:
             out[str(b)] = [mass, *(data.xmat[b].reshape(3, 3).T @ (center - data.xpos[b]))]
         return out
 
+    def facts(self):
+        """Mass of all that moves, the moving body above each body, and whether meshes have a mass."""
+        m = self.model
+        weld = m.body_weldid
+        moving = sum(m.body_mass[b] for b in range(1, m.nbody) if weld[b] != 0)
+        parents = {str(b): str(weld[m.body_parentid[b]]) for b in range(1, m.nbody)}
+        meshes = any(m.geom_type[g] == self.mj.mjtGeom.mjGEOM_MESH for g in range(m.ngeom))
+        return {"moving_mass": moving, "parents": parents, "has_mesh_masses": bool(meshes)}
+
     def actuator_name(self, i):
         name = self.model.actuator(i).name
         if name:
@@ -303,7 +312,7 @@ def answer(request):
         robot = MujocoRobot(request)
         random = np.random.default_rng(request["seed"])
         states = [robot.state(random) for _ in range(request["states"])]
-        return {"masses": robot.masses(), "states": states, "dofs": robot.model.nv}
+        return {"masses": robot.masses(), "states": states, "dofs": robot.model.nv, **robot.facts()}
     robot = PinocchioRobot(request)
     random = np.random.default_rng(request["seed"])
     n = robot.G.shape[1]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use biela::import::{BaseMotion, ImportOptions, Imported, import};
-use biela::model::FormulationName;
+use biela::model::{FormulationName, Output};
 use biela::{Instance, Model};
 use serde_json::{Value, json};
 
@@ -105,7 +105,12 @@ fn at(case: &Case, state: &Value) -> Model {
         body.velocity = numbers(&link["velocity"]);
         body.angular_velocity = numbers(&link["angular_velocity"]);
     }
-    let template = case.imported.model.outputs[0].clone();
+    let template = Output {
+        name: String::new(),
+        source: String::new(),
+        unit: None,
+        text_position: Default::default(),
+    };
     let mut output = |name: String, source: String| {
         let mut output = template.clone();
         (output.name, output.source, output.unit) = (name, source, None);

@@ -9,7 +9,7 @@ use super::defaults::DefaultClasses;
 use super::tendon::Tendons;
 use crate::error::Result;
 use crate::import::draft::Draft;
-use crate::import::xml::{Concern, XmlNode};
+use crate::import::xml::{Concern, Fate, XmlFiles, XmlNode};
 use crate::model::{
     Force, ForceApplication, ForceKind, ForceNumber, JointCoordinate, ServoDefinition, Target,
 };
@@ -40,12 +40,15 @@ pub fn add(
     settings: &CompilerSettings,
     defaults: &DefaultClasses,
     root: XmlNode,
-    (tree, tendons): (&MjcfTree, &Tendons),
+    ((tree, tendons), controls): ((&MjcfTree, &Tendons), &[f64]),
     draft: &mut Draft,
 ) -> Result<()> {
     let xml = defaults.xml;
+    let mut number = 0;
     for list in xml.all(root, "actuator") {
         for node in xml.children(list) {
+            let control = controls.get(number).copied().unwrap_or(0.0);
+            number += 1;
             let coordinate = match place(defaults, node, tree, tendons) {
                 Ok(coordinate) => coordinate,
                 Err(why) => {
@@ -53,12 +56,13 @@ pub fn add(
                     continue;
                 }
             };
-            match read(settings, defaults, node)? {
-                Ok(actuator) => add_servo(defaults, node, actuator, coordinate, draft),
+            match read(settings, defaults, node, tree)? {
+                Ok(actuator) => add_servo(defaults, node, (actuator, control), coordinate, draft),
                 Err(why) => xml.drop_all(node, why, Concern::Dynamics),
             }
         }
     }
+    limit_efforts(xml, tree, draft);
     Ok(())
 }
 
@@ -86,6 +90,7 @@ fn read(
     settings: &CompilerSettings,
     defaults: &DefaultClasses,
     node: XmlNode,
+    tree: &MjcfTree,
 ) -> Result<std::result::Result<Actuator, &'static str>> {
     let xml = defaults.xml;
     let text = |name: &str| defaults.text(node, None, name);
@@ -96,14 +101,19 @@ fn read(
     if text("dyntype").is_some_and(|word| word != "none") || number("timeconst", 0.0)? != 0.0 {
         return Ok(Err("an actuator with a state of its own"));
     }
+    let gear = defaults.list(node, None, "gear")?.unwrap_or_default();
+    let gear = gear.first().copied().unwrap_or(1.0);
+    let of = text("joint").or_else(|| text("jointinparent"));
+    let joint = of.and_then(|name| tree.joint(name));
     let (gain, bias) = match xml.tag(node) {
         "motor" => (1.0, [0.0; 3]),
-        "position" if defaults.owner(node, None, "dampratio").is_none() => {
-            let (kp, kv) = (number("kp", 1.0)?, number("kv", 0.0)?);
-            (kp, [0.0, -kp, -kv])
-        }
+        "position" => match position(defaults, node, of.map(|name| tree.inertia(name)), gear)? {
+            Some(law) => law,
+            None => return Ok(Err("damping by a ratio, of a tendon or without a joint")),
+        },
         "velocity" => {
-            let kv = number("kv", 1.0)?;
+            let gains = defaults.list(node, None, "gainprm")?.unwrap_or_default();
+            let kv = number("kv", gains.first().copied().unwrap_or(1.0))?;
             (kv, [0.0, 0.0, -kv])
         }
         "general" => match general(defaults, node)? {
@@ -112,18 +122,57 @@ fn read(
         },
         _ => return Ok(Err("an actuator with a law that is not imported")),
     };
-    let gear = defaults.list(node, None, "gear")?.unwrap_or_default();
     let name = xml.value(node, "name").map(str::to_owned);
-    let of = text("joint").or_else(|| text("jointinparent"));
+    let mut control_range = range(settings, defaults, node, ["ctrllimited", "ctrlrange"])?;
+    let inherited = number("inheritrange", 0.0)?;
+    if inherited > 0.0 {
+        let Some([low, high]) = joint.and_then(|joint| joint.range) else {
+            let message = "inheritrange: the actuator has no joint with limits";
+            return Err(xml.error(node, message));
+        };
+        let (middle, half) = (0.5 * (low + high), 0.5 * (high - low) * inherited);
+        control_range = Some([middle - half, middle + half]);
+    }
     let of = of.or_else(|| text("tendon")).unwrap_or_default();
     Ok(Ok(Actuator {
         name: name.unwrap_or_else(|| of.to_owned()),
-        gear: gear.first().copied().unwrap_or(1.0),
+        gear,
         gain,
         bias,
-        control_range: range(settings, defaults, node, ["ctrllimited", "ctrlrange"])?,
+        control_range,
         force_range: range(settings, defaults, node, ["forcelimited", "forcerange"])?,
     }))
+}
+
+/// Gain and bias of `<position>`: damping by `kv`, or as a ratio to the critical one of the joint's inertia I in the drawn pose,
+/// 2 ζ √(kp I) / gear. What `<general>` of a class says serves it too: there a positive third bias is a ratio.
+fn position(
+    defaults: &DefaultClasses,
+    node: XmlNode,
+    inertia: Option<Option<f64>>,
+    gear: f64,
+) -> Result<Option<(f64, [f64; 3])>> {
+    let nearest = |names: &[&'static str], k: usize| -> Result<Option<(f64, &'static str)>> {
+        let Some((owner, name)) = defaults.nearest(node, None, names) else {
+            return Ok(None);
+        };
+        let list = defaults.xml.list(owner, name)?.unwrap_or_default();
+        let index = if name.ends_with("prm") { k } else { 0 };
+        Ok(list.get(index).map(|value| (*value, name)))
+    };
+    let kp = nearest(&["kp", "gainprm"], 0)?.map_or(1.0, |(kp, _)| kp);
+    let (damping, is_ratio) = match nearest(&["kv", "dampratio", "biasprm"], 2)? {
+        None => (0.0, false),
+        Some((kv, "kv")) => (kv, false),
+        Some((bias, "biasprm")) => (bias.abs(), bias > 0.0),
+        Some((ratio, _)) => (ratio, ratio > 0.0),
+    };
+    let damping = match inertia.flatten() {
+        _ if !is_ratio => damping,
+        Some(inertia) if gear != 0.0 => 2.0 * damping * (kp * inertia).max(0.0).sqrt() / gear.abs(),
+        _ => return Ok(None),
+    };
+    Ok(Some((kp, [0.0, -kp, -damping])))
 }
 
 /// Gain and bias of `<general>`.
@@ -161,7 +210,7 @@ pub fn range(
 fn add_servo(
     defaults: &DefaultClasses,
     node: XmlNode,
-    actuator: Actuator,
+    (actuator, control): (Actuator, f64),
     coordinate: JointCoordinate,
     draft: &mut Draft,
 ) {
@@ -191,7 +240,53 @@ fn add_servo(
         text_position: Default::default(),
     });
     let target = Target::Force(index, ForceNumber::Control);
-    draft.add_input(&actuator.name, target, 0.0);
+    draft.add_input(&actuator.name, target, control);
     let why = "it does not change the force of an actuator without a state";
     super::drop_unread(xml, node, why, Concern::Other);
+}
+
+/// Limits the actuators of joints that have `actuatorfrcrange`: of one actuator its force, of several it is lost.
+fn limit_efforts(xml: &XmlFiles, tree: &MjcfTree, draft: &mut Draft) {
+    for (name, ..) in &tree.joints {
+        let limits = tree.joint(name).and_then(|joint| joint.effort_limits);
+        let (Some((range, owner)), Some(of)) = (limits, tree.coordinate(name)) else {
+            continue;
+        };
+        // Tendons over the joint act in it too.
+        let mut acting = vec![of.coordinate];
+        for coupling in draft
+            .model
+            .joints
+            .iter()
+            .filter_map(|j| j.coupling.as_ref())
+        {
+            let mut summands = coupling.summands.iter().map(|(c, _)| *c);
+            let [first, last] = coupling.coordinates;
+            if first == of.coordinate || summands.any(|c| c == of.coordinate) {
+                acting.push(last);
+            }
+        }
+        let mut servos: Vec<(JointCoordinate, &mut ServoDefinition)> = vec![];
+        for force in &mut draft.model.forces {
+            if let (ForceApplication::Joint(on), ForceKind::Servo(servo)) =
+                (&force.on, &mut force.kind)
+                && acting.contains(on)
+            {
+                servos.push((*on, servo));
+            }
+        }
+        match &mut servos[..] {
+            [] => {}
+            [(on, servo)] if *on == of.coordinate => {
+                let [low, high] = servo.limits.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+                let within = |x: f64| x.clamp(range[0], range[1]);
+                servo.limits = Some([within(low), within(high)]);
+            }
+            _ => {
+                let why = "a limit of the sum of several actuators".to_owned();
+                let fate = Fate::Dropped(why, Concern::Dynamics);
+                xml.mark(owner, "actuatorfrcrange", fate);
+            }
+        }
+    }
 }

@@ -1,8 +1,6 @@
-//! `<body>`, `<frame>`, `<replicate>` and `<joint>`: the links of the tree.
+//! `<body>`, `<frame>` and `<replicate>`: the links of the tree.
 
-use std::f64::consts::FRAC_PI_2;
-
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::Vector3;
 
 use super::compiler::CompilerSettings;
 use super::contact::ContactGeom;
@@ -10,7 +8,7 @@ use super::defaults::DefaultClasses;
 use super::geom;
 use crate::error::Result;
 use crate::import::frame::{FramePlacement, MassProperties};
-use crate::import::tree::{STICTION_VELOCITY, TreeFreedom, TreeJoint, TreeLink, combined};
+use crate::import::tree::{TreeJoint, TreeLink, combined};
 use crate::import::xml::{Concern, Fate, XmlNode};
 
 /// The bodies of a file while they are read.
@@ -24,10 +22,12 @@ pub struct BodyReader<'a> {
     pub joints: Vec<(String, usize, usize)>,
     /// Links of free joints, in the order of coordinates with the others: link, or link and joint.
     pub coordinates: Vec<(usize, Option<usize>)>,
+    /// Name, link, placement there and element of each site.
+    pub sites: Vec<(String, Option<usize>, FramePlacement, XmlNode)>,
     /// Geoms that may touch, if contacts are asked for.
     pub contacts: Option<Vec<ContactGeom>>,
     /// Copies of replicated elements: suffix of names.
-    suffix: String,
+    pub(super) suffix: String,
 }
 
 /// Where children are put: their parent, the frame around them, their class.
@@ -36,6 +36,16 @@ struct Surroundings {
     parent: Option<usize>,
     frame: FramePlacement,
     class: Option<String>,
+}
+
+/// Copies of an element that are made at most.
+const MOST_COPIES: usize = 10_000;
+
+/// An element of a body: the frame around it in that of the body, and its class.
+pub(super) struct BodyPart {
+    pub node: XmlNode,
+    pub frame: FramePlacement,
+    pub class: Option<String>,
 }
 
 impl<'a> BodyReader<'a> {
@@ -53,6 +63,7 @@ impl<'a> BodyReader<'a> {
             bodies: vec![],
             joints: vec![],
             coordinates: vec![],
+            sites: vec![],
             contacts: contact.then(Vec::new),
             suffix: String::new(),
         };
@@ -110,8 +121,22 @@ impl<'a> BodyReader<'a> {
                 }
                 // Of a body; read with it.
                 "geom" | "joint" | "freejoint" | "inertial" => {}
-                "site" | "light" | "camera" => {
+                "site" => {
+                    if let Some(name) = xml.attribute(child, "name") {
+                        let class = around.class.as_deref();
+                        let own = self.settings.placement(self.defaults, child, class)?;
+                        let name = format!("{}{}", name.value, self.suffix);
+                        let at = around.frame.then(&own);
+                        self.sites.push((name, around.parent, at, child));
+                    }
                     xml.drop_all(child, "for sensors and pictures", Concern::Picture);
+                }
+                "light" | "camera" => {
+                    xml.drop_all(child, "for sensors and pictures", Concern::Picture);
+                }
+                "composite" | "flexcomp" | "attach" | "plugin" => {
+                    let why = "bodies that MuJoCo makes from it are not imported";
+                    xml.drop_all(child, why, Concern::Dynamics);
                 }
                 _ => xml.drop_all(child, "not imported", Concern::Other),
             }
@@ -119,37 +144,44 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
-    fn replicate(&mut self, node: XmlNode, around: &Surroundings) -> Result<()> {
-        /// Copies of an element that are made at most.
-        const MOST_COPIES: f64 = 10_000.0;
+    /// Where the copies are, and what is put before their numbers. Each begins where the one before it ends; angles are multiplied.
+    fn replication(&self, node: XmlNode) -> Result<(Vec<FramePlacement>, String)> {
         let xml = self.defaults.xml;
-        xml.keep(node);
         let count = xml.number(node, "count")?.unwrap_or(0.0);
-        if !(0.0..=MOST_COPIES).contains(&count) || count.fract() != 0.0 {
+        if !(0.0..=MOST_COPIES as f64).contains(&count) || count.fract() != 0.0 {
             let message = format!("<replicate> count: expected 0 .. {MOST_COPIES}, found {count}");
             return Err(xml.error(node, message));
         }
         let offset = xml.numbers::<3>(node, "offset")?.unwrap_or_default();
-        let euler = xml.numbers::<3>(node, "euler")?.unwrap_or_default();
-        let separator = xml.value(node, "sep").unwrap_or("").to_owned();
-        let step = FramePlacement {
-            position: offset.into(),
-            rotation: self.settings.euler(euler),
-        };
-        let digits = format!("{}", (count - 1.0).max(0.0)).len();
-        let before = self.suffix.clone();
-        let mut frame = around.frame;
+        let angles = xml.numbers::<3>(node, "euler")?.unwrap_or_default();
+        let mut copies: Vec<FramePlacement> = vec![];
         for k in 0..count as usize {
-            if self.links.len() > MOST_COPIES as usize {
+            let position = copies.last().map_or(Vector3::zeros(), |before| {
+                before.point(Vector3::from(offset))
+            });
+            let rotation = self.settings.euler(angles.map(|angle| angle * k as f64));
+            copies.push(FramePlacement { position, rotation });
+        }
+        let separator = xml.value(node, "sep").unwrap_or("").to_owned();
+        Ok((copies, separator))
+    }
+
+    fn replicate(&mut self, node: XmlNode, around: &Surroundings) -> Result<()> {
+        let xml = self.defaults.xml;
+        xml.keep(node);
+        let (copies, separator) = self.replication(node)?;
+        let digits = format!("{}", copies.len().saturating_sub(1)).len();
+        let before = self.suffix.clone();
+        for (k, copy) in copies.iter().enumerate() {
+            if self.links.len() > MOST_COPIES {
                 return Err(xml.error(node, "<replicate>: too many bodies"));
             }
             self.suffix = format!("{before}{separator}{k:0digits$}");
             let inner = Surroundings {
-                frame,
+                frame: around.frame.then(copy),
                 ..around.clone()
             };
             self.children(node, &inner)?;
-            frame = frame.then(&step);
         }
         self.suffix = before;
         Ok(())
@@ -185,13 +217,18 @@ impl<'a> BodyReader<'a> {
             placement,
             joints: vec![],
             is_free,
+            is_between: false,
+            rate: [Vector3::zeros(); 2],
+            free_start: None,
             mass,
             mesh: None,
         };
         let index = self.add_chain(link, joints);
         if let Some(mut contacts) = self.contacts.take() {
-            let of = |(child, frame)| ContactGeom::new(child, class_name, Some(index), frame);
-            contacts.extend(self.geoms(node).into_iter().map(of));
+            for part in self.parts(node, class_name, &["geom"])? {
+                let class = part.class.as_deref();
+                contacts.push(ContactGeom::new(part.node, class, Some(index), part.frame));
+            }
             self.contacts = Some(contacts);
         }
         self.bodies.push((name, index));
@@ -237,6 +274,7 @@ impl<'a> BodyReader<'a> {
                 comment: format!("between the joints of {}", link.comment),
                 mass: MassProperties::default(),
                 joints: own,
+                is_between: true,
                 ..link.clone()
             });
             link.parent = Some(index);
@@ -248,213 +286,103 @@ impl<'a> BodyReader<'a> {
 
     fn mass(&self, node: XmlNode, class: Option<&str>) -> Result<MassProperties> {
         let (xml, settings) = (self.defaults.xml, self.settings);
-        let inertial = xml.one(node, "inertial");
+        let inertial = self.parts(node, class, &["inertial"])?.into_iter().next();
         let from_geoms = match settings.inertia_from_geom.as_str() {
             "true" => true,
             "false" => false,
             _ => inertial.is_none(),
         };
         let mut total = match inertial {
-            Some(inertial) if !from_geoms => geom::inertial(settings, self.defaults, inertial)?,
+            Some(inertial) if !from_geoms => {
+                xml.keep(inertial.node);
+                geom::inertial(settings, self.defaults, inertial.node)?.placed(&inertial.frame)
+            }
             Some(inertial) => {
-                xml.drop_all(inertial, "inertiafromgeom replaces it", Concern::Other);
+                xml.drop_all(inertial.node, "inertiafromgeom replaces it", Concern::Other);
                 MassProperties::default()
             }
             None => MassProperties::default(),
         };
-        for (child, frame) in self.geoms(node) {
+        for part in self.parts(node, class, &["geom"])? {
+            let (child, class) = (part.node, part.class.as_deref());
             xml.keep(child);
             super::keep_name(xml, child);
             if from_geoms && let Some(own) = geom::mass(settings, self.defaults, child, class)? {
-                total = total.with(&own.placed(&frame));
+                total = total.with(&own.placed(&part.frame));
             }
             let why = "contacts and pictures of geoms are not imported";
             super::drop_unread(xml, child, why, Concern::Contact);
         }
         total.mass = total.mass.max(settings.bound_mass);
-        if settings.bound_inertia > 0.0 {
+        if settings.bound_inertia > 0.0 || settings.balance_inertia {
             let eigen = total.inertia.symmetric_eigen();
-            let moments = eigen.eigenvalues.map(|x| x.max(settings.bound_inertia));
+            let mut moments = eigen.eigenvalues.map(|x| x.max(settings.bound_inertia));
+            // A moment larger than the sum of the others: all become their mean.
+            if settings.balance_inertia && 2.0 * moments.max() > moments.sum() {
+                moments.fill(moments.mean());
+            }
             let axes = eigen.eigenvectors;
             total.inertia = axes * nalgebra::Matrix3::from_diagonal(&moments) * axes.transpose();
         }
         Ok(total)
     }
 
-    /// The geoms of a body, also those in frames.
-    fn geoms(&self, node: XmlNode) -> Vec<(XmlNode, FramePlacement)> {
-        let xml = self.defaults.xml;
-        let mut found = vec![];
-        let mut waiting = vec![(node, FramePlacement::default())];
-        while let Some((node, frame)) = waiting.pop() {
-            for child in xml.children(node) {
-                match xml.tag(child) {
-                    "geom" => found.push((child, frame)),
-                    "frame" => {
-                        let inner = self.settings.placement(self.defaults, child, None);
-                        waiting.push((child, frame.then(&inner.unwrap_or_default())));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        found
-    }
-
-    /// The joints of a body, and whether it is free.
-    fn joints(
+    /// The elements of a body that have a tag, also those in frames and replicated ones: node, the frame around it, its class.
+    pub(super) fn parts(
         &self,
         node: XmlNode,
         class: Option<&str>,
-        body: &str,
-    ) -> Result<(Vec<TreeJoint>, bool)> {
+        tags: &[&str],
+    ) -> Result<Vec<BodyPart>> {
+        let mut found = vec![];
+        let around = Surroundings {
+            parent: None,
+            frame: FramePlacement::default(),
+            class: class.map(str::to_owned),
+        };
+        self.parts_in(node, &around, tags, &mut found)?;
+        Ok(found)
+    }
+
+    fn parts_in(
+        &self,
+        node: XmlNode,
+        around: &Surroundings,
+        tags: &[&str],
+        found: &mut Vec<BodyPart>,
+    ) -> Result<()> {
         let xml = self.defaults.xml;
-        let (mut joints, mut is_free) = (vec![], false);
         for child in xml.children(node) {
             match xml.tag(child) {
-                "freejoint" => {
-                    xml.keep(child);
-                    is_free = true;
-                    super::keep_name(xml, child);
+                "frame" => {
+                    let own = self.settings.placement(self.defaults, child, None)?;
+                    let inner = Surroundings {
+                        parent: None,
+                        frame: around.frame.then(&own),
+                        class: self.childclass(child, around)?,
+                    };
+                    self.parts_in(child, &inner, tags, found)?;
                 }
-                "joint" => {
-                    xml.keep(child);
-                    let kind = self.defaults.text(child, class, "type").unwrap_or("hinge");
-                    if kind == "free" {
-                        is_free = true;
-                        self.free(child, class)?;
-                    } else {
-                        joints.push(self.joint(child, class, kind, body, joints.len())?);
+                "replicate" => {
+                    for copy in self.replication(child)?.0 {
+                        let inner = Surroundings {
+                            frame: around.frame.then(&copy),
+                            ..around.clone()
+                        };
+                        self.parts_in(child, &inner, tags, found)?;
                     }
-                    let why = "settings of MuJoCo's constraint solver";
-                    super::drop_unread(xml, child, why, Concern::Control);
+                    if found.len() > MOST_COPIES {
+                        return Err(xml.error(child, "<replicate>: too many geoms"));
+                    }
                 }
+                tag if tags.contains(&tag) => found.push(BodyPart {
+                    node: child,
+                    frame: around.frame,
+                    class: around.class.clone(),
+                }),
                 _ => {}
             }
         }
-        Ok((joints, is_free))
-    }
-
-    /// What a free joint may not have.
-    fn free(&self, node: XmlNode, class: Option<&str>) -> Result<()> {
-        super::keep_name(self.defaults.xml, node);
-        for name in ["damping", "armature", "stiffness", "frictionloss"] {
-            if self.defaults.number(node, class, name)?.unwrap_or(0.0) != 0.0 {
-                self.lose(node, class, name, "of a free joint");
-            }
-        }
         Ok(())
-    }
-
-    fn lose(&self, node: XmlNode, class: Option<&str>, name: &str, why: &str) {
-        if let Some(owner) = self.defaults.owner(node, class, name) {
-            let fate = Fate::Dropped(why.to_owned(), Concern::Dynamics);
-            self.defaults.xml.mark(owner, name, fate);
-        }
-    }
-
-    fn joint(
-        &self,
-        node: XmlNode,
-        class: Option<&str>,
-        kind: &str,
-        body: &str,
-        k: usize,
-    ) -> Result<TreeJoint> {
-        let (xml, d) = (self.defaults.xml, self.defaults);
-        let freedom = match kind {
-            "hinge" => TreeFreedom::Hinge,
-            "slide" => TreeFreedom::Slide,
-            "ball" => TreeFreedom::Ball,
-            other => {
-                let message =
-                    format!("<joint> type \"{other}\"; expected hinge, slide, ball, free");
-                return Err(xml.error(node, message));
-            }
-        };
-        let given = xml
-            .value(node, "name")
-            .map(|name| format!("{name}{}", self.suffix));
-        let name = given.unwrap_or_else(|| format!("{body}_joint{}", k + 1));
-        let axis = d
-            .numbers::<3>(node, class, "axis")?
-            .unwrap_or([0.0, 0.0, 1.0]);
-        let axis = Vector3::from(axis).try_normalize(0.0);
-        let unit = match freedom {
-            TreeFreedom::Hinge => self.settings.angle,
-            _ => 1.0,
-        };
-        let number = |name: &str| d.number(node, class, name).map(|x| x.unwrap_or(0.0));
-        let reference = number("ref")? * unit;
-        let limits = self.limits(node, class, unit)?;
-        let mut joint = TreeJoint {
-            comment: format!("joint \"{name}\" ({kind}), {}", xml.place(node)),
-            position: xml.elements[node].position,
-            freedom,
-            axis: axis
-                .ok_or_else(|| xml.error(node, format!("joint \"{name}\": the axis is zero")))?,
-            point: d
-                .numbers::<3>(node, class, "pos")?
-                .unwrap_or_default()
-                .into(),
-            reference,
-            start: reference,
-            start_rotation: UnitQuaternion::identity(),
-            limits,
-            damping: number("damping")?,
-            friction: number("frictionloss")?,
-            stiffness: number("stiffness")?,
-            spring_reference: number("springref")? * unit,
-            armature: number("armature")?,
-            within_quarter_turn: limits
-                .is_some_and(|[low, high]| low > -FRAC_PI_2 && high < FRAC_PI_2),
-            name,
-        };
-        if d.owner(node, class, "springdamper").is_some() {
-            self.lose(
-                node,
-                class,
-                "springdamper",
-                "a spring given by its time constant",
-            );
-        }
-        if freedom == TreeFreedom::Ball {
-            for name in ["damping", "armature", "stiffness", "frictionloss", "range"] {
-                if d.owner(node, class, name).is_some() && number(name).unwrap_or(1.0) != 0.0 {
-                    self.lose(node, class, name, "of a ball joint");
-                }
-            }
-            (joint.limits, joint.friction) = (None, 0.0);
-        } else if joint.friction > 0.0 {
-            let how = format!("dry friction, regularised below {STICTION_VELOCITY} rad/s or m/s");
-            if let Some(owner) = d.owner(node, class, "frictionloss") {
-                xml.mark(owner, "frictionloss", Fate::Approximated(how));
-            }
-        }
-        Ok(joint)
-    }
-
-    fn limits(&self, node: XmlNode, class: Option<&str>, unit: f64) -> Result<Option<[f64; 2]>> {
-        let d = self.defaults;
-        let Some(range) = d.list(node, class, "range")? else {
-            d.text(node, class, "limited");
-            return Ok(None);
-        };
-        let limited = match d.text(node, class, "limited") {
-            Some("true") => true,
-            Some("false") => false,
-            _ => self.settings.autolimits,
-        };
-        let [low, high] = range[..] else {
-            return Err(d.xml.error(node, "<joint> range: expected 2 numbers"));
-        };
-        if !limited || !(low < high) {
-            return Ok(None);
-        }
-        let how = "a rigid stop without rebound, not the soft constraint of MuJoCo".to_owned();
-        if let Some(owner) = d.owner(node, class, "range") {
-            d.xml.mark(owner, "range", Fate::Approximated(how));
-        }
-        Ok(Some([low * unit, high * unit]))
     }
 }

@@ -21,6 +21,7 @@ pub struct CompilerSettings {
     pub total_mass: f64,
     pub bound_mass: f64,
     pub bound_inertia: f64,
+    pub balance_inertia: bool,
     /// Folder of the meshes, and the meshes.
     pub mesh_folder: Option<String>,
     pub meshes: MeshAssets,
@@ -38,6 +39,7 @@ impl CompilerSettings {
             total_mass: -1.0,
             bound_mass: 0.0,
             bound_inertia: 0.0,
+            balance_inertia: false,
             mesh_folder: None,
             meshes: MeshAssets::default(),
         };
@@ -66,6 +68,9 @@ impl CompilerSettings {
             }
             if let Some(word) = xml.value(node, "autolimits") {
                 settings.autolimits = word == "true";
+            }
+            if let Some(word) = xml.value(node, "balanceinertia") {
+                settings.balance_inertia = word == "true";
             }
             if let Some(word) = xml.value(node, "inertiafromgeom") {
                 settings.inertia_from_geom = word.to_owned();

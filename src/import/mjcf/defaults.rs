@@ -9,8 +9,8 @@ use crate::import::xml::{Concern, XmlFiles, XmlNode};
 /// The classes of a file.
 pub struct DefaultClasses<'a> {
     pub xml: &'a XmlFiles,
-    /// By name: the class around it, and its elements by tag.
-    classes: HashMap<String, (Option<String>, HashMap<String, XmlNode>)>,
+    /// By name: the class around it, and its elements by tag, later ones last.
+    classes: HashMap<String, (Option<String>, Vec<(String, XmlNode)>)>,
     /// The outermost class.
     main: String,
 }
@@ -30,18 +30,21 @@ impl<'a> DefaultClasses<'a> {
             }
             classes.add(node, &name, None)?;
         }
+        classes.check_classes()?;
         Ok(classes)
     }
 
     fn add(&mut self, node: XmlNode, name: &str, around: Option<String>) -> Result<()> {
-        let (_, mut elements) = self.classes.remove(name).unwrap_or_default();
+        // A class that is written in several places has what stands in all of them.
+        let (known, mut elements) = self.classes.remove(name).unwrap_or_default();
+        let around = around.or(known);
         for child in self.xml.children(node) {
             if self.xml.tag(child) == "default" {
                 self.xml.keep(child);
                 let inner = self.xml.required(child, "class")?.to_owned();
                 self.add(child, &inner, Some(name.to_owned()))?;
             } else {
-                elements.insert(self.xml.tag(child).to_owned(), child);
+                elements.push((self.xml.tag(child).to_owned(), child));
             }
         }
         self.classes.insert(name.to_owned(), (around, elements));
@@ -55,27 +58,62 @@ impl<'a> DefaultClasses<'a> {
 
     /// The element that has the attribute: the element itself, or that of a class.
     pub fn owner(&self, node: XmlNode, class: Option<&str>, name: &str) -> Option<XmlNode> {
-        if self.xml.attribute(node, name).is_some() {
-            return Some(node);
+        self.nearest(node, class, &[name]).map(|(owner, _)| owner)
+    }
+
+    /// The nearest element that has one of several attributes, and which: they say the same thing in different words.
+    pub fn nearest<'n>(
+        &self,
+        node: XmlNode,
+        class: Option<&str>,
+        names: &[&'n str],
+    ) -> Option<(XmlNode, &'n str)> {
+        let has = |element: XmlNode, name: &str| self.xml.attribute(element, name).is_some();
+        if let Some(name) = names.iter().find(|name| has(node, name)) {
+            return Some((node, name));
         }
-        let tag = self.xml.tag(node);
-        let own = self.xml.attribute(node, "class").map(|a| a.value.as_str());
+        let tag = self.default_tag(node);
+        let own = self.xml.value(node, "class");
         let mut class = Some(own.or(class).unwrap_or(&self.main));
         // A class inside itself cannot be written; the bound is for safety.
         for _ in 0..200 {
             let (around, elements) = self.classes.get(class?)?;
-            let found = [tag, "general"].into_iter().find_map(|t| {
-                let actuator = matches!(tag, "motor" | "position" | "velocity");
-                let element = elements.get(t).filter(|_| t == tag || actuator)?;
-                self.xml.attribute(*element, name).map(|_| *element)
-            });
-            if let Some(element) = found {
-                self.xml.keep(element);
-                return Some(element);
+            for (of, element) in elements.iter().rev() {
+                let served = |name: &&&str| serves(of, tag, name) && has(*element, name);
+                if let Some(name) = names.iter().find(served) {
+                    self.xml.keep(*element);
+                    return Some((*element, name));
+                }
             }
             class = around.as_deref();
         }
         None
+    }
+
+    /// An error if an element has a class that there is not.
+    fn check_classes(&self) -> Result<()> {
+        for (node, element) in self.xml.elements.iter().enumerate() {
+            if let Some(class) = self.xml.attribute(node, "class")
+                && element.tag != "default"
+                && !self.knows(&class.value)
+            {
+                let message = format!("there is no default class \"{}\"", class.value);
+                return Err(self.xml.error(node, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tag under which classes have the values of an element.
+    fn default_tag(&self, node: XmlNode) -> &str {
+        let has = |name: &str| self.xml.attribute(node, name).is_some();
+        match self.xml.tag(node) {
+            "fixed" | "spatial" => "tendon",
+            "connect" | "weld" => "equality",
+            "joint" if has("joint1") => "equality",
+            "tendon" if has("tendon1") => "equality",
+            tag => tag,
+        }
     }
 
     /// An attribute as text.
@@ -115,7 +153,8 @@ impl<'a> DefaultClasses<'a> {
             for (tag, node) in elements {
                 let concern = match tag.as_str() {
                     "geom" => Concern::Contact,
-                    "joint" | "general" | "motor" | "position" | "velocity" => Concern::Control,
+                    "joint" | "tendon" | "equality" => Concern::Control,
+                    tag if ACTUATORS.contains(&tag) => Concern::Control,
                     _ => Concern::Picture,
                 };
                 super::drop_unread(
@@ -127,4 +166,37 @@ impl<'a> DefaultClasses<'a> {
             }
         }
     }
+}
+
+/// Actuators: classes have one set of values for all of them.
+const ACTUATORS: [&str; 10] = [
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+    "plugin",
+];
+
+/// Attributes of an actuator that belong to its law; those of one kind do not serve another, only those of `general` do.
+const OF_THE_LAW: [&str; 9] = [
+    "kp",
+    "kv",
+    "dampratio",
+    "timeconst",
+    "dyntype",
+    "gaintype",
+    "biastype",
+    "gainprm",
+    "biasprm",
+];
+
+/// Whether the values of a class for elements `of` serve an element with the tag.
+fn serves(of: &str, tag: &str, name: &str) -> bool {
+    let both = ACTUATORS.contains(&of) && ACTUATORS.contains(&tag);
+    of == tag || both && (of == "general" || !OF_THE_LAW.contains(&name))
 }

@@ -31,15 +31,22 @@ pub fn add(
             let made = match xml.tag(node) {
                 "connect" => connect(defaults, node, tree)?,
                 "weld" => weld(defaults, node, tree)?,
-                "joint" => coupling(defaults, node, tree)?,
-                "tendon" => match tendon(defaults, node, tendons, draft)? {
-                    TendonEquality::Coupling(joint) => Some(*joint),
-                    TendonEquality::Held => {
-                        approximate(defaults, node);
-                        continue;
+                "joint" | "tendon" => {
+                    let coordinate = |name: &str| match xml.tag(node) {
+                        "joint" => {
+                            (tree.coordinate(name)).map(|of| (of.coordinate, tree.reference(name)))
+                        }
+                        _ => (tendons.coordinate(name)).map(|of| (of, tendons.reference(name))),
+                    };
+                    match coupling(defaults, node, &coordinate, draft)? {
+                        CoordinateEquality::Coupling(joint) => Some(*joint),
+                        CoordinateEquality::Held => {
+                            approximate(defaults, node);
+                            continue;
+                        }
+                        CoordinateEquality::Missing => None,
                     }
-                    TendonEquality::Missing => None,
-                },
+                }
                 _ => None,
             };
             let Some(mut joint) = made else {
@@ -68,41 +75,42 @@ fn approximate(defaults: &DefaultClasses, node: XmlNode) {
     super::drop_unread(xml, node, why, Concern::Control);
 }
 
-/// What an equality of tendons becomes.
-enum TendonEquality {
-    /// The length of one is a function of that of the other.
+/// What an equality of joints or tendons becomes.
+enum CoordinateEquality {
+    /// One coordinate is a function of the other.
     Coupling(Box<Joint>),
-    /// The length is constant.
+    /// The coordinate is constant.
     Held,
-    /// A tendon is not in the model.
+    /// A joint or tendon is not in the model.
     Missing,
 }
 
-/// l₁ − l₁⁰ = c₀ + c₁ (l₂ − l₂⁰) + .., or l₁ − l₁⁰ = c₀ without a second tendon.
-fn tendon(
+/// y − y₀ = c₀ + c₁ (x − x₀) + .., or y − y₀ = c₀ without a second joint or tendon; `coordinate` has a coordinate and its value in the
+/// drawn pose.
+fn coupling(
     defaults: &DefaultClasses,
     node: XmlNode,
-    tendons: &Tendons,
+    coordinate: &dyn Fn(&str) -> Option<(JointCoordinate, f64)>,
     draft: &mut Draft,
-) -> Result<TendonEquality> {
+) -> Result<CoordinateEquality> {
     let xml = defaults.xml;
-    let first = xml.required(node, "tendon1")?.to_owned();
-    let Some(y) = tendons.coordinate(&first) else {
-        return Ok(TendonEquality::Missing);
+    let tag = xml.tag(node);
+    let first = xml.required(node, &format!("{tag}1"))?.to_owned();
+    let Some((y, y0)) = coordinate(&first) else {
+        return Ok(CoordinateEquality::Missing);
     };
     let given = defaults.list(node, None, "polycoef")?;
     let coefficients = given.unwrap_or_else(|| vec![0.0, 1.0]);
-    let Some(second) = xml.value(node, "tendon2").map(str::to_owned) else {
-        let value = tendons.reference(&first) + coefficients.first().unwrap_or(&0.0);
+    let Some(second) = xml.value(node, &format!("{tag}2")).map(str::to_owned) else {
+        let value = y0 + coefficients.first().unwrap_or(&0.0);
         draft.add_held(&format!("{first}_held"), y, value);
-        return Ok(TendonEquality::Held);
+        return Ok(CoordinateEquality::Held);
     };
-    let Some(x) = tendons.coordinate(&second) else {
-        return Ok(TendonEquality::Missing);
+    let Some((x, x0)) = coordinate(&second) else {
+        return Ok(CoordinateEquality::Missing);
     };
-    let references = [tendons.reference(&second), tendons.reference(&first)];
-    let coupling = polynomial_coupling([x, y], &coefficients, references);
-    Ok(TendonEquality::Coupling(Box::new(coupling)))
+    let joint = polynomial_coupling([x, y], &coefficients, [x0, y0]);
+    Ok(CoordinateEquality::Coupling(Box::new(joint)))
 }
 
 /// A body with the frame of a link in it, and the drawn pose of that link.
@@ -143,9 +151,93 @@ fn attachment(
     })
 }
 
+/// The body and the frame in it of a site.
+fn site(
+    defaults: &DefaultClasses,
+    node: XmlNode,
+    key: &str,
+    tree: &MjcfTree,
+) -> Result<(BodyRef, FramePlacement)> {
+    let xml = defaults.xml;
+    let name = xml.required(node, key)?;
+    let found = tree.sites.iter().find(|(own, ..)| own == name);
+    let (_, link, at, element) = found.ok_or_else(|| {
+        let message = format!("<{}>: there is no site \"{name}\"", xml.tag(node));
+        xml.error(node, message)
+    })?;
+    let used = [
+        "name",
+        "pos",
+        "quat",
+        "euler",
+        "axisangle",
+        "xyaxes",
+        "zaxis",
+    ];
+    xml.elements[*element].fate.replace(Fate::Kept);
+    used.iter()
+        .for_each(|name| xml.mark(*element, name, Fate::Kept));
+    Ok(match link.map(|link| tree.map.links[link]) {
+        Some((body, in_body)) => (body, in_body.then(at)),
+        None => (None, *at),
+    })
+}
+
+/// Two sites of different bodies; none if an equality has none.
+fn sites(
+    defaults: &DefaultClasses,
+    node: XmlNode,
+    tree: &MjcfTree,
+) -> Result<Option<[(BodyRef, FramePlacement); 2]>> {
+    if defaults.xml.attribute(node, "site1").is_none() {
+        return Ok(None);
+    }
+    let both = [
+        site(defaults, node, "site1", tree)?,
+        site(defaults, node, "site2", tree)?,
+    ];
+    Ok((both[0].0 != both[1].0).then_some(both))
+}
+
+/// The joint frame at a placement in a body.
+fn joint_frame(at: &FramePlacement) -> JointFrame {
+    let direction = |v: Vector3<f64>| -> [f64; 3] { (at.rotation * v).normalize().into() };
+    JointFrame {
+        point: at.position.into(),
+        axis: direction(Vector3::z()),
+        reference_direction: direction(Vector3::x()),
+    }
+}
+
+fn spherical(bodies: [BodyRef; 2], points: [Vector3<f64>; 2]) -> Joint {
+    let frame = |point: Vector3<f64>| JointFrame {
+        point: point.into(),
+        ..JointFrame::default()
+    };
+    Joint {
+        kind: JointKind::Spherical,
+        bodies,
+        frame: JointPlacement::BodyFrames(points.map(frame)),
+        ..Joint::default()
+    }
+}
+
+fn fixed(bodies: [BodyRef; 2], frames: [FramePlacement; 2]) -> Joint {
+    Joint {
+        kind: JointKind::Fixed,
+        bodies,
+        frame: JointPlacement::BodyFrames(frames.map(|at| joint_frame(&at))),
+        ..Joint::default()
+    }
+}
+
 /// A point of the first body stays at the point of the second where it is in the drawn pose.
 fn connect(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result<Option<Joint>> {
     let xml = defaults.xml;
+    if let Some([first, second]) = sites(defaults, node, tree)? {
+        let points = [first.1.position, second.1.position];
+        return Ok(Some(spherical([first.0, second.0], points)));
+    }
     let (Some(_), Some(anchor)) = (
         xml.attribute(node, "body1"),
         xml.numbers::<3>(node, "anchor")?,
@@ -159,24 +251,16 @@ fn connect(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result<
     }
     let anchor = Vector3::from(anchor);
     let other = second.drawn.inverse().point(first.drawn.point(anchor));
-    let frame = |at: &FramePlacement, point: Vector3<f64>| JointFrame {
-        point: at.point(point).into(),
-        ..JointFrame::default()
-    };
-    Ok(Some(Joint {
-        kind: JointKind::Spherical,
-        bodies: [first.body, second.body],
-        frame: JointPlacement::BodyFrames([
-            frame(&first.in_body, anchor),
-            frame(&second.in_body, other),
-        ]),
-        ..Joint::default()
-    }))
+    let points = [first.in_body.point(anchor), second.in_body.point(other)];
+    Ok(Some(spherical([first.body, second.body], points)))
 }
 
 /// The second body stays where it is relative to the first in the drawn pose, or where `relpose` says.
 fn weld(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result<Option<Joint>> {
     let xml = defaults.xml;
+    if let Some([first, second]) = sites(defaults, node, tree)? {
+        return Ok(Some(fixed([first.0, second.0], [first.1, second.1])));
+    }
     if xml.attribute(node, "body1").is_none() {
         return Ok(None);
     }
@@ -194,44 +278,8 @@ fn weld(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result<Opt
             rotation: UnitQuaternion::from_quaternion(Quaternion::new(w, a, b, c)),
         };
     }
-    let frame = |at: &FramePlacement| {
-        let direction = |v: Vector3<f64>| -> [f64; 3] { (at.rotation * v).normalize().into() };
-        JointFrame {
-            point: at.position.into(),
-            axis: direction(Vector3::z()),
-            reference_direction: direction(Vector3::x()),
-        }
-    };
-    Ok(Some(Joint {
-        kind: JointKind::Fixed,
-        bodies: [first.body, second.body],
-        frame: JointPlacement::BodyFrames([
-            frame(&first.in_body.then(&relative)),
-            frame(&second.in_body),
-        ]),
-        ..Joint::default()
-    }))
-}
-
-/// y − y₀ = c₀ + c₁ (x − x₀) + .. with the coordinates y of the first and x of the second joint.
-fn coupling(defaults: &DefaultClasses, node: XmlNode, tree: &MjcfTree) -> Result<Option<Joint>> {
-    let xml = defaults.xml;
-    let first = xml.required(node, "joint1")?;
-    let Some(second) = xml.value(node, "joint2") else {
-        return Ok(None);
-    };
-    let (Some(y), Some(x)) = (tree.coordinate(first), tree.coordinate(second)) else {
-        return Ok(None);
-    };
-    let given = defaults.list(node, None, "polycoef")?;
-    let coefficients = given.unwrap_or_else(|| vec![0.0, 1.0]);
-    let references = [tree.reference(second), tree.reference(first)];
-    let coordinates = [x.coordinate, y.coordinate];
-    Ok(Some(polynomial_coupling(
-        coordinates,
-        &coefficients,
-        references,
-    )))
+    let frames = [first.in_body.then(&relative), second.in_body];
+    Ok(Some(fixed([first.body, second.body], frames)))
 }
 
 /// y − y₀ = Σ cₖ (x − x₀)ᵏ

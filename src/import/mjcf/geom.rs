@@ -48,6 +48,12 @@ pub fn mass(
         xml.elements[node].fate.replace(fate);
         Ok(None)
     };
+    if defaults.text(node, class, "shellinertia") == Some("true") {
+        return lose("the mass of a shell is not computed; write an <inertial>".to_owned());
+    }
+    if has_mesh && kind != "mesh" {
+        return lose("a shape fitted to a mesh is not computed; write an <inertial>".to_owned());
+    }
     let (volume, unit, at) = if kind == "mesh" {
         let name = defaults.text(node, class, "mesh").unwrap_or_default();
         match settings.meshes.mass(defaults, name)? {

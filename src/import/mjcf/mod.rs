@@ -8,17 +8,17 @@ mod defaults;
 mod equality;
 mod geom;
 mod include;
+mod joint;
+mod keyframe;
 mod mesh;
 mod tendon;
 
 use std::path::Path;
 
-use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::FramePlacement;
 use super::resource::Resources;
-use super::tree::{self, TreeFreedom, TreeJoint, TreeLink, TreeMap};
+use super::tree::{self, TreeJoint, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XmlFiles, XmlNode};
 use super::{ImportOptions, require_joints};
 use crate::error::Result;
@@ -34,6 +34,8 @@ struct MjcfTree {
     bodies: Vec<(String, usize)>,
     /// Name, link and index there of each joint.
     joints: Vec<(String, usize, usize)>,
+    /// Name, link, placement there and element of each site.
+    sites: Vec<(String, Option<usize>, FramePlacement, XmlNode)>,
     map: TreeMap,
 }
 
@@ -48,6 +50,11 @@ impl MjcfTree {
     fn joint(&self, name: &str) -> Option<&TreeJoint> {
         let (_, link, joint) = self.joints.iter().find(|(own, ..)| own == name)?;
         self.links[*link].joints.get(*joint)
+    }
+
+    /// Inertia that a joint moves in the drawn pose, with its armature.
+    fn inertia(&self, name: &str) -> Option<f64> {
+        self.joint(name).map(|joint| joint.inertia)
     }
 
     /// Coordinate of a joint in the pose that the file draws.
@@ -114,8 +121,9 @@ pub fn read(
     if settings.total_mass > 0.0 {
         scale(&mut reader.links, settings.total_mass);
     }
+    let mut controls = vec![];
     if let Some(key) = &options.keyframe {
-        start(xml, root, key, &mut reader)?;
+        controls = keyframe::start(xml, root, key, &mut reader)?;
     }
     set_start(options, &mut reader.links, &mut draft)?;
     let BodyReader {
@@ -123,6 +131,7 @@ pub fn read(
         bodies,
         joints,
         contacts,
+        sites,
         ..
     } = reader;
     let map = tree::add(&mut draft, &mut links);
@@ -130,12 +139,13 @@ pub fn read(
         links,
         bodies,
         joints,
+        sites,
         map,
     };
     let tendons = tendon::add(&settings, &defaults, root, &tree, &mut draft)?;
     let parts = (&tree, &tendons);
     equality::add(&defaults, root, parts, &mut draft)?;
-    actuator::add(&settings, &defaults, root, parts, &mut draft)?;
+    actuator::add(&settings, &defaults, root, (parts, &controls), &mut draft)?;
     contact::add(
         &settings,
         &defaults,
@@ -152,6 +162,19 @@ pub fn read(
     Ok(draft)
 }
 
+/// Flags that turn off forces.
+const FORCE_FLAGS: [&str; 9] = [
+    "constraint",
+    "equality",
+    "frictionloss",
+    "limit",
+    "passive",
+    "spring",
+    "damper",
+    "clampctrl",
+    "actuation",
+];
+
 /// Gravity, and what the options say besides.
 fn gravity(xml: &XmlFiles, root: XmlNode) -> Result<[f64; 3]> {
     let mut gravity = [0.0, 0.0, -9.81];
@@ -166,6 +189,13 @@ fn gravity(xml: &XmlFiles, root: XmlNode) -> Result<[f64; 3]> {
         for flag in xml.all(node, "flag") {
             if xml.value(flag, "gravity") == Some("disable") {
                 gravity = [0.0; 3];
+            }
+            // Forces that MuJoCo is told to leave out, and the model has.
+            for name in FORCE_FLAGS {
+                if xml.value(flag, name) == Some("disable") {
+                    let why = "forces that MuJoCo leaves out are in the model".to_owned();
+                    xml.mark(flag, name, Fate::Dropped(why, Concern::Dynamics));
+                }
             }
         }
         drop_unread(xml, node, "settings of MuJoCo's solver", Concern::Control);
@@ -182,49 +212,6 @@ fn scale(links: &mut [TreeLink], total: f64) {
             link.mass.inertia *= total / sum;
         }
     }
-}
-
-/// Sets the start to a keyframe.
-fn start(xml: &XmlFiles, root: XmlNode, key: &str, reader: &mut BodyReader) -> Result<()> {
-    let keys = xml.all(root, "keyframe").into_iter();
-    let keys: Vec<XmlNode> = keys.flat_map(|frames| xml.children(frames)).collect();
-    let named = |node: &&XmlNode| {
-        let name = xml.attribute(**node, "name").map(|a| a.value.as_str());
-        name == Some(key)
-    };
-    let Some(node) = keys.iter().find(named) else {
-        return Err(xml.error(root, format!("there is no keyframe \"{key}\"")));
-    };
-    xml.keep(*node);
-    xml.value(*node, "name");
-    let Some(values) = xml.list(*node, "qpos")? else {
-        return Ok(());
-    };
-    let mut values = values.into_iter();
-    let mut next = || {
-        values
-            .next()
-            .ok_or_else(|| xml.error(*node, "<key> qpos: too few numbers"))
-    };
-    for (link, joint) in reader.coordinates.clone() {
-        let link = &mut reader.links[link];
-        match joint.map(|j| &mut link.joints[j]) {
-            None => {
-                let position = Vector3::new(next()?, next()?, next()?);
-                let q = Quaternion::new(next()?, next()?, next()?, next()?);
-                link.placement = FramePlacement {
-                    position,
-                    rotation: UnitQuaternion::from_quaternion(q),
-                };
-            }
-            Some(joint) if joint.freedom == TreeFreedom::Ball => {
-                let q = Quaternion::new(next()?, next()?, next()?, next()?);
-                joint.start_rotation = UnitQuaternion::from_quaternion(q);
-            }
-            Some(joint) => joint.start = next()?,
-        }
-    }
-    Ok(())
 }
 
 /// Moves the start into the limits.

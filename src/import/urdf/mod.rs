@@ -8,6 +8,8 @@ mod transmission;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use nalgebra::Vector3;
+
 use super::draft::Draft;
 use super::resource::Resources;
 use super::tree::{self, TreeFreedom, TreeLink, TreeMap};
@@ -363,6 +365,9 @@ impl Robot {
                     placement: Default::default(),
                     joints: vec![],
                     is_free: false,
+                    is_between: false,
+                    rate: [Vector3::zeros(); 2],
+                    free_start: None,
                     mass: link.mass,
                     mesh: link.mesh.clone(),
                 };
