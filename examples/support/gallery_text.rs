@@ -7,7 +7,7 @@ const COLUMNS: usize = 3;
 
 /// Model files in TOML, by name.
 pub fn models(root: &Path) -> Vec<PathBuf> {
-    let folders = ["models", "models/beams"].map(|folder| root.join(folder));
+    let folders = ["models", "models/beams", "models/contact"].map(|folder| root.join(folder));
     let entries = folders.map(|folder| std::fs::read_dir(folder).expect("the folder of models"));
     let mut files: Vec<PathBuf> = (entries.into_iter().flatten().filter_map(Result::ok))
         .map(|entry| entry.path())

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -297,6 +298,47 @@ def test_a_robot_is_imported(tmp_path: Path) -> None:
     assert s.step(0.1) == 0.1
     with pytest.raises(biela.ModelError):
         biela.import_model(tmp_path / "none.urdf")
+    with pytest.raises(biela.ModelError, match='did you mean "pin"'):
+        biela.import_model(robot, start={"pins": 0.1})
+    with pytest.raises(biela.ModelError, match='no group state "home"'):
+        biela.import_model(robot, keyframe="home")
+
+
+MUJOCO = """<mujoco model="arm"><compiler angle="radian"/><worldbody>
+<body name="rod" pos="0 0 1"><joint name="pin" type="hinge" axis="0 1 0"/>
+<inertial pos="0 0 -0.5" mass="2" diaginertia="0.2 0.2 0.01"/></body></worldbody>
+<actuator><motor name="drive" joint="pin" gear="3"/></actuator>
+<keyframe><key name="side" qpos="0.7"/></keyframe></mujoco>"""
+
+
+def test_a_mujoco_model_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(MUJOCO)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is lost
+        model = biela.import_model(path, keyframe="side")
+    [mode] = model.modes(start="equilibrium")
+    # Hanging: I + m l² = 0.7 kg.m2 under m g l.
+    assert mode.frequency == pytest.approx(np.sqrt(2 * 9.81 * 0.5 / 0.7) / (2 * np.pi), rel=1e-9)
+    s = model.instance()
+    s.initialize()
+    assert s["pin_position"] == pytest.approx(0.7)
+    # The control of the motor is a third of its torque.
+    assert s.sensitivity(["pin_position"], ["drive"])[0, 0] == 0.0
+    assert model.linearize().b[1, 0] == pytest.approx(3 / 0.7, rel=1e-9)
+    s = biela.import_model(path, keyframe="side", start={"pin": -0.2}).instance()
+    s.initialize()
+    assert s["pin_position"] == pytest.approx(-0.2)
+    for wrong, sentence in (
+        ({"keyframe": "sid"}, 'no keyframe "sid"'),
+        ({"start": {"pim": 0.1}}, 'did you mean "pin"'),
+    ):
+        with pytest.raises(biela.ModelError, match=sentence):
+            biela.import_model(path, **wrong)
+    path.write_text(MUJOCO.replace('axis="0 1 0"', 'axis="0 1 q"'))
+    with pytest.raises(biela.ModelError, match="finite numbers") as caught:
+        biela.import_model(path)
+    assert (caught.value.line, caught.value.column) == (2, 61)
 
 
 def test_a_model_is_packed(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ use super::input::InputState;
 use super::instance_state::{InstancePhase, InstanceState, ModelFingerprint};
 use super::linearize::InstanceLinearizer;
 use super::log::Logger;
+use super::quantity_point::ComputedOutputs;
 use super::value_cache::ValueCache;
 use super::variables::{Variable, VariableCatalogue};
 use crate::error::{Error, Result};
@@ -46,6 +47,8 @@ pub(super) struct InstanceScratch {
     pub signals: SignalValues,
     /// Values that are copied out once all of them are finite.
     pub values: Vec<f64>,
+    /// The outputs among the variables of a read.
+    pub outputs: ComputedOutputs,
     /// Values that have been read since anything changed.
     pub cache: ValueCache,
     /// A point inside the last substep, or near the present one.
@@ -84,6 +87,7 @@ impl InstanceScratch {
                 constraint_rate: vec![0.0; size.nc],
             },
             values: Vec::with_capacity(catalogue.variables.len()),
+            outputs: ComputedOutputs::with_capacity(catalogue.variables.len()),
             cache: ValueCache::new(catalogue.variables.len()),
             sample: Sample {
                 q: vec![0.0; size.nq],

@@ -145,6 +145,7 @@ impl Instance {
             let start = &ahead.start;
             let smooth = !accepted.event
                 && motion.statistics.events == start.statistics.events
+                && motion.statistics.time_stepping == start.statistics.time_stepping
                 && motion.modes == start.modes
                 && motion.redundant == start.redundant;
             if smooth {

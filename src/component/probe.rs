@@ -177,28 +177,37 @@ impl StepProbe<'_> {
     fn sampled_values(&mut self, t: f64, references: &[u32], values: &mut [f64]) -> Result<()> {
         same_length(references.len(), values.len())?;
         let mut needed = Needed::Motion;
+        let Instance {
+            catalogue, scratch, ..
+        } = &mut *self.instance;
+        scratch.outputs.quantities.clear();
         for &reference in references {
-            if let VariableSource::Output(quantity) = self.instance.catalogue.source(reference)? {
+            if let VariableSource::Output(quantity) = catalogue.source(reference)? {
                 needed = needed.max(Needed::by(quantity));
+                scratch.outputs.quantities.push(quantity);
             }
         }
         self.sample(t, needed)?;
         let instance = &mut *self.instance;
+        let mut computed = std::mem::take(&mut instance.scratch.outputs);
+        if !computed.quantities.is_empty() {
+            let (point, mechanism) = instance.sampled_in_step();
+            computed.evaluate(&point, mechanism);
+        }
+        let mut computed_values = computed.values.iter();
         instance.scratch.values.clear();
         for &reference in references {
             let value = match instance.catalogue.source(reference)? {
                 VariableSource::Input(i) => instance.state.applied.at(i, t)[0],
                 VariableSource::Parameter(i) => instance.state.applied.parameters[i],
-                VariableSource::Output(quantity) => {
-                    let (point, mechanism) = instance.sampled_in_step();
-                    point.value(mechanism, quantity)
-                }
+                VariableSource::Output(_) => *computed_values.next().expect("one for each"),
                 // Of the whole substep.
                 VariableSource::ErrorBar(i) => instance.stated_error(i),
                 VariableSource::AccuracyKept => instance.accuracy_kept(),
             };
             instance.scratch.values.push(value);
         }
+        instance.scratch.outputs = computed;
         instance.copy_finite_values(references, t, values)
     }
 }

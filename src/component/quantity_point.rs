@@ -109,6 +109,28 @@ impl Instance {
     }
 }
 
+/// Quantities that are read together, and their values.
+#[derive(Default)]
+pub(super) struct ComputedOutputs {
+    pub quantities: Vec<Quantity>,
+    pub values: Vec<f64>,
+}
+
+impl ComputedOutputs {
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self {
+            quantities: Vec::with_capacity(capacity),
+            values: Vec::with_capacity(capacity),
+        }
+    }
+
+    /// Computes the values at a point.
+    pub fn evaluate(&mut self, point: &QuantityPoint, mechanism: &dyn Mechanism) {
+        self.values.resize(self.quantities.len(), 0.0);
+        point.values(mechanism, &self.quantities, &mut self.values);
+    }
+}
+
 /// A point of the motion with everything that quantities depend on.
 pub(super) struct QuantityPoint<'a> {
     cx: EvaluationContext<'a>,

@@ -139,10 +139,12 @@ impl Instance {
         same_length(references.len(), values.len())?;
         let mut outputs = false;
         let mut multipliers = Multipliers::OfState;
+        self.scratch.outputs.quantities.clear();
         for &reference in references {
             match self.catalogue.source(reference)? {
                 VariableSource::Output(quantity) => {
                     outputs = true;
+                    self.scratch.outputs.quantities.push(quantity);
                     if quantity.is_reaction() {
                         multipliers = Multipliers::MinimumNorm;
                     }
@@ -158,20 +160,24 @@ impl Instance {
         if multipliers == Multipliers::MinimumNorm {
             self.compute_reactions()?;
         }
+        let mut computed = std::mem::take(&mut self.scratch.outputs);
+        if !computed.quantities.is_empty() {
+            let (point, mechanism) = self.present_point(multipliers);
+            computed.evaluate(&point, mechanism);
+        }
+        let mut computed_values = computed.values.iter();
         self.scratch.values.clear();
         for &reference in references {
             let value = match self.catalogue.source(reference)? {
                 VariableSource::Input(i) => self.state.pending.at(i, self.time())[0],
                 VariableSource::Parameter(i) => self.state.pending.parameters[i],
-                VariableSource::Output(quantity) => {
-                    let (point, mechanism) = self.present_point(multipliers);
-                    point.value(mechanism, quantity)
-                }
+                VariableSource::Output(_) => *computed_values.next().expect("one for each"),
                 VariableSource::ErrorBar(i) => self.stated_error(i),
                 VariableSource::AccuracyKept => self.accuracy_kept(),
             };
             self.scratch.values.push(value);
         }
+        self.scratch.outputs = computed;
         self.copy_finite_values(references, self.time(), values)
     }
 

@@ -36,6 +36,7 @@ pub use xml::Concern;
 
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::model::suggest::nearest;
 
 /// `--base`: whether the root moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +124,25 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported> {
         model,
         report,
     })
+}
+
+/// Refuses a start value of a joint that is not among `names`, those of coordinates.
+fn require_joints(options: &ImportOptions, names: &[&str]) -> Result<()> {
+    for (name, value) in &options.start {
+        if names.contains(&name.as_str()) {
+            continue;
+        }
+        let near = nearest(name, names).map(|near| format!("; did you mean \"{near}\"?"));
+        return Err(Error::Argument {
+            name: format!("start of \"{name}\""),
+            value: value.to_string(),
+            expected: format!(
+                "the name of a joint with one coordinate{}",
+                near.unwrap_or_default()
+            ),
+        });
+    }
+    Ok(())
 }
 
 /// A name of a model, which is also that of files and FMUs.

@@ -38,6 +38,13 @@ pub enum TreeFreedom {
     Plane,
 }
 
+impl TreeFreedom {
+    /// Whether a number says where the joint is.
+    pub fn has_one_coordinate(self) -> bool {
+        matches!(self, Self::Hinge | Self::Slide)
+    }
+}
+
 /// A joint of a link.
 #[derive(Clone, Debug)]
 pub struct TreeJoint {

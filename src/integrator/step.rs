@@ -47,19 +47,31 @@ impl Integrator {
                 modes: &modes,
             };
             self.work.select_active(system, state);
+            if self.events_are_dense(&p, state) {
+                break self.time_step(&p, state, t_end, &mut stats);
+            }
             // Events caused by an input jump or by the last event come first; they may change the modes.
             match self.handle_due_events(&p, state, &mut stats) {
                 Ok(true) => {}
                 Ok(false) => match self.step(&p, state, t_end, &mut stats) {
-                    // Friction that wedges stops its contact; once, then the motion goes on or fails.
-                    Err(Error::StepTooSmall { .. })
+                    Err(error @ Error::StepTooSmall { .. }) => {
+                        // Friction that wedges stops its contact; once, then the motion goes on or fails.
                         if !wedged
                             && matches!(
                                 self.release_wedged_contact(&p, state, &mut stats),
                                 Ok(true)
-                            ) =>
-                    {
-                        wedged = true;
+                            )
+                        {
+                            wedged = true;
+                            continue;
+                        }
+                        self.restore(state);
+                        // Contacts for which no smooth step is found.
+                        if self.steps_by_time(&p, state) {
+                            break (self.time_step(&p, state, t_end, &mut stats))
+                                .map_err(|_| error);
+                        }
+                        break Err(error);
                     }
                     outcome => break outcome,
                 },
@@ -72,9 +84,9 @@ impl Integrator {
         } else {
             state.newton_contraction = contraction;
             if self.has_backup {
-                state.copy_from(&self.backup);
                 self.segment.forget();
             }
+            self.restore(state);
         }
         state.statistics = stats;
         self.modes = modes;
@@ -282,8 +294,15 @@ impl Integrator {
         }
     }
 
+    /// The state before it was changed by something that failed.
+    fn restore(&self, state: &mut State) {
+        if self.has_backup {
+            state.copy_from(&self.backup);
+        }
+    }
+
     /// Swaps the trial into the state and keeps the step for interpolation.
-    fn commit_trial(&mut self, p: &Problem, s: &mut State) {
+    pub(super) fn commit_trial(&mut self, p: &Problem, s: &mut State) {
         let Self {
             work,
             method,

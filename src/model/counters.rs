@@ -133,6 +133,8 @@ counters! {
     corrected: Count, "", "accepted steps with the fourth-order correction", [];
     /// Events handled.
     events: Count, "", "events handled since the start", [C];
+    /// Steps of time stepping, where contacts are too dense in time for events.
+    time_stepping: Count, "", "steps of time stepping, where contacts are too dense in time for events", [Json];
     /// Smallest accepted step (s); infinite before the first.
     smallest_step: Real, "s", "smallest accepted step", [Json C];
     /// Largest accepted step (s).

@@ -112,6 +112,11 @@ impl Extremes {
         self.largest[i] = self.largest[i].max(value);
     }
 
+    /// Largest magnitude of variable `i` so far.
+    fn size(&self, i: usize) -> f64 {
+        self.largest[i].abs().max(self.smallest[i].abs())
+    }
+
     /// Whether variable `i` may pass its extremes inside a step.
     fn may_turn(&self, i: usize, [t0, t1]: [f64; 2]) -> bool {
         let Some((t_before, before)) = &self.before else {
@@ -121,10 +126,9 @@ impl Extremes {
         let slope = (y1 - y0) / h;
         let slope_before = (y0 - before[i]) / (t0 - t_before);
         let curvature = CURVATURE_MARGIN * 2.0 * (slope - slope_before).abs() / (t1 - t_before);
-        let beyond = curvature * h * h / 8.0;
-        let size = self.largest[i].abs().max(self.smallest[i].abs());
+        // What it may turn by, less what need not be seen.
+        let beyond = curvature * h * h / 8.0 - self.unseen * self.size(i);
         slope.abs() <= curvature * h / 2.0
-            && beyond > self.unseen * size
             && (y0.max(y1) + beyond > self.largest[i] || y0.min(y1) - beyond < self.smallest[i])
     }
 
@@ -172,7 +176,7 @@ impl Extremes {
                 };
             // The parabola may be wrong by as much as it rises.
             let rise = peak - y[0].max(y[1]).max(y[2]);
-            if peak + rise < known {
+            if peak + rise < known + self.unseen * self.size(i) {
                 return;
             }
             let mut value = [0.0];

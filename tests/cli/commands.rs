@@ -9,7 +9,7 @@ const SLIDER_CRANK: &str = "models/slider_crank.toml";
 const PENDULUM: &str = "models/pendulum.toml";
 const OSCILLATOR: &str = "models/oscillator.toml";
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "steps",
     "rejected",
     "newton_failures",
@@ -17,6 +17,7 @@ const KEYS: [&str; 14] = [
     "residuals",
     "factorizations",
     "solves",
+    "time_stepping",
     "smallest_step",
     "largest_step",
     "worst_error",

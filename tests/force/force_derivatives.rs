@@ -428,6 +428,44 @@ fn look_in<S: Mechanism>(name: &str, system: &S, rounds: usize, seed: u64, held:
         if let Err(text) = check(system, &cx, &at, &DerivativeCheck::default()) {
             panic!("{name}, round {round}, modes {modes:?}:\n{text}");
         }
+        look_at_bounds(name, system, &cx, &at);
+    }
+}
+
+/// The second derivatives of event functions along the motion, as differences of their rates, against the bounds that are stated.
+fn look_at_bounds<S: Mechanism>(name: &str, system: &S, cx: &EvaluationContext, at: &MotionPoint) {
+    let size = system.dimensions();
+    let mut bound = vec![0.0; size.ne];
+    system.event_curvature(cx, at, &mut bound);
+    let e = 1e-5;
+    let rates = [1.0, -1.0].map(|sign: f64| {
+        let (mut q, mut phi, mut rate) = (at.q.to_vec(), vec![0.0; size.ne], vec![0.0; size.ne]);
+        let way = |k: usize| e * (sign * at.v[k] + 0.5 * e * at.a[k]);
+        let way: Vec<f64> = (0..size.nv).map(way).collect();
+        system.retract(at.q, &way, &mut q);
+        let v: Vec<f64> = (0..size.nv).map(|k| at.v[k] + sign * e * at.a[k]).collect();
+        let there = MotionPoint {
+            q: &q,
+            v: &v,
+            ..*at
+        };
+        let cx = EvaluationContext {
+            t: cx.t + sign * e,
+            ..*cx
+        };
+        system.event_functions(&cx, &there, &mut phi, &mut rate);
+        rate
+    });
+    for i in 0..size.ne {
+        let second = (rates[0][i] - rates[1][i]) / (2.0 * e);
+        // The difference is good to e² and to rounding over e.
+        if bound[i].is_finite() && second.is_finite() {
+            assert!(
+                second.abs() <= bound[i] + 1e-6,
+                "{name}, event {i}: {second} > {}",
+                bound[i]
+            );
+        }
     }
 }
 

@@ -72,6 +72,21 @@ fn what_is_thrown_on_a_rigid_floor_stays_above_it() {
 }
 
 #[test]
+fn hops_below_rounding_and_friction_without_a_smooth_step_do_not_stop_a_run() {
+    // Both stopped; the second one only where steps end at communication points.
+    stays_above("cube_hops_below_rounding.toml", 4.0, 6e-8);
+    let mut sim = Sim::of(scene_model("cubes_without_smooth_step.toml"), 0.0);
+    let names = contacts(sim.instance.model());
+    let start = sim.get("energy.total");
+    for k in 1..=400 {
+        let depths = greatest(&mut sim, 0.01 * f64::from(k), &names);
+        let deepest = depths.into_iter().fold(0.0, f64::max);
+        assert!(deepest <= 1e-7, "{k}: {deepest} m");
+    }
+    assert!(sim.get("energy.total") < start);
+}
+
+#[test]
 fn what_is_thrown_on_a_compliant_floor_is_carried_by_it() {
     // All of the energy in one spring: sqrt(2 E/k), 1 kg falling 0.5 m and 1 m with a spin of 20 rad/s.
     stays_above("box3d_soft.toml", 3.0, 0.02);
@@ -230,20 +245,26 @@ fn a_billiard_break_keeps_energy_and_momentum() {
     assert!(moving.count() > 3);
 }
 
-/// Runs a file of `examples/contact` or `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
+/// Runs a file of `models/contact` or `tests/data/contact` to `stop`; no contact is deeper than `depth` (m).
 fn scene(file: &str, stop: f64, depth: f64) -> Sim {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders =
-        ["examples/contact", "tests/data/contact"].map(|folder| root.join(folder).join(file));
-    let path = (folders.into_iter().find(|path| path.exists()))
-        .unwrap_or_else(|| panic!("{file} is in neither folder"));
-    let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
-    model.expose = Expose::All;
+    let model = scene_model(file);
     let names = contacts(&model);
     let mut sim = Sim::of(model, 0.0);
     let deepest = (greatest(&mut sim, stop, &names).into_iter()).fold(0.0, f64::max);
     assert!(deepest <= depth, "{file}: {deepest} m");
     sim
+}
+
+/// The model of a file with all quantities.
+fn scene_model(file: &str) -> Model {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders =
+        ["models/contact", "tests/data/contact"].map(|folder| root.join(folder).join(file));
+    let path = (folders.into_iter().find(|path| path.exists()))
+        .unwrap_or_else(|| panic!("{file} is in neither folder"));
+    let mut model = Model::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
+    model.expose = Expose::All;
+    model
 }
 
 #[test]

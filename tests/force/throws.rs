@@ -38,7 +38,7 @@ pub struct Throw {
     interval: f64,
 }
 
-const FORMULATIONS: [&str; 4] = ["absolute", "relative", "hybrid", "topological"];
+const FORMULATIONS: [&str; 5] = ["absolute", "relative", "hybrid", "topological", "global"];
 /// Length of a run (s).
 const STOP: f64 = 4.0;
 

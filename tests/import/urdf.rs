@@ -225,6 +225,32 @@ fn a_free_base_moves_and_a_start_pose_is_read() {
 }
 
 #[test]
+fn starts_of_joints_that_are_not_there_are_refused() {
+    let started = |name: &str| ImportOptions {
+        start: vec![(name.to_owned(), 0.05)],
+        ..ImportOptions::default()
+    };
+    assert!(imported("started", ARM, &started("grip")).is_ok());
+    // Unknown, and fixed: it has no coordinate.
+    for (name, hint) in [
+        ("gripp", "did you mean \"grip\"?"),
+        ("mount", "one coordinate"),
+    ] {
+        let refused = imported("started", ARM, &started(name)).unwrap_err();
+        assert!(refused.to_string().contains(hint), "{refused}");
+    }
+    let posed = ImportOptions {
+        keyframe: Some("home".to_owned()),
+        ..ImportOptions::default()
+    };
+    let refused = imported("posed", ARM, &posed).unwrap_err();
+    assert!(
+        refused.to_string().contains("no group state \"home\""),
+        "{refused}"
+    );
+}
+
+#[test]
 fn losses_of_dynamics_are_known() {
     let text = ARM.replace("joint=\"grip\" multiplier", "joint=\"lost\" multiplier");
     let report = imported("lost", &text, &ImportOptions::default())

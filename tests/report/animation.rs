@@ -180,7 +180,8 @@ fn files_are_valid_by_the_khronos_validator() {
         return;
     };
     let mut files = Vec::new();
-    let folders = ["models", "models/beams"].map(|folder| std::fs::read_dir(repository(folder)));
+    let folders = ["models", "models/beams", "models/contact"]
+        .map(|folder| std::fs::read_dir(repository(folder)));
     for entry in folders.into_iter().flat_map(Result::unwrap) {
         let path = entry.unwrap().path();
         if path.is_dir() {

@@ -14,6 +14,7 @@ use super::sparsity::SparsityBuilder;
 use crate::error::Result;
 use crate::formulation::EvaluationContext;
 use crate::formulation::driven_value::DrivenValues;
+use crate::formulation::force::contact::curvature::BodySpeeds;
 use crate::model::{self, BodyRef, Model};
 
 /// Gradient over two bodies.
@@ -174,6 +175,11 @@ pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Se
     /// vᵀ H v for the velocities of the two bodies.
     fn curvature(&self, poses: &mut W::Poses<'_>, v: &Gradient<N>) -> f64 {
         quadratic(&self.hessian(poses), v)
+    }
+
+    /// Bound of |c''| for all motions of the two bodies with these speeds; NaN where none is known.
+    fn acceleration_bound(&self, _poses: &mut W::Poses<'_>, _speeds: &[BodySpeeds; 2]) -> f64 {
+        f64::NAN
     }
 
     /// Whether g[k] can differ from zero.

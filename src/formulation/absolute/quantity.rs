@@ -47,7 +47,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
         }
     }
 
-    /// Poses of bodies are computed once for all of their components.
+    /// Poses of bodies, and coordinates and reactions of joints, are computed once for all of their components.
     fn evaluate_all(
         &self,
         cx: &EvaluationContext,
@@ -58,6 +58,8 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
         let poses = &mut W::poses(at.q);
         // Components of one body mostly follow each other.
         let mut last: Option<(usize, PointMotion)> = None;
+        let mut coordinate: Option<((usize, usize), [f64; 3])> = None;
+        let mut reaction: Option<(usize, Wrench)> = None;
         for (quantity, value) in quantities.iter().zip(values) {
             let body = |i: usize| &self.bodies[i].origin;
             *value = match *quantity {
@@ -70,6 +72,30 @@ impl<W: MechanismGeometry<N>, const N: usize> Mechanism for Absolute<W, N> {
                     };
                     last = Some((i, motion));
                     component(&motion, field)
+                }
+                Quantity::Joint(
+                    i,
+                    field @ (JointField::Position(k)
+                    | JointField::Speed(k)
+                    | JointField::Acceleration(k)),
+                ) => {
+                    let motion = match coordinate {
+                        Some((known, motion)) if known == (i, k) => motion,
+                        _ => self.coordinate(&self.joints[i], k, at),
+                    };
+                    coordinate = Some(((i, k), motion));
+                    motion[derivative_order(field)]
+                }
+                Quantity::Joint(i, field @ (JointField::Force(k) | JointField::Moment(k))) => {
+                    let wrench = match reaction {
+                        Some((known, wrench)) if known == i => wrench,
+                        _ => self.reaction(&self.joints[i], at),
+                    };
+                    reaction = Some((i, wrench));
+                    match field {
+                        JointField::Force(_) => wrench.force[k],
+                        _ => wrench.moment[k],
+                    }
                 }
                 other => self.evaluate(cx, other, at),
             };
@@ -102,22 +128,38 @@ fn component(motion: &PointMotion, field: BodyField) -> f64 {
     }
 }
 
+/// Order of the derivative of a joint coordinate that a field is.
+fn derivative_order(field: JointField) -> usize {
+    match field {
+        JointField::Speed(_) => 1,
+        JointField::Acceleration(_) => 2,
+        _ => 0,
+    }
+}
+
 impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
     /// Coordinate and reaction of a joint.
     fn joint(&self, joint: &JointEquations<W, N>, field: JointField, at: &MotionPoint) -> f64 {
-        let poses = &mut W::poses(at.q);
-        let mut motion = |k: usize, order: usize| match joint.coordinates.get(k) {
-            Some(coordinate) => relative_motion::<W, N>(coordinate, poses, at.v, at.a)[order],
-            None => f64::NAN,
-        };
         match field {
-            JointField::Position(k) => motion(k, 0),
-            JointField::Speed(k) => motion(k, 1),
-            JointField::Acceleration(k) => motion(k, 2),
-            JointField::Quaternion(k) => W::relative_quaternion(poses, joint.bodies)[k],
+            JointField::Position(k) | JointField::Speed(k) | JointField::Acceleration(k) => {
+                self.coordinate(joint, k, at)[derivative_order(field)]
+            }
+            JointField::Quaternion(k) => {
+                W::relative_quaternion(&mut W::poses(at.q), joint.bodies)[k]
+            }
             JointField::Force(k) => self.reaction(joint, at).force[k],
             JointField::Moment(k) => self.reaction(joint, at).moment[k],
             JointField::Friction(_) | JointField::Stop(_) => f64::NAN,
+        }
+    }
+
+    /// Coordinate `k` of a joint with its first two derivatives.
+    fn coordinate(&self, joint: &JointEquations<W, N>, k: usize, at: &MotionPoint) -> [f64; 3] {
+        match joint.coordinates.get(k) {
+            Some(coordinate) => {
+                relative_motion::<W, N>(coordinate, &mut W::poses(at.q), at.v, at.a)
+            }
+            None => [f64::NAN; 3],
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::contact::curvature::BodySpeeds;
 use super::{EventCounts, ForceElement, ForceQuantities, ScalarLaw};
 use crate::formulation::absolute::constraint::relative_motion;
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate, transposed_times};
@@ -193,6 +194,18 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CoordinateForceEleme
     ) {
         let motion = relative_motion::<W, N>(&self.coordinate, poses, at.v, at.a);
         self.law.event_functions(cx, motion, phi, rate);
+    }
+
+    fn event_curvature(
+        &self,
+        _cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        let speeds = BodySpeeds::of::<N>(self.coordinate.bodies(), at);
+        let acceleration = self.coordinate.acceleration_bound(poses, &speeds);
+        self.law.event_curvature(acceleration, bound);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {

@@ -26,6 +26,17 @@ pub struct BodyFrame<T> {
     pub angle: T,
 }
 
+impl BodyFrame<f64> {
+    /// A body at the origin, at rest.
+    pub const ORIGIN: Self = Self {
+        r: [0.0; 3],
+        rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        v: [0.0; 3],
+        w: [0.0; 3],
+        angle: 0.0,
+    };
+}
+
 impl<T: Scalar> BodyFrame<T> {
     /// Transforms a vector from body axes to ground axes.
     #[inline]

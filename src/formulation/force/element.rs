@@ -122,6 +122,11 @@ pub trait ScalarLaw: Debug + Send + Sync {
     ) {
     }
 
+    /// Writes bounds of |φ''| where |c''| is at most `acceleration`; NaN where none is known.
+    fn event_curvature(&self, _acceleration: f64, bound: &mut [f64]) {
+        bound.fill(f64::NAN);
+    }
+
     /// Returns which zero crossings of event `i` count in these modes.
     fn crossing(&self, _modes: &[i32], _i: usize) -> Crossing {
         Crossing::Off
@@ -261,6 +266,11 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
 
     /// Writes which of the element's constraints are active; other entries of `active` stay.
     fn active_constraints(&self, _modes: &[i32], _active: &mut [bool]) {}
+
+    /// Whether the element has no force, energy and power while all its modes are zero, as an open contact.
+    fn rests_in_mode_zero(&self) -> bool {
+        false
+    }
 
     /// Whether the element has forces, energy or power of its own; a unilateral constraint has those of its row only.
     fn applies_force(&self) -> bool {

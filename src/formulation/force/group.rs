@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::member_run::Run;
 use super::rigid_contact::ACTIVE;
 use super::unilateral::LOADED;
 use super::{EventCounts, ForceElement, ForceQuantities};
@@ -21,6 +22,13 @@ struct Member<W: Geometry<N>, const N: usize> {
     integrals: Range<usize>,
     /// Row of a unilateral constraint.
     row: Option<usize>,
+    /// It rests while all its modes are zero.
+    rests: bool,
+}
+
+/// Whether an element with so many modes rests while they are zero.
+fn rests<W: Geometry<N>, const N: usize>(element: &dyn ForceElement<W, N>, modes: usize) -> bool {
+    modes > 0 && element.rests_in_mode_zero()
 }
 
 /// Force elements in a fixed order.
@@ -29,9 +37,9 @@ pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     members: Vec<Member<W, N>>,
     counts: EventCounts,
     /// Members with forces of their own.
-    acting: Vec<usize>,
+    acting: Vec<Run>,
     /// Members with friction proportional to a constraint force.
-    rubbing: Vec<usize>,
+    rubbing: Vec<Run>,
 }
 
 impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
@@ -84,10 +92,18 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         let (e, m) = (self.counts.events, self.counts.modes);
         let i = self.counts.integrals;
         let k = self.members.len();
-        self.acting.extend(element.applies_force().then_some(k));
-        (self.rubbing).extend(element.has_constraint_friction().then_some(k));
+        let mode_range = m..m + modes;
+        if element.applies_force() {
+            Run::push(&mut self.acting, k, &mode_range, rests(&*element, modes));
+        }
+        if element.has_constraint_friction() {
+            // An open contact has mode zero.
+            let rests = element.unilateral_row().is_some();
+            Run::push(&mut self.rubbing, k, &mode_range, rests);
+        }
         self.members.push(Member {
             row: element.unilateral_row(),
+            rests: rests(&*element, modes),
             element,
             name: name.to_owned(),
             events: e..e + events,
@@ -123,15 +139,20 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         member.element.quantities(&member.context(cx), poses, at)
     }
 
-    /// Returns the elements with forces of their own.
-    fn acting(&self) -> impl Iterator<Item = &Member<W, N>> {
-        self.acting.iter().map(|&k| &self.members[k])
+    /// Returns the elements with forces of their own, without those at rest.
+    fn acting<'a>(&'a self, modes: &'a [i32]) -> impl Iterator<Item = &'a Member<W, N>> {
+        let at_rest =
+            |m: &Member<W, N>| m.rests && modes[m.modes.clone()].iter().all(|mode| *mode == 0);
+        (self.acting.iter().filter(|run| !run.is_at_rest(modes)))
+            .flat_map(|run| &self.members[run.members.clone()])
+            .filter(move |member| !at_rest(member))
     }
 
     /// Returns the elements with friction proportional to a constraint force, without those whose constraint is inactive.
-    fn rubbing(&self, cx: &EvaluationContext) -> impl Iterator<Item = &Member<W, N>> {
-        let members = self.rubbing.iter().map(|&k| &self.members[k]);
-        members.filter(|member| !member.is_open(cx.modes))
+    fn rubbing<'a>(&'a self, modes: &'a [i32]) -> impl Iterator<Item = &'a Member<W, N>> {
+        (self.rubbing.iter().filter(|run| !run.is_at_rest(modes)))
+            .flat_map(|run| &self.members[run.members.clone()])
+            .filter(|member| !member.is_open(modes))
     }
 
     /// Returns the element of event `i`.
@@ -156,7 +177,10 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         damping: f64,
         out: &mut [f64],
     ) {
-        for member in self.acting().filter(|m| m.element.depends_on_rate()) {
+        for member in self
+            .acting(cx.modes)
+            .filter(|m| m.element.depends_on_rate())
+        {
             member
                 .element
                 .add_tangent(&member.context(cx), poses, v, damping, 0.0, out);
@@ -180,7 +204,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         v: &[f64],
         out: &mut [f64],
     ) {
-        for member in self.acting() {
+        for member in self.acting(cx.modes) {
             member.element.add_force(&member.context(cx), poses, v, out);
         }
     }
@@ -194,7 +218,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in self.acting() {
+        for member in self.acting(cx.modes) {
             if stiffness != 0.0 || (damping != 0.0 && member.element.depends_on_rate()) {
                 member
                     .element
@@ -215,7 +239,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        for member in self.rubbing(cx) {
+        for member in self.rubbing(cx.modes) {
             member
                 .element
                 .add_constraint_friction(&member.context(cx), poses, v, lambda, out);
@@ -231,7 +255,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in self.rubbing(cx) {
+        for member in self.rubbing(cx.modes) {
             member.element.add_constraint_friction_tangent(
                 &member.context(cx),
                 poses,
@@ -244,7 +268,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     }
 
     fn add_energy(&self, cx: &EvaluationContext, poses: &mut W::Poses<'_>, energy: &mut Energy) {
-        for member in self.acting() {
+        for member in self.acting(cx.modes) {
             member
                 .element
                 .add_energy(&member.context(cx), poses, energy);
@@ -258,7 +282,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         v: &[f64],
         power: &mut Power,
     ) {
-        for member in self.acting() {
+        for member in self.acting(cx.modes) {
             member
                 .element
                 .add_power(&member.context(cx), poses, v, power);
@@ -336,6 +360,10 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
 
     fn applies_force(&self) -> bool {
         !self.acting.is_empty()
+    }
+
+    fn rests_in_mode_zero(&self) -> bool {
+        self.acting.iter().all(|run| run.rests)
     }
 
     fn unilateral_rows(&self, first_mode: usize, push: &mut dyn FnMut(usize, usize)) {

@@ -125,6 +125,13 @@ impl ScalarLaw for CompliantLimit {
         }
     }
 
+    fn event_curvature(&self, acceleration: f64, bound: &mut [f64]) {
+        for end in bound.chunks_mut(unilateral::EVENTS) {
+            end.fill(f64::NAN);
+            end[0] = acceleration;
+        }
+    }
+
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
         unilateral::crossing(modes[i / 2], i % 2)
     }

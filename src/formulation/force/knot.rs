@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use super::contact::curvature::BodySpeeds;
 use super::{EventCounts, ForceElement};
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate};
 use crate::formulation::absolute::sparsity::gather;
@@ -167,6 +168,17 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for CouplingKnots<W::Rel
             *phi = c - bound;
         }
         rate.fill(gather(self.coordinate.bodies(), &g, at.v));
+    }
+
+    fn event_curvature(
+        &self,
+        _cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        let speeds = BodySpeeds::of::<N>(self.coordinate.bodies(), at);
+        bound.fill(self.coordinate.acceleration_bound(poses, &speeds));
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {

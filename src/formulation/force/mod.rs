@@ -32,6 +32,7 @@ pub mod group;
 pub mod joint_limit;
 pub mod knot;
 pub mod load;
+mod member_run;
 pub mod pid;
 pub mod rigid_contact;
 pub mod servo;

@@ -364,10 +364,15 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         bound: &mut [f64],
     ) {
         bound.fill(f64::NAN);
+        let speeds = BodySpeeds::of::<N>(self.bodies(), at);
         let Some(contact) = &self.contact else {
+            let acceleration = self.coordinate.acceleration_bound(poses, &speeds);
+            bound[GAP_EVENT] = acceleration;
+            if cx.modes[0] == IDLE {
+                bound[FORCE_EVENT] = acceleration;
+            }
             return;
         };
-        let speeds = BodySpeeds::of::<N>(self.bodies(), at);
         let apart = if self.bodies()[0].is_some() {
             let [a, b] = W::frames_at_rest(poses, self.bodies());
             distance(&b.point_position(&contact.center), &a.r)

@@ -90,6 +90,20 @@ pub trait SpatialForce: Debug + Send + Sync {
     ) {
     }
 
+    /// Whether there is no force, energy and power while all modes are zero.
+    fn rests_in_mode_zero(&self) -> bool {
+        false
+    }
+
+    /// Returns the first event function and its rate if no other one counts in these modes, without derivatives.
+    fn only_event(
+        &self,
+        _cx: &EvaluationContext,
+        _bodies: &[BodyFrame<f64>; 2],
+    ) -> Option<(f64, f64)> {
+        None
+    }
+
     /// Whether modes that were read from outside are modes of this element.
     fn modes_exist(&self, _modes: &[i32]) -> bool {
         true
@@ -264,6 +278,10 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         }
     }
 
+    fn rests_in_mode_zero(&self) -> bool {
+        self.force.rests_in_mode_zero()
+    }
+
     fn event_counts(&self) -> EventCounts {
         self.force.event_counts()
     }
@@ -291,6 +309,15 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
+        if self.force.rests_in_mode_zero() && cx.modes.iter().all(|mode| *mode == 0) {
+            let frames = W::frames(poses, self.bodies, at.v);
+            if let Some(only) = self.force.only_event(cx, &frames) {
+                phi.fill(0.0);
+                rate.fill(0.0);
+                (phi[0], rate[0]) = only;
+                return;
+            }
+        }
         let frames = W::frames_with_derivatives(poses, self.bodies, at.v);
         let (v, a) = (pick(self.bodies, at.v), pick(self.bodies, at.a));
         self.force
@@ -308,8 +335,13 @@ impl<W: BodyView<N>, K: SpatialForce, const N: usize> ForceElement<W, N>
         bound: &mut [f64],
     ) {
         let speeds = BodySpeeds::of::<N>(self.bodies, at);
-        let frames = W::frames_at_rest(poses, self.bodies);
-        self.force.event_curvature(&speeds, &frames, bound);
+        // How far body 1 is from a ground that does not move makes no difference.
+        if self.bodies[0].is_none() {
+            (self.force).event_curvature(&speeds, &[BodyFrame::ORIGIN; 2], bound);
+        } else {
+            let frames = W::frames_at_rest(poses, self.bodies);
+            self.force.event_curvature(&speeds, &frames, bound);
+        }
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {

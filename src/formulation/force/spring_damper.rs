@@ -129,6 +129,11 @@ impl SpringDamper {
         }
     }
 
+    /// Whether the elastic force vanishes with the elongation.
+    fn taut_by_length(&self) -> bool {
+        self.preload.always_zero() && (self.stiffness.law()).is_none_or(ForceLaw::vanishes_at_zero)
+    }
+
     /// Returns the quantity whose sign separates slack from taut, and its rate: the elongation if the elastic force vanishes with it, else
     /// that force.
     fn tautness(
@@ -138,8 +143,7 @@ impl SpringDamper {
         length: f64,
         rate: f64,
     ) -> (f64, f64) {
-        let from_zero = self.preload.always_zero()
-            && self.stiffness.law().is_none_or(ForceLaw::vanishes_at_zero);
+        let from_zero = self.taut_by_length();
         let rate = rate - self.length.rate(cx);
         let (e, e_rate) = if from_zero {
             (length - self.length.get(cx), rate)
@@ -298,6 +302,21 @@ impl ScalarLaw for SpringDamper {
                 + self.preload.rate(cx)
                 + damper.slope * c_ddot;
             rate[at + 1] = self.sign() * slope;
+        }
+    }
+
+    fn event_curvature(&self, acceleration: f64, bound: &mut [f64]) {
+        bound.fill(f64::NAN);
+        if self.length.is_driven() {
+            return;
+        }
+        let (ek, ed) = (
+            self.stiffness.event_counts().events,
+            self.damping.event_counts().events,
+        );
+        bound[..ek].fill(acceleration);
+        if self.only.is_some() && self.taut_by_length() {
+            bound[ek + ed] = acceleration;
         }
     }
 

@@ -12,6 +12,7 @@
 use super::EventCounts;
 use super::ForceQuantities;
 use super::body_frame::BodyFrame;
+use super::contact::curvature::{BodySpeeds, distance};
 use super::dual::{Scalar, dot, minus, times};
 use super::force_law::ForceLaw;
 use super::spatial_force::{AppliedWrench, SpatialForce};
@@ -360,6 +361,24 @@ impl SpatialForce for Tyre {
         }
         put(first_contact, at.deflection);
         put(first_contact + 1, self.normal_force(cx, cx.modes, &at));
+    }
+
+    /// Of a level road: the deflection is that of a point above a plane.
+    fn event_curvature(
+        &self,
+        speeds: &[BodySpeeds; 2],
+        [road, wheel]: &[BodyFrame<f64>; 2],
+        bound: &mut [f64],
+    ) {
+        bound.fill(f64::NAN);
+        let level = matches!(self.profile, RoadProfile::Flat);
+        if !level || self.height.is_driven() || self.radius.is_driven() {
+            return;
+        }
+        let rho = dot(&self.offsets[1], &self.offsets[1]).sqrt();
+        let apart = distance(&wheel.point_position(&self.offsets[1]), &road.r);
+        let [_, _, first_contact] = self.first_events();
+        bound[first_contact] = BodySpeeds::slide_bound(speeds, rho, apart);
     }
 
     fn initial_modes(

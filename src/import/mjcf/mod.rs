@@ -15,12 +15,12 @@ mod tendon;
 
 use std::path::Path;
 
-use super::ImportOptions;
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::FramePlacement;
 use super::resource::Resources;
 use super::tree::{self, TreeJoint, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XmlFiles, XmlNode};
+use super::{ImportOptions, require_joints};
 use crate::error::Result;
 use body::BodyReader;
 use compiler::CompilerSettings;
@@ -125,7 +125,7 @@ pub fn read(
     if let Some(key) = &options.keyframe {
         controls = keyframe::start(xml, root, key, &mut reader)?;
     }
-    set_start(options, &mut reader.links, &mut draft);
+    set_start(options, &mut reader.links, &mut draft)?;
     let BodyReader {
         mut links,
         bodies,
@@ -215,7 +215,13 @@ fn scale(links: &mut [TreeLink], total: f64) {
 }
 
 /// Moves the start into the limits.
-fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft) {
+fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft) -> Result<()> {
+    let joints = links.iter().flat_map(|link| &link.joints);
+    let names: Vec<&str> = joints
+        .filter(|joint| joint.freedom.has_one_coordinate())
+        .map(|joint| joint.name.as_str())
+        .collect();
+    require_joints(options, &names)?;
     for joint in links.iter_mut().flat_map(|link| &mut link.joints) {
         if let Some((_, value)) = options.start.iter().find(|(name, _)| *name == joint.name) {
             joint.start = *value;
@@ -238,6 +244,7 @@ fn set_start(options: &ImportOptions, links: &mut [TreeLink], draft: &mut Draft)
             joint.start = value;
         }
     }
+    Ok(())
 }
 
 /// Outputs of free bodies: their poses.

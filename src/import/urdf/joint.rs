@@ -112,7 +112,7 @@ pub fn read(xml: &XmlFiles, node: XmlNode) -> Result<UrdfJoint> {
         parent,
         child,
     };
-    let has_coordinate = !is_fixed && matches!(freedom, TreeFreedom::Hinge | TreeFreedom::Slide);
+    let has_coordinate = !is_fixed && freedom.has_one_coordinate();
     if has_coordinate && !is_floating {
         limits(xml, &mut joint, kind)?;
         dynamics(xml, &mut joint)?;

@@ -14,7 +14,7 @@ use super::draft::Draft;
 use super::resource::Resources;
 use super::tree::{self, TreeFreedom, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XACRO, XmlFiles, XmlNode};
-use super::{BaseMotion, ImportOptions};
+use super::{BaseMotion, ImportOptions, require_joints};
 use crate::error::Result;
 use crate::model::{
     Coupling, CouplingLaw, Curve, Force, ForceApplication, ForceKind, Joint, JointKind,
@@ -62,10 +62,17 @@ pub fn read(
     drop_the_rest(xml, root);
     let pose = match srdf {
         Some(node) => srdf::read(xml, node, &mut robot.joints, options.keyframe.as_deref())?,
-        None => StartPose::default(),
+        None => match &options.keyframe {
+            Some(key) => {
+                let message = format!("there is no group state \"{key}\" without an SRDF file");
+                return Err(xml.error(root, message));
+            }
+            None => StartPose::default(),
+        },
     };
     let order = robot.order(xml)?;
     let base = robot.base(options, &pose, order[0], &mut draft);
+    robot.require_start_joints(options)?;
     robot.set_start(xml, &pose, options, &mut draft);
     let mut tree_links = robot.tree(&order, base, &pose);
     for reason in pose.notes {
@@ -240,6 +247,15 @@ impl Robot {
             None,
         );
         BaseMotion::Fixed
+    }
+
+    fn require_start_joints(&self, options: &ImportOptions) -> Result<()> {
+        let names: Vec<&str> = (self.joints.iter())
+            .filter(|joint| !joint.is_fixed && !joint.is_floating)
+            .filter(|joint| joint.tree.freedom.has_one_coordinate())
+            .map(|joint| joint.name.as_str())
+            .collect();
+        require_joints(options, &names)
     }
 
     /// Start values: those of the pose, moved into the limits; those of mimicking joints follow.

@@ -45,12 +45,12 @@ pub(in crate::integrator) struct ContactSet {
     q: Vec<f64>,
     v: Vec<f64>,
     displacement: Vec<f64>,
-    phi: Vec<f64>,
-    rate: Vec<f64>,
+    pub(super) phi: Vec<f64>,
+    pub(super) rate: Vec<f64>,
     /// g'' without contact forces.
     free: Vec<f64>,
     active: [Vec<bool>; 2],
-    modes: Vec<i32>,
+    pub(super) modes: Vec<i32>,
     modes_of_one: Vec<i32>,
 }
 

@@ -80,6 +80,8 @@ pub(super) struct ImpulseDirection {
     pub(super) friction: Option<(usize, f64)>,
     /// Work of moving constraints for each unit of impulse, Φ_t·l.
     pub(super) driven: f64,
+    /// Closing velocity that is allowed: time stepping closes a gap.
+    pub(super) allowed: f64,
 }
 
 /// Why an event is handled.
@@ -126,7 +128,7 @@ impl ImpactSolver {
     ///   compression   0 ≤ P_c ⟂ v_c ≥ 0                       v_c = v⁻ + W P_c
     ///   restitution   e P_c ≤ P_r ⟂ v⁺ ≥ 0                    v⁺ = v_c + W P_r,   P = P_c + P_r
     /// ```
-    fn solve_impulses(&mut self, e: f64) {
+    pub(super) fn solve_impulses(&mut self, e: f64) {
         let k = self.directions.len();
         let two_phases = (self.directions.iter()).any(|d| d.poisson && d.restitution.min(e) > 0.0);
         self.problem.directions.clear();
@@ -137,7 +139,7 @@ impl ImpactSolver {
                 1.0 + d.restitution.min(e)
             };
             self.problem.directions.push(ConeDirection {
-                rate: aim * d.rate,
+                rate: aim * d.rate + d.allowed,
                 least: 0.0,
                 friction: d.friction,
             });
@@ -405,6 +407,7 @@ impl Integrator {
             poisson,
             friction: None,
             driven: 0.0,
+            allowed: 0.0,
         });
         for tangent in 0..2 {
             let row = impacts.directions.len();
@@ -422,6 +425,7 @@ impl Integrator {
                 poisson: false,
                 friction: Some((k, slip.friction)),
                 driven: 0.0,
+                allowed: 0.0,
             });
         }
     }

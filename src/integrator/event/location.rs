@@ -25,6 +25,8 @@ const AT_END: f64 = 1e-9;
 const LEAD: f64 = 0.125;
 /// Rounding of φ, over the largest coordinate: a hop of 1e-12 m cannot be located better.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// Rounding of φ over a step: constraints are closed to a few times the rounding of the coordinates.
+const HOP_ROUNDING: f64 = 8.0;
 
 /// Accuracy to which an event is located, as times (s).
 #[derive(Clone, Copy)]
@@ -179,9 +181,11 @@ impl Integrator {
         } else {
             accuracy.within.max(2.0 * rounding)
         };
-        if past && (x == 0.0 || (towards && (x / rate).abs() <= within)) {
+        if past && towards && (x == 0.0 || (x / rate).abs() <= within) {
             return None;
         }
+        // A hop that still rises has not come back, whatever the rounding of φ says.
+        let rises = x0 == 0.0 && !towards && x.abs() <= HOP_ROUNDING * accuracy.rounding;
         // Where φ moves back, the first crossing of a pair lies before this point and the second one behind it.
         let start = if rising {
             EventSide::Negative
@@ -190,7 +194,7 @@ impl Integrator {
         };
         let first = pair && EventSide::of(x0) == start;
         let behind = if towards || !pair { past } else { first };
-        if behind {
+        if behind && !rises {
             (bracket.after, bracket.end) = (h, h);
         } else {
             bracket.before = h;

@@ -23,6 +23,7 @@ mod handling;
 mod impact;
 mod location;
 mod search;
+mod time_stepping;
 mod wedging;
 
 pub(super) use contact_set::ContactSet;

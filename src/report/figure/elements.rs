@@ -176,7 +176,7 @@ impl Figure {
         };
         let size = self.size;
         match &force.kind {
-            ForceKind::Contact(contact) => return self.add_contact(force, contact, ends),
+            ForceKind::Contact(contact) => return self.add_contact(model, force, contact, ends),
             ForceKind::Tyre(tyre) => return self.add_tyre(force, tyre, ends),
             ForceKind::Actuator { .. } => {
                 let rod = self.between(ends, 0.006 * size, 1.0);
@@ -199,6 +199,7 @@ impl Figure {
 
     fn add_contact(
         &mut self,
+        model: &Model,
         force: &Force,
         contact: &ContactDefinition,
         ends: [(BodyRef, [f64; 3]); 2],
@@ -230,12 +231,15 @@ impl Figure {
                     line.extend(outline.points.first());
                 }
                 let low = self.layer(body) + 0.012 * self.size;
+                // No thinner than a line of the picture.
+                let r = (0.003 * self.size).max(0.0012 * (self.extent[1] - self.extent[0]).norm());
                 let solid = line.windows(2).fold(Solid::default(), |solid, pair| {
-                    let r = 0.003 * self.size;
                     solid.take(&bar(pair[0], pair[1], r, low, low + 0.004 * self.size))
                 });
                 self.part(&force.name, solid, color, placed(body));
             }
+            // A face of a body that is drawn by its shape is drawn already.
+            Surface::Plane(_) if body.is_some_and(|k| model.bodies[k].shape.is_some()) => {}
             Surface::Plane(normal) => self.add_plane(force, (body, point), (*normal).into()),
             _ => {}
         }

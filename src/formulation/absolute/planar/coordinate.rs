@@ -10,6 +10,7 @@
 use super::PlanarGeometry;
 use super::pose::{PlanarPoint, PlanarPoses, Vec2, perp};
 use crate::formulation::absolute::geometry;
+use crate::formulation::force::contact::curvature::BodySpeeds;
 use crate::formulation::force::contact::outline::SmoothCurve;
 use crate::formulation::force::dual::{Dual, Scalar as _};
 use crate::model::BodyRef;
@@ -84,6 +85,18 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
             Self::Distance(_) | Self::Height(_) => true,
             Self::Angle(_) => false,
             Self::Slide(_) => PlanarSlide::has_curvature(i, j),
+        }
+    }
+
+    /// Of a distance there is none: the points may pass close by each other.
+    fn acceleration_bound(&self, poses: &mut PlanarPoses, speeds: &[BodySpeeds; 2]) -> f64 {
+        match self {
+            Self::Angle(_) => BodySpeeds::angle_bound(speeds),
+            Self::Slide(m) => {
+                let (_, e, _) = m.parts(poses);
+                BodySpeeds::slide_bound(speeds, m.point.s.norm(), e.norm())
+            }
+            Self::Distance(_) | Self::Height(_) => f64::NAN,
         }
     }
 

@@ -18,6 +18,7 @@ use std::f64::consts::TAU;
 use super::SpatialGeometry;
 use super::pose::{SpatialPoint, SpatialPoses};
 use crate::formulation::absolute::geometry;
+use crate::formulation::force::contact::curvature::BodySpeeds;
 use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::{Mat3, Vec3, cross};
 use crate::model::BodyRef;
@@ -117,6 +118,19 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => {
                 is_rotation(i) && is_rotation(j)
             }
+        }
+    }
+
+    fn acceleration_bound(&self, poses: &mut SpatialPoses, speeds: &[BodySpeeds; 2]) -> f64 {
+        match self {
+            Self::Slide(m) => {
+                let (pose0, pose1) = (poses.get(m.body), poses.get(m.point.body));
+                let apart = (pose1.r - pose0.r + pose1.to_ground(&m.point.s)).norm();
+                BodySpeeds::slide_bound(speeds, m.point.s.norm(), apart)
+            }
+            Self::Angle(m) if m.turns_about_axis(poses) => BodySpeeds::angle_bound(speeds),
+            // Of a distance there is none: the points may pass close by each other.
+            _ => f64::NAN,
         }
     }
 
@@ -418,6 +432,12 @@ fn whole_turns(angle: f64) -> f64 {
 }
 
 impl SpatialAngle {
+    /// Whether its direction is perpendicular to the axis, as joints keep it.
+    fn turns_about_axis(&self, poses: &mut SpatialPoses) -> bool {
+        let (s, c) = (self.sine.value_only(poses), self.cosine.value_only(poses));
+        (s * s + c * c - 1.0).abs() < 1e-6
+    }
+
     fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
         let (s, by_s) = self.sine.value(poses);
         let (c, by_c) = self.cosine.value(poses);

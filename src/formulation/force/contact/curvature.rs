@@ -4,6 +4,7 @@
 //! ```text
 //!   point of a body        |p'| ≤ |v| + |ω| ρ,      |p''| ≤ |a| + (|α| + |ω|²) ρ
 //!   plane of body 0        |δ''| ≤ |p''| + |a₀| + 2 |ω₀| (|p'| + |v₀|) + (|α₀| + |ω₀|²) |p − r₀|
+//!   angle about an axis    |c''| ≤ |α₀| + |α₁| + |ω₀| (|ω₀| + |ω₁|)
 //!   spheres                |δ''| ≤ |p''| + |p₀''| + (|p'| + |p₀'|)²/R            R the sum of the radii
 //! ```
 
@@ -43,6 +44,18 @@ impl BodySpeeds {
         })
     }
 
+    /// Bound of |c''| of an angle about an axis that is perpendicular to the direction it turns.
+    pub fn angle_bound([a, b]: &[Self; 2]) -> f64 {
+        SAFETY * (a.alpha + b.alpha + a.w * (a.w + b.w))
+    }
+
+    /// Bound of |c''| of the displacement of a point of body 1, at the distance `rho` from its centre of mass, along a direction fixed in
+    /// body 0; `apart` is the distance of that point from the centre of mass of body 0.
+    pub fn slide_bound([a, b]: &[Self; 2], rho: f64, apart: f64) -> f64 {
+        let across = 2.0 * a.w * (b.speed(rho) + a.v) + (a.alpha + a.w * a.w) * apart;
+        SAFETY * (b.acceleration(rho) + a.a + across)
+    }
+
     /// Speed of a point at the distance `rho` from the centre of mass.
     fn speed(&self, rho: f64) -> f64 {
         self.v + self.w * rho
@@ -65,19 +78,17 @@ impl ContactSurface {
     ) -> [f64; 2] {
         let rho = dot(center, center).sqrt();
         let (speed, acceleration) = (b.speed(rho), b.acceleration(rho));
-        let plane = acceleration + a.a + 2.0 * a.w * (speed + a.v) + (a.alpha + a.w * a.w) * apart;
+        let plane = BodySpeeds::slide_bound(&[*a, *b], rho, apart);
         let sphere = |point: &[f64; 3], r0: f64| {
             let rho = dot(point, point).sqrt();
             let closing = speed + a.speed(rho);
             acceleration + a.acceleration(rho) + closing * closing / (r0 + radius)
         };
         match self {
-            Self::Plane { .. } | Self::Segment { .. } => [SAFETY * plane; 2],
-            Self::Sphere { point, radius } => [SAFETY * sphere(point, *radius), SAFETY * plane],
+            Self::Plane { .. } | Self::Segment { .. } => [plane; 2],
+            Self::Sphere { point, radius } => [SAFETY * sphere(point, *radius), plane],
             // A point meets a corner only from beside it.
-            Self::Corner { point, .. } if radius > 0.0 => {
-                [SAFETY * sphere(point, 0.0), SAFETY * plane]
-            }
+            Self::Corner { point, .. } if radius > 0.0 => [SAFETY * sphere(point, 0.0), plane],
             Self::Corner { .. } | Self::Smooth(_) => [f64::NAN; 2],
         }
     }

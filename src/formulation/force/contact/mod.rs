@@ -229,6 +229,23 @@ impl SpatialForce for Contact {
         (modes.iter()).all(|mode| (unilateral::SEPARATED..=OUTSIDE_SECOND).contains(mode))
     }
 
+    fn rests_in_mode_zero(&self) -> bool {
+        true
+    }
+
+    fn only_event(
+        &self,
+        _cx: &EvaluationContext,
+        bodies: &[BodyFrame<f64>; 2],
+    ) -> Option<(f64, f64)> {
+        // A bounded surface has its ends too.
+        if self.surface.is_bounded() {
+            return None;
+        }
+        let at = self.contact_point(bodies);
+        Some((at.proximity.depth, at.rate))
+    }
+
     fn event_functions<T: Scalar>(
         &self,
         cx: &EvaluationContext,
