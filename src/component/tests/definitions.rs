@@ -106,7 +106,7 @@ fn what_cannot_be_set_is_refused_and_changes_nothing() {
     let error = defined.initialize(0.0, 1.0, 0.0).unwrap_err();
     assert!(error.to_string().contains("mass must be"), "{error}");
     defined.set_real(&[length], &[0.5]).unwrap();
-    defined.initialize(0.0, 1.0, 0.0).unwrap();
+    defined.initialize(0.0, 2.0, 0.0).unwrap();
     let error = defined.set_real(&[length], &[0.6]).unwrap_err();
     assert!(matches!(error, Error::NotSettable { .. }), "{error}");
     defined.set_real(&[length], &[0.5]).unwrap();
