@@ -106,9 +106,9 @@ fn an_interrupted_run_keeps_what_was_computed_and_says_so() {
 #[test]
 fn progress_and_colours_are_for_terminals() {
     // script may end with the command, or with its input, before it has read the last words: the one goes on for a second, the
-    // other stays open.
+    // other stays open. In the background timeout signals the program and then its whole group: the second interrupt would end it.
     let line = format!(
-        "timeout -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7; sleep 1",
+        "timeout --foreground -s INT 3 {} run {DOUBLE_PENDULUM} --stop 1e7; sleep 1",
         env!("CARGO_BIN_EXE_biela")
     );
     let script = Command::new("script")
