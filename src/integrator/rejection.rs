@@ -21,7 +21,7 @@ pub struct RejectedStep {
 }
 
 /// All reasons, so that those who list or count them need no list of their own.
-pub const REJECTION_REASONS: [&str; 8] = [
+pub const REJECTION_REASONS: [&str; 9] = [
     ERROR_TEST,
     "Newton's iteration did not converge",
     "the equations are not finite",
@@ -30,6 +30,7 @@ pub const REJECTION_REASONS: [&str; 8] = [
     "a redundant constraint opened",
     "a callback asked for a shorter step",
     "the corrector did not contract",
+    "a body turns by more than half a turn",
 ];
 const ERROR_TEST: &str = "the estimated error is above the tolerance";
 
@@ -76,6 +77,7 @@ impl Integrator {
             StepFailure::RedundancyLost { row, .. } => (5, p.system.constraint_name(row)),
             StepFailure::Evaluation(_) => (6, String::new()),
             StepFailure::SlowContraction { .. } => (7, String::new()),
+            StepFailure::HalfTurn => (8, String::new()),
         };
         self.note(state, h, f64::NAN, REJECTION_REASONS[reason], culprit);
     }

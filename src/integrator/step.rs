@@ -9,6 +9,8 @@
 //!
 //! The formulas of a trial step are those of a [`Method`](super::method::Method); nothing here depends on which one it is.
 
+use std::f64::consts::FRAC_PI_2;
+
 use super::controller::{FAILURE_RATIO, StepControl};
 use super::singularity::typical_pivot;
 use super::state::{Accepted, State, Statistics};
@@ -130,6 +132,7 @@ impl Integrator {
         stats: &mut Statistics,
     ) -> std::result::Result<f64, StepFailure> {
         let avoids = self.work.size.nc > 0 && self.method.avoids_singularities();
+        let fixed = self.work.control.fixed().is_some();
         let error = if avoids && target.end != StepEnd::Forced {
             self.try_step_avoiding_singularity(p, s, target, stats)?
         } else {
@@ -142,7 +145,31 @@ impl Integrator {
             self.check_partition(p, s)?;
         }
         self.check_redundant_constraints(p, error)?;
+        if self.work.character.rotations && !fixed {
+            self.check_rotations(p, s)?;
+        }
         Ok(error)
+    }
+
+    /// Fails if the trial turns a body by more than half a turn. The rotation between the ends of a step is the shorter one of two,
+    /// so that neither values inside the step nor counted turns would be right. That of the step is
+    /// `Θ ≈ h/2 (v₀ + v₁) − h²/12 (q̈₁ − q̈₀)`; the other one differs from it by a whole turn, 2π, and by π in the error norm.
+    fn check_rotations(&mut self, p: &Problem, s: &State) -> std::result::Result<(), StepFailure> {
+        let Self { work, trial: y, .. } = self;
+        let w = &mut work.evaluation.displacement;
+        p.system.difference(&s.q, &y.q, w);
+        let (h2, h12) = (0.5 * y.h, y.h * y.h / 12.0);
+        for i in 0..w.len() {
+            w[i] -= h2 * (s.v[i] + y.v[i]) - h12 * (y.acc[i] - s.acc[i]);
+        }
+        let cx = work.inputs.at(p, y.t);
+        let missed = p
+            .system
+            .norm(&cx, &y.q, &s.scale, &work.evaluation.displacement);
+        match missed > FRAC_PI_2 {
+            true => Err(StepFailure::HalfTurn),
+            false => Ok(()),
+        }
     }
 
     /// Fails if a trial that would be accepted violates a constraint that is treated as redundant.
@@ -211,6 +238,11 @@ impl Integrator {
             }
             StepFailure::SlowContraction { .. } => {
                 plan.spend_contraction_trials(u32::MAX);
+                return Ok(());
+            }
+            StepFailure::HalfTurn => {
+                plan.shorten(FAILURE_RATIO * plan.step.h);
+                stats.rejected += 1;
                 return Ok(());
             }
             StepFailure::RedundancyLost { .. }

@@ -246,6 +246,8 @@ pub(super) enum StepFailure {
     NearSingular,
     /// The corrector contracts too slowly; at `ratio` of this step size it would contract well enough.
     SlowContraction { ratio: f64 },
+    /// A body turns by more than half a turn: the ends of the step do not tell by how much.
+    HalfTurn,
     /// A constraint treated as redundant has the scaled residual `by`: it no longer follows from the others.
     RedundancyLost { row: usize, by: f64 },
     /// A callback reported a failure.
@@ -300,13 +302,15 @@ impl StepFailure {
                 culprit: system.constraint_name(row),
             },
             // The step loop answers these by another trial, never by an error.
-            Self::NearSingular | Self::SlowContraction { .. } => Error::NewtonDiverged {
-                time,
-                step,
-                iterations: 0,
-                residual: 0.0,
-                culprit: String::new(),
-            },
+            Self::NearSingular | Self::SlowContraction { .. } | Self::HalfTurn => {
+                Error::NewtonDiverged {
+                    time,
+                    step,
+                    iterations: 0,
+                    residual: 0.0,
+                    culprit: String::new(),
+                }
+            }
             Self::Singular(culprit) => Error::SingularMass {
                 culprit: culprit.name(system),
             },
